@@ -1,0 +1,34 @@
+"""cdl: write the data type, get the network.
+
+A signature is a functor; an algebra reads one layer of it; `cata` reads a whole tree by definition, and `fold` many
+trees at once, compiled and differentiable.
+"""
+
+# isort: off
+# errors
+from ._errors import CdlError as CdlError, SignatureError as SignatureError, ForeignLayer as ForeignLayer
+from ._errors import CarrierMismatch as CarrierMismatch, PayloadMismatch as PayloadMismatch
+from ._errors import TreeTooLarge as TreeTooLarge, CheckpointError as CheckpointError, LawBroken as LawBroken
+
+# layers of data
+from .functor import Base as Base, Fix as Fix, Many as Many, functor as functor, fmap as fmap, strength as strength
+from .functor import project as project, embed as embed
+from .functor import List as List, ListF as ListF, Nil as Nil, Cons as Cons, to_list as to_list
+from .functor import SnocList as SnocList, SnocF as SnocF, Lin as Lin, Snoc as Snoc, to_snoc as to_snoc
+from .functor import NonEmpty as NonEmpty, Link as Link
+from .functor import Tree as Tree, TreeF as TreeF, Leaf as Leaf, Fork as Fork
+from .functor import LabelledTree as LabelledTree, LabelledTreeF as LabelledTreeF, Tip as Tip, Branch as Branch
+from .functor import Rose as Rose, RoseF as RoseF, Node as Node
+from .functor import Nat as Nat, NatF as NatF, Zero as Zero, Succ as Succ
+from .functor import Stream as Stream, StreamF as StreamF, take as take
+from .functor import Moore as Moore, MooreF as MooreF, Mealy as Mealy, MealyF as MealyF, respond as respond
+from .functor import Free as Free, Pure as Pure, bind as bind, interpret as interpret
+from .functor import Cofree as Cofree, extract as extract, extend as extend, duplicate as duplicate, trace as trace
+
+# reading and growing trees, by definition
+from .algebra import Algebra as Algebra, algebra as algebra, product as product
+from .algebra import cata as cata, para as para, zygo as zygo, mutu as mutu, histo as histo, prepro as prepro
+from .algebra import decorate as decorate, hoist as hoist
+from .algebra import Either as Either, Left as Left, Right as Right
+from .algebra import ana as ana, apo as apo, futu as futu, choose as choose
+from .algebra import hylo as hylo, dyna as dyna, chrono as chrono, elgot as elgot, coelgot as coelgot

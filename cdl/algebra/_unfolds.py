@@ -1,0 +1,137 @@
+"""Unfolds, by definition: every way to grow a whole tree with a coalgebra.
+
+| the scheme | its equation                                    | what a coalgebra puts at a place               |
+| ---------- | ----------------------------------------------- | ---------------------------------------------- |
+| `ana`      | `u = in ∘ F u ∘ γ`                              | a seed                                         |
+| `apo`      | `u = in ∘ F [id, u] ∘ γ`                        | `Left` a finished tree, `Right` a seed         |
+| `futu`     | `u = in ∘ F (u at the variables) ∘ γ`           | several layers at once, as a `Free`            |
+
+A coalgebra that is to be learnt scores the layers it might give: `choose(scores, Nil(), Cons(a, s))`. `ana` takes the
+best, or draws one when it has a key.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar, cast, overload
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, PRNGKeyArray
+
+from .._errors import ForeignLayer
+from ..functor import Base, Fix, Fix1of2, Fix2of2, Free, Pure
+from ..functor._recursion import Done, recursion
+from ._algebra import wants_key
+from ._either import Either, Left
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+@overload
+def ana(coalg: Callable[[S], Base[T, S]], /, *, key: PRNGKeyArray | None = None) -> Callable[[S], Fix[T]]: ...
+@overload
+def ana(
+    a: Callable[[S], Base[T, tuple[S, R]]], b: Callable[[R], Base[U, tuple[S, R]]], /, *, key: PRNGKeyArray | None = None
+) -> tuple[Callable[[S], Fix1of2[T, U]], Callable[[R], Fix2of2[T, U]]]: ...
+@overload
+def ana(
+    a: Callable[[Any], Any], b: Callable[[Any], Any], c: Callable[[Any], Any], /, *more: Callable[[Any], Any], key: Any = None
+) -> tuple[Callable[[Any], Any], ...]: ...
+def ana(*coalgs: Any, key: Any = None) -> Any:
+    """`ana γ = in ∘ F (ana γ) ∘ γ`: grows a tree from a seed (an anamorphism).
+
+    Strict at the places of data and lazy under functions, so that streams and machines, which never end, are values.
+
+    **Arguments:** `coalg`: one layer of seeds for a seed; for several sorts, one coalgebra for each, in order. `key`:
+    for coalgebras that take one, and to draw from what `choose` scores; the node numbered `i` in pre-order gets
+    `fold_in(key, i)`.
+
+    **Returns:** a function from seeds to trees; for several sorts, a tuple of them.
+    """
+    entered = _Numbering()
+
+    def down(sort: int, seed: Any) -> Any:
+        here = None if key is None else jax.random.fold_in(key, entered.next())
+        given = coalgs[sort](seed, key=here) if here is not None and wants_key(coalgs[sort]) else coalgs[sort](seed)
+        return expect_layer(chosen(given, here))
+
+    solved = recursion(down, lambda frame, go: frame.filled(go))
+    grow = [entered.restarted(solved(sort)) for sort in range(len(coalgs))]
+    return grow[0] if len(coalgs) == 1 else tuple(grow)
+
+
+def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fix[T]]:
+    """An unfold that may put a finished tree at a place: `Left(tree)` stays, `Right(seed)` grows (an apomorphism)."""
+
+    def down(_: int, place: Any) -> Any:
+        return Done(place.value) if isinstance(place, Left) else expect_layer(coalg(place.value))
+
+    solved = recursion(down, lambda frame, go: frame.filled(go))(0)
+    return lambda seed: cast("Fix[T]", solved(_Root(seed)))
+
+
+def futu(coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], Fix[T]]:
+    """An unfold that may give several layers at once, with seeds at the variables (a futumorphism)."""
+    solved = recursion(lambda _, free: ahead(coalg, free), lambda frame, go: frame.filled(go))(0)
+    return lambda seed: cast("Fix[T]", solved(Pure(seed)))
+
+
+def ahead(coalg: Callable[[S], Base[T, Free[T, S]]], free: Any) -> Any:
+    """One step of `futu`: the next layer of a free tree, from the coalgebra where it is a variable."""
+    return expect_layer(coalg(free.value) if isinstance(free, Pure) else free)
+
+
+def expect_layer(layer: Any) -> Any:
+    """The layer that a coalgebra gave. **Raises:** `ForeignLayer` where it gave something else."""
+    if not isinstance(layer, Base):
+        raise ForeignLayer(
+            f"a coalgebra gave a `{type(layer).__name__}`, which is no layer: return a constructor's instance "
+            "with seeds at its places."
+        )
+    return layer
+
+
+class Choice:
+    """Layers with a score each; what `choose` gives."""
+
+    def __init__(self, scores: Array, layers: tuple[Any, ...]) -> None:
+        self.scores, self.layers = scores, layers
+
+
+def chosen(given: Any, key: Any) -> Any:
+    """The best of a choice, or one drawn from the softmax of its scores; any other layer as it is."""
+    if not isinstance(given, Choice):
+        return given
+    index = jnp.argmax(given.scores) if key is None else jax.random.categorical(key, given.scores)
+    return given.layers[int(index)]
+
+
+class _Root:
+    """A seed at the root, where there is no place yet."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class _Numbering:
+    """Counts the nodes of one tree in pre-order."""
+
+    def __init__(self) -> None:
+        self.count = -1
+
+    def next(self) -> int:
+        self.count += 1
+        return self.count
+
+    def restarted(self, solved: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def grow(seed: Any) -> Any:
+            self.count = -1
+            return solved(seed)
+
+        return grow
+
+
+

@@ -1,0 +1,142 @@
+"""Layers of data: `Base[T, X]`, one layer of the recursive type `T` with `X` at its recursive places.
+
+| the mathematics        | here                                                            |
+| ---------------------- | --------------------------------------------------------------- |
+| a functor `F`          | a tag class `T`, and a union of constructors `Base[T, X]`       |
+| `F X`                  | `Base[T, X]` (Haskell's `Base t x`)                             |
+| `μF`, the trees        | `Fix[T] = Base[T, Fix[T]]`: no wrapper at run time              |
+| `in`, `out`            | `embed`, `project`: identities, kept for laws and for types     |
+
+A constructor is a class that extends `Base[T, X]` and annotates its fields. It becomes a frozen dataclass and a
+pytree. Trees compare, hash, print, pickle and copy without recursion: a list 100,000 deep is a value like another.
+"""
+
+import dataclasses
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, dataclass_transform, get_origin
+
+import jax
+from typing_extensions import Self, TypeAliasType
+
+from .._errors import SignatureError
+from . import _values
+
+
+T = TypeVar("T")  # a tag: the name of a functor
+X = TypeVar("X")  # what stands at the recursive places
+T_co = TypeVar("T_co", covariant=True)
+X_co = TypeVar("X_co", covariant=True)
+V = TypeVar("V")
+
+
+class Value:
+    """What every tree is at run time: a value that compares, hashes, prints, pickles and copies without recursion."""
+
+    __cdl_value__ = True
+    __match_args__: tuple[str, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return _values.equal(self, other) if isinstance(other, Value) else NotImplemented
+
+    def __hash__(self) -> int:
+        return _values.fingerprint(self)
+
+    def __repr__(self) -> str:
+        return _values.show(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _values.assemble, (_values.disassemble(self),)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return cast(Self, _values.deepcopy(self, memo))
+
+
+if TYPE_CHECKING:
+
+    @dataclass_transform(frozen_default=True)
+    class Base(Value, Generic[T_co, X_co]):
+        """One layer of the recursive type `T`, with `X` at the recursive places."""
+
+else:
+
+    class Base(Value, Generic[T_co, X_co]):
+        """One layer of the recursive type `T`, with `X` at the recursive places.
+
+        Extend it once for each constructor: `class Neg(Base[Expr, X], Generic[X]): arg: X`; a constructor with no
+        recursive place extends `Base[Expr, Never]`. The subclass becomes a frozen dataclass and a JAX pytree.
+
+        **Raises:** `SignatureError` where a field has no annotation, or a constructor extends another.
+        """
+
+        def __init_subclass__(cls, **kwargs: Any) -> None:
+            super().__init_subclass__(**kwargs)
+            _refuse_subclasses(cls)
+            _refuse_unannotated(cls)
+            scope = sys._getframe(1)
+            if scope.f_locals is not scope.f_globals:  # annotations may name what a function defines
+                cls.__cdl_scope__ = dict(scope.f_locals)
+            as_value(cls)
+
+
+Fix = TypeAliasType("Fix", "Base[T, Fix[T]]", type_params=(T,))
+Fix1of2 = TypeAliasType("Fix1of2", "Base[T, tuple[Fix1of2[T, X], Fix2of2[T, X]]]", type_params=(T, X))
+Fix2of2 = TypeAliasType("Fix2of2", "Base[X, tuple[Fix1of2[T, X], Fix2of2[T, X]]]", type_params=(T, X))
+
+
+def project(tree: Fix[T]) -> Base[T, Fix[T]]:
+    """`out : μF → F μF`: a tree as its outermost layer. The identity at run time."""
+    return cast("Base[T, Fix[T]]", tree)
+
+
+def embed(layer: Base[T, Fix[T]]) -> Fix[T]:
+    """`in : F μF → μF`: a layer of trees as a tree. The identity at run time."""
+    return cast("Fix[T]", layer)
+
+
+def rebuild(constructor: type[Any], values: dict[str, Any]) -> Any:
+    """An instance with these fields, past `__init__`: a layer of batched or traced fields is a layer as well."""
+    new = object.__new__(constructor)
+    new.__dict__.update(values)
+    return new
+
+
+def _refuse_subclasses(cls: type[Any]) -> None:
+    if not any((get_origin(b) or b) is Base for b in getattr(cls, "__orig_bases__", cls.__bases__)):
+        raise SignatureError(
+            f"`{cls.__name__}` extends {', '.join(b.__name__ for b in cls.__bases__)}, and a constructor extends "
+            "`Base[T, X]` itself: constructors are final. Write it as a summand of its own."
+        )
+
+
+def _refuse_unannotated(cls: type[Any]) -> None:
+    annotated = cls.__dict__.get("__annotations__", {}) if sys.version_info < (3, 14) else cls.__annotations__
+    for name, value in cls.__dict__.items():
+        plain = not (callable(value) or hasattr(value, "__get__"))
+        if plain and not name.startswith("_") and name not in annotated:
+            raise SignatureError(
+                f"`{cls.__name__}.{name} = {value!r}` has no annotation, so it is no field of the layer. "
+                f"Write `{name}: X` for a recursive place, or `{name}: <type>` for a payload."
+            )
+
+
+def as_value(cls: type[V]) -> type[V]:
+    """The class as a frozen dataclass whose methods are `Value`'s, and as a pytree that goes round `__init__`."""
+    dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
+    names = tuple(f.name for f in dataclasses.fields(cls))
+    keys = tuple(jax.tree_util.GetAttrKey(n) for n in names)
+
+    def flatten(layer: Any) -> tuple[tuple[Any, ...], None]:
+        return tuple(getattr(layer, n) for n in names), None
+
+    def flatten_with_keys(layer: Any) -> tuple[tuple[tuple[Any, Any], ...], None]:
+        return tuple((k, getattr(layer, n)) for k, n in zip(keys, names, strict=True)), None
+
+    def unflatten(_: None, fields: Any) -> Any:
+        return rebuild(cls, dict(zip(names, fields, strict=True)))
+
+    jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, cast("Callable[..., Any]", flatten))
+    return cls

@@ -1,0 +1,164 @@
+"""`fmap`, strength, and the places of a layer.
+
+| the mathematics                     | here                                                     |
+| ----------------------------------- | -------------------------------------------------------- |
+| `F f : F X → F Y`                   | `fmap(f, layer)`                                         |
+| `σ : P × F X → F (P × X)`           | `strength(p, layer)`                                     |
+| the places of a layer, and refilling| `holes(layer)`, `fill(layer, values)`                    |
+
+Several sorts take several functions: `fmap((f, g), layer)`. A place under a function (`Exp`) is lazy: it is mapped
+when the function is called.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any, TypeVar, cast
+
+from .._errors import ForeignLayer
+from ._base import Base, T, rebuild
+from ._many import Many
+from ._read import layout
+from .poly import Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum, walk
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+P = TypeVar("P")
+
+
+def fmap(f: Callable[[A], B], layer: Base[T, A]) -> Base[T, B]:
+    """`F f`: the function at every recursive place of a layer, payloads as they are.
+
+    Goes round the constructor's own checks, because a layer of batched fields is a layer too. For a signature of
+    several sorts, `f` is a tuple of functions, one for each.
+    """
+    return cast("Base[T, B]", fmap_term(layout(_kind(layer)), f, layer))
+
+
+def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
+    """`σ : P × F X → F (P × X)`: the parameter copied to every recursive place.
+
+    Each polynomial functor of sets has this one strength, natural in both arguments; `cdl.laws.strength` checks
+    its two axioms.
+    """
+    return fmap(lambda x: (p, x), layer)
+
+
+def fmap_term(term: Poly, f: Any, value: Any) -> Any:
+    """`F f` for a functor given as a term."""
+    functions = f if isinstance(f, tuple) else (f,)
+    marked = [functions[sort](x) for sort, x in _each(term, value)]
+    return _refill(term, value, iter(marked), functions)
+
+
+def holes(layer: Any) -> tuple[Any, ...]:
+    """What stands at the strict recursive places of a layer, in the order of its fields."""
+    return _getter(_kind(layer))(layer)
+
+
+def sorted_holes(layer: Any) -> list[tuple[int, Any]]:
+    """The same with the sort of each place."""
+    return list(_each(layout(_kind(layer)), layer))
+
+
+def fill(layer: Any, values: Iterable[Any], later: Sequence[Callable[[Any], Any]] = ()) -> Any:
+    """The layer with other values at its strict places, and `later` composed after each lazy one."""
+    return _refill(layout(_kind(layer)), layer, iter(values), tuple(later))
+
+
+def _kind(layer: Any) -> type[Any]:
+    if not isinstance(layer, Base):
+        raise ForeignLayer(f"`{_short(layer)}` is no layer: it is a `{type(layer).__name__}`, not an instance of `Base`.")
+    return type(layer)
+
+
+_GETTERS: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {}
+
+
+def _getter(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """`holes` of one constructor; those of plain fields are read in one call."""
+    if kind not in _GETTERS:
+        record = layout(kind)
+        names = [n for n, term in zip(record.names, record.factors, strict=True) if isinstance(term, Id)]
+        plain = all(isinstance(term, Id | Const) for term in record.factors)
+        if not plain:
+            _GETTERS[kind] = lambda layer: tuple(x for _, x in _each(record, layer))
+        elif not names:
+            _GETTERS[kind] = lambda _: ()
+        elif len(names) == 1:
+            one = attrgetter(names[0])
+            _GETTERS[kind] = lambda layer: (one(layer),)
+        else:
+            _GETTERS[kind] = cast("Callable[[Any], tuple[Any, ...]]", attrgetter(*names))
+    return _GETTERS[kind]
+
+
+def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:
+    """The strict places of a value, left to right, with their sorts."""
+    match term:
+        case Id(sort):
+            yield sort, value
+        case Record(_, names, factors):
+            for name, factor in zip(names, factors, strict=True):
+                yield from _each(factor, getattr(value, name))
+        case Product(factors):
+            for factor, part in zip(factors, value, strict=True):
+                yield from _each(factor, part)
+        case Sum():
+            summand, inner = _summand(term, value)
+            yield from _each(summand, inner)
+        case Maybe(of):
+            if value is not None:
+                yield from _each(of, value)
+        case ListOf(of):
+            for part in value:
+                yield from _each(of, part)
+        case ManyOf(of):
+            for part in value.items:
+                yield from _each(of, part)
+        case Const() | Exp():
+            return
+
+
+def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Callable[[Any], Any], ...]) -> Any:
+    match term:
+        case Const():
+            return value
+        case Id():
+            return next(new)
+        case Record(kind, names, factors):
+            pairs = zip(names, factors, strict=True)
+            return rebuild(kind, {n: _refill(f, getattr(value, n), new, later) for n, f in pairs})
+        case Product(factors):
+            return tuple(_refill(f, part, new, later) for f, part in zip(factors, value, strict=True))
+        case Sum():
+            summand, inner = _summand(term, value)
+            filled = _refill(summand, inner, new, later)
+            return Inj(value.index, filled) if isinstance(value, Inj) else filled
+        case Maybe(of):
+            return None if value is None else _refill(of, value, new, later)
+        case ListOf(of):
+            return tuple(_refill(of, part, new, later) for part in value)
+        case ManyOf(of):
+            return Many([_refill(of, part, new, later) for part in value.items])
+        case Exp(_, of):
+            return lambda *i: fmap_term(of, later, value(*i))
+
+
+def _summand(term: Sum, value: Any) -> tuple[Poly, Any]:
+    if isinstance(value, Inj):
+        return term.summands[value.index], value.value
+    for summand in term.summands:
+        if isinstance(summand, Record) and type(value) is summand.constructor:
+            return summand, value
+    raise ForeignLayer(f"`{_short(value)}` is no value of `{term}`.")
+
+
+def is_lazy(kind: type[Any]) -> bool:
+    """Whether a constructor has a function in it."""
+    return any(isinstance(t, Exp) for t in walk(layout(kind)))
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "…"

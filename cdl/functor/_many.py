@@ -1,0 +1,166 @@
+"""`Many[X]`: any number of children, as an algebra sees them.
+
+An algebra may map over the children and reduce them to one value; it may not count on how many there are. So the
+same case runs on one node, where `Many` holds a tuple, and on a whole batch, where it stands for the edges of many
+nodes at once and the reduction is one segment operation. `F X = A × Many(X)` is the rose tree.
+
+| reduction                 | the value for children `x₁ … xₙ`, `n > 0`             | for none       |
+| ------------------------- | ----------------------------------------------------- | -------------- |
+| `sum(zero)`               | `x₁ + … + xₙ`                                         | `zero`         |
+| `mean(zero)`              | `(x₁ + … + xₙ) / n`                                   | `zero`         |
+| `max(zero)`               | the greatest, element by element                      | `zero`         |
+| `attend(score, zero)`     | `Σ softmax(score(x))ᵢ xᵢ`                             | `zero`         |
+| `fold(algebra)`           | `algebra(Cons(x₁, … algebra(Cons(xₙ, n₀))))`          | `n₀ = algebra(Nil())` |
+"""
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, Generic, Protocol, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+A_co = TypeVar("A_co", covariant=True)
+
+
+class Source(Protocol):
+    """Where the children are, and how they are reduced."""
+
+    def count(self) -> Any: ...
+
+    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any: ...
+
+    def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any: ...
+
+    def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any: ...
+
+
+class Many(Generic[A_co]):
+    """Any number of children, in order. `Many([x, y])` in a tree; in an algebra, `map` and then one reduction.
+
+    `zero` has the structure of one (mapped) child: it is the value where there is no child, and is not added in
+    where there are some.
+    """
+
+    def __init__(self, items: Iterable[A_co] = (), /) -> None:
+        self._source: Source = Items(tuple(items))
+        self._each: Callable[[Any], Any] = _same
+
+    @staticmethod
+    def over(source: Source, each: Callable[[Any], Any] | None = None) -> "Many[Any]":
+        """A `Many` whose children are elsewhere: what `fold` gives to an algebra."""
+        new: Many[Any] = Many()
+        new._source, new._each = source, each or _same
+        return new
+
+    @property
+    def items(self) -> tuple[A_co, ...]:
+        """The children of a `Many` that holds them. **Raises:** `TypeError` inside `fold`, where none is at hand."""
+        if not isinstance(self._source, Items):
+            raise TypeError(
+                "the children of a `Many` cannot be listed inside `fold`, where it stands for those of many nodes: "
+                "use `map` and a reduction, or annotate the field `tuple[X, ...]`."
+            )
+        return tuple(map(self._each, self._source.held))
+
+    @property
+    def count(self) -> Any:
+        """How many children there are: an `int`, or in `fold` an `i32[]`."""
+        return self._source.count()
+
+    def map(self, f: Callable[[A_co], B], /) -> "Many[B]":
+        """`f` at every child."""
+        each = self._each
+        return Many.over(self._source, f if each is _same else lambda x: f(each(x)))
+
+    def sum(self: "Many[A]", zero: A) -> A:
+        """The sum of the children."""
+        return self._source.reduce("sum", self._each, zero)  # type: ignore[no-any-return]
+
+    def mean(self: "Many[A]", zero: A) -> A:
+        """Their mean."""
+        return self._source.reduce("mean", self._each, zero)  # type: ignore[no-any-return]
+
+    def max(self: "Many[A]", zero: A) -> A:
+        """The greatest, element by element."""
+        return self._source.reduce("max", self._each, zero)  # type: ignore[no-any-return]
+
+    def attend(self: "Many[A]", score: Callable[[A], Any], zero: A) -> A:
+        """Their mean weighted by the softmax of `score`, which gives one number for a child."""
+        return self._source.attend(self._each, score, zero)  # type: ignore[no-any-return]
+
+    def fold(self: "Many[A]", algebra: Callable[[Any], B]) -> B:
+        """The children folded, from the last, by an algebra of lists."""
+        return self._source.fold(self._each, algebra)  # type: ignore[no-any-return]
+
+    def __eq__(self, other: object) -> bool:
+        from ._values import equal
+
+        return equal(self, other) if isinstance(other, Many) else NotImplemented
+
+    def __hash__(self) -> int:
+        from ._values import fingerprint
+
+        return fingerprint(self)
+
+    def __repr__(self) -> str:
+        from ._values import show
+
+        return show(self) if isinstance(self._source, Items) else "Many(<edges>)"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ._values import assemble, disassemble
+
+        return assemble, (disassemble(self),)
+
+
+class Items:
+    """Children that are held: the definition of each reduction."""
+
+    def __init__(self, held: tuple[Any, ...]) -> None:
+        self.held = held
+
+    def count(self) -> int:
+        return len(self.held)
+
+    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+        if not self.held:
+            return zero
+        combine = _maximum if how == "max" else _add
+        total = functools.reduce(lambda x, y: jax.tree.map(combine, x, y), map(each, self.held))
+        return jax.tree.map(lambda x: x / len(self.held), total) if how == "mean" else total
+
+    def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
+        if not self.held:
+            return zero
+        children = [each(x) for x in self.held]
+        weights = jax.nn.softmax(jnp.stack([jnp.asarray(score(x)) for x in children]))
+        weighted = [jax.tree.map(lambda x, w=w: w * x, child) for w, child in zip(weights, children, strict=True)]
+        return functools.reduce(lambda x, y: jax.tree.map(_add, x, y), weighted)
+
+    def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
+        from ._list import Cons, Nil
+
+        value = algebra(Nil())
+        for x in reversed(self.held):
+            value = algebra(Cons(each(x), value))
+        return value
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _add(x: Any, y: Any) -> Any:
+    return x + y
+
+
+def _maximum(x: Any, y: Any) -> Any:
+    return jnp.maximum(x, y) if hasattr(x, "aval") or isinstance(x, np.ndarray) else max(x, y)
+
+
+jax.tree_util.register_pytree_node(Many, lambda many: (many.items, None), lambda _, items: Many(items))

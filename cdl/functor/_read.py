@@ -1,0 +1,200 @@
+"""Reading a signature: from annotations to a polynomial functor.
+
+| the annotation                    | the term                     |
+| --------------------------------- | ---------------------------- |
+| the type variable of `Base[T, X]` | `Id(0)`                      |
+| `E` of `Base[T, tuple[S, E]]`     | `Id(1)`: a place of sort 1   |
+| `X \\| None`                      | `Maybe(Id())`                |
+| `tuple[X, X]`, `tuple[X, ...]`    | `Product`, `ListOf`          |
+| `Many[X]`                         | `ManyOf`                     |
+| `Callable[[I], X]`                | `Exp(I, Id())`               |
+| anything without `X`              | `Const`: a payload           |
+"""
+
+import collections.abc
+import dataclasses
+import functools
+import sys
+import types
+import typing
+from collections.abc import Callable
+from typing import Annotated, Any, ForwardRef, Never, TypeVar, Union, get_args, get_origin
+
+import typing_extensions
+
+from .._errors import SignatureError
+from ._base import Base
+from ._many import Many
+from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum
+
+
+def functor(signature: Any) -> Sum:
+    """The polynomial functor that a signature spells: `functor(ExprF)` is `R + X + X²`, as a term.
+
+    **Arguments:** `signature`: a union of constructors, applied to type arguments or not, in either spelling
+    (`type ExprF[X] = …` or `TypeAlias`), or a lone constructor.
+
+    **Raises:** `SignatureError` where there is no constructor, where constructors have different tags, and where an
+    annotation is no functor: a negative occurrence of `X`, say, or a container that has no reading.
+    """
+    return _functor(constructors(signature))
+
+
+def constructors(signature: Any) -> tuple[type[Any], ...]:
+    """The constructors of a signature, in the order they were written."""
+    found = tuple(dict.fromkeys(_classes(signature)))
+    if not found:
+        raise SignatureError(f"`{signature!r}` has no constructors: write a union of classes that extend `Base[T, X]`.")
+    return found
+
+
+@functools.cache
+def layout(constructor: type[Any]) -> Record:
+    """The fields of one constructor, as a product of polynomial functors in its recursive variables."""
+    places = _places(constructor)
+    hints = _hints(constructor)
+    names = tuple(f.name for f in dataclasses.fields(constructor))
+    return Record(constructor, names, tuple(_term(hints[n], places, f"{constructor.__name__}.{n}") for n in names))
+
+
+@functools.cache
+def tag(constructor: type[Any]) -> Any:
+    """The tag class of a constructor; `None` for one that is a layer of every functor (`Base[Never, …]`)."""
+    first = get_args(_base_of(constructor))[0]
+    if isinstance(first, ForwardRef):
+        first = _evaluate(first.__forward_arg__, constructor)
+    return None if first is Never or first is typing_extensions.Never else get_origin(first) or first
+
+
+@functools.cache
+def sorts(constructor: type[Any]) -> int:
+    """How many sorts a constructor's family has; 0 for one that says nothing, having no recursive place."""
+    second = get_args(_base_of(constructor))[1]
+    if get_origin(second) is tuple:
+        return len(get_args(second))
+    return 0 if second is Never or second is typing_extensions.Never else 1
+
+
+def tag_name(tag: Any) -> str:
+    """A tag as an error names it."""
+    return "every functor" if tag is None else str(getattr(tag, "__name__", tag))
+
+
+@functools.cache
+def _functor(found: tuple[type[Any], ...]) -> Sum:
+    tags = {tag(c): c for c in found if tag(c) is not None}
+    if len(tags) > 1:
+        (t, c), (u, d), *_ = tags.items()
+        raise SignatureError(
+            f"`{c.__name__}` is a constructor of `{tag_name(t)}` and `{d.__name__}` of `{tag_name(u)}`: a signature has "
+            "one tag. Give both the same first argument of `Base`, or write two signatures."
+        )
+    return Sum(tuple(map(layout, found)))
+
+
+def _classes(signature: Any) -> typing.Iterator[type[Any]]:
+    origin = get_origin(signature)
+    if _is_alias(signature):
+        yield from _classes(signature.__value__)
+    elif _is_alias(origin):
+        yield from _classes(origin.__value__)
+    elif origin in (Union, types.UnionType):
+        for member in get_args(signature):
+            yield from _classes(member)
+    elif isinstance(origin or signature, type) and issubclass(origin or signature, Base) and signature is not Base:
+        yield origin or signature
+    else:
+        raise SignatureError(
+            f"`{signature!r}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."
+        )
+
+
+def _is_alias(signature: Any) -> bool:
+    kinds = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
+    return isinstance(signature, kinds)
+
+
+def _base_of(constructor: type[Any]) -> Any:
+    for base in getattr(constructor, "__orig_bases__", ()):
+        if get_origin(base) is Base:
+            return base
+    raise SignatureError(f"`{constructor.__name__}` extends `Base` without arguments: write `Base[T, X]`.")
+
+
+def _places(constructor: type[Any]) -> dict[Any, Id]:
+    """Each recursive variable with the sort that it stands for."""
+    second = get_args(_base_of(constructor))[1]
+    variables = get_args(second) if get_origin(second) is tuple else (second,)
+    places = {}
+    for i, v in enumerate(variables):
+        if isinstance(v, TypeVar):
+            places[v] = Id(i, v.__name__)
+        elif v is not Never and v is not typing_extensions.Never:
+            raise SignatureError(
+                f"`{constructor.__name__}` extends `Base[T, {v!r}]`: the second argument is a type variable, "
+                "`Never`, or a tuple of these, one for each sort."
+            )
+    return places
+
+
+def _hints(constructor: type[Any]) -> dict[str, Any]:
+    try:
+        return typing_extensions.get_type_hints(constructor, None, _names(constructor), include_extras=True)
+    except NameError as e:
+        raise SignatureError(
+            f"an annotation of `{constructor.__name__}` names `{e.name}`, which is not defined where the class is."
+        ) from e
+
+
+def _names(constructor: type[Any]) -> dict[str, Any]:
+    variables = {p.__name__: p for p in getattr(constructor, "__parameters__", ())}
+    return {**getattr(constructor, "__cdl_scope__", {}), **variables}
+
+
+def _evaluate(text: str, constructor: type[Any]) -> Any:
+    try:
+        return eval(text, vars(sys.modules[constructor.__module__]), _names(constructor))
+    except (NameError, KeyError):
+        return text.partition("[")[0]
+
+
+def _term(annotation: Any, places: dict[Any, Id], where: str) -> Poly:
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if isinstance(annotation, TypeVar) and annotation in places:
+        return places[annotation]
+    if not _mentions(annotation, places):
+        return Const(annotation)
+    origin, args = get_origin(annotation), get_args(annotation)
+    read: Callable[[Any], Poly] = lambda a: _term(a, places, where)
+    if origin in (Union, types.UnionType) and len(args) == 2 and type(None) in args:
+        return Maybe(read(args[0] if args[1] is type(None) else args[1]))
+    if origin is tuple:
+        return ListOf(read(args[0])) if args[-1] is Ellipsis else Product(tuple(map(read, args)))
+    if origin is Many:
+        of = read(args[0])
+        if not isinstance(of, Id):
+            raise SignatureError(f"`{where}` is a `Many` of `{of}`: `Many` holds recursive places alone, `Many[X]`.")
+        return ManyOf(of)
+    if origin is collections.abc.Callable:
+        if _mentions(args[0], places):
+            raise SignatureError(
+                f"`{where}: {_text(annotation)}` has a recursive variable to the left of an arrow, a negative "
+                "occurrence: that is no functor. A function's arguments may not mention it."
+            )
+        return Exp(args[0], read(args[1]))
+    raise SignatureError(
+        f"`{where}: {_text(annotation)}` cannot be read as a functor. A recursive place is `X`, `X | None`, "
+        "`tuple[X, X]`, `tuple[X, ...]`, `Many[X]` or `Callable[[I], X]`."
+    )
+
+
+def _mentions(annotation: Any, places: dict[Any, Id]) -> bool:
+    if isinstance(annotation, TypeVar):
+        return annotation in places
+    inner = annotation if isinstance(annotation, list) else get_args(annotation)
+    return any(_mentions(a, places) for a in inner)
+
+
+def _text(annotation: Any) -> str:
+    return str(annotation).replace("typing.", "").replace("collections.abc.", "")

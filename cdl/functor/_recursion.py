@@ -1,0 +1,104 @@
+"""Recursion without the stack: go down from a seed, come up with a value.
+
+Every scheme of `cdl.algebra` is one equation, `go(s) = up(s, F go (down s))`, and says what `down` and `up` are.
+Here it is solved with a list for a stack, so that depth is bounded by memory alone. Nodes are numbered as they are
+entered: pre-order. Places under a function are lazy; `go` is composed after them.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .._errors import TreeTooLarge
+from ._fmap import fill, holes, sorted_holes
+from ._read import sorts
+
+
+MAX_NODES = 10_000_000  # how many nodes a tree may have once its sharing is expanded
+
+
+class Done:
+    """What `down` answers where there is nothing to go down to: the value itself."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Frame:
+    """A node that has been entered: its seed, its layer, what waits at its places, and its number in pre-order."""
+
+    __slots__ = ("index", "layer", "seed", "sort", "values", "waiting")
+
+    def __init__(self, sort: int, seed: Any, layer: Any, index: int) -> None:
+        self.sort, self.seed, self.layer, self.index = sort, seed, layer, index
+        if sorts(type(layer)) < 2:
+            self.waiting = [(0, hole) for hole in reversed(holes(layer))]
+        else:
+            self.waiting = sorted_holes(layer)[::-1]
+        self.values: list[Any] = []
+
+    def filled(self, go: Sequence[Callable[[Any], Any]] = ()) -> Any:
+        """The layer with the values found at its places."""
+        return fill(self.layer, self.values, go)
+
+
+def recursion(
+    down: Callable[[int, Any], Any], up: Callable[[Frame, Sequence[Callable[[Any], Any]]], Any], *, finite: bool = False
+) -> Callable[[int], Callable[[Any], Any]]:
+    """The solution of `go(s) = up(s, F go (down s))`, one function for each sort.
+
+    **Arguments:** `down`: from the sort and the seed to a layer of seeds, or `Done`. `up`: from a frame whose
+    `values` are known, and the solution itself for lazy places, to a value. `finite`: whether seeds are trees, so
+    that one met again on the way down is a cycle.
+
+    **Raises:** `TreeTooLarge` for a cycle, or for more than `MAX_NODES` nodes.
+    """
+
+    def solve(root_sort: int, root: Any) -> Any:
+        stack: list[Frame] = []
+        path: set[int] = set()
+        entered, sort, seed = 0, root_sort, root
+        while True:
+            layer = down(sort, seed)
+            if isinstance(layer, Done):
+                value = layer.value
+            else:
+                if finite:
+                    _refuse_cycle(path, seed, entered)
+                stack.append(Frame(sort, seed, layer, entered))
+                entered += 1
+                value = _PENDING
+            while stack and (value is not _PENDING or not stack[-1].waiting):
+                if value is not _PENDING:
+                    stack[-1].values.append(value)
+                    value = _PENDING
+                if stack[-1].waiting:
+                    break
+                frame = stack.pop()
+                if finite:
+                    path.discard(id(frame.seed))
+                value = up(frame, go)
+            if not stack:
+                return value
+            sort, seed = stack[-1].waiting.pop()
+
+    go = [functools.partial(solve, sort) for sort in range(_SORTS)]
+    return lambda sort: go[sort]
+
+
+_PENDING = object()
+_SORTS = 16
+
+
+def _refuse_cycle(path: set[int], seed: Any, entered: int) -> None:
+    if id(seed) in path:
+        raise TreeTooLarge(
+            f"the tree is cyclic: a `{type(seed).__name__}` is inside itself, {len(path)} nodes below the root. "
+            "Trees are finite; build an infinite value with `ana` of a functor with a function in it."
+        )
+    if entered >= MAX_NODES:
+        raise TreeTooLarge(
+            f"the tree has more than {MAX_NODES:,} nodes once its shared parts are written out: "
+            "fold the parts by themselves, and share their values."
+        )
+    path.add(id(seed))

@@ -5,6 +5,9 @@ trees at once, compiled and differentiable.
 """
 
 # isort: off
+# first, so that a test suite's import hook finds it while the modules below come in
+from . import _typecheck as _typecheck
+
 # errors
 from ._errors import CdlError as CdlError, SignatureError as SignatureError, ForeignLayer as ForeignLayer
 from ._errors import CarrierMismatch as CarrierMismatch, PayloadMismatch as PayloadMismatch

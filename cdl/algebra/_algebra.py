@@ -11,19 +11,18 @@ An `Algebra` is an `eqx.Module`. It is a class of its own, covariant in the laye
 plain type checkers infer the functor: one of its kind is never mistaken for a function.
 """
 
-import functools
 import inspect
 import typing
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, get_args, get_origin
+from typing import Any, Generic, get_args, get_origin, TypeVar
 
 import equinox as eqx
 import typing_extensions
 
 from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
-from ..functor._read import tag, tag_name
+from ..functor._read import cached, tag, tag_name
 
 
 T = TypeVar("T")
@@ -66,7 +65,9 @@ class _Product(Algebra[Any, tuple[Any, Any]]):
         return apply(self.first, left, key), apply(self.second, right, key)
 
 
-def product(first: Algebra[Base[T, A], A], second: Algebra[Base[T, B], B]) -> Algebra[Base[T, tuple[A, B]], tuple[A, B]]:
+def product(
+    first: Algebra[Base[T, A], A], second: Algebra[Base[T, B], B]
+) -> Algebra[Base[T, tuple[A, B]], tuple[A, B]]:
     """The product algebra: one pass of it is a pass of each (banana-split)."""
     return _Product(first, second)
 
@@ -85,7 +86,7 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     return value
 
 
-def wants_key(alg: Callable[..., Any]) -> bool:
+def wants_key(alg: Any) -> bool:
     """Whether an algebra takes `key=`."""
     fn = alg.fn if isinstance(alg, algebra) else alg
     return _wants_key(type(fn).__call__ if isinstance(fn, eqx.Module) else fn)
@@ -134,7 +135,7 @@ def _among(wanted: tuple[type[Any], ...] | None) -> str:
     return "" if wanted is None else f" of `{tag_name(_tag(wanted))}` ({', '.join(k.__name__ for k in wanted)})"
 
 
-@functools.cache
+@cached
 def _wants_key(fn: Callable[..., Any]) -> bool:
     try:
         return "key" in inspect.signature(fn).parameters
@@ -142,7 +143,7 @@ def _wants_key(fn: Callable[..., Any]) -> bool:
         return False
 
 
-@functools.cache
+@cached
 def _reads_class(cls: type[Any]) -> tuple[type[Any], ...] | None:
     for klass in cls.__mro__:
         for base in klass.__dict__.get("__orig_bases__", ()):
@@ -151,7 +152,7 @@ def _reads_class(cls: type[Any]) -> tuple[type[Any], ...] | None:
     return None
 
 
-@functools.cache
+@cached
 def _reads_function(fn: Callable[..., Any]) -> tuple[type[Any], ...] | None:
     try:
         first = next(iter(inspect.signature(fn).parameters))

@@ -3,7 +3,7 @@
 Typed as the union of the layers, so that a coalgebra that chooses has the type of one that does not.
 """
 
-from typing import Any, TypeVar, Union, overload
+from typing import Any, overload, TypeVar, Union
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -36,9 +36,7 @@ def choose(scores: Scores, a: L0, b: L1, c: L2, d: L3, e: L4, /) -> Union[L0, L1
 @overload
 def choose(scores: Scores, a: L0, b: L1, c: L2, d: L3, e: L4, f: L5, /) -> Union[L0, L1, L2, L3, L4, L5]: ...
 @overload
-def choose(
-    scores: Scores, a: L0, b: L1, c: L2, d: L3, e: L4, f: L5, g: L6, /
-) -> Union[L0, L1, L2, L3, L4, L5, L6]: ...
+def choose(scores: Scores, a: L0, b: L1, c: L2, d: L3, e: L4, f: L5, g: L6, /) -> Union[L0, L1, L2, L3, L4, L5, L6]: ...
 @overload
 def choose(
     scores: Scores, a: L0, b: L1, c: L2, d: L3, e: L4, f: L5, g: L6, h: L7, /

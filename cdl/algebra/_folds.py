@@ -15,7 +15,7 @@ Python; `cdl.fold` is `cata` compiled, over many trees at once.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, overload
+from typing import Any, cast, overload, TypeVar
 
 import jax
 from jaxtyping import PRNGKeyArray
@@ -72,9 +72,7 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
     return cast("Callable[[Fix[T]], A]", _over_trees((alg,), up)(0))
 
 
-def zygo(
-    helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /
-) -> Callable[[Fix[T]], A]:
+def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism)."""
 
     def up(frame: Frame, go: Any) -> Any:
@@ -84,9 +82,7 @@ def zygo(
     return _then(_second, _over_trees((alg,), up)(0))
 
 
-def mutu(
-    other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /
-) -> Callable[[Fix[T]], A]:
+def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """Two folds, each seeing the values of both; gives the second's (a mutumorphism)."""
 
     def up(frame: Frame, go: Any) -> Any:
@@ -105,9 +101,7 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
     return _then(_head, _over_trees((alg,), up)(0))
 
 
-def prepro(
-    transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[T, A], A], /
-) -> Callable[[Fix[T]], A]:
+def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[T, A], A], /) -> Callable[[Fix[T]], A]:
     """A fold of a tree whose layer at depth `d` has been through `transform` `d` times (Fokkinga's prepromorphism).
 
     `transform` is a natural transformation of the functor: it may change a layer's constructor and payloads, and

@@ -11,7 +11,7 @@ best, or draws one when it has a key.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar, cast, overload
+from typing import Any, cast, overload, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -34,11 +34,20 @@ R = TypeVar("R")
 def ana(coalg: Callable[[S], Base[T, S]], /, *, key: PRNGKeyArray | None = None) -> Callable[[S], Fix[T]]: ...
 @overload
 def ana(
-    a: Callable[[S], Base[T, tuple[S, R]]], b: Callable[[R], Base[U, tuple[S, R]]], /, *, key: PRNGKeyArray | None = None
+    a: Callable[[S], Base[T, tuple[S, R]]],
+    b: Callable[[R], Base[U, tuple[S, R]]],
+    /,
+    *,
+    key: PRNGKeyArray | None = None,
 ) -> tuple[Callable[[S], Fix1of2[T, U]], Callable[[R], Fix2of2[T, U]]]: ...
 @overload
 def ana(
-    a: Callable[[Any], Any], b: Callable[[Any], Any], c: Callable[[Any], Any], /, *more: Callable[[Any], Any], key: Any = None
+    a: Callable[[Any], Any],
+    b: Callable[[Any], Any],
+    c: Callable[[Any], Any],
+    /,
+    *more: Callable[[Any], Any],
+    key: Any = None,
 ) -> tuple[Callable[[Any], Any], ...]: ...
 def ana(*coalgs: Any, key: Any = None) -> Any:
     """`ana γ = in ∘ F (ana γ) ∘ γ`: grows a tree from a seed (an anamorphism).
@@ -132,6 +141,3 @@ class _Numbering:
             return solved(seed)
 
         return grow
-
-
-

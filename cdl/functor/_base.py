@@ -12,12 +12,13 @@ pytree. Trees compare, hash, print, pickle and copy without recursion: a list 10
 """
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast, dataclass_transform, get_origin
+from typing import Any, cast, dataclass_transform, Generic, get_origin, Self, TYPE_CHECKING, TypeVar
 
 import jax
-from typing_extensions import Self, TypeAliasType
+from typing_extensions import TypeAliasType
 
 from .._errors import SignatureError
 from . import _values
@@ -27,7 +28,7 @@ T = TypeVar("T")  # a tag: the name of a functor
 X = TypeVar("X")  # what stands at the recursive places
 T_co = TypeVar("T_co", covariant=True)
 X_co = TypeVar("X_co", covariant=True)
-V = TypeVar("V")
+V = TypeVar("V", bound="Value")
 
 
 class Value:
@@ -76,25 +77,23 @@ else:
             super().__init_subclass__(**kwargs)
             _refuse_subclasses(cls)
             _refuse_unannotated(cls)
-            scope = sys._getframe(1)
-            if scope.f_locals is not scope.f_globals:  # annotations may name what a function defines
-                cls.__cdl_scope__ = dict(scope.f_locals)
+            cls.__cdl_scope__ = _scope(cls)
             as_value(cls)
 
 
 Fix = TypeAliasType("Fix", "Base[T, Fix[T]]", type_params=(T,))
 Fix1of2 = TypeAliasType("Fix1of2", "Base[T, tuple[Fix1of2[T, X], Fix2of2[T, X]]]", type_params=(T, X))
-Fix2of2 = TypeAliasType("Fix2of2", "Base[X, tuple[Fix1of2[T, X], Fix2of2[T, X]]]", type_params=(T, X))
+Fix2of2 = TypeAliasType("Fix2of2", "Base[X, tuple[Fix1of2[T, X], Fix2of2[T, X]]]", type_params=(T, X))  # pyright: ignore[reportInvalidTypeForm]  # it gives up on an alias that is mutual
 
 
 def project(tree: Fix[T]) -> Base[T, Fix[T]]:
     """`out : μF → F μF`: a tree as its outermost layer. The identity at run time."""
-    return cast("Base[T, Fix[T]]", tree)
+    return tree
 
 
 def embed(layer: Base[T, Fix[T]]) -> Fix[T]:
     """`in : F μF → μF`: a layer of trees as a tree. The identity at run time."""
-    return cast("Fix[T]", layer)
+    return layer
 
 
 def rebuild(constructor: type[Any], values: dict[str, Any]) -> Any:
@@ -102,6 +101,16 @@ def rebuild(constructor: type[Any], values: dict[str, Any]) -> Any:
     new = object.__new__(constructor)
     new.__dict__.update(values)
     return new
+
+
+def _scope(cls: type[Any]) -> dict[str, Any]:
+    """What the function that defines a class has defined so far: annotations may name it."""
+    frame, names = sys._getframe(1), {}
+    while frame.f_back is not None and frame.f_globals.get("__name__") != cls.__module__:
+        frame = frame.f_back
+    if frame.f_code.co_name.startswith("<generic parameters") and frame.f_back is not None:  # `class Neg[X](...)`
+        names, frame = dict(frame.f_locals), frame.f_back
+    return names if frame.f_locals is frame.f_globals else {**frame.f_locals, **names}
 
 
 def _refuse_subclasses(cls: type[Any]) -> None:
@@ -113,7 +122,7 @@ def _refuse_subclasses(cls: type[Any]) -> None:
 
 
 def _refuse_unannotated(cls: type[Any]) -> None:
-    annotated = cls.__dict__.get("__annotations__", {}) if sys.version_info < (3, 14) else cls.__annotations__
+    annotated = inspect.get_annotations(cls)
     for name, value in cls.__dict__.items():
         plain = not (callable(value) or hasattr(value, "__get__"))
         if plain and not name.startswith("_") and name not in annotated:
@@ -126,7 +135,7 @@ def _refuse_unannotated(cls: type[Any]) -> None:
 def as_value(cls: type[V]) -> type[V]:
     """The class as a frozen dataclass whose methods are `Value`'s, and as a pytree that goes round `__init__`."""
     dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
-    names = tuple(f.name for f in dataclasses.fields(cls))
+    names: tuple[str, ...] = cls.__match_args__
     keys = tuple(jax.tree_util.GetAttrKey(n) for n in names)
 
     def flatten(layer: Any) -> tuple[tuple[Any, ...], None]:

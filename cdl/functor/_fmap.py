@@ -11,13 +11,13 @@ when the function is called.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
-from typing import Any, TypeVar, cast
+from typing import Any, cast, TypeVar
 
 from .._errors import ForeignLayer
-from ._base import Base, T, rebuild
+from ._base import Base, rebuild, T
 from ._many import Many
-from ._read import layout
+from ._read import cached, layout
+from ._values import getter
 from .poly import Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum, walk
 
 
@@ -53,7 +53,7 @@ def fmap_term(term: Poly, f: Any, value: Any) -> Any:
 
 def holes(layer: Any) -> tuple[Any, ...]:
     """What stands at the strict recursive places of a layer, in the order of its fields."""
-    return _getter(_kind(layer))(layer)
+    return _reader(_kind(layer))(layer)
 
 
 def sorted_holes(layer: Any) -> list[tuple[int, Any]]:
@@ -63,34 +63,40 @@ def sorted_holes(layer: Any) -> list[tuple[int, Any]]:
 
 def fill(layer: Any, values: Iterable[Any], later: Sequence[Callable[[Any], Any]] = ()) -> Any:
     """The layer with other values at its strict places, and `later` composed after each lazy one."""
-    return _refill(layout(_kind(layer)), layer, iter(values), tuple(later))
+    kind = _kind(layer)
+    plain = _plain(kind)
+    if plain is None:
+        return _refill(layout(kind), layer, iter(values), tuple(later))
+    payloads, places = plain
+    fields = {n: getattr(layer, n) for n in payloads}
+    fields.update(zip(places, values, strict=True))
+    return rebuild(kind, fields)
 
 
 def _kind(layer: Any) -> type[Any]:
     if not isinstance(layer, Base):
-        raise ForeignLayer(f"`{_short(layer)}` is no layer: it is a `{type(layer).__name__}`, not an instance of `Base`.")
+        raise ForeignLayer(
+            f"`{_short(layer)}` is no layer: it is a `{type(layer).__name__}`, not an instance of `Base`."
+        )
     return type(layer)
 
 
-_GETTERS: dict[type[Any], Callable[[Any], tuple[Any, ...]]] = {}
+@cached
+def _plain(kind: type[Any]) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    """The payloads and the places of a constructor all of whose fields are one or the other; `None` for the rest."""
+    record = layout(kind)
+    if not all(isinstance(term, Id | Const) for term in record.factors):
+        return None
+    place = [isinstance(term, Id) for term in record.factors]
+    rest = tuple(n for n, p in zip(record.names, place, strict=True) if not p)
+    return rest, tuple(n for n, p in zip(record.names, place, strict=True) if p)
 
 
-def _getter(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """`holes` of one constructor; those of plain fields are read in one call."""
-    if kind not in _GETTERS:
-        record = layout(kind)
-        names = [n for n, term in zip(record.names, record.factors, strict=True) if isinstance(term, Id)]
-        plain = all(isinstance(term, Id | Const) for term in record.factors)
-        if not plain:
-            _GETTERS[kind] = lambda layer: tuple(x for _, x in _each(record, layer))
-        elif not names:
-            _GETTERS[kind] = lambda _: ()
-        elif len(names) == 1:
-            one = attrgetter(names[0])
-            _GETTERS[kind] = lambda layer: (one(layer),)
-        else:
-            _GETTERS[kind] = cast("Callable[[Any], tuple[Any, ...]]", attrgetter(*names))
-    return _GETTERS[kind]
+@cached
+def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
+    """`holes` of one constructor; plain fields are read in one call."""
+    plain = _plain(kind)
+    return (lambda layer: tuple(x for _, x in _each(layout(kind), layer))) if plain is None else getter(plain[1])
 
 
 def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:

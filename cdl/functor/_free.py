@@ -13,11 +13,11 @@
 """
 
 from collections.abc import Callable
-from typing import Any, Generic, Never, TypeVar, cast
+from typing import Any, cast, Generic, Never, TypeVar
 
-from typing_extensions import TypeAliasType, dataclass_transform
+from typing_extensions import dataclass_transform, TypeAliasType
 
-from ._base import Base, T, Value, as_value
+from ._base import as_value, Base, T, Value
 from ._fmap import fmap
 from ._recursion import Done, recursion
 
@@ -85,7 +85,8 @@ def trace(f: Callable[[S], A], coalgebra: Callable[[S], Base[T, S]]) -> Callable
 
 def map_cofree(f: Callable[[A], B], cofree: Cofree[T, A]) -> Cofree[T, B]:
     """`f` at every node."""
-    return extend(lambda context: f(context.head))(cofree)
+    at_head: Callable[[Cofree[T, A]], B] = lambda context: f(context.head)
+    return extend(at_head)(cofree)
 
 
 def map_free(f: Callable[[A], B], free: Free[T, A]) -> Free[T, B]:

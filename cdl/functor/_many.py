@@ -75,27 +75,29 @@ class Many(Generic[A_co]):
     def map(self, f: Callable[[A_co], B], /) -> "Many[B]":
         """`f` at every child."""
         each = self._each
+        if isinstance(self._source, Items):
+            return Many(f(x) for x in self.items)
         return Many.over(self._source, f if each is _same else lambda x: f(each(x)))
 
     def sum(self: "Many[A]", zero: A) -> A:
         """The sum of the children."""
-        return self._source.reduce("sum", self._each, zero)  # type: ignore[no-any-return]
+        return self._source.reduce("sum", self._each, zero)
 
     def mean(self: "Many[A]", zero: A) -> A:
         """Their mean."""
-        return self._source.reduce("mean", self._each, zero)  # type: ignore[no-any-return]
+        return self._source.reduce("mean", self._each, zero)
 
     def max(self: "Many[A]", zero: A) -> A:
         """The greatest, element by element."""
-        return self._source.reduce("max", self._each, zero)  # type: ignore[no-any-return]
+        return self._source.reduce("max", self._each, zero)
 
     def attend(self: "Many[A]", score: Callable[[A], Any], zero: A) -> A:
         """Their mean weighted by the softmax of `score`, which gives one number for a child."""
-        return self._source.attend(self._each, score, zero)  # type: ignore[no-any-return]
+        return self._source.attend(self._each, score, zero)
 
     def fold(self: "Many[A]", algebra: Callable[[Any], B]) -> B:
         """The children folded, from the last, by an algebra of lists."""
-        return self._source.fold(self._each, algebra)  # type: ignore[no-any-return]
+        return self._source.fold(self._each, algebra)
 
     def __eq__(self, other: object) -> bool:
         from ._values import equal

@@ -18,7 +18,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable
-from typing import Annotated, Any, ForwardRef, Never, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, TypeVar, Union
 
 import typing_extensions
 
@@ -26,6 +26,15 @@ from .._errors import SignatureError
 from ._base import Base
 from ._many import Many
 from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def cached(fn: Callable[[K], V]) -> Callable[[K], V]:
+    """`functools.cache`, for a function of one argument, with the function's own type."""
+    return functools.cache(fn)
 
 
 def functor(signature: Any) -> Sum:
@@ -48,7 +57,7 @@ def constructors(signature: Any) -> tuple[type[Any], ...]:
     return found
 
 
-@functools.cache
+@cached
 def layout(constructor: type[Any]) -> Record:
     """The fields of one constructor, as a product of polynomial functors in its recursive variables."""
     places = _places(constructor)
@@ -57,7 +66,7 @@ def layout(constructor: type[Any]) -> Record:
     return Record(constructor, names, tuple(_term(hints[n], places, f"{constructor.__name__}.{n}") for n in names))
 
 
-@functools.cache
+@cached
 def tag(constructor: type[Any]) -> Any:
     """The tag class of a constructor; `None` for one that is a layer of every functor (`Base[Never, …]`)."""
     first = get_args(_base_of(constructor))[0]
@@ -66,7 +75,7 @@ def tag(constructor: type[Any]) -> Any:
     return None if first is Never or first is typing_extensions.Never else get_origin(first) or first
 
 
-@functools.cache
+@cached
 def sorts(constructor: type[Any]) -> int:
     """How many sorts a constructor's family has; 0 for one that says nothing, having no recursive place."""
     second = get_args(_base_of(constructor))[1]
@@ -80,14 +89,14 @@ def tag_name(tag: Any) -> str:
     return "every functor" if tag is None else str(getattr(tag, "__name__", tag))
 
 
-@functools.cache
+@cached
 def _functor(found: tuple[type[Any], ...]) -> Sum:
     tags = {tag(c): c for c in found if tag(c) is not None}
     if len(tags) > 1:
         (t, c), (u, d), *_ = tags.items()
         raise SignatureError(
-            f"`{c.__name__}` is a constructor of `{tag_name(t)}` and `{d.__name__}` of `{tag_name(u)}`: a signature has "
-            "one tag. Give both the same first argument of `Base`, or write two signatures."
+            f"`{c.__name__}` is a constructor of `{tag_name(t)}` and `{d.__name__}` of `{tag_name(u)}`: a signature "
+            "has one tag. Give both the same first argument of `Base`, or write two signatures."
         )
     return Sum(tuple(map(layout, found)))
 

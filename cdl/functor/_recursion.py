@@ -6,7 +6,8 @@ entered: pre-order. Places under a function are lazy; `go` is composed after the
 """
 
 import functools
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .._errors import TreeTooLarge
@@ -31,10 +32,9 @@ class Frame:
 
     def __init__(self, sort: int, seed: Any, layer: Any, index: int) -> None:
         self.sort, self.seed, self.layer, self.index = sort, seed, layer, index
-        if sorts(type(layer)) < 2:
-            self.waiting = [(0, hole) for hole in reversed(holes(layer))]
-        else:
-            self.waiting = sorted_holes(layer)[::-1]
+        one_sort = sorts(type(layer)) < 2
+        waiting = zip(_ZEROS, holes(layer), strict=False) if one_sort else iter(sorted_holes(layer))
+        self.waiting: Iterator[tuple[int, Any]] = waiting
         self.values: list[Any] = []
 
     def filled(self, go: Sequence[Callable[[Any], Any]] = ()) -> Any:
@@ -57,36 +57,34 @@ def recursion(
     def solve(root_sort: int, root: Any) -> Any:
         stack: list[Frame] = []
         path: set[int] = set()
-        entered, sort, seed = 0, root_sort, root
-        while True:
+        entered = 0
+        place: tuple[int, Any] | None = (root_sort, root)
+        while place is not None:
+            sort, seed = place
             layer = down(sort, seed)
-            if isinstance(layer, Done):
-                value = layer.value
-            else:
+            if not isinstance(layer, Done):
                 if finite:
                     _refuse_cycle(path, seed, entered)
                 stack.append(Frame(sort, seed, layer, entered))
                 entered += 1
-                value = _PENDING
-            while stack and (value is not _PENDING or not stack[-1].waiting):
-                if value is not _PENDING:
-                    stack[-1].values.append(value)
-                    value = _PENDING
-                if stack[-1].waiting:
-                    break
+            elif stack:
+                stack[-1].values.append(layer.value)
+            else:
+                return layer.value
+            while (place := next(stack[-1].waiting, None)) is None:
                 frame = stack.pop()
                 if finite:
                     path.discard(id(frame.seed))
                 value = up(frame, go)
-            if not stack:
-                return value
-            sort, seed = stack[-1].waiting.pop()
+                if not stack:
+                    return value
+                stack[-1].values.append(value)
 
     go = [functools.partial(solve, sort) for sort in range(_SORTS)]
     return lambda sort: go[sort]
 
 
-_PENDING = object()
+_ZEROS = itertools.repeat(0)
 _SORTS = 16
 
 

@@ -5,10 +5,13 @@ compare by value: arrays of any library by shape and elements, the rest by `==`.
 """
 
 import copy
-from typing import Any
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, cast, TypeAlias
 
 import numpy as np
 
+from .._errors import TreeTooLarge
 from ._many import Many
 
 
@@ -38,19 +41,9 @@ def equal(a: Any, b: Any) -> bool:
 def fingerprint(value: Any) -> int:
     """A hash that agrees with `equal`; each shared part is hashed once."""
     done: dict[int, int] = {}
-    todo = [value]
-    while todo:
-        x = todo[-1]
-        inner = inside(x)
-        if inner is None:
-            done[id(x)] = _hash_payload(x)
-        else:
-            waiting = [y for y in inner if id(y) not in done]
-            if waiting:
-                todo.extend(waiting)
-                continue
-            done[id(x)] = hash((type(x).__qualname__, *(done[id(y)] for y in inner)))
-        todo.pop()
+    for x, inner in parts(value):
+        hashes = [done[i] if (i := id(y)) in done else _hash_payload(y) for y in inner]
+        done[id(x)] = hash((type(x).__qualname__, *hashes))
     return done[id(value)]
 
 
@@ -83,55 +76,98 @@ def show(value: Any, limit: int = SHOWN) -> str:
     return "".join(words)
 
 
-def disassemble(value: Any) -> list[tuple[Any, tuple[Any, ...]]]:
-    """The value as a list of flat parts, children first; a part is its type and its fields, some of them `_Ref`s."""
-    parts: list[tuple[Any, tuple[Any, ...]]] = []
-    place: dict[int, int] = {}
-    todo = [value]
+def parts(value: Any) -> list[tuple[Any, tuple[Any, ...]]]:
+    """Every layer, tuple and `Many` of a tree with what it holds: children first, shared ones once.
+
+    **Raises:** `TreeTooLarge` for a part that is inside itself.
+    """
+    found: list[tuple[Any, tuple[Any, ...]]] = []
+    seen: set[int] = set()
+    open_: set[int] = set()
+    todo: list[tuple[Any, tuple[Any, ...] | None]] = [(value, None)]
     while todo:
-        x = todo[-1]
-        inner = inside(x) or ()
-        waiting = [y for y in inner if inside(y) is not None and id(y) not in place]
-        if waiting:
-            todo.extend(reversed(waiting))
-            continue
-        todo.pop()
-        if id(x) not in place:
-            fields = tuple(_Ref(place[id(y)]) if inside(y) is not None else y for y in inner)
-            place[id(x)] = len(parts)
-            parts.append((type(x), fields))
-    return parts
+        x, inner = todo.pop()
+        if inner is not None:
+            open_.discard(id(x))
+            found.append((x, inner))
+        elif id(x) in seen:
+            _refuse_open(x, open_)
+        elif (inner := inside(x)) is not None:
+            seen.add(id(x))
+            open_.add(id(x))
+            todo.append((x, inner))
+            todo.extend([(y, None) for y in reversed(inner)])
+    return found
 
 
-def assemble(parts: list[tuple[Any, tuple[Any, ...]]]) -> Any:
+Part: TypeAlias = tuple[type[Any], tuple[Any, ...], tuple[int, ...]]
+
+
+def disassemble(value: Any) -> list[Part]:
+    """The value as a list of flat parts, children first: type, fields, and which fields are numbers of parts."""
+    flat: list[Part] = []
+    number: dict[int, int] = {}
+    patterns: dict[tuple[int, ...], tuple[int, ...]] = {}  # one object for each: pickle writes it once
+    for x, inner in parts(value):
+        where = tuple([i for i, y in enumerate(inner) if id(y) in number])
+        flat.append((type(x), tuple([number.get(id(y), y) for y in inner]), patterns.setdefault(where, where)))
+        number[id(x)] = len(number)
+    return flat
+
+
+def assemble(flat: list[Part]) -> Any:
     """The value that `disassemble` took apart."""
     built: list[Any] = []
-    for kind, fields in parts:
-        values = tuple(built[f.index] if isinstance(f, _Ref) else f for f in fields)
+    for kind, fields, where in flat:
+        values = list(fields)
+        for i in where:
+            values[i] = built[fields[i]]
         built.append(_make(kind, values))
     return built[-1]
 
 
 def deepcopy(value: Any, memo: dict[int, Any]) -> Any:
     """A copy whose payloads are copied too."""
-    parts = [(kind, tuple(copy.deepcopy(f, memo) for f in fields)) for kind, fields in disassemble(value)]
-    return assemble(parts)
+
+    def copied(fields: tuple[Any, ...], where: tuple[int, ...]) -> tuple[Any, ...]:
+        return tuple([f if i in where or type(f) in _ATOMS else copy.deepcopy(f, memo) for i, f in enumerate(fields)])
+
+    return assemble([(kind, copied(fields, where), where) for kind, fields, where in disassemble(value)])
 
 
 def inside(value: Any) -> tuple[Any, ...] | None:
     """What a layer, a tuple or a `Many` holds; `None` for a payload."""
-    if getattr(type(value), "__cdl_value__", False):
-        return tuple(getattr(value, n) for n in type(value).__match_args__)
-    if type(value) is tuple:
-        return value
-    return value.items if isinstance(value, Many) else None
+    kind = type(value)
+    reader = _READERS.get(kind) or _READERS.setdefault(kind, _reader(kind))
+    return reader(value)
 
 
-class _Ref:
-    """The place of an earlier part."""
+_ATOMS = {int, float, complex, bool, str, bytes, type(None)}
+_READERS: dict[type[Any], Callable[[Any], tuple[Any, ...] | None]] = {}
 
-    def __init__(self, index: int) -> None:
-        self.index = index
+
+def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...] | None]:
+    """`inside` for the values of one type."""
+    if getattr(kind, "__cdl_value__", False):
+        return getter(kind.__match_args__)
+    if kind is tuple:
+        return lambda value: value
+    return (lambda value: value.items) if issubclass(kind, Many) else lambda _: None
+
+
+def getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    """Reads these fields, in one call where it can."""
+    if len(names) > 1:
+        return cast("Callable[[Any], tuple[Any, ...]]", attrgetter(*names))
+    if not names:
+        return lambda _: ()
+    one = attrgetter(*names)
+    return lambda value: (one(value),)
+
+
+def _refuse_open(value: Any, open_: set[int]) -> None:
+    if id(value) in open_:
+        raise TreeTooLarge(f"the value is cyclic: a `{type(value).__name__}` is inside itself. Trees are finite.")
 
 
 class _Open:
@@ -141,9 +177,9 @@ class _Open:
         self.value = value
 
 
-def _make(kind: type[Any], values: tuple[Any, ...]) -> Any:
+def _make(kind: type[Any], values: list[Any]) -> Any:
     if kind is tuple:
-        return values
+        return tuple(values)
     if kind is Many:
         return Many(values)
     new = object.__new__(kind)

@@ -17,7 +17,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar, Union, get_args, get_origin
+from typing import Any, get_args, get_origin, TypeAlias, TypeVar, Union
 
 
 @dataclass(frozen=True)

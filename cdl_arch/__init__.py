@@ -1,0 +1,1 @@
+"""Architectures, each in three parts: its parameters, one layer, and the algebra or coalgebra that they make."""

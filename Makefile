@@ -1,0 +1,66 @@
+# One command each, on a machine with Python 3.11 or newer and make: every target makes the environment that it needs.
+#
+#   make test                  the tests                    make first-network         train the first network
+#   make test-slow             those that take minutes      make first-network-full    every seed of every model
+#   make check                 format, lint, types          make tutorials             render the scripts as pages
+#   make docs                  the site, in site/           make bench                 time it against its peers
+#
+# PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command:
+#   make test PYTHON=python3.13 VENV=.venv-3.13 ARGS="tests/test_order.py -q"
+
+PYTHON ?= python3
+VENV ?= .venv
+ARGS ?=
+RUN := $(VENV)/bin/python
+# A Python of an environment that is active, or a PYTHONPATH, is not to be seen in this one.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+
+.PHONY: test test-slow check format lint mypy pyright docs first-network first-network-full tutorials bench
+.DEFAULT_GOAL := test
+
+test: $(VENV)/.has-test
+	$(RUN) -m pytest $(ARGS)
+
+test-slow: $(VENV)/.has-test
+	$(RUN) -m pytest -m slow $(ARGS)
+
+check: format lint mypy pyright
+
+format lint mypy pyright: $(VENV)/.has-test $(VENV)/.has-check
+
+format:
+	$(RUN) -m ruff format --check .
+
+lint:
+	$(RUN) -m ruff check .
+
+mypy:
+	$(RUN) -m mypy
+
+pyright:
+	$(RUN) -m pyright --pythonpath $(RUN) --warnings
+
+docs: $(VENV)/.has-docs
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)
+
+first-network: $(VENV)/.has-tutorials
+	$(RUN) tutorials/first_network.py $(ARGS)
+
+first-network-full: $(VENV)/.has-tutorials
+	$(RUN) tutorials/first_network.py --full $(ARGS)
+
+tutorials: $(VENV)/.has-docs
+	$(RUN) tools/render.py $(ARGS)
+
+bench: $(VENV)/.has-bench
+	$(RUN) -m benchmarks $(ARGS)
+
+# `.has-NAME` says that the extra NAME is installed, as pyproject.toml and constraints.txt now have it.
+$(VENV)/.has-%: pyproject.toml constraints.txt | $(RUN)
+	$(RUN) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[$*]"
+	@touch $@
+
+$(RUN):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo 'cdl needs Python 3.11 or newer, and "$(PYTHON)" is not: name another, as in `make $(MAKECMDGOALS) PYTHON=python3.12`.' >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)

@@ -1,0 +1,81 @@
+"""Render `tutorials/*.py` (jupytext's percent format) as pages, with their outputs and figures.
+
+`python tools/render.py [--all] [--into FOLDER] [NAME ...]` runs the scripts whose pages are out of date, or all of
+them, or those named; each page is written beside its script, or in FOLDER, with the hash of the script at its head.
+"""
+
+import argparse
+import hashlib
+import pathlib
+import sys
+import time
+
+import jupytext
+import nbformat
+from nbconvert import MarkdownExporter
+from nbconvert.preprocessors import ExecutePreprocessor
+
+
+ROOT = pathlib.Path(__file__).parent.parent
+TUTORIALS = ROOT / "tutorials"
+SETUP = """\
+import sys
+import matplotlib_inline.backend_inline as _figures
+sys.argv = [{script!r}]
+_figures.set_matplotlib_formats("svg")
+"""
+
+
+def head(script: pathlib.Path) -> str:
+    digest = hashlib.sha256(script.read_bytes()).hexdigest()
+    return f"<!-- rendered from {script.name}, sha256 {digest} -->\n"
+
+
+def is_current(script: pathlib.Path) -> bool:
+    page = script.with_suffix(".md")
+    return page.exists() and page.read_text().startswith(head(script))
+
+
+def executed(script: pathlib.Path) -> nbformat.NotebookNode:
+    """The script as a notebook that has run from the root of the tree, as `python tutorials/NAME.py` does."""
+    notebook = jupytext.read(script)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(SETUP.format(script=str(script))))
+    runner = ExecutePreprocessor(timeout=None, kernel_name="python3")
+    runner.preprocess(notebook, {"metadata": {"path": str(ROOT)}})
+    del notebook.cells[0]
+    for cell in notebook.cells:
+        if cell.cell_type == "code":  # progress bars and log lines are no part of a page
+            cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
+    return notebook
+
+
+def render(script: pathlib.Path, into: pathlib.Path) -> None:
+    files = f"{script.stem}_files"
+    resources = {"unique_key": script.stem, "output_files_dir": files}
+    body, resources = MarkdownExporter().from_notebook_node(executed(script), resources)
+    (into / files).mkdir(parents=True, exist_ok=True)
+    for old in (into / files).iterdir():
+        old.unlink()
+    for name, data in resources["outputs"].items():
+        (into / name).write_bytes(data)
+    (into / f"{script.stem}.md").write_text(head(script) + "\n" + body.strip() + "\n")
+
+
+def main(argv: list[str]) -> None:
+    parser = argparse.ArgumentParser(description="Render the scripts of tutorials/ as pages.")
+    parser.add_argument("names", nargs="*", help="scripts, such as first_network")
+    parser.add_argument("--all", action="store_true", help="also those whose page is current")
+    parser.add_argument("--into", type=pathlib.Path, default=TUTORIALS, help="the folder for the pages")
+    options = parser.parse_args(argv)
+    scripts = [TUTORIALS / f"{name}.py" for name in options.names] or sorted(TUTORIALS.glob("*.py"))
+    for script in scripts:
+        if not options.names and not options.all and is_current(script):
+            print(f"{script.name}: the page is current")
+            continue
+        began = time.perf_counter()
+        render(script, options.into)
+        print(f"{script.name}: rendered in {time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,8 @@
+"""Data that every machine has: Python's own standard library, read as trees.
+
+| module       | what it gives                                                                        |
+| ------------ | ------------------------------------------------------------------------------------ |
+| `stdlib`     | the files of the library, their split in three, and their syntax                     |
+| `definite`   | definite assignment: a functor of statements, examples, and the exact algebra        |
+| `python_ast` | the whole syntax as a one-sorted signature, made from the node classes of `ast`      |
+"""

@@ -2,7 +2,7 @@
 
 Turn it on for a package with jaxtyping's import hook: `pytest --jaxtyping-packages=mine,cdl._typecheck.typechecked`.
 Typeguard's own decorator rewrites source and reads `"n d"` as Python, so under that hook it fails or checks nothing
-at all; `typechecked` asks `typeguard.check_type` instead, one argument at a time, in the hook's context of axis sizes.
+at all; `typechecked` asks typeguard about one value at a time, in the hook's context of axis sizes.
 
 Nothing is skipped silently. jaxtyping reads a hint that it cannot resolve as `Any`; here such a hint is resolved once
 more at the first call, when classes that name themselves exist, and what the module still does not know is an
@@ -14,16 +14,17 @@ import sys
 import typing
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Any, get_type_hints, no_type_check, TypeVar
+from typing import Any, ForwardRef, get_type_hints, no_type_check, TypeVar
 
 import typing_extensions
 from jaxtyping import AnnotationError, jaxtyped
 from typeguard import (
-    check_type,
     check_type_internal,
     checker_lookup_functions,
     CollectionCheckStrategy,
     ForwardRefPolicy,
+    TypeCheckConfiguration,
+    TypeCheckError,
     TypeCheckMemo,
 )
 
@@ -61,23 +62,38 @@ def typechecked(fn: Function) -> Function:
             elif kind is not inspect.Parameter.VAR_POSITIONAL:
                 value = (value,)
             for each in value:
-                _check(each, expected.get(name, Any))
+                _check(each, expected.get(name, Any), fn)
         result = fn(*args, **kwargs)
-        _check(result, expected.get("return", Any))
+        _check(result, expected.get("return", Any), fn)
         return result
 
     return checked
 
 
 @no_type_check
-def _check(value: Any, hint: Any) -> None:
-    if hint is not Any:
-        check_type(
-            value,
-            hint,
-            forward_ref_policy=ForwardRefPolicy.ERROR,
-            collection_check_strategy=CollectionCheckStrategy.ALL_ITEMS,
-        )
+def _check(value: Any, hint: Any, fn: Callable[..., Any]) -> None:
+    """`typeguard.check_type`, but for names within hints: they are those of the module of `fn`."""
+    try:
+        check_type_internal(value, hint, _memo(fn.__module__))
+    except TypeCheckError as error:
+        error.append_path_element(type(value).__name__)
+        raise
+    except NameError as error:
+        raise _unresolved(fn, error) from error
+
+
+@no_type_check
+def _memo(module: str) -> TypeCheckMemo:
+    config = TypeCheckConfiguration(ForwardRefPolicy.ERROR, None, CollectionCheckStrategy.ALL_ITEMS)
+    return TypeCheckMemo(vars(sys.modules[module]), {}, config=config)
+
+
+@no_type_check
+def _unresolved(fn: Callable[..., Any], error: Exception) -> AnnotationError:
+    return AnnotationError(
+        f"The annotations of `{fn.__module__}.{fn.__qualname__}` cannot be resolved when it is called: {error}. "
+        "Import the names they use at run time, or mark the function with `typing.no_type_check`."
+    )
 
 
 @no_type_check
@@ -85,10 +101,7 @@ def _hints(fn: Callable[..., Any]) -> dict[str, Any]:
     try:
         return get_type_hints(fn, include_extras=True)
     except Exception as error:
-        raise AnnotationError(
-            f"The annotations of `{fn.__module__}.{fn.__qualname__}` cannot be resolved when it is called: {error}. "
-            "Import the names they use at run time, or mark the function with `typing.no_type_check`."
-        ) from error
+        raise _unresolved(fn, error) from error
 
 
 @no_type_check
@@ -118,24 +131,30 @@ def _merge(stand_in: Callable[..., Any], original: Callable[..., Any]) -> dict[s
 
 @no_type_check
 def _look_up(origin: Any, args: tuple[Any, ...], extras: tuple[Any, ...]) -> Callable[..., None] | None:
-    """How typeguard is to check two kinds of hint that it does not know about outside its own decorator.
+    """How typeguard is to check three kinds of hint that it does not know about outside its own decorator.
 
-    It passes over an alias with arguments, such as `Fix[Expr]`: look through it, one layer at a time. It refuses
-    `Self`: let it pass, as every checker of single values does.
+    It passes over an alias with arguments, such as `Fix[Expr]`: look through it, one layer at a time. It reads the
+    bound of a variable where the variable is used: read it where it is defined. It refuses `Self`: let it pass, as
+    every checker of single values does.
     """
     if origin is typing_extensions.Self:
         return lambda value, origin, args, memo: None
-    if type(origin) not in _ALIASES:
+    if type(origin) in _ALIASES:
+        meaning = _expand(origin, args)
+    elif isinstance(origin, TypeVar) and isinstance(origin.__bound__, ForwardRef):
+        meaning = origin.__bound__
+    else:
         return None
-    meaning = origin.__value__
+    return lambda value, hint, args, memo: check_type_internal(value, meaning, _memo(origin.__module__))
+
+
+@no_type_check
+def _expand(alias: Any, args: tuple[Any, ...]) -> Any:
+    """What an alias with these arguments stands for: its own value may be a string, so that it can be recursive."""
+    meaning = alias.__value__
     if isinstance(meaning, str):
-        meaning = eval(meaning, dict(vars(sys.modules[origin.__module__])))
+        meaning = eval(meaning, dict(vars(sys.modules[alias.__module__])))
     if parameters := getattr(meaning, "__parameters__", ()):
-        given = dict(zip(origin.__type_params__, args, strict=True))
+        given = dict(zip(alias.__type_params__, args, strict=True))
         meaning = meaning[tuple(given[p] for p in parameters)]
-
-    @no_type_check
-    def check(value: Any, origin: Any, args: tuple[Any, ...], memo: TypeCheckMemo) -> None:
-        check_type_internal(value, meaning, memo)
-
-    return check
+    return meaning

@@ -27,6 +27,9 @@ from .functor import Stream as Stream, StreamF as StreamF, take as take
 from .functor import Moore as Moore, MooreF as MooreF, Mealy as Mealy, MealyF as MealyF, respond as respond
 from .functor import Free as Free, Pure as Pure, bind as bind, interpret as interpret
 from .functor import Cofree as Cofree, extract as extract, extend as extend, duplicate as duplicate, trace as trace
+from .functor import Monad as Monad, Monoid as Monoid, EilenbergMoore as EilenbergMoore
+from .functor import ListMonad as ListMonad, MaybeMonad as MaybeMonad, Writer as Writer, FreeMonad as FreeMonad
+from .functor import Approximant as Approximant, initial_chain as initial_chain, final_chain as final_chain
 
 # reading and growing trees, by definition
 from .algebra import Algebra as Algebra, algebra as algebra, product as product
@@ -35,3 +38,6 @@ from .algebra import decorate as decorate, hoist as hoist
 from .algebra import Either as Either, Left as Left, Right as Right
 from .algebra import ana as ana, apo as apo, futu as futu, choose as choose
 from .algebra import hylo as hylo, dyna as dyna, chrono as chrono, elgot as elgot, coelgot as coelgot
+
+# many trees at once, compiled
+from .run import pack as pack, Forest as Forest, Corpus as Corpus, Bucket as Bucket, fold as fold

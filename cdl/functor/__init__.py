@@ -17,3 +17,7 @@ from ._machine import Moore as Moore, MooreF as MooreF, Mealy as Mealy, MealyF a
 from ._free import Free as Free, Pure as Pure, bind as bind, interpret as interpret, map_free as map_free
 from ._free import Cofree as Cofree, extract as extract, duplicate as duplicate, extend as extend, trace as trace
 from ._free import map_cofree as map_cofree, one_step as one_step
+from ._monad import Monad as Monad, EilenbergMoore as EilenbergMoore
+from ._monads import Monoid as Monoid, ListMonad as ListMonad, MaybeMonad as MaybeMonad
+from ._monads import Writer as Writer, FreeMonad as FreeMonad
+from ._chains import Approximant as Approximant, initial_chain as initial_chain, final_chain as final_chain

@@ -27,7 +27,7 @@ class Const:
     of: Any
 
     def __str__(self) -> str:
-        return _name(self.of)
+        return name(self.of)
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Exp:
     of: "Poly"
 
     def __str__(self) -> str:
-        return f"[{_name(self.domain)}, {self.of}]"
+        return f"[{name(self.domain)}, {self.of}]"
 
 
 Poly: TypeAlias = Union[Const, Id, Product, Record, Sum, Maybe, ListOf, ManyOf, Exp]
@@ -191,13 +191,13 @@ def _product(factors: tuple[Poly, ...]) -> str:
     return " × ".join(words) or "1"
 
 
-def _name(annotation: Any) -> str:
+def name(annotation: Any) -> str:
     """A payload's annotation as a short word."""
     if isinstance(annotation, TypeVar):
         return annotation.__name__.removesuffix("_co").removesuffix("_contra")
     if isinstance(annotation, list):
-        return " × ".join(map(_name, annotation)) or "1"
+        return " × ".join(map(name, annotation)) or "1"
     if get_origin(annotation) is None or (isinstance(annotation, type) and not get_args(annotation)):
         return str(getattr(annotation, "__name__", annotation))
-    inner = ", ".join(_name(a) for a in get_args(annotation))
-    return f"{_name(get_origin(annotation))}[{inner}]"
+    inner = ", ".join(name(a) for a in get_args(annotation))
+    return f"{name(get_origin(annotation))}[{inner}]"

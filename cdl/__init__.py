@@ -41,3 +41,6 @@ from .algebra import hylo as hylo, dyna as dyna, chrono as chrono, elgot as elgo
 
 # many trees at once, compiled
 from .run import pack as pack, Forest as Forest, Corpus as Corpus, Bucket as Bucket, fold as fold
+
+# every law, to be checked on instances of one's own
+from . import laws as laws

@@ -110,8 +110,8 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
     elif origin in (Union, types.UnionType):
         for member in get_args(signature):
             yield from _classes(member)
-    elif isinstance(origin or signature, type) and issubclass(origin or signature, Base) and signature is not Base:
-        yield origin or signature
+    elif isinstance(kind := origin or signature, type) and issubclass(kind, Base) and kind is not Base:
+        yield kind
     else:
         raise SignatureError(
             f"`{signature!r}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."

@@ -1,0 +1,16 @@
+"""Every law as a function: give it your own instance, and it raises `LawBroken` with the two sides that differ.
+
+A law is checked at the values it is given, so feed it from a property test. Values are compared by `==`, arrays within
+`tolerance` of each other; the default, 0, is exact, and right for integers.
+"""
+
+# isort: off
+from ._functor import functor as functor, strength as strength, natural as natural
+from ._folds import algebra_map as algebra_map, lambek as lambek, reflection as reflection, fusion as fusion
+from ._folds import banana_split as banana_split
+from ._folds import para as para, zygo as zygo, mutu as mutu, histo as histo, decorate as decorate
+from ._unfolds import coalgebra_map as coalgebra_map, unfold_fusion as unfold_fusion, apo as apo, futu as futu
+from ._unfolds import hylo as hylo, dyna as dyna, chrono as chrono
+from ._free import free as free, cofree as cofree, comonad as comonad
+from ._monad import monoid as monoid, monad as monad
+from ._monad import eilenberg_moore as eilenberg_moore, eilenberg_moore_map as eilenberg_moore_map

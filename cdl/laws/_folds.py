@@ -1,0 +1,150 @@
+"""Laws of folds: trees are the initial algebra, and every scheme is a `cata`.
+
+| the law          | the two sides                                                     |
+| ---------------- | ----------------------------------------------------------------- |
+| a map of algebras | `h ∘ α = β ∘ F h`                                                |
+| Lambek           | `in ∘ out = id`, `out ∘ in = id`, and `out = cata (F in)`         |
+| reflection       | `cata in = id`                                                    |
+| fusion           | `h ∘ α = β ∘ F h` implies `h ∘ cata α = cata β`                   |
+| banana-split     | `cata (α × β) = ⟨cata α, cata β⟩`                                 |
+| `para`           | `para α = π₂ ∘ cata ⟨in ∘ F π₁, α⟩`                               |
+| `zygo`           | `zygo β α = π₂ ∘ cata ⟨β ∘ F π₁, α⟩`                              |
+| `mutu`           | `mutu β α = π₂ ∘ cata ⟨β, α⟩`                                     |
+| `histo`          | `histo α = head ∘ cata ⟨α, id⟩`                                   |
+| `decorate`       | `decorate α = cata ⟨α ∘ F head, id⟩`                              |
+
+Where a law is about a fold, `by` is the fold: `cata` unless you give another.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..algebra import (
+    Algebra,
+    algebra,
+    cata,
+    decorate as the_decorate,
+    histo as the_histo,
+    hylo,
+    mutu as the_mutu,
+    para as the_para,
+    product,
+    zygo as the_zygo,
+)
+from ..functor import Cofree, embed as the_embed, fmap, project as the_project
+from ._hold import hold
+
+
+Fold = Callable[[Any], Callable[[Any], Any]]
+
+
+def algebra_map(
+    h: Callable[[Any], Any],
+    alg: Callable[[Any], Any],
+    other: Callable[[Any], Any],
+    layer: Any,
+    *,
+    tolerance: float = 0.0,
+) -> None:
+    """That `h` is a map of algebras from `alg` to `other`, at a layer of `alg`'s carrier.
+
+    **Raises:** `LawBroken`.
+    """
+    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance)
+
+
+def lambek(
+    tree: Any,
+    *,
+    embed: Callable[[Any], Any] = the_embed,
+    project: Callable[[Any], Any] = the_project,
+    tolerance: float = 0.0,
+) -> None:
+    """That the structure map of an initial algebra is an isomorphism, whose inverse is a fold.
+
+    **Arguments:** `tree`: an element of the algebra. `embed`, `project`: the structure map and its inverse; for trees
+    of one's own kind (lists as tuples, say), one's own.
+
+    **Raises:** `LawBroken`.
+    """
+    layer = project(tree)
+    hold("`in ∘ out = id`", embed(layer), tree, tolerance)
+    hold("`out ∘ in = id`", project(embed(layer)), layer, tolerance)
+    opened = hylo(_reader(lambda below: fmap(embed, below)), project)
+    hold("`out = cata (F in)`", layer, opened(tree), tolerance)
+
+
+def reflection(tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
+    """That a tree folded with its own constructors is itself. **Raises:** `LawBroken`."""
+    hold("`cata in = id`", by(_reader(the_embed))(tree), tree, tolerance)
+
+
+def fusion(
+    h: Callable[[Any], Any],
+    alg: Callable[[Any], Any],
+    other: Callable[[Any], Any],
+    tree: Any,
+    *,
+    by: Fold = cata,
+    tolerance: float = 0.0,
+) -> None:
+    """That a map of algebras slides out of a fold; that it is one is checked at every node of the tree.
+
+    **Raises:** `LawBroken`, which says whether it is the premise that fails.
+    """
+
+    def checked(layer: Any) -> Any:
+        algebra_map(h, alg, other, layer, tolerance=tolerance)
+        return alg(layer)
+
+    hold("`h ∘ cata α = cata β`", h(by(_reader(checked))(tree)), by(_reader(other))(tree), tolerance)
+
+
+def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
+    """That two folds are one, of the product of their algebras. **Raises:** `LawBroken`."""
+    apart = by(first)(tree), by(second)(tree)
+    hold("`cata (α × β) = ⟨cata α, cata β⟩`", by(product(first, second))(tree), apart, tolerance)
+
+
+def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) -> None:
+    """That `para` is a `cata` that builds the tree again as it goes. **Raises:** `LawBroken`."""
+    paired = _reader(lambda layer: (the_embed(fmap(_first, layer)), alg(layer)))
+    hold("`para α = π₂ ∘ cata ⟨in ∘ F π₁, α⟩`", by(alg)(tree), cata(paired)(tree)[1], tolerance)
+
+
+def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_zygo, tolerance: float = 0.0) -> None:
+    """That `zygo` is a `cata` of pairs, the first of which needs no second. **Raises:** `LawBroken`."""
+    paired = _reader(lambda layer: (helper(fmap(_first, layer)), alg(layer)))
+    hold("`zygo β α = π₂ ∘ cata ⟨β ∘ F π₁, α⟩`", by(helper, alg)(tree), cata(paired)(tree)[1], tolerance)
+
+
+def mutu(other: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_mutu, tolerance: float = 0.0) -> None:
+    """That `mutu` is a `cata` of pairs. **Raises:** `LawBroken`."""
+    paired = _reader(lambda layer: (other(layer), alg(layer)))
+    hold("`mutu β α = π₂ ∘ cata ⟨β, α⟩`", by(other, alg)(tree), cata(paired)(tree)[1], tolerance)
+
+
+def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) -> None:
+    """That `histo` is a `cata` that keeps every value. **Raises:** `LawBroken`."""
+    kept = _reader(lambda layer: Cofree(alg(layer), layer))
+    hold("`histo α = head ∘ cata ⟨α, id⟩`", by(alg)(tree), cata(kept)(tree).head, tolerance)
+
+
+def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float = 0.0) -> None:
+    """That `decorate` keeps at each node the fold of the tree below it. **Raises:** `LawBroken`."""
+    kept = _reader(lambda layer: Cofree(alg(fmap(_head, layer)), layer))
+    decorated = by(alg)(tree)
+    hold("`decorate α = cata ⟨α ∘ F head, id⟩`", decorated, cata(kept)(tree), tolerance)
+    hold("`head ∘ decorate α = cata α`", decorated.head, cata(alg)(tree), tolerance)
+
+
+def _reader(read: Callable[[Any], Any]) -> Algebra[Any, Any]:
+    return algebra(read)
+
+
+def _first(pair: Any) -> Any:
+    return pair[0]
+
+
+def _head(cofree: Any) -> Any:
+    return cofree.head

@@ -1,0 +1,95 @@
+"""Laws of unfolds, and of growing and reading at once.
+
+| the law             | the two sides                                                      |
+| ------------------- | ------------------------------------------------------------------ |
+| a map of coalgebras | `F h ∘ γ = δ ∘ h`                                                  |
+| fusion              | `F h ∘ γ = δ ∘ h` implies `ana δ ∘ h = ana γ`                      |
+| `apo`               | `apo γ = ana [F Left ∘ out, γ] ∘ Right`                            |
+| `futu`              | `futu γ = ana [γ, id] ∘ Pure`                                      |
+| `hylo`              | `hylo α γ = cata α ∘ ana γ`                                        |
+| `dyna`, `chrono`    | `dyna α γ = histo α ∘ ana γ`, `chrono α γ = histo α ∘ futu γ`      |
+
+For seeds whose trees are finite. Where a law is about a scheme, `by` is the scheme.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..algebra import (
+    ana,
+    apo as the_apo,
+    cata,
+    chrono as the_chrono,
+    dyna as the_dyna,
+    futu as the_futu,
+    histo,
+    hylo as the_hylo,
+    Left,
+    Right,
+)
+from ..functor import fmap, project, Pure
+from ._hold import hold
+
+
+Coalgebra = Callable[[Any], Any]
+Grow = Callable[[Any], Callable[[Any], Any]]
+Refold = Callable[[Any, Any], Callable[[Any], Any]]
+
+
+def coalgebra_map(
+    h: Callable[[Any], Any], coalg: Coalgebra, other: Coalgebra, seed: Any, *, tolerance: float = 0.0
+) -> None:
+    """That `h` is a map of coalgebras from `coalg` to `other`, at a seed. **Raises:** `LawBroken`."""
+    hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance)
+
+
+def unfold_fusion(
+    h: Callable[[Any], Any],
+    coalg: Coalgebra,
+    other: Coalgebra,
+    seed: Any,
+    *,
+    by: Grow = ana,
+    tolerance: float = 0.0,
+) -> None:
+    """That a map of coalgebras slides into an unfold; that it is one is checked at every seed on the way.
+
+    **Raises:** `LawBroken`, which says whether it is the premise that fails.
+    """
+
+    def checked(at: Any) -> Any:
+        coalgebra_map(h, coalg, other, at, tolerance=tolerance)
+        return coalg(at)
+
+    hold("`ana γ = ana δ ∘ h`", by(checked)(seed), by(other)(h(seed)), tolerance)
+
+
+def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0.0) -> None:
+    """That `apo` is an `ana` that copies what is finished. **Raises:** `LawBroken`."""
+
+    def copying(place: Any) -> Any:
+        return fmap(Left, project(place.value)) if isinstance(place, Left) else coalg(place.value)
+
+    hold("`apo γ = ana [F Left ∘ out, γ] ∘ Right`", by(coalg)(seed), ana(copying)(Right(seed)), tolerance)
+
+
+def futu(coalg: Coalgebra, seed: Any, *, by: Grow = the_futu, tolerance: float = 0.0) -> None:
+    """That `futu` is an `ana` of trees with seeds for variables. **Raises:** `LawBroken`."""
+    next_layer: Coalgebra = lambda free: coalg(free.value) if isinstance(free, Pure) else free
+    hold("`futu γ = ana [γ, id] ∘ Pure`", by(coalg)(seed), ana(next_layer)(Pure(seed)), tolerance)
+
+
+def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolerance: float = 0.0) -> None:
+    """That growing and reading at once is growing, then reading. **Raises:** `LawBroken`."""
+    hold("`hylo α γ = cata α ∘ ana γ`", by(alg, coalg)(seed), cata(alg)(ana(coalg)(seed)), tolerance)
+
+
+def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolerance: float = 0.0) -> None:
+    """The same with memory. **Raises:** `LawBroken`."""
+    hold("`dyna α γ = histo α ∘ ana γ`", by(alg, coalg)(seed), histo(alg)(ana(coalg)(seed)), tolerance)
+
+
+def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, tolerance: float = 0.0) -> None:
+    """The same with memory, and several layers at a time. **Raises:** `LawBroken`."""
+    in_two = histo(alg)(the_futu(coalg)(seed))
+    hold("`chrono α γ = histo α ∘ futu γ`", by(alg, coalg)(seed), in_two, tolerance)

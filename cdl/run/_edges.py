@@ -1,0 +1,155 @@
+"""`Many` inside `fold`: the children of one node, among the edges of a whole chunk.
+
+An algebra is traced for one node. Each reduction is an operation that knows two meanings: for one node, a reduction
+over its own edges; for the rows of a chunk, under `vmap`, one segment operation over all the edges. What the mapped
+function uses of the row it stands in becomes an argument of it, and is spread over the row's edges.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
+
+from ..functor import Cons, Nil
+
+
+Leaves = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a chunk in one group, as seen from one row.
+
+    `row` is the row's number in the chunk; `segment` each edge's row, or the number of rows for no edge; `children`
+    the state at the end of each edge.
+    """
+
+    row: Any
+    segment: Any
+    children: Any
+
+    def count(self) -> Any:
+        degree = self._reduce(lambda _: jnp.int32(1), "sum", jnp.int32(0))
+        return degree
+
+    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+        return self._reduce(each, how, zero)
+
+    def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
+        child = jax.tree.map(lambda x: x[0], self.children)
+        number = jax.eval_shape(lambda x: jnp.asarray(score(each(x))), child)
+        highest = self._reduce(lambda x: score(each(x)), "max", jnp.zeros((), number.dtype))
+        highest = jax.lax.stop_gradient(highest)
+
+        def weighted(x: Any) -> Any:
+            child = each(x)
+            below = score(child) - highest
+            weight = jnp.exp(jnp.where(below > 0, 0, below))  # above 0 only at edges that are no row's
+            return weight, jax.tree.map(lambda leaf: weight * leaf, child)
+
+        total, value = self._reduce(weighted, "sum", (jnp.ones((), number.dtype), zero))
+        return jax.tree.map(lambda leaf: leaf / total, value)
+
+    def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
+        start = jax.tree.map(jnp.asarray, algebra(Nil()))
+        step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))
+        return self._run("fold", step, start, start)
+
+    def _reduce(self, each: Callable[[Any], Any], how: str, zero: Any) -> Any:
+        zero = jax.tree.map(jnp.asarray, zero)
+        return self._run(how, lambda x, _: each(x), zero, zero)
+
+    def _run(self, how: str, step: Callable[[Any, Any], Any], zero: Any, value: Any) -> Any:
+        """The reduction of `step(child, value)`, as an operation with a rule for rows."""
+        child = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), self.children)
+        pure = eqx.filter_closure_convert(lambda x, v: _like(step(x, v), zero, how), child, _shapes(value))
+        arrays, rest = eqx.partition(pure, eqx.is_array)
+        consts, structure = jax.tree.flatten(arrays)
+
+        def call(x: Any, v: Any, cs: list[Any]) -> Any:
+            return eqx.combine(jax.tree.unflatten(structure, cs), rest)(x, v)
+
+        @custom_vmap
+        def at_node(row: Any, zero: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+            own = jnp.where(segment == row, 0, 1)
+            zeros = jax.tree.map(lambda z: z[None], zero)
+            out = _over_edges(how, call, own, children, cs, [False] * len(cs), zeros, 1)
+            return jax.tree.map(lambda x: x[0], out)
+
+        @at_node.def_vmap
+        def at_rows(rows: int, batched: Any, row: Any, zero: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+            zeros = jax.tree.map(lambda z, b: z if b else jnp.broadcast_to(z, (rows, *z.shape)), zero, batched[1])
+            out = _over_edges(how, call, segment, children, cs, batched[4], zeros, rows)
+            return out, jax.tree.map(lambda _: True, out)
+
+        return at_node(self.row, zero, self.segment, self.children, consts)
+
+
+def _over_edges(
+    how: str, call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], zeros: Any, rows: int
+) -> Any:
+    """Every row's reduction at once. `zeros` has a row's value for no child; `cs` have a row's where `batched`."""
+    place = jnp.minimum(segment, rows - 1)
+    per_edge = [c[place] if b else c for c, b in zip(cs, batched, strict=True)]
+    axes = [0 if b else None for b in batched]
+    if how == "fold":
+        return _fold_segments(call, segment, children, per_edge, axes, zeros, rows)
+    some = jax.tree.map(lambda z: z[0], zeros)
+    mapped = jax.vmap(lambda x, cs: call(x, some, cs), in_axes=(0, axes))(children, per_edge)
+    degree = jax.ops.segment_sum(jnp.ones_like(segment), segment, rows, indices_are_sorted=True)
+
+    def reduced(y: Any, zero: Any) -> Any:
+        over = jax.ops.segment_max if how == "max" else jax.ops.segment_sum
+        found = over(y, segment, rows, indices_are_sorted=True)
+        shape = (rows, *[1] * (y.ndim - 1))
+        if how == "mean":
+            found = found / jnp.maximum(degree, 1).reshape(shape).astype(found.dtype)
+        return jnp.where((degree > 0).reshape(shape), found, zero)
+
+    return jax.tree.map(reduced, mapped, zeros)
+
+
+def _fold_segments(
+    call: Any, segment: Any, children: Any, per_edge: list[Any], axes: list[Any], zeros: Any, rows: int
+) -> Any:
+    """A list fold of each row's children, from the last: one scan of the edges, starting anew in each segment."""
+    last = jnp.concatenate([segment[1:] != segment[:-1], jnp.ones(1, bool)])
+    place = jnp.minimum(segment, rows - 1)
+    shared = [c for c, axis in zip(per_edge, axes, strict=True) if axis is None]
+
+    def step(value: Any, edge: Any) -> Any:
+        is_last, child, start, own = edge
+        mine, others = iter(own), iter(shared)
+        value = jax.tree.map(lambda v, s: jnp.where(is_last, s, v), value, start)
+        value = call(child, value, [next(others) if axis is None else next(mine) for axis in axes])
+        return value, value
+
+    starts = jax.tree.map(lambda z: z[place], zeros)
+    own = [c for c, axis in zip(per_edge, axes, strict=True) if axis is not None]
+    begin = jax.tree.map(lambda z: z[0], zeros)
+    _, values = jax.lax.scan(step, begin, (last, children, starts, own), reverse=True)
+    first = jnp.concatenate([jnp.ones(1, bool), segment[1:] != segment[:-1]])
+    target = jnp.where(first, segment, rows)
+    return jax.tree.map(lambda z, v: z.at[target].set(v, mode="drop"), zeros, values)
+
+
+def _shapes(value: Any) -> Any:
+    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)), value)
+
+
+def _like(value: Any, zero: Any, how: str) -> Any:
+    """The mapped child with the types of `zero`, which is what stands where there is no child."""
+    from .._errors import CarrierMismatch
+
+    value = jax.tree.map(jnp.asarray, value)
+    same = jax.tree.structure(value) == jax.tree.structure(zero)
+    if not same or any(jnp.shape(v) != jnp.shape(z) for v, z in zip(*map(jax.tree.leaves, (value, zero)), strict=True)):
+        raise CarrierMismatch(
+            f"a `Many` is reduced by `{how}` from {eqx.tree_pformat(value)} to {eqx.tree_pformat(zero)}: give `zero` "
+            "the structure and shapes of one mapped child."
+        )
+    return jax.tree.map(lambda v, z: v.astype(jnp.result_type(v, z) if how == "mean" else z.dtype), value, zero)

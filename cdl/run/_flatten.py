@@ -1,0 +1,266 @@
+"""From trees to arrays: every node of every tree in one row of a table, in pre-order, tree by tree.
+
+One pass of a list that grows while it is read visits the nodes in breadth-first order, where the children of a node
+stand side by side, so that all the rest is arithmetic on whole arrays. Sharing is expanded. Host side; NumPy alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._errors import ForeignLayer, TreeTooLarge
+from ..functor import Base
+from ..functor._fmap import holes
+from ..functor._read import layout, tag, tag_name
+from ..functor.poly import Const, Sum
+from ._payload import stack
+from ._variant import Variant, describe, is_array, is_plain, plain_variant, refuses
+
+
+MAX_NODES = 10_000_000
+_SLAB = 65_536
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Flat:
+    """A forest as a table of nodes, in pre-order, tree by tree.
+
+    `start[i]` is tree i's first row, and `start[-1]` the number of rows. `parent` counts from the tree's first row,
+    and is -1 at a root; `group` and `place` say which of its parent's edges a node is at the end of, and `degrees`
+    how many edges a node has in each group. `payload[v]` are the payload leaves of variant v's nodes, one
+    array for each leaf, one row for each node; `nth` is a node's number among those of its variant.
+    """
+
+    variants: tuple[Variant, ...]
+    start: NDArray[np.int64]
+    variant: Ints
+    height: Ints
+    parent: Ints
+    group: Ints
+    place: Ints
+    degrees: Ints
+    nth: Ints
+    payload: tuple[tuple[NDArray[Any], ...], ...]
+
+
+def flatten(functor: Sum, trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:
+    """The table of a forest.
+
+    **Raises:** `ForeignLayer` where a node is no constructor of the functor, `TreeTooLarge` where a tree is cyclic or
+    the forest has more than `max_nodes` nodes once sharing is expanded.
+    """
+    kinds = functor.constructors
+    for kind in kinds:
+        if (why := refuses(kind)) is not None:
+            raise ForeignLayer(why)
+    nodes = _visit(functor, trees, max_nodes)
+    number = {k: i for i, k in enumerate(kinds)}
+    kind = np.fromiter(map(number.__getitem__, map(type, nodes)), np.int32, len(nodes))
+    variants, variant, payload, order, arity, group, place, degrees = _variants(kinds, kind, nodes)
+    first = len(trees) + np.cumsum(arity) - arity  # breadth-first: children stand side by side
+    parent = np.full(len(nodes), -1, np.int64)
+    parent[len(trees) :] = np.repeat(np.arange(len(nodes)), arity)
+    sizes, height, position, root = _measure(len(trees), first, arity, parent)
+    start = np.concatenate([[0], np.cumsum(sizes[: len(trees)])])
+    row = start[root] + position
+    at = np.empty_like(row)
+    at[row] = np.arange(len(row))  # the node in breadth-first order of each row
+    nth_of_node = np.empty(len(nodes), np.int32)
+    for v, members in enumerate(order):
+        by_row = np.argsort(row[members], kind="stable")
+        nth_of_node[members[by_row]] = np.arange(len(members))
+        constructor = variants[v].constructor
+        payload[v] = tuple(stack(constructor, i, leaf)[by_row] for i, leaf in enumerate(payload[v]))
+    local = np.where(parent >= 0, position[parent], -1)
+    return Flat(
+        variants, start, _i(variant[at]), _i(height[at]), _i(local[at]), _i(group[at]), _i(place[at]),
+        _i(degrees[at]), nth_of_node[at], tuple(payload),
+    )  # fmt: skip
+
+
+def _i(x: NDArray[Any]) -> Ints:
+    return x.astype(np.int32)
+
+
+def _visit(functor: Sum, trees: Sequence[Any], max_nodes: int) -> list[Any]:
+    """Every node, breadth first."""
+    children = {k: _children(k) for k in functor.constructors}
+    nodes = list(trees)
+    grow, visited = nodes.extend, 0
+    try:
+        while slab := nodes[visited : visited + _SLAB]:
+            visited += len(slab)
+            for node in slab:
+                grow(children[node.__class__](node))
+            if len(nodes) > max_nodes:
+                _refuse_size(trees, max_nodes)
+    except KeyError:
+        _refuse_foreign(functor, trees)
+        raise
+    return nodes
+
+
+def _children(kind: type[Any]) -> Callable[[Any], Sequence[Any]]:
+    """The children of one constructor's layer, as fast as can be."""
+    if not is_plain(kind):
+        return holes
+    record = layout(kind)
+    names = [n for n, f in zip(record.names, record.factors, strict=True) if not isinstance(f, Const)]
+    if not names:
+        return lambda _: ()
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda node: (read(node),)
+
+
+def _variants(kinds: tuple[type[Any], ...], kind: Ints, nodes: list[Any]) -> tuple[Any, ...]:
+    """The variants met, the variant of each node and its members' payloads; arity, group, place and degrees of nodes."""
+    index: dict[Variant, int] = {}
+    payload: list[Any] = []
+    order: list[Any] = []
+    n = len(nodes)
+    variant, arity = np.zeros(n, np.int32), np.zeros(n, np.int64)
+    group_runs: list[tuple[NDArray[Any], list[list[int]]]] = []
+    for k, constructor in enumerate(kinds):
+        members = np.flatnonzero(kind == k)
+        if not len(members):
+            continue
+        layers = [nodes[i] for i in members.tolist()]
+        for v, where, leaves, groups in _split(constructor, layers):
+            at = members[where]
+            index[v] = len(index)
+            variant[at] = index[v]
+            payload.append(leaves)
+            order.append(at)
+            arity[at] = v.slots if groups is None else np.fromiter(map(len, groups), np.int64, len(groups))
+            if groups is not None and v.manys:
+                group_runs.append((at, groups))
+    variants = tuple(index)
+    width = max((len(v.groups) for v in variants), default=0)
+    degrees = np.zeros((n, max(width, 1)), np.int32)
+    degrees[:, 0] = arity
+    edge = np.cumsum(arity) - arity
+    total = int(arity.sum())
+    group = np.zeros(total, np.int32)
+    place = np.arange(total) - np.repeat(edge, arity)
+    for at, groups in group_runs:
+        flat = np.fromiter((g for row in groups for g in row), np.int32, int(arity[at].sum()))
+        owners = np.repeat(np.arange(len(at)), arity[at])
+        starts = np.repeat(edge[at], arity[at])
+        inside = np.arange(len(flat)) - np.repeat(np.cumsum(arity[at]) - arity[at], arity[at])
+        group[starts + inside] = flat
+        for g in range(width):
+            here = flat == g
+            degrees[at, g] = np.bincount(owners[here], minlength=len(at))
+            before = np.cumsum(here) - here
+            begin = np.repeat(before[np.cumsum(arity[at]) - arity[at]], arity[at]) if len(flat) else before
+            place[(starts + inside)[here]] = (before - begin)[here]
+    roots = n - total
+    pad = np.zeros(roots, np.int32)
+    return variants, variant, payload, order, arity, np.concatenate([pad, group]), np.concatenate([pad, place]), degrees
+
+
+def _split(constructor: type[Any], layers: list[Any]) -> Any:
+    """One constructor's layers by variant: the variant, which they are, its payload leaves, and its edges' groups."""
+    everything = np.arange(len(layers))
+    if is_plain(constructor):
+        record = layout(constructor)
+        names = [n for n, f in zip(record.names, record.factors, strict=True) if isinstance(f, Const)]
+        leaves = tuple(list(map(attrgetter(n), layers)) for n in names)
+        if all(is_array(x) for leaf in leaves for x in _samples(leaf)):
+            return [(plain_variant(constructor), everything, leaves, None)]
+    found: dict[Variant, tuple[list[int], list[Any], list[list[int]]]] = {}
+    for i, layer in enumerate(layers):
+        variant, payload, groups = describe(constructor, layer)
+        where, leaves, edges = found.setdefault(variant, ([], [], []))
+        where.append(i)
+        leaves.append(payload)
+        edges.append(groups)
+    return [(v, np.array(w), tuple(map(list, zip(*ls, strict=True))), es) for v, (w, ls, es) in found.items()]
+
+
+def _samples(leaf: list[Any]) -> list[Any]:
+    """One value of each type among many."""
+    return list({type(x): x for x in leaf}.values())
+
+
+def _measure(trees: int, first: Any, arity: Any, parent: Any) -> tuple[Any, Any, Any, Any]:
+    """Size and height of each node's tree, its place in pre-order, and its root; level by level."""
+    n = len(arity)
+    bounds = [0, trees]
+    while bounds[-1] < n:
+        bounds.append(int(first[bounds[-1] - 1] + arity[bounds[-1] - 1]))
+    levels = list(zip(bounds, bounds[1:], strict=False)) if n else []
+    sizes, height = np.ones(n, np.int64), np.zeros(n, np.int64)
+    position, root = np.zeros(n, np.int64), np.arange(n)
+    for lo, hi in reversed(levels[1:]):
+        np.add.at(sizes, parent[lo:hi], sizes[lo:hi]) if hi - lo < 8 else _add_runs(sizes, parent[lo:hi], sizes[lo:hi])
+        np.maximum.at(height, parent[lo:hi], height[lo:hi] + 1)
+    for lo, hi in levels[1:]:
+        above = parent[lo:hi]
+        before = np.cumsum(sizes[lo:hi]) - sizes[lo:hi]
+        run = np.concatenate([[True], above[1:] != above[:-1]])
+        before -= before[run][np.cumsum(run) - 1]
+        position[lo:hi] = position[above] + 1 + before
+        root[lo:hi] = root[above]
+    return sizes, height, position, root
+
+
+def _add_runs(out: Any, index: Any, values: Any) -> None:
+    """`out[index] += values`, where equal indices stand side by side."""
+    starts = np.flatnonzero(np.concatenate([[True], index[1:] != index[:-1]]))
+    out[index[starts]] += np.add.reduceat(values, starts)
+
+
+def _refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
+    for i, tree in enumerate(trees):
+        path, todo = set(), [(tree, False)]
+        seen: set[int] = set()
+        while todo:
+            node, leaving = todo.pop()
+            if leaving:
+                path.discard(id(node))
+                seen.add(id(node))
+            elif id(node) in path:
+                raise TreeTooLarge(
+                    f"tree {i} is cyclic: a `{type(node).__name__}` is inside itself, {len(path)} nodes below the "
+                    "root. Trees are finite; a value that goes on for ever is unfolded, not packed."
+                )
+            elif id(node) not in seen:
+                path.add(id(node))
+                todo.append((node, True))
+                todo.extend((child, False) for child in holes(node))
+    raise TreeTooLarge(
+        f"the forest has more than {max_nodes:,} nodes once shared subtrees are written out: pack fewer trees at a "
+        "time, or raise `max_nodes`."
+    )
+
+
+def _refuse_foreign(functor: Sum, trees: Sequence[Any]) -> None:
+    """Finds the first node that is no constructor, with the way to it."""
+    kinds = functor.constructors
+    for i, tree in enumerate(trees):
+        todo: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]
+        while todo:
+            node, way = todo.pop()
+            if type(node) not in kinds:
+                raise ForeignLayer(_foreign(node, kinds, i, way))
+            todo.extend((child, (way, type(node).__name__)) for child in holes(node))
+
+
+def _foreign(node: Any, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any, ...]) -> str:
+    names: list[str] = []
+    while way:
+        way, name = way
+        names.append(name)
+    path = " in ".join(names[:4]) + (" in …" if len(names) > 4 else "")
+    where = f"in tree {tree}" + (f", in {path}" if path else ", at the root")
+    expected = f"of `{tag_name(next((tag(k) for k in kinds if tag(k)), None))}` ({', '.join(k.__name__ for k in kinds)})"
+    if isinstance(node, Base):
+        return f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}` is no constructor {expected}: {where}."
+    return f"a `{type(node).__name__}` stands where a constructor {expected} belongs: {where}."

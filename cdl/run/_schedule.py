@@ -1,0 +1,122 @@
+"""Schedules: in which order a forest's nodes are computed, and in what chunks.
+
+Rows are numbered by variant and height, so that both passes read runs of rows. The order of chunks is by height:
+children before parents. A chunk is one row of a table of integers, which the compiled loop reads:
+
+| column         | what it says                                       |
+| -------------- | -------------------------------------------------- |
+| `VARIANT`      | which variant                                      |
+| `SIZE`         | which of the bucket's sizes                        |
+| `ROW`, `ROWS`  | the first row, and how many                        |
+| `EDGES + 2 g`  | group g's first edge, and after it how many        |
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._bucket import Bucket, Size, cut
+from ._variant import Variant
+
+
+VARIANT, SIZE, ROW, ROWS, EDGES = 0, 1, 2, 3, 4
+
+
+def chunks(
+    sizes: tuple[Size, ...], variants: Sequence[Variant], groups: NDArray[Any], edge_start: NDArray[Any]
+) -> NDArray[np.int32]:
+    """The table of chunks for these groups of rows, in their order.
+
+    **Arguments:** `groups`: for each group its variant, first row and number of rows. `edge_start`: for each row (and
+    one past the last) and each group of edges, where its edges begin.
+    """
+    widths = tuple(s.rows for s in sizes)
+    limit = max(widths)
+    first_cut = cut(widths, limit)
+    has_many = np.array([v.manys > 0 for v in variants], bool)
+    many = has_many[groups[:, 0]] if len(groups) else np.zeros(0, bool)
+    parts = [_cut_even(groups, np.flatnonzero(~many), widths, first_cut)]
+    parts.append(_cut_by_edges(groups, np.flatnonzero(many), sizes, first_cut, variants, edge_start))
+    cutting = np.concatenate(parts)
+    cutting = cutting[np.lexsort((cutting[:, 3], cutting[:, 0]))]
+    table = np.zeros((len(cutting), EDGES + 2 * edge_start.shape[1]), np.int32)
+    table[:, VARIANT] = groups[cutting[:, 0], 0]
+    table[:, SIZE], table[:, ROW], table[:, ROWS] = cutting[:, 1], cutting[:, 3], cutting[:, 2]
+    begin, end = cutting[:, 3], cutting[:, 3] + cutting[:, 2]
+    for g in range(edge_start.shape[1]):
+        # a row's edges in a group lie beside those of the next row of its variant
+        table[:, EDGES + 2 * g] = edge_start[begin, g, 0]
+        table[:, EDGES + 2 * g + 1] = edge_start[end - 1, g, 1] - edge_start[begin, g, 0]
+    return table
+
+
+def _cut_even(groups: NDArray[Any], which: NDArray[Any], widths: tuple[int, ...], first_cut: NDArray[Any]) -> NDArray[Any]:
+    """Groups without a `Many`, all at once: the group, the size, the rows and the first row of each chunk."""
+    found = [np.zeros((0, 4), np.int64)]
+    row, left = groups[which, 1].copy(), groups[which, 2].copy()
+    width = np.array(widths)
+    limit = len(first_cut) - 1
+    while len(which):
+        size = first_cut[np.minimum(left, limit)]
+        rows = np.minimum(width[size], left)
+        found.append(np.stack([which, size, rows, row], 1))
+        row, left = row + rows, left - rows
+        more = left > 0
+        which, row, left = which[more], row[more], left[more]
+    return np.concatenate(found)
+
+
+def _cut_by_edges(
+    groups: NDArray[Any], which: NDArray[Any], sizes: tuple[Size, ...], first_cut: NDArray[Any],
+    variants: Sequence[Variant], edge_start: NDArray[Any],
+) -> NDArray[Any]:  # fmt: skip
+    """Groups with a `Many`, chunk by chunk: no more rows, and no more edges, than the size has room for."""
+    found: list[tuple[int, int, int, int]] = []
+    limit = len(first_cut) - 1
+    by_room = sorted(range(len(sizes)), key=lambda s: sizes[s].edges)
+    for i in which.tolist():
+        variant, row, left = groups[i].tolist()
+        spans = [edge_start[:, g] for g in range(int(variants[variant].slots > 0), len(variants[variant].groups))]
+        ends = [span[row : row + left, 1] for span in spans]
+        done = 0
+        while done < left:
+            size = int(first_cut[min(left - done, limit)])
+            need = max(int(end[done] - span[row + done, 0]) for end, span in zip(ends, spans, strict=True))
+            if need > sizes[size].edges:
+                size = next(s for s in by_room if sizes[s].edges >= need)
+            rows = min(sizes[size].rows, left - done)
+            for end, span in zip(ends, spans, strict=True):
+                room = int(span[row + done, 0]) + sizes[size].edges
+                rows = min(rows, int(np.searchsorted(end[done : done + rows], room, side="right")))
+            found.append((i, size, rows, row + done))
+            done += rows
+    return np.array(found, np.int64).reshape(-1, 4)
+
+
+def runs(variant: NDArray[Any], height: NDArray[Any]) -> NDArray[Any]:
+    """The groups of rows of equal variant and height, by height: variant, first row, number of rows."""
+    if not len(variant):
+        return np.zeros((0, 3), np.int64)
+    new = np.concatenate([[True], (variant[1:] != variant[:-1]) | (height[1:] != height[:-1])])
+    first = np.flatnonzero(new)
+    count = np.diff(np.concatenate([first, [len(variant)]]))
+    order = np.argsort(height[first], kind="stable")
+    return np.stack([variant[first], first, count], 1)[order]
+
+
+def padded(table: NDArray[np.int32], length: int) -> NDArray[np.int32]:
+    """The table with rows of -1 up to a length: where a loop stops."""
+    return np.concatenate([table, np.full((length - len(table), table.shape[1]), -1, np.int32)])
+
+
+def fill_rate(table: NDArray[np.int32], sizes: tuple[Size, ...]) -> float:
+    """Useful rows over computed rows."""
+    computed = np.array([s.rows for s in sizes])[table[:, SIZE]].sum()
+    return float(table[:, ROWS].sum() / computed) if computed else 1.0
+
+
+def bucket_room(bucket: Bucket) -> int:
+    """The length of a table of chunks: one for each node at worst, and one to stop at."""
+    return bucket.nodes + 1

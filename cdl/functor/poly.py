@@ -178,7 +178,8 @@ _POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _product(factors: tuple[Poly, ...]) -> str:
-    """`A × X²`: equal factors side by side are written as a power."""
+    """`A × X²`: equal factors side by side are written as a power, also those of a tuple."""
+    factors = tuple(_flat(factors))
     words: list[str] = []
     count = 0
     for i, f in enumerate(factors):
@@ -189,6 +190,14 @@ def _product(factors: tuple[Poly, ...]) -> str:
         words.append(word if count == 1 else word + str(count).translate(_POWERS))
         count = 0
     return " × ".join(words) or "1"
+
+
+def _flat(factors: tuple[Poly, ...]) -> Iterator[Poly]:
+    for f in factors:
+        if isinstance(f, Product):
+            yield from _flat(f.factors)
+        else:
+            yield f
 
 
 def name(annotation: Any) -> str:

@@ -82,8 +82,13 @@ else:
 
 
 Fix = TypeAliasType("Fix", "Base[T, Fix[T]]", type_params=(T,))
-Fix1of2 = TypeAliasType("Fix1of2", "Base[T, tuple[Fix1of2[T, X], Fix2of2[T, X]]]", type_params=(T, X))
-Fix2of2 = TypeAliasType("Fix2of2", "Base[X, tuple[Fix1of2[T, X], Fix2of2[T, X]]]", type_params=(T, X))  # pyright: ignore[reportInvalidTypeForm]  # it gives up on an alias that is mutual
+Sorts2 = TypeAliasType(  # the trees of each of two sorts
+    "Sorts2",
+    "tuple[Base[T, Sorts2[T, X]], Base[X, Sorts2[T, X]]]",  # pyright: ignore[reportInvalidTypeForm]
+    type_params=(T, X),
+)
+Fix1of2 = TypeAliasType("Fix1of2", "Base[T, Sorts2[T, X]]", type_params=(T, X))
+Fix2of2 = TypeAliasType("Fix2of2", "Base[X, Sorts2[T, X]]", type_params=(T, X))
 
 
 def project(tree: Fix[T]) -> Base[T, Fix[T]]:

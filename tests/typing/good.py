@@ -1,0 +1,336 @@
+"""What must type-check: signatures, algebras and coalgebras as users write them, with every scheme. Run by no one."""
+
+from collections.abc import Callable
+from typing import assert_type, Generic, Never, TypeAlias, TypeVar, Union
+
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from cdl import (
+    Algebra,
+    algebra,
+    ana,
+    apo,
+    Base,
+    bind,
+    cata,
+    choose,
+    chrono,
+    coelgot,
+    Cofree,
+    Cons,
+    decorate,
+    dyna,
+    Either,
+    elgot,
+    Fix,
+    fmap,
+    Free,
+    futu,
+    histo,
+    hylo,
+    interpret,
+    Left,
+    Link,
+    List,
+    ListF,
+    Many,
+    MealyF,
+    mutu,
+    Nil,
+    Node,
+    para,
+    prepro,
+    product,
+    Pure,
+    respond,
+    Right,
+    Rose,
+    StreamF,
+    strength,
+    take,
+    to_list,
+    zygo,
+)
+from cdl.functor import Fix1of2, Fix2of2
+
+
+X = TypeVar("X", covariant=True)
+E = TypeVar("E", covariant=True)
+S = TypeVar("S", covariant=True)
+A = TypeVar("A")
+
+
+class Expr:
+    """Arithmetic expressions."""
+
+
+class Lit(Base[Expr, Never]):
+    value: float
+
+
+class Neg(Base[Expr, X], Generic[X]):
+    arg: X
+
+
+class Add(Base[Expr, X], Generic[X]):
+    left: X
+    right: X
+
+
+ExprF: TypeAlias = Union[Lit, Neg[X], Add[X]]
+Vector: TypeAlias = Float[Array, " n"]
+
+
+class Net(Algebra[ExprF[Vector], Vector]):
+    weight: Vector
+
+    def __call__(self, layer: ExprF[Vector]) -> Vector:
+        match layer:
+            case Lit(value):
+                return self.weight * value
+            case Neg(arg):
+                return -arg
+            case Add(left, right):
+                return left + right
+
+
+@algebra
+def depth(layer: ExprF[int]) -> int:
+    match layer:
+        case Lit():
+            return 0
+        case Neg(arg):
+            return 1 + arg
+        case Add(left, right):
+            return 1 + max(left, right)
+
+
+@algebra
+def written(layer: ExprF[str]) -> str:
+    match layer:
+        case Lit(value):
+            return str(value)
+        case Neg(arg):
+            return f"-{arg}"
+        case Add(left, right):
+            return f"({left} + {right})"
+
+
+@algebra
+def total(layer: ListF[float, float]) -> float:
+    match layer:
+        case Nil():
+            return 0.0
+        case Cons(head, rest):
+            return head + rest
+
+
+@algebra
+def longest(layer: ListF[float, tuple[Fix[List[float]], int]]) -> int:
+    match layer:
+        case Nil():
+            return 0
+        case Cons(_, (_, n)):
+            return n + 1
+
+
+@algebra
+def signed(layer: ExprF[tuple[int, str]]) -> str:
+    match layer:
+        case Lit(value):
+            return str(value)
+        case Neg((n, text)):
+            return f"-{text}" if n else text
+        case Add((_, left), (_, right)):
+            return left + right
+
+
+@algebra
+def counted(layer: ExprF[tuple[int, str]]) -> int:
+    match layer:
+        case Lit():
+            return 1
+        case Neg((n, text)):
+            return n + len(text)
+        case Add((m, _), (n, _)):
+            return m + n
+
+
+@algebra
+def fibonacci(layer: ListF[float, Cofree[List[float], int]]) -> int:
+    match layer:
+        case Cons(_, Cofree(one, Cons(_, Cofree(two, _)))):
+            return one + two
+        case Nil() | Cons():
+            return 1
+
+
+def countdown(n: int) -> ListF[float, int]:
+    return Nil() if n == 0 else Cons(float(n), n - 1)
+
+
+def insert(
+    seed: tuple[float, Fix[List[float]]],
+) -> ListF[float, Either[Fix[List[float]], tuple[float, Fix[List[float]]]]]:
+    return Cons(seed[0], Left(seed[1]))
+
+
+def in_pairs(n: int) -> ListF[float, Free[List[float], int]]:
+    return Nil() if n == 0 else Cons(1.0, Cons(2.0, Pure(n - 1)))
+
+
+def at_once(n: int) -> Either[float, ListF[float, int]]:
+    return Left(0.0) if n > 9 else Right(countdown(n))
+
+
+def beside(seed: int, layer: Base[List[float], str]) -> str:
+    return f"{seed}{layer}"
+
+
+def dropped(layer: Base[List[float], A]) -> Base[List[float], A]:
+    return layer
+
+
+def adder(state: float) -> MealyF[float, float, float]:
+    return MealyF(lambda i: (state + i, state + i))
+
+
+def ticking(n: int) -> StreamF[int, int]:
+    return StreamF(n, lambda: n + 1)
+
+
+def chosen(n: int) -> ListF[float, int]:
+    return choose(jnp.zeros(2), Nil(), Cons(1.0, n))
+
+
+@algebra
+def children(layer: Node[str, int]) -> int:
+    return 1 + layer.kids.sum(0)
+
+
+@algebra
+def last(layer: Link[int, int]) -> int:
+    return layer.head if layer.tail is None else layer.tail
+
+
+one = Lit(1.0)
+bare = Add(one, Neg(one))
+tree: Fix[Expr] = Add(Neg(one), bare)
+numbers: Fix[List[float]] = Cons(1.0, Cons(2.0, Nil()))
+rose: Fix[Rose[str]] = Node("a", Many([Node("b", Many(()))]))
+
+assert_type(cata(depth), Callable[[Fix[Expr]], int])
+assert_type(cata(depth)(tree), int)
+assert_type(cata(depth)(bare), int)
+assert_type(cata(written)(tree), str)
+assert_type(cata(total)(numbers), float)
+assert_type(cata(children)(rose), int)
+assert_type(cata(Net(jnp.ones(3)))(tree).ndim, int)
+assert_type(para(longest)(numbers), int)
+assert_type(zygo(depth, signed)(tree), str)
+assert_type(mutu(counted, signed)(tree), str)
+assert_type(histo(fibonacci)(numbers), int)
+assert_type(prepro(dropped, total)(numbers), float)
+assert_type(decorate(depth)(tree), Cofree[Expr, int])
+assert_type(cata(product(depth, written))(tree), tuple[int, str])
+assert_type(ana(countdown), Callable[[int], Fix[List[float]]])
+assert_type(ana(chosen)(3), Fix[List[float]])
+assert_type(apo(insert)((1.0, numbers)), Fix[List[float]])
+assert_type(futu(in_pairs)(3), Fix[List[float]])
+assert_type(hylo(total, countdown)(4), float)
+assert_type(dyna(fibonacci, countdown)(4), int)
+assert_type(chrono(fibonacci, in_pairs)(4), int)
+assert_type(elgot(total, at_once)(4), float)
+assert_type(coelgot(beside, countdown)(4), str)
+assert_type(respond(ana(adder)(0.0), [1.0]), list[float])
+assert_type(take(3, ana(ticking)(0)), list[int])
+assert_type(to_list([1, 2]), Fix[List[int]])
+assert_type(fmap(str, countdown(3)), Base[List[float], str])
+assert_type(strength("p", countdown(3)), Base[List[float], tuple[str, int]])
+
+
+# Two sorts: expressions hold statements and statements expressions.
+class Term:
+    """Expressions."""
+
+
+class Stmt:
+    """Statements."""
+
+
+class Num(Base[Term, Never]):
+    value: float
+
+
+class Minus(Base[Term, tuple[E, Never]], Generic[E]):
+    arg: E
+
+
+class Lam(Base[Term, tuple[E, S]], Generic[E, S]):
+    body: Many[S]
+
+
+class Return(Base[Stmt, tuple[E, Never]], Generic[E]):
+    value: E
+
+
+class While(Base[Stmt, tuple[E, S]], Generic[E, S]):
+    test: E
+    body: Many[S]
+
+
+TermF: TypeAlias = Union[Num, Minus[E], Lam[E, S]]
+StmtF: TypeAlias = Union[Return[E], While[E, S]]
+
+
+class OfTerm(Algebra[TermF[int, str], int]):
+    def __call__(self, layer: TermF[int, str]) -> int:
+        match layer:
+            case Num():
+                return 1
+            case Minus(arg):
+                return arg
+            case Lam(body):
+                return body.map(len).sum(0)
+
+
+class OfStmt(Algebra[StmtF[int, str], str]):
+    def __call__(self, layer: StmtF[int, str]) -> str:
+        match layer:
+            case Return(value):
+                return str(value)
+            case While(test, body):
+                return str(test) + body.sum("")
+
+
+def grow_term(n: int) -> TermF[int, str]:
+    return Num(1.0) if n == 0 else Lam(Many(["s"] * n))
+
+
+def grow_stmt(text: str) -> StmtF[int, str]:
+    return Return(len(text) - 1)
+
+
+of_term, of_stmt = cata(OfTerm(), OfStmt())
+program: Fix2of2[Term, Stmt] = While(Num(1.0), Many([Return(Num(2.0))]))
+term: Fix1of2[Term, Stmt] = Lam(Many([Return(Num(1.0))]))
+assert_type(of_term(term), int)
+assert_type(of_stmt(program), str)
+grown_term, grown_stmt = ana(grow_term, grow_stmt)
+assert_type(of_term(grown_term(2)), int)
+
+
+def in_free(text: str) -> Free[List[float], int]:
+    return Pure(len(text))
+
+
+free: Free[List[float], str] = Cons(1.0, Pure("rest"))
+
+
+def weigh(layer: Base[List[float], int]) -> int:
+    return 1
+
+
+assert_type(interpret(len, weigh)(free), int)
+assert_type(bind(free, in_free), Free[List[float], int])

@@ -22,10 +22,15 @@ STEPS = 4  # capacities to an octave
 
 @dataclass(frozen=True)
 class Size:
-    """A size of chunk: `rows`, and `edges` in each `Many`."""
+    """A size of chunk: `rows`, and `edges` in each `Many`, or `spread` more in each than in the one before it."""
 
     rows: int
     edges: int
+    spread: int = 0
+
+    def edges_of(self, many: int) -> int:
+        """The edges of the `Many` of this number."""
+        return self.edges + many * self.spread
 
 
 @dataclass(frozen=True)

@@ -150,10 +150,15 @@ def _inputs(t: Reading, index: int, carrier: Carrier | None, size: Size) -> Any:
     v = t.bucket.variants[index]
     state = [] if carrier is None else list(carrier.leaves)
     payload = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in t.bucket.payload[index]]
-    edge = [jax.ShapeDtypeStruct((size.edges, *x.shape), x.dtype) for x in state]
-    segment = jax.ShapeDtypeStruct((size.edges,), jnp.int32)
+    many = [
+        (
+            jax.ShapeDtypeStruct((size.edges_of(g),), jnp.int32),
+            [jax.ShapeDtypeStruct((size.edges_of(g), *x.shape), x.dtype) for x in state],
+        )
+        for g in range(v.manys)
+    ]
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if t.keyed else []
-    return (jax.ShapeDtypeStruct((), jnp.int32), payload, [state] * v.slots, keys, [(segment, edge)] * v.manys)
+    return (jax.ShapeDtypeStruct((), jnp.int32), payload, [state] * v.slots, keys, many)
 
 
 def _shape(t: Reading, index: int, carrier: Carrier | None) -> Carrier:

@@ -18,13 +18,21 @@ from ..functor import Base
 from ._case import Reading, find_carrier, programs
 from ._forest import Forest
 from ._passes import Arrays, Passes
+from ._residual import Remat
 
 
 T = TypeVar("T")
 A = TypeVar("A")
 
 
-def fold(alg: Algebra[Base[T, A], A], forest: Forest, *, key: PRNGKeyArray | None = None, forward: bool = False) -> A:
+def fold(
+    alg: Algebra[Base[T, A], A],
+    forest: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat = "cheap",
+) -> A:
     """`cata(alg)` at every tree of a forest, in one compiled program: a catamorphism, batched.
 
     Differentiable in the algebra's arrays, in those that its cases close over, and in the forest's payload; works
@@ -33,19 +41,20 @@ def fold(alg: Algebra[Base[T, A], A], forest: Forest, *, key: PRNGKeyArray | Non
     **Arguments:** `alg`: how to read one layer, for one node; the same object as for `cata`. `forest`: from `pack` or
     a `Corpus`. `key`: for algebras that take one; the node numbered `i` in pre-order of tree `t` gets
     `fold_in(fold_in(key, t), i)`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes through;
-    reverse mode then does not.
+    reverse mode then does not. `remat`: what the reverse pass computes again rather than keeps: `"none"`, `"cheap"`
+    (all but matrix products) or `"all"`.
 
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
 
     **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
     nothing.
     """
-    states, structure = _states(alg, forest, key, forward)
+    states, structure = _states(alg, forest, key, forward, remat)
     return jax.tree.unflatten(structure, [s[forest.roots] for s in states])  # type: ignore[no-any-return]
 
 
 @eqx.filter_jit
-def _states(alg: Any, forest: Forest, key: Any, forward: bool) -> tuple[Arrays, Any]:
+def _states(alg: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> tuple[Arrays, Any]:
     """The state at every row, as leaves, and the carrier's structure."""
     if not forest.bucket.variants:
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
@@ -57,7 +66,7 @@ def _states(alg: Any, forest: Forest, key: Any, forward: bool) -> tuple[Arrays, 
     rule = _plain if forward else _rule
 
     def passes(key: Any, integers: Any) -> Passes:
-        return Passes(eqx.combine(integers, forest), found, carrier, key)
+        return Passes(eqx.combine(integers, forest), found, carrier, key, remat)
 
     return rule((weights, list(forest.payload)), *args, passes=passes), carrier.structure
 
@@ -79,18 +88,18 @@ def _rule(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
 @_rule.def_fwd
 def _rule_forward(perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
     del perturbed
-    states = passes(key, integers).forward(*inputs)
-    return states, states
+    states, tables = passes(key, integers).forward_and_keep(*inputs)
+    return states, (states, tables)
 
 
 @_rule.def_bwd
 def _rule_backward(
-    states: Any, given: Any, perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any
+    residuals: Any, given: Any, perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any
 ) -> Any:
-    weights, payload = inputs
+    states, tables = residuals
     over = passes(key, integers)
-    smooth = [jnp.zeros(s.shape, s.dtype) if g is None else g for g, s in zip(given, states, strict=True)]
-    smooth = over._smooth(smooth)
+    given = [jnp.zeros(s.shape, s.dtype) if g is None else g for g, s in zip(given, states, strict=True)]
+    given = over.only_smooth(given)
     wanted = jax.tree.map(lambda x, yes: bool(yes) and jnp.issubdtype(x.dtype, jnp.inexact), inputs, perturbed)
-    brought = over.cotangents(weights, payload, states, smooth)
-    return over.parameters(weights, payload, states, smooth, brought, wanted)
+    brought = over.cotangents(*inputs, states, tables, given)
+    return over.parameters(*inputs, states, tables, given, brought, wanted)

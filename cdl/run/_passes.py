@@ -12,6 +12,8 @@ a chunk's own repeat one that is its own, so that no value met is one that the f
 Each tree's node has one edge from above, so that cotangents are stored by edge and need no scatter.
 """
 
+import functools
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +25,7 @@ from jax import lax
 from ._bucket import Size
 from ._case import Carrier, Program
 from ._forest import Forest
+from ._residual import Kept, Remat, pull, residuals
 from ._schedule import EDGES, ROW, ROWS, SIZE, VARIANT
 
 
@@ -43,88 +46,93 @@ class Chunk:
 class Passes:
     """The passes of one algebra's programs over one forest."""
 
-    def __init__(self, forest: Forest, programs: list[Program], carrier: Carrier, key: Any) -> None:
+    def __init__(self, forest: Forest, programs: list[Program], carrier: Carrier, key: Any, remat: Remat) -> None:
         self.forest, self.programs, self.carrier, self.key = forest, programs, carrier, key
         bucket = forest.bucket
         self.program_of = jnp.asarray(_inverse(programs, len(bucket.variants), lambda p, i: p), jnp.int32)
         self.place_of = jnp.asarray(_inverse(programs, len(bucket.variants), lambda p, i: i), jnp.int32)
         self.smooth = [jnp.issubdtype(x.dtype, jnp.inexact) for x in carrier.leaves]
+        self.remat = remat
+        self.kept: list[list[Kept]] = [[] for _ in programs]
+        if remat != "all":
+            examples = [functools.partial(self._example, p) for p in range(len(programs))]
+            self.kept = [residuals(p, e, self.smooth, remat) for p, e in zip(programs, examples, strict=True)]
 
     def forward(self, weights: list[Arrays], payload: Arrays) -> Arrays:
         """The state at every row."""
+        return self._forward(weights, payload, {})[0]
+
+    def forward_and_keep(self, weights: list[Arrays], payload: Arrays) -> tuple[Arrays, dict[Any, Any]]:
+        """The same, and the residuals that the reverse passes read again."""
+        lengths = self.forest.bucket.edges, self.forest.bucket.rows
+        widths: dict[Any, int] = {}
+        for k in itertools.chain(*self.kept):
+            widths[k.table] = max(widths.get(k.table, 0), k.column + k.columns)
+        tables = {table: jnp.zeros((lengths[table[0]], width), table[1]) for table, width in widths.items()}
+        return self._forward(weights, payload, tables)
+
+    def _forward(self, weights: list[Arrays], payload: Arrays, tables: dict[Any, Any]) -> tuple[Arrays, dict[Any, Any]]:
         length = self.forest.bucket.rows
         states = [jnp.zeros((length, *x.shape), x.dtype) for x in self.carrier.leaves]
 
-        def body(p: int, size: Size, chunk: Any, states: Arrays) -> Arrays:
+        def body(p: int, size: Size, chunk: Any, both: tuple[Arrays, dict[Any, Any]]) -> tuple[Arrays, dict[Any, Any]]:
             at = self._chunk(p, size, chunk)
-            run, inputs = self._program(p, size, at, chunk, weights[p], payload, states)
-            return [_write(s, at.row, at.valid, out) for s, out in zip(states, run(*inputs), strict=True)]
+            states, tables = both[0], dict(both[1])
+            run, inputs = self.programs[p].at(size), self._inputs(p, at, chunk, weights[p], payload, states)
+            if self.kept[p] and tables:
+                out, back = pull(run, inputs, self.smooth, self.remat)
+                leaves = jax.tree.leaves(back)
+                for (table, many), some in _grouped(self.kept[p]).items():
+                    first, own = (at.row, at.valid) if many is None else at.edges[many][:2]
+                    columns = jnp.concatenate([k.as_columns(leaves[k.number]) for k in some], 1)
+                    tables[table] = _write(tables[table], first if many is None else first[0], own, columns)
+            else:
+                out = run(*inputs)
+            return [_write(s, at.row, at.valid, x) for s, x in zip(states, out, strict=True)], tables
 
-        return self._loop(self.forest.chunk, self.forest.bucket.sizes, body, states)
+        return self._loop(self.forest.chunk, self.forest.bucket.sizes, body, (states, tables))
 
-    def cotangents(self, weights: list[Arrays], payload: Arrays, states: Arrays, given: Arrays) -> Arrays:
+    def cotangents(self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: dict[Any, Any], given: Arrays) -> Arrays:
         """The cotangent that each edge brings to the row at its end; `given` are those from outside, by row."""
         edges = self.forest.bucket.edges
-        brought = [jnp.zeros((edges, *x.shape), x.dtype) for x in self._smooth(self.carrier.leaves)]
+        brought = [jnp.zeros((edges, *x.shape), x.dtype) for x in self.only_smooth(self.carrier.leaves)]
 
         def body(p: int, size: Size, chunk: Any, brought: Arrays) -> Arrays:
             if self.programs[p].variant.leaf:
                 return brought
             at = self._chunk(p, size, chunk)
-            run, (ws, row_payload, slots, keys, many) = self._program(p, size, at, chunk, weights[p], payload, states)
-
-            def of_children(slots: Any, many: Any) -> Arrays:
-                return self._smooth(run(ws, row_payload, self._refill(slots, slots_all), keys, self._remany(many, many_all)))
-
-            slots_all, many_all = slots, many
-            _, pull = jax.vjp(of_children, [self._smooth(x) for x in slots], [self._smooth(c) for _, c in many])
-            to_slots, to_many = pull(self._own(at, given, brought))
+            back = self._pull(p, size, at, self._inputs(p, at, chunk, weights[p], payload, states), tables)
+            _, _, to_slots, _, to_many = back(self._own(at, given, brought))[0]
             if to_slots:
-                own = at.valid[:, None]
-                stacked = [jnp.stack(x, 1) for x in zip(*to_slots, strict=True)]
-                brought = [_write(b, at.slots[0, 0], own, x, flat=True) for b, x in zip(brought, stacked, strict=True)]
-            for (edge, own_edges, _), to in zip(at.edges, to_many, strict=True):
-                brought = [_write(b, edge[0], own_edges, x) for b, x in zip(brought, to, strict=True)]
+                stacked = [jnp.stack(x, 1) for x in zip(*map(self.only_smooth, to_slots), strict=True)]
+                brought = [_write_slots(b, at, x) for b, x in zip(brought, stacked, strict=True)]
+            for (edge, own, _), (_, to) in zip(at.edges, to_many, strict=True):
+                brought = [_write(b, edge[0], own, x) for b, x in zip(brought, self.only_smooth(to), strict=True)]
             return brought
 
         return self._loop(self.forest.chunk, self.forest.bucket.sizes, body, brought, backwards=True)
 
     def parameters(
-        self, weights: list[Arrays], payload: Arrays, states: Arrays, given: Arrays, brought: Arrays, wanted: Any
+        self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: dict[Any, Any], given: Arrays, brought: Arrays, wanted: Any
     ) -> Any:
         """The cotangents of the weights and of the payload that are `wanted`; `None` for the others."""
         wanted_weights, wanted_payload = wanted
-        start = (
-            [[_zeros(w) if yes else None for w, yes in zip(ws, ys, strict=True)] for ws, ys in zip(weights, wanted_weights, strict=True)],
-            [_zeros(x) if yes else None for x, yes in zip(payload, wanted_payload, strict=True)],
-        )
+        start = jax.tree.map(lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None, (weights, payload), wanted)
 
         def body(p: int, size: Size, chunk: Any, sums: Any) -> Any:
-            columns = [c for c in self.programs[p].columns if wanted_payload[c]]
-            which = [i for i, yes in enumerate(wanted_weights[p]) if yes]
-            if not columns and not which:
-                return sums
             at = self._chunk(p, size, chunk)
-            run, (ws, row_payload, slots, keys, many) = self._program(p, size, at, chunk, weights[p], payload, states)
-            mine = list(self.programs[p].columns)
-
-            def of_parameters(some_ws: Arrays, some_payload: Arrays) -> Arrays:
-                all_ws, all_payload = list(ws), list(row_payload)
-                for i, w in zip(which, some_ws, strict=True):
-                    all_ws[i] = w
-                for c, x in zip(columns, some_payload, strict=True):
-                    all_payload[mine.index(c)] = x
-                return self._smooth(run(all_ws, all_payload, slots, keys, many))
-
-            _, pull = jax.vjp(of_parameters, [ws[i] for i in which], [row_payload[mine.index(c)] for c in columns])
-            to_ws, to_payload = pull(self._own(at, given, brought))
-            sum_ws, sum_payload = [list(x) for x in sums[0]], list(sums[1])
+            back = self._pull(p, size, at, self._inputs(p, at, chunk, weights[p], payload, states), tables)
+            to_weights, to_payload, *_ = back(self._own(at, given, brought))[0]
+            sum_weights, sum_payload = [list(x) for x in sums[0]], list(sums[1])
             place = self.place_of[chunk[VARIANT]]
-            for i, w in zip(which, to_ws, strict=True):
-                sum_ws[p][i] = sum_ws[p][i].at[place].add(w) if self.programs[p].stacked[i] else sum_ws[p][i] + w
-            for c, x in zip(columns, to_payload, strict=True):
-                sum_payload[c] = _write(sum_payload[c], at.row, at.valid, x)
-            return sum_ws, sum_payload
+            for i, stacked in enumerate(self.programs[p].stacked):
+                if wanted_weights[p][i]:
+                    total = sum_weights[p][i]
+                    sum_weights[p][i] = total.at[place].add(to_weights[i]) if stacked else total + to_weights[i]
+            for c, x in zip(self.programs[p].columns, to_payload, strict=True):
+                if wanted_payload[c]:
+                    sum_payload[c] = _write(sum_payload[c], at.row, at.valid, x)
+            return sum_weights, sum_payload
 
         return self._loop(self.forest.block, self.forest.bucket.blocks, body, start)
 
@@ -140,15 +148,13 @@ class Passes:
         for g in range(k > 0, len(variant.groups)):
             first, many = chunk[EDGES + 2 * g], chunk[EDGES + 2 * g + 1]
             line = jnp.arange(size.edges, dtype=jnp.int32)
-            edge = first + jnp.minimum(line, jnp.maximum(many - 1, 0))
+            edge = first + jnp.minimum(line, many - 1)
             segment = jnp.where(line < many, _take(self.forest.owner, edge) - row, size.rows)
             edges.append((edge, line < many, segment))
         return Chunk(row, row + inside, places < count, slots, edges)
 
-    def _program(
-        self, p: int, size: Size, at: Chunk, chunk: Any, weights: Arrays, payload: Arrays, states: Arrays
-    ) -> tuple[Callable[..., Arrays], Any]:
-        """The program at this size, and its inputs at this chunk."""
+    def _inputs(self, p: int, at: Chunk, chunk: Any, weights: Arrays, payload: Arrays, states: Arrays) -> Any:
+        """A program's inputs at a chunk: weights, payload, slots, keys, edges."""
         program = self.programs[p]
         place = self.place_of[chunk[VARIANT]]
         ws = [_take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
@@ -159,15 +165,14 @@ class Passes:
             gathered = [_take(s, child) for s in states]
             slots = [[x[:, j] for x in gathered] for j in range(program.variant.slots)]
         many = []
-        safe = self.forest.chunk[0, ROW]
-        for edge, own, segment in at.edges:
-            child = jnp.where(own[0], _take(self.forest.child, edge), safe)
+        for edge, _, segment in at.edges:
+            child = _take(self.forest.child, edge)
             many.append((segment, [_take(s, child) for s in states]))
         keys = []
         if self.key is not None:
             fold_in = jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(self.key, t), i))
             keys = [fold_in(_take(self.forest.tree, at.rows), _take(self.forest.order, at.rows))]
-        return program.at(size), (ws, row_payload, slots, keys, many)
+        return ws, row_payload, slots, keys, many
 
     def _own(self, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
         """The cotangents of a chunk's rows; zero past its own."""
@@ -175,18 +180,30 @@ class Passes:
         total = [_take(g, at.rows) + _take(b, edge) for g, b in zip(given, brought, strict=True)]
         return [jnp.where(_spread(at.valid, x), x, 0) for x in total]
 
-    def _smooth(self, leaves: Sequence[Any]) -> list[Any]:
+    def _pull(self, p: int, size: Size, at: Chunk, inputs: Any, tables: dict[Any, Any]) -> Any:
+        """The vjp at a chunk, with the residuals that were kept."""
+        _, back = pull(self.programs[p].at(size), inputs, self.smooth, self.remat)
+        leaves, structure = jax.tree.flatten(back)
+        for (table, many), some in _grouped(self.kept[p]).items():
+            rows = _take(tables[table], at.rows if many is None else at.edges[many][0])
+            for k in some:
+                leaves[k.number] = k.from_columns(rows)
+        return jax.tree.unflatten(structure, leaves)
+
+    def only_smooth(self, leaves: Sequence[Any]) -> list[Any]:
+        """Those of a carrier's leaves that have a cotangent."""
         return [x for x, yes in zip(leaves, self.smooth, strict=True) if yes]
 
-    def _fill(self, smooth: Arrays, leaves: Arrays) -> Arrays:
-        rest = iter(smooth)
-        return [next(rest) if yes else x for x, yes in zip(leaves, self.smooth, strict=True)]
-
-    def _refill(self, smooth: list[Arrays], slots: list[Arrays]) -> list[Arrays]:
-        return [self._fill(s, x) for s, x in zip(smooth, slots, strict=True)]
-
-    def _remany(self, smooth: list[Arrays], many: Any) -> Any:
-        return [(segment, self._fill(s, x)) for s, (segment, x) in zip(smooth, many, strict=True)]
+    def _example(self, p: int, size: Size) -> Any:
+        """The shapes of a program's inputs at a size."""
+        program, storage = self.programs[p], self.forest.bucket.storage
+        of = lambda n, shape, dtype: jax.ShapeDtypeStruct((n, *shape), dtype)
+        state = lambda n: [of(n, x.shape, x.dtype) for x in self.carrier.leaves]
+        weights = [jax.ShapeDtypeStruct(w.shape[1:] if s else w.shape, w.dtype) for w, s in zip(program.weights, program.stacked, strict=True)]
+        payload = [of(size.rows, *storage[c][1:]) for c in program.columns]
+        keys = [] if self.key is None else [jax.eval_shape(lambda: jax.random.split(jax.random.key(0), size.rows))]
+        edges = [(of(size.edges_of(g), (), jnp.int32), state(size.edges_of(g))) for g in range(program.variant.manys)]
+        return weights, payload, [state(size.rows)] * program.variant.slots, keys, edges
 
     def _loop(
         self, table: Any, sizes: tuple[Size, ...], body: Any, carry: Any, *, backwards: bool = False
@@ -229,6 +246,14 @@ def _inverse(programs: list[Program], variants: int, of: Callable[[int, int], in
     return table
 
 
+def _grouped(kept: list[Kept]) -> dict[Any, list[Kept]]:
+    """The residuals that are written together: of one table and, for edges, of one `Many`."""
+    groups: dict[Any, list[Kept]] = {}
+    for k in kept:
+        groups.setdefault((k.table, k.many), []).append(k)
+    return groups
+
+
 def _take(x: Any, index: Any) -> Any:
     return x.at[index].get(mode="promise_in_bounds")
 
@@ -237,14 +262,14 @@ def _spread(mask: Any, like: Any) -> Any:
     return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
 
 
-def _zeros(x: Any) -> Any:
-    return jnp.zeros(x.shape, x.dtype)
+def _write_slots(buffer: Any, at: Chunk, rows: Any) -> Any:
+    """Writes the edges of each row's slots, which lie row after row."""
+    own = jnp.repeat(at.valid, rows.shape[1])
+    return _write(buffer, at.slots[0, 0], own, rows.reshape(-1, *rows.shape[2:]))
 
 
-def _write(buffer: Any, row: Any, own: Any, rows: Any, *, flat: bool = False) -> Any:
+def _write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:
     """Writes rows of a run, those that are its own; the others are written back as they were."""
-    if flat:
-        own = jnp.broadcast_to(own, rows.shape[:2]).reshape(-1)
-        rows = rows.reshape(-1, *rows.shape[2:])
-    before = lax.dynamic_slice_in_dim(buffer, row, rows.shape[0])
-    return lax.dynamic_update_slice_in_dim(buffer, jnp.where(_spread(own, rows), rows, before), row, 0)
+    start = (row, *[jnp.int32(0)] * (rows.ndim - 1))
+    before = lax.dynamic_slice(buffer, start, rows.shape)
+    return lax.dynamic_update_slice(buffer, jnp.where(_spread(own, rows), rows, before), start)

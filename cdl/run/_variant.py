@@ -1,8 +1,8 @@
 """Variants: the shapes that a constructor's layers come in, and how a batch of one shape is laid out.
 
 A constructor whose fields are all `X` or payload has one variant. `X | None` and `tuple[X, ...]` give one for each
-combination met, because an algebra is traced for a definite layer. `Many` gives two at most: a layer without any
-child, which is a leaf, and all others. A variant's children come in groups of edges:
+combination met, because an algebra is traced for a definite layer; `Many` gives two, one without children and one with
+some, so that a `Many` that is computed has an edge in every row. A variant's children come in groups of edges:
 
 | group        | edges of a row                     | an algebra sees                   |
 | ------------ | ---------------------------------- | --------------------------------- |
@@ -27,14 +27,18 @@ class Variant:
     """A constructor with the shape of its layers; hashable, and equal wherever it is made.
 
     `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the
-    structure of each payload (`None` for one array; empty where all are); `open` says whether its `Many`s have children.
+    structure of each payload (`None` for one array; empty where all are); `open` says which of its `Many`s have children.
     """
 
     constructor: type[Any]
     shape: tuple[Any, ...]
-    open: bool
+    open: tuple[bool, ...]
     slots: int = field(compare=False)
-    manys: int = field(compare=False)
+
+    @property
+    def manys(self) -> int:
+        """How many of its `Many`s have children."""
+        return sum(self.open)
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -47,17 +51,15 @@ class Variant:
         return not self.groups
 
     def __str__(self) -> str:
-        return self.constructor.__name__ + ("" if not self.shape else repr(self.shape))
+        marks = [*map(str, self.shape), *("some" if some else "none" for some in self.open)]
+        return self.constructor.__name__ + (f"({', '.join(marks)})" if marks else "")
 
     def layer(self, payload: list[Any], slots: list[Any], manys: list[Any]) -> Any:
-        """The layer with these payload leaves, values at its slots, and `Many`s, each in the order of the fields."""
-        fields = iter(payload), iter(slots), iter(manys if self.open else [Many()] * manys_of(self.constructor))
+        """The layer with these payload leaves, values at its slots, and `Many`s with children, in the order of the
+        fields."""
+        rest = iter(manys)
+        fields = iter(payload), iter(slots), iter([next(rest) if some else Many() for some in self.open])
         return _build(layout(self.constructor), iter(self.shape), *fields)
-
-
-def manys_of(constructor: type[Any]) -> int:
-    """How many `Many`s a constructor has."""
-    return sum(isinstance(t, ManyOf) for t in walk(layout(constructor)))
 
 
 def is_plain(constructor: type[Any]) -> bool:
@@ -76,8 +78,8 @@ def describe(constructor: type[Any], layer: Any) -> tuple[Variant, list[Any], li
     """The variant of one layer, its payload leaves, and for each child in order its group (0 for a slot)."""
     shape: list[Any] = []
     payload: list[Any] = []
-    groups: list[int] = []
-    many = 0
+    runs: list[int] = []  # 0 for a slot, and for each `Many` its number, as often as it has children
+    open_: list[bool] = []
     for what, x in _take_apart(layout(constructor), layer):
         match what:
             case "shape":
@@ -85,23 +87,20 @@ def describe(constructor: type[Any], layer: Any) -> tuple[Variant, list[Any], li
             case "payload":
                 payload.append(x)
             case "slot":
-                groups.append(0)
+                runs.append(0)
             case "many":
-                many += 1
-                groups.extend([many] * x)
-    slots = groups.count(0)
-    is_open = len(groups) > 0
+                open_.append(x > 0)
+                runs.extend([sum(open_)] * x)
+    slots = runs.count(0)
     plain = all(s is None for s in shape)
-    variant = Variant(constructor, () if plain else tuple(shape), is_open, slots, many if is_open else 0)
-    if not slots and is_open:
-        groups = [g - 1 for g in groups]
-    return variant, payload, groups
+    variant = Variant(constructor, () if plain else tuple(shape), tuple(open_), slots)
+    return variant, payload, runs if slots else [r - 1 for r in runs]
 
 
 def plain_variant(constructor: type[Any]) -> Variant:
     """The one variant of a constructor of plain fields."""
     slots = sum(isinstance(t, Id) for t in layout(constructor).factors)
-    return Variant(constructor, (), slots > 0, slots, 0)
+    return Variant(constructor, (), (), slots)
 
 
 def is_array(value: Any) -> bool:

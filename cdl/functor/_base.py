@@ -38,7 +38,7 @@ class Value:
     __match_args__: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:
-        return _values.equal(self, other) if isinstance(other, Value) else NotImplemented
+        return isinstance(other, Value) and _values.equal(self, other)
 
     def __hash__(self) -> int:
         return _values.fingerprint(self)

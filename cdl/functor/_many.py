@@ -102,7 +102,7 @@ class Many(Generic[A_co]):
     def __eq__(self, other: object) -> bool:
         from ._values import equal
 
-        return equal(self, other) if isinstance(other, Many) else NotImplemented
+        return isinstance(other, Many) and equal(self, other)
 
     def __hash__(self) -> int:
         from ._values import fingerprint

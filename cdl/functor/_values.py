@@ -5,7 +5,7 @@ compare by value: arrays of any library by shape and elements, the rest by `==`.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from operator import attrgetter
 from typing import Any, cast, TypeAlias
 
@@ -82,22 +82,24 @@ def parts(value: Any) -> list[tuple[Any, tuple[Any, ...]]]:
     **Raises:** `TreeTooLarge` for a part that is inside itself.
     """
     found: list[tuple[Any, tuple[Any, ...]]] = []
-    seen: set[int] = set()
-    open_: set[int] = set()
-    todo: list[tuple[Any, tuple[Any, ...] | None]] = [(value, None)]
-    while todo:
-        x, inner = todo.pop()
-        if inner is not None:
-            open_.discard(id(x))
+    within: dict[int, bool] = {}  # whether each part met so far is still being gone through
+    stack: list[tuple[Any, tuple[Any, ...], Iterator[Any]]] = [(None, (value,), iter((value,)))]
+    while stack:
+        x, inner, rest = stack[-1]
+        for y in rest:
+            if type(y) in _ATOMS:
+                continue
+            if id(y) in within:
+                _refuse_cycle(y, within)
+            elif (deeper := inside(y)) is not None:
+                within[id(y)] = True
+                stack.append((y, deeper, iter(deeper)))
+                break
+        else:
+            stack.pop()
+            within[id(x)] = False
             found.append((x, inner))
-        elif id(x) in seen:
-            _refuse_open(x, open_)
-        elif (inner := inside(x)) is not None:
-            seen.add(id(x))
-            open_.add(id(x))
-            todo.append((x, inner))
-            todo.extend([(y, None) for y in reversed(inner)])
-    return found
+    return found[:-1]
 
 
 Part: TypeAlias = tuple[type[Any], tuple[Any, ...], tuple[int, ...]]
@@ -165,8 +167,8 @@ def getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda value: (one(value),)
 
 
-def _refuse_open(value: Any, open_: set[int]) -> None:
-    if id(value) in open_:
+def _refuse_cycle(value: Any, within: dict[int, bool]) -> None:
+    if within[id(value)]:
         raise TreeTooLarge(f"the value is cyclic: a `{type(value).__name__}` is inside itself. Trees are finite.")
 
 

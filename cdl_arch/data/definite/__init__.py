@@ -6,7 +6,7 @@ and a network is another algebra of it. The constructors are in `signature`: `si
 
 # isort: off
 from . import _signature as signature
-from ._signature import Definite as Definite, DefiniteF as DefiniteF
+from ._signature import Definite as Definite, DefiniteF as DefiniteF, SPINES as SPINES
 from ._reading import MAX_SIZE as MAX_SIZE, Pair as Pair, Reader as Reader, Tree as Tree, tree_of as tree_of
 from ._exact import UNREACHABLE as UNREACHABLE, BOUND as BOUND, MAYBE as MAYBE
 from ._exact import AFTER as AFTER, BREAK as BREAK, CONTINUE as CONTINUE, Table as Table, exact as exact

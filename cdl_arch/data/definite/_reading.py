@@ -60,17 +60,28 @@ class Reader:
     def __init__(self, max_size: int | None = MAX_SIZE) -> None:
         self.max_size = max_size
         self._made: dict[tuple[Any, ...], Tree] = {}
+        self._seen: dict[ast.AST, _Seen] = {}  # of what is being read
 
     def read(self, root: ast.AST) -> list[Pair]:
         """The pairs of the compound statements anywhere in `root`, itself among them, in the order of the text."""
-        found, seen, pairs = list(_compounds(root)), dict[ast.AST, _Seen](), []
-        for statement in reversed(found):
-            self._compound(statement, seen)
-        for statement in found:
-            (bound, unsettled), size, trees = seen[statement]
+        pairs = []
+        for statement in self._see(root):
+            (bound, unsettled), size, trees = self._seen[statement]
             place = statement.lineno, statement.end_lineno or statement.lineno
             pairs += [Pair(trees[x], size, x, *place) for x in sorted(bound - unsettled) if x in trees]
         return pairs
+
+    def tree(self, statement: Compound, name: str) -> Tree:
+        """How one statement, no larger than `max_size`, looks to one name."""
+        self._see(statement)
+        return self._seen[statement].to(name)
+
+    def _see(self, root: ast.AST) -> list[Compound]:
+        """Reads the compound statements in `root`, which come back in the order of the text."""
+        found, self._seen = list(_compounds(root)), {}
+        for statement in reversed(found):
+            self._compound(statement)
+        return found
 
     def _make(self, constructor: Callable[..., Any], *parts: Tree) -> Tree:
         key = (constructor, *map(id, parts))  # the table keeps the parts alive, so that no number is used again
@@ -78,9 +89,9 @@ class Reader:
             self._made[key] = constructor(*parts)
         return self._made[key]
 
-    def _compound(self, statement: Compound, seen: dict[ast.AST, _Seen]) -> None:
+    def _compound(self, statement: Compound) -> None:
         """Reads a statement whose blocks' compound statements have been seen."""
-        places, within = names.headers(statement), names.blocks(statement)
+        places, within, seen = names.headers(statement), names.blocks(statement), self._seen
         for place, there in places.items():
             seen[place] = self._leaf(sig.Expr, there)
         for member in (member for block in within for member in block if member not in seen):
@@ -93,25 +104,17 @@ class Reader:
         size = 1 + lists + sum(part.size for part in parts)
         fits = self.max_size is None or size <= self.max_size
         asked: set[str | None] = {None, *(bound - unsettled)} if fits else set()
-        seen[statement] = _Seen(Names(bound, unsettled), size, {x: self._layer(statement, x, seen) for x in asked})
+        seen[statement] = _Seen(Names(bound, unsettled), size, {x: self._layer(statement, x) for x in asked})
 
     def _leaf(self, kind: Callable[[], Tree], found: Names) -> _Seen:
         bind = self._make(kind if kind in _EXITS else sig.Bind)
         return _Seen(found, 1, {None: self._make(kind), **dict.fromkeys(found.bound, bind)})
 
-    def _layer(self, statement: Compound, name: str | None, seen: dict[ast.AST, _Seen]) -> Tree:
+    def _layer(self, statement: Compound, name: str | None) -> Tree:
         """A compound statement as it looks to a name, around its parts."""
         make = self._make
-
-        def at(place: ast.AST) -> Tree:
-            return seen[place].to(name)
-
-        def block(members: list[ast.stmt]) -> Tree:
-            rest = make(sig.Done)
-            for member in reversed(members):
-                rest = make(sig.Then, at(member), rest)
-            return rest
-
+        at: Callable[[ast.AST], Tree] = lambda place: self._seen[place].to(name)
+        block: Callable[[list[ast.stmt]], Tree] = lambda members: self._block(members, name)
         match statement:
             case ast.If(test, body, orelse):
                 return make(sig.If, at(test), block(body), block(orelse))
@@ -134,13 +137,16 @@ class Reader:
                     rest = make(kind, at(case), block(case.body), rest)
                 return make(sig.Match, rest)
 
+    def _block(self, members: list[ast.stmt], name: str | None) -> Tree:
+        rest = self._make(sig.Done)
+        for member in reversed(members):
+            rest = self._make(sig.Then, self._seen[member].to(name), rest)
+        return rest
+
 
 def tree_of(statement: Compound, name: str) -> Tree:
     """How one statement, of any size, looks to one name."""
-    reader, seen = Reader(None), dict[ast.AST, _Seen]()
-    for inner in reversed(list(_compounds(statement))):
-        reader._compound(inner, seen)
-    return seen[statement].to(name)
+    return Reader(None).tree(statement, name)
 
 
 def _kind(statement: ast.stmt) -> Callable[[], Tree]:

@@ -217,3 +217,5 @@ Ignored: TypeAlias = Union[
 Leaves: TypeAlias = Union[Bind, Return, Raise, Break, Continue, Ignored]
 Lists: TypeAlias = Union[Done, Then[X], NoMore, Except[X], NoMatch, Case[X], CaseAny[X]]
 DefiniteF: TypeAlias = Union[Lists[X], If[X], While[X], WhileTrue[X], For[X], With[X], Try[X], Match[X], Leaves]
+
+SPINES = (Then, Except, Case, CaseAny)  # the constructors whose last place is the rest of a list

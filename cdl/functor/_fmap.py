@@ -11,7 +11,7 @@ when the function is called.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast, TypeVar
+from typing import Any, cast, overload, TypeVar
 
 from .._errors import ForeignLayer
 from ._base import Base, rebuild, T
@@ -26,13 +26,17 @@ B = TypeVar("B")
 P = TypeVar("P")
 
 
-def fmap(f: Callable[[A], B], layer: Base[T, A]) -> Base[T, B]:
+@overload
+def fmap(f: Callable[[A], B], layer: Base[T, A]) -> Base[T, B]: ...
+@overload
+def fmap(f: tuple[Callable[[Any], Any], ...], layer: Base[T, tuple[Any, ...]]) -> Base[T, tuple[Any, ...]]: ...
+def fmap(f: Any, layer: Base[T, Any]) -> Base[T, Any]:
     """`F f`: the function at every recursive place of a layer, payloads as they are.
 
     Goes round the constructor's own checks, because a layer of batched fields is a layer too. For a signature of
     several sorts, `f` is a tuple of functions, one for each.
     """
-    return cast("Base[T, B]", fmap_term(layout(_kind(layer)), f, layer))
+    return cast("Base[T, Any]", fmap_term(layout(_kind(layer)), f, layer))
 
 
 def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
@@ -120,7 +124,7 @@ def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:
             for part in value:
                 yield from _each(of, part)
         case ManyOf(of):
-            for part in value.items:
+            for part in _items(value):
                 yield from _each(of, part)
         case Const() | Exp():
             return
@@ -149,6 +153,15 @@ def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Callable[[A
             return Many([_refill(of, part, new, later) for part in value.items])
         case Exp(_, of):
             return lambda *i: fmap_term(of, later, value(*i))
+
+
+def _items(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, Many):
+        raise ForeignLayer(
+            f"`{_short(value)}` is a `{type(value).__name__}` where a `Many` belongs: write `Many([…])`, or annotate the "
+            "field `tuple[X, ...]`."
+        )
+    return value.items
 
 
 def _summand(term: Sum, value: Any) -> tuple[Poly, Any]:

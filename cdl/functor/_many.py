@@ -65,7 +65,8 @@ class Many(Generic[A_co]):
                 "the children of a `Many` cannot be listed inside `fold`, where it stands for those of many nodes: "
                 "use `map` and a reduction, or annotate the field `tuple[X, ...]`."
             )
-        return tuple(map(self._each, self._source.held))
+        held = self._source.held
+        return held if self._each is _same else tuple(map(self._each, held))
 
     @property
     def count(self) -> Any:

@@ -7,7 +7,7 @@ stand side by side, so that all the rest is arithmetic on whole arrays. Sharing 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ from .._errors import ForeignLayer, TreeTooLarge
 from ..functor import Base
 from ..functor._fmap import holes
 from ..functor._read import layout, tag, tag_name
-from ..functor.poly import Const, Sum
+from ..functor.poly import Const, Id, ManyOf, Sum
 from ._payload import stack
-from ._variant import Variant, describe, is_array, is_plain, plain_variant, refuses
+from ._variant import Variant, describe, is_array, is_plain, refuses, variant_of
 
 
 MAX_NODES = 10_000_000
@@ -100,7 +100,7 @@ def _visit(functor: Sum, trees: Sequence[Any], max_nodes: int) -> list[Any]:
                 grow(children[node.__class__](node))
             if len(nodes) > max_nodes:
                 _refuse_size(trees, max_nodes)
-    except KeyError:
+    except (KeyError, AttributeError):
         _refuse_foreign(functor, trees)
         raise
     return nodes
@@ -108,14 +108,22 @@ def _visit(functor: Sum, trees: Sequence[Any], max_nodes: int) -> list[Any]:
 
 def _children(kind: type[Any]) -> Callable[[Any], Sequence[Any]]:
     """The children of one constructor's layer, as fast as can be."""
+    record = layout(kind)
+    fields = [(n, f) for n, f in zip(record.names, record.factors, strict=True) if not isinstance(f, Const)]
     if not is_plain(kind):
         return holes
-    record = layout(kind)
-    names = [n for n, f in zip(record.names, record.factors, strict=True) if not isinstance(f, Const)]
-    if not names:
+    if not fields:
         return lambda _: ()
-    read = attrgetter(*names)
-    return read if len(names) > 1 else lambda node: (read(node),)
+    read = attrgetter(*(n if isinstance(f, Id) else f"{n}.items" for n, f in fields))
+    match [isinstance(f, Id) for _, f in fields]:
+        case [True]:
+            return lambda node: (read(node),)
+        case [False]:
+            return cast("Callable[[Any], Sequence[Any]]", read)
+        case slots if all(slots):
+            return cast("Callable[[Any], Sequence[Any]]", read)
+        case slots:
+            return lambda node: [x for part, one in zip(read(node), slots, strict=True) for x in ((part,) if one else part)]
 
 
 def _variants(kinds: tuple[type[Any], ...], kind: Ints, nodes: list[Any]) -> tuple[Any, ...]:
@@ -123,65 +131,81 @@ def _variants(kinds: tuple[type[Any], ...], kind: Ints, nodes: list[Any]) -> tup
     index: dict[Variant, int] = {}
     payload: list[Any] = []
     order: list[Any] = []
+    counts_of: list[Any] = []
     n = len(nodes)
     variant, arity = np.zeros(n, np.int32), np.zeros(n, np.int64)
-    group_runs: list[tuple[NDArray[Any], list[list[int]]]] = []
-    for k, constructor in enumerate(kinds):
-        members = np.flatnonzero(kind == k)
-        if not len(members):
-            continue
-        layers = [nodes[i] for i in members.tolist()]
-        for v, where, leaves, groups in _split(constructor, layers):
-            at = members[where]
-            index[v] = len(index)
-            variant[at] = index[v]
-            payload.append(leaves)
-            order.append(at)
-            arity[at] = v.slots if groups is None else np.fromiter(map(len, groups), np.int64, len(groups))
-            if groups is not None and v.manys:
-                group_runs.append((at, groups))
+    by_kind = np.argsort(kind, kind="stable")
+    ends = np.cumsum(np.bincount(kind, minlength=len(kinds)))
+    for constructor, members in zip(kinds, np.split(by_kind, ends[:-1]), strict=True):
+        if len(members):
+            for v, where, leaves, counts in _split(constructor, [nodes[i] for i in members.tolist()]):
+                at = members[where]
+                index[v] = len(index)
+                variant[at] = index[v]
+                arity[at] = counts.sum(1)
+                payload.append(leaves)
+                order.append(at)
+                counts_of.append(counts)
     variants = tuple(index)
     width = max((len(v.groups) for v in variants), default=0)
     degrees = np.zeros((n, max(width, 1)), np.int32)
-    degrees[:, 0] = arity
     edge = np.cumsum(arity) - arity
     total = int(arity.sum())
-    group = np.zeros(total, np.int32)
-    place = np.arange(total) - np.repeat(edge, arity)
-    for at, groups in group_runs:
-        flat = np.fromiter((g for row in groups for g in row), np.int32, int(arity[at].sum()))
-        owners = np.repeat(np.arange(len(at)), arity[at])
-        starts = np.repeat(edge[at], arity[at])
-        inside = np.arange(len(flat)) - np.repeat(np.cumsum(arity[at]) - arity[at], arity[at])
-        group[starts + inside] = flat
-        for g in range(width):
-            here = flat == g
-            degrees[at, g] = np.bincount(owners[here], minlength=len(at))
-            before = np.cumsum(here) - here
-            begin = np.repeat(before[np.cumsum(arity[at]) - arity[at]], arity[at]) if len(flat) else before
-            place[(starts + inside)[here]] = (before - begin)[here]
-    roots = n - total
-    pad = np.zeros(roots, np.int32)
-    return variants, variant, payload, order, arity, np.concatenate([pad, group]), np.concatenate([pad, place]), degrees
+    group, place = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    first_child = n - total
+    for v, at, counts in zip(variants, order, counts_of, strict=True):
+        begin = edge[at] + first_child
+        for p, g in enumerate(v.group_of):
+            if g >= 0:
+                _lay(group, place, begin, counts[:, p], g, degrees[at, g])
+                degrees[at, g] += counts[:, p].astype(np.int32)
+                begin = begin + counts[:, p]
+    return variants, variant, payload, order, arity, group, place, degrees
+
+
+def _lay(group: Ints, place: Ints, begin: Any, counts: Any, g: int, before: Any) -> None:
+    """Says of the children at one place, which stand side by side, that they are in group g after others before."""
+    inside = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+    child = np.repeat(begin, counts) + inside
+    group[child] = g
+    place[child] = np.repeat(before, counts) + inside
 
 
 def _split(constructor: type[Any], layers: list[Any]) -> Any:
-    """One constructor's layers by variant: the variant, which they are, its payload leaves, and its edges' groups."""
-    everything = np.arange(len(layers))
+    """One constructor's layers by variant: the variant, which they are, its payload leaves, and the children at each
+    of its places."""
     if is_plain(constructor):
         record = layout(constructor)
-        names = [n for n, f in zip(record.names, record.factors, strict=True) if isinstance(f, Const)]
-        leaves = tuple(list(map(attrgetter(n), layers)) for n in names)
+        fields = list(zip(record.names, record.factors, strict=True))
+        leaves = [list(map(attrgetter(n), layers)) for n, f in fields if isinstance(f, Const)]
         if all(is_array(x) for leaf in leaves for x in _samples(leaf)):
-            return [(plain_variant(constructor), everything, leaves, None)]
+            return _split_plain(constructor, layers, fields, leaves)
     found: dict[Variant, tuple[list[int], list[Any], list[list[int]]]] = {}
     for i, layer in enumerate(layers):
-        variant, payload, groups = describe(constructor, layer)
-        where, leaves, edges = found.setdefault(variant, ([], [], []))
-        where.append(i)
-        leaves.append(payload)
-        edges.append(groups)
-    return [(v, np.array(w), tuple(map(list, zip(*ls, strict=True))), es) for v, (w, ls, es) in found.items()]
+        variant, payload, counts = describe(constructor, layer)
+        for column, x in zip(found.setdefault(variant, ([], [], [])), (i, payload, counts), strict=True):
+            column.append(x)
+    return [
+        (v, np.array(w), tuple(map(list, zip(*ls, strict=True))), np.array(cs, np.int64).reshape(len(w), -1))
+        for v, (w, ls, cs) in found.items()
+    ]
+
+
+def _split_plain(constructor: type[Any], layers: list[Any], fields: Any, leaves: list[list[Any]]) -> Any:
+    """The same for plain fields, a whole column at a time; a variant is which of the `Many`s have children."""
+    places = [(n, isinstance(f, ManyOf)) for n, f in fields if not isinstance(f, Const)]
+    counts = np.ones((len(layers), len(places)), np.int64)
+    for p, (name, many) in enumerate(places):
+        if many:
+            counts[:, p] = np.fromiter(map(len, map(attrgetter(f"{name}.items"), layers)), np.int64, len(layers))
+    codes = (counts > 0) @ (1 << np.arange(len(places), dtype=np.int64))
+    found = []
+    for code in np.unique(codes).tolist():
+        where = np.flatnonzero(codes == code)
+        some = (counts[where[0]] > 0).tolist()
+        mine = leaves if len(where) == len(layers) else [[leaf[i] for i in where.tolist()] for leaf in leaves]
+        found.append((variant_of(constructor, (), [m for _, m in places], some), where, tuple(mine), counts[where]))
+    return found
 
 
 def _samples(leaf: list[Any]) -> list[Any]:

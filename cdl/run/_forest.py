@@ -4,6 +4,7 @@
 forests of one bucket is data alone, so that they run in one program.
 """
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..functor._read import sorts
 from ..functor.poly import Sum
 from ._bucket import Bucket, Size, capacity, choose_sizes
 from ._flatten import MAX_NODES, Flat, flatten
-from ._schedule import ROW, chunks, fill_rate, padded, runs
+from ._schedule import chunks, fill_rate, padded, runs
 
 
 class Forest(eqx.Module):
@@ -62,10 +63,11 @@ class Forest(eqx.Module):
         return self.size / max(int(self.facts[2]), 1)
 
     def __repr__(self) -> str:
+        formula = textwrap.shorten(str(self.functor), 80, placeholder=" + …")
         if isinstance(self.facts, jax.core.Tracer):
-            return f"Forest of {self.functor}: {len(self)} trees, traced; bucket of {self.bucket}"
+            return f"Forest of {formula}: {len(self)} trees, traced; bucket of {self.bucket}"
         return (
-            f"Forest of {self.functor}: {len(self)} trees, {self.size} nodes, {self.depth} levels, "
+            f"Forest of {formula}: {len(self)} trees, {self.size} nodes, {self.depth} levels, "
             f"fill {self.fill:.2f}; bucket of {self.bucket}"
         )
 
@@ -129,7 +131,7 @@ def assemble(
 ) -> tuple[Forest, Any]:
     """The forest of these trees of a table, and the sizes of chunk it was cut to."""
     node, first = _rows_of(flat, which)
-    total, trees = len(node), len(which)
+    total = len(node)
     variants = flat.variants if bucket is None else _joined(bucket, flat)
     renumber = np.array([variants.index(v) for v in flat.variants], np.int64)
     variant, height = renumber[flat.variant[node]] if total else np.zeros(0, np.int64), flat.height[node]
@@ -160,8 +162,6 @@ def assemble(
         bucket=bucket,
         **{name: jnp.asarray(table) for name, table in tables.items()},
     )
-    assert not len(chunk) or chunk[0, ROW] >= 0
-    del trees
     return forest, sizes
 
 

@@ -10,7 +10,7 @@ some, so that a `Many` that is computed has an edge in every row. A variant's ch
 | each `Many`  | any number                         | a `Many`                          |
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,13 +27,19 @@ class Variant:
     """A constructor with the shape of its layers; hashable, and equal wherever it is made.
 
     `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the
-    structure of each payload (`None` for one array; empty where all are); `open` says which of its `Many`s have children.
+    structure of each payload (`None` for one array; empty where all are); `places` has, for each place in order, whether it is a `Many`, and `open` which of
+    these have children.
     """
 
     constructor: type[Any]
     shape: tuple[Any, ...]
+    places: tuple[bool, ...] = field(compare=False)
     open: tuple[bool, ...]
-    slots: int = field(compare=False)
+
+    @property
+    def slots(self) -> int:
+        """How many places take one child."""
+        return self.places.count(False)
 
     @property
     def manys(self) -> int:
@@ -44,6 +50,17 @@ class Variant:
     def groups(self) -> tuple[str, ...]:
         """The groups of edges of a row, in the order of the tables."""
         return ("slots",) * (self.slots > 0) + ("many",) * self.manys
+
+    @property
+    def group_of(self) -> tuple[int, ...]:
+        """The group of edges of each place; -1 for a `Many` without children."""
+        opened = iter(self.open)
+        found, last = [], int(self.slots > 0) - 1
+        for many in self.places:
+            is_open = many and next(opened)
+            last += is_open
+            found.append((last if is_open else -1) if many else 0)
+        return tuple(found)
 
     @property
     def leaf(self) -> bool:
@@ -63,8 +80,8 @@ class Variant:
 
 
 def is_plain(constructor: type[Any]) -> bool:
-    """Whether every field is one place or one payload, so that there is one variant."""
-    return all(isinstance(t, Id | Const) for t in layout(constructor).factors)
+    """Whether every field is one place, one `Many` or one payload."""
+    return all(isinstance(t, Id | Const | ManyOf) for t in layout(constructor).factors)
 
 
 def refuses(constructor: type[Any]) -> str | None:
@@ -75,11 +92,11 @@ def refuses(constructor: type[Any]) -> str | None:
 
 
 def describe(constructor: type[Any], layer: Any) -> tuple[Variant, list[Any], list[int]]:
-    """The variant of one layer, its payload leaves, and for each child in order its group (0 for a slot)."""
+    """The variant of one layer, its payload leaves, and how many children each of its places has, in order."""
     shape: list[Any] = []
     payload: list[Any] = []
-    runs: list[int] = []  # 0 for a slot, and for each `Many` its number, as often as it has children
-    open_: list[bool] = []
+    counts: list[int] = []
+    places: list[bool] = []  # whether each is a `Many`
     for what, x in _take_apart(layout(constructor), layer):
         match what:
             case "shape":
@@ -87,20 +104,18 @@ def describe(constructor: type[Any], layer: Any) -> tuple[Variant, list[Any], li
             case "payload":
                 payload.append(x)
             case "slot":
-                runs.append(0)
+                counts.append(1)
+                places.append(False)
             case "many":
-                open_.append(x > 0)
-                runs.extend([sum(open_)] * x)
-    slots = runs.count(0)
+                counts.append(x)
+                places.append(True)
     plain = all(s is None for s in shape)
-    variant = Variant(constructor, () if plain else tuple(shape), tuple(open_), slots)
-    return variant, payload, runs if slots else [r - 1 for r in runs]
+    return variant_of(constructor, () if plain else tuple(shape), places, [c > 0 for c in counts]), payload, counts
 
 
-def plain_variant(constructor: type[Any]) -> Variant:
-    """The one variant of a constructor of plain fields."""
-    slots = sum(isinstance(t, Id) for t in layout(constructor).factors)
-    return Variant(constructor, (), (), slots)
+def variant_of(constructor: type[Any], shape: tuple[Any, ...], places: Sequence[bool], some: Sequence[bool]) -> Variant:
+    """The variant with these places, in order: whether each is a `Many`, and whether it has children."""
+    return Variant(constructor, shape, tuple(places), tuple(s for s, many in zip(some, places, strict=True) if many))
 
 
 def is_array(value: Any) -> bool:

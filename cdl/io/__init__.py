@@ -1,0 +1,4 @@
+"""Files: values saved and loaded."""
+
+# isort: off
+from ._checkpoint import save as save, load as load

@@ -1,0 +1,118 @@
+"""The N-ary Tree-LSTM (Tai, Socher and Manning, 2015): every gate sees every child, each at its place.
+
+| the mathematics                                           | here                                                   |
+| --------------------------------------------------------- | ------------------------------------------------------ |
+| `z = [x, h₁ … hₙ, Σ h′]`                                   | what is at the node, at its places, and in each group  |
+| `i, o, f₁ … fₙ = σ(W z + b)`, `u = tanh(W z + b)`          | `gates`: one linear map, `(3 + n)` times the width     |
+| `f′ = σ(V [x, h′] + a)` for a child `h′` of a group        | `forget`: a map for each group, at each of its children |
+| `c = i ⊙ u + Σ fₖ ⊙ cₖ + Σ f′ ⊙ c′`, `h = o ⊙ tanh c`      | `State(h, c)`                                          |
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, PRNGKeyArray
+
+from cdl import Many
+
+from ._layer import Arity
+from ._net import derive, Payloads, State, TreeNet, vector
+
+
+class NAryCell(eqx.Module):
+    """The parameters of one cell, and the layer that it reads."""
+
+    gates: eqx.nn.Linear
+    forget: list[eqx.nn.Linear]
+    width: int = eqx.field(static=True)
+
+    def __init__(self, arity: Arity, embed: int, width: int, *, dtype: Any = None, key: PRNGKeyArray) -> None:
+        n, m = arity.places, arity.groups
+        first, *rest = jr.split(key, m + 1)
+        self.gates = eqx.nn.Linear(embed + (n + m) * width, (3 + n) * width, dtype=dtype, key=first)
+        self.forget = [eqx.nn.Linear(embed + width, width, dtype=dtype, key=k) for k in rest]
+        self.width = width
+
+    def __call__(self, x: Array | None, places: tuple[State, ...], groups: tuple[Many[State], ...]) -> State:
+        at_node = [] if x is None else [x]
+        none = jnp.zeros(self.width, self.gates.weight.dtype)
+        sums = [group.map(_hidden).sum(none) for group in groups]
+        z = self.gates(jnp.concatenate([*at_node, *map(_hidden, places), *sums]))
+        i, o, u, *f = (z[k : k + self.width] for k in range(0, z.shape[0], self.width))
+        memory = jax.nn.sigmoid(i) * jnp.tanh(u)
+        for gate, child in zip(f, places, strict=True):
+            memory += jax.nn.sigmoid(gate) * child.memory
+        for forget, group in zip(self.forget, groups, strict=True):
+            memory += group.map(kept(forget, at_node)).sum(none)
+        return State(jax.nn.sigmoid(o) * jnp.tanh(memory), memory)
+
+
+def n_ary(
+    signature: Any,
+    width: int,
+    *,
+    embed: int | None = None,
+    payload: Payloads | None = None,
+    shared: bool = True,
+    dropout: float = 0.0,
+    dtype: Any = None,
+    key: PRNGKeyArray,
+) -> TreeNet[State]:
+    """The N-ary Tree-LSTM of a signature: a cell for each arity, which is told what the node is.
+
+    **Arguments:** `signature`: of one sort, such as `ExprF`. `width`: of the hidden state and of the memory. `embed`:
+    of what is at a node; `width` where none is given. `payload`: for constructors whose annotations do not say how
+    many numbers their payload is, that number; or a map from the payload's fields to a vector of size `embed`, such as
+    `eqx.nn.Embedding`. `shared`: whether constructors of one arity share a cell. `dropout`: of each child's hidden
+    state, where a key is given.
+
+    **Raises:** `SignatureError` where a constructor's fields cannot be read, or its payload is of unknown size.
+    """
+    return derive(
+        signature,
+        State(vector(width, dtype), vector(width, dtype)),
+        lambda arity, given, key: NAryCell(arity, given, width, dtype=dtype, key=key),
+        lambda key: learned(width, dtype, key),
+        shared=(lambda arity: f"{arity.places} places, {arity.groups} groups") if shared else None,
+        embed=width if embed is None else embed,
+        payload=payload,
+        dropout=dropout,
+        dtype=dtype,
+        key=key,
+    )
+
+
+def gated(
+    signature: Any,
+    width: int,
+    *,
+    embed: int | None = None,
+    payload: Payloads | None = None,
+    dropout: float = 0.0,
+    dtype: Any = None,
+    key: PRNGKeyArray,
+) -> TreeNet[State]:
+    """A gated cell for each constructor: `n_ary` with nothing shared.
+
+    A constructor without payload needs no vector of its own, and one without children either is a learned state.
+
+    **Arguments:** as `n_ary`.
+    """
+    return n_ary(signature, width, embed=embed, payload=payload, shared=False, dropout=dropout, dtype=dtype, key=key)
+
+
+def kept(forget: eqx.nn.Linear, at_node: list[Array]) -> Any:
+    """What a child of a group leaves in the memory: its own, as far as the gate, which sees it alone, lets through."""
+    return lambda child: jax.nn.sigmoid(forget(jnp.concatenate([*at_node, child.hidden]))) * child.memory
+
+
+def learned(width: int, dtype: Any, key: PRNGKeyArray) -> State:
+    """A state to begin learning from."""
+    return State(*jr.normal(key, (2, width), dtype))
+
+
+def _hidden(state: State) -> Array:
+    return state.hidden

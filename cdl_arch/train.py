@@ -1,0 +1,166 @@
+"""A training loop: an optimiser's steps, the best epoch kept, a checkpoint after each, and the same numbers each time.
+
+| the mathematics                        | here                                                                 |
+| -------------------------------------- | -------------------------------------------------------------------- |
+| `(p, s) ↦ (p − η(∇ℓ(p), s), s′)`       | a step, compiled once for each form of batch                         |
+| an epoch: the steps of all its batches | `batches(epoch)`, which are to depend on the epoch's number alone    |
+| `argmax` of the score over epochs      | `Run.best`; of equal ones the first                                  |
+
+A run is a value: its parameters, its optimiser's state and its history are one `Run`, and a checkpoint is a `Run` in a
+file. All randomness is a function of the key, the epoch and the step; so a run that is broken off goes on to the same
+numbers, to the last bit on one machine, as one that is not.
+"""
+
+import dataclasses
+import functools
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.random as jr
+import numpy as np
+import optax
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from cdl.io import load, save
+
+
+M = TypeVar("M")
+B = TypeVar("B")
+
+
+class Run(eqx.Module, Generic[M]):
+    """How far training has come. The history has a row for each epoch, `nan` where it is not reached."""
+
+    model: M
+    best: M
+    state: optax.OptState
+    epoch: int
+    losses: Float[np.ndarray, " epochs"]
+    scores: Float[np.ndarray, " epochs"]
+    seconds: Float[np.ndarray, " epochs"]
+    programs: int = eqx.field(static=True, default=0)
+
+    @property
+    def best_epoch(self) -> int:
+        """The number of the epoch with the best score, from 0; -1 before the first."""
+        return -1 if self.epoch == 0 else int(np.nanargmax(self.scores))
+
+
+def train(
+    model: M,
+    batches: Callable[[int], Iterable[B]],
+    loss: Callable[[M, B, PRNGKeyArray], Float[Array, ""]],
+    score: Callable[[M], float],
+    *,
+    optimiser: optax.GradientTransformation,
+    epochs: int,
+    key: PRNGKeyArray,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    progress: bool | None = None,
+    title: str = "training",
+) -> Run[M]:
+    """Trains a model for some epochs.
+
+    **Arguments:** `batches`: the batches of an epoch, from its number. `loss`: of a model at a batch, with a key for
+    dropout. `score`: of a model after an epoch, on data that it does not learn from; the higher the better. Runs that
+    are given the same `loss` and `optimiser` share their programs. `checkpoint`: a file to write after each epoch.
+    `resume`: to begin where that file ends, if it is there. `progress`: whether to show a bar, with tqdm; by default
+    where the error stream is a terminal.
+
+    **Returns:** the run; `run.best` is the model after its best epoch, `run.programs` how many programs were compiled.
+
+    **Raises:** `CheckpointError` where the file to go on from is of another model, optimiser or number of epochs.
+    """
+    file = None if checkpoint is None else Path(checkpoint)
+    state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
+    unknown = np.full(epochs, np.nan)
+    run = Run(model, model, state, 0, unknown, unknown, unknown)
+    if resume and file is not None and file.exists():
+        run = load(file, run)
+    step = _compiled(loss, optimiser)
+    before = eqx.debug.get_num_traces(step)
+    with _Bar(title, run.epoch, epochs, progress) as bar:
+        while run.epoch < epochs:
+            run = _epoch(run, step, batches, score, jr.fold_in(key, run.epoch))
+            bar.advance(run)
+            if file is not None:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                save(file, run)
+    return dataclasses.replace(run, programs=eqx.debug.get_num_traces(step) - before)
+
+
+def _epoch(run: Run[M], step: Any, batches: Callable[[int], Iterable[B]], score: Any, key: PRNGKeyArray) -> Run[M]:
+    """The run after one more epoch."""
+    began, model, state, losses = time.perf_counter(), run.model, run.state, []
+    for i, batch in enumerate(batches(run.epoch)):
+        model, state, loss = step(model, state, batch, jr.fold_in(key, i))
+        losses.append(loss)
+    mean = float(np.mean(jax.device_get(losses))) if losses else np.nan
+    seconds = time.perf_counter() - began
+    reached = score(model)
+    better = not (np.nanmax(run.scores, initial=-np.inf) >= reached)
+    at = run.epoch
+    return Run(
+        model,
+        model if better else run.best,
+        state,
+        at + 1,
+        _with(run.losses, at, mean),
+        _with(run.scores, at, reached),
+        _with(run.seconds, at, seconds),
+    )
+
+
+@functools.cache
+def _compiled(loss: Any, optimiser: optax.GradientTransformation) -> Any:
+    """The step of a loss and an optimiser: one function, so that every run of both has its programs."""
+
+    counted: Any = eqx.debug.assert_max_traces(max_traces=None)
+
+    @eqx.filter_jit
+    @counted
+    def step(model: Any, state: Any, batch: Any, key: Any) -> tuple[Any, Any, Any]:
+        value, slope = eqx.filter_value_and_grad(loss)(model, batch, key)
+        change, state = optimiser.update(slope, state, eqx.filter(model, eqx.is_inexact_array))
+        return eqx.apply_updates(model, change), state, value
+
+    return step
+
+
+def _with(history: Any, at: int, value: float) -> Any:
+    new = history.copy()
+    new[at] = value
+    return new
+
+
+class _Bar:
+    """A progress bar of epochs; nothing where it is not wanted, or tqdm is not installed."""
+
+    def __init__(self, title: str, begun: int, epochs: int, wanted: bool | None) -> None:
+        self.bar: Any = None
+        if sys.stderr.isatty() if wanted is None else wanted:
+            try:
+                from tqdm.auto import tqdm
+            except ImportError:
+                return
+            self.bar = tqdm(total=epochs, initial=begun, desc=title, unit="epoch", leave=False)
+
+    def advance(self, run: Run[Any]) -> None:
+        if self.bar is not None:
+            at = run.epoch - 1
+            self.bar.set_postfix(loss=f"{run.losses[at]:.4f}", score=f"{run.scores[at]:.4f}")
+            self.bar.update()
+
+    def __enter__(self) -> "_Bar":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.bar is not None:
+            self.bar.close()

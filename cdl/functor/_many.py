@@ -47,26 +47,24 @@ class Many(Generic[A_co]):
     """
 
     def __init__(self, items: Iterable[A_co] = (), /) -> None:
-        self._source: Source = Items(tuple(items))
+        self.items: tuple[A_co, ...] = tuple(items)
+        self._source: Source = Items(self.items)
         self._each: Callable[[Any], Any] = _same
 
     @staticmethod
     def over(source: Source, each: Callable[[Any], Any] | None = None) -> "Many[Any]":
         """A `Many` whose children are elsewhere: what `fold` gives to an algebra."""
-        new: Many[Any] = Many()
+        new: Many[Any] = object.__new__(Many)
         new._source, new._each = source, each or _same
         return new
 
-    @property
-    def items(self) -> tuple[A_co, ...]:
-        """The children of a `Many` that holds them. **Raises:** `TypeError` inside `fold`, where none is at hand."""
-        if not isinstance(self._source, Items):
+    def __getattr__(self, name: str) -> Any:
+        if name == "items":
             raise TypeError(
                 "the children of a `Many` cannot be listed inside `fold`, where it stands for those of many nodes: "
                 "use `map` and a reduction, or annotate the field `tuple[X, ...]`."
             )
-        held = self._source.held
-        return held if self._each is _same else tuple(map(self._each, held))
+        raise AttributeError(name)
 
     @property
     def count(self) -> Any:

@@ -1,0 +1,549 @@
+"""Each recursion scheme is what it says, on small trees by a direct meaning, and at any depth without the stack."""
+
+import sys
+from typing import Any, Generic, Never, TypeAlias, TypeVar, Union
+
+import jax.numpy as jnp
+import jax.random as jr
+import pytest
+from deep import DEPTH, run_alone
+
+from cdl import (
+    algebra,
+    ana,
+    apo,
+    Base,
+    CarrierMismatch,
+    cata,
+    choose,
+    chrono,
+    coelgot,
+    Cofree,
+    Cons,
+    decorate,
+    dyna,
+    Either,
+    elgot,
+    Fix,
+    ForeignLayer,
+    Fork,
+    Free,
+    futu,
+    histo,
+    hoist,
+    hylo,
+    Leaf,
+    Left,
+    Link,
+    List,
+    ListF,
+    Many,
+    Mealy,
+    MealyF,
+    mutu,
+    NatF,
+    Nil,
+    Node,
+    para,
+    PayloadMismatch,
+    prepro,
+    product,
+    Pure,
+    respond,
+    Right,
+    RoseF,
+    SignatureError,
+    StreamF,
+    Succ,
+    take,
+    to_list,
+    TreeF,
+    TreeTooLarge,
+    Zero,
+    zygo,
+)
+
+
+# Lists, and their plain meaning in Python.
+@algebra
+def total(layer: ListF[int, int]) -> int:
+    match layer:
+        case Nil():
+            return 0
+        case Cons(head, rest):
+            return head + rest
+
+
+@algebra
+def backwards(layer: ListF[int, tuple[int, ...]]) -> tuple[int, ...]:
+    match layer:
+        case Nil():
+            return ()
+        case Cons(head, rest):
+            return (*rest, head)
+
+
+@algebra
+def suffixes(layer: ListF[int, tuple[Fix[List[int]], tuple[Any, ...]]]) -> tuple[Any, ...]:
+    match layer:
+        case Nil():
+            return ()
+        case Cons(_, (tail, later)):
+            return (tail, *later)
+
+
+@algebra
+def alternating(layer: ListF[int, tuple[int, int]]) -> int:
+    """The elements minus, plus, minus … by how many are left."""
+    match layer:
+        case Nil():
+            return 0
+        case Cons(head, (length, rest)):
+            return rest + (head if length % 2 else -head)
+
+
+@algebra
+def length(layer: ListF[int, int]) -> int:
+    match layer:
+        case Nil():
+            return 0
+        case Cons(_, rest):
+            return 1 + rest
+
+
+@algebra
+def every_other(layer: ListF[int, Cofree[List[int], int]]) -> int:
+    """The first, third, fifth … element, by looking two places back."""
+    match layer:
+        case Cons(head, Cofree(_, Cons(_, Cofree(two_back, _)))):
+            return head + two_back
+        case Cons(head, _):
+            return head
+        case Nil():
+            return 0
+
+
+def countdown(n: int) -> ListF[int, int]:
+    return Nil() if n == 0 else Cons(n, n - 1)
+
+
+NUMBERS = [3, 1, 4, 1, 5, 9, 2, 6]
+
+
+def test_cata_reads_a_list_from_its_end():
+    assert cata(backwards)(to_list(NUMBERS)) == tuple(reversed(NUMBERS))
+    assert cata(total)(to_list(NUMBERS)) == sum(NUMBERS)
+
+
+def test_cata_takes_every_kind_of_place():
+    @algebra
+    def size(layer: RoseF[str, int] | Link[str, int]) -> int:
+        match layer:
+            case Node(_, kids):
+                return 1 + kids.sum(0)
+            case Link(_, tail):
+                return 1 + (tail or 0)
+
+    assert cata(size)(Node("a", Many([Node("b", Many()), Node("c", Many([Node("d", Many())]))]))) == 4
+    assert cata(size)(Link("a", Link("b"))) == 2
+
+
+def test_para_has_the_subtree_and_its_value():
+    assert para(suffixes)(to_list([1, 2, 3])) == (to_list([2, 3]), to_list([3]), to_list([]))
+
+
+def test_zygo_is_helped_by_the_other_algebra():
+    expected = sum(x if (len(NUMBERS) - 1 - i) % 2 else -x for i, x in enumerate(NUMBERS))
+    assert zygo(length, alternating)(to_list(NUMBERS)) == expected
+
+
+def test_mutu_is_two_functions_that_call_each_other():
+    @algebra
+    def even(layer: NatF[tuple[bool, bool]]) -> bool:
+        match layer:
+            case Zero():
+                return True
+            case Succ((_, odd)):
+                return odd
+
+    @algebra
+    def odd(layer: NatF[tuple[bool, bool]]) -> bool:
+        match layer:
+            case Zero():
+                return False
+            case Succ((even, _)):
+                return even
+
+    number = Zero()
+    for n in range(6):
+        assert mutu(even, odd)(number) == (n % 2 == 1)
+        number = Succ(number)
+
+
+def test_histo_looks_further_back():
+    assert histo(every_other)(to_list(NUMBERS)) == sum(NUMBERS[::2])
+    assert histo(every_other)(to_list([5])) == 5
+
+
+def test_prepro_changes_the_layer_at_depth_d_d_times():
+    double = lambda layer: Cons(2 * layer.head, layer.tail) if isinstance(layer, Cons) else layer
+    assert prepro(double, total)(to_list([1, 1, 1, 1])) == 1 + 2 + 4 + 8
+    stop = lambda layer: Nil() if isinstance(layer, Cons) and layer.head > 2 else layer
+    assert prepro(stop, total)(to_list([5, 1, 2, 9, 1])) == 5 + 1 + 2
+
+
+def test_decorate_keeps_the_value_at_every_node():
+    decorated = decorate(total)(to_list([1, 2]))
+    assert decorated == Cofree(3, Cons(1, Cofree(2, Cons(2, Cofree(0, Nil())))))
+
+
+def test_hoist_changes_the_signature_layer_by_layer():
+    numbered = lambda layer: Zero() if isinstance(layer, Nil) else Succ(layer.tail)
+    assert hoist(numbered)(to_list("abc")) == Succ(Succ(Succ(Zero())))
+
+
+def test_the_product_of_two_algebras_is_one_pass_of_both():
+    assert cata(product(total, length))(to_list(NUMBERS)) == (sum(NUMBERS), len(NUMBERS))
+
+
+def test_ana_grows_a_tree_from_a_seed():
+    assert ana(countdown)(4) == to_list([4, 3, 2, 1])
+    halves = lambda n: Leaf(n) if n < 2 else Fork(n // 2, n - n // 2)
+    assert ana(halves)(3) == Fork(Leaf(1), Fork(Leaf(1), Leaf(1)))
+
+
+def test_ana_is_lazy_under_functions():
+    assert take(4, ana(lambda n: StreamF(n, lambda: n + 1))(7)) == [7, 8, 9, 10]
+    running: Fix[Mealy[int, int]] = ana(lambda s: MealyF(lambda i: (s + i, s + i)))(0)
+    assert respond(running, [1, 2, 3]) == [1, 3, 6]
+    assert respond(running, [10, 1]) == [10, 11]
+
+
+def insert(seed: tuple[int, Fix[List[int]]]) -> ListF[int, Either[Fix[List[int]], tuple[int, Fix[List[int]]]]]:
+    """An element into a sorted list: once it is in place, the rest is copied as it is."""
+    new, rest = seed
+    match rest:
+        case Cons(head, tail) if head < new:
+            return Cons(head, Right((new, tail)))
+        case _:
+            return Cons(new, Left(rest))
+
+
+def test_apo_leaves_a_finished_tree_as_it_is():
+    rest = to_list([4, 9])
+    inserted: Any = apo(insert)((3, Cons(1, rest)))
+    assert inserted == to_list([1, 3, 4, 9])
+    assert inserted.tail.tail is rest
+
+
+def in_pairs(n: int) -> ListF[int, Free[List[int], int]]:
+    return Nil() if n <= 0 else Cons(n, Cons(-n, Pure(n - 1)))
+
+
+def test_futu_gives_several_layers_at_once():
+    assert futu(in_pairs)(2) == to_list([2, -2, 1, -1])
+
+
+def test_hylo_is_a_recursive_function_by_its_call_tree():
+    @algebra
+    def merge(layer: TreeF[list[int], list[int]]) -> list[int]:
+        match layer:
+            case Leaf(one):
+                return one
+            case Fork(left, right):
+                return sorted([*left, *right])
+
+    split = lambda xs: Leaf(xs) if len(xs) < 2 else Fork(xs[::2], xs[1::2])
+    assert hylo(merge, split)(NUMBERS) == sorted(NUMBERS)
+
+
+def edit_distance(a: str, b: str) -> tuple[int, int]:
+    """By `dyna` over the table's cells in a row, and how often the algebra was called."""
+    width, calls = len(b) + 1, 0
+
+    def cell(n: int) -> ListF[int, int]:
+        return Nil() if n < 0 else Cons(n, n - 1)
+
+    @algebra
+    def distance(layer: ListF[int, Cofree[List[int], int]]) -> int:
+        nonlocal calls
+        calls += 1
+        match layer:
+            case Nil():
+                return 0
+            case Cons(n, behind):
+                i, j = divmod(n, width)
+                if i == 0 or j == 0:
+                    return i + j
+                back = [behind]
+                while len(back) <= width:
+                    back.append(back[-1].tail.tail)
+                left, above, diagonal = back[0].head, back[width - 1].head, back[width].head
+                return min(left + 1, above + 1, diagonal + (a[i - 1] != b[j - 1]))
+
+    return dyna(distance, cell)((len(a) + 1) * width - 1), calls
+
+
+def test_dyna_computes_each_entry_of_an_edit_distance_table_once():
+    assert edit_distance("kitten", "sitting") == (3, 7 * 8 + 1)
+    assert edit_distance("", "abc") == (3, 4 + 1)
+    assert edit_distance("intention", "execution") == (5, 10 * 10 + 1)
+
+
+def test_chrono_goes_ahead_by_layers_and_looks_back_by_values():
+    assert chrono(every_other, in_pairs)(3) == 3 + 2 + 1
+    assert chrono(every_other, in_pairs)(3) == histo(every_other)(futu(in_pairs)(3))
+
+
+def test_elgot_may_answer_at_once():
+    seen = []
+
+    def collatz(n: int) -> Either[int, ListF[int, int]]:
+        seen.append(n)
+        return Left(100) if n == 4 else Right(Cons(n, n // 2 if n % 2 == 0 else 3 * n + 1))
+
+    assert elgot(total, collatz)(3) == 3 + 10 + 5 + 16 + 8 + 100
+    assert seen == [3, 10, 5, 16, 8, 4]
+
+
+def test_coelgot_shows_the_seed_beside_the_layer():
+    assert coelgot(lambda n, layer: (n, layer), countdown)(1) == (1, Cons(1, (0, Nil())))
+
+
+# Keys, and choices.
+def test_keys_are_numbered_in_pre_order():
+    @algebra
+    def drawn(layer: TreeF[int, tuple[Any, ...]], *, key: Any = None) -> tuple[Any, ...]:
+        match layer:
+            case Leaf():
+                return (key,)
+            case Fork(left, right):
+                return (key, *left, *right)
+
+    key = jr.key(0)
+    tree = Fork(Fork(Leaf(0), Leaf(0)), Leaf(0))
+    found = cata(drawn, key=key)(tree)
+    wanted = [jr.fold_in(key, i) for i in range(5)]
+    assert [jr.key_data(k).tolist() for k in found] == [jr.key_data(k).tolist() for k in wanted]
+    assert jr.key_data(decorate(drawn, key=key)(tree).tail.right.head[0]).tolist() == jr.key_data(wanted[4]).tolist()
+
+
+def test_a_coalgebra_gets_keys_in_pre_order_at_every_call():
+    drawn = []
+
+    def grow(n: int, *, key: Any = None) -> TreeF[int, int]:
+        drawn.append(jr.key_data(key).tolist())
+        return Leaf(n) if n < 2 else Fork(1, n - 1)
+
+    key = jr.key(1)
+    grower = ana(grow, key=key)
+    grower(3)
+    wanted = [jr.key_data(jr.fold_in(key, i)).tolist() for i in range(5)]
+    assert drawn == wanted
+    grower(3)
+    assert drawn == wanted * 2
+
+
+def test_choose_takes_the_best_and_draws_with_a_key():
+    def flip(n: int) -> ListF[int, int]:
+        stop = -100.0 if n else 100.0
+        return choose(jnp.asarray([stop, 0.0]), Nil(), Cons(n, n - 1))
+
+    assert ana(flip)(3) == to_list([3, 2, 1])
+    assert ana(flip, key=jr.key(0))(3) == to_list([3, 2, 1])
+
+    def fair(n: int) -> ListF[int, int]:
+        return Nil() if n == 0 else choose(jnp.zeros(2), Nil(), Cons(n, n - 1))
+
+    lengths = [cata(length)(ana(fair, key=jr.key(i))(6)) for i in range(12)]
+    assert len(set(lengths)) > 2
+    assert lengths[0] == cata(length)(ana(fair, key=jr.key(0))(6))
+
+
+def test_choose_wants_a_score_for_each_layer():
+    with pytest.raises(PayloadMismatch, match=r"`choose` has scores of shape \(3,\) for 2 layers"):
+        choose(jnp.zeros(3), Nil(), Cons(1, 2))
+
+
+# Two sorts.
+E = TypeVar("E", covariant=True)
+S = TypeVar("S", covariant=True)
+A = TypeVar("A", covariant=True)
+
+
+class Expr:
+    pass
+
+
+class Stmt:
+    pass
+
+
+class Num(Base[Expr, Never]):
+    value: int
+
+
+class Minus(Base[Expr, tuple[E, Never]], Generic[E]):
+    arg: E
+
+
+class Lam(Base[Expr, tuple[E, S]], Generic[E, S]):
+    body: Many[S]
+
+
+class Return(Base[Stmt, tuple[E, Never]], Generic[E]):
+    value: E
+
+
+class While(Base[Stmt, tuple[E, S]], Generic[E, S]):
+    test: E
+    body: Many[S]
+
+
+ExprF: TypeAlias = Union[Num, Minus[E], Lam[E, S]]
+StmtF: TypeAlias = Union[Return[E], While[E, S]]
+
+
+@algebra
+def of_expr(layer: ExprF[int, str]) -> int:
+    match layer:
+        case Num(value):
+            return value
+        case Minus(arg):
+            return -arg
+        case Lam(body):
+            return body.map(len).sum(0)
+
+
+@algebra
+def of_stmt(layer: StmtF[int, str]) -> str:
+    match layer:
+        case Return(value):
+            return f"return {value};"
+        case While(test, body):
+            return f"while {test}: {body.sum('')}"
+
+
+def test_two_sorts_are_read_by_two_algebras():
+    expr, stmt = cata(of_expr, of_stmt)
+    loop = While(Minus(Num(1)), Many([Return(Num(2)), Return(Lam(Many([Return(Num(3))])))]))
+    assert stmt(loop) == "while -1: return 2;return 9;"
+    assert expr(Lam(Many([loop]))) == len("while -1: return 2;return 9;")
+
+
+def test_two_sorts_grow_from_two_coalgebras():
+    def grow_expr(n: int) -> ExprF[int, str]:
+        return Num(n) if n < 2 else Lam(Many(["x" * (n - 1)] * 2))
+
+    def grow_stmt(text: str) -> StmtF[int, str]:
+        return Return(len(text)) if len(text) < 2 else While(0, Many([text[1:]]))
+
+    grown_expr, grown_stmt = ana(grow_expr, grow_stmt)
+    assert grown_stmt("ab") == While(Num(0), Many([Return(Num(1))]))
+    assert grown_expr(2) == Lam(Many([Return(Num(1)), Return(Num(1))]))
+
+
+def test_sorts_in_the_wrong_order_are_refused_by_name():
+    stmt, _ = cata(of_stmt, of_expr)
+    expected = r"a `Expr` \(`Num`\) stands at a place of sort 0, which is `Stmt`"
+    with pytest.raises(TypeError, match=expected):
+        stmt(Return(Num(1)))
+    with pytest.raises(SignatureError, match=expected):
+        stmt(Num(1))
+
+
+# What is refused.
+def test_a_constructor_without_a_case_is_refused():
+    @algebra
+    def forgetful(layer: ListF[int, int]) -> int:  # type: ignore[return]
+        match layer:
+            case Cons(head, tail):
+                return head + tail
+
+    with pytest.raises(CarrierMismatch, match="`forgetful` gives nothing for `Nil`: its `match` has no case for it"):
+        cata(forgetful)(to_list([1]))
+
+
+@pytest.mark.parametrize("read", [cata, para, histo, decorate], ids=lambda f: f.__name__)
+def test_a_foreign_subtree_is_refused(read):
+    expected = r"`Leaf` of `Tree` is no constructor of the signature of `List` \(Nil, Cons\)"
+    with pytest.raises(ForeignLayer, match=expected):
+        read(total)(Cons(1, Leaf(2)))
+    with pytest.raises(ForeignLayer, match="a `int` stands where a tree belongs of `List`"):
+        read(total)(Cons(1, 2))
+
+
+def test_a_coalgebra_that_gives_no_layer_is_refused():
+    with pytest.raises(ForeignLayer, match="a coalgebra gave a `int`, which is no layer"):
+        ana(lambda n: n)(3)
+
+
+def test_functors_that_meet_and_differ_are_refused_when_they_run():
+    @algebra
+    def leaves(layer: TreeF[int, int]) -> int:  # type: ignore[return]
+        match layer:
+            case Leaf():
+                return 1
+            case Fork(left, right):
+                return left + right
+
+    for meeting in (lambda: hylo(leaves, countdown)(2), lambda: cata(product(total, leaves))(to_list([1]))):
+        with pytest.raises(CarrierMismatch, match="`leaves` gives nothing for `Nil`"):
+            meeting()
+
+
+def test_a_cyclic_tree_is_refused():
+    tree = Cons(1, Cons(2, Nil()))
+    object.__setattr__(tree.tail, "tail", tree)
+    with pytest.raises(TreeTooLarge, match="the tree is cyclic: a `Cons` is inside itself, 2 nodes below the root"):
+        cata(total)(tree)
+
+
+def test_sharing_is_expanded_up_to_a_bound(monkeypatch):
+    monkeypatch.setattr(sys.modules["cdl.functor._recursion"], "MAX_NODES", 1_000)
+
+    @algebra
+    def leaves(layer: TreeF[int, int]) -> int:
+        match layer:
+            case Leaf():
+                return 1
+            case Fork(left, right):
+                return left + right
+
+    tree = Leaf(0)
+    for _ in range(8):
+        tree = Fork(tree, tree)
+    assert cata(leaves)(tree) == 256
+    with pytest.raises(TreeTooLarge, match="more than 1,000 nodes once its shared parts are written out"):
+        cata(leaves)(Fork(tree, Fork(tree, tree)))
+
+
+# Depth.
+def deep_schemes():
+    limit, n = sys.getrecursionlimit(), DEPTH
+    numbers = to_list([1] * n)
+    step = lambda k: Nil() if k == 0 else Cons(1, k - 1)
+    assert cata(total)(numbers) == n
+    assert ana(step)(n) == numbers
+    assert hylo(total, step)(n) == n
+    assert para(algebra(lambda layer: 0 if isinstance(layer, Nil) else layer.tail[1] + 1))(numbers) == n
+    assert zygo(length, alternating)(numbers) == 0
+    paired = algebra(lambda layer: 0 if isinstance(layer, Nil) else layer.tail[0] + 1)
+    assert mutu(paired, alternating)(Cons(5, numbers)) == -5
+    assert histo(every_other)(numbers) == n // 2
+    assert decorate(total)(numbers).tail.tail.head == n - 1
+    assert apo(insert)((2, numbers)) == to_list([1] * n + [2])
+    assert futu(lambda k: Nil() if k == 0 else Cons(1, Cons(1, Pure(k - 2))))(n) == numbers
+    assert dyna(every_other, step)(n) == n // 2
+    assert chrono(every_other, lambda k: Nil() if k == 0 else Cons(1, Pure(k - 1)))(n) == n // 2
+    assert elgot(total, lambda k: Left(7) if k == 0 else Right(Cons(1, k - 1)))(n) == n + 7
+    comb = Leaf(0)
+    for _ in range(n):
+        comb = Fork(comb, Leaf(0))
+    height = algebra(lambda layer: 0 if isinstance(layer, Leaf) else 1 + max(layer.left, layer.right))
+    assert cata(height)(comb) == n
+    assert sys.getrecursionlimit() == limit
+
+
+def test_every_scheme_goes_a_hundred_thousand_layers_deep():
+    run_alone(deep_schemes)

@@ -63,7 +63,7 @@ class Batch(NamedTuple):
 def batches(
     texts: Sequence[Int[np.ndarray, " _"]], answers: Bool[np.ndarray, " n"], size: int, seed: int | None = None
 ) -> Iterator[Batch]:
-    """Every text once, in batches of one shape for each of a few lengths: powers of two and half-way between.
+    """Every text once, in batches of one shape for each of a few lengths: powers of two from 32.
 
     **Arguments:** `size`: rows in a batch. `seed`: of the order, which is that of the lengths where it is `None`.
     """
@@ -85,8 +85,5 @@ def batches(
 
 
 def _bucket(length: int) -> int:
-    """The least of 8, 12, 16, 24, 32, 48 … that holds a length."""
-    power = 8
-    while power < length:
-        power *= 2
-    return power // 4 * 3 if power > 8 and power // 4 * 3 >= length else power
+    """The least of 32, 64, 128 … that holds a length: each is one more program to compile."""
+    return max(32, 1 << (length - 1).bit_length())

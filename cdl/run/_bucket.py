@@ -4,7 +4,7 @@ A chunk is a run of rows of one variant, computed together: `W` rows at most, an
 Few sizes `(W, E)` are compiled; a schedule cuts every group of rows into chunks of these, at the least cost.
 """
 
-from collections.abc import Sequence
+import functools
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -107,7 +107,8 @@ def choose_sizes(groups: NDArray[Any], degree: float, widest: int, most: int = 2
     return tuple(sizes)
 
 
-def cut(widths: Sequence[int], limit: int) -> NDArray[np.int32]:
+@functools.cache
+def cut(widths: tuple[int, ...], limit: int) -> NDArray[np.int32]:
     """For each number of rows up to `limit`, the width (by its number) of the chunk to cut off first."""
     best, first = np.zeros(limit + 1), np.zeros(limit + 1, np.int32)
     for n in range(1, limit + 1):

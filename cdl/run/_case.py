@@ -40,6 +40,11 @@ class Carrier:
     structure: Any
     leaves: tuple[Any, ...]
 
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The type of each leaf."""
+        return tuple(x.dtype for x in self.leaves)
+
     def unflatten(self, leaves: Any) -> Any:
         return jax.tree.unflatten(self.structure, list(leaves))
 
@@ -65,38 +70,35 @@ class Program:
     at: Callable[[Size], Callable[..., Any]]
 
 
-def find_carrier(t: Reading) -> Carrier:
-    """The structure of the values, from the cases that have no child; every other case is checked against it.
+def read(t: Reading) -> tuple[Carrier, list[Program]]:
+    """The carrier of an algebra, and its programs over a bucket's variants.
+
+    The structure of the values is found at the cases that have no child, and every other case is checked against it.
 
     **Raises:** `CarrierMismatch` where two cases differ, naming both.
     """
     leaves = [i for i, v in enumerate(t.bucket.variants) if v.leaf]
     if not leaves:
         raise CdlError("the carrier's structure is found at a constructor without children, and the forest has none: give `bucket`.")
-    found: Carrier | None = None
-    names: list[str] = []
+    found, first = None, str(t.bucket.variants[leaves[0]])
     for i in leaves:
-        carrier = _shape(t, i, None)
-        if found is not None:
-            found = _joined(t, names[-1], found, str(t.bucket.variants[i]), carrier)
-        found = found or carrier
-        names.append(str(t.bucket.variants[i]))
+        found = _joined(t, first, found, i, _trace(t, i, None, PROBE)[1])
     assert found is not None
-    for _ in range(2):  # a Python number at a leaf takes the type that other cases give it
-        for i, v in enumerate(t.bucket.variants):
-            if not v.leaf:
-                found = _joined(t, names[0], found, str(v), _shape(t, i, found))
-    return Carrier(found.structure, tuple(jax.ShapeDtypeStruct(x.shape, x.dtype) for x in found.leaves))
-
-
-def programs(t: Reading, carrier: Carrier) -> list[Program]:
-    """The programs of an algebra over a bucket's variants."""
-    found: dict[Any, list[tuple[int, ClosedJaxpr]]] = {}
-    for i, v in enumerate(t.bucket.variants):
-        case = _trace(t, i, carrier, PROBE)
+    carrier = found
+    while True:  # until a Python number at a leaf has the type that other cases give it
+        cases = [_trace(t, i, carrier, PROBE) for i in range(len(t.bucket.variants))]
+        joined = carrier
+        for i, (_, own) in enumerate(cases):
+            joined = _joined(t, first, joined, i, own)
+        if joined.types == carrier.types:
+            break
+        carrier = joined
+    grouped: dict[Any, list[tuple[int, ClosedJaxpr]]] = {}
+    for i, (case, _) in enumerate(cases):
+        v = t.bucket.variants[i]
         key = (v.slots, v.manys, t.bucket.columns(i), _text(case), tuple(_aval(c) for c in case.consts))
-        found.setdefault(key, []).append((i, case))
-    return [_program(t, carrier, cases) for cases in found.values()]
+        grouped.setdefault(key, []).append((i, case))
+    return carrier, [_program(t, carrier, same) for same in grouped.values()]
 
 
 def _program(t: Reading, carrier: Carrier, cases: list[tuple[int, ClosedJaxpr]]) -> Program:
@@ -108,7 +110,7 @@ def _program(t: Reading, carrier: Carrier, cases: list[tuple[int, ClosedJaxpr]])
         stacked.append(not shared)
 
     def at(size: Size) -> Callable[..., Any]:
-        case = _trace(t, members[0], carrier, size)
+        case, _ = _trace(t, members[0], carrier, size)
         run = jaxpr_as_fun(ClosedJaxpr(case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars]), ()))
 
         def rows(weights: list[Any], payload: Any, slots: Any, keys: Any, edges: Any) -> list[Any]:
@@ -135,20 +137,26 @@ def _node(t: Reading, index: int, carrier: Carrier | None) -> Callable[..., Any]
     return node
 
 
-def _trace(t: Reading, index: int, carrier: Carrier, size: Size) -> ClosedJaxpr:
+def _trace(t: Reading, index: int, carrier: Carrier | None, size: Size) -> tuple[ClosedJaxpr, Carrier]:
+    """The case of one variant as a jaxpr whose values have the carrier's types, and the carrier of its own values."""
     node = _node(t, index, carrier)
+    own: list[Carrier] = []
 
     def leaves(*inputs: Any) -> list[Any]:
-        out = jax.tree.leaves(node(*inputs))
-        return [jnp.asarray(x).astype(a.dtype) for x, a in zip(out, carrier.leaves, strict=True)]
+        out, structure = jax.tree.flatten(node(*inputs))
+        arrays = [jnp.asarray(x) for x in out]
+        own.append(Carrier(structure, tuple(jax.typeof(x) for x in arrays)))
+        if carrier is None or len(arrays) != len(carrier.leaves):
+            return arrays
+        return [x.astype(a.dtype) for x, a in zip(arrays, carrier.leaves, strict=True)]
 
-    return jax.make_jaxpr(leaves)(*_inputs(t, index, carrier, size))
+    return jax.make_jaxpr(leaves)(*_inputs(t, index, carrier, size)), own[0]
 
 
 def _inputs(t: Reading, index: int, carrier: Carrier | None, size: Size) -> Any:
     """The shapes of one node's inputs: row, payload, slots, key, and the chunk's edges."""
     v = t.bucket.variants[index]
-    state = [] if carrier is None else list(carrier.leaves)
+    state = [] if carrier is None else [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in carrier.leaves]
     payload = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in t.bucket.payload[index]]
     many = [
         (
@@ -161,30 +169,27 @@ def _inputs(t: Reading, index: int, carrier: Carrier | None, size: Size) -> Any:
     return (jax.ShapeDtypeStruct((), jnp.int32), payload, [state] * v.slots, keys, many)
 
 
-def _shape(t: Reading, index: int, carrier: Carrier | None) -> Carrier:
-    out = jax.eval_shape(_node(t, index, carrier), *_inputs(t, index, carrier, PROBE))
-    leaves, structure = jax.tree.flatten(out)
-    return Carrier(structure, tuple(leaves))
-
-
-def _joined(t: Reading, name: str, a: Carrier, other: str, b: Carrier) -> Carrier:
+def _joined(t: Reading, first: str, a: Carrier | None, index: int, b: Carrier) -> Carrier:
     """The carrier of two cases: the same structure and shapes, and the same types up to Python numbers'."""
+    if a is None:
+        return b
     same = a.structure == b.structure and all(x.shape == y.shape for x, y in zip(a.leaves, b.leaves, strict=True))
-    if same:
-        joined = []
-        for x, y in zip(a.leaves, b.leaves, strict=True):
-            if x.dtype != y.dtype and not (x.weak_type or y.weak_type):
-                break
-            pick = y if x.weak_type and not y.weak_type else x
-            if x.weak_type and y.weak_type and jnp.promote_types(x.dtype, y.dtype) != x.dtype:
-                pick = y
-            joined.append(pick)
-        else:
-            return Carrier(a.structure, tuple(joined))
-    raise CarrierMismatch(
-        f"`{name_of(t.alg)}` is no algebra: at `{name}` its value is {_show(a)}, and at `{other}` {_show(b)}. Give every "
-        "constructor's case the same structure, shapes and dtypes."
-    )
+    joined = [_stronger(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)] if same else [None]
+    if None in joined:
+        raise CarrierMismatch(
+            f"`{name_of(t.alg)}` is no algebra: at `{first}` its value is {_show(a)}, and at `{t.bucket.variants[index]}` "
+            f"{_show(b)}. Give every constructor's case the same structure, shapes and dtypes."
+        )
+    return Carrier(a.structure, tuple(joined))
+
+
+def _stronger(x: Any, y: Any) -> Any:
+    """Of two numbers of one shape, the one whose type the other takes; none where the types differ for good."""
+    if x.dtype == y.dtype:
+        return y if x.weak_type else x
+    if x.weak_type and (not y.weak_type or jnp.promote_types(x.dtype, y.dtype) == y.dtype):
+        return y if jnp.promote_types(x.dtype, y.dtype) == y.dtype else None
+    return x if y.weak_type and jnp.promote_types(x.dtype, y.dtype) == x.dtype else None
 
 
 def _show(carrier: Carrier) -> str:

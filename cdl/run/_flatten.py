@@ -22,6 +22,7 @@ from ._variant import Variant, describe, is_array, is_plain, refuses, variant_of
 
 
 MAX_NODES = 10_000_000
+NARROW = 32  # nodes to a level, below which whole-array operations on levels cost more than they save
 _SLAB = 65_536
 
 Ints = NDArray[np.int32]
@@ -220,10 +221,12 @@ def _measure(trees: int, first: Any, arity: Any, parent: Any) -> tuple[Any, Any,
     while bounds[-1] < n:
         bounds.append(int(first[bounds[-1] - 1] + arity[bounds[-1] - 1]))
     levels = list(zip(bounds, bounds[1:], strict=False)) if n else []
+    if n < NARROW * len(levels):
+        return _measure_nodes(trees, parent.tolist())
     sizes, height = np.ones(n, np.int64), np.zeros(n, np.int64)
     position, root = np.zeros(n, np.int64), np.arange(n)
     for lo, hi in reversed(levels[1:]):
-        np.add.at(sizes, parent[lo:hi], sizes[lo:hi]) if hi - lo < 8 else _add_runs(sizes, parent[lo:hi], sizes[lo:hi])
+        _add_runs(sizes, parent[lo:hi], sizes[lo:hi])
         np.maximum.at(height, parent[lo:hi], height[lo:hi] + 1)
     for lo, hi in levels[1:]:
         above = parent[lo:hi]
@@ -233,6 +236,23 @@ def _measure(trees: int, first: Any, arity: Any, parent: Any) -> tuple[Any, Any,
         position[lo:hi] = position[above] + 1 + before
         root[lo:hi] = root[above]
     return sizes, height, position, root
+
+
+def _measure_nodes(trees: int, parent: list[int]) -> tuple[Any, Any, Any, Any]:
+    """The same node by node, for forests of many levels with few nodes in each."""
+    n = len(parent)
+    sizes, height = [1] * n, [0] * n
+    for i in range(n - 1, trees - 1, -1):
+        p = parent[i]
+        sizes[p] += sizes[i]
+        height[p] = max(height[p], height[i] + 1)
+    position, after, root = [0] * n, [1] * n, list(range(n))
+    for i in range(trees, n):
+        p = parent[i]
+        position[i] = position[p] + after[p]
+        after[p] += sizes[i]
+        root[i] = root[p]
+    return np.array(sizes), np.array(height), np.array(position), np.array(root)
 
 
 def _add_runs(out: Any, index: Any, values: Any) -> None:

@@ -15,7 +15,7 @@ from .._errors import CdlError
 from ..algebra import Algebra
 from ..algebra._algebra import wants_key
 from ..functor import Base
-from ._case import Reading, find_carrier, programs
+from ._case import Reading, read
 from ._forest import Forest
 from ._passes import Arrays, Passes
 from ._residual import Remat
@@ -59,8 +59,7 @@ def _states(alg: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> 
     if not forest.bucket.variants:
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
     reading = Reading(alg, forest.bucket, key is not None and wants_key(alg))
-    carrier = find_carrier(reading)
-    found = programs(reading, carrier)
+    carrier, found = read(reading)
     weights = [p.weights for p in found]
     args = (jax.lax.stop_gradient(key) if reading.keyed else None, _integers(forest))
     rule = _plain if forward else _rule

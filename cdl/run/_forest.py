@@ -133,7 +133,8 @@ def assemble(
     node, first = _rows_of(flat, which)
     total = len(node)
     variants = flat.variants if bucket is None else _joined(bucket, flat)
-    renumber = np.array([variants.index(v) for v in flat.variants], np.int64)
+    same = variants is flat.variants
+    renumber = np.arange(len(variants)) if same else np.array([variants.index(v) for v in flat.variants], np.int64)
     variant, height = renumber[flat.variant[node]] if total else np.zeros(0, np.int64), flat.height[node]
     by_row = np.argsort(variant * (int(height.max(initial=0)) + 1) + height, kind="stable")
     row = np.empty(total, np.int64)
@@ -152,16 +153,14 @@ def assemble(
     columns = 4 + 2 * bucket.groups
     tables = _tables(flat, node, first, row, edge_start, bucket)
     facts = [total, int(height.max(initial=-1)) + 1, round(len(chunk) and total / fill_rate(chunk, bucket.sizes))]
-    forest = Forest(
-        payload=tuple(map(jnp.asarray, _payload(flat, node, row, renumber, bucket))),
-        chunk=jnp.asarray(padded(chunk[:, :columns], bucket.nodes + 1)),
-        block=jnp.asarray(padded(block[:, :columns], bucket.nodes + 1)),
-        roots=jnp.asarray(row[first].astype(np.int32)),
-        facts=jnp.asarray(np.array(facts, np.int32)),
-        functor=functor,
-        bucket=bucket,
-        **{name: jnp.asarray(table) for name, table in tables.items()},
-    )
+    arrays = tables | {
+        "payload": tuple(_payload(flat, node, row, renumber, bucket)),
+        "chunk": padded(chunk[:, :columns], bucket.nodes + 1),
+        "block": padded(block[:, :columns], bucket.nodes + 1),
+        "roots": row[first].astype(np.int32),
+        "facts": np.array(facts, np.int32),
+    }
+    forest = Forest(**jax.device_put(arrays), functor=functor, bucket=bucket)
     return forest, sizes
 
 

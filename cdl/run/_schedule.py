@@ -35,11 +35,11 @@ def chunks(
     widths = tuple(s.rows for s in sizes)
     limit = max(widths)
     first_cut = cut(widths, limit)
-    has_many = np.array([v.manys > 0 for v in variants], bool)
-    many = has_many[groups[:, 0]] if len(groups) else np.zeros(0, bool)
-    parts = [_cut_even(groups, np.flatnonzero(~many), widths, first_cut)]
-    parts.append(_cut_by_edges(groups, np.flatnonzero(many), sizes, first_cut, variants, edge_start))
-    cutting = np.concatenate(parts)
+    cutting = _cut_even(groups, np.arange(len(groups)), widths, first_cut)
+    crowded = np.unique(cutting[_overfull(cutting, groups, sizes, variants, edge_start), 0])
+    if len(crowded):
+        again = _cut_by_edges(groups, crowded, sizes, first_cut, variants, edge_start)
+        cutting = np.concatenate([cutting[~np.isin(cutting[:, 0], crowded)], again])
     cutting = cutting[np.lexsort((cutting[:, 3], cutting[:, 0]))]
     table = np.zeros((len(cutting), EDGES + 2 * edge_start.shape[1]), np.int32)
     table[:, VARIANT] = groups[cutting[:, 0], 0]
@@ -53,7 +53,7 @@ def chunks(
 
 
 def _cut_even(groups: NDArray[Any], which: NDArray[Any], widths: tuple[int, ...], first_cut: NDArray[Any]) -> NDArray[Any]:
-    """Groups without a `Many`, all at once: the group, the size, the rows and the first row of each chunk."""
+    """Every group by rows alone, all at once: the group, the size, the rows and the first row of each chunk."""
     found = [np.zeros((0, 4), np.int64)]
     row, left = groups[which, 1].copy(), groups[which, 2].copy()
     width = np.array(widths)
@@ -68,11 +68,24 @@ def _cut_even(groups: NDArray[Any], which: NDArray[Any], widths: tuple[int, ...]
     return np.concatenate(found)
 
 
+def _overfull(
+    cutting: NDArray[Any], groups: NDArray[Any], sizes: tuple[Size, ...], variants: Sequence[Variant],
+    edge_start: NDArray[Any],
+) -> NDArray[Any]:  # fmt: skip
+    """Which chunks have more edges in a `Many` than their size has room for."""
+    first_many = np.array([int(v.slots > 0) if v.manys else edge_start.shape[1] for v in variants], np.int64)
+    room = np.array([s.edges for s in sizes])[cutting[:, 1]]
+    begin, last = cutting[:, 3], cutting[:, 3] + cutting[:, 2] - 1
+    many = np.arange(edge_start.shape[1]) >= first_many[groups[cutting[:, 0], 0]][:, None]
+    edges = edge_start[last, :, 1] - edge_start[begin, :, 0]
+    return ((edges > room[:, None]) & many).any(1)
+
+
 def _cut_by_edges(
     groups: NDArray[Any], which: NDArray[Any], sizes: tuple[Size, ...], first_cut: NDArray[Any],
     variants: Sequence[Variant], edge_start: NDArray[Any],
 ) -> NDArray[Any]:  # fmt: skip
-    """Groups with a `Many`, chunk by chunk: no more rows, and no more edges, than the size has room for."""
+    """Groups whose nodes have many children, chunk by chunk: no more rows, and no more edges, than the size has room for."""
     found: list[tuple[int, int, int, int]] = []
     limit = len(first_cut) - 1
     by_room = sorted(range(len(sizes)), key=lambda s: sizes[s].edges)

@@ -5,6 +5,7 @@ Few sizes `(W, E)` are compiled; a schedule cuts every group of rows into chunks
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,8 @@ from ._variant import Variant
 
 
 OVERHEAD = 12.0  # what a chunk costs beyond its rows, in rows
-WIDTHS = (1, 4, 16, 64, 256)
+WIDTHS = (1, 4, 16, 64, 256, 512)
+WORTH = 0.9  # what share of the cost a second size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
 
 
@@ -91,15 +93,18 @@ def capacity(nodes: int) -> int:
     return -(-nodes // step) * step
 
 
-def choose_sizes(groups: NDArray[Any], degree: float, widest: int, most: int = 2) -> tuple[Size, ...]:
+def choose_sizes(groups: NDArray[Any], degree: float, widest: int) -> tuple[Size, ...]:
     """The sizes of chunk that make the groups cheapest, out of a few candidates.
 
     **Arguments:** `groups`: how many rows each group has. `degree`: how many children a row with a `Many` has on
-    average. `widest`: the most children in one `Many`. `most`: how many sizes to take.
+    average. `widest`: the most children in one `Many`.
     """
     counts, times = np.unique(groups, return_counts=True)
-    options = [(w,) for w in WIDTHS] if most == 1 else [(a, b) for a in WIDTHS for b in WIDTHS if a < b]
-    widths = min(options, key=lambda option: float((_cost(option, counts) * times).sum()))
+    cost: Callable[[tuple[int, ...]], float] = lambda option: float((_cost(option, counts) * times).sum())
+    widths = min([(w,) for w in WIDTHS], key=cost)
+    pair = min([(a, b) for a in WIDTHS for b in WIDTHS if a < b], key=cost)
+    if cost(pair) < WORTH * cost(widths):
+        widths = pair
     ratio = 1 << max(0, int(np.ceil(np.log2(max(degree, 1.0) * 1.25))))
     sizes = [Size(w, max(w * ratio, 2)) for w in widths]
     while sizes[-1].edges < widest:  # a node of very many children: few rows, and room for all its edges

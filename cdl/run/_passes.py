@@ -98,8 +98,6 @@ class Passes:
         brought = [jnp.zeros((edges, *x.shape), x.dtype) for x in self.only_smooth(self.carrier.leaves)]
 
         def body(p: int, size: Size, chunk: Any, brought: Arrays) -> Arrays:
-            if self.programs[p].variant.leaf:
-                return brought
             at = self._chunk(p, size, chunk)
             back = self._pull(p, size, at, self._inputs(p, at, chunk, weights[p], payload, states), tables)
             _, _, to_slots, _, to_many = back(self._own(at, given, brought))[0]
@@ -110,7 +108,7 @@ class Passes:
                 brought = [_write(b, edge[0], own, x) for b, x in zip(brought, self.only_smooth(to), strict=True)]
             return brought
 
-        return self._loop(self.forest.chunk, self.forest.bucket.sizes, body, brought, backwards=True)
+        return self._loop(self.forest.chunk, self.forest.bucket.sizes, body, brought, to_leaves=True)
 
     def parameters(
         self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: dict[Any, Any], given: Arrays, brought: Arrays, wanted: Any
@@ -143,7 +141,7 @@ class Passes:
         places = jnp.arange(size.rows, dtype=jnp.int32)
         inside = jnp.minimum(places, count - 1)
         k = variant.slots
-        slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32) if k else None
+        slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
         edges = []
         for g in range(k > 0, len(variant.groups)):
             first, many = chunk[EDGES + 2 * g], chunk[EDGES + 2 * g + 1]
@@ -205,37 +203,37 @@ class Passes:
         edges = [(of(size.edges_of(g), (), jnp.int32), state(size.edges_of(g))) for g in range(program.variant.manys)]
         return weights, payload, [state(size.rows)] * program.variant.slots, keys, edges
 
-    def _loop(
-        self, table: Any, sizes: tuple[Size, ...], body: Any, carry: Any, *, backwards: bool = False
-    ) -> Any:
-        """Runs every chunk, in order. Inside the loop over the table is one loop for each program and size, which
-        runs as long as the chunks are its own."""
-        kinds = [(p, s) for p in range(len(self.programs)) for s in range(len(sizes))]
-        variant = table[:, VARIANT]
-        kind = jnp.where(variant < 0, -1, self.program_of[variant] * len(sizes) + table[:, SIZE])
-        end = jnp.argmax(variant < 0).astype(jnp.int32)
-        step = jnp.int32(-1 if backwards else 1)
-        kind = jnp.concatenate([jnp.full(1, -1, kind.dtype), kind])  # a stop before the first, too
-        table = jnp.concatenate([table[:1], table])
+    def _loop(self, table: Any, sizes: tuple[Size, ...], body: Any, carry: Any, *, to_leaves: bool = False) -> Any:
+        """Runs every chunk in order, or in reverse order down to the leaves, which are the first.
 
-        def inner(p: int, s: int) -> Callable[[Any], Any]:
-            code = p * len(sizes) + s
+        Inside the loop over the table is one loop for each program and size, which runs as long as the chunks are
+        its own; the table is one long run of them.
+        """
+        numbers = [p for p, program in enumerate(self.programs) if not (to_leaves and program.variant.leaf)]
+        kinds = [(p, s) for p in numbers for s in range(len(sizes))]
+        code_of = {kind: code for code, kind in enumerate(kinds)}
+        codes = [[code_of.get((p, s), -1) for s in range(len(sizes))] for p in range(len(self.programs))]
+        variant = table[:, VARIANT]
+        code = jnp.asarray(codes, jnp.int32)[self.program_of[variant], table[:, SIZE]]
+        code = jnp.concatenate([jnp.full(1, -1, jnp.int32), jnp.where(variant < 0, -1, code)])  # stops at both ends
+        step = jnp.int32(-1 if to_leaves else 1)
+
+        def loop(number: int, state: Any) -> Any:
+            p, s = kinds[number]
 
             def run(state: Any) -> Any:
                 t, carry = state
-                return t + step, body(p, sizes[s], table[t], carry)
+                return t + step, body(p, sizes[s], table[t - 1], carry)
 
-            return lambda state: lax.while_loop(lambda state: kind[state[0]] == code, run, state)
+            return lax.while_loop(lambda state: code[state[0]] == number, run, state)
 
-        loops = [inner(p, s) for p, s in (reversed(kinds) if backwards else kinds)]
-
-        def outer(state: Any) -> Any:
-            for loop in loops:
-                state = loop(state)
+        def turn(state: Any) -> Any:
+            for number in reversed(range(len(kinds))) if to_leaves else range(len(kinds)):
+                state = loop(number, state)
             return state
 
-        first = end if backwards else jnp.int32(1)
-        return lax.while_loop(lambda state: kind[state[0]] >= 0, outer, (first, carry))[1]
+        first = jnp.argmax(variant < 0).astype(jnp.int32) if to_leaves else jnp.int32(1)
+        return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
 
 
 def _inverse(programs: list[Program], variants: int, of: Callable[[int, int], int]) -> list[int]:

@@ -1,0 +1,114 @@
+"""`fold` beside its definition: values, and gradients in the algebra's arrays and in the payloads.
+
+A tree is differentiated as a pytree, and a forest as one, so that a payload's two gradients are in different places:
+`payload_places` finds a tree's payload leaves among a forest's rows.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from cdl import cata, fold, Forest
+from cdl.functor import holes
+from cdl.run._variant import describe
+
+
+# The code of these programs runs once: it need not be fast, and is to be made quickly.
+QUICKLY = {"xla_backend_optimization_level": 0}
+
+
+def agrees(
+    forest: Forest,
+    trees: list[Any],
+    arrays: Any,
+    tolerance: float,
+    *,
+    make: Callable[[Any], Any] = lambda alg: alg,
+    key: Any = None,
+) -> None:
+    """`fold` of a forest is `cata` at each of its trees, and so are the gradients of a random linear function of it.
+
+    **Arguments:** `make`: from `arrays` to the algebra, which may hold them or close over them.
+    """
+    leaves, structure = jax.tree.flatten(trees)
+    leaves = [jnp.asarray(x) if _is_float(x) else x for x in leaves]
+
+    def defined(arrays: Any, leaves: list[Any]) -> Any:
+        keys = [None if key is None else jax.random.fold_in(key, i) for i in range(len(trees))]
+        each = zip(jax.tree.unflatten(structure, leaves), keys, strict=True)
+        found = [cata(make(arrays), key=k)(tree) for tree, k in each]
+        return jax.tree.map(lambda *xs: jnp.stack(xs), *found)
+
+    compiled = lambda arrays, forest: fold(make(arrays), forest, key=key)
+    slow, (slow_arrays, slow_leaves) = differentiated(defined)(arrays, leaves)
+    fast, (fast_arrays, fast_forest) = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(
+        arrays, forest
+    )
+    close(fast, slow, tolerance)
+    close(fast_arrays, slow_arrays, tolerance)
+    places = {i: at for i, at in payload_places(forest, trees).items() if _is_float(leaves[i])}
+    for column in {column for column, _ in places.values()}:
+        here = {i: row for i, (c, row) in places.items() if c == column}
+        rows = jnp.array(list(here.values()))
+        close(fast_forest.payload[column][rows], jnp.stack([slow_leaves[i] for i in here]), tolerance)
+
+
+def differentiated(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The value of a function of two arguments, and the gradients in both of a random linear function of it."""
+
+    def total(inputs: Any) -> Any:
+        value, rng = f(*inputs), np.random.default_rng(0)
+        parts = [
+            jnp.sum(x * jnp.asarray(rng.normal(size=x.shape), x.dtype)) for x in jax.tree.leaves(value) if _is_float(x)
+        ]
+        return sum(parts), value
+
+    def both(*inputs: Any) -> Any:
+        (_, value), gradients = eqx.filter_value_and_grad(total, has_aux=True)(inputs)
+        return value, gradients
+
+    return both
+
+
+def payload_places(forest: Forest, trees: list[Any]) -> dict[int, tuple[int, int]]:
+    """For each leaf of the trees as one pytree, the column and the row that it has in the forest's payload."""
+    rows = {
+        at: r
+        for r, at in enumerate(zip(*(x[: forest.size].tolist() for x in (forest.tree, forest.order)), strict=True))
+    }
+    leaves, structure = jax.tree.flatten(trees)
+    places: dict[int, tuple[int, int]] = {}
+    for t, tree in enumerate(jax.tree.unflatten(structure, range(len(leaves)))):
+        for i, node in enumerate(pre_order(tree)):
+            variant, payload, _ = describe(type(node), node)
+            columns = forest.bucket.columns(forest.bucket.variants.index(variant))
+            places |= {leaf: (column, rows[t, i]) for leaf, column in zip(payload, columns, strict=True)}
+    return places
+
+
+def pre_order(tree: Any) -> list[Any]:
+    """The nodes of a tree, each before its children."""
+    todo, nodes = [tree], []
+    while todo:
+        nodes.append(todo.pop())
+        todo.extend(reversed(holes(nodes[-1])))
+    return nodes
+
+
+def close(a: Any, b: Any, tolerance: float) -> None:
+    """Equal structures, and leaves equal up to a part of each leaf's greatest number."""
+    assert jax.tree.structure(a) == jax.tree.structure(b)
+    for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
+        assert x.shape == y.shape
+        assert x.dtype == y.dtype
+        np.testing.assert_allclose(
+            x, y, rtol=tolerance, atol=tolerance * max(float(np.max(np.abs(y), initial=0)), 1e-3)
+        )
+
+
+def _is_float(x: Any) -> bool:
+    return isinstance(x, float) or (hasattr(x, "dtype") and bool(jnp.issubdtype(x.dtype, jnp.inexact)))

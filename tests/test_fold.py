@@ -1,0 +1,173 @@
+"""`fold` is `cata` at every tree, in value and in gradient, for every built-in signature and for random ones.
+
+The algebras have weights of their own at each place and do not commute; the forests have several constructors, and
+trees of many sizes.
+"""
+
+import dataclasses
+import random
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import pytest
+from agreement import agrees
+from any_algebra import any_algebra, REDUCTIONS
+from random_signatures import random_signature, random_trees
+
+from cdl import (
+    algebra,
+    Branch,
+    Forest,
+    Fork,
+    LabelledTreeF,
+    Leaf,
+    Link,
+    ListF,
+    Many,
+    NatF,
+    Node,
+    pack,
+    RoseF,
+    SnocF,
+    Succ,
+    Tip,
+    to_list,
+    to_snoc,
+    TreeF,
+    Zero,
+)
+from cdl.run._bucket import Size
+
+
+PRECISIONS = [pytest.param(True, 1e-10, id="float64"), pytest.param(False, 1e-4, id="float32")]
+
+
+def numbers(rng: random.Random, count: int) -> list[float]:
+    return [rng.gauss(0, 1) for _ in range(count)]
+
+
+def chain(rng: random.Random, size: int) -> Any:
+    link = Link(rng.gauss(0, 1))
+    for _ in range(size - 1):
+        link = Link(rng.gauss(0, 1), link)
+    return link
+
+
+def binary(rng: random.Random, size: int) -> Any:
+    if size < 2:
+        return Leaf(rng.gauss(0, 1))
+    left = rng.randint(1, size - 1)
+    return Fork(binary(rng, left), binary(rng, size - left))
+
+
+def labelled(rng: random.Random, size: int) -> Any:
+    if size < 2:
+        return Tip()
+    left = rng.randint(1, size - 1)
+    return Branch(rng.gauss(0, 1), labelled(rng, left), labelled(rng, size - left))
+
+
+def rose(rng: random.Random, size: int) -> Any:
+    kids = []
+    while size > 1:
+        kids.append(rng.randint(1, size - 1))
+        size -= kids[-1]
+    return Node(rng.gauss(0, 1), Many(rose(rng, k) for k in kids))
+
+
+def natural(_: random.Random, size: int) -> Any:
+    tree: Any = Zero()
+    for _ in range(size):
+        tree = Succ(tree)
+    return tree
+
+
+BUILT_IN = {
+    "ListF": (ListF, lambda rng, size: to_list(numbers(rng, size))),
+    "SnocF": (SnocF, lambda rng, size: to_snoc(numbers(rng, size))),
+    "Link": (Link, chain),
+    "TreeF": (TreeF, binary),
+    "LabelledTreeF": (LabelledTreeF, labelled),
+    "RoseF": (RoseF, rose),
+    "NatF": (NatF, natural),
+}
+
+
+def one_size(signature: Any, trees: list[Any]) -> Forest:
+    """The trees, in a bucket whose chunks are all of one size that none of the groups fills."""
+    bucket = pack(signature, trees).bucket
+    sizes = (Size(4, 16),)
+    return pack(signature, trees, bucket=dataclasses.replace(bucket, sizes=sizes, blocks=sizes))
+
+
+def with_numbers(trees: list[Any], seed: int) -> list[Any]:
+    """The trees with other floats, no two of them equal: where two are, a `max` has no gradient."""
+    rng = random.Random(seed)
+    return jax.tree.map(lambda x: rng.gauss(0, 1) if isinstance(x, float) else x, trees)
+
+
+@pytest.mark.parametrize(("x64", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_folding_a_forest_is_folding_each_tree_by_definition(name, x64, tolerance, getkey):
+    signature, grow = BUILT_IN[name]
+    rng = random.Random(name)
+    trees = [grow(rng, size) for size in (1, 9, 2, 14, 5, 5)]
+    with jax.enable_x64(x64):
+        alg = any_algebra(signature, getkey(), jnp.float64 if x64 else jnp.float32, ways=REDUCTIONS)
+        agrees(pack(signature, trees), trees, alg, tolerance)
+
+
+def random_case(seed: int, x64: bool, tolerance: float, forest: Any) -> None:
+    """A random signature, random trees of it and an algebra: with a key for odd seeds."""
+    signature, _ = random_signature(seed)
+    trees = with_numbers(random_trees(signature, seed, 6, 14), seed)
+    key = jr.key(seed) if seed % 2 else None
+    with jax.enable_x64(x64):
+        dtype = jnp.float64 if x64 else jnp.float32
+        alg = any_algebra(signature, jr.key(seed), dtype, noisy=key is not None)
+        agrees(forest(signature, trees), trees, alg, tolerance, key=key)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_folding_trees_of_a_random_signature_agrees_in_double_precision(seed):
+    random_case(seed, True, 1e-10, pack)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_folding_trees_of_a_random_signature_agrees_in_single_precision(seed):
+    random_case(seed, False, 1e-4, one_size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("x64", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("seed", range(12, 212))
+def test_folding_trees_of_many_random_signatures_agrees(seed, x64, tolerance):
+    random_case(seed, x64, tolerance, pack if (seed // 2 + x64) % 2 else one_size)
+
+
+@pytest.mark.parametrize("name", ["TreeF", "RoseF"])
+def test_a_tree_alone_and_in_a_forest_is_given_the_same_keys(name, getkey):
+    signature, grow = BUILT_IN[name]
+    trees = [grow(random.Random(size), size) for size in (7, 1, 12)]
+    alg = any_algebra(signature, getkey(), jnp.float32, noisy=True, ways=("mean", "fold"))
+    agrees(pack(signature, trees), trees, alg, 1e-4, key=getkey())
+
+
+def test_arrays_that_a_function_closes_over_get_their_gradient(getkey):
+    trees = [binary(random.Random(size), size) for size in (3, 8)]
+    weights = {name: jr.normal(getkey(), (3, 3)) for name in ("label", "left", "right")}
+
+    def make(weights: dict[str, jax.Array]) -> Any:
+        @algebra
+        def read(layer: Any) -> jax.Array:
+            match layer:
+                case Leaf(label):
+                    return jnp.tanh(weights["label"] @ jnp.full(3, label))
+                case Fork(left, right):
+                    return jnp.tanh(weights["left"] @ left + weights["right"] @ jnp.tanh(right))
+
+        return read
+
+    agrees(pack(TreeF, trees), trees, weights, 1e-4, make=make)

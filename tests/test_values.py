@@ -36,7 +36,12 @@ def linked(depth):
 
 def deep_values():
     limit = sys.getrecursionlimit()
-    for build in (lambda: to_list(range(DEPTH)), lambda: comb(DEPTH), lambda: rose(DEPTH // 5), lambda: linked(DEPTH // 5)):
+    for build in (
+        lambda: to_list(range(DEPTH)),
+        lambda: comb(DEPTH),
+        lambda: rose(DEPTH // 5),
+        lambda: linked(DEPTH // 5),
+    ):
         value, again = build(), build()
         assert value == again
         assert hash(value) == hash(again)

@@ -81,7 +81,8 @@ else:
             as_value(cls)
 
 
-Fix = TypeAliasType("Fix", "Base[T, Fix[T]]", type_params=(T,))
+# Which of the two recursive aliases pyright objects to depends on the file that it reads first.
+Fix = TypeAliasType("Fix", "Base[T, Fix[T]]", type_params=(T,))  # pyright: ignore[reportInvalidTypeForm]
 Sorts2 = TypeAliasType(  # the trees of each of two sorts
     "Sorts2",
     "tuple[Base[T, Sorts2[T, X]], Base[X, Sorts2[T, X]]]",  # pyright: ignore[reportInvalidTypeForm]

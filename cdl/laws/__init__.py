@@ -14,3 +14,4 @@ from ._unfolds import hylo as hylo, dyna as dyna, chrono as chrono
 from ._free import free as free, cofree as cofree, comonad as comonad
 from ._monad import monoid as monoid, monad as monad
 from ._monad import eilenberg_moore as eilenberg_moore, eilenberg_moore_map as eilenberg_moore_map
+from ._interfaces import LawfulFunctor as LawfulFunctor, LawfulMonad as LawfulMonad, LawfulComonad as LawfulComonad

@@ -3,7 +3,7 @@
 | the law          | the two sides                                                     |
 | ---------------- | ----------------------------------------------------------------- |
 | a map of algebras | `h ∘ α = β ∘ F h`                                                |
-| Lambek           | `in ∘ out = id`, `out ∘ in = id`, and `out = cata (F in)`         |
+| Lambek           | `out ∘ in = id`, and `out = cata (F in)`                          |
 | reflection       | `cata in = id`                                                    |
 | fusion           | `h ∘ α = β ∘ F h` implies `h ∘ cata α = cata β`                   |
 | banana-split     | `cata (α × β) = ⟨cata α, cata β⟩`                                 |
@@ -54,7 +54,7 @@ def algebra_map(
 
 
 def lambek(
-    tree: Any,
+    layer: Any,
     *,
     embed: Callable[[Any], Any] = the_embed,
     project: Callable[[Any], Any] = the_project,
@@ -62,16 +62,15 @@ def lambek(
 ) -> None:
     """That the structure map of an initial algebra is an isomorphism, whose inverse is a fold.
 
-    **Arguments:** `tree`: an element of the algebra. `embed`, `project`: the structure map and its inverse; for trees
-    of one's own kind (lists as tuples, say), one's own.
+    **Arguments:** `layer`: a layer of elements of the algebra (any tree is one). `embed`, `project`: the structure map
+    and its inverse; for trees of one's own kind (lists as tuples, say), one's own.
 
     **Raises:** `LawBroken`.
     """
-    layer = project(tree)
-    hold("`in ∘ out = id`", embed(layer), tree, tolerance)
-    hold("`out ∘ in = id`", project(embed(layer)), layer, tolerance)
+    tree = embed(layer)
+    hold("`out ∘ in = id`", project(tree), layer, tolerance)
     opened = hylo(_reader(lambda below: fmap(embed, below)), project)
-    hold("`out = cata (F in)`", layer, opened(tree), tolerance)
+    hold("`out = cata (F in)`", project(tree), opened(tree), tolerance)
 
 
 def reflection(tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:

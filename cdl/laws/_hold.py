@@ -31,7 +31,7 @@ def difference(left: Any, right: Any, tolerance: float = 0.0) -> tuple[Any, Any]
         if x is y:
             continue
         (kind, parts), (other, others) = _opened(x), _opened(y)
-        if kind != other or len(parts) != len(others):
+        if type(kind) is not type(other) or kind != other or len(parts) != len(others):
             return x, y
         if parts:
             todo.extend(reversed(list(zip(parts, others, strict=True))))

@@ -101,7 +101,7 @@ def choose_sizes(groups: NDArray[Any], degree: float, widest: int) -> tuple[Size
     """
     counts, times = np.unique(groups, return_counts=True)
     cost: Callable[[tuple[int, ...]], float] = lambda option: float((_cost(option, counts) * times).sum())
-    widths = min([(w,) for w in WIDTHS], key=cost)
+    widths: tuple[int, ...] = min([(w,) for w in WIDTHS], key=cost)
     pair = min([(a, b) for a in WIDTHS for b in WIDTHS if a < b], key=cost)
     if cost(pair) < WORTH * cost(widths):
         widths = pair

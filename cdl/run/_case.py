@@ -19,13 +19,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from .._errors import CarrierMismatch, CdlError
-from ..algebra._algebra import apply, name_of, wants_key
+from ..algebra._algebra import apply, name_of
 from ..functor._many import Many
 from ._bucket import Bucket, Size
 from ._edges import Edges
+from ._shapes import one_of, rows_of, shaped
 from ._variant import Variant
 
 
@@ -79,7 +81,10 @@ def read(t: Reading) -> tuple[Carrier, list[Program]]:
     """
     leaves = [i for i, v in enumerate(t.bucket.variants) if v.leaf]
     if not leaves:
-        raise CdlError("the carrier's structure is found at a constructor without children, and the forest has none: give `bucket`.")
+        raise CdlError(
+            "the carrier's structure is found at a constructor without children, and the forest has none: give "
+            "`pack` a `bucket`."
+        )
     found, first = None, str(t.bucket.variants[leaves[0]])
     for i in leaves:
         found = _joined(t, first, found, i, _trace(t, i, None, PROBE)[1])
@@ -111,7 +116,9 @@ def _program(t: Reading, carrier: Carrier, cases: list[tuple[int, ClosedJaxpr]])
 
     def at(size: Size) -> Callable[..., Any]:
         case, _ = _trace(t, members[0], carrier, size)
-        run = jaxpr_as_fun(ClosedJaxpr(case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars]), ()))
+        run = jaxpr_as_fun(
+            ClosedJaxpr(case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars]), ())
+        )
 
         def rows(weights: list[Any], payload: Any, slots: Any, keys: Any, edges: Any) -> list[Any]:
             def one(row: Any, payload: Any, slots: Any, keys: Any) -> list[Any]:
@@ -156,17 +163,11 @@ def _trace(t: Reading, index: int, carrier: Carrier | None, size: Size) -> tuple
 def _inputs(t: Reading, index: int, carrier: Carrier | None, size: Size) -> Any:
     """The shapes of one node's inputs: row, payload, slots, key, and the chunk's edges."""
     v = t.bucket.variants[index]
-    state = [] if carrier is None else [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in carrier.leaves]
-    payload = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in t.bucket.payload[index]]
-    many = [
-        (
-            jax.ShapeDtypeStruct((size.edges_of(g),), jnp.int32),
-            [jax.ShapeDtypeStruct((size.edges_of(g), *x.shape), x.dtype) for x in state],
-        )
-        for g in range(v.manys)
-    ]
+    state = [] if carrier is None else list(carrier.leaves)
+    payload = [shaped(shape, dtype) for shape, dtype in t.bucket.payload[index]]
+    many = [(shaped((size.edges_of(g),), jnp.int32), rows_of(size.edges_of(g), state)) for g in range(v.manys)]
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if t.keyed else []
-    return (jax.ShapeDtypeStruct((), jnp.int32), payload, [state] * v.slots, keys, many)
+    return shaped((), jnp.int32), payload, [one_of(state)] * v.slots, keys, many
 
 
 def _joined(t: Reading, first: str, a: Carrier | None, index: int, b: Carrier) -> Carrier:
@@ -177,8 +178,9 @@ def _joined(t: Reading, first: str, a: Carrier | None, index: int, b: Carrier) -
     joined = [_stronger(x, y) for x, y in zip(a.leaves, b.leaves, strict=True)] if same else [None]
     if None in joined:
         raise CarrierMismatch(
-            f"`{name_of(t.alg)}` is no algebra: at `{first}` its value is {_show(a)}, and at `{t.bucket.variants[index]}` "
-            f"{_show(b)}. Give every constructor's case the same structure, shapes and dtypes."
+            f"`{name_of(t.alg)}` is no algebra: at `{first}` its value is {_show(a)}, and at "
+            f"`{t.bucket.variants[index]}` {_show(b)}. Give every constructor's case the same structure, shapes and "
+            "dtypes."
         )
     return Carrier(a.structure, tuple(joined))
 
@@ -208,7 +210,7 @@ def _aval(x: Any) -> Any:
 def _same_array(x: Any, y: Any) -> bool:
     if x is y:
         return True
-    traced = isinstance(x, jax.core.Tracer) or isinstance(y, jax.core.Tracer)
+    traced = isinstance(x, Tracer) or isinstance(y, Tracer)
     return not traced and bool(np.array_equal(np.asarray(x), np.asarray(y)))
 
 

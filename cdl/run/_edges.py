@@ -14,7 +14,9 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
+from .._errors import CarrierMismatch
 from ..functor import Cons, Nil
+from ._shapes import shaped
 
 
 Leaves = tuple[Any, ...]
@@ -48,7 +50,8 @@ class Edges:
         def weighted(x: Any) -> Any:
             child = each(x)
             below = score(child) - highest
-            weight = jnp.exp(jnp.where(below > 0, 0, below))  # above 0 only at edges that are no row's
+            # above 0 at edges that are no row's, and by rounding at the highest, which keeps its gradient
+            weight = jnp.exp(below - jax.lax.stop_gradient(jnp.maximum(below, 0)))
             return weight, jax.tree.map(lambda leaf: weight * leaf, child)
 
         total, value = self._reduce(weighted, "sum", (jnp.ones((), number.dtype), zero))
@@ -65,7 +68,7 @@ class Edges:
 
     def _run(self, how: str, step: Callable[[Any, Any], Any], zero: Any, value: Any) -> Any:
         """The reduction of `step(child, value)`, as an operation with a rule for rows."""
-        child = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), self.children)
+        child = jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), self.children)
         pure = eqx.filter_closure_convert(lambda x, v: _like(step(x, v), zero, how), child, _shapes(value))
         arrays, rest = eqx.partition(pure, eqx.is_array)
         consts, structure = jax.tree.flatten(arrays)
@@ -138,15 +141,13 @@ def _fold_segments(
 
 
 def _shapes(value: Any) -> Any:
-    return jax.tree.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x)), value)
+    return jax.tree.map(lambda x: shaped(jnp.shape(x), jnp.result_type(x)), value)
 
 
 def _like(value: Any, zero: Any, how: str) -> Any:
     """The mapped child with the types of `zero`, which is what stands where there is no child."""
-    from .._errors import CarrierMismatch
-
     value = jax.tree.map(jnp.asarray, value)
-    same = jax.tree.structure(value) == jax.tree.structure(zero)
+    same: bool = str(jax.tree.structure(value)) == str(jax.tree.structure(zero))
     if not same or any(jnp.shape(v) != jnp.shape(z) for v, z in zip(*map(jax.tree.leaves, (value, zero)), strict=True)):
         raise CarrierMismatch(
             f"a `Many` is reduced by `{how}` from {eqx.tree_pformat(value)} to {eqx.tree_pformat(zero)}: give `zero` "

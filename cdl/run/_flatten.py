@@ -12,17 +12,17 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import ForeignLayer, TreeTooLarge
-from ..functor import Base
+from .._errors import ForeignLayer
 from ..functor._fmap import holes
-from ..functor._read import layout, tag, tag_name
+from ..functor._read import layout
 from ..functor.poly import Const, Id, ManyOf, Sum
+from ._levels import measure
 from ._payload import stack
-from ._variant import Variant, describe, is_array, is_plain, refuses, variant_of
+from ._refuse import refuse_foreign, refuse_size
+from ._variant import describe, is_array, is_plain, refuses, Variant, variant_of
 
 
 MAX_NODES = 10_000_000
-NARROW = 32  # nodes to a level, below which whole-array operations on levels cost more than they save
 _SLAB = 65_536
 
 Ints = NDArray[np.int32]
@@ -57,8 +57,8 @@ def flatten(functor: Sum, trees: Sequence[Any], max_nodes: int = MAX_NODES) -> F
     the forest has more than `max_nodes` nodes once sharing is expanded.
     """
     kinds = functor.constructors
-    for kind in kinds:
-        if (why := refuses(kind)) is not None:
+    for constructor in kinds:
+        if (why := refuses(constructor)) is not None:
             raise ForeignLayer(why)
     nodes = _visit(functor, trees, max_nodes)
     number = {k: i for i, k in enumerate(kinds)}
@@ -67,7 +67,7 @@ def flatten(functor: Sum, trees: Sequence[Any], max_nodes: int = MAX_NODES) -> F
     first = len(trees) + np.cumsum(arity) - arity  # breadth-first: children stand side by side
     parent = np.full(len(nodes), -1, np.int64)
     parent[len(trees) :] = np.repeat(np.arange(len(nodes)), arity)
-    sizes, height, position, root = _measure(len(trees), first, arity, parent)
+    sizes, height, position, root = measure(len(trees), first, arity, parent)
     start = np.concatenate([[0], np.cumsum(sizes[: len(trees)])])
     row = start[root] + position
     at = np.empty_like(row)
@@ -100,9 +100,9 @@ def _visit(functor: Sum, trees: Sequence[Any], max_nodes: int) -> list[Any]:
             for node in slab:
                 grow(children[node.__class__](node))
             if len(nodes) > max_nodes:
-                _refuse_size(trees, max_nodes)
+                refuse_size(trees, max_nodes)
     except (KeyError, AttributeError):
-        _refuse_foreign(functor, trees)
+        refuse_foreign(functor, trees)
         raise
     return nodes
 
@@ -124,11 +124,13 @@ def _children(kind: type[Any]) -> Callable[[Any], Sequence[Any]]:
         case slots if all(slots):
             return cast("Callable[[Any], Sequence[Any]]", read)
         case slots:
-            return lambda node: [x for part, one in zip(read(node), slots, strict=True) for x in ((part,) if one else part)]
+            return lambda node: [
+                x for part, one in zip(read(node), slots, strict=True) for x in ((part,) if one else part)
+            ]
 
 
 def _variants(kinds: tuple[type[Any], ...], kind: Ints, nodes: list[Any]) -> tuple[Any, ...]:
-    """The variants met, the variant of each node and its members' payloads; arity, group, place and degrees of nodes."""
+    """The variants met, each one's payload and members; for each node its variant, arity, group, place and degrees."""
     index: dict[Variant, int] = {}
     payload: list[Any] = []
     order: list[Any] = []
@@ -184,8 +186,10 @@ def _split(constructor: type[Any], layers: list[Any]) -> Any:
     found: dict[Variant, tuple[list[int], list[Any], list[list[int]]]] = {}
     for i, layer in enumerate(layers):
         variant, payload, counts = describe(constructor, layer)
-        for column, x in zip(found.setdefault(variant, ([], [], [])), (i, payload, counts), strict=True):
-            column.append(x)
+        where, payloads, rows = found.setdefault(variant, ([], [], []))
+        where.append(i)
+        payloads.append(payload)
+        rows.append(counts)
     return [
         (v, np.array(w), tuple(map(list, zip(*ls, strict=True))), np.array(cs, np.int64).reshape(len(w), -1))
         for v, (w, ls, cs) in found.items()
@@ -212,99 +216,3 @@ def _split_plain(constructor: type[Any], layers: list[Any], fields: Any, leaves:
 def _samples(leaf: list[Any]) -> list[Any]:
     """One value of each type among many."""
     return list({type(x): x for x in leaf}.values())
-
-
-def _measure(trees: int, first: Any, arity: Any, parent: Any) -> tuple[Any, Any, Any, Any]:
-    """Size and height of each node's tree, its place in pre-order, and its root; level by level."""
-    n = len(arity)
-    bounds = [0, trees]
-    while bounds[-1] < n:
-        bounds.append(int(first[bounds[-1] - 1] + arity[bounds[-1] - 1]))
-    levels = list(zip(bounds, bounds[1:], strict=False)) if n else []
-    if n < NARROW * len(levels):
-        return _measure_nodes(trees, parent.tolist())
-    sizes, height = np.ones(n, np.int64), np.zeros(n, np.int64)
-    position, root = np.zeros(n, np.int64), np.arange(n)
-    for lo, hi in reversed(levels[1:]):
-        _add_runs(sizes, parent[lo:hi], sizes[lo:hi])
-        np.maximum.at(height, parent[lo:hi], height[lo:hi] + 1)
-    for lo, hi in levels[1:]:
-        above = parent[lo:hi]
-        before = np.cumsum(sizes[lo:hi]) - sizes[lo:hi]
-        run = np.concatenate([[True], above[1:] != above[:-1]])
-        before -= before[run][np.cumsum(run) - 1]
-        position[lo:hi] = position[above] + 1 + before
-        root[lo:hi] = root[above]
-    return sizes, height, position, root
-
-
-def _measure_nodes(trees: int, parent: list[int]) -> tuple[Any, Any, Any, Any]:
-    """The same node by node, for forests of many levels with few nodes in each."""
-    n = len(parent)
-    sizes, height = [1] * n, [0] * n
-    for i in range(n - 1, trees - 1, -1):
-        p = parent[i]
-        sizes[p] += sizes[i]
-        height[p] = max(height[p], height[i] + 1)
-    position, after, root = [0] * n, [1] * n, list(range(n))
-    for i in range(trees, n):
-        p = parent[i]
-        position[i] = position[p] + after[p]
-        after[p] += sizes[i]
-        root[i] = root[p]
-    return np.array(sizes), np.array(height), np.array(position), np.array(root)
-
-
-def _add_runs(out: Any, index: Any, values: Any) -> None:
-    """`out[index] += values`, where equal indices stand side by side."""
-    starts = np.flatnonzero(np.concatenate([[True], index[1:] != index[:-1]]))
-    out[index[starts]] += np.add.reduceat(values, starts)
-
-
-def _refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
-    for i, tree in enumerate(trees):
-        path, todo = set(), [(tree, False)]
-        seen: set[int] = set()
-        while todo:
-            node, leaving = todo.pop()
-            if leaving:
-                path.discard(id(node))
-                seen.add(id(node))
-            elif id(node) in path:
-                raise TreeTooLarge(
-                    f"tree {i} is cyclic: a `{type(node).__name__}` is inside itself, {len(path)} nodes below the "
-                    "root. Trees are finite; a value that goes on for ever is unfolded, not packed."
-                )
-            elif id(node) not in seen:
-                path.add(id(node))
-                todo.append((node, True))
-                todo.extend((child, False) for child in holes(node))
-    raise TreeTooLarge(
-        f"the forest has more than {max_nodes:,} nodes once shared subtrees are written out: pack fewer trees at a "
-        "time, or raise `max_nodes`."
-    )
-
-
-def _refuse_foreign(functor: Sum, trees: Sequence[Any]) -> None:
-    """Finds the first node that is no constructor, with the way to it."""
-    kinds = functor.constructors
-    for i, tree in enumerate(trees):
-        todo: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]
-        while todo:
-            node, way = todo.pop()
-            if type(node) not in kinds:
-                raise ForeignLayer(_foreign(node, kinds, i, way))
-            todo.extend((child, (way, type(node).__name__)) for child in holes(node))
-
-
-def _foreign(node: Any, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any, ...]) -> str:
-    names: list[str] = []
-    while way:
-        way, name = way
-        names.append(name)
-    path = " in ".join(names[:4]) + (" in …" if len(names) > 4 else "")
-    where = f"in tree {tree}" + (f", in {path}" if path else ", at the root")
-    expected = f"of `{tag_name(next((tag(k) for k in kinds if tag(k)), None))}` ({', '.join(k.__name__ for k in kinds)})"
-    if isinstance(node, Base):
-        return f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}` is no constructor {expected}: {where}."
-    return f"a `{type(node).__name__}` stands where a constructor {expected} belongs: {where}."

@@ -15,10 +15,11 @@ from .._errors import CdlError
 from ..algebra import Algebra
 from ..algebra._algebra import wants_key
 from ..functor import Base
-from ._case import Reading, read
+from ._case import read, Reading
 from ._forest import Forest
-from ._passes import Arrays, Passes
+from ._passes import Passes
 from ._residual import Remat
+from ._walk import Arrays
 
 
 T = TypeVar("T")
@@ -50,7 +51,7 @@ def fold(
     nothing.
     """
     states, structure = _states(alg, forest, key, forward, remat)
-    return jax.tree.unflatten(structure, [s[forest.roots] for s in states])  # type: ignore[no-any-return]
+    return jax.tree.unflatten(structure, [s[forest.roots] for s in states])
 
 
 @eqx.filter_jit
@@ -76,7 +77,7 @@ def _integers(forest: Forest) -> Forest:
 
 
 def _plain(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Arrays:
-    return passes(key, integers).forward(*inputs)  # type: ignore[no-any-return]
+    return passes(key, integers).forward(*inputs)
 
 
 @eqx.filter_custom_vjp
@@ -84,14 +85,14 @@ def _rule(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
     return passes(key, integers).forward(*inputs)
 
 
-@_rule.def_fwd
+@_rule.def_fwd  # type: ignore[untyped-decorator]
 def _rule_forward(perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
     del perturbed
     states, tables = passes(key, integers).forward_and_keep(*inputs)
     return states, (states, tables)
 
 
-@_rule.def_bwd
+@_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
     residuals: Any, given: Any, perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any
 ) -> Any:

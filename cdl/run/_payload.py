@@ -4,6 +4,7 @@ from typing import Any, get_args, get_origin
 
 import jax
 import numpy as np
+from jax.core import Tracer
 from numpy.typing import NDArray
 
 from .._errors import PayloadMismatch
@@ -21,14 +22,16 @@ def stack(constructor: type[Any], leaf: int, values: list[Any]) -> NDArray[Any]:
         rows = np.array(values) if np.ndim(values[0]) == 0 else np.stack([np.asarray(v) for v in values])
     except (ValueError, TypeError, OverflowError):
         rows = _explain(name, values)
-    if rows.dtype == object or rows.dtype.kind not in "biufc" and not jax.dtypes.issubdtype(rows.dtype, np.inexact):
+    if rows.dtype == object or (rows.dtype.kind not in "biufc" and not jnp.issubdtype(rows.dtype, jnp.inexact)):
         rows = _explain(name, values)
     return _cast(name, annotation, rows)
 
 
 def _field(constructor: type[Any], leaf: int) -> tuple[str, Any]:
     record = layout(constructor)
-    consts = [(n, t.of) for n, f in zip(record.names, record.factors, strict=True) for t in walk(f) if isinstance(t, Const)]
+    consts = [
+        (n, t.of) for n, f in zip(record.names, record.factors, strict=True) for t in walk(f) if isinstance(t, Const)
+    ]
     name, annotation = consts[leaf] if leaf < len(consts) else (consts[-1][0], None)
     return f"{constructor.__name__}.{name}", annotation
 
@@ -39,7 +42,9 @@ def _cast(name: str, annotation: Any, rows: NDArray[Any]) -> NDArray[Any]:
     if exact is None and kind == "f" and rows.dtype.kind in "biu":
         target = jax.dtypes.canonicalize_dtype(np.float64)
     if kind in ("i", "b") and rows.dtype.kind in "fc":
-        raise PayloadMismatch(f"`{name}` is annotated as integers and holds `{rows.dtype}`: round the values, or annotate `Float`.")
+        raise PayloadMismatch(
+            f"`{name}` is annotated as integers and holds `{rows.dtype}`: round the values, or annotate `Float`."
+        )
     if target.kind in "iu" and rows.dtype.kind in "biu" and rows.size:
         low, high, info = rows.min(), rows.max(), np.iinfo(target)
         if low < info.min or high > info.max:
@@ -74,8 +79,11 @@ def _explain(name: str, values: list[Any]) -> Any:
     shapes: dict[Any, int] = {}
     for i, v in enumerate(values):
         if not isinstance(v, bool | int | float | complex) and not hasattr(v, "dtype"):
-            raise PayloadMismatch(f"`{name}` holds a `{type(v).__name__}`, and a packed payload is a number or an array: number the values.")
-        if isinstance(v, jax.core.Tracer):
+            raise PayloadMismatch(
+                f"`{name}` holds a `{type(v).__name__}`, and a packed payload is a number or an array: number the "
+                "values."
+            )
+        if isinstance(v, Tracer):
             raise PayloadMismatch(f"`{name}` holds a traced value: `pack` runs on the host, outside `jit` and `grad`.")
         shapes.setdefault(np.shape(v), i)
     if len(shapes) > 1:
@@ -85,4 +93,6 @@ def _explain(name: str, values: list[Any]) -> Any:
             "node of a constructor the same shape, or write a constructor for each."
         )
     kinds = sorted({type(v).__name__ for v in values})
-    raise PayloadMismatch(f"`{name}` holds values that make no array ({', '.join(kinds)}): give numbers within 64 bits.")
+    raise PayloadMismatch(
+        f"`{name}` holds values that make no array ({', '.join(kinds)}): give numbers within 64 bits."
+    )

@@ -88,15 +88,17 @@ def pull(run: Callable[..., Any], inputs: Any, smooth: Sequence[bool], remat: Re
 
 def residuals(program: Program, inputs: Callable[[Size], Any], smooth: Sequence[bool], remat: Remat) -> list[Kept]:
     """The residuals of a program that belong to rows or to edges."""
-    shapes = []
+    shapes: list[Any] = []
     for size in SIZES:
-        traced = jax.make_jaxpr(lambda x, size=size: jax.tree.leaves(pull(program.at(size), x, smooth, remat)[1]))(inputs(size))
-        shapes.append([v.aval for v in traced.jaxpr.outvars])
-    again = _again(traced.jaxpr, len(jax.tree.leaves(inputs(SIZES[0])[0])))
+        traced = jax.make_jaxpr(lambda x, size=size: jax.tree.leaves(pull(program.at(size), x, smooth, remat)[1]))(
+            inputs(size)
+        )
+        shapes.append(traced.jaxpr)
+    again = _again(shapes[0], len(jax.tree.leaves(inputs(SIZES[0])[0])))
     kept = []
     used: dict[Any, int] = {}
-    for i, (a, b) in enumerate(zip(*shapes, strict=True)):
-        if i in again:
+    for i, (a, b) in enumerate(zip(*([v.aval for v in x.outvars] for x in shapes), strict=True)):
+        if i in again or jnp.issubdtype(a.dtype, jax.dtypes.extended):
             continue
         axis = next((j for j, (m, n) in enumerate(zip(a.shape, b.shape, strict=True)) if m != n), None)
         if axis is None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._bucket import Bucket, Size, cut
+from ._bucket import cut, Size
 from ._variant import Variant
 
 
@@ -52,7 +52,9 @@ def chunks(
     return table
 
 
-def _cut_even(groups: NDArray[Any], which: NDArray[Any], widths: tuple[int, ...], first_cut: NDArray[Any]) -> NDArray[Any]:
+def _cut_even(
+    groups: NDArray[Any], which: NDArray[Any], widths: tuple[int, ...], first_cut: NDArray[Any]
+) -> NDArray[Any]:
     """Every group by rows alone, all at once: the group, the size, the rows and the first row of each chunk."""
     found = [np.zeros((0, 4), np.int64)]
     row, left = groups[which, 1].copy(), groups[which, 2].copy()
@@ -85,7 +87,7 @@ def _cut_by_edges(
     groups: NDArray[Any], which: NDArray[Any], sizes: tuple[Size, ...], first_cut: NDArray[Any],
     variants: Sequence[Variant], edge_start: NDArray[Any],
 ) -> NDArray[Any]:  # fmt: skip
-    """Groups whose nodes have many children, chunk by chunk: no more rows, and no more edges, than the size has room for."""
+    """Groups of nodes with many children, chunk by chunk: no more rows or edges than the size has room for."""
     found: list[tuple[int, int, int, int]] = []
     limit = len(first_cut) - 1
     by_room = sorted(range(len(sizes)), key=lambda s: sizes[s].edges)
@@ -128,8 +130,3 @@ def fill_rate(table: NDArray[np.int32], sizes: tuple[Size, ...]) -> float:
     """Useful rows over computed rows."""
     computed = np.array([s.rows for s in sizes])[table[:, SIZE]].sum()
     return float(table[:, ROWS].sum() / computed) if computed else 1.0
-
-
-def bucket_room(bucket: Bucket) -> int:
-    """The length of a table of chunks: one for each node at worst, and one to stop at."""
-    return bucket.nodes + 1

@@ -26,9 +26,9 @@ from ..functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product,
 class Variant:
     """A constructor with the shape of its layers; hashable, and equal wherever it is made.
 
-    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the
-    structure of each payload (`None` for one array; empty where all are); `places` has, for each place in order, whether it is a `Many`, and `open` which of
-    these have children.
+    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the structure
+    of each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
+    `Many`, and `open` which of these have children.
     """
 
     constructor: type[Any]
@@ -156,9 +156,7 @@ def _take_apart(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
             raise TypeError(f"`{term}` cannot be packed")
 
 
-def _build(
-    term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iterator[Any], manys: Iterator[Any]
-) -> Any:
+def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iterator[Any], manys: Iterator[Any]) -> Any:
     again: Callable[[Poly], Any] = lambda inner: _build(inner, shape, payload, slots, manys)
     match term:
         case Const():

@@ -1,0 +1,21 @@
+"""Shapes of arrays that are not there yet."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+
+
+def shaped(shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array's shape and type."""
+    return jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
+
+
+def rows_of(n: int, leaves: Iterable[Any]) -> list[Any]:
+    """The shapes of `n` of each leaf."""
+    return [shaped((n, *x.shape), x.dtype) for x in leaves]
+
+
+def one_of(leaves: Iterable[Any]) -> list[Any]:
+    """The shapes of one of each leaf."""
+    return [shaped(x.shape, x.dtype) for x in leaves]

@@ -1,0 +1,161 @@
+"""Walking a forest: the chunks in order, what each one reads, and how it writes.
+
+The table of chunks is data; the programs and sizes are what is compiled. No chunk writes where it has no rows: it
+reads a run of rows, and writes back what is not its own. Rows and edges past its own repeat one that is its own, so
+that no value is met that the forest does not have.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ._bucket import Size
+from ._case import Carrier, Program
+from ._forest import Forest
+from ._schedule import EDGES, ROW, ROWS, SIZE, VARIANT
+from ._shapes import rows_of, shaped
+
+
+Arrays = list[Any]
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk's own rows and edges."""
+
+    row: Any
+    rows: Any  # the row of each place, repeated past the chunk's own
+    valid: Any  # which places are its own
+    slots: Any  # the edge of each place and slot
+    edges: list[tuple[Any, Any, Any]]  # for each `Many`: the edge of each place, which are its own, each one's row
+
+
+class Walk:
+    """The programs of an algebra on their way over a forest."""
+
+    def __init__(self, forest: Forest, programs: list[Program], carrier: Carrier, key: Any) -> None:
+        self.forest, self.programs, self.carrier, self.key = forest, programs, carrier, key
+        variants = len(forest.bucket.variants)
+        self._program_of = jnp.asarray(_inverse(programs, variants, lambda p, i: p), jnp.int32)
+        self._place_of = jnp.asarray(_inverse(programs, variants, lambda p, i: i), jnp.int32)
+
+    def place(self, chunk: Any) -> Any:
+        """The place of a chunk's variant in the stacks of its program."""
+        return self._place_of[chunk[VARIANT]]
+
+    def chunk(self, p: int, size: Size, chunk: Any) -> Chunk:
+        """The rows and edges of a chunk."""
+        variant = self.programs[p].variant
+        row, count = chunk[ROW], chunk[ROWS]
+        places = jnp.arange(size.rows, dtype=jnp.int32)
+        inside = jnp.minimum(places, count - 1)
+        k = variant.slots
+        slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
+        edges = []
+        for g in range(k > 0, len(variant.groups)):
+            first, many = chunk[EDGES + 2 * g], chunk[EDGES + 2 * g + 1]
+            line = jnp.arange(size.edges, dtype=jnp.int32)
+            edge = first + jnp.minimum(line, many - 1)
+            segment = jnp.where(line < many, take(self.forest.owner, edge) - row, size.rows)
+            edges.append((edge, line < many, segment))
+        return Chunk(row, row + inside, places < count, slots, edges)
+
+    def inputs(self, p: int, at: Chunk, chunk: Any, weights: Arrays, payload: Arrays, states: Arrays) -> Any:
+        """A program's inputs at a chunk: weights, payload, slots, keys, edges."""
+        program = self.programs[p]
+        place = self.place(chunk)
+        ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
+        row_payload = [take(payload[c], at.rows) for c in program.columns]
+        slots: list[Arrays] = []
+        if at.slots is not None:
+            child = take(self.forest.child, at.slots)
+            gathered = [take(s, child) for s in states]
+            slots = [[x[:, j] for x in gathered] for j in range(program.variant.slots)]
+        many = []
+        for edge, _, segment in at.edges:
+            child = take(self.forest.child, edge)
+            many.append((segment, [take(s, child) for s in states]))
+        keys = []
+        if self.key is not None:
+            fold_in: Callable[..., Any] = jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(self.key, t), i))
+            keys = [fold_in(take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
+        return ws, row_payload, slots, keys, many
+
+    def example(self, p: int, size: Size) -> Any:
+        """The shapes of a program's inputs at a size."""
+        program, storage = self.programs[p], self.forest.bucket.storage
+        pairs = zip(program.weights, program.stacked, strict=True)
+        weights = [shaped(w.shape[1:] if stacked else w.shape, w.dtype) for w, stacked in pairs]
+        payload = [shaped((size.rows, *storage[c][1]), storage[c][2]) for c in program.columns]
+        keys = [] if self.key is None else [jax.eval_shape(lambda: jax.random.split(jax.random.key(0), size.rows))]
+        slots = [rows_of(size.rows, self.carrier.leaves)] * program.variant.slots
+        lengths = [size.edges_of(g) for g in range(program.variant.manys)]
+        edges = [(shaped((n,), jnp.int32), rows_of(n, self.carrier.leaves)) for n in lengths]
+        return weights, payload, slots, keys, edges
+
+    def loop(self, table: Any, sizes: tuple[Size, ...], body: Any, carry: Any, *, to_leaves: bool = False) -> Any:
+        """Runs every chunk in order, or in reverse order down to the leaves, which are the first.
+
+        Inside the loop over the table is one loop for each program and size, which runs as long as the chunks are
+        its own; the table is one long run of them.
+        """
+        numbers = [p for p, program in enumerate(self.programs) if not (to_leaves and program.variant.leaf)]
+        kinds = [(p, s) for p in numbers for s in range(len(sizes))]
+        code_of = {kind: code for code, kind in enumerate(kinds)}
+        codes = [[code_of.get((p, s), -1) for s in range(len(sizes))] for p in range(len(self.programs))]
+        variant = table[:, VARIANT]
+        code = jnp.asarray(codes, jnp.int32)[self._program_of[variant], table[:, SIZE]]
+        code = jnp.concatenate([jnp.full(1, -1, jnp.int32), jnp.where(variant < 0, -1, code)])  # stops at both ends
+        step = jnp.int32(-1 if to_leaves else 1)
+
+        def along(number: int, state: Any) -> Any:
+            p, s = kinds[number]
+
+            def run(state: Any) -> Any:
+                t, carry = state
+                return t + step, body(p, sizes[s], table[t - 1], carry)
+
+            return lax.while_loop(lambda state: code[state[0]] == number, run, state)
+
+        def turn(state: Any) -> Any:
+            for number in reversed(range(len(kinds))) if to_leaves else range(len(kinds)):
+                state = along(number, state)
+            return state
+
+        first = jnp.argmax(variant < 0).astype(jnp.int32) if to_leaves else jnp.int32(1)
+        return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
+
+
+def _inverse(programs: list[Program], variants: int, of: Callable[[int, int], int]) -> list[int]:
+    table = [0] * variants
+    for p, program in enumerate(programs):
+        for i, v in enumerate(program.members):
+            table[v] = of(p, i)
+    return table
+
+
+def take(x: Any, index: Any) -> Any:
+    """Rows of an array, at indices that the host has checked."""
+    return x.at[index].get(mode="promise_in_bounds")
+
+
+def spread(mask: Any, like: Any) -> Any:
+    """A mask of rows over rows of any shape."""
+    return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
+
+
+def write_slots(buffer: Any, at: Chunk, rows: Any) -> Any:
+    """Writes the edges of each row's slots, which lie row after row."""
+    own = jnp.repeat(at.valid, rows.shape[1])
+    return write(buffer, at.slots[0, 0], own, rows.reshape(-1, *rows.shape[2:]))
+
+
+def write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:
+    """Writes rows of a run, those that are its own; the others are written back as they were."""
+    start = (row, *[jnp.int32(0)] * (rows.ndim - 1))
+    before = lax.dynamic_slice(buffer, start, rows.shape)
+    return lax.dynamic_update_slice(buffer, jnp.where(spread(own, rows), rows, before), start)

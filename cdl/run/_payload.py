@@ -3,6 +3,7 @@
 from typing import Any, get_args, get_origin
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from numpy.typing import NDArray

@@ -158,8 +158,8 @@ def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Callable[[A
 def _items(value: Any) -> tuple[Any, ...]:
     if not isinstance(value, Many):
         raise ForeignLayer(
-            f"`{_short(value)}` is a `{type(value).__name__}` where a `Many` belongs: write `Many([…])`, or annotate the "
-            "field `tuple[X, ...]`."
+            f"`{_short(value)}` is a `{type(value).__name__}` where a `Many` belongs: write `Many([…])`, or annotate "
+            "the field `tuple[X, ...]`."
         )
     return value.items
 

@@ -29,10 +29,12 @@ def agrees(
     *,
     make: Callable[[Any], Any] = lambda alg: alg,
     key: Any = None,
+    **how: Any,
 ) -> None:
     """`fold` of a forest is `cata` at each of its trees, and so are the gradients of a random linear function of it.
 
-    **Arguments:** `make`: from `arrays` to the algebra, which may hold them or close over them.
+    **Arguments:** `make`: from `arrays` to the algebra, which may hold them or close over them. `how`: options of
+    `fold`.
     """
     leaves, structure = jax.tree.flatten(trees)
     leaves = [jnp.asarray(x) if _is_float(x) else x for x in leaves]
@@ -43,7 +45,7 @@ def agrees(
         found = [cata(make(arrays), key=k)(tree) for tree, k in each]
         return jax.tree.map(lambda *xs: jnp.stack(xs), *found)
 
-    compiled = lambda arrays, forest: fold(make(arrays), forest, key=key)
+    compiled = lambda arrays, forest: fold(make(arrays), forest, key=key, **how)
     slow, (slow_arrays, slow_leaves) = differentiated(defined)(arrays, leaves)
     fast, (fast_arrays, fast_forest) = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(
         arrays, forest

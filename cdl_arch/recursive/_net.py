@@ -23,6 +23,7 @@ from cdl.functor._read import layout
 from cdl.functor.poly import Const
 
 from ._layer import Arity, arity_of, take_apart
+from ._mask import mask
 
 
 S = TypeVar("S")
@@ -96,11 +97,10 @@ class TreeNet(Algebra[Any, S]):
         payload, places, groups = take_apart(layer)
         places = tuple(_zeros(self.carrier) if child is None else child for child in places)
         if key is not None and self.dropout and (places or groups):
-            keep = 1 - self.dropout
             shown = jax.tree.leaves(self.carrier)[0]
-            masks = jr.bernoulli(key, keep, (len(places) + len(groups), *shown.shape)).astype(shown.dtype) / keep
-            places = tuple(_hide(child, mask) for child, mask in zip(places, masks, strict=False))
-            groups = tuple(g.map(_hiding(mask)) for g, mask in zip(groups, masks[len(places) :], strict=True))
+            masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), shown.dtype)
+            places = tuple(_hide(child, by) for child, by in zip(places, masks, strict=False))
+            groups = tuple(group.map(_hiding(by)) for group, by in zip(groups, masks[len(places) :], strict=True))
         return self.cells[dict(self.cell_of)[name]](self.inputs[name](payload), places, groups)
 
 
@@ -183,9 +183,9 @@ def _zeros(carrier: Any) -> Any:
     return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), carrier)
 
 
-def _hide(child: Any, mask: Array) -> Any:
-    return child._replace(hidden=child.hidden * mask) if isinstance(child, State) else child * mask
+def _hide(child: Any, by: Array) -> Any:
+    return child._replace(hidden=child.hidden * by) if isinstance(child, State) else child * by
 
 
-def _hiding(mask: Array) -> Callable[[Any], Any]:
-    return lambda child: _hide(child, mask)
+def _hiding(by: Array) -> Callable[[Any], Any]:
+    return lambda child: _hide(child, by)

@@ -1,0 +1,32 @@
+"""Masks for dropout, cheap enough to be made at every node.
+
+A node has a key of its own, which is random. The bits of its mask are a hash of the key and of the bit's number: two
+rounds of a 32-bit mixer whose output bits each depend on every input bit. That is all that dropout asks for. A generator
+of random numbers in every cell, three times over for the passes of `fold`, would cost more than the cell does.
+"""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, PRNGKeyArray
+
+
+def mask(key: PRNGKeyArray, dropout: float, shape: tuple[int, ...], dtype: Any) -> Array:
+    """Zero with probability `dropout`, and otherwise so much that the mean is 1."""
+    first, *rest = (jr.key_data(key)[..., i] for i in range(jr.key_data(key).shape[-1]))
+    bits = _mixed(jax.lax.iota(jnp.uint32, math.prod(shape)) * np.uint32(0x9E3779B9) ^ first)
+    for word in rest:
+        bits = _mixed(bits ^ word)
+    dropped = bits.reshape(shape) < np.uint32(min(round(dropout * 2**32), 2**32 - 1))
+    return jnp.where(dropped, 0, 1 / (1 - dropout)).astype(dtype)
+
+
+def _mixed(x: Array) -> Array:
+    """`lowbias32` of Wellons' hash prospector: every bit of the result depends on every bit of `x`."""
+    x = (x ^ (x >> 16)) * np.uint32(0x7FEB352D)
+    x = (x ^ (x >> 15)) * np.uint32(0x846CA68B)
+    return x ^ (x >> 16)

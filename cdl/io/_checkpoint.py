@@ -18,7 +18,6 @@ import hashlib
 import json
 import os
 import struct
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -57,15 +56,15 @@ def save(path: str | os.PathLike[str], tree: Any) -> None:
     head = json.dumps(_head_of(leaves, len(body))._asdict()).encode()
     content = struct.pack("<I", len(head)) + head + body
     start = MAGIC + struct.pack("<H", VERSION) + hashlib.sha256(content).digest()
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, suffix=".part", delete=False) as file:
-        try:
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
             file.write(start + content)
             file.flush()
             os.fsync(file.fileno())
-            os.replace(file.name, path)
-        except BaseException:
-            os.unlink(file.name)
-            raise
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def load(path: str | os.PathLike[str], like: T) -> T:

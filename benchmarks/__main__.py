@@ -1,0 +1,95 @@
+"""Runs every measurement, each in a process of its own, and writes the page: `python -m benchmarks [PART ...]`.
+
+A whole run writes `tutorials/benchmarks.md`; one of some parts, or a `--quick` one, prints what it measured.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from ._figures import Figures
+from ._page import page
+
+
+ROOT = pathlib.Path(__file__).parent.parent
+PROBLEMS = ("binary", "shared", "own")
+HUGE = "glibc.malloc.hugetlb=1"
+PARTS = ("race", "reverse", "memory", "packing", "compiling", "chain")
+
+
+def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[str, Any]]:
+    """What is to be measured, in order; later ones may ask what earlier ones found."""
+    narrow, wide = widths = (16, 32) if quick else (128, 256)
+    trees, rounds = (16, 2) if quick else (256, 7)
+    yield {"job": "rates", "rounds": rounds}
+    if "race" in parts:
+        for width in widths:
+            for name in PROBLEMS:
+                for huge in (False, True):
+                    slow = width == narrow and not huge
+                    given = {"name": name, "width": width, "trees": trees, "rounds": rounds}
+                    yield {"job": "race", **given, "slow": slow, "huge": huge}
+    if "reverse" in parts:
+        for name in PROBLEMS:
+            yield {"job": "reverse", "name": name, "width": wide, "trees": trees, "rounds": rounds, "huge": True}
+    if "memory" in parts:
+        store = figures.store("own", wide) if "race" in parts else "pieces"
+        for who, way in (("cdl", "none"), ("cdl", "cheap"), ("cdl", "all"), ("torch levels", store)):
+            yield {"job": "memory", "name": "own", "width": wide, "trees": trees, "who": who, "way": way}
+    if "packing" in parts:
+        for name in ("binary", "own"):
+            yield {"job": "packing", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
+    if "compiling" in parts:
+        yield {"job": "compiling", "width": narrow, "trees": trees // 4}
+    if "chain" in parts:
+        yield {"job": "chain", "length": 1000 if quick else 100_000, "width": narrow // 2, "rounds": rounds}
+    yield {"job": "rates", "rounds": rounds}
+
+
+def measure(request: dict[str, Any]) -> dict[str, Any]:
+    """The result of one measurement in a new process, with huge pages where it asks for them."""
+    request = dict(request)
+    settings = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_COMPILATION_CACHE": "0"}
+    if request.pop("huge", False):
+        settings["GLIBC_TUNABLES"] = HUGE
+    command = [sys.executable, "-m", "benchmarks._child", json.dumps(request)]
+    done = subprocess.run(command, env=os.environ | settings, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time folds against their peers.")
+    parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all of them if none is named")
+    parser.add_argument("--quick", action="store_true", help="small trees and two rounds: does it all run?")
+    parser.add_argument("--figures", type=pathlib.Path, help="a file to keep what was measured in, as JSON")
+    parser.add_argument("--page", type=pathlib.Path, help="where the page goes")
+    options = parser.parse_args()
+    if unknown := set(options.parts) - set(PARTS):
+        parser.error(f"no part is called {', '.join(sorted(unknown))}")
+    whole = not options.parts and not options.quick
+    into = options.page or (ROOT / "tutorials" / "benchmarks.md" if whole else None)
+    figures, began = Figures([]), time.perf_counter()
+    for request in requests(options.parts or list(PARTS), options.quick, figures):
+        started = time.perf_counter()
+        print(" ".join(str(x) for x in request.values()), end=" … ", flush=True)
+        figures.add(request, measure(request))
+        print(f"{time.perf_counter() - started:.0f} s", flush=True)
+        if options.figures:
+            options.figures.write_text(json.dumps(figures.found, indent=1))
+    figures.took = time.perf_counter() - began
+    if into is not None:
+        into.write_text(page(figures))
+        print(f"wrote {into.name} after {figures.took / 60:.1f} minutes")
+    else:
+        print(page(figures))
+
+
+if __name__ == "__main__":
+    main()

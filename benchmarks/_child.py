@@ -1,0 +1,35 @@
+"""One measurement in this process: `python -m benchmarks._child '{"job": "race", …}'`. Its last line is the result."""
+
+import dataclasses
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from ._chain import chain
+from ._compiling import compiling
+from ._machine import rates
+from ._memory import memory
+from ._packing import packing
+from ._race import race
+from ._reverse import reverse
+
+
+JOBS: dict[str, Callable[..., dict[str, Any]]] = {
+    "rates": rates,
+    "race": race,
+    "compiling": compiling,
+    "packing": packing,
+    "chain": chain,
+    "memory": memory,
+    "reverse": reverse,
+}
+
+
+def main() -> None:
+    request = json.loads(sys.argv[1])
+    print(json.dumps(JOBS[request.pop("job")](**request), default=dataclasses.asdict))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+"""The page: what was asked, what was measured, what bounds it, and what is left."""
+
+from ._figures import Figures, per_cent, table
+from ._sections import against, aims, chains, compiling, floors, memory, packing, remat, reverse, slower, stores
+
+
+def page(figures: Figures) -> str:
+    """The page of one run, with the sections that were measured."""
+    parts = [_opening(figures)]
+    if figures.has("race"):
+        parts += [_against(figures), _floor(figures)]
+    if figures.has("reverse"):
+        parts.append(_reverse(figures))
+    if figures.has("memory"):
+        parts.append(f"{MEMORY}\n{memory(figures)}\n")
+    if figures.has("compiling"):
+        parts.append(f"{COMPILING}\n{compiling(figures)}\n")
+    if figures.has("packing"):
+        parts.append(f"{PACKING}\n{packing(figures)}\n")
+    if figures.has("chain"):
+        parts.append(f"{CHAIN}\n{chains(figures)}\n")
+    if all(map(figures.has, ("race", "compiling", "packing", "chain"))):
+        parts.append(f"{AIMS}\n{aims(figures)}\n")
+    return "\n".join([*parts, CLOSING])
+
+
+def _opening(figures: Figures) -> str:
+    rates = figures.all(job="rates")[0][1]
+    versions = ", ".join(f"{name} {version}" for name, version in rates["versions"].items())
+    products = table(
+        ["product", "GFLOP/s, first", "GFLOP/s, last"],
+        [(shape, *(f"{r['products'][shape]:.0f}" for _, r in figures.all(job="rates"))) for shape in rates["products"]],
+    )
+    return f"""\
+# How fast is `fold`?
+
+Is one compiled program for trees of every shape as fast as a program made for these very trees, by hand, in a library
+that runs operation by operation? And how far is either from what the machine can do? This page is written by
+`make bench`, and every figure on it is of one run of {figures.took / 60:.0f} minutes.
+
+## The machine
+
+{rates["cores"]} cores ({rates["processor"]}); {versions}.
+The floor below everything here is the rate at which this machine multiplies matrices of single precision, measured as
+the run began and as it ended:
+
+{products}
+
+The best, **{figures.peak:.0f} GFLOP/s**, is called its peak from here on. Memory that is read and written in one pass
+moves at {figures.bandwidth:.1f} GB/s. Times are medians of seven rounds in milliseconds; in each round every
+contestant of a row runs once, so that what else the machine does falls on all alike.
+{_spread(figures)}"""
+
+
+def _spread(figures: Figures) -> str:
+    spreads = [
+        (t["high"] - t["low"]) / t["median"]
+        for _, race in figures.all(job="race")
+        for kind in ("forward", "both")
+        for t in race[kind].values()
+        if t["rounds"] > 2
+    ]
+    if not spreads:
+        return ""
+    middle = sorted(spreads)[len(spreads) // 2]
+    return f"""\
+The middle half of a contestant's times is as wide as {per_cent(middle)} of their median, in the middle of all contests;
+in the worst, {per_cent(max(spreads))}.
+"""
+
+
+def _against(figures: Figures) -> str:
+    kinds = figures.one(job="race", name="own")["kinds"]
+    width = figures.all(job="race")[0][0]["width"]
+    return f"""\
+## Against PyTorch, level by level
+
+The problems are three. **Binary trees**: {_problem(figures, "binary")}, uniformly random among those of 20
+to 60 leaves, read by the binary Tree-LSTM; each leaf has a vector of the width of the state, and the gradient is that
+of the weights and of these vectors. **Python**: {_problem(figures, "own")}, functions of the standard library,
+in a signature that is made from the classes of `ast`, with all children in one `Many`; {kinds} constructors are met.
+The child-sum Tree-LSTM reads them. Either every constructor has weights of its own, or all share one set but for a
+vector each.
+
+The peer is the best we know how to write by hand: the nodes of one height at once, exactly as many rows as there are
+nodes; with weights for each constructor, one product for each constructor and height; `index_add` from edges to
+nodes; all indices made beforehand. It is a program for these trees and no others, and nothing of it is compiled. All
+values and all gradients are equal to those of `fold` to 10⁻⁴ before the clock starts. *Huge pages* means that both were
+given `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`: a big array that is new costs a page fault for each of its pages.
+
+{against(figures)}
+
+A ratio is PyTorch's time over that of `fold`: above 1, `fold` is faster.
+
+No library says where the states wait until a node above asks for them, and it matters. The peer above keeps them in
+the way that was fastest of three: joined anew with each level, written into one array, or cut in pieces, one for each
+level that will ask. Forward + backward, the better of two runs:
+
+{stores(figures)}
+
+Others are further away. *By recursion* is `cata` itself, without `jit`, on a few trees and scaled up to all (and
+without the gradient of the leaves' vectors); *unrolled* is the peer's program in JAX, jitted, which is compiled anew
+for each forest. Width {width}, pages as they come:
+
+{slower(figures)}
+"""
+
+
+def _problem(figures: Figures, name: str) -> str:
+    race = figures.one(job="race", name=name)
+    return f"{race['trees']} trees of {race['nodes']:,} nodes in {race['levels']} levels"
+
+
+def _floor(figures: Figures) -> str:
+    return f"""\
+## The floor
+
+A Tree-LSTM is matrix products and little else that is counted, so its floor is their operations over the machine's
+peak: those of the true rows and edges forward, and three times as many with the gradient. The share is the floor over
+the time that was measured, of `fold` and of PyTorch by levels. Forward / forward + backward:
+
+{floors(figures)}
+
+The fill is the share of the rows computed that are nodes: the rest fills up chunks. It is not counted as work.
+"""
+
+
+def _reverse(figures: Figures) -> str:
+    width = figures.all(job="reverse")[0][0]["width"]
+    return f"""\
+## Where the time of the reverse pass goes
+
+From the schedule we know how many products of which shape a step makes, with the rows that only fill up a chunk. At
+the peak they would take the time under *at the peak*; timed alone, each shape many times over in one program, they take
+that under *alone*. What a pass takes beyond that is the rest: states gathered and written, gates and their
+derivatives, sums over edges, weights copied to and from their stacks, and the loops themselves. Width {width}, huge
+pages.
+
+{reverse(figures)}
+
+What the forward pass keeps for the reverse one is `remat=`: `"none"` keeps everything, `"cheap"`, the default, the
+products, `"all"` nothing but the states. The whole step in milliseconds, and what it took to compile it:
+
+{remat(figures)}
+"""
+
+
+MEMORY = """\
+## Memory
+
+How far one training step raises the memory of a process above what it held before, with weights, trees and compiled
+program in it already; Python's functions with weights for each constructor.
+"""
+
+COMPILING = """\
+## Compiling
+
+A program is compiled once for all forests of a bucket. What does it cost? Cases that differ in their weights alone are
+one program, so that the first rows below are of two programs each. The last four are of one signature with eight
+constructors of two children, of which 1, 2, 4 and 8 are distinct programs. Seconds, tracing included:
+"""
+
+PACKING = """\
+## Packing
+
+Trees become arrays on the host. `pack` starts from objects each time; a `Corpus` has flattened them once, and packs
+a batch in a few operations on whole arrays. As a share of the training step above that it feeds:
+"""
+
+CHAIN = """\
+## Depth
+
+The worst shape is a list: one node to a level, and no two at once. A GRU cell reads one, as a tree and by a
+plain `lax.scan`, whose program knows nothing of trees:
+"""
+
+AIMS = """\
+## What was aimed at
+
+The aims were set before the library was written.
+"""
+
+CLOSING = """\
+## What was tried, and what is left
+
+What made the difference, in the order of its size:
+
+- **Parameters in a pass of their own.** Summed inside the loop over levels, their gradient reads and writes a whole
+  matrix for every chunk. Once each node's cotangent is known, order no longer matters, and big blocks do.
+- **No copies.** If a loop's body reads a buffer and scatters into it, XLA may copy the buffer in each turn, and says
+  nothing. Each tree's node has one edge from above; cotangents are stored by edge, and written in runs.
+- **Edges, not blocks.** A chunk is so many rows and at most so many edges: no arity is padded, and there is one
+  program for all of them.
+- **Cases that are one program share it**, with their weights stacked.
+- **Leaves have no cotangent to pass on**, so the reverse pass stops above them.
+- **Products kept, gates computed again.** Keeping everything writes more than it saves where memory is slow.
+
+What is left is in the table of the reverse pass: the column *rest*. Small chunks near the roots multiply below the
+peak, and no schedule of exact trees can avoid them all; a peer that works by levels meets the same ones. The stacks
+of weights are filled and emptied in every step, which an algebra that held them stacked would not need.
+
+On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.
+
+**Next:** [how `fold` runs](how-fold-runs.md).
+"""

@@ -1,0 +1,203 @@
+"""The tables of the page, each from what one run measured."""
+
+from typing import Any
+
+from ._figures import Figures, median, ms, per_cent, ratio, table
+
+
+LABELS = {"binary": "binary trees", "shared": "Python, one set", "own": "Python, one for each"}
+KINDS = {"forward": "forward", "both": "forward + backward"}
+
+
+def _pages(request: dict[str, Any]) -> str:
+    return "huge" if request.get("huge") else "as they come"
+
+
+def against(figures: Figures) -> str:
+    rows = []
+    for request, race in figures.all(job="race"):
+        for kind, label in KINDS.items():
+            other = median(race[kind], "torch levels")
+            shown = "not installed" if other is None else ms(other)
+            row = [LABELS[request["name"]], request["width"], _pages(request), label]
+            row += [ms(race[kind]["cdl"]["median"]), shown]
+            rows.append([*row, "" if other is None else f"**{ratio(race[kind], 'torch levels')}**"])
+    return table(["problem", "width", "pages", "", "`fold`, ms", "PyTorch, ms", "ratio"], rows)
+
+
+def stores(figures: Figures) -> str:
+    rows = [
+        (LABELS[q["name"]], q["width"], _pages(q), *(ms(r["stores"][way]["both"]) for way in r["stores"]))
+        for q, r in figures.all(job="race")
+        if r["stores"]
+    ]
+    return table(["problem", "width", "pages", "joined, ms", "one array, ms", "pieces, ms"], rows)
+
+
+def slower(figures: Figures) -> str:
+    names = {
+        "cdl": "`fold`",
+        "jax unrolled": "JAX, unrolled",
+        "torch levels": "PyTorch, by levels",
+        "torch nodes": "PyTorch, node by node",
+        "jax recursion": "JAX, by recursion",
+    }
+    rows: list[tuple[str, ...]] = []
+    for request, race in figures.all(job="race", slow=True):
+        for name, label in names.items():
+            if name not in race["both"]:
+                rows.append((LABELS[request["name"]], label, "not installed", "", "", ""))
+                continue
+            seconds = race["compile"].get(name)
+            compiled = "" if seconds is None else f"{seconds['forward']:.1f} / {seconds['both']:.1f}"
+            times = [f"{ms(race[kind][name]['median'])} ({ratio(race[kind], name)})" for kind in KINDS]
+            rows.append((LABELS[request["name"]], label, *times, compiled))
+    return table(["problem", "", "forward, ms", "forward + backward, ms", "compiled in, s"], rows)
+
+
+def floors(figures: Figures) -> str:
+    rows = []
+    for request, race in figures.all(job="race"):
+        peers = [t for t in ("torch levels",) if t in race["both"]]
+        shares = [
+            per_cent(figures.floor(race, kind) / race[kind][who]["median"]) for who in ("cdl", *peers) for kind in KINDS
+        ]
+        shown = [" / ".join(shares[i : i + 2]) for i in range(0, len(shares), 2)]
+        floor = " / ".join(ms(figures.floor(race, kind)) for kind in KINDS)
+        row = [LABELS[request["name"]], request["width"], _pages(request), f"{race['operations'] / 1e9:.2f}", floor]
+        rows.append([*row, shown[0], shown[1] if peers else "not installed", per_cent(race["fill"])])
+    head = ["problem", "width", "pages", "GFLOP, forward", "floor, ms", "share, `fold`", "share, PyTorch", "fill"]
+    return table(head, rows)
+
+
+def reverse(figures: Figures) -> str:
+    rows: list[tuple[str, ...]] = []
+    for request, found in figures.all(job="reverse"):
+        times, executed, alone = found["times"], found["executed"], found["alone"]
+        forward = times["forward"]["median"]
+        backward = times["cheap"]["median"] - forward
+        for label, parts, took in (
+            ("forward", ["forward"], forward),
+            ("reverse", ["cotangents", "parameters"], backward),
+        ):
+            peak = sum(executed[p] for p in parts) / figures.peak / 1e6
+            dots = sum(alone[p] for p in parts)
+            shares = per_cent(peak / took), per_cent(dots / took), per_cent(max(0.0, 1 - dots / took))
+            rows.append((LABELS[request["name"]], label, ms(peak), ms(dots), ms(took), *shares))
+    head = ["problem", "pass", "at the peak, ms", "alone, ms", "measured, ms"]
+    return table([*head, "share at the peak", "share alone", "rest"], rows)
+
+
+def remat(figures: Figures) -> str:
+    rows: list[tuple[str, ...]] = []
+    for request, found in figures.all(job="reverse"):
+        ways = ("none", "cheap", "all")
+        rows.append(
+            (LABELS[request["name"]], *(ms(found["times"][w]["median"]) for w in ways), *_compiled(found, ways))
+        )
+    head = ["problem", '`"none"`, ms', '`"cheap"`, ms', '`"all"`, ms', '`"none"`, s', '`"cheap"`, s', '`"all"`, s']
+    return table(head, rows)
+
+
+def _compiled(found: dict[str, Any], ways: tuple[str, ...]) -> list[str]:
+    return [f"{found['compile'][w]['both']:.1f}" for w in ways]
+
+
+def memory(figures: Figures) -> str:
+    rows = []
+    for request, found in figures.all(job="memory"):
+        who = f'`fold`, `remat="{request["way"]}"`' if request["who"] == "cdl" else "PyTorch, by levels"
+        much = found["megabytes"]
+        rows.append((who, request["width"], "not installed" if much is None else f"{much:.0f}"))
+    return table(["", "width", "MB"], rows)
+
+
+def compiling(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = [
+        (
+            LABELS[q["name"]],
+            q["width"],
+            f"{r['compile']['cdl']['forward']:.1f}",
+            f"{r['compile']['cdl']['both']:.1f}",
+            "",
+        )
+        for q, r in figures.all(job="race", huge=False)
+    ]
+    found = figures.one(job="compiling")
+    for n in ("1", "2", "4", "8"):
+        further = _further(found, n)
+        rows.append((f"eight constructors, distinct: {n}", figures.all(job="compiling")[0][0]["width"]))
+        rows[-1] += (f"{found[n]['forward']:.1f}", f"{found[n]['both']:.1f}", further)
+    return table(["problem", "width", "forward, s", "forward + backward, s", "for each further, s"], rows)
+
+
+def _further(found: dict[str, Any], n: str) -> str:
+    if n == "1":
+        return ""
+    return " / ".join(f"{(found[n][kind] - found['1'][kind]) / (int(n) - 1):.2f}" for kind in KINDS)
+
+
+def packing(figures: Figures) -> str:
+    rows = []
+    for request, found in figures.all(job="packing"):
+        for label, name in (("`pack`", "pack"), ("`corpus[batch]`", "corpus")):
+            took = found[name]["median"]
+            step = step_of(figures, request)
+            rows.append((LABELS[request["name"]], label, ms(took), "" if step is None else per_cent(took / step)))
+        rows.append((LABELS[request["name"]], "`Corpus(…)`, once", ms(found["corpus once"]), ""))
+    return table(["problem", "", "ms", f"share of a step, width {figures.all(job='packing')[0][0]['width']}"], rows)
+
+
+def step_of(figures: Figures, request: dict[str, Any]) -> float | None:
+    """The training step of a problem at a width."""
+    found = figures.all(job="race", name=request["name"], width=request["width"], huge=False)
+    return found[0][1]["both"]["cdl"]["median"] if found else None
+
+
+def chains(figures: Figures) -> str:
+    found = figures.one(job="chain")
+    rows: list[tuple[str, ...]] = []
+    for kind, label in KINDS.items():
+        seconds = " / ".join(f"{found['compile'][who][kind]:.1f}" for who in ("cdl", "scan"))
+        fold, scan = (found[kind][who]["median"] for who in ("cdl", "scan"))
+        rows.append((f"{found['length']:,} deep, width {found['width']}", label, ms(fold), ms(scan)))
+        rows[-1] += (f"**{fold / scan:.2f} ×**", seconds)
+    return table(["", "", "`fold`, ms", "`lax.scan`, ms", "ratio", "compiled in, s"], rows)
+
+
+def aims(figures: Figures) -> str:
+    """What was aimed at, beside what this run measured."""
+    races = figures.all(job="race")
+    widest = max(q["width"] for q, _ in races)
+    best = [figures.floor(r, "both") / r["both"]["cdl"]["median"] for q, r in races if q["width"] == widest]
+    compiled = [r["compile"]["cdl"]["both"] for _, r in races]
+    found, chain = figures.one(job="compiling"), figures.one(job="chain")
+    shares = {
+        way: [per_cent(p[way]["median"] / step) for q, p in figures.all(job="packing") if (step := step_of(figures, q))]
+        for way in ("pack", "corpus")
+    }
+    rows = [
+        ("weights for each constructor, against PyTorch by levels", "≥ 3 ×", _ratios(races, "own")),
+        ("one set of weights", "≥ 2 ×", _ratios(races, "shared")),
+        ("binary trees", "≥ 2 ×", _ratios(races, "binary")),
+        (f"share of the peak, width {widest}", "≥ 55 %", f"{per_cent(min(best))} to {per_cent(max(best))}"),
+        ("compiled, forward + backward", "< 3 s", f"{min(compiled):.1f} to {max(compiled):.1f} s"),
+        ("each further distinct case, forward + backward", "< 0.5 s", f"{_further(found, '8').split(' / ')[1]} s"),
+        ("packing from objects, of a step", "< 5 %", ", ".join(shares["pack"])),
+        ("packing from a corpus, of a step", "< 1 %", ", ".join(shares["corpus"])),
+        ("a chain, against `lax.scan`", "≤ 1.5 ×", _chain_ratios(chain)),
+    ]
+    return table(["with the gradient", "aim", "measured"], rows)
+
+
+def _ratios(races: list[tuple[dict[str, Any], dict[str, Any]]], name: str) -> str:
+    found: dict[bool, list[str]] = {False: [], True: []}
+    for request, race in races:
+        if request["name"] == name:
+            found[request["huge"]].append(ratio(race["both"], "torch levels"))
+    return f"{', '.join(found[False])}; huge pages {', '.join(found[True])}"
+
+
+def _chain_ratios(chain: dict[str, Any]) -> str:
+    found = [chain[k]["cdl"]["median"] / chain[k]["scan"]["median"] for k in KINDS]
+    return f"{found[0]:.2f} × forward, {found[1]:.2f} × with the gradient"

@@ -106,7 +106,8 @@ def choose_sizes(groups: NDArray[Any], degree: float, widest: int) -> tuple[Size
     if cost(pair) < WORTH * cost(widths):
         widths = pair
     ratio = 1 << max(0, int(np.ceil(np.log2(max(degree, 1.0) * 1.25))))
-    sizes = [Size(w, max(w * ratio, 2)) for w in widths]
+    room = max(4096, _power(widest))
+    sizes = [Size(w, min(max(w * ratio, 2), room)) for w in widths]
     while sizes[-1].edges < widest:  # a node of very many children: few rows, and room for all its edges
         sizes.append(Size(min(sizes[-1].rows, 8), _power(widest)))
     return tuple(sizes)

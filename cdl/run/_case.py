@@ -32,7 +32,8 @@ from ._variant import Variant
 
 
 ADDRESS = re.compile(r"0x[0-9a-f]+")
-PROBE = Size(3, 5)  # the size at which cases are compared
+RULES = "custom_jvp_call", "custom_vjp_call"
+PROBES = Size(3, 5, 4), Size(7, 11, 6)  # sizes at which cases are compared, and rows told from edges
 
 
 @dataclass(frozen=True)
@@ -62,14 +63,15 @@ class Reading:
 
 @dataclass
 class Program:
-    """One compiled case. `members[i]` is the variant at place i of the stacked weights."""
+    """One compiled case. `members[i]` is the variant at place i of the stacked weights; `at[size]` is the case at every
+    row of a chunk, traced once, while what the algebra closes over is at hand."""
 
     variant: Variant
     columns: tuple[int, ...]
     members: list[int]
     weights: list[Any]
     stacked: list[bool]
-    at: Callable[[Size], Callable[..., Any]]
+    at: dict[Size, Callable[..., list[Any]]]
 
 
 def read(t: Reading) -> tuple[Carrier, list[Program]]:
@@ -87,11 +89,11 @@ def read(t: Reading) -> tuple[Carrier, list[Program]]:
         )
     found, first = None, str(t.bucket.variants[leaves[0]])
     for i in leaves:
-        found = _joined(t, first, found, i, _trace(t, i, None, PROBE)[1])
+        found = _joined(t, first, found, i, _trace(t, i, None, PROBES[0])[1])
     assert found is not None
     carrier = found
     while True:  # until a Python number at a leaf has the type that other cases give it
-        cases = [_trace(t, i, carrier, PROBE) for i in range(len(t.bucket.variants))]
+        cases = [_trace(t, i, carrier, PROBES[0]) for i in range(len(t.bucket.variants))]
         joined = carrier
         for i, (_, own) in enumerate(cases):
             joined = _joined(t, first, joined, i, own)
@@ -114,21 +116,21 @@ def _program(t: Reading, carrier: Carrier, cases: list[tuple[int, ClosedJaxpr]])
         weights.append(jnp.asarray(same[0]) if shared else jnp.stack([jnp.asarray(c) for c in same]))
         stacked.append(not shared)
 
-    def at(size: Size) -> Callable[..., Any]:
-        case, _ = _trace(t, members[0], carrier, size)
-        run = jaxpr_as_fun(
-            ClosedJaxpr(case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars]), ())
-        )
+    sizes = {*PROBES, *t.bucket.sizes, *t.bucket.blocks}
+    runs = {size: _rows(size, _open(_trace(t, members[0], carrier, size)[0])) for size in sizes}
+    return Program(t.bucket.variants[members[0]], t.bucket.columns(members[0]), members, weights, stacked, runs)
 
-        def rows(weights: list[Any], payload: Any, slots: Any, keys: Any, edges: Any) -> list[Any]:
-            def one(row: Any, payload: Any, slots: Any, keys: Any) -> list[Any]:
-                return run(*weights, *jax.tree.leaves((row, payload, slots, keys, edges)))
 
-            return jax.vmap(one)(jnp.arange(size.rows, dtype=jnp.int32), payload, slots, keys)
+def _rows(size: Size, run: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+    """A case at every row of a chunk."""
 
-        return rows
+    def rows(weights: list[Any], payload: Any, slots: Any, keys: Any, edges: Any) -> list[Any]:
+        def one(row: Any, payload: Any, slots: Any, keys: Any) -> list[Any]:
+            return run(*weights, *jax.tree.leaves((row, payload, slots, keys, edges)))
 
-    return Program(t.bucket.variants[members[0]], t.bucket.columns(members[0]), members, weights, stacked, at)
+        return jax.vmap(one)(jnp.arange(size.rows, dtype=jnp.int32), payload, slots, keys)
+
+    return rows
 
 
 def _node(t: Reading, index: int, carrier: Carrier | None) -> Callable[..., Any]:
@@ -215,31 +217,30 @@ def _same_array(x: Any, y: Any) -> bool:
 
 
 def _text(case: ClosedJaxpr) -> str:
-    """The jaxpr without addresses; what has a derivative rule of its own is told apart by the rule's function."""
-    return ADDRESS.sub("", str(case.jaxpr)) + repr(sorted(_rules(case.jaxpr)))
+    """The jaxpr without addresses, and where something in it has a derivative rule of its own, that of its vjp, in
+    which the rule is written out; an array that only the rule closes over is told apart by its identity."""
+    text = ADDRESS.sub("", str(case.jaxpr))
+    if not any(name in text for name in RULES):
+        return text
+    inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*case.jaxpr.constvars, *case.jaxpr.invars)]
+    smooth = [i for i, x in enumerate(inputs) if jnp.issubdtype(x.dtype, jnp.inexact)]
+    run = _open(case)
+
+    def backwards(given: list[Any]) -> Any:
+        def of(some: list[Any]) -> list[Any]:
+            merged = list(given)
+            for i, x in zip(smooth, some, strict=True):
+                merged[i] = x
+            return [x for x in run(*merged) if jnp.issubdtype(x.dtype, jnp.inexact)]
+
+        out, back = jax.vjp(of, [given[i] for i in smooth])
+        return back(out)
+
+    rule = jax.make_jaxpr(backwards)(inputs)
+    return text + ADDRESS.sub("", str(rule.jaxpr)) + str([id(c) for c in rule.consts])
 
 
-def _rules(jaxpr: Any) -> set[str]:
-    found: set[str] = set()
-    for eqn in jaxpr.eqns:
-        for name, value in eqn.params.items():
-            if eqn.primitive.name.startswith("custom_") and callable(value) and name in _RULES:
-                found.add(f"{name} {_identity(value)}")
-            for inner in jax.tree.leaves(value, is_leaf=lambda x: hasattr(x, "eqns") or hasattr(x, "jaxpr")):
-                inner = getattr(inner, "jaxpr", inner)
-                if hasattr(inner, "eqns"):
-                    found |= _rules(inner)
-    return found
-
-
-_RULES = ("jvp_jaxpr_fun", "fwd_jaxpr_thunk", "bwd")
-
-
-def _identity(rule: Any) -> str:
-    """The function at the bottom of a derivative rule, by its identity."""
-    for _ in range(8):
-        inner = getattr(rule, "f", None) or getattr(rule, "func", None) or getattr(rule, "__wrapped__", None)
-        if inner is None:
-            break
-        rule = inner
-    return f"{getattr(rule, '__qualname__', '')} {id(rule)}"
+def _open(case: ClosedJaxpr) -> Callable[..., list[Any]]:
+    """The case as a function of its weights and its inputs."""
+    jaxpr = case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars])
+    return jaxpr_as_fun(ClosedJaxpr(jaxpr, ()))

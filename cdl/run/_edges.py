@@ -79,13 +79,13 @@ class Edges:
         @custom_vmap
         def at_node(row: Any, zero: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
             own = jnp.where(segment == row, 0, 1)
-            zeros = jax.tree.map(lambda z: z[None], zero)
+            zeros = jax.tree.map(lambda z: jnp.asarray(z)[None], zero)
             out = _over_edges(how, call, own, children, cs, [False] * len(cs), zeros, 1)
             return jax.tree.map(lambda x: x[0], out)
 
         @at_node.def_vmap
         def at_rows(rows: int, batched: Any, row: Any, zero: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
-            zeros = jax.tree.map(lambda z, b: z if b else jnp.broadcast_to(z, (rows, *z.shape)), zero, batched[1])
+            zeros = jax.tree.map(lambda z, b: z if b else jnp.broadcast_to(z, (rows, *jnp.shape(z))), zero, batched[1])
             out = _over_edges(how, call, segment, children, cs, batched[4], zeros, rows)
             return out, jax.tree.map(lambda _: True, out)
 

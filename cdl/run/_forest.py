@@ -29,7 +29,7 @@ class Forest(eqx.Module):
     roots: Int[Array, " trees"]
     tree: Int[Array, " rows"]  # each row's tree
     order: Int[Array, " rows"]  # its number in pre-order within the tree
-    facts: Int[Array, "3"]  # nodes, levels, rows computed
+    facts: Int[Array, "4"]  # nodes, levels, rows computed, chunks
     functor: Sum = eqx.field(static=True)
     bucket: Bucket = eqx.field(static=True)
 

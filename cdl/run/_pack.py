@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._errors import CdlError, SignatureError
 from ..functor import functor
 from ..functor._read import sorts
-from ..functor.poly import Sum
+from ..functor.poly import Id, Poly, Product, Record, Sum
 from ._bucket import Bucket, capacity, choose_sizes, Size
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
@@ -37,11 +37,13 @@ class Corpus:
         return len(self.flat.start) - 1
 
     def __getitem__(self, indices: Sequence[int] | NDArray[Any]) -> Forest:
-        which = np.asarray(indices, np.int64)
-        if which.ndim != 1:
+        which = np.asarray(indices)
+        if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
             raise IndexError(
-                f"a corpus is indexed by a list of trees, and got shape {which.shape}: write `corpus[[i]]`."
+                f"a corpus is indexed by a list of numbers of trees, and got `{which.dtype}` of shape {which.shape}: "
+                "write `corpus[[i]]`, or `np.flatnonzero` of a mask."
             )
+        which = which.astype(np.int64)
         if len(which) and not (0 <= which.min() and which.max() < len(self)):
             raise IndexError(
                 f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
@@ -75,7 +77,17 @@ def one_sorted(signature: Any) -> Sum:
                 f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `pack` takes signatures "
                 "of one sort: fold such trees with `cata`, one algebra for each sort."
             )
+    if all(map(_needs, found.summands)):
+        raise SignatureError(
+            f"every constructor of `{found}` needs an `X`, so that the signature has no finite value: give it a "
+            "constructor without a recursive place, or make a place `X | None`."
+        )
     return found
+
+
+def _needs(term: Poly) -> bool:
+    """Whether each value of a term has a recursive place that is filled."""
+    return isinstance(term, Id) or (isinstance(term, Product | Record) and any(map(_needs, term.factors)))
 
 
 def assemble(
@@ -107,7 +119,8 @@ def assemble(
     block = chunks(bucket.blocks, variants, whole, edge_start)
     columns = 4 + 2 * bucket.groups
     tables = _tables(flat, node, first, row, edge_start, bucket)
-    facts = [total, int(height.max(initial=-1)) + 1, round(len(chunk) and total / fill_rate(chunk, bucket.sizes))]
+    computed = round(len(chunk) and total / fill_rate(chunk, bucket.sizes))
+    facts = [total, int(height.max(initial=-1)) + 1, computed, len(chunk)]
     arrays = tables | {
         "payload": tuple(_payload(flat, node, row, renumber, bucket)),
         "chunk": padded(chunk[:, :columns], bucket.nodes + 1),

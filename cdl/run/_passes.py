@@ -57,7 +57,7 @@ class Passes:
         def body(p: int, size: Size, chunk: Any, both: tuple[Arrays, dict[Any, Any]]) -> tuple[Arrays, dict[Any, Any]]:
             at = self.walk.chunk(p, size, chunk)
             states, tables = both[0], dict(both[1])
-            run, inputs = self.programs[p].at(size), self.walk.inputs(p, at, chunk, weights[p], payload, states)
+            run, inputs = self.programs[p].at[size], self.walk.inputs(p, at, chunk, weights[p], payload, states)
             if self.kept[p] and tables:
                 out, back = pull(run, inputs, self.smooth, self.remat)
                 leaves = jax.tree.leaves(back)
@@ -130,7 +130,7 @@ class Passes:
 
     def _pull(self, p: int, size: Size, at: Chunk, inputs: Any, tables: dict[Any, Any]) -> Any:
         """The vjp at a chunk, with the residuals that were kept."""
-        _, back = pull(self.programs[p].at(size), inputs, self.smooth, self.remat)
+        _, back = pull(self.programs[p].at[size], inputs, self.smooth, self.remat)
         leaves, structure = jax.tree.flatten(back)
         for (table, many), some in _grouped(self.kept[p]).items():
             rows = take(tables[table], at.rows if many is None else at.edges[many][0])

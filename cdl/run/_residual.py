@@ -29,11 +29,10 @@ import jax
 import jax.numpy as jnp
 
 from ._bucket import Size
-from ._case import Program
+from ._case import PROBES, Program
 
 
 Remat = Literal["none", "cheap", "all"]
-SIZES = (Size(3, 5, 4), Size(7, 11, 6))
 
 
 @dataclass(frozen=True)
@@ -89,22 +88,22 @@ def pull(run: Callable[..., Any], inputs: Any, smooth: Sequence[bool], remat: Re
 def residuals(program: Program, inputs: Callable[[Size], Any], smooth: Sequence[bool], remat: Remat) -> list[Kept]:
     """The residuals of a program that belong to rows or to edges."""
     shapes: list[Any] = []
-    for size in SIZES:
-        traced = jax.make_jaxpr(lambda x, size=size: jax.tree.leaves(pull(program.at(size), x, smooth, remat)[1]))(
+    for size in PROBES:
+        traced = jax.make_jaxpr(lambda x, size=size: jax.tree.leaves(pull(program.at[size], x, smooth, remat)[1]))(
             inputs(size)
         )
         shapes.append(traced.jaxpr)
-    again = _again(shapes[0], len(jax.tree.leaves(inputs(SIZES[0])[0])))
+    again = _again(shapes[0], len(jax.tree.leaves(inputs(PROBES[0])[0])))
     kept = []
     used: dict[Any, int] = {}
     for i, (a, b) in enumerate(zip(*([v.aval for v in x.outvars] for x in shapes), strict=True)):
-        if i in again or jnp.issubdtype(a.dtype, jax.dtypes.extended):
-            continue
+        if i in again or not (jnp.issubdtype(a.dtype, jnp.inexact) or a.dtype == jnp.bool_):
+            continue  # integers number rows within a chunk, and another pass has other chunks
         axis = next((j for j, (m, n) in enumerate(zip(a.shape, b.shape, strict=True)) if m != n), None)
         if axis is None:
             continue
         lengths = (a.shape[axis], b.shape[axis])
-        many = None if lengths == tuple(s.rows for s in SIZES) else (lengths[0] - SIZES[0].edges) // SIZES[0].spread
+        many = None if lengths == tuple(s.rows for s in PROBES) else (lengths[0] - PROBES[0].edges) // PROBES[0].spread
         shape = a.shape[:axis] + a.shape[axis + 1 :]
         kept.append(Kept(i, axis, many, shape, a.dtype, used.get((many, a.dtype), 0)))
         used[many, a.dtype] = kept[-1].column + kept[-1].columns

@@ -126,7 +126,7 @@ class Walk:
                 state = along(number, state)
             return state
 
-        first = jnp.argmax(variant < 0).astype(jnp.int32) if to_leaves else jnp.int32(1)
+        first = self.forest.facts[3] if to_leaves else jnp.int32(1)
         return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
 
 
@@ -151,7 +151,7 @@ def spread(mask: Any, like: Any) -> Any:
 def write_slots(buffer: Any, at: Chunk, rows: Any) -> Any:
     """Writes the edges of each row's slots, which lie row after row."""
     own = jnp.repeat(at.valid, rows.shape[1])
-    return write(buffer, at.slots[0, 0], own, rows.reshape(-1, *rows.shape[2:]))
+    return write(buffer, at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
 
 
 def write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:

@@ -49,10 +49,10 @@ def _cast(name: str, annotation: Any, rows: NDArray[Any]) -> NDArray[Any]:
     if target.kind in "iu" and rows.dtype.kind in "biu" and rows.size:
         low, high, info = rows.min(), rows.max(), np.iinfo(target)
         if low < info.min or high > info.max:
-            worst = high if high > info.max else low
+            worst, bound = (high, info.max) if high > info.max else (low, info.min)
             raise PayloadMismatch(
-                f"`{name}` holds {worst}, and `{target}` ends at {info.min if worst == low else info.max}: the number "
-                "would be changed. Number things from 0, or switch on `jax_enable_x64`."
+                f"`{name}` holds {worst}, and `{target}` ends at {bound}: the number would be changed. Number things "
+                "from 0, or switch on `jax_enable_x64`."
             )
     return rows.astype(target, copy=False)
 

@@ -4,7 +4,7 @@
 | -------------------------------------- | -------------------------------------------------------------------- |
 | `(p, s) ↦ (p − η(∇ℓ(p), s), s′)`       | a step, compiled once for each form of batch                         |
 | an epoch: the steps of all its batches | `batches(epoch)`, which are to depend on the epoch's number alone    |
-| `argmax` of the score over epochs      | `Run.best`; of equal ones the first                                  |
+| `argmax` of the score over epochs      | `Run.best`; of equal ones the last                                   |
 
 A run is a value: its parameters, its optimiser's state and its history are one `Run`, and a checkpoint is a `Run` in a
 file. All randomness is a function of the key, the epoch and the step; so a run that is broken off goes on to the same
@@ -13,6 +13,7 @@ numbers, to the last bit on one machine, as one that is not.
 
 import dataclasses
 import functools
+import math
 import os
 import sys
 import time
@@ -22,6 +23,7 @@ from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import optax
@@ -39,8 +41,9 @@ class Run(eqx.Module, Generic[M]):
 
     model: M
     best: M
-    state: optax.OptState
+    state: Any  # the optimiser's
     epoch: int
+    steps: int
     losses: Float[np.ndarray, " epochs"]
     scores: Float[np.ndarray, " epochs"]
     seconds: Float[np.ndarray, " epochs"]
@@ -48,8 +51,8 @@ class Run(eqx.Module, Generic[M]):
 
     @property
     def best_epoch(self) -> int:
-        """The number of the epoch with the best score, from 0; -1 before the first."""
-        return -1 if self.epoch == 0 else int(np.nanargmax(self.scores))
+        """The number of the epoch with the best score, from 0, the last of equal ones; -1 before the first."""
+        return -1 if self.epoch == 0 else self.epoch - 1 - int(np.nanargmax(self.scores[: self.epoch][::-1]))
 
 
 def train(
@@ -59,6 +62,7 @@ def train(
     score: Callable[[M], float],
     *,
     optimiser: optax.GradientTransformation,
+    rate: Callable[[int], Any] = lambda step: 1.0,
     epochs: int,
     key: PRNGKeyArray,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -70,9 +74,10 @@ def train(
 
     **Arguments:** `batches`: the batches of an epoch, from its number. `loss`: of a model at a batch, with a key for
     dropout. `score`: of a model after an epoch, on data that it does not learn from; the higher the better. Runs that
-    are given the same `loss` and `optimiser` share their programs. `checkpoint`: a file to write after each epoch.
-    `resume`: to begin where that file ends, if it is there. `progress`: whether to show a bar, with tqdm; by default
-    where the error stream is a terminal.
+    are given the same `loss` and `optimiser` share their programs. `rate`: what the optimiser's change is multiplied
+    by, from the number of the step: `one_cycle`, say, with an optimiser of learning rate 1. It is no part of the
+    program. `checkpoint`: a file to write after each epoch. `resume`: to begin where that file ends, if it is there.
+    `progress`: whether to show a bar, with tqdm; by default where the error stream is a terminal.
 
     **Returns:** the run; `run.best` is the model after its best epoch, `run.programs` how many programs were compiled.
 
@@ -81,14 +86,14 @@ def train(
     file = None if checkpoint is None else Path(checkpoint)
     state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
     unknown = np.full(epochs, np.nan)
-    run = Run(model, model, state, 0, unknown, unknown, unknown)
+    run = Run(model, model, state, 0, 0, unknown, unknown, unknown)
     if resume and file is not None and file.exists():
         run = load(file, run)
     step = _compiled(loss, optimiser)
     before = eqx.debug.get_num_traces(step)
     with _Bar(title, run.epoch, epochs, progress) as bar:
         while run.epoch < epochs:
-            run = _epoch(run, step, batches, score, jr.fold_in(key, run.epoch))
+            run = _epoch(run, step, batches, score, rate, jr.fold_in(key, run.epoch))
             bar.advance(run)
             if file is not None:
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -96,22 +101,46 @@ def train(
     return dataclasses.replace(run, programs=eqx.debug.get_num_traces(step) - before)
 
 
-def _epoch(run: Run[M], step: Any, batches: Callable[[int], Iterable[B]], score: Any, key: PRNGKeyArray) -> Run[M]:
+def one_cycle(steps: int, peak: float, *, up: float = 0.1) -> Callable[[int], float]:
+    """A learning rate that goes up to a peak and down to nothing, each along half a cosine: a `rate` for `train`.
+
+    **Arguments:** `steps`: of the whole run. `up`: the share of them that goes up, from a 25th of the peak.
+    """
+    top = max(1, round(up * steps))
+
+    def rate(step: int) -> float:
+        if step < top:
+            return peak * (1 + 24 * _rise(step / top)) / 25
+        return peak * _rise((steps - step) / max(1, steps - top))
+
+    return rate
+
+
+def _rise(share: float) -> float:
+    """From 0 to 1, level at both ends."""
+    return (1 - math.cos(math.pi * share)) / 2
+
+
+def _epoch(
+    run: Run[M], step: Any, batches: Callable[[int], Iterable[B]], score: Any, rate: Any, key: PRNGKeyArray
+) -> Run[M]:
     """The run after one more epoch."""
     began, model, state, losses = time.perf_counter(), run.model, run.state, []
     for i, batch in enumerate(batches(run.epoch)):
-        model, state, loss = step(model, state, batch, jr.fold_in(key, i))
+        pace = jnp.asarray(rate(run.steps + i), jnp.float32)
+        model, state, loss = step(model, state, batch, pace, jr.fold_in(key, i))
         losses.append(loss)
     mean = float(np.mean(jax.device_get(losses))) if losses else np.nan
     seconds = time.perf_counter() - began
     reached = score(model)
-    better = not (np.nanmax(run.scores, initial=-np.inf) >= reached)
+    better = not (np.nanmax(run.scores, initial=-np.inf) > reached)
     at = run.epoch
     return Run(
         model,
         model if better else run.best,
         state,
         at + 1,
+        run.steps + len(losses),
         _with(run.losses, at, mean),
         _with(run.scores, at, reached),
         _with(run.seconds, at, seconds),
@@ -122,16 +151,18 @@ def _epoch(run: Run[M], step: Any, batches: Callable[[int], Iterable[B]], score:
 def _compiled(loss: Any, optimiser: optax.GradientTransformation) -> Any:
     """The step of a loss and an optimiser: one function, so that every run of both has its programs."""
 
-    counted: Any = eqx.debug.assert_max_traces(max_traces=None)
+    slope_of: Any = eqx.filter_value_and_grad(loss)
 
-    @eqx.filter_jit
-    @counted
-    def step(model: Any, state: Any, batch: Any, key: Any) -> tuple[Any, Any, Any]:
-        value, slope = eqx.filter_value_and_grad(loss)(model, batch, key)
-        change, state = optimiser.update(slope, state, eqx.filter(model, eqx.is_inexact_array))
+    def step(model: Any, state: Any, batch: Any, rate: Any, key: Any) -> tuple[Any, Any, Any]:
+        value, slope = slope_of(model, batch, key)
+        with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
+            change, state = optimiser.update(slope, state, eqx.filter(model, eqx.is_inexact_array))
+        change = jax.tree.map(lambda x: (rate * x).astype(x.dtype), change)
         return eqx.apply_updates(model, change), state, value
 
-    return step
+    compiled: Any = eqx.filter_jit
+    counted: Any = eqx.debug.assert_max_traces
+    return compiled(counted(max_traces=None)(step))  # it can be asked how many programs it has
 
 
 def _with(history: Any, at: int, value: float) -> Any:

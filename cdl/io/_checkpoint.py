@@ -110,27 +110,34 @@ def _read(path: Path) -> tuple[_Head, bytes]:
             )
         content = file.read()
     found = hashlib.sha256(struct.pack("<I", length) + content).digest()
-    try:
-        head = _Head(**json.loads(content[:length]))
-        lengths = len(content) - length, int(head.length)
-    except (ValueError, TypeError, RecursionError):
-        head, lengths = _Head([], 0, "", 0), (0, 0)  # the checksum tells, or the structure
-    if lengths[0] != lengths[1]:
-        wrong = "cut short" if lengths[0] < lengths[1] else "too long"
-        raise CheckpointError(
-            f"`{path}` is {wrong}: after its head it has {lengths[0]} bytes, and it says {lengths[1]}."
-        )
+    head, rest = _parsed(content[:length]), len(content) - length
+    if head is not None and rest != head.length:
+        wrong = "cut short" if rest < head.length else "too long"
+        raise CheckpointError(f"`{path}` is {wrong}: after its head it has {rest} bytes, and it says {head.length}.")
     if found != checksum:
         raise CheckpointError(
             f"`{path}` was altered: its checksum is {checksum.hex()[:16]}…, and its content's {found.hex()[:16]}…."
         )
+    if head is None:
+        raise CheckpointError(f"`{path}` has a head that is not {_Head._fields}, and begins {content[:20]!r}.")
     return head, content[length:]
+
+
+def _parsed(text: bytes) -> _Head | None:
+    """The head that a text spells, if it spells one."""
+    try:
+        head = _Head(**json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        return None
+    right = isinstance(head.leaves, list) and all(isinstance(line, str) for line in head.leaves)
+    right = right and isinstance(head.many, int) and isinstance(head.structure, str) and isinstance(head.length, int)
+    return head if right else None
 
 
 def _compare(path: Path, file: _Head, template: _Head) -> None:
     if file == template:
         return
-    there, here = [*map(str, file.leaves), "nothing"], [*template.leaves, "nothing"]
+    there, here = [*file.leaves, "nothing"], [*template.leaves, "nothing"]
     pairs = ((i, a, b) for i, (a, b) in enumerate(zip(there, here, strict=False)) if a != b)
     i, a, b = next(pairs, (0, f"of hash {file.structure}", f"of hash {template.structure}"))
     raise CheckpointError(

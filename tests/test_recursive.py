@@ -25,7 +25,9 @@ def cases(getkey) -> dict[str, tuple[Any, Any, dict[Any, int]]]:
     leaf = lambda: Node(v(), Many())
     handlers = s.Except(s.Then(s.Raise(), s.Done()), s.NoMore())
     body = s.Then(s.If(s.Expr(), s.Then(s.Bind(), s.Done()), s.Done()), s.Then(s.Break(), s.Done()))
-    statement = s.Try(s.For(s.Bind(), body, s.Done()), handlers, s.Done(), s.Match(s.CaseAny(s.Expr(), body, s.NoMatch())))
+    statement = s.Try(
+        s.For(s.Bind(), body, s.Done()), handlers, s.Done(), s.Match(s.CaseAny(s.Expr(), body, s.NoMatch()))
+    )
     return {
         "tree": (TreeF, Fork(Leaf(v()), Fork(Leaf(v()), Leaf(v()))), {Leaf: 3}),
         "labelled": (LabelledTreeF, Branch(v(), Branch(v(), Tip(), Tip()), Tip()), {Branch: 3}),
@@ -69,7 +71,9 @@ def twin_n_ary(net: Any, cell: Any, tree: Any, read: Callable[[Any], Any]) -> An
     x, hs, cs = at_node(net, tree), [read(p)[0] for p in places], [read(p)[1] for p in places]
     sums = [sum((read(child)[0] for child in group), jnp.zeros(WIDTH)) for group in groups]
     i, o, u, *fs = jnp.split(affine(cell.gates, [*x, *hs, *sums]), 3 + len(places))
-    memory = jax.nn.sigmoid(i) * jnp.tanh(u) + sum((jax.nn.sigmoid(f) * c for f, c in zip(fs, cs, strict=True)), jnp.zeros(WIDTH))
+    memory = jax.nn.sigmoid(i) * jnp.tanh(u) + sum(
+        (jax.nn.sigmoid(f) * c for f, c in zip(fs, cs, strict=True)), jnp.zeros(WIDTH)
+    )
     for forget, group in zip(cell.forget, groups, strict=True):
         for h, c in map(read, group):
             memory = memory + jax.nn.sigmoid(affine(forget, [*x, h])) * c
@@ -78,7 +82,10 @@ def twin_n_ary(net: Any, cell: Any, tree: Any, read: Callable[[Any], Any]) -> An
 
 def twin_child_sum(net: Any, cell: Any, tree: Any, read: Callable[[Any], Any]) -> Any:
     places, groups = children(tree)
-    x, states = at_node(net, tree), [read(child) for child in [*places, *sum(groups, [])]]
+    x, states = (
+        at_node(net, tree),
+        [read(child) for child in [*places, *(child for group in groups for child in group)]],
+    )
     i, o, u = jnp.split(affine(cell.gates, [*x, sum((h for h, _ in states), jnp.zeros(WIDTH))]), 3)
     kept = [jax.nn.sigmoid(affine(cell.forget, [*x, h])) * c for h, c in states]
     memory = sum(kept, jax.nn.sigmoid(i) * jnp.tanh(u))
@@ -135,7 +142,10 @@ def test_a_network_is_folded_as_it_is_defined_with_dropout_too(getkey, cases, si
     functor, tree, payload = cases[signature]
     net, key = make(name, functor, payload, getkey(), dropout=0.5), getkey()
     forest = pack(functor, [tree])
-    both = lambda net, key: (fold(net, forest, key=key), cata(net, key=key if key is None else jr.fold_in(key, 0))(tree))
+    both = lambda net, key: (
+        fold(net, forest, key=key),
+        cata(net, key=key if key is None else jr.fold_in(key, 0))(tree),
+    )
     folded, defined = both(net, None)
     assert eqx.tree_equal(jax.tree.map(lambda x: x[0], folded), defined, rtol=1e-5, atol=1e-6)
     dropped, by_definition = both(net, key)
@@ -149,7 +159,9 @@ def test_dropout_keeps_the_mean_and_leaves_the_memory_alone(getkey):
 
     net = n_ary(TreeF, WIDTH, payload={Leaf: 1}, dropout=0.25, key=getkey())
     seen = []
-    net = eqx.tree_at(lambda n: n.cells["2 places, 0 groups"], net, lambda x, places, groups: seen.append(places) or places[0])
+    net = eqx.tree_at(
+        lambda n: n.cells["2 places, 0 groups"], net, lambda x, places, groups: seen.append(places) or places[0]
+    )
     child = State(jnp.ones(WIDTH), jnp.full(WIDTH, 7.0))
     for key in jr.split(getkey(), 200):
         net(Fork(child, child), key=key)
@@ -186,9 +198,10 @@ def test_weights_do_not_grow_with_the_tree(cases):
 def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
     from typing import Generic, TypeVar, Union
 
+    from jaxtyping import Array, Float
+
     from cdl import Base, cata
     from cdl_arch.recursive import Arity, arity_of, gated
-    from jaxtyping import Array, Float
 
     X = TypeVar("X", covariant=True)
 
@@ -233,7 +246,9 @@ def test_a_function_in_a_constructor_is_refused():
     from cdl import MooreF, SignatureError
     from cdl_arch.recursive import tree_rnn
 
-    with pytest.raises(SignatureError, match=r"`Moore.* a cell reads payloads that are fields of their own, and children"):
+    with pytest.raises(
+        SignatureError, match=r"`Moore.* a cell reads payloads that are fields of their own, and children"
+    ):
         tree_rnn(MooreF, WIDTH, key=jr.key(0))
 
 

@@ -8,6 +8,7 @@
 | `c = i ⊙ u + Σ fₖ ⊙ cₖ + Σ f′ ⊙ c′`, `h = o ⊙ tanh c`      | `State(h, c)`                                          |
 """
 
+import math
 from typing import Any
 
 import equinox as eqx
@@ -111,7 +112,7 @@ def kept(forget: eqx.nn.Linear, at_node: list[Array]) -> Any:
 
 def learned(width: int, dtype: Any, key: PRNGKeyArray) -> State:
     """A state to begin learning from."""
-    return State(*jr.normal(key, (2, width), dtype))
+    return State(*(jr.normal(key, (2, width), dtype) / math.sqrt(width)))
 
 
 def _hidden(state: State) -> Array:

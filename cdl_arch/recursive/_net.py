@@ -7,6 +7,7 @@
 | one summand's map, `ℝᵉ × Sⁿ × (List S)ᵐ → S` | a `Cell`                                                         |
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, get_args, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -134,7 +135,7 @@ def derive(
     cell_of: dict[str, str] = {}
     for i, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         arity, (for_vector, for_payload, for_cell) = arity_of(kind), jr.split(jr.fold_in(key, i), 3)
-        vector = None if shared is None else jr.normal(for_vector, (embed,), dtype) / np.sqrt(embed).item()
+        vector = None if shared is None else jr.normal(for_vector, (embed,), dtype) / math.sqrt(embed)
         read = _payload_map(kind, arity, embed, payload or {}, dtype, for_payload)
         inputs[name] = Input(vector, read)
         cell_of[name] = name if shared is None else shared(arity)

@@ -5,6 +5,7 @@
 | `h = tanh(W [x, h₁ … hₙ, Σ h′] + b)`             | `linear`: of what is at the node, at its places, in groups |
 """
 
+import math
 from typing import Any
 
 import equinox as eqx
@@ -51,7 +52,7 @@ def tree_rnn(
         signature,
         vector(width, dtype),
         lambda arity, given, key: RnnCell(arity, given, width, dtype=dtype, key=key),
-        lambda key: jr.normal(key, (width,), dtype),
+        lambda key: jr.normal(key, (width,), dtype) / math.sqrt(width),
         shared=(lambda arity: f"{arity.places} places, {arity.groups} groups") if shared else None,
         embed=width if embed is None else embed,
         payload=payload,

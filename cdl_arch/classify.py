@@ -1,0 +1,125 @@
+"""Yes or no, for trees: batches, a loss and answers, for networks that read trees and for one that reads them written.
+
+| the reader               | a batch is                                                                          |
+| ------------------------ | ----------------------------------------------------------------------------------- |
+| `Judge`, by `Trees`      | a forest, of one number of trees and about one number of nodes: all in one program  |
+| `GruReader`, by `Texts`  | texts of like length                                                                |
+
+Both are asked in the same way: `batches(seed, epoch)`, `loss(model, batch, key)`, `answers(model, rows)`.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from cdl import Algebra, Corpus, fold, Forest
+
+from . import baselines
+
+
+Rows = Int[np.ndarray, " rows"]
+
+
+class Judge(eqx.Module):
+    """An algebra, and a linear map that reads its values: positive for yes. The values are an LSTM's, or vectors."""
+
+    algebra: Algebra[Any, Any]
+    head: eqx.nn.Linear
+    dropout: eqx.nn.Dropout
+
+    def __init__(self, algebra: Algebra[Any, Any], width: int, *, dropout: float = 0.1, key: PRNGKeyArray) -> None:
+        self.algebra = algebra
+        self.head = eqx.nn.Linear(width, "scalar", key=key)
+        self.dropout = eqx.nn.Dropout(dropout)
+
+    def read(self, value: Any) -> Float[Array, ""]:
+        """The logit of one value of the algebra's carrier."""
+        return self.head(jax.tree.leaves(value)[0])
+
+    def __call__(self, forest: Forest, key: PRNGKeyArray | None = None) -> Float[Array, " trees"]:
+        """The logit of every tree. With a key, parts are dropped at random, as in training."""
+        below, at_head = (None, None) if key is None else jr.split(key)
+        values = jax.tree.leaves(fold(self.algebra, forest, key=below))[0]
+        return jax.vmap(self.head)(self.dropout(values, key=at_head, inference=key is None))
+
+
+class Trees:
+    """Trees with their answers, as a `Judge` learns from them. `rows` are those to learn from."""
+
+    def __init__(self, corpus: Corpus, truth: Bool[np.ndarray, " n"], rows: Rows, size: int) -> None:
+        self.corpus, self.truth, self.rows, self.size = corpus, truth, rows, size
+        self.nodes = np.diff(corpus.flat.start)
+        self.steps = len(rows) // size
+
+    def batches(self, seed: int, epoch: int) -> Iterator[tuple[Forest, Array]]:
+        """Batches of `size` trees, drawn so as to be equal in nodes; what is left over is left out of this epoch."""
+        chance = np.random.default_rng([seed, epoch])
+        mixed = chance.permutation(self.rows)[: self.steps * self.size]
+        strata = mixed[np.argsort(self.nodes[mixed], kind="stable")].reshape(self.size, self.steps)
+        for rows in chance.permuted(strata, axis=1).T:
+            yield self.corpus[rows], jnp.asarray(self.truth[rows], jnp.float32)
+
+    @staticmethod
+    def loss(judge: Judge, batch: tuple[Forest, Array], key: PRNGKeyArray) -> Float[Array, ""]:
+        """The mean cross-entropy."""
+        return optax.sigmoid_binary_cross_entropy(judge(batch[0], key), batch[1]).mean()
+
+    def answers(self, judge: Judge, rows: Rows) -> Bool[np.ndarray, " rows"]:
+        """Yes or no for some trees, asked in forests of one number of trees and about one number of nodes."""
+        at_once = 4 * self.size
+        many, found = -(-len(rows) // at_once), np.zeros(len(self.corpus), bool)
+        padded = np.resize(rows[np.argsort(self.nodes[rows], kind="stable")], many * at_once)
+        for some in (padded[i::many] for i in range(many)):
+            found[some] = np.asarray(_logits(judge, self.corpus[some])) > 0
+        return found[rows]
+
+
+class Texts:
+    """The same trees written out, as a `GruReader` learns from them."""
+
+    def __init__(
+        self, texts: Sequence[Int[np.ndarray, " _"]], truth: Bool[np.ndarray, " n"], rows: Rows, size: int
+    ) -> None:
+        self.texts, self.truth, self.rows, self.size = texts, truth, rows, size
+        self.steps = sum(1 for _ in self._batches(rows, 0))
+
+    def batches(self, seed: int, epoch: int) -> Iterator[baselines.Batch]:
+        """Every text once, in batches of like length."""
+        return self._batches(self.rows, 1000 * seed + epoch)
+
+    @staticmethod
+    def loss(reader: baselines.GruReader, batch: baselines.Batch, key: PRNGKeyArray) -> Float[Array, ""]:
+        """The mean cross-entropy of the rows that are texts."""
+        keys = jr.split(key, batch.lengths.shape[0])
+        logits = jax.vmap(lambda text, length, key: reader(text, length, key=key))(batch.texts, batch.lengths, keys)
+        real = jnp.asarray(batch.real, jnp.float32)
+        wrong = optax.sigmoid_binary_cross_entropy(logits, jnp.asarray(batch.answers, jnp.float32))
+        return jnp.sum(wrong * real) / jnp.sum(real)
+
+    def answers(self, reader: baselines.GruReader, rows: Rows) -> Bool[np.ndarray, " rows"]:
+        """Yes or no for some texts."""
+        found = np.zeros(len(rows), bool)
+        for batch in self._batches(rows, None):
+            logits = np.asarray(_logits_of_texts(reader, batch.texts, batch.lengths))
+            found[batch.indices[batch.real]] = logits[batch.real] > 0
+        return found
+
+    def _batches(self, rows: Rows, seed: int | None) -> Iterator[baselines.Batch]:
+        return baselines.batches([self.texts[i] for i in rows], self.truth[rows], self.size, seed)
+
+
+@eqx.filter_jit
+def _logits(judge: Judge, forest: Forest) -> Array:
+    return judge(forest)
+
+
+@eqx.filter_jit
+def _logits_of_texts(reader: baselines.GruReader, texts: Any, lengths: Any) -> Array:
+    return jax.vmap(reader)(texts, lengths)

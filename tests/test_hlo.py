@@ -1,0 +1,97 @@
+"""No loop of a compiled fold, or of its gradient, copies a whole table of states or cotangents: they are written in
+place.
+
+The optimised HLO is read; that the reader finds a copy is tested on a loop that makes one.
+"""
+
+import dataclasses
+from typing import Any, Generic, Never, TypeVar, Union
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import pytest
+from any_algebra import any_algebra
+from hlo import computations, copies_in_loops, in_loops
+
+from cdl import Base, fold, Forest, Many, pack
+from cdl.run._bucket import Size, WIDTHS
+
+
+X = TypeVar("X", covariant=True)
+
+
+class Mixed:
+    """The name of the functor `R + R × X + X² + List X × X`."""
+
+
+class End(Base[Mixed, Never]):
+    label: float
+
+
+class Go(Base[Mixed, X], Generic[X]):
+    label: float
+    rest: X
+
+
+class Both(Base[Mixed, X], Generic[X]):
+    left: X
+    right: X
+
+
+class All(Base[Mixed, X], Generic[X]):
+    some: Many[X]
+    last: X
+
+
+MixedF = Union[End, Go[X], Both[X], All[X]]
+
+
+def forest_of(widths: tuple[int, ...]) -> Forest:
+    """A forest whose chunks have these widths, and whose tables are of lengths that no other array has."""
+    tree: Any = Both(Go(1.0, End(2.0)), End(0.5))
+    tree = Both(All(Many([tree, End(3.0)]), tree), All(Many(), tree))
+    sizes = tuple(Size(w, 2 * w + 2) for w in widths)
+    bucket = dataclasses.replace(pack(MixedF, [tree]).bucket, sizes=sizes, blocks=sizes, nodes=9973)
+    return pack(MixedF, [tree], bucket=bucket)
+
+
+def total(inputs: Any) -> Any:
+    return jnp.sum(jnp.sin(fold(*inputs)))
+
+
+def optimised(f: Any, forest: Forest) -> str:
+    alg = any_algebra(MixedF, jr.key(0), jnp.float32, ways=("sum",))
+    arrays, rest = eqx.partition((alg, forest), eqx.is_array)
+    return str(jax.jit(lambda arrays: f(eqx.combine(arrays, rest))).lower(arrays).compile().as_text())
+
+
+@pytest.mark.parametrize("function", [total, eqx.filter_grad(total)], ids=["fold", "gradient"])
+@pytest.mark.parametrize("widths", [WIDTHS[i : i + 2] for i in range(0, len(WIDTHS), 2)], ids=str)
+def test_no_loop_copies_a_table_of_states_or_cotangents(widths, function):
+    forest = forest_of(widths)
+    text = optimised(function, forest)
+    assert in_loops(computations(text))
+    assert copies_in_loops(text, {forest.bucket.rows, forest.bucket.edges}) == []
+
+
+def loop(body: Any) -> str:
+    """The optimised HLO of a loop over two tables."""
+
+    def run(tables: Any) -> Any:
+        return jax.lax.fori_loop(0, 9, body, tables)
+
+    return str(jax.jit(run).lower((jnp.zeros((777, 3)), jnp.ones((777, 3)))).compile().as_text())
+
+
+def test_the_reader_finds_a_copy_that_a_loop_makes():
+    text = loop(lambda i, tables: (tables[0].at[i].set(tables[1][i + 1]), tables[0]))
+    assert copies_in_loops(text, {777})
+    assert copies_in_loops(text, {776}) == []
+
+
+def test_the_reader_finds_none_where_a_table_is_written_in_place():
+    text = loop(lambda i, tables: (tables[0].at[i].set(tables[1][i + 1]), tables[1]))
+    assert in_loops(computations(text))
+    assert copies_in_loops(text, {777}) == []

@@ -4,8 +4,13 @@
 acts on what is imported after it: so nothing here imports `cdl`. `test_typecheck.py` proves that it is on.
 """
 
+import os
 import zlib
 from collections.abc import Callable
+
+
+# The suite compiles much and runs little of it: half the time is saved by leaving out what makes programs fast.
+os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=0"
 
 import hypothesis
 import jax

@@ -1,0 +1,125 @@
+"""`fold` at the ends: what stands in the padding, functions with a pole, very wide nodes beside leaves, deep chains."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from agreement import agrees, payload_places
+from deep import DEPTH, run_alone
+
+from cdl import algebra, Cons, fold, Fork, Leaf, ListF, Many, Nil, Node, pack, RoseF, to_list, TreeF
+
+
+TREES = [Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(0.5))), Leaf(3.0), Fork(Leaf(4.0), Leaf(5.0))]
+WEIGHTS = {"left": jnp.array([0.3, 0.7], jnp.float32), "right": jnp.array([0.9, 0.2], jnp.float32)}
+
+
+def with_poles(weights: Any) -> Any:
+    """An algebra of positive numbers, whose functions have a pole or no slope at 0."""
+
+    @algebra
+    def read(layer: Any) -> jax.Array:
+        match layer:
+            case Leaf(label):
+                return jnp.log(label * jnp.exp(weights["left"])) ** 2 + label
+            case Fork(left, right):
+                norm = jnp.linalg.norm(weights["left"] * left)
+                return jnp.sqrt(weights["right"] * right) + 1 / norm + jnp.log(left)
+            case Node(label, children):
+                total = children.map(lambda x: jnp.sqrt(x) + jnp.log(x) / jnp.linalg.norm(x)).sum(jnp.ones(2))
+                return label + jnp.sqrt(jnp.sum(jnp.square(total * weights["left"]))) + weights["right"]
+
+    return read
+
+
+def value_and_gradients(forest: Any) -> Any:
+    def total(inputs: Any) -> Any:
+        weights, forest = inputs
+        return jnp.sum(jnp.sin(fold(with_poles(weights), forest)))
+
+    return eqx.filter_jit(eqx.filter_value_and_grad(total))((WEIGHTS, forest))
+
+
+def test_nan_in_the_padding_changes_no_value_and_no_gradient():
+    forest = pack(TreeF, TREES)
+    rows = [row for _, row in payload_places(forest, TREES).values()]
+    column = np.full(forest.payload[0].shape, np.nan, np.float32)
+    column[rows] = forest.payload[0][jnp.array(rows)]
+    poisoned = eqx.tree_at(lambda f: f.payload, forest, (jnp.asarray(column),))
+    clean, dirty = value_and_gradients(forest), value_and_gradients(poisoned)
+    assert eqx.tree_equal(clean, dirty)
+    assert all(jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(dirty))
+
+
+def test_functions_with_a_pole_give_the_definition_s_gradient():
+    agrees(pack(TreeF, TREES), TREES, WEIGHTS, 1e-4, make=with_poles)
+
+
+def test_functions_with_a_pole_at_each_child_of_a_many_give_the_definition_s_gradient():
+    leaf = lambda label: Node(label, Many())
+    trees = [Node(1.0, Many([leaf(2.0), Node(0.5, Many([leaf(3.0)]))])), leaf(0.25)]
+    agrees(pack(RoseF, trees), trees, WEIGHTS, 1e-4, make=with_poles)
+
+
+@pytest.mark.parametrize("how", ["sum", "max", "mean"])
+def test_a_leaf_stands_beside_a_node_of_two_thousand_children(how):
+    labels = np.random.default_rng(0).normal(size=2_000)
+    leaves = [Node(float(x), Many()) for x in labels]
+    trees = [Node(0.5, Many()), Node(0.25, Many(leaves)), Node(0.75, Many(leaves[:1]))]
+
+    @algebra
+    def read(layer: Any) -> jax.Array:
+        match layer:
+            case Node(label, children):
+                mapped = children.map(lambda x: jnp.sin(x))
+                return label + 2 * getattr(mapped, how)(jnp.float32(0))
+
+    forest = pack(RoseF, trees)
+    (_, values), gradient = eqx.filter_jit(eqx.filter_value_and_grad(lambda f: second(fold(read, f)), has_aux=True))(
+        forest
+    )
+    reduced = [0.0, getattr(np, how)(np.sin(labels)), np.sin(labels[0])]
+    np.testing.assert_allclose(values, np.array([0.5, 0.25, 0.75]) + 2 * np.array(reduced), rtol=1e-4)
+    highest = (np.arange(2_000) == np.sin(labels).argmax()).astype(float)
+    share = {"sum": np.ones(2_000), "mean": np.full(2_000, 1 / 2_000), "max": highest}[how]
+    rows = np.zeros(2_001, np.int64)  # of the wide tree's nodes, in pre-order
+    own = np.flatnonzero(np.asarray(forest.tree)[: forest.size] == 1)
+    rows[np.asarray(forest.order)[own]] = own
+    np.testing.assert_allclose(gradient.payload[0][rows], [1, *(2 * np.cos(labels) * share)], rtol=1e-4, atol=1e-7)
+
+
+def second(values: Any) -> tuple[Any, Any]:
+    return values[1], values
+
+
+def deep_folds() -> None:
+    @algebra
+    def alternating(layer: Any) -> jax.Array:
+        match layer:
+            case Nil():
+                return jnp.float32(1)
+            case Cons(head, tail):
+                return head - 0.5 * tail
+
+    trees = [to_list(np.cos(np.arange(DEPTH)).tolist()), to_list([1.0, 2.0])]
+    forest = pack(ListF, trees)
+    assert forest.depth == DEPTH + 1
+
+    def first(forest: Any) -> Any:
+        return fold(alternating, forest)[0]
+
+    value, gradient = eqx.filter_jit(eqx.filter_value_and_grad(first))(forest)
+    powers = (-0.5) ** np.arange(60)
+    np.testing.assert_allclose(value, (np.cos(np.arange(60)) * powers).sum(), rtol=1e-5)
+    rows = np.zeros(DEPTH + 1, np.int64)  # of the first list's nodes, in pre-order
+    own = np.flatnonzero(np.asarray(forest.tree)[: forest.size] == 0)
+    rows[np.asarray(forest.order)[own]] = own
+    np.testing.assert_allclose(gradient.payload[0][rows[:60]], powers, rtol=1e-5)
+    assert len(own) == DEPTH + 1
+
+
+def test_chains_a_hundred_thousand_deep_pack_and_fold_forwards_and_backwards():
+    run_alone(deep_folds)

@@ -138,7 +138,7 @@ def test_a_carrier_that_changes_between_constructors_is_refused(wrong):
                 return wrong(left)
 
     with pytest.raises(
-        CarrierMismatch, match=r"(?s)at `Leaf` its value is .*float32\[\].* and at `Fork` .*the same structure"
+        CarrierMismatch, match=r"(?s)at `Leaf` its value is .*f32\[\].* and at `Fork` .*the same structure"
     ):
         fold(changes, pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))]))
 

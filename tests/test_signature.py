@@ -328,9 +328,9 @@ def test_a_base_whose_second_argument_is_no_variable_is_refused():
 
 
 def test_the_wrong_number_of_fields_is_refused():
-    with pytest.raises(TypeError, match="missing .* required .*argument: 'right'"):
+    with pytest.raises(TypeError, match=r"missing .* required .*argument: 'right'"):
         Fork(1)
-    with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given|too many positional arguments"):
+    with pytest.raises(TypeError, match=r"takes 2 positional arguments but 3 were given|too many positional arguments"):
         Neg(1, 2)
 
 

@@ -197,7 +197,7 @@ def _stronger(x: Any, y: Any) -> Any:
 
 
 def _show(carrier: Carrier) -> str:
-    return str(eqx.tree_pformat(carrier.unflatten(carrier.leaves), struct_as_array=True))
+    return str(eqx.tree_pformat(carrier.unflatten(one_of(carrier.leaves)), struct_as_array=True))
 
 
 def _require(carrier: Carrier | None) -> Carrier:

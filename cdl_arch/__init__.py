@@ -1,1 +1,15 @@
-"""Architectures, each in three parts: its parameters, one layer, and the algebra or coalgebra that they make."""
+"""Architectures, each in three parts: its parameters, one layer, and the algebra or coalgebra that they make.
+
+| module      | what it gives                                                             |
+| ----------- | ------------------------------------------------------------------------- |
+| `recursive` | tree networks of any signature                                            |
+| `train`     | a training loop whose runs are values, and can be broken off and resumed  |
+| `classify`  | yes or no for trees: a loss, batches, answers                             |
+| `baselines` | what a tree network has to beat                                           |
+| `data`      | Python's standard library, read as trees                                  |
+| `figures`   | figures for pages                                                         |
+"""
+
+# isort: off
+from . import recursive as recursive, train as train, classify as classify
+from . import baselines as baselines, data as data, figures as figures

@@ -6,3 +6,6 @@
 | `definite`   | definite assignment: a functor of statements, examples, and the exact algebra        |
 | `python_ast` | the whole syntax as a one-sorted signature, made from the node classes of `ast`      |
 """
+
+# isort: off
+from . import stdlib as stdlib, definite as definite

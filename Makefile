@@ -15,7 +15,7 @@ RUN := $(VENV)/bin/python
 # A Python of an environment that is active, or a PYTHONPATH, is not to be seen in this one.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: test test-slow check format lint mypy pyright docs first-network first-network-full tutorials bench
+.PHONY: test test-slow check format lint mypy pyright planted docs first-network first-network-full tutorials bench
 .DEFAULT_GOAL := test
 
 test: $(VENV)/.has-test
@@ -24,9 +24,9 @@ test: $(VENV)/.has-test
 test-slow: $(VENV)/.has-test
 	$(RUN) -m pytest -m slow $(ARGS)
 
-check: format lint mypy pyright
+check: format lint mypy pyright planted
 
-format lint mypy pyright: $(VENV)/.has-test $(VENV)/.has-check
+format lint mypy pyright planted: $(VENV)/.has-test $(VENV)/.has-check
 
 format:
 	$(RUN) -m ruff format --check .
@@ -39,6 +39,9 @@ mypy:
 
 pyright:
 	$(RUN) -m pyright --pythonpath $(RUN) --warnings
+
+planted: # the errors that both type checkers are to find
+	$(RUN) -m pytest tests/test_typing.py
 
 docs: $(VENV)/.has-docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)

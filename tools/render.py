@@ -1,7 +1,8 @@
 """Render `tutorials/*.py` (jupytext's percent format) as pages, with their outputs and figures.
 
-`python tools/render.py [--all] [--into FOLDER] [NAME ...]` runs the scripts whose pages are out of date, or all of
-them, or those named; each page is written beside its script, or in FOLDER, with the hash of the script at its head.
+`python tools/render.py [--all] [--into FOLDER] [--resume] [NAME ...]` runs the scripts whose pages are out of date, or
+all of them, or those named; each page is written beside its script, or in FOLDER, with the hash of the script at its
+head.
 """
 
 import argparse
@@ -21,7 +22,7 @@ TUTORIALS = ROOT / "tutorials"
 SETUP = """\
 import sys
 import matplotlib_inline.backend_inline as _figures
-sys.argv = [{script!r}]
+sys.argv = [{script!r}, *{arguments!r}]
 _figures.set_matplotlib_formats("svg")
 """
 
@@ -36,10 +37,10 @@ def is_current(script: pathlib.Path) -> bool:
     return page.exists() and page.read_text().startswith(head(script))
 
 
-def executed(script: pathlib.Path) -> nbformat.NotebookNode:
+def executed(script: pathlib.Path, arguments: list[str]) -> nbformat.NotebookNode:
     """The script as a notebook that has run from the root of the tree, as `python tutorials/NAME.py` does."""
     notebook = jupytext.read(script)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(SETUP.format(script=str(script))))
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(SETUP.format(script=str(script), arguments=arguments)))
     runner = ExecutePreprocessor(timeout=None, kernel_name="python3")
     runner.preprocess(notebook, {"metadata": {"path": str(ROOT)}})
     del notebook.cells[0]
@@ -49,10 +50,10 @@ def executed(script: pathlib.Path) -> nbformat.NotebookNode:
     return notebook
 
 
-def render(script: pathlib.Path, into: pathlib.Path) -> None:
+def render(script: pathlib.Path, into: pathlib.Path, arguments: list[str]) -> None:
     files = f"{script.stem}_files"
     resources = {"unique_key": script.stem, "output_files_dir": files}
-    body, resources = MarkdownExporter().from_notebook_node(executed(script), resources)
+    body, resources = MarkdownExporter().from_notebook_node(executed(script, arguments), resources)
     (into / files).mkdir(parents=True, exist_ok=True)
     for old in (into / files).iterdir():
         old.unlink()
@@ -66,6 +67,7 @@ def main(argv: list[str]) -> None:
     parser.add_argument("names", nargs="*", help="scripts, such as first_network")
     parser.add_argument("--all", action="store_true", help="also those whose page is current")
     parser.add_argument("--into", type=pathlib.Path, default=TUTORIALS, help="the folder for the pages")
+    parser.add_argument("--resume", action="store_true", help="scripts go on from the checkpoints of an earlier run")
     options = parser.parse_args(argv)
     scripts = [TUTORIALS / f"{name}.py" for name in options.names] or sorted(TUTORIALS.glob("*.py"))
     for script in scripts:
@@ -73,7 +75,7 @@ def main(argv: list[str]) -> None:
             print(f"{script.name}: the page is current")
             continue
         began = time.perf_counter()
-        render(script, options.into)
+        render(script, options.into, ["--resume"] if options.resume else [])
         print(f"{script.name}: rendered in {time.perf_counter() - began:.0f} s")
 
 

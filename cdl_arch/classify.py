@@ -95,8 +95,8 @@ class Texts:
         return self._batches(self.rows, 1000 * seed + epoch)
 
     @staticmethod
-    def loss(reader: baselines.GruReader, batch: baselines.Batch, key: PRNGKeyArray) -> Float[Array, ""]:
-        """The mean cross-entropy of the rows that are texts."""
+    def loss(reader: baselines.GruReader, batch: Any, key: PRNGKeyArray) -> Float[Array, ""]:
+        """The mean cross-entropy of the rows of a `Batch` that are texts."""
         keys = jr.split(key, batch.lengths.shape[0])
         logits = jax.vmap(lambda text, length, key: reader(text, length, key=key))(batch.texts, batch.lengths, keys)
         real = jnp.asarray(batch.real, jnp.float32)

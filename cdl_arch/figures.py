@@ -96,12 +96,12 @@ def outline(title: str, text: Sequence[str], nodes: Sequence[Node], heads: Mappi
     left.text(0, -2, title, fontweight="bold", color=_TEXT)
     for i, line in enumerate(text):
         left.text(0, i + 0.5, line, family="monospace", fontsize=8.5, va="center", color=_TEXT)
-    for x, head, side in ((0.0, "name", "left"), (0.5, "exactly", "left"), (1.0, "learnt", "right")):
+    for x, head, side in ((0.0, "name", "left"), (0.46, "exactly", "left"), (1.0, "learnt", "right")):
         right.text(x, -0.5, heads[head], fontsize=9, fontweight="bold", color=_TEXT, ha=side)
     for i, node in enumerate(nodes):
         colour, _ = _MARKS[node.agrees]
         _mark(right, 0.03 * node.depth, i + 0.5, node.name, node.agrees)
-        right.text(0.5, i + 0.5, node.exactly, va="center", fontsize=9, color=_FAINT if node.agrees is None else _TEXT)
+        right.text(0.46, i + 0.5, node.exactly, va="center", fontsize=9, color=_FAINT if node.agrees is None else _TEXT)
         right.text(1, i + 0.5, node.learnt, va="center", fontsize=9, ha="right", color=colour)
     for x, what, agrees in ((0.0, "they agree", True), (0.24, "they differ", False), (0.48, "not asked", None)):
         _mark(right, x, len(nodes) + 1.2, what, agrees)

@@ -2,7 +2,7 @@
 
 | the reader               | a batch is                                                                          |
 | ------------------------ | ----------------------------------------------------------------------------------- |
-| `Judge`, by `Trees`      | a forest, of one number of trees and about one number of nodes: all in one program  |
+| `Judge`, by `Trees`      | a forest of so many trees and about so many nodes, all in one program               |
 | `GruReader`, by `Texts`  | texts of like length                                                                |
 
 Both are asked in the same way: `batches(seed, epoch)`, `loss(model, batch, key)`, `answers(model, rows)`.
@@ -19,7 +19,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from cdl import Algebra, Corpus, fold, Forest
+from cdl import Algebra, Bucket, Corpus, fold, Forest
 
 from . import baselines
 
@@ -51,12 +51,21 @@ class Judge(eqx.Module):
 
 
 class Trees:
-    """Trees with their answers, as a `Judge` learns from them. `rows` are those to learn from."""
+    """Trees with their answers, as a `Judge` learns from them. `rows` are those to learn from.
 
-    def __init__(self, corpus: Corpus, truth: Bool[np.ndarray, " n"], rows: Rows, size: int) -> None:
+    All batches are of one bucket, that of the heaviest one that can be drawn, or one that is given: so the steps of
+    every epoch, and of every task with that bucket, are one program.
+    """
+
+    def __init__(
+        self, corpus: Corpus, truth: Bool[np.ndarray, " n"], rows: Rows, size: int, bucket: Bucket | None = None
+    ) -> None:
         self.corpus, self.truth, self.rows, self.size = corpus, truth, rows, size
-        self.nodes = np.diff(corpus.flat.start)
+        self.nodes = corpus.nodes
         self.steps = len(rows) // size
+        by_nodes = rows[np.argsort(self.nodes[rows], kind="stable")]
+        heaviest = by_nodes[::-1][: size * self.steps : max(self.steps, 1)]
+        self.bucket = corpus[heaviest].bucket if bucket is None else bucket
 
     def batches(self, seed: int, epoch: int) -> Iterator[tuple[Forest, Array]]:
         """Batches of `size` trees, drawn so as to be equal in nodes; what is left over is left out of this epoch."""
@@ -64,7 +73,7 @@ class Trees:
         mixed = chance.permutation(self.rows)[: self.steps * self.size]
         strata = mixed[np.argsort(self.nodes[mixed], kind="stable")].reshape(self.size, self.steps)
         for rows in chance.permuted(strata, axis=1).T:
-            yield self.corpus[rows], jnp.asarray(self.truth[rows], jnp.float32)
+            yield self.corpus.pack(rows, bucket=self.bucket), jnp.asarray(self.truth[rows], jnp.float32)
 
     @staticmethod
     def loss(judge: Judge, batch: tuple[Forest, Array], key: PRNGKeyArray) -> Float[Array, ""]:
@@ -72,12 +81,13 @@ class Trees:
         return optax.sigmoid_binary_cross_entropy(judge(batch[0], key), batch[1]).mean()
 
     def answers(self, judge: Judge, rows: Rows) -> Bool[np.ndarray, " rows"]:
-        """Yes or no for some trees, asked in forests of one number of trees and about one number of nodes."""
-        at_once = 4 * self.size
-        many, found = -(-len(rows) // at_once), np.zeros(len(self.corpus), bool)
-        padded = np.resize(rows[np.argsort(self.nodes[rows], kind="stable")], many * at_once)
+        """Yes or no for some trees, asked in forests like those of training: one program, where they fit its bucket."""
+        many, found = -(-len(rows) // self.size), np.zeros(len(self.corpus), bool)
+        padded = np.resize(rows[np.argsort(self.nodes[rows], kind="stable")], many * self.size)
         for some in (padded[i::many] for i in range(many)):
-            found[some] = np.asarray(_logits(judge, self.corpus[some])) > 0
+            fits = self.nodes[some].sum() <= self.bucket.nodes
+            forest = self.corpus.pack(some, bucket=self.bucket if fits else None)
+            found[some] = np.asarray(_logits(judge, forest)) > 0
         return found[rows]
 
 

@@ -62,12 +62,17 @@ def patch():
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory, patch):
     """A run of all of it, whose checkpoints after the first epoch are kept in a folder of their own."""
+    import functools
     import io
     import types
     from contextlib import redirect_stdout
 
+    import optax
+
     from cdl_arch import train as module
 
+    for name in ("chain", "adamw", "clip_by_global_norm"):  # one optimiser for every run, and so one set of programs
+        patch.setattr(optax, name, functools.cache(getattr(optax, name)))
     folder, early = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("early")
     save = module.save
 

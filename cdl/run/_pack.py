@@ -24,7 +24,8 @@ class Corpus:
     """Trees flattened and validated once, from which any batch is packed in a few whole-array operations.
 
     `corpus[indices]` is a `Forest` of those trees, in that order. Every batch has the sizes of chunk and the variants
-    of the corpus, and a capacity out of a few: an epoch runs in few programs.
+    of the corpus, and a capacity out of a few: an epoch runs in few programs. `corpus.pack(indices, bucket=…)` is one
+    of a bucket that is given: an epoch runs in one.
     """
 
     def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
@@ -36,7 +37,19 @@ class Corpus:
     def __len__(self) -> int:
         return len(self.flat.start) - 1
 
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """How many nodes each tree has."""
+        return np.diff(self.flat.start)
+
     def __getitem__(self, indices: Sequence[int] | NDArray[Any]) -> Forest:
+        return self.pack(indices)
+
+    def pack(self, indices: Sequence[int] | NDArray[Any], *, bucket: Bucket | None = None) -> Forest:
+        """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
+
+        **Raises:** `IndexError` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
+        """
         which = np.asarray(indices)
         if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
             raise IndexError(
@@ -48,7 +61,8 @@ class Corpus:
             raise IndexError(
                 f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
             )
-        forest, self._sizes = assemble(self.functor, self.flat, which, sizes=self._sizes)
+        forest, sizes = assemble(self.functor, self.flat, which, sizes=self._sizes, bucket=bucket)
+        self._sizes = self._sizes or sizes
         return forest
 
 

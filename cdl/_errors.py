@@ -6,6 +6,7 @@
 | `ForeignLayer`       | a layer of the signature in question                                |
 | `CarrierMismatch`    | an algebra: the same carrier out as in, for every constructor       |
 | `PayloadMismatch`    | payloads of one shape and type in every node of a constructor       |
+| `LengthMismatch`     | lengths of sequences that fit the data                              |
 | `TreeTooLarge`       | a finite tree, within the bound that was set                        |
 | `CheckpointError`    | a file that says what it should, whole and unchanged                |
 | `LawBroken`          | a law that holds of the instance given                              |
@@ -30,6 +31,10 @@ class CarrierMismatch(CdlError):
 
 class PayloadMismatch(CdlError):
     """The payloads of one constructor differ in shape, or are no numbers."""
+
+
+class LengthMismatch(CdlError):
+    """Lengths of sequences that are no whole numbers, or do not fit the data."""
 
 
 class TreeTooLarge(CdlError):

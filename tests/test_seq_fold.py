@@ -1,0 +1,162 @@
+"""`fold` and `annotate` of sequences are `cata` and `decorate` of each list, in value and in gradient."""
+
+import functools
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from agreement import close, differentiated, QUICKLY
+from cells import elements, FromEnd, FromStart, H, net, Noisy, NoisyFromStart
+
+from cdl import algebra, decorate, ListF, Packed, Seq, SnocF, to_list, to_snoc
+from cdl.run._scan import annotate_seq as annotate, fold_seq as fold
+
+
+LENGTHS = [3, 0, 5, 1]
+DIRECTIONS = {"from the end": (FromEnd, to_list), "from the start": (FromStart, to_snoc)}
+NOISY = {"from the end": (Noisy, to_list), "from the start": (NoisyFromStart, to_snoc)}
+
+
+def defined(make: Any, lists: Any, rows: list[Any], arrays: Any, lengths: list[int], time: int, key: Any) -> Any:
+    """The value of each list, and at each element's node, zero where there is none."""
+    roots, every = [], []
+    for i, (row, n) in enumerate(zip(rows, lengths, strict=True)):
+        tree = lists([jax.tree.map(lambda x, t=t: x[t], row) for t in range(n)])
+        node = decorate(make(arrays), key=None if key is None else jr.fold_in(key, i))(tree)
+        values = []
+        while (inner := _inner(node.tail)) is not None:
+            values.append(node.head)
+            node = inner
+        values = values if lists is to_list else values[::-1]
+        start = jax.tree.map(jnp.asarray, node.head)
+        roots.append(start if not n else values[0 if lists is to_list else -1])
+        nothing = jax.tree.map(jnp.zeros_like, start)
+        every.append(jax.tree.map(lambda *xs: jnp.stack(xs), *values, *[nothing] * (time - n)))
+    stacked = lambda trees: jax.tree.map(lambda *xs: jnp.stack(xs), *trees)
+    return stacked(roots), stacked(every)
+
+
+def _inner(layer: Any) -> Any:
+    return getattr(layer, "tail", None) or getattr(layer, "init", None)
+
+
+@functools.cache
+def expected(name: str, direction: str, x64: bool, noisy: bool = False) -> Any:
+    """The definition's values and gradients."""
+    with jax.enable_x64(x64):
+        dtype = jnp.float64 if x64 else jnp.float32
+        kinds, lists = (NOISY if noisy else DIRECTIONS)[direction]
+        arrays, rest = eqx.partition(net(name, jr.key(1), dtype), eqx.is_array)
+        rows = elements(name, jr.key(2), LENGTHS, dtype)
+        make = lambda arrays: kinds(eqx.combine(arrays, rest))
+        key = jr.key(3) if noisy else None
+        of = lambda arrays, rows: defined(make, lists, rows, arrays, LENGTHS, max(LENGTHS), key)
+        found = eqx.filter_jit(differentiated(of), compiler_options=QUICKLY)(arrays, rows)
+        return make, arrays, rows, key, jax.tree.map(np.asarray, found)
+
+
+def agrees(name: str, direction: str, kind: str, x64: bool = False, *, noisy: bool = False, **how: Any) -> None:
+    """`fold` and `annotate` beside their definitions; what is past a list's end is not a number."""
+    make, arrays, rows, key, wanted = expected(name, direction, x64, noisy)
+    tolerance = 1e-10 if x64 else 1e-4
+    with jax.enable_x64(x64):
+        data: Any = Seq.of(rows, time=max(LENGTHS) + 1) if kind == "padded" else Packed.of(rows, lanes=2)
+        own = data.mask
+        poisoned = lambda x: jnp.where(own.reshape(own.shape + (1,) * (x.ndim - 2)), x, jnp.nan) if _smooth(x) else x
+        data = eqx.tree_at(lambda d: d.values, data, jax.tree.map(poisoned, data.values))
+
+        def compiled(arrays: Any, data: Any) -> Any:
+            every = annotate(make(arrays), data, key=key, **how)
+            every = every.padded() if isinstance(every, Packed) else every
+            cut = jax.tree.map(lambda x: x[:, : max(LENGTHS)], every.values)
+            return fold(make(arrays), data, key=key, **how), cut
+
+        found, (to_arrays, to_data) = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(arrays, data)
+        close(found, wanted[0], tolerance)
+        close(to_arrays, wanted[1][0], tolerance)
+        to_data = eqx.tree_at(lambda d: (d.lengths, *_marks(d)), to_data, (data.lengths, *_marks(data)), is_leaf=_none)
+        smooth = jax.tree.map(lambda x: None if x is None else _rows(data, x), to_data.values, is_leaf=_none)
+        scale = max(float(np.abs(x).max(initial=0)) for x in jax.tree.leaves(wanted[1][1]))
+        for i, n in enumerate(LENGTHS):
+            mine = jax.tree.map(lambda x, i=i, n=n: x[i][:n], smooth)
+            for a, b in zip(jax.tree.leaves(mine), jax.tree.leaves(wanted[1][1][i]), strict=True):
+                np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance * scale)
+        for x in jax.tree.leaves(to_data.values):
+            assert not np.any(np.asarray(x)[~np.asarray(own)])  # nothing goes to what is no element
+
+
+def _marks(data: Any) -> tuple[Any, ...]:
+    return (data.owner, data.place, data.lane, data.start) if isinstance(data, Packed) else ()
+
+
+def _rows(data: Any, x: Any) -> Any:
+    """An array of places as one of lists."""
+    return eqx.tree_at(lambda d: d.values, data, x).padded().values if isinstance(data, Packed) else x
+
+
+def _none(x: Any) -> bool:
+    return x is None
+
+
+def _smooth(x: Any) -> bool:
+    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("name", ["elman", "gru", "lstm", "everything"])
+@pytest.mark.parametrize("kind", ["padded", "packed"])
+def test_fold_and_annotate_are_their_definitions(name, direction, kind):
+    agrees(name, direction, kind, x64=True)
+
+
+@pytest.mark.parametrize(
+    ("how", "direction"),
+    [
+        ({"bulk": False}, "from the start"),
+        ({"bulk": False, "hoist": True, "remat": 2}, "from the end"),
+        ({"bulk": False, "unroll": 2, "remat": "sqrt"}, "from the start"),
+        ({"bulk": True, "hoist": True, "remat": 2}, "from the end"),
+        ({"bulk": True, "hoist": True, "unroll": 2}, "from the start"),
+        ({"bulk": True, "remat": "sqrt"}, "from the start"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("name", ["lstm", "everything"])
+def test_options_of_the_run_change_no_number(name, how, direction):
+    agrees(name, direction, "padded", **how)
+
+
+@pytest.mark.parametrize("direction", NOISY)
+def test_keys_are_those_of_the_definition(direction):
+    agrees("gru", direction, "padded", noisy=True)
+    agrees("gru", direction, "packed", noisy=True, bulk=False)
+
+
+def test_batches_without_an_element_have_the_value_of_the_empty_list():
+    alg = FromEnd(net("gru", jr.key(0), jnp.float32))
+    for seq in (Seq.of([np.zeros((0, 3), np.float32)] * 2), Seq(jnp.full((2, 3, 3), jnp.nan), jnp.array([0, 0]))):
+        value, slope = eqx.filter_value_and_grad(lambda alg, seq=seq: fold(alg, seq).sum())(alg)
+        assert jnp.allclose(value, 2 * alg.net.start.sum())
+        close(slope.net.start, jnp.full(H, 2.0), 1e-6)
+        assert all(jnp.all(x == 0) for x in jax.tree.leaves(slope.net.cell))
+        assert annotate(alg, seq).values.shape == (2, seq.time, H)
+
+
+def test_integers_have_no_gradient_and_are_folded():
+    @algebra
+    def number(layer: ListF[Any, Any]) -> Any:
+        return 10 * layer.tail + layer.head if hasattr(layer, "head") else 0
+
+    @algebra
+    def other(layer: SnocF[Any, Any]) -> Any:
+        return 10 * layer.init + layer.last if hasattr(layer, "last") else 0
+
+    seq = Seq.of([np.array([1, 2, 3]), np.array([4])])
+    assert fold(number, seq).tolist() == [321, 4]
+    assert fold(other, seq).tolist() == [123, 4]
+    assert annotate(number, seq).values.tolist() == [[321, 32, 3], [4, 0, 0]]
+    assert annotate(other, seq).values.tolist() == [[1, 12, 123], [4, 0, 0]]

@@ -10,7 +10,7 @@ A place under a function is lazy: `ana` of such a functor gives a value that is 
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, overload, TypeVar
 
 from ._base import Base, Fix
 
@@ -64,11 +64,23 @@ def take(n: int, stream: Fix[Stream[Out]]) -> list[Out]:
     return outputs
 
 
-def respond(machine: Fix[Mealy[In, Out]], inputs: Iterable[In]) -> list[Out]:
-    """The outputs of a Mealy machine's behaviour on these inputs."""
-    outputs: list[Out] = []
-    now: Any = machine
+@overload
+def respond(machine: Fix[Mealy[In, Out]], inputs: Iterable[In]) -> list[Out]: ...
+@overload
+def respond(machine: Fix[Moore[In, Out]], inputs: Iterable[In]) -> list[Out]: ...
+def respond(machine: Any, inputs: Iterable[Any]) -> list[Any]:
+    """The outputs of a machine's behaviour on these inputs.
+
+    A Mealy machine gives one for each input. A Moore machine gives one more: its behaviour is a function of words,
+    `I* → O`, and the first output is that of the empty word, before any input.
+    """
+    outputs: list[Any] = []
+    now = machine
     for i in inputs:
-        output, now = now.step(i)
-        outputs.append(output)
-    return outputs
+        if isinstance(now, MooreF):
+            outputs.append(now.out)
+            now = now.step(i)
+        else:
+            output, now = now.step(i)
+            outputs.append(output)
+    return [*outputs, now.out] if isinstance(now, MooreF) else outputs

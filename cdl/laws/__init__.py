@@ -11,6 +11,7 @@ from ._folds import banana_split as banana_split
 from ._folds import para as para, zygo as zygo, mutu as mutu, histo as histo, decorate as decorate
 from ._unfolds import coalgebra_map as coalgebra_map, unfold_fusion as unfold_fusion, apo as apo, futu as futu
 from ._unfolds import hylo as hylo, dyna as dyna, chrono as chrono
+from ._machines import machine_map as machine_map, run as run
 from ._free import free as free, cofree as cofree, comonad as comonad
 from ._monad import monoid as monoid, monad as monad
 from ._monad import eilenberg_moore as eilenberg_moore, eilenberg_moore_map as eilenberg_moore_map

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import assert_type, Generic, Never, TypeAlias, TypeVar, Union
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -11,6 +12,7 @@ from cdl import (
     algebra,
     ana,
     apo,
+    as_mealy,
     Base,
     bind,
     cata,
@@ -23,6 +25,7 @@ from cdl import (
     dyna,
     Either,
     elgot,
+    feedback,
     Fix,
     fmap,
     Free,
@@ -36,16 +39,23 @@ from cdl import (
     ListF,
     Many,
     MealyF,
+    MooreF,
     mutu,
     Nil,
     Node,
     para,
+    parallel,
     prepro,
     product,
     Pure,
     respond,
     Right,
     Rose,
+    run,
+    Seq,
+    series,
+    start,
+    stateless,
     StreamF,
     strength,
     take,
@@ -196,6 +206,25 @@ def adder(state: float) -> MealyF[float, float, float]:
     return MealyF(lambda i: (state + i, state + i))
 
 
+def counting(n: int) -> MooreF[bool, str, int]:
+    return MooreF(str(n), lambda i: n + i)
+
+
+def measured(state: str) -> MealyF[str, int, str]:
+    return MealyF(lambda word: (len(word), word))
+
+
+class Cell(eqx.Module):
+    weight: Array
+
+    def __call__(self, state: tuple[Array, Array]) -> MealyF[Array, dict[str, Array], tuple[Array, Array]]:
+        return MealyF(lambda i: ({"seen": i}, state))
+
+
+def gate(state: Array) -> MooreF[Array, Array, Array]:
+    return MooreF(state, lambda i: i)
+
+
 def ticking(n: int) -> StreamF[int, int]:
     return StreamF(n, lambda: n + 1)
 
@@ -244,7 +273,40 @@ assert_type(chrono(fibonacci, in_pairs)(4), int)
 assert_type(elgot(total, at_once)(4), float)
 assert_type(coelgot(beside, countdown)(4), str)
 assert_type(respond(ana(adder)(0.0), [1.0]), list[float])
+assert_type(respond(ana(counting)(0), [True]), list[str])
 assert_type(take(3, ana(ticking)(0)), list[int])
+
+# Machines, run and put together.
+zeros = jnp.zeros(3)
+cell = Cell(zeros)
+assert_type(run(cell, (zeros, zeros), zeros), tuple[dict[str, Array], tuple[Array, Array]])
+assert_type(run(gate, zeros, zeros, states=True), tuple[Array, Array, Array])
+batch: Seq[Array] = Seq(jnp.zeros((1, 3)), [2])
+assert_type(run(gate, zeros, batch), tuple[Seq[Array], Array])
+assert_type(run(gate, zeros, batch, states=True), tuple[Seq[Array], Array, Seq[Array]])
+answer, now = start(cell, (zeros, zeros)).step(zeros)
+assert_type(answer, dict[str, Array])
+assert_type(now.step(zeros)[0], dict[str, Array])
+assert_type(series(counting, measured)((0, "")), MooreF[bool, int, tuple[int, str]])
+assert_type(series(measured, stateless(str))(("", ())), MealyF[str, str, tuple[str, tuple[()]]])
+assert_type(parallel(measured, adder)(("", 0.0)), MealyF[tuple[str, float], tuple[int, float], tuple[str, float]])
+assert_type(as_mealy(counting)(0), MealyF[bool, str, int])
+
+
+def looped(state: int) -> MooreF[tuple[str, bool], tuple[float, bool], int]:
+    return MooreF((0.5, True), lambda pair: state)
+
+
+def to_be_looped(state: int) -> MealyF[tuple[str, int], tuple[float, bool], int]:
+    return MealyF(lambda pair: ((0.5, True), state))
+
+
+def back(state: bytes) -> MooreF[bool, int, bytes]:
+    return MooreF(0, lambda i: state)
+
+
+assert_type(feedback(looped)(0), MooreF[str, float, int])
+assert_type(feedback(to_be_looped, back)((0, b"")), MealyF[str, float, tuple[int, bytes]])
 assert_type(to_list([1, 2]), Fix[List[int]])
 assert_type(fmap(str, countdown(3)), Base[List[float], str])
 assert_type(strength("p", countdown(3)), Base[List[float], tuple[str, int]])

@@ -1,0 +1,229 @@
+"""Finite machines, as tables: when two of them behave alike, and the smallest that does.
+
+| the mathematics                                | here                                                          |
+| ---------------------------------------------- | ------------------------------------------------------------- |
+| `S → O × [I, S]` with `S` and `I` finite       | `Automaton(next, outputs, start)`, `outputs` for each state   |
+| `S → [I, O × S]`                               | the same, `outputs` for each state and letter                 |
+| the part reached from a state                  | `tabulate(machine, start, letters)`                           |
+| a bisimulation; a word that shows there is none| `bisimilar(a, b)`, `distinguish(a, b)`                        |
+| the quotient by bisimilarity                   | `minimise(a)`                                                 |
+
+States and letters are the numbers from 0. Two machines are bisimilar just where their minimal ones are equal: states
+there are numbered in the order in which words, the shorter first, reach them.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from .._errors import CdlError, TreeTooLarge
+from ..functor import MealyF, MooreF
+from ._compose import layer_of
+
+
+Word = tuple[int, ...]
+
+
+class Automaton(eqx.Module):
+    """A finite machine. It is a coalgebra like any other, for `ana` and for `run`.
+
+    **Arguments:** `next`: the state that each state goes to on each letter. `outputs`: of each state, for a Moore
+    machine; of each state and letter, for a Mealy machine. `start`: the state it begins in.
+
+    **Raises:** `CdlError` for tables that do not fit together, or lead to a state that there is not.
+    """
+
+    next: np.ndarray
+    outputs: np.ndarray
+    start: int = eqx.field(static=True)
+
+    def __init__(self, next: Any, outputs: Any, start: int = 0) -> None:
+        after, self.outputs, self.start = np.asarray(next), np.asarray(outputs), int(start)
+        _validate(after, self.outputs, self.start)
+        self.next = after.astype(np.int32)
+
+    @property
+    def is_mealy(self) -> bool:
+        """Whether outputs answer letters; otherwise they belong to states."""
+        return self.outputs.ndim == 2
+
+    @property
+    def states(self) -> int:
+        """How many states there are."""
+        return int(self.next.shape[0])
+
+    @property
+    def letters(self) -> int:
+        """How many letters it reads."""
+        return int(self.next.shape[1])
+
+    def __call__(self, state: Any, /) -> Any:
+        """The layer at a state: a lookup in the tables."""
+        _expect(state, self.states, "state")
+        after, outputs = jnp.asarray(self.next), jnp.asarray(self.outputs)
+
+        def step(letter: Any) -> Any:
+            _expect(letter, self.letters, "letter")
+            return (outputs[state, letter], after[state, letter]) if self.is_mealy else after[state, letter]
+
+        return MealyF(step) if self.is_mealy else MooreF(outputs[state], step)
+
+    def expect(self, states: Any, letters: Any, lengths: Any = None) -> None:
+        """That states and letters are the automaton's, where they are known before the program runs.
+
+        **Raises:** `CdlError` naming the first that is not.
+        """
+        if lengths is not None and not any(isinstance(x, Tracer) for x in (letters, lengths)):
+            letters = np.where(np.arange(np.shape(letters)[1]) < np.asarray(lengths)[:, None], letters, 0)
+        _expect(states, self.states, "state")
+        _expect(letters, self.letters, "letter")
+
+    def __repr__(self) -> str:
+        kind = "Mealy" if self.is_mealy else "Moore"
+        return f"Automaton({kind}, {self.states} states, {self.letters} letters, start {self.start})"
+
+
+def tabulate(
+    machine: Callable[[Any], Any], start: Hashable, letters: Sequence[Any], *, max_states: int = 10_000
+) -> tuple[Automaton, list[Any]]:
+    """The part of a machine that is reached from a state, as an automaton.
+
+    **Arguments:** `machine`: a Moore or Mealy machine on states that hash and compare. `letters`: its inputs, in the
+    order of their numbers.
+
+    **Returns:** the automaton, and the machine's state for each of its states.
+
+    **Raises:** `TreeTooLarge` for more than `max_states` states.
+    """
+    found: dict[Any, int] = {start: 0}
+    order, rows, outputs = [start], [], []
+    for state in order:
+        layer = layer_of(machine, state, None)
+        answers = [layer.step(i) for i in letters]
+        after = [s for _, s in answers] if isinstance(layer, MealyF) else answers
+        outputs.append([o for o, _ in answers] if isinstance(layer, MealyF) else layer.out)
+        for s in after:
+            if s not in found:
+                if len(found) == max_states:
+                    raise TreeTooLarge(
+                        f"more than {max_states:,} states are reached from {start!r}; the last is {s!r}. Give a "
+                        "machine with fewer, or a larger `max_states`."
+                    )
+                found[s] = len(order)
+                order.append(s)
+        rows.append([found[s] for s in after])
+    return Automaton(np.array(rows).reshape(len(order), len(letters)), np.array(outputs)), order
+
+
+def distinguish(a: Automaton, b: Automaton) -> Word | None:
+    """The shortest word on which two automata answer differently; `None` where there is none.
+
+    The pairs of states that the same word leads to, in the order of words: where all agree, they are a bisimulation.
+
+    **Raises:** `CdlError` where the two do not read the same letters, or are not of a kind.
+    """
+    _expect_alike(a, b)
+    first = (a.start, b.start)
+    came: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {first: None}
+    order = [first]
+    for pair in order:
+        s, t = pair
+        same = np.atleast_1d(a.outputs[s] == b.outputs[t])
+        if not same.all():
+            return (*_path(came, pair), *((int(np.argmin(same)),) if a.is_mealy else ()))
+        for i, after in enumerate(zip(a.next[s].tolist(), b.next[t].tolist(), strict=True)):
+            if after not in came:
+                came[after] = pair, i
+                order.append(after)
+    return None
+
+
+def bisimilar(a: Automaton, b: Automaton) -> bool:
+    """Whether two automata answer every word alike. `distinguish` has a word on which they do not."""
+    return distinguish(a, b) is None
+
+
+def minimise(a: Automaton) -> Automaton:
+    """The smallest automaton that answers every word alike: what cannot be reached left out, what cannot be told
+    apart made one.
+
+    Partition refinement: states are told apart by their outputs, then by the classes that their letters lead to,
+    until no class is divided.
+    """
+    order = list(_reached(a))
+    place = np.zeros(a.states, np.int64)
+    place[order] = np.arange(len(order))
+    after, outputs = place[a.next[order]], a.outputs[order]
+    classes = _numbered(outputs.reshape(len(order), -1))
+    while True:
+        refined = _numbered(np.column_stack([classes, classes[after]]))
+        if refined.max() == classes.max():
+            break
+        classes = refined
+    _, one = np.unique(classes, return_index=True)  # a state of each class
+    quotient = Automaton(classes[after[one]], outputs[one], int(classes[0]))
+    order = list(_reached(quotient))
+    place[order] = np.arange(len(order))
+    return Automaton(place[quotient.next[order]], quotient.outputs[order])
+
+
+def _numbered(rows: np.ndarray) -> np.ndarray:
+    """For each row the number of its value."""
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def _reached(a: Automaton) -> Iterator[int]:
+    """The states that words lead to, the shorter words first."""
+    found, order = {a.start}, [a.start]
+    for state in order:
+        yield state
+        for after in a.next[state].tolist():
+            if after not in found:
+                found.add(after)
+                order.append(after)
+
+
+def _path(came: Any, pair: Any) -> Word:
+    """The letters that lead to a pair of states."""
+    word: list[int] = []
+    while came[pair] is not None:
+        pair, letter = came[pair]
+        word.append(letter)
+    return tuple(reversed(word))
+
+
+def _validate(after: np.ndarray, outputs: np.ndarray, start: int) -> None:
+    if after.ndim != 2 or not np.issubdtype(after.dtype, np.integer) or 0 in after.shape:
+        raise CdlError(
+            f"`next` is {after.dtype}{list(after.shape)}, and a table of transitions is an integer for each state and "
+            "letter."
+        )
+    if outputs.shape not in (after.shape, after.shape[:1]):
+        raise CdlError(
+            f"`outputs` has shape {outputs.shape}: with `next` of shape {after.shape} it is {after.shape[:1]} for a "
+            f"Moore machine, {after.shape} for a Mealy machine."
+        )
+    states = after.shape[0]
+    for what, least, most in (("next", after.min(), after.max()), ("start", start, start)):
+        if least < 0 or most >= states:
+            wrong = least if least < 0 else most
+            raise CdlError(f"`{what}` leads to state {wrong}, and the states are 0 to {states - 1}.")
+
+
+def _expect(numbers: Any, count: int, what: str) -> None:
+    """That states or letters are some, where they are known before the program runs."""
+    if isinstance(numbers, Tracer):
+        return
+    found = np.atleast_1d(np.asarray(numbers))
+    wrong = found[(found < 0) | (found >= count)]
+    if wrong.size:
+        raise CdlError(f"there is no {what} {wrong[0]}: the automaton has {count}, numbered from 0.")
+
+
+def _expect_alike(a: Automaton, b: Automaton) -> None:
+    if (a.is_mealy, a.letters) != (b.is_mealy, b.letters):
+        raise CdlError(f"`{a}` and `{b}` cannot be compared: both are to be Moore or Mealy, on the same letters.")

@@ -1,0 +1,66 @@
+"""Laws of machines, along a word of inputs.
+
+| the law             | the two sides                                                                    |
+| ------------------- | -------------------------------------------------------------------------------- |
+| a map of machines   | `F h ∘ γ = δ ∘ h`: the same outputs, and `h` of the next state is the next of `h` |
+| `run`               | the outputs of `run γ s` are those of the behaviour `ana γ s`                    |
+
+What is under a function cannot be compared as a whole, only where it is asked: so these are laws at a word.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..algebra import ana
+from ..functor import MooreF, respond
+from ..run import run as the_run
+from ._hold import hold
+
+
+Machine = Callable[[Any], Any]
+
+
+def machine_map(
+    h: Callable[[Any], Any],
+    machine: Machine,
+    other: Machine,
+    state: Any,
+    inputs: Sequence[Any],
+    *,
+    tolerance: float = 0.0,
+) -> None:
+    """That `h` is a map of machines from `machine` to `other`, at every state that a word leads to.
+
+    A relation that is a map on one side is a bisimulation: the two behave alike from `state` and from `h(state)`.
+
+    **Raises:** `LawBroken`.
+    """
+    law = "`F h ∘ γ = δ ∘ h`"
+    for i in inputs:
+        (out, after), (answer, next_of_h) = _step(machine, state, i), _step(other, h(state), i)
+        hold(f"{law}, outputs", out, answer, tolerance)
+        hold(f"{law}, next states", h(after), next_of_h, tolerance)
+        state = after
+
+
+def run(
+    machine: Machine,
+    state: Any,
+    inputs: Sequence[Any],
+    *,
+    by: Callable[[Any, Any, Any], Any] = the_run,
+    tolerance: float = 0.0,
+) -> None:
+    """That running a machine gives the outputs of its behaviour. **Raises:** `LawBroken`."""
+    outputs = by(machine, state, jax.tree.map(lambda *xs: jnp.stack(xs), *inputs))[0]
+    rows = range(jax.tree.leaves(outputs)[0].shape[0])
+    found = [jax.tree.map(lambda x: x[t], outputs) for t in rows]  # noqa: B023
+    hold("`run γ s = respond (ana γ s)`", found, respond(ana(machine)(state), inputs), tolerance)
+
+
+def _step(machine: Machine, state: Any, i: Any) -> tuple[Any, Any]:
+    layer = machine(state)
+    return (layer.out, layer.step(i)) if isinstance(layer, MooreF) else layer.step(i)

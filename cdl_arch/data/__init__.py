@@ -1,11 +1,13 @@
-"""Data that every machine has: Python's own standard library, read as trees.
+"""Data that every machine has: Python's own standard library, read as trees; and how data come to a network.
 
 | module       | what it gives                                                                        |
 | ------------ | ------------------------------------------------------------------------------------ |
 | `stdlib`     | the files of the library, their split in three, and their syntax                     |
 | `definite`   | definite assignment: a functor of statements, examples, and the exact algebra        |
 | `python_ast` | the whole syntax as a one-sorted signature, made from the node classes of `ast`      |
+| `batches`    | `Batches`: epochs of forests, packed ahead of training; `ahead`                      |
 """
 
 # isort: off
 from . import stdlib as stdlib, definite as definite
+from .batches import ahead as ahead, Batches as Batches

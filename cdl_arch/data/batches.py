@@ -1,0 +1,129 @@
+"""Batches, packed while the one before is learnt from.
+
+| the thing              | what it is                                                                             |
+| ---------------------- | -------------------------------------------------------------------------------------- |
+| `ahead(make, items)`   | `map(make, items)`, in order, some of them made beforehand by threads                  |
+| `Batches(corpus, …)`   | epochs of forests; all of them are of a few buckets, and so run in a few programs      |
+
+What an epoch holds depends on its number and the seed alone, so that it may begin at any step: `batches(epoch, step)`.
+Packing is NumPy and a copy to the device, which let other threads run; a forest is not worth sending from a process to
+another.
+"""
+
+import dataclasses
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import islice
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Int
+
+from cdl import Bucket, CdlError, Corpus, Forest
+
+
+I = TypeVar("I")
+B = TypeVar("B")
+Rows = Int[np.ndarray, " rows"]
+
+TRIED = 16  # from how many epochs the sizes of batches are learnt
+
+
+def ahead(
+    make: Callable[[I], B], items: Iterable[I], *, workers: int = 1, depth: int = 2, executor: Executor | None = None
+) -> Iterator[B]:
+    """`map(make, items)`, with the next `depth` of them made beforehand. What `make` raises comes out where its item
+    would have.
+
+    **Arguments:** `workers`: how many threads; with none, everything is made when it is asked for. `executor`: to run
+    in instead, of any kind that `concurrent.futures` has.
+    """
+    if workers < 1 and executor is None:
+        yield from map(make, items)
+        return
+    own = executor or ThreadPoolExecutor(workers, "ahead")
+    todo = iter(items)
+    pending: deque[Future[B]] = deque()
+    try:
+        pending.extend(own.submit(make, item) for item in islice(todo, max(depth, 1)))
+        while pending:
+            made = pending.popleft().result()
+            pending.extend(own.submit(make, item) for item in islice(todo, 1))
+            yield made
+    finally:
+        for future in pending:
+            future.cancel()
+        if executor is None:
+            own.shutdown(wait=True, cancel_futures=True)
+
+
+class Batches:
+    """Epochs of a corpus: every tree once, in an order of its own, `size` at a time. A value of it is a function from
+    the number of an epoch to its batches: what `train` asks for.
+
+    **Arguments:** `corpus`: the trees. `rows`: the numbers of those to take. `size`: how many trees a batch has; what
+    is left over at the end of an epoch is a smaller batch, or none. `labels`: arrays with a row for each tree of the
+    corpus. `programs`: the most buckets and numbers of trees, together, that there are. `workers`: how many threads
+    pack; the batches do not depend on it.
+
+    **Raises:** `CdlError` for a batch of no trees, and where `programs` is too few.
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        rows: Rows,
+        size: int,
+        *,
+        labels: Any = None,
+        seed: int = 0,
+        programs: int = 4,
+        workers: int = 1,
+        keep_last: bool = True,
+    ) -> None:
+        rest = len(rows) % size if size > 0 and keep_last else 0
+        rungs = programs - (1 if rest and len(rows) > size else 0)
+        if size < 1 or not len(rows) or rungs < 1:
+            raise CdlError(
+                f"batches of {size} out of {len(rows)} trees in {programs} programs: there is to be a tree in a batch, "
+                "a batch in an epoch, and a program for whole batches beside that for what is left over."
+            )
+        self.corpus, self.rows, self.size, self.labels, self.seed = corpus, rows, size, labels, seed
+        self.workers, self.keep_last = workers, keep_last
+        heaviest = np.sort(corpus.nodes[rows])[::-1][:size]
+        totals = [int(corpus.nodes[some].sum()) for epoch in range(TRIED) for some in self.plan(epoch)]
+        ladder = [int(np.quantile(totals, (i + 1) / rungs)) for i in range(rungs - 1)] if totals else []
+        widest = corpus[rows[np.argsort(corpus.nodes[rows], kind="stable")[::-1][:size]]].bucket
+        rooms = sorted({*(min(_rounded(n), widest.nodes) for n in ladder), widest.nodes})
+        assert rooms[-1] >= heaviest.sum()
+        self.buckets: tuple[Bucket, ...] = tuple(dataclasses.replace(widest, nodes=n) for n in rooms)
+
+    @property
+    def steps(self) -> int:
+        """How many batches an epoch has."""
+        return -(-len(self.rows) // self.size) if self.keep_last else len(self.rows) // self.size
+
+    def plan(self, epoch: int) -> list[Rows]:
+        """The trees of each batch of an epoch."""
+        mixed = np.random.default_rng([self.seed, epoch]).permutation(self.rows)
+        return [mixed[i * self.size : (i + 1) * self.size] for i in range(self.steps)]
+
+    def pack(self, rows: Rows) -> tuple[Forest, Any]:
+        """The batch of these trees: in the smallest bucket that has room, or if they are fewer in the largest."""
+        total = int(self.corpus.nodes[rows].sum())
+        fitting = [b for b in self.buckets if total <= b.nodes] if len(rows) == self.size else [self.buckets[-1]]
+        labels = jax.tree.map(lambda x: jnp.asarray(x[rows]), self.labels)
+        return self.corpus.pack(rows, bucket=fitting[0]), labels
+
+    def __call__(self, epoch: int, start: int = 0) -> Iterator[tuple[Forest, Any]]:
+        """The batches of an epoch from a step on, each a forest and its labels."""
+        return ahead(self.pack, self.plan(epoch)[start:], workers=self.workers)
+
+
+def _rounded(nodes: int) -> int:
+    """Up to a 16th of an octave, so that epochs of other seeds have the same buckets."""
+    step = max(1, (1 << nodes.bit_length()) // 32)
+    return -(-nodes // step) * step

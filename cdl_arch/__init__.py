@@ -6,7 +6,7 @@
 | `train`     | a training loop whose runs are values, and can be broken off and resumed  |
 | `classify`  | yes or no for trees: a loss, batches, answers                             |
 | `recogniser`| a recurrent cell that says whether a word is in a language                |
-| `extract`   | the finite automaton that a machine behaves like                          |
+| `automata`  | the finite automaton that a machine behaves like                          |
 | `baselines` | what a tree network has to beat                                           |
 | `data`      | Python's standard library, read as trees                                  |
 | `figures`   | figures for pages                                                         |
@@ -14,5 +14,5 @@
 
 # isort: off
 from . import recursive as recursive, train as train, classify as classify
-from . import recogniser as recogniser, extract as extract
+from . import recogniser as recogniser, automata as automata
 from . import baselines as baselines, data as data, figures as figures

@@ -1,7 +1,7 @@
 """A recogniser: reads letters one by one and says, before each and at the end, how likely the word is in a language.
 
 Parameters: a state to begin in, a vector for each letter, a gated cell and a readout. One layer: `O × [I, X]`. The
-coalgebra that they make is a Moore machine, so `cdl.run` runs it, `cdl.start` feeds it, and `extract` reads the
+coalgebra that they make is a Moore machine, so `cdl.run` runs it, `cdl.start` feeds it, and `automata` reads the
 automaton that it has learnt.
 """
 

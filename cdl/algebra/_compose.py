@@ -198,7 +198,8 @@ class LoopThrough(eqx.Module):
             raise CdlError(
                 "`feedback(f, g)` loops a Mealy machine `f` through a Moore machine `g`, and "
                 f"`{name_of(self.machine)}` gives a `{type(layer).__name__}`, `{name_of(self.through)}` a "
-                f"`{type(loop).__name__}`. A Moore machine loops by itself, `feedback(f)`; a loop through a Mealy machine may have no value."
+                f"`{type(loop).__name__}`. A Moore machine loops by itself, `feedback(f)`; a loop through a Mealy "
+                "machine may have no value."
             )
 
         def step(i: Any) -> Any:

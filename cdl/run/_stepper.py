@@ -13,9 +13,9 @@ from ..algebra._algebra import name_of
 from ..algebra._automaton import Automaton
 from ..algebra._compose import layer_of
 from ..functor import Base, Mealy, Moore, MooreF
+from ._machine_steps import Walk
 from ._shapes import shaped
 from ._state import arrays
-from ._machine_steps import Walk
 
 
 I = TypeVar("I")

@@ -25,10 +25,10 @@ from ..algebra._algebra import name_of, wants_key
 from ..algebra._unfolds import Choice
 from ..functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
 from ._candidates import Given, Growth, trace
+from ._machine_steps import masked, pick, Walk
 from ._seq import Seq
 from ._shapes import shaped
 from ._state import arrays, leading, shown
-from ._machine_steps import masked, pick, Walk
 
 
 O = TypeVar("O")  # an output

@@ -50,6 +50,7 @@ from cdl import (
     algebra,
     ana,
     apo,
+    as_mealy,
     Base,
     cata,
     choose,
@@ -61,6 +62,7 @@ from cdl import (
     dyna,
     Either,
     elgot,
+    feedback,
     Fix,
     Free,
     futu,
@@ -70,14 +72,20 @@ from cdl import (
     List,
     ListF,
     Many,
+    MealyF,
+    MooreF,
     mutu,
     Nil,
     Node,
     para,
+    parallel,
     prepro,
     product,
     Right,
     Rose,
+    run,
+    series,
+    start,
     zygo,
 )
 from cdl.functor import Fix1of2, Fix2of2
@@ -301,3 +309,39 @@ one_for_many: Fix1of2[Term, Stmt] = Lam(Return(Num(1.0)))  # error
 many_of_the_wrong_sort: Fix1of2[Term, Stmt] = Lam(Many([Num(1.0)]))  # error
 ana(grow_stmt, grow_term)  # error
 wrong_sort: Callable[[int], Fix2of2[Term, Stmt]] = ana(grow_term, grow_stmt)[0]  # error
+
+
+# Machines.
+def forgetful(state: float) -> MealyF[float, float, str]:
+    return MealyF(lambda i: (i, "lost"))
+
+
+def shows_strings(state: int) -> MooreF[int, str, int]:
+    return MooreF(str(state), lambda i: i)
+
+
+def wants_strings(state: int) -> MealyF[str, int, int]:
+    return MealyF(lambda i: (len(i), state))
+
+
+def wants_numbers(state: int) -> MealyF[int, int, int]:
+    return MealyF(lambda i: (i, state))
+
+
+def pairs(state: int) -> MealyF[tuple[int, str], tuple[int, str], int]:
+    return MealyF(lambda i: (i, state))
+
+
+run(forgetful, 0.0, 1.0)  # error
+run(shows_strings, "seven", 3)  # error
+run(wants_strings, 0, 3)  # error
+run(countdown, 3, 3)  # error
+start(wants_strings, 0).step(3)  # error
+wrong_answer: str = start(wants_strings, 0).step("three")[0]  # error
+series(shows_strings, wants_numbers)  # error
+series(wants_strings, shows_strings)("first")  # error
+parallel(shows_strings, wants_strings)  # error
+feedback(pairs)  # error
+feedback(pairs, wants_strings)  # error
+as_mealy(wants_strings)  # error
+MealyF(1)  # error

@@ -136,7 +136,7 @@ def test_a_budget_that_is_too_small_is_told_and_its_values_are_not_numbers():
     assert found[1, 0] == 5.0
 
 
-@pytest.mark.parametrize("seed", [3, 55, 14])
+@pytest.mark.parametrize("seed", [55, *(pytest.param(s, marks=pytest.mark.slow) for s in (3, 14, *range(300, 310)))])
 def test_a_chosen_refold_agrees_with_the_definition_in_value_and_gradient(seed):
     signature, _ = random_signature(seed)
     with jax.enable_x64(True):

@@ -25,12 +25,8 @@ SCRIPTS = ROOT / "tests" / "devices"
 
 def run(script: str, devices: int, *arguments: str) -> subprocess.Popen[str]:
     flags = f"--xla_force_host_platform_device_count={devices} --xla_backend_optimization_level=0"
-    environment = {
-        **os.environ,
-        "XLA_FLAGS": flags,
-        "JAX_PLATFORMS": "cpu",
-        "PYTHONPATH": os.pathsep.join(map(str, (ROOT, SCRIPTS.parent))),
-    }
+    path = os.pathsep.join(map(str, (ROOT, SCRIPTS.parent)))
+    environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu", "PYTHONPATH": path}
     command = [sys.executable, str(SCRIPTS / script), *arguments]
     return subprocess.Popen(
         command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True

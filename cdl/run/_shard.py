@@ -105,8 +105,8 @@ def shard_mean(
     **Arguments:** `loss`: of the model and one part, a sum and the weight that it is of: the sum over its trees and
     how many they are, say.
 
-    **Returns:** a function of the model and the shards, to be differentiated and compiled like any other. The model's
-    arrays are copied to every device.
+    **Returns:** a function of the model and the shards, to be differentiated and then compiled (`eqx.filter_jit`), since
+    the devices meet in one program. The model's arrays are copied to every device.
     """
 
     def mean(model: M, shards: Shards[B]) -> Float[Array, ""]:

@@ -65,15 +65,17 @@ def main() -> None:
     assert jax.device_count() == DEVICES
     wanted = slope_of_one_device(model())
     made = parts()
-    for mesh in (jax.make_mesh((DEVICES,), ("data",)), jax.make_mesh((1, DEVICES), ("model", "data"))):
-        shards = cdl.shard(made, mesh)
-        assert int(shards.nodes.sum()) == sum(forest.size for forest, *_ in made)
-        assert int(shards.nodes.max() - shards.nodes.min()) <= 30
-        assert {len(x.sharding.device_set) for x in jax.tree.leaves(shards.stacked)} == {DEVICES}
-        found = eqx.filter_jit(eqx.filter_value_and_grad(cdl.shard_mean(loss)))(model(), shards)
-        expect_equal(found, wanted)
+    mesh = jax.make_mesh((DEVICES,), ("data",))
+    shards = cdl.shard(made, mesh)
+    assert int(shards.nodes.sum()) == sum(forest.size for forest, *_ in made)
+    assert int(shards.nodes.max() - shards.nodes.min()) <= 30
+    assert {len(x.sharding.device_set) for x in jax.tree.leaves(shards.stacked)} == {DEVICES}
+    expect_equal(eqx.filter_jit(eqx.filter_value_and_grad(cdl.shard_mean(loss)))(model(), shards), wanted)
+    sums = lambda weight, part: (weight**2 * jnp.sum(part), jnp.array(1.0))  # on half of the devices, the rest copies
+    halves = cdl.shard([jnp.arange(3.0) + i for i in range(4)], jax.make_mesh((2, 4), ("copies", "data")))
+    expect_equal(jax.jit(jax.value_and_grad(cdl.shard_mean(sums)))(jnp.array(3.0), halves), (9 * 7.5, 6 * 7.5))
     keyed = cdl.shard([(f, jr.key(i)) for i, (f, *_) in enumerate(made)], mesh)
-    drawn = cdl.shard_mean(lambda _, part: (jr.normal(part[1]), jnp.array(1.0)))(None, keyed)
+    drawn = eqx.filter_jit(cdl.shard_mean(lambda _, part: (jr.normal(part[1]), jnp.array(1.0))))(None, keyed)
     expect_equal(drawn, np.mean([jr.normal(jr.key(i)) for i in range(DEVICES)]))
     refused(lambda: cdl.shard(made[:6], mesh), "8 devices of this process along `data`, and 6 parts")
     other = dataclasses.replace(made[0][0].bucket, nodes=made[0][0].bucket.nodes * 2)

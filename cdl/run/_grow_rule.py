@@ -92,7 +92,7 @@ class Backwards:
     def __init__(self, growth: Growth, weights: list[Any], key: Any, rows: Rows, steps: Any, given: Any) -> None:
         self.growth, self.weights, self.key, self.rows, self.steps = growth, weights, key, rows, steps
         self.child = children_of(rows, growth.places) if growth.places else None
-        filled = lambda ct, x: jnp.zeros(x.shape, x.dtype) if ct is None else ct
+        filled: Callable[..., Any] = lambda ct, x: jnp.zeros(x.shape, x.dtype) if ct is None else ct
         self.given = [filled(given.log_prob, rows.log_prob)]
         self.given += [filled(c, x) for c, x in zip(given.payload, rows.payload, strict=True) if smooth(x)]
 
@@ -131,9 +131,9 @@ class Backwards:
 
     def _at(self, t: Any, down: list[Any], own: Any = True) -> tuple[list[Any], list[Any]]:
         """The seeds of some steps, and the cotangents of what was made of them, all rows in one axis."""
-        flat = lambda x: x.reshape(-1, *x.shape[2:])
+        flat: Callable[..., Any] = lambda x: x.reshape(-1, *x.shape[2:])
         works = flat((self.rows.tree[t] >= 0) & jnp.broadcast_to(own, t.shape)[:, None])
-        mask = lambda x: where(works, x, jnp.zeros_like(x))
+        mask: Callable[..., Any] = lambda x: where(works, x, jnp.zeros_like(x))
         given = [mask(flat(x[t])) for x in self.given]
         if self.child is not None:
             child = flat(self.child[t])
@@ -147,7 +147,7 @@ class Backwards:
 
     def _smooth_part(self, weights: list[Any], seeds: list[Any], t: Any) -> list[Any]:
         """What the rows of some steps make of their seeds, without the integers."""
-        flat = lambda x: x[t].reshape(-1)
+        flat: Callable[..., Any] = lambda x: x[t].reshape(-1)
         keyed = keys(self.key, flat(self.rows.tree), flat(self.rows.number))
         _, log_prob, payload, seeds = at_rows(self.growth, weights, seeds, keyed, flat(self.rows.choice))
         return [log_prob, *only(payload), *(x for place in seeds for x in only(place))]

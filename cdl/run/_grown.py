@@ -1,6 +1,7 @@
 """Grown trees: what `unfold` gives, as padded arrays that a program can go on with, and as trees on the host."""
 
-from typing import Any, cast, Generic, TypeVar
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -92,7 +93,7 @@ class Grown(eqx.Module, Generic[T]):
                 places = [nodes[c] for c in child[t][i][: candidate.arity]]
                 nodes[i] = candidate.layer([payload[c][t, i] for c in candidate.columns], places)
             roots.append(nodes[0])
-        return cast("list[Any]", roots)
+        return roots
 
     def __repr__(self) -> str:
         name = tag_name(next((tag(c.constructor) for c in self.candidates if tag(c.constructor)), None))
@@ -108,7 +109,7 @@ class Grown(eqx.Module, Generic[T]):
 def as_grown(candidates: tuple[Candidate, ...], rows: Any, at: Any) -> Grown[Any]:
     """The rows of all trees in the order of their nodes. `at`: where each node's row is."""
     lanes = rows.tree.shape[1]
-    flat = lambda x: x.reshape(-1, *x.shape[2:])
+    flat: Callable[..., Any] = lambda x: x.reshape(-1, *x.shape[2:])
     has = at >= 0
     row = jnp.maximum(at, 0)
 

@@ -92,7 +92,7 @@ class Reader:
             inputs = [x[t] for x in payload], self.below(values, child[t], lane)
             at_payload, at_below = self._pulled(weights, *inputs, choice[t], ct)
             stacked = [jnp.stack(x, 1) for x in zip(*at_below, strict=True)]
-            put = lambda tables, rows: [
+            put: Callable[..., Any] = lambda tables, rows: [
                 lax.dynamic_update_index_in_dim(b, x, t, 0) for b, x in zip(tables, rows, strict=True)
             ]
             return t + 1, put(brought, stacked), put(own, ct), put(to_payload, at_payload)
@@ -117,7 +117,7 @@ class Reader:
 
             _, back = jax.vjp(of, (only(reads), [only(v) for v in values]))
             (at_reads, at_values) = back(ct)[0]
-            mine = lambda x, y, c=c: where(choice == c, x, y)
+            mine: Callable[..., Any] = lambda x, y, c=c: where(choice == c, x, y)
             for i, x in zip([i for i in candidate.columns if i in column], at_reads, strict=True):
                 to_payload[column[i]] = mine(x, to_payload[column[i]])
             for place, xs in enumerate(at_values):
@@ -129,7 +129,7 @@ class Reader:
         tree, choice, child, _, steps = tables
         total, lanes = tree.shape
         size = min(total, max(1, BLOCK // lanes))
-        flat = lambda x: x.reshape(-1, *x.shape[2:])
+        flat: Callable[..., Any] = lambda x: x.reshape(-1, *x.shape[2:])
         lane = jnp.tile(jnp.arange(lanes, dtype=jnp.int32), size)
 
         def block(state: Any) -> Any:
@@ -167,21 +167,24 @@ class Reader:
 
 @eqx.filter_custom_vjp
 def _rule(inputs: Any, tables: Any, *, reader: Reader) -> Any:
-    return reader.read(*inputs, tables)
+    weights, payload = inputs
+    return reader.read(weights, payload, tables)
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
 def _rule_forward(perturbed: Any, inputs: Any, tables: Any, *, reader: Reader) -> Any:
     del perturbed
-    values = reader.read(*inputs, tables)
+    weights, payload = inputs
+    values = reader.read(weights, payload, tables)
     return values, values
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(values: Any, given: Any, perturbed: Any, inputs: Any, tables: Any, *, reader: Reader) -> Any:
+    weights, payload = inputs
     filled = [jnp.zeros(v.shape, v.dtype) if g is None else g for g, v in zip(given, values, strict=True)]
-    own, to_payload = reader.down(*inputs, tables, values, only(filled))
-    weights = inputs[0]
-    wanted = any(jax.tree.leaves(perturbed[0]))
-    to_weights = reader.weights(*inputs, tables, values, own) if wanted else [[None] * len(ws) for ws in weights]
+    own, to_payload = reader.down(weights, payload, tables, values, only(filled))
+    to_weights: Any = [[None] * len(ws) for ws in weights]
+    if any(jax.tree.leaves(perturbed[0])):
+        to_weights = reader.weights(weights, payload, tables, values, own)
     return to_weights, to_payload

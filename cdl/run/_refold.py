@@ -12,6 +12,7 @@ from typing import Any, overload, TypeVar
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Int
 
 from ..algebra import Algebra
@@ -92,6 +93,6 @@ def _known(waiting: Any, roots: Any) -> Any:
     """The values of trees that are whole."""
     nothing: Any = jnp.nan if jnp.issubdtype(roots.dtype, jnp.inexact) else False
     if jnp.issubdtype(roots.dtype, jnp.integer):
-        nothing = jnp.iinfo(roots.dtype).min
+        nothing = np.iinfo(roots.dtype).min
     mask = waiting.reshape(-1, *[1] * (roots.ndim - 1)) > 0
     return jnp.where(mask, jnp.asarray(nothing, roots.dtype), roots)

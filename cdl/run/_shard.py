@@ -18,7 +18,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike, NDArray
 
@@ -26,6 +26,7 @@ from .._errors import CdlError
 from ._forest import Forest
 
 
+P: Any = PartitionSpec
 M = TypeVar("M")
 B = TypeVar("B")
 
@@ -105,8 +106,8 @@ def shard_mean(
     **Arguments:** `loss`: of the model and one part, a sum and the weight that it is of: the sum over its trees and
     how many they are, say.
 
-    **Returns:** a function of the model and the shards, to be differentiated and then compiled (`eqx.filter_jit`), since
-    the devices meet in one program. The model's arrays are copied to every device.
+    **Returns:** a function of the model and the shards, to be differentiated and then compiled (`eqx.filter_jit`),
+    since the devices meet in one program. The model's arrays are copied to every device.
     """
 
     def mean(model: M, shards: Shards[B]) -> Float[Array, ""]:
@@ -141,10 +142,9 @@ def _spread(xs: Sequence[Any], mesh: Mesh, axis: str, place: dict[int, int]) -> 
         return jax.random.wrap_key_data(data, impl=jax.random.key_impl(first))
     sharding = NamedSharding(mesh, P(axis))
     shape = mesh.shape[axis], *np.shape(first)
-    pieces = [
-        jax.device_put(jnp.asarray(xs[place[index[0].start or 0]])[None], device)
-        for device, index in sharding.addressable_devices_indices_map(shape).items()
-    ]
+    where: Any = sharding.addressable_devices_indices_map(shape)
+    own = {device: xs[place[index[0].start or 0]] for device, index in where.items()}
+    pieces = [jax.device_put(jnp.asarray(x)[None], device) for device, x in own.items()]
     return jax.make_array_from_single_device_arrays(shape, sharding, pieces)
 
 
@@ -163,7 +163,8 @@ def _expect_one_form(arrays: Sequence[Any], rest: Sequence[Any]) -> None:
                     f"{len(one)} trees with one of {one.bucket}: pack all parts with the same number of trees and the "
                     "same `bucket`."
                 )
-        same = jax.tree.structure(arrays[0]) == jax.tree.structure(arrays[i]) and eqx.tree_equal(rest[0], rest[i])
+        structures: list[Any] = [jax.tree.structure(a) for a in (arrays[0], arrays[i])]
+        same = structures[0] == structures[1] and eqx.tree_equal(rest[0], rest[i])
         shapes = [[np.shape(x) for x in jax.tree.leaves(a)] for a in (arrays[0], arrays[i])]
         if not same or shapes[0] != shapes[1]:
             raise CdlError(

@@ -36,15 +36,15 @@ LANES = 128  # how many trees grow at a time
 
 
 @overload
-def unfold(
+def unfold(  # type: ignore[overload-overlap]
     coalg: Callable[[S], Base[Stream[O], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
 ) -> O: ...
 @overload
-def unfold(
+def unfold(  # type: ignore[overload-overlap]
     coalg: Callable[[S], Base[List[E], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
 ) -> Lists[E]: ...
 @overload
-def unfold(
+def unfold(  # type: ignore[overload-overlap]
     coalg: Callable[[S], Base[SnocList[E], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
 ) -> Lists[E]: ...
 @overload

@@ -93,20 +93,18 @@ class Batches:
             )
         self.corpus, self.rows, self.size, self.labels, self.seed = corpus, rows, size, labels, seed
         self.workers, self.keep_last = workers, keep_last
-        heaviest = np.sort(corpus.nodes[rows])[::-1][:size]
+        heaviest = corpus[rows[np.argsort(corpus.nodes[rows], kind="stable")[::-1][:size]]].bucket
         totals = [int(corpus.nodes[some].sum()) for epoch in range(TRIED) for some in self.plan(epoch)]
-        ladder = [int(np.quantile(totals, (i + 1) / rungs)) for i in range(rungs - 1)] if totals else []
-        widest = corpus[rows[np.argsort(corpus.nodes[rows], kind="stable")[::-1][:size]]].bucket
-        rooms = sorted({*(min(_rounded(n), widest.nodes) for n in ladder), widest.nodes})
-        assert rooms[-1] >= heaviest.sum()
-        self.buckets: tuple[Bucket, ...] = tuple(dataclasses.replace(widest, nodes=n) for n in rooms)
+        ladder = [_rounded(int(np.quantile(totals, (i + 1) / rungs))) for i in range(rungs - 1)] if totals else []
+        rooms = sorted({*(min(n, heaviest.nodes) for n in ladder), heaviest.nodes})
+        self.buckets: tuple[Bucket, ...] = tuple(dataclasses.replace(heaviest, nodes=n) for n in rooms)
 
     @property
     def steps(self) -> int:
         """How many batches an epoch has."""
         return -(-len(self.rows) // self.size) if self.keep_last else len(self.rows) // self.size
 
-    def plan(self, epoch: int) -> list[Rows]:
+    def plan(self, epoch: int) -> list[Int[np.ndarray, " _"]]:
         """The trees of each batch of an epoch."""
         mixed = np.random.default_rng([self.seed, epoch]).permutation(self.rows)
         return [mixed[i * self.size : (i + 1) * self.size] for i in range(self.steps)]

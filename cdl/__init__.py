@@ -11,7 +11,8 @@ from . import _typecheck as _typecheck
 # errors
 from ._errors import CdlError as CdlError, SignatureError as SignatureError, ForeignLayer as ForeignLayer
 from ._errors import CarrierMismatch as CarrierMismatch, PayloadMismatch as PayloadMismatch
-from ._errors import TreeTooLarge as TreeTooLarge, CheckpointError as CheckpointError, LawBroken as LawBroken
+from ._errors import LengthMismatch as LengthMismatch, TreeTooLarge as TreeTooLarge
+from ._errors import CheckpointError as CheckpointError, LawBroken as LawBroken
 
 # layers of data
 from .functor import Base as Base, Fix as Fix, Many as Many, functor as functor, fmap as fmap, strength as strength
@@ -34,13 +35,30 @@ from .functor import Approximant as Approximant, initial_chain as initial_chain,
 # reading and growing trees, by definition
 from .algebra import Algebra as Algebra, algebra as algebra, product as product
 from .algebra import cata as cata, para as para, zygo as zygo, mutu as mutu, histo as histo, prepro as prepro
-from .algebra import decorate as decorate, hoist as hoist
+from .algebra import decorate as decorate, inherited as inherited, hoist as hoist
 from .algebra import Either as Either, Left as Left, Right as Right
 from .algebra import ana as ana, apo as apo, futu as futu, choose as choose
 from .algebra import hylo as hylo, dyna as dyna, chrono as chrono, elgot as elgot, coelgot as coelgot
 
+# machines, put together and as tables
+from .algebra import stateless as stateless, delay as delay, series as series, parallel as parallel
+from .algebra import feedback as feedback, as_mealy as as_mealy
+from .algebra import Automaton as Automaton, tabulate as tabulate
+from .algebra import bisimilar as bisimilar, distinguish as distinguish, minimise as minimise
+
 # many trees at once, compiled
 from .run import pack as pack, Forest as Forest, Corpus as Corpus, Bucket as Bucket, fold as fold
+from .run import annotate as annotate, inherit as inherit
+from .run import unfold as unfold, Grown as Grown, Lists as Lists, refold as refold
+from .run import balance as balance, shard as shard, Shards as Shards, shard_mean as shard_mean
+
+# many lists at once
+from .run import Seq as Seq, Packed as Packed
+from .run import check_monoid as check_monoid, with_resets as with_resets, linear_recurrence as linear_recurrence
+from .run import matrices as matrices, max_plus as max_plus, min_plus as min_plus, transitions as transitions
+
+# machines, compiled
+from .run import run as run, start as start, Stepper as Stepper
 
 # every law, to be checked on instances of one's own
 from . import laws as laws

@@ -165,9 +165,9 @@ def test_a_machine_is_refused(signature):
         pack(signature, [])
 
 
-def test_a_signature_of_two_sorts_is_refused():
+def test_one_signature_of_a_family_of_two_is_refused():
     with pytest.raises(
-        SignatureError, match=r"`Do` is of a family of 2 sorts, and `pack` takes signatures of one sort"
+        SignatureError, match=r"`Do` is of a family of 2 sorts, and `pack` was given one signature: give one for each"
     ):
         pack(Do, [])
 

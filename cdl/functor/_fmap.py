@@ -124,7 +124,7 @@ def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:
             for part in value:
                 yield from _each(of, part)
         case ManyOf(of):
-            for part in _items(value):
+            for part in value.items if _many(value).listed else ():
                 yield from _each(of, part)
         case Const() | Exp():
             return
@@ -150,18 +150,20 @@ def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Callable[[A
         case ListOf(of):
             return tuple(_refill(of, part, new, later) for part in value)
         case ManyOf(of):
+            if not value.listed:
+                return value.map(lambda x: fmap_term(of, later, x))
             return Many([_refill(of, part, new, later) for part in value.items])
         case Exp(_, of):
             return lambda *i: fmap_term(of, later, value(*i))
 
 
-def _items(value: Any) -> tuple[Any, ...]:
+def _many(value: Any) -> Many[Any]:
     if not isinstance(value, Many):
         raise ForeignLayer(
             f"`{_short(value)}` is a `{type(value).__name__}` where a `Many` belongs: write `Many([…])`, or annotate "
             "the field `tuple[X, ...]`."
         )
-    return value.items
+    return value
 
 
 def _summand(term: Sum, value: Any) -> tuple[Poly, Any]:

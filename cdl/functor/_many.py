@@ -58,6 +58,11 @@ class Many(Generic[A_co]):
         new._source, new._each = source, each or _same
         return new
 
+    @property
+    def listed(self) -> bool:
+        """Whether its children are here, one by one, and not among those of many nodes, as in `fold`."""
+        return isinstance(self._source, Items)
+
     def __getattr__(self, name: str) -> Any:
         if name == "items":
             raise TypeError(
@@ -74,9 +79,13 @@ class Many(Generic[A_co]):
     def map(self, f: Callable[[A_co], B], /) -> "Many[B]":
         """`f` at every child."""
         each = self._each
-        if isinstance(self._source, Items):
+        if self.listed:
             return Many(f(x) for x in self.items)
         return Many.over(self._source, f if each is _same else lambda x: f(each(x)))
+
+    def at(self, child: Any) -> A_co:
+        """What `map` makes of one child."""
+        return self._each(child)
 
     def sum(self: "Many[A]", zero: A) -> A:
         """The sum of the children."""
@@ -111,7 +120,7 @@ class Many(Generic[A_co]):
     def __repr__(self) -> str:
         from ._values import show
 
-        return show(self) if isinstance(self._source, Items) else "Many(<edges>)"
+        return show(self) if self.listed else "Many(<edges>)"
 
     def __reduce__(self) -> tuple[Any, ...]:
         from ._values import assemble, disassemble

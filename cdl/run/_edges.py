@@ -62,19 +62,29 @@ class Edges:
         step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))
         return self._run("fold", step, start, start)
 
+    def each(self, f: Callable[[Any], Any]) -> Any:
+        """`f` at the child of every edge of the chunk, whichever row is its own: an array for each leaf, one row for
+        each edge."""
+        call, consts = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
+
+        @custom_vmap
+        def at_node(row: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+            return jax.vmap(lambda x: call(x, None, cs), axis_size=len(segment))(children)
+
+        @at_node.def_vmap
+        def at_rows(rows: int, batched: Any, row: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+            out = _at_edges(call, segment, children, cs, batched[3], None, rows)
+            return out, jax.tree.map(lambda _: False, out)
+
+        return at_node(self.row, self.segment, self.children, consts)
+
     def _reduce(self, each: Callable[[Any], Any], how: str, zero: Any) -> Any:
         zero = jax.tree.map(jnp.asarray, zero)
         return self._run(how, lambda x, _: each(x), zero, zero)
 
     def _run(self, how: str, step: Callable[[Any, Any], Any], zero: Any, value: Any) -> Any:
         """The reduction of `step(child, value)`, as an operation with a rule for rows."""
-        child = jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), self.children)
-        pure = eqx.filter_closure_convert(lambda x, v: _like(step(x, v), zero, how), child, _shapes(value))
-        arrays, rest = eqx.partition(pure, eqx.is_array)
-        consts, structure = jax.tree.flatten(arrays)
-
-        def call(x: Any, v: Any, cs: list[Any]) -> Any:
-            return eqx.combine(jax.tree.unflatten(structure, cs), rest)(x, v)
+        call, consts = self._converted(lambda x, v: _like(step(x, v), zero, how), value)
 
         @custom_vmap
         def at_node(row: Any, zero: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
@@ -91,18 +101,35 @@ class Edges:
 
         return at_node(self.row, zero, self.segment, self.children, consts)
 
+    def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, list[Any]]:
+        """The step with what it uses of its surroundings as an argument, and that: arrays, of the row or of none."""
+        child = jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), self.children)
+        pure = eqx.filter_closure_convert(step, child, _shapes(value))
+        arrays, rest = eqx.partition(pure, eqx.is_array)
+        consts, structure = jax.tree.flatten(arrays)
+
+        def call(x: Any, v: Any, cs: list[Any]) -> Any:
+            return eqx.combine(jax.tree.unflatten(structure, cs), rest)(x, v)
+
+        return call, consts
+
+
+def _at_edges(call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], value: Any, rows: int) -> Any:
+    """The step at every edge; `cs` have a row's where `batched`."""
+    place = jnp.minimum(segment, rows - 1)
+    per_edge = [c[place] if b else c for c, b in zip(cs, batched, strict=True)]
+    axes = [0 if b else None for b in batched]
+    over: Any = jax.vmap(lambda x, cs: call(x, value, cs), in_axes=(0, axes), axis_size=len(segment))
+    return over(children, per_edge)
+
 
 def _over_edges(
     how: str, call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], zeros: Any, rows: int
 ) -> Any:
     """Every row's reduction at once. `zeros` has a row's value for no child; `cs` have a row's where `batched`."""
-    place = jnp.minimum(segment, rows - 1)
-    per_edge = [c[place] if b else c for c, b in zip(cs, batched, strict=True)]
-    axes = [0 if b else None for b in batched]
     if how == "fold":
-        return _fold_segments(call, segment, children, per_edge, axes, zeros, rows)
-    some = jax.tree.map(lambda z: z[0], zeros)
-    mapped = jax.vmap(lambda x, cs: call(x, some, cs), in_axes=(0, axes))(children, per_edge)
+        return _fold_segments(call, segment, children, cs, batched, zeros, rows)
+    mapped = _at_edges(call, segment, children, cs, batched, jax.tree.map(lambda z: z[0], zeros), rows)
     degree = jax.ops.segment_sum(jnp.ones_like(segment), segment, rows, indices_are_sorted=True)
 
     def reduced(y: Any, zero: Any) -> Any:
@@ -117,22 +144,22 @@ def _over_edges(
 
 
 def _fold_segments(
-    call: Any, segment: Any, children: Any, per_edge: list[Any], axes: list[Any], zeros: Any, rows: int
+    call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], zeros: Any, rows: int
 ) -> Any:
     """A list fold of each row's children, from the last: one scan of the edges, starting anew in each segment."""
     last = jnp.concatenate([segment[1:] != segment[:-1], jnp.ones(1, bool)])
     place = jnp.minimum(segment, rows - 1)
-    shared = [c for c, axis in zip(per_edge, axes, strict=True) if axis is None]
+    shared = [c for c, b in zip(cs, batched, strict=True) if not b]
 
     def step(value: Any, edge: Any) -> Any:
         is_last, child, start, own = edge
         mine, others = iter(own), iter(shared)
         value = jax.tree.map(lambda v, s: jnp.where(is_last, s, v), value, start)
-        value = call(child, value, [next(others) if axis is None else next(mine) for axis in axes])
+        value = call(child, value, [next(mine) if b else next(others) for b in batched])
         return value, value
 
     starts = jax.tree.map(lambda z: z[place], zeros)
-    own = [c for c, axis in zip(per_edge, axes, strict=True) if axis is not None]
+    own = [c[place] for c, b in zip(cs, batched, strict=True) if b]
     begin = jax.tree.map(lambda z: z[0], zeros)
     _, values = jax.lax.scan(step, begin, (last, children, starts, own), reverse=True)
     first = jnp.concatenate([jnp.ones(1, bool), segment[1:] != segment[:-1]])

@@ -18,8 +18,8 @@ from ..functor._read import layout
 from ..functor.poly import Const, Id, ManyOf, Sum
 from ._levels import measure
 from ._payload import stack
-from ._refuse import refuse_foreign, refuse_size
-from ._variant import describe, is_array, is_plain, refuses, Variant, variant_of
+from ._refuse import refuse_foreign, refuse_size, refuse_sort
+from ._variant import describe, is_array, is_plain, refuses, sort_of, Variant, variant_of
 
 
 MAX_NODES = 10_000_000
@@ -50,20 +50,27 @@ class Flat:
     payload: tuple[tuple[NDArray[Any], ...], ...]
 
 
-def flatten(functor: Sum, trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:
-    """The table of a forest.
+def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:
+    """The table of a forest, whose trees are of the functors of a family, one for each sort.
 
-    **Raises:** `ForeignLayer` where a node is no constructor of the functor, `TreeTooLarge` where a tree is cyclic or
-    the forest has more than `max_nodes` nodes once sharing is expanded.
+    **Raises:** `ForeignLayer` where a node is no constructor of the family, `SignatureError` where one is of another
+    sort than its place, `TreeTooLarge` where a tree is cyclic or the forest has more than `max_nodes` nodes once
+    sharing is expanded.
     """
-    kinds = functor.constructors
+    kinds = tuple(k for functor in family for k in functor.constructors)
+    sort = {k: s for s, functor in enumerate(family) for k in functor.constructors}
     for constructor in kinds:
         if (why := refuses(constructor)) is not None:
             raise ForeignLayer(why)
-    nodes = _visit(functor, trees, max_nodes)
+    nodes = _visit(kinds, trees, max_nodes)
     number = {k: i for i, k in enumerate(kinds)}
     kind = np.fromiter(map(number.__getitem__, map(type, nodes)), np.int32, len(nodes))
-    variants, variant, payload, order, arity, group, place, degrees = _variants(kinds, kind, nodes)
+    variants, variant, payload, order, arity, group, place, degrees, expected = _variants(sort, kind, nodes)
+    if len(family) > 1:
+        found = np.array([v.sort for v in variants], np.int32)[variant]
+        wrong = np.flatnonzero(found[len(trees) :] != expected[len(trees) :]) + len(trees)
+        if len(wrong):
+            refuse_sort(family, nodes[wrong[0]], int(found[wrong[0]]), int(expected[wrong[0]]))
     first = len(trees) + np.cumsum(arity) - arity  # breadth-first: children stand side by side
     parent = np.full(len(nodes), -1, np.int64)
     parent[len(trees) :] = np.repeat(np.arange(len(nodes)), arity)
@@ -89,9 +96,9 @@ def _i(x: NDArray[Any]) -> Ints:
     return x.astype(np.int32)
 
 
-def _visit(functor: Sum, trees: Sequence[Any], max_nodes: int) -> list[Any]:
+def _visit(kinds: tuple[type[Any], ...], trees: Sequence[Any], max_nodes: int) -> list[Any]:
     """Every node, breadth first."""
-    children = {k: _children(k) for k in functor.constructors}
+    children = {k: _children(k) for k in kinds}
     nodes = list(trees)
     grow, visited = nodes.extend, 0
     try:
@@ -102,7 +109,7 @@ def _visit(functor: Sum, trees: Sequence[Any], max_nodes: int) -> list[Any]:
             if len(nodes) > max_nodes:
                 refuse_size(trees, max_nodes)
     except (KeyError, AttributeError):
-        refuse_foreign(functor, trees)
+        refuse_foreign(kinds, trees)
         raise
     return nodes
 
@@ -129,8 +136,10 @@ def _children(kind: type[Any]) -> Callable[[Any], Sequence[Any]]:
             ]
 
 
-def _variants(kinds: tuple[type[Any], ...], kind: Ints, nodes: list[Any]) -> tuple[Any, ...]:
-    """The variants met, each one's payload and members; for each node its variant, arity, group, place and degrees."""
+def _variants(sort: dict[type[Any], int], kind: Ints, nodes: list[Any]) -> tuple[Any, ...]:
+    """The variants met, each one's payload and members; for each node its variant, arity, group, place and degrees,
+    and the sort that its place asks for."""
+    kinds = tuple(sort)
     index: dict[Variant, int] = {}
     payload: list[Any] = []
     order: list[Any] = []
@@ -141,7 +150,9 @@ def _variants(kinds: tuple[type[Any], ...], kind: Ints, nodes: list[Any]) -> tup
     ends = np.cumsum(np.bincount(kind, minlength=len(kinds)))
     for constructor, members in zip(kinds, np.split(by_kind, ends[:-1]), strict=True):
         if len(members):
-            for v, where, leaves, counts in _split(constructor, [nodes[i] for i in members.tolist()]):
+            for v, where, leaves, counts in _split(
+                constructor, [nodes[i] for i in members.tolist()], sort[constructor]
+            ):
                 at = members[where]
                 index[v] = len(index)
                 variant[at] = index[v]
@@ -154,27 +165,28 @@ def _variants(kinds: tuple[type[Any], ...], kind: Ints, nodes: list[Any]) -> tup
     degrees = np.zeros((n, max(width, 1)), np.int32)
     edge = np.cumsum(arity) - arity
     total = int(arity.sum())
-    group, place = np.zeros(n, np.int32), np.zeros(n, np.int32)
+    group, place, expected = (np.zeros(n, np.int32) for _ in range(3))
     first_child = n - total
     for v, at, counts in zip(variants, order, counts_of, strict=True):
         begin = edge[at] + first_child
-        for p, g in enumerate(v.group_of):
+        for p, (g, (_, of)) in enumerate(zip(v.group_of, v.places, strict=True)):
             if g >= 0:
-                _lay(group, place, begin, counts[:, p], g, degrees[at, g])
+                child = _lay(place, begin, counts[:, p], degrees[at, g])
+                group[child], expected[child] = g, of
                 degrees[at, g] += counts[:, p].astype(np.int32)
                 begin = begin + counts[:, p]
-    return variants, variant, payload, order, arity, group, place, degrees
+    return variants, variant, payload, order, arity, group, place, degrees, expected
 
 
-def _lay(group: Ints, place: Ints, begin: Any, counts: Any, g: int, before: Any) -> None:
-    """Says of the children at one place, which stand side by side, that they are in group g after others before."""
+def _lay(place: Ints, begin: Any, counts: Any, before: Any) -> NDArray[np.int64]:
+    """The children at one place, which stand side by side, numbered in their group after those before."""
     inside = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    child = np.repeat(begin, counts) + inside
-    group[child] = g
+    child: NDArray[np.int64] = np.repeat(begin, counts) + inside
     place[child] = np.repeat(before, counts) + inside
+    return child
 
 
-def _split(constructor: type[Any], layers: list[Any]) -> Any:
+def _split(constructor: type[Any], layers: list[Any], sort: int) -> Any:
     """One constructor's layers by variant: the variant, which they are, its payload leaves, and the children at each
     of its places."""
     if is_plain(constructor):
@@ -182,10 +194,10 @@ def _split(constructor: type[Any], layers: list[Any]) -> Any:
         fields = list(zip(record.names, record.factors, strict=True))
         leaves = [list(map(attrgetter(n), layers)) for n, f in fields if isinstance(f, Const)]
         if all(is_array(x) for leaf in leaves for x in _samples(leaf)):
-            return _split_plain(constructor, layers, fields, leaves)
+            return _split_plain(constructor, layers, fields, leaves, sort)
     found: dict[Variant, tuple[list[int], list[Any], list[list[int]]]] = {}
     for i, layer in enumerate(layers):
-        variant, payload, counts = describe(constructor, layer)
+        variant, payload, counts = describe(constructor, layer, sort)
         where, payloads, rows = found.setdefault(variant, ([], [], []))
         where.append(i)
         payloads.append(payload)
@@ -196,12 +208,15 @@ def _split(constructor: type[Any], layers: list[Any]) -> Any:
     ]
 
 
-def _split_plain(constructor: type[Any], layers: list[Any], fields: Any, leaves: list[list[Any]]) -> Any:
+def _split_plain(
+    constructor: type[Any], layers: list[Any], fields: Any, leaves: list[list[Any]], sort: int
+) -> list[Any]:
     """The same for plain fields, a whole column at a time; a variant is which of the `Many`s have children."""
-    places = [(n, isinstance(f, ManyOf)) for n, f in fields if not isinstance(f, Const)]
+    recursive = [(n, f) for n, f in fields if not isinstance(f, Const)]
+    places = [(True, sort_of(f.of)) if isinstance(f, ManyOf) else (False, sort_of(f)) for _, f in recursive]
     counts = np.ones((len(layers), len(places)), np.int64)
-    for p, (name, many) in enumerate(places):
-        if many:
+    for p, (name, f) in enumerate(recursive):
+        if isinstance(f, ManyOf):
             counts[:, p] = np.fromiter(map(len, map(attrgetter(f"{name}.items"), layers)), np.int64, len(layers))
     codes = (counts > 0) @ (1 << np.arange(len(places), dtype=np.int64))
     found = []
@@ -209,7 +224,7 @@ def _split_plain(constructor: type[Any], layers: list[Any], fields: Any, leaves:
         where = np.flatnonzero(codes == code)
         some = (counts[where[0]] > 0).tolist()
         mine = leaves if len(where) == len(layers) else [[leaf[i] for i in where.tolist()] for leaf in leaves]
-        found.append((variant_of(constructor, (), [m for _, m in places], some), where, tuple(mine), counts[where]))
+        found.append((variant_of(constructor, (), places, some, sort), where, tuple(mine), counts[where]))
     return found
 
 

@@ -26,15 +26,24 @@ class Forest(eqx.Module):
     above: Int[Array, " rows"]  # each row's own edge from above; the last edge, which is none, for a root
     chunk: Int[Array, "steps columns"]
     block: Int[Array, "blocks columns"]
-    roots: Int[Array, " trees"]
+    roots: tuple[Int[Array, " _"], ...]  # the rows of the roots of each sort, in the order of the trees
+    start: Int[Array, " bounds"]  # where each tree begins in pre-order, and where the last one ends
+    row: Int[Array, " rows"]  # the row of each node in pre-order, tree by tree
     tree: Int[Array, " rows"]  # each row's tree
     order: Int[Array, " rows"]  # its number in pre-order within the tree
+    sort: Int[Array, " rows"]
     facts: Int[Array, "4"]  # nodes, levels, rows computed, chunks
-    functor: Sum = eqx.field(static=True)
+    family: tuple[Sum, ...] = eqx.field(static=True)
     bucket: Bucket = eqx.field(static=True)
 
     def __len__(self) -> int:
-        return int(self.roots.shape[0])
+        return int(self.start.shape[0]) - 1
+
+    def nodes(self, tree: int) -> slice:
+        """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first."""
+        if not 0 <= tree < len(self):
+            raise IndexError(f"trees are numbered from 0 to {len(self) - 1}; {tree} was asked for.")
+        return slice(int(self.start[tree]), int(self.start[tree + 1]))
 
     @property
     def size(self) -> int:
@@ -52,7 +61,7 @@ class Forest(eqx.Module):
         return self.size / max(int(self.facts[2]), 1)
 
     def __repr__(self) -> str:
-        formula = textwrap.shorten(str(self.functor), 80, placeholder=" + …")
+        formula = " and ".join(textwrap.shorten(str(f), 80, placeholder=" + …") for f in self.family)
         if isinstance(self.facts, Tracer):
             return f"Forest of {formula}: {len(self)} trees, traced; bucket of {self.bucket}"
         return (

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._errors import CdlError, SignatureError
 from ..functor import functor
-from ..functor._read import sorts
+from ..functor._read import sorts, tag, tag_name
 from ..functor.poly import Id, Poly, Product, Record, Sum
 from ._bucket import Bucket, capacity, choose_sizes, Size
 from ._flatten import Flat, flatten, MAX_NODES
@@ -29,9 +29,9 @@ class Corpus:
     """
 
     def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
-        """**Raises:** as `pack`."""
-        self.functor = one_sorted(signature)
-        self.flat = flatten(self.functor, list(trees), max_nodes)
+        """**Arguments** and **raises:** as `pack`."""
+        self.family = family(signature)
+        self.flat = flatten(self.family, list(trees), max_nodes)
         self._sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class Corpus:
             raise IndexError(
                 f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
             )
-        forest, sizes = assemble(self.functor, self.flat, which, sizes=self._sizes, bucket=bucket)
+        forest, sizes = assemble(self.family, self.flat, which, sizes=self._sizes, bucket=bucket)
         self._sizes = self._sizes or sizes
         return forest
 
@@ -69,43 +69,60 @@ class Corpus:
 def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, max_nodes: int = MAX_NODES) -> Forest:
     """Packs trees into a `Forest`. On the host, once; iterative at any depth.
 
-    **Arguments:** `signature`: the signature, such as `ExprF`. `trees`: in the order in which `fold` gives its
-    results. `bucket`: that of another forest, to run in its program. `max_nodes`: how many nodes there may be once
+    **Arguments:** `signature`: the signature, such as `ExprF`, or the signatures of a family in the order of its sorts,
+    such as `(ExprF, StmtF)`. `trees`: in the order in which `fold` gives its results; those of a family may be of any
+    of its sorts. `bucket`: that of another forest, to run in its program. `max_nodes`: how many nodes there may be once
     shared subtrees are written out.
 
-    **Raises:** `ForeignLayer` for a node of another signature, `PayloadMismatch` for payloads that differ in shape or
-    do not fit their type, `TreeTooLarge` for a cyclic tree or too many nodes, `CdlError` where the trees do not fit
-    the bucket.
+    **Raises:** `ForeignLayer` for a node of another signature, `SignatureError` for one of another sort than its place,
+    `PayloadMismatch` for payloads that differ in shape or do not fit their type, `TreeTooLarge` for a cyclic tree or
+    too many nodes, `CdlError` where the trees do not fit the bucket.
     """
-    found = one_sorted(signature)
+    found = family(signature)
     flat = flatten(found, list(trees), max_nodes)
     return assemble(found, flat, np.arange(len(flat.start) - 1), bucket=bucket)[0]
 
 
-def one_sorted(signature: Any) -> Sum:
-    """The functor of a signature of one sort."""
-    found = functor(signature)
-    for constructor in found.constructors:
-        if sorts(constructor) > 1:
+def family(signature: Any) -> tuple[Sum, ...]:
+    """The functors of a signature, one for each of its sorts."""
+    found = tuple(map(functor, signature)) if isinstance(signature, tuple) else (functor(signature),)
+    every = [c for f in found for c in f.constructors]
+    for constructor in every:
+        if sorts(constructor) not in (0, len(found)):
+            given = "one signature" if len(found) == 1 else f"{len(found)} signatures"
             raise SignatureError(
-                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `pack` takes signatures "
-                "of one sort: fold such trees with `cata`, one algebra for each sort."
+                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `pack` was given {given}: "
+                "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
             )
-    if all(map(_needs, found.summands)):
-        raise SignatureError(
-            f"every constructor of `{found}` needs an `X`, so that the signature has no finite value: give it a "
-            "constructor without a recursive place, or make a place `X | None`."
-        )
+        if every.count(constructor) > 1:
+            raise SignatureError(f"`{constructor.__name__}` is in two of the signatures: write a constructor for each.")
+    finite: set[int] = set()
+    while more := {s for s, f in enumerate(found) if not all(_needs(term, finite) for term in f.summands)} - finite:
+        finite |= more
+    for s, f in enumerate(found):
+        if s not in finite:
+            order = ", ".join(f"`{tag_name(next((tag(c) for c in g.constructors if tag(c)), None))}`" for g in found)
+            raise SignatureError(
+                f"every constructor of `{f}` needs an `X`, so that the signature has no finite value: "
+                "give it a constructor without a recursive place, or make a place `X | None`"
+                + (
+                    f"; or were the sorts given in another order than the family's tuple has ({order})?"
+                    if len(found) > 1
+                    else "."
+                )
+            )
     return found
 
 
-def _needs(term: Poly) -> bool:
-    """Whether each value of a term has a recursive place that is filled."""
-    return isinstance(term, Id) or (isinstance(term, Product | Record) and any(map(_needs, term.factors)))
+def _needs(term: Poly, finite: set[int]) -> bool:
+    """Whether each value of a term has a recursive place that is filled, of a sort not known to be finite."""
+    if isinstance(term, Id):
+        return term.sort not in finite
+    return isinstance(term, Product | Record) and any(_needs(f, finite) for f in term.factors)
 
 
 def assemble(
-    functor: Sum, flat: Flat, which: NDArray[np.int64], *, sizes: Any = None, bucket: Bucket | None = None
+    family: tuple[Sum, ...], flat: Flat, which: NDArray[np.int64], *, sizes: Any = None, bucket: Bucket | None = None
 ) -> tuple[Forest, Any]:
     """The forest of these trees of a table, and the sizes of chunk it was cut to."""
     node, first = _rows_of(flat, which)
@@ -132,17 +149,20 @@ def assemble(
     chunk = chunks(bucket.sizes, variants, groups, edge_start)
     block = chunks(bucket.blocks, variants, whole, edge_start)
     columns = 4 + 2 * bucket.groups
-    tables = _tables(flat, node, first, row, edge_start, bucket)
+    tables = _tables(flat, node, first, row, variant, edge_start, bucket)
     computed = round(len(chunk) and total / fill_rate(chunk, bucket.sizes))
+    roots = row[first].astype(np.int32)
+    sort_of_root = np.array([v.sort for v in variants], np.int32)[variant[first]] if total else np.zeros(0, np.int32)
     facts = [total, int(height.max(initial=-1)) + 1, computed, len(chunk)]
     arrays = tables | {
         "payload": tuple(_payload(flat, node, row, renumber, bucket)),
         "chunk": padded(chunk[:, :columns], bucket.nodes + 1),
         "block": padded(block[:, :columns], bucket.nodes + 1),
-        "roots": row[first].astype(np.int32),
+        "roots": tuple(roots[sort_of_root == s] for s in range(len(family))),
+        "start": np.append(first, total).astype(np.int32),
         "facts": np.array(facts, np.int32),
     }
-    forest = Forest(**jax.device_put(arrays), functor=functor, bucket=bucket)
+    forest = Forest(**jax.device_put(arrays), family=family, bucket=bucket)
     return forest, sizes
 
 
@@ -198,7 +218,9 @@ def _sizes(flat: Flat, groups: NDArray[Any], whole: NDArray[Any]) -> tuple[tuple
     return choose_sizes(counts, mean, widest), choose_sizes(whole[:, 2], mean, widest)
 
 
-def _tables(flat: Flat, node: Any, first: Any, row: Any, edge_start: Any, bucket: Bucket) -> dict[str, Any]:
+def _tables(
+    flat: Flat, node: Any, first: Any, row: Any, variant: Any, edge_start: Any, bucket: Bucket
+) -> dict[str, Any]:
     total = len(node)
     length = np.diff(np.concatenate([first, [total]]))
     begin = np.repeat(first, length)
@@ -206,12 +228,14 @@ def _tables(flat: Flat, node: Any, first: Any, row: Any, edge_start: Any, bucket
     parent = row[flat.parent[node[inner]] + begin[inner]]
     edge = edge_start[parent, flat.group[node[inner]], 0] + flat.place[node[inner]]
     tables = {n: np.zeros(bucket.edges, np.int32) for n in ("child", "owner")}
-    tables |= {n: np.zeros(bucket.rows, np.int32) for n in ("tree", "order")}
+    tables |= {n: np.zeros(bucket.rows, np.int32) for n in ("tree", "order", "row", "sort")}
     tables["above"] = np.full(bucket.rows, bucket.edges - 1, np.int32)
     tables["child"][edge], tables["owner"][edge] = row[inner], parent
     tables["above"][row[inner]] = edge
     tables["tree"][row] = np.repeat(np.arange(len(first)), length)
     tables["order"][row] = np.arange(total) - begin
+    tables["row"][:total] = row
+    tables["sort"][row] = np.array([v.sort for v in bucket.variants], np.int32)[variant]
     return tables
 
 

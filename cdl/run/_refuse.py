@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._errors import ForeignLayer, TreeTooLarge
+from .._errors import ForeignLayer, SignatureError, TreeTooLarge
 from ..functor import Base
 from ..functor._fmap import holes
 from ..functor._read import tag, tag_name
@@ -35,9 +35,18 @@ def refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
     )
 
 
-def refuse_foreign(functor: Sum, trees: Sequence[Any]) -> None:
+def refuse_sort(family: Sequence[Sum], node: Any, found: int, expected: int) -> None:
+    """Says of a node of one sort that it stands where one of another belongs."""
+    there = tag_name(next((tag(k) for k in family[expected].constructors if tag(k)), None))
+    raise SignatureError(
+        f"a `{tag_name(tag(type(node)))}` (`{type(node).__name__}`, of sort {found}) stands at a place of sort "
+        f"{expected}, which is `{there}`: give the signatures in the order of the tuple in `Base[T, tuple[…]]`."
+    )
+
+
+def refuse_foreign(kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> None:
     """Finds the first node that is no constructor, with the way to it."""
-    kinds, seen = functor.constructors, set[int]()
+    seen = set[int]()
     for i, tree in enumerate(trees):
         todo: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]
         while todo:

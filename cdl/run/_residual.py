@@ -29,7 +29,7 @@ import jax
 import jax.numpy as jnp
 
 from ._bucket import Size
-from ._case import PROBES, Program
+from ._program import PROBES, Program
 
 
 Remat = Literal["none", "cheap", "all"]
@@ -70,7 +70,8 @@ class Kept:
 def pull(run: Callable[..., Any], inputs: Any, smooth: Sequence[bool], remat: Remat) -> tuple[list[Any], Any]:
     """The rows' values and the vjp: from the cotangents of the values that are `smooth` to those of the inputs.
 
-    Inputs are the weights, the payload, the slots, the keys and the edges; keys and integers have no cotangent.
+    Inputs are the weights, the payload, the slots, the keys, the edges and the node's own. Keys and integers have
+    no cotangent.
     """
     differentiable, rest = jax.tree.map(_if_smooth, inputs), inputs
     if remat == "cheap":

@@ -10,6 +10,7 @@ some, so that a `Many` that is computed has an edge in every row. A variant's ch
 | each `Many`  | any number                         | a `Many`                          |
 """
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,23 +29,35 @@ class Variant:
 
     `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the structure
     of each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
-    `Many`, and `open` which of these have children.
+    `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself.
     """
 
     constructor: type[Any]
     shape: tuple[Any, ...]
-    places: tuple[bool, ...] = field(compare=False)
+    places: tuple[tuple[bool, int], ...] = field(compare=False)
     open: tuple[bool, ...]
+    sort: int = 0
 
     @property
     def slots(self) -> int:
         """How many places take one child."""
-        return self.places.count(False)
+        return len(self.slot_sorts)
 
     @property
     def manys(self) -> int:
         """How many of its `Many`s have children."""
         return sum(self.open)
+
+    @property
+    def slot_sorts(self) -> tuple[int, ...]:
+        """The sort of each slot."""
+        return tuple(sort for many, sort in self.places if not many)
+
+    @property
+    def many_sorts(self) -> tuple[int, ...]:
+        """The sort of each `Many` with children."""
+        manys = [sort for many, sort in self.places if many]
+        return tuple(itertools.compress(manys, self.open))
 
     @property
     def groups(self) -> tuple[str, ...]:
@@ -56,7 +69,7 @@ class Variant:
         """The group of edges of each place; -1 for a `Many` without children."""
         opened = iter(self.open)
         found, last = [], int(self.slots > 0) - 1
-        for many in self.places:
+        for many, _ in self.places:
             is_open = many and next(opened)
             last += is_open
             found.append((last if is_open else -1) if many else 0)
@@ -91,12 +104,12 @@ def refuses(constructor: type[Any]) -> str | None:
     return None
 
 
-def describe(constructor: type[Any], layer: Any) -> tuple[Variant, list[Any], list[int]]:
+def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant, list[Any], list[int]]:
     """The variant of one layer, its payload leaves, and how many children each of its places has, in order."""
     shape: list[Any] = []
     payload: list[Any] = []
     counts: list[int] = []
-    places: list[bool] = []  # whether each is a `Many`
+    places: list[tuple[bool, int]] = []
     for what, x in _take_apart(layout(constructor), layer):
         match what:
             case "shape":
@@ -105,17 +118,27 @@ def describe(constructor: type[Any], layer: Any) -> tuple[Variant, list[Any], li
                 payload.append(x)
             case "slot":
                 counts.append(1)
-                places.append(False)
+                places.append((False, x))
             case "many":
-                counts.append(x)
-                places.append(True)
-    plain = all(s is None for s in shape)
-    return variant_of(constructor, () if plain else tuple(shape), places, [c > 0 for c in counts]), payload, counts
+                count, of = x
+                counts.append(count)
+                places.append((True, of))
+    whole = () if all(s is None for s in shape) else tuple(shape)
+    return variant_of(constructor, whole, places, [c > 0 for c in counts], sort), payload, counts
 
 
-def variant_of(constructor: type[Any], shape: tuple[Any, ...], places: Sequence[bool], some: Sequence[bool]) -> Variant:
-    """The variant with these places, in order: whether each is a `Many`, and whether it has children."""
-    return Variant(constructor, shape, tuple(places), tuple(s for s, many in zip(some, places, strict=True) if many))
+def variant_of(
+    constructor: type[Any], shape: tuple[Any, ...], places: Sequence[tuple[bool, int]], some: Sequence[bool], sort: int
+) -> Variant:
+    """The variant with these places, in order: whether each is a `Many` and its sort, and whether it has children."""
+    opened = tuple(s for s, (many, _) in zip(some, places, strict=True) if many)
+    return Variant(constructor, shape, tuple(places), opened, sort)
+
+
+def sort_of(place: Poly) -> int:
+    """The sort of a recursive place."""
+    assert isinstance(place, Id)
+    return place.sort
 
 
 def is_array(value: Any) -> bool:
@@ -134,8 +157,8 @@ def _take_apart(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
                 yield "shape", structure
                 for leaf in leaves:
                     yield "payload", leaf
-        case Id():
-            yield "slot", None
+        case Id(sort):
+            yield "slot", sort
         case Record(_, names, factors):
             for name, factor in zip(names, factors, strict=True):
                 yield from _take_apart(factor, getattr(value, name))
@@ -150,8 +173,8 @@ def _take_apart(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
             yield "shape", len(value)
             for part in value:
                 yield from _take_apart(of, part)
-        case ManyOf():
-            yield "many", value.count
+        case ManyOf(of):
+            yield "many", (value.count, sort_of(of))
         case _:
             raise TypeError(f"`{term}` cannot be packed")
 

@@ -5,6 +5,7 @@ reads a run of rows, and writes back what is not its own. Rows and edges past it
 that no value is met that the forest does not have.
 """
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,8 +15,9 @@ import jax.numpy as jnp
 from jax import lax
 
 from ._bucket import Size
-from ._case import Carrier, Program
+from ._carrier import Storage
 from ._forest import Forest
+from ._program import Program
 from ._schedule import EDGES, ROW, ROWS, SIZE, VARIANT
 from ._shapes import rows_of, shaped
 
@@ -37,10 +39,10 @@ class Chunk:
 class Walk:
     """The programs of an algebra on their way over a forest."""
 
-    def __init__(self, forest: Forest, programs: list[Program], carrier: Carrier, key: Any) -> None:
-        self.forest, self.programs, self.carrier, self.key = forest, programs, carrier, key
+    def __init__(self, forest: Forest, programs: list[Program], storage: Storage, key: Any) -> None:
+        self.forest, self.programs, self.storage, self.key = forest, programs, storage, key
         variants = len(forest.bucket.variants)
-        self._program_of = jnp.asarray(_inverse(programs, variants, lambda p, i: p), jnp.int32)
+        self._program_of = jnp.asarray(_inverse(programs, variants, lambda p, i: p), jnp.int32)  # -1 for none
         self._place_of = jnp.asarray(_inverse(programs, variants, lambda p, i: i), jnp.int32)
 
     def place(self, chunk: Any) -> Any:
@@ -65,52 +67,72 @@ class Walk:
         return Chunk(row, row + inside, places < count, slots, edges)
 
     def inputs(self, p: int, at: Chunk, chunk: Any, weights: Arrays, payload: Arrays, states: Arrays) -> Any:
-        """A program's inputs at a chunk: weights, payload, slots, keys, edges."""
+        """A program's inputs at a chunk: weights, payload, slots, keys, edges, and none of the node's own."""
         program = self.programs[p]
         place = self.place(chunk)
         ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
-        row_payload = [take(payload[c], at.rows) for c in program.columns]
+        row_payload = [take(payload[c], at.rows) for c in program.wiring.payload]
         slots: list[Arrays] = []
         if at.slots is not None:
             child = take(self.forest.child, at.slots)
-            gathered = [take(s, child) for s in states]
-            slots = [[x[:, j] for x in gathered] for j in range(program.variant.slots)]
+            gathered = {c: take(states[c], child) for c in dict.fromkeys(itertools.chain(*program.wiring.slots))}
+            slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(program.wiring.slots)]
         many = []
-        for edge, _, segment in at.edges:
+        for (edge, _, segment), columns in zip(at.edges, program.wiring.manys, strict=True):
             child = take(self.forest.child, edge)
-            many.append((segment, [take(s, child) for s in states]))
+            many.append((segment, [take(states[c], child) for c in columns]))
         keys = []
         if self.key is not None:
             fold_in: Callable[..., Any] = jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(self.key, t), i))
             keys = [fold_in(take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
-        return ws, row_payload, slots, keys, many
+        return ws, row_payload, slots, keys, many, []
 
     def example(self, p: int, size: Size) -> Any:
         """The shapes of a program's inputs at a size."""
-        program, storage = self.programs[p], self.forest.bucket.storage
+        program, kinds = self.programs[p], self.forest.bucket.storage
         pairs = zip(program.weights, program.stacked, strict=True)
         weights = [shaped(w.shape[1:] if stacked else w.shape, w.dtype) for w, stacked in pairs]
-        payload = [shaped((size.rows, *storage[c][1]), storage[c][2]) for c in program.columns]
+        payload = [shaped((size.rows, *kinds[c][1]), kinds[c][2]) for c in program.wiring.payload]
         keys = [] if self.key is None else [jax.eval_shape(lambda: jax.random.split(jax.random.key(0), size.rows))]
-        slots = [rows_of(size.rows, self.carrier.leaves)] * program.variant.slots
+        leaves = self.storage.leaves
+        slots = [rows_of(size.rows, [leaves[c] for c in columns]) for columns in program.wiring.slots]
         lengths = [size.edges_of(g) for g in range(program.variant.manys)]
-        edges = [(shaped((n,), jnp.int32), rows_of(n, self.carrier.leaves)) for n in lengths]
-        return weights, payload, slots, keys, edges
+        pairs = zip(lengths, program.wiring.manys, strict=True)
+        edges = [(shaped((n,), jnp.int32), rows_of(n, [leaves[c] for c in columns])) for n, columns in pairs]
+        return weights, payload, slots, keys, edges, []
 
-    def loop(self, table: Any, sizes: tuple[Size, ...], body: Any, carry: Any, *, to_leaves: bool = False) -> Any:
-        """Runs every chunk in order, or in reverse order down to the leaves, which are the first.
+    def summed(self, p: int, chunk: Any, at: Chunk, sums: Any, to_weights: Any, to_payload: Any, wanted: Any) -> Any:
+        """The sums of a program's weights' and payload's cotangents, and those of a chunk, where `wanted`."""
+        sum_weights, sum_payload = [list(x) for x in sums[0]], list(sums[1])
+        place = self.place(chunk)
+        for i, stacked in enumerate(self.programs[p].stacked):
+            if wanted[0][p][i]:
+                total = sum_weights[p][i]
+                sum_weights[p][i] = total.at[place].add(to_weights[i]) if stacked else total + to_weights[i]
+        for c, x in zip(self.programs[p].wiring.payload, to_payload, strict=True):
+            if wanted[1][c]:
+                sum_payload[c] = write(sum_payload[c], at.row, at.valid, x)
+        return sum_weights, sum_payload
+
+    def loop(
+        self, table: Any, sizes: tuple[Size, ...], body: Any, carry: Any, *, down: bool = False, leaves: bool = True
+    ) -> Any:
+        """Runs every chunk that has a program, in order, or in reverse order `down` the trees; with the leaves or
+        without, in which case it stops above them, as they are the first.
 
         Inside the loop over the table is one loop for each program and size, which runs as long as the chunks are
         its own; the table is one long run of them.
         """
-        numbers = [p for p, program in enumerate(self.programs) if not (to_leaves and program.variant.leaf)]
+        numbers = [p for p, program in enumerate(self.programs) if leaves or not program.variant.leaf]
         kinds = [(p, s) for p in numbers for s in range(len(sizes))]
         code_of = {kind: code for code, kind in enumerate(kinds)}
+        skip = len(kinds)
         codes = [[code_of.get((p, s), -1) for s in range(len(sizes))] for p in range(len(self.programs))]
+        codes.append([skip] * len(sizes))  # of a variant without a program
         variant = table[:, VARIANT]
         code = jnp.asarray(codes, jnp.int32)[self._program_of[variant], table[:, SIZE]]
         code = jnp.concatenate([jnp.full(1, -1, jnp.int32), jnp.where(variant < 0, -1, code)])  # stops at both ends
-        step = jnp.int32(-1 if to_leaves else 1)
+        step = jnp.int32(-1 if down else 1)
 
         def along(number: int, state: Any) -> Any:
             p, s = kinds[number]
@@ -121,17 +143,23 @@ class Walk:
 
             return lax.while_loop(lambda state: code[state[0]] == number, run, state)
 
-        def turn(state: Any) -> Any:
-            for number in reversed(range(len(kinds))) if to_leaves else range(len(kinds)):
-                state = along(number, state)
-            return state
+        def past(state: Any) -> Any:
+            t, carry = state
+            return lax.while_loop(lambda t: code[t] == skip, lambda t: t + step, t), carry
 
-        first = self.forest.facts[3] if to_leaves else jnp.int32(1)
+        every = all(any(v in p.members for p in self.programs) for v in range(len(self.forest.bucket.variants)))
+
+        def turn(state: Any) -> Any:
+            for number in reversed(range(len(kinds))) if down else range(len(kinds)):
+                state = along(number, state)
+            return state if every else past(state)
+
+        first = self.forest.facts[3] if down else jnp.int32(1)
         return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
 
 
 def _inverse(programs: list[Program], variants: int, of: Callable[[int, int], int]) -> list[int]:
-    table = [0] * variants
+    table = [-1] * variants
     for p, program in enumerate(programs):
         for i, v in enumerate(program.members):
             table[v] = of(p, i)

@@ -184,6 +184,18 @@ def test_the_seeds_that_wait_are_counted_even_where_there_was_no_room_for_them()
     assert grown.child[0, :, :2].tolist() == [[1, -1], [2, -1], [-1, -1]]
 
 
+def test_a_budget_for_all_trees_together():
+    seeds = jnp.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0])
+    whole = unfold(fork, seeds, 7, lanes=2)
+    assert whole.count.tolist() == [3, 1, 7, 3, 1, 3]
+    assert jax.tree.all(jax.tree.map(np.array_equal, unfold(fork, seeds, 7, total=18, lanes=2), whole))
+    cut = unfold(fork, seeds, 7, total=1, lanes=1)
+    assert cut.count.tolist() == [3, 1, 4, 0, 0, 0]
+    assert cut.waiting.tolist() == [0, 0, 1, 1, 1, 1]
+    slope = jax.grad(lambda s: unfold(fork, s, 7, total=1, lanes=1).payload[0].sum())(seeds)
+    assert slope.tolist() == [2, 1, 2, 0, 0, 0]
+
+
 def test_grown_trees_are_packed():
     grown = unfold(fork, jnp.array([2.0, 1.0]), 7)
     forest = pack(TreeF, grown.trees())

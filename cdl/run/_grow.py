@@ -38,16 +38,17 @@ class Rows(eqx.Module):
 
 @dataclass(frozen=True)
 class Plan:
-    """How far trees may grow, and in how many lanes."""
+    """How far trees may grow, one by one and all together, and in how many lanes."""
 
     trees: int
     nodes: int
+    total: int
     lanes: int
 
     @property
     def steps(self) -> int:
         """The most steps that there can be: a lane is never idle while there is a seed that nobody has."""
-        return max(1, -(-self.trees // self.lanes)) * self.nodes
+        return min(max(1, -(-self.trees // self.lanes)) * self.nodes, -(-self.total // self.lanes) + self.nodes)
 
 
 def grow(
@@ -83,8 +84,8 @@ def grow(
     start = jnp.int32(0), jnp.int32(0), none, zero, zero, stack, stack_above, rows
 
     def going(state: Any) -> Any:
-        _, taken, _, number, size, *_ = state
-        return (taken < plan.trees) | jnp.any((size > 0) & (number < nodes))
+        t, taken, _, number, size, *_ = state
+        return (t < plan.steps) & ((taken < plan.trees) | jnp.any((size > 0) & (number < nodes)))
 
     def step(state: Any) -> Any:
         t, taken, tree, number, size, stack, stack_above, rows = state

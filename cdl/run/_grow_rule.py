@@ -82,8 +82,14 @@ def _rule_backward(
     down = back.to_seeds()
     wanted = any(jax.tree.leaves(perturbed[0]))
     to_weights = back.to_weights(down) if wanted else [None] * len(weights)
-    to_roots = [None if d is None else d.reshape(-1, *d.shape[2:])[at[:, 0]] for d in down]
+    to_roots = [None if d is None else _first_rows(d, at[:, 0]) for d in down]
     return to_weights, to_roots
+
+
+def _first_rows(table: Any, row: Any) -> Any:
+    """The rows of a table, zero where there is none."""
+    found = table.reshape(-1, *table.shape[2:])[jnp.maximum(row, 0)]
+    return where(row >= 0, found, jnp.zeros_like(found))
 
 
 class Backwards:

@@ -129,7 +129,12 @@ def as_grown(candidates: tuple[Candidate, ...], rows: Any, at: Any) -> Grown[Any
         tree = jnp.broadcast_to(jnp.arange(trees, dtype=jnp.int32)[:, None], at.shape)
         number = jnp.broadcast_to(jnp.arange(size, dtype=jnp.int32)[None], at.shape)
         child = child.at[tree, parent, above % places].set(number, mode="drop")
-    last = jnp.maximum(count - 1, 0)
-    waiting = nodes(rows.left)[jnp.arange(trees), last]
     payload = tuple(map(nodes, rows.payload))
-    return Grown(nodes(rows.choice), payload, child, nodes(rows.log_prob), count, waiting, candidates)
+    return Grown(nodes(rows.choice), payload, child, nodes(rows.log_prob), count, waiting_of(rows, at), candidates)
+
+
+def waiting_of(rows: Any, at: Any) -> Any:
+    """How many seeds of each tree wait in the end: after its last node, or before its first."""
+    count = jnp.sum(at >= 0, axis=1, dtype=jnp.int32)
+    last = jnp.take_along_axis(at, jnp.maximum(count - 1, 0)[:, None], axis=1)[:, 0]
+    return jnp.where(count > 0, rows.left.reshape(-1)[jnp.maximum(last, 0)], 1)

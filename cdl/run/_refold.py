@@ -20,6 +20,7 @@ from ..functor import Base
 from ._candidates import trace
 from ._grow import Plan
 from ._grow_rule import grown_rows
+from ._grown import waiting_of
 from ._read import values_of
 from ._readings import readings
 from ._split import refold_split
@@ -42,9 +43,12 @@ def refold(
     /,
     nodes: int,
     *,
+    total: int | None = None,
     lanes: int = LANES,
 ) -> tuple[A, Int[Array, " trees"]]: ...
-def refold(alg: Any, coalg: Any, seeds: Any, /, nodes: int | None = None, *, lanes: int = LANES) -> Any:
+def refold(
+    alg: Any, coalg: Any, seeds: Any, /, nodes: int | None = None, *, total: int | None = None, lanes: int = LANES
+) -> Any:
     """`hylo(alg, coalg)` at every seed, in one compiled program: a hylomorphism, batched.
 
     Without `nodes`, the coalgebra decides by the shapes of a seed, and by what in it is no array, which layer to give,
@@ -52,7 +56,7 @@ def refold(alg: Any, coalg: Any, seeds: Any, /, nodes: int | None = None, *, lan
     `choose(scores, …)` and the best layer is taken, within that budget. Differentiable in all arrays.
 
     **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays with one row for each seed. `nodes`: the
-    most calls that there may be for one seed. `lanes`: how many trees grow at a time.
+    most calls that there may be for one seed. `total`: for all together. `lanes`: how many trees grow at a time.
 
     **Returns:** the value of every seed; with `nodes` also how many calls of each were left undone. Where that is not
     0 the value is not known, and is `nan`, or the least integer.
@@ -66,7 +70,7 @@ def refold(alg: Any, coalg: Any, seeds: Any, /, nodes: int | None = None, *, lan
         return _split(alg, coalg, seeds, rows)
     seeds = arrays(seeds, "a seed")
     trees = leading(seeds, "the seeds", "one for each tree")
-    return _bounded(alg, coalg, seeds, plan_of(trees, nodes, lanes))
+    return _bounded(alg, coalg, seeds, plan_of(trees, nodes, total, lanes))
 
 
 @eqx.filter_jit
@@ -79,9 +83,7 @@ def _bounded(alg: Any, coalg: Any, seeds: Any, plan: Plan) -> Any:
     growth, weights = trace(coalg, one(seeds), False)
     rows, steps, at = grown_rows(growth, plan, weights, jax.tree.leaves(seeds), None)
     found, own = readings(alg, growth)
-    row = jnp.maximum(at, 0)
-    last = jnp.max(jnp.where(at >= 0, jnp.arange(plan.nodes, dtype=jnp.int32)[None], 0), axis=1, initial=0)
-    waiting = rows.left.reshape(-1)[jnp.take_along_axis(row, last[:, None], axis=1)[:, 0]]
+    row, waiting = jnp.maximum(at, 0), waiting_of(rows, at)
     cut = (waiting > 0)[jnp.maximum(rows.tree, 0)] if plan.trees else rows.tree < 0
     rows = eqx.tree_at(lambda r: r.tree, rows, jnp.where(cut, -1, rows.tree))
     values = values_of(found, growth.places, own, rows, steps)

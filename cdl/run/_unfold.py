@@ -32,7 +32,7 @@ S = TypeVar("S")
 O = TypeVar("O")  # an output
 E = TypeVar("E")  # an element
 
-LANES = 128  # how many trees grow at a time
+LANES = 32  # how many trees grow at a time; of 16 to 512, among the best where sizes differ much
 
 
 @overload
@@ -55,9 +55,12 @@ def unfold(
     nodes: int,
     *,
     key: PRNGKeyArray | None = None,
+    total: int | None = None,
     lanes: int = LANES,
 ) -> Grown[T]: ...
-def unfold(coalg: Any, seeds: Any, /, nodes: int, *, key: Any = None, lanes: int = LANES) -> Any:
+def unfold(
+    coalg: Any, seeds: Any, /, nodes: int, *, key: Any = None, total: int | None = None, lanes: int = LANES
+) -> Any:
     """`ana(coalg)` at every seed, in one compiled program: an anamorphism, batched.
 
     A coalgebra that chooses gives every layer that there may be, with scores: `choose(scores, Lit(v), Neg(s), …)`. All
@@ -67,8 +70,9 @@ def unfold(coalg: Any, seeds: Any, /, nodes: int, *, key: Any = None, lanes: int
     **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of arrays
     with one row for each tree. `nodes`: the most nodes that a tree may have; of a stream, how many outputs. `key`: for
     coalgebras that take one, and to draw; the node numbered `i` in pre-order of tree `t` gets
-    `fold_in(fold_in(key, t), i)`. `lanes`: how many trees grow at a time; each lane begins the next tree when it has
-    finished one.
+    `fold_in(fold_in(key, t), i)`. `total`: how many nodes all trees may have together, where most are far smaller than
+    the largest: trees within both bounds are never cut, and memory is for so many nodes. `lanes`: how many trees grow
+    at a time; each lane begins the next tree when it has finished one.
 
     **Returns:** the trees as arrays. One that would have had more nodes is cut there, and says how many places wait.
     For a signature of lists, `Lists`; for streams, their outputs.
@@ -78,27 +82,28 @@ def unfold(coalg: Any, seeds: Any, /, nodes: int, *, key: Any = None, lanes: int
     """
     seeds = arrays(seeds, "a seed")
     trees = leading(seeds, "the seeds", "one for each tree")
-    return _unfolded(coalg, seeds, key, trees, nodes, lanes)
+    return _unfolded(coalg, seeds, key, trees, nodes, total, lanes)
 
 
 @eqx.filter_jit
-def _unfolded(coalg: Any, seeds: Any, key: Any, trees: int, nodes: int, lanes: int) -> Any:
+def _unfolded(coalg: Any, seeds: Any, key: Any, trees: int, nodes: int, total: int | None, lanes: int) -> Any:
     found = kinds(coalg, one(seeds), key is not None)
     if found == {StreamF}:
         return unfold_stream(coalg, seeds, nodes, key=key)
     if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
         return unfold_list(coalg, seeds, nodes, key=key)
-    plan = plan_of(trees, nodes, lanes)
+    plan = plan_of(trees, nodes, total, lanes)
     growth, weights = trace(coalg, one(seeds), key is not None)
     rows, _, at = grown_rows(growth, plan, weights, jax.tree.leaves(seeds), key)
     return as_grown(growth.candidates, rows, at)
 
 
-def plan_of(trees: int, nodes: int, lanes: int) -> Plan:
+def plan_of(trees: int, nodes: int, total: int | None, lanes: int) -> Plan:
     """How far trees may grow. **Raises:** `CdlError` for a budget that no tree fits."""
-    if nodes < 1 or lanes < 1:
-        raise CdlError(f"`nodes={nodes}` and `lanes={lanes}` are to be at least 1: every tree has a root.")
-    return Plan(trees, nodes, max(1, min(lanes, trees)))
+    total = trees * nodes if total is None else total
+    if nodes < 1 or lanes < 1 or (trees and total < 1):
+        raise CdlError(f"`nodes={nodes}`, `total={total}` and `lanes={lanes}` are to be at least 1: a tree has a root.")
+    return Plan(trees, nodes, total, max(1, min(lanes, trees)))
 
 
 def one(seeds: Any) -> Any:

@@ -78,7 +78,7 @@ def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
     how = _chosen(how, lists)
     if isinstance(data, Packed):
         start, combine = (lists.first, elements), jax.vmap(Reset(monoid.combine))
-        prefixes = _prefixes("scan" if how == "halving" else how, combine, start, (False, unit), lists.lanes)[1]
+        prefixes = _prefixes("scan" if how == "halving" else how, combine, start, (False, unit), (lists.lanes,))[1]
         if not every:
             at = jnp.maximum(data.start + data.lengths - 1, 0)
             found = jax.tree.map(
@@ -86,9 +86,9 @@ def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
             )
             return _filled(found, data.lengths > 0, unit)
     elif not every:
-        return _total(how, combine, elements, unit, lists.lanes)
+        return _total(how, combine, elements, unit, (lists.lanes,))
     else:
-        prefixes = _prefixes(how, combine, elements, unit, lists.lanes)
+        prefixes = _prefixes(how, combine, elements, unit, (lists.lanes,))
     rows = jax.tree.map(lambda x: jnp.where(spread(lists.own, x), x, 0), prefixes)
     return eqx.tree_at(lambda d: d.values, data, lists.in_place(rows))
 
@@ -131,7 +131,7 @@ def _filled(elements: Any, own: Any, unit: Any) -> Any:
     return jax.tree.map(fill, elements, unit)
 
 
-def _prefixes(how: Way, combine: Any, elements: Any, unit: Any, lanes: int) -> Any:
+def _prefixes(how: Way, combine: Any, elements: Any, unit: Any, lanes: tuple[int, ...]) -> Any:
     """The products of all prefixes, along the first axis."""
     steps = jax.tree.leaves(elements)[0].shape[0]
     if how == "associative":
@@ -146,7 +146,7 @@ def _prefixes(how: Way, combine: Any, elements: Any, unit: Any, lanes: int) -> A
     return lax.scan(step, _all(unit, lanes), elements)[1]
 
 
-def _chunked(combine: Any, elements: Any, unit: Any, steps: int, lanes: int) -> Any:
+def _chunked(combine: Any, elements: Any, unit: Any, steps: int, lanes: tuple[int, ...]) -> Any:
     """Chunks of about `√n` side by side, each from the left; then the product of the chunks before is put to each."""
     size = max(1, math.isqrt(steps))
     count = -(-steps // size)
@@ -157,7 +157,7 @@ def _chunked(combine: Any, elements: Any, unit: Any, steps: int, lanes: int) -> 
 
     chunks = jax.tree.map(side_by_side, elements, unit)
     rows: Any = jax.vmap(combine)
-    inside = _prefixes("scan", rows, chunks, unit, (count, lanes))  # type: ignore[arg-type]
+    inside = _prefixes("scan", rows, chunks, unit, (count, *lanes))
     totals = jax.tree.map(lambda x: x[-1], inside)
     upto = _prefixes("scan", combine, totals, unit, lanes)
     before = jax.tree.map(lambda x, u: jnp.concatenate([jnp.broadcast_to(u, x[:1].shape), x[:-1]]), upto, unit)
@@ -165,22 +165,24 @@ def _chunked(combine: Any, elements: Any, unit: Any, steps: int, lanes: int) -> 
     return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0).reshape(count * size, *x.shape[2:])[:steps], whole)
 
 
-def _total(how: Way, combine: Any, elements: Any, unit: Any, lanes: int) -> Any:
+def _total(how: Way, combine: Any, elements: Any, unit: Any, lanes: tuple[int, ...]) -> Any:
     """The product along the first axis."""
     steps = jax.tree.leaves(elements)[0].shape[0]
     if how == "scan" or not steps:
         return lax.scan(lambda before, x: (combine(before, x), None), _all(unit, lanes), elements)[0]
     if how != "halving":
         return jax.tree.map(lambda x: x[-1], _prefixes(how, combine, elements, unit, lanes))
-    pairs: Any = jax.vmap(combine)
     while steps > 1:
-        even, odd = (jax.tree.map(lambda x, i=i: x[i : steps // 2 * 2 : 2], elements) for i in (0, 1))
-        last = jax.tree.map(lambda x: x[steps // 2 * 2 :], elements)
-        elements = jax.tree.map(lambda x, y: jnp.concatenate([x, y]), pairs(even, odd), last)
-        steps = -(-steps // 2)
+        elements, steps = _halved(combine, elements, steps // 2), -(-steps // 2)
     return jax.tree.map(lambda x: x[0], elements)
 
 
-def _all(unit: Any, lanes: Any) -> Any:
-    shape = lanes if isinstance(lanes, tuple) else (lanes,)
-    return jax.tree.map(lambda u: jnp.broadcast_to(u, (*shape, *jnp.shape(u))), unit)
+def _halved(combine: Any, elements: Any, pairs: int) -> Any:
+    """The products of neighbours, and the one that has none."""
+    even, odd = (jax.tree.map(lambda x, i=i: x[i : 2 * pairs : 2], elements) for i in (0, 1))
+    last = jax.tree.map(lambda x: x[2 * pairs :], elements)
+    return jax.tree.map(lambda x, y: jnp.concatenate([x, y]), jax.vmap(combine)(even, odd), last)
+
+
+def _all(unit: Any, lanes: tuple[int, ...]) -> Any:
+    return jax.tree.map(lambda u: jnp.broadcast_to(u, (*lanes, *jnp.shape(u))), unit)

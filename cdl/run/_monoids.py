@@ -1,13 +1,14 @@
 """Monoids for sequences.
 
-| the mathematics                                    | here                              | an element                        |
-| -------------------------------------------------- | --------------------------------- | --------------------------------- |
-| affine maps `h ↦ a ⊙ h + b` under composition      | `linear_recurrence(shape)`        | `(a, b)`                          |
-| `n × n` matrices under the product                 | `matrices(n)`                     | an array `(n, n)`                 |
-| the same over `(max, +)`, `(min, +)`               | `max_plus(n)`, `min_plus(n)`      | an array `(n, n)`                 |
-| maps of `n` states, the transitions of an automaton | `transitions(n)`                  | integers `(n,)`: each state's next |
+| the mathematics                                | here                          | an element                         |
+| ---------------------------------------------- | ----------------------------- | ---------------------------------- |
+| affine maps `h ↦ a ⊙ h + b`, composed          | `linear_recurrence(shape)`    | `(a, b)`                           |
+| `n × n` matrices under the product             | `matrices(n)`                 | an array `(n, n)`                  |
+| the same over `(max, +)`, `(min, +)`           | `max_plus(n)`, `min_plus(n)`  | an array `(n, n)`                  |
+| maps of `n` states, as of an automaton         | `transitions(n)`              | integers `(n,)`: each state's next |
 
-Products are in the order of the list: of maps, the first is done first; of matrices, they act on row vectors, `v x₀ x₁ …`.
+Products are in the order of the list: the first of two maps is done first, and matrices act on row vectors,
+`v x₀ x₁ …`.
 """
 
 from typing import Any

@@ -5,18 +5,18 @@
 | `cata α` of each list                      | `fold(alg, seq)`                                  |
 | `cata α` of each suffix, or prefix         | `annotate(alg, seq)`: `scanr`, or `scanl`         |
 
-Which end is read first is the functor's choice: `Cons` lists are read from the end, so that row `t` of `annotate` is the
-value of the suffix that begins with element `t`; `Snoc` lists from the start, and row `t` is that of the prefix which
-ends with it.
+Which end is read first is the functor's choice: `Cons` lists are read from the end, so that row `t` of `annotate` is
+the value of the suffix that begins with element `t`; `Snoc` lists from the start, and row `t` is that of the prefix
+which ends with it.
 
 How the scan runs is an option of the run, and changes no number but in the last digits:
 
-| the option | what it does                                                                                                 |
-| ---------- | ------------------------------------------------------------------------------------------------------------ |
-| `bulk`     | a reverse rule of its own: the state's cotangent step by step, the weights' gradient in products over many steps |
-| `hoist`    | what does not depend on the state is computed for many elements ahead                                        |
-| `unroll`   | so many steps in one turn of the loop                                                                        |
-| `remat`    | the states of segments are computed again in the reverse pass: so long ones, or `"sqrt"`                     |
+| the option | what it does                                                                                   |
+| ---------- | ---------------------------------------------------------------------------------------------- |
+| `bulk`     | a reverse rule of its own: the weights' gradient is gathered in products over many steps       |
+| `hoist`    | what does not depend on the state is computed for many elements ahead                          |
+| `unroll`   | so many steps in one turn of the loop                                                          |
+| `remat`    | states are computed again in the reverse pass, in segments of so many steps, or of `"sqrt"`    |
 """
 
 import math
@@ -25,6 +25,8 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+from typing_extensions import TypedDict
 
 from .._errors import CdlError
 from ..algebra._algebra import wants_key
@@ -40,17 +42,29 @@ from ._walk import spread
 
 
 Segments = int | Literal["sqrt"] | None
-BLOCK = 16  # steps of a block, about
+Lists = Seq[Any] | Packed[Any]
+BLOCK = 32  # steps of a block, about
 
 
-def fold_seq(alg: Any, data: Seq[Any] | Packed[Any], **options: Any) -> Any:
+class Options(TypedDict, total=False):
+    """What `fold` and `annotate` of sequences take besides."""
+
+    key: PRNGKeyArray | None
+    forward: bool
+    remat: Segments
+    unroll: int
+    hoist: bool | None
+    bulk: bool | None
+
+
+def fold_seq(alg: Any, data: Lists, **options: Any) -> Any:
     """`cata(alg)` of each list, or its product in a monoid: the carrier with a leading axis, in the lists' order."""
     if isinstance(alg, Monoid):
         return fold_monoid(alg, data, **options)
     return _run(alg, data, False, **options)
 
 
-def annotate_seq(alg: Any, data: Seq[Any] | Packed[Any], **options: Any) -> Any:
+def annotate_seq(alg: Any, data: Lists, **options: Any) -> Any:
     """The value at the node of each element, as sequences of the same lengths; zero where there is no element."""
     if isinstance(alg, Monoid):
         return annotate_monoid(alg, data, **options)
@@ -59,10 +73,10 @@ def annotate_seq(alg: Any, data: Seq[Any] | Packed[Any], **options: Any) -> Any:
 
 def _run(
     alg: Any,
-    data: Any,
+    data: Lists,
     every: bool,
     *,
-    key: Any = None,
+    key: PRNGKeyArray | None = None,
     forward: bool = False,
     remat: Segments = None,
     unroll: int = 1,

@@ -16,8 +16,9 @@ import jax.numpy as jnp
 from .._errors import CarrierMismatch, SignatureError
 from ..algebra._algebra import apply, name_of, reads
 from ..functor import Cons, Lin, Nil, Snoc
+from ._carrier import stronger
 from ._scan_parts import Part, split, trace
-from ._shapes import one_of, shaped
+from ._shapes import one_of
 
 
 @dataclass(frozen=True)
@@ -52,8 +53,8 @@ def from_the_end(alg: Any) -> bool:
         return False
     found = "do not tell what it reads" if kinds is None else f"name {', '.join(k.__name__ for k in kinds)}"
     raise SignatureError(
-        f"the annotations of `{name_of(alg)}` {found}, and a `Seq` is read by an algebra of lists: annotate its layer as "
-        "`ListF[E, A]` to read from the end, or as `SnocF[E, A]` to read from the start."
+        f"the annotations of `{name_of(alg)}` {found}, and a `Seq` is read by an algebra of lists: annotate its layer "
+        "as `ListF[E, A]` to read from the end, or as `SnocF[E, A]` to read from the start."
     )
 
 
@@ -97,30 +98,16 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
 
 def _joined(alg: Any, end: bool, start: Any, a: Any, b: Any) -> Any:
     """The shapes of two values: the same, but that a Python number takes the other's type."""
-    same = jax.tree.structure(a) == jax.tree.structure(b)
-    pairs = list(zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True)) if same else []
-    types = [_type(x, y) for x, y in pairs]
-    if not same or any(t is None for t in types) or any(x.shape != y.shape for x, y in pairs):
+    pairs = list(zip(*map(jax.tree.leaves, (a, b)), strict=False))
+    same = jax.tree.structure(a) == jax.tree.structure(b) and all(x.shape == y.shape for x, y in pairs)
+    joined = [stronger(x, y) for x, y in pairs] if same else [None]
+    if any(x is None for x in joined):
         kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
         raise CarrierMismatch(
             f"`{name_of(alg)}` is no algebra: at `{kinds[0]}` its value is {_show(start)}, and at `{kinds[1]}` "
             f"{_show(b)}. Give every constructor's case the same structure, shapes and dtypes."
         )
-    return jax.tree.unflatten(
-        jax.tree.structure(a), [shaped(x.shape, t) for (x, _), t in zip(pairs, types, strict=True)]
-    )
-
-
-def _type(x: Any, y: Any) -> Any:
-    """The type of two numbers of which one may be a Python number; none where they differ for good."""
-    if x.dtype == y.dtype:
-        return x.dtype
-    for number, other in ((x, y), (y, x)):
-        kinds = (jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating)
-        rank = [next(i for i, k in enumerate(kinds) if jnp.issubdtype(t.dtype, k)) for t in (number, other)]
-        if getattr(number, "weak_type", False) and rank[0] <= rank[1]:
-            return other.dtype
-    return None
+    return jax.tree.unflatten(jax.tree.structure(a), joined)
 
 
 def _show(value: Any) -> str:

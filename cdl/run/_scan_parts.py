@@ -19,6 +19,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, Literal
 from ._shapes import shaped
 
 
+VIEWS = ("split", "slice", "reshape", "squeeze", "expand_dims", "transpose")
 CALLS = ("pjit", "jit", "closed_call")
 
 
@@ -78,7 +79,7 @@ def split(part: Part, early: int) -> tuple[Part, Part]:
             used += of
         elif all(v in constant for v in of):
             constant.update(eqn.outvars)
-    between = [v for v in dict.fromkeys(used) if v not in late and v not in constant]
+    between = _before_views(part.jaxpr, [v for v in dict.fromkeys(used) if v not in late and v not in constant])
     return cut(part, [*shared, *rows[:early]], between), cut(
         part, [*shared, *between, *rows[early:]], part.jaxpr.outvars
     )
@@ -87,6 +88,21 @@ def split(part: Part, early: int) -> tuple[Part, Part]:
 def cut(part: Part, given: Sequence[Any], wanted: Sequence[Any]) -> Part:
     """The part from some of its variables to others."""
     return Part(_needed(part.jaxpr.replace(invars=list(given), outvars=list(wanted))), part.shared)
+
+
+def _before_views(jaxpr: Any, between: list[Any]) -> list[Any]:
+    """Instead of the pieces of an array, the array, where it is no larger than they are together."""
+    views = {v: e for e in jaxpr.eqns if e.primitive.name in VIEWS and len(variables(e)) == 1 for v in e.outvars}
+    while True:
+        pieces: dict[Any, list[Any]] = {}
+        for v in between:
+            if v in views:
+                pieces.setdefault(variables(views[v])[0], []).append(v)
+        whole = [v for v, some in pieces.items() if v.aval.size <= sum(p.aval.size for p in some)]
+        if not whole:
+            return between
+        taken = {p for v in whole for p in pieces[v]}
+        between = list(dict.fromkeys([*(v for v in between if v not in taken), *whole]))
 
 
 def variables(eqn: Any) -> list[Any]:

@@ -3,11 +3,11 @@
 A step is `h' = rest(w, ahead(w, x), h)`, cut by `split` where the state comes in. Each equation of `rest` that reads a
 weight is *tapped*: its value is taken for an input of its own, `y = f(w, u) + tap`. So a step's cotangents are
 
-| the cotangent of …        | where it goes                          | how many                                              |
-| ------------------------- | -------------------------------------- | ----------------------------------------------------- |
-| the state `h`             | to the step before: pass 1             | one step at a time                                    |
-| each tap                  | to the weights `w` of `f`: pass 2      | all steps of a block in one product                   |
-| what `ahead` gives        | to `x` and its weights: pass 2         | all steps of a block in one product                   |
+| the cotangent of … | where it goes                          | when                                              |
+| ------------------ | -------------------------------------- | ------------------------------------------------- |
+| the state `h`      | to the step before                     | pass 1: one step at a time                        |
+| each tap           | to the weights `w` of its `f`          | pass 2: all steps of a block in one product       |
+| what `ahead` gives | to `x`, and to the weights of `ahead`  | pass 2: the same                                  |
 
 No weight and no gradient of a weight is read or written where steps wait for each other, but for the products through
 which the state itself goes back.
@@ -36,7 +36,7 @@ class Tap:
     outputs: list[int]  # which outputs have a cotangent
     given: list[int]  # the number of each one's cotangent
 
-    def pull(self, weights: Sequence[Any], found: Sequence[Any], given: Sequence[Any]) -> dict[int, Any]:
+    def pull(self, weights: Sequence[Any], found: Sequence[Any], given: dict[int, Any]) -> dict[int, Any]:
         """The cotangent of each weight, from rows of values and of cotangents."""
         numbers = [at for kind, at in self.operands if kind == "weight"]
         rows = [found[at] for kind, at in self.operands if kind == "found"]

@@ -19,7 +19,7 @@ from jax import lax
 
 from ._scan_case import Case
 from ._scan_parts import Part, split
-from ._scan_plain import Arrays, begin, enter, flat, How, leave, plain, unflat
+from ._scan_plain import Arrays, begin, enter, flat, How, leave, unflat
 from ._scan_plan import Plan
 from ._scan_track import Track
 from ._walk import spread
@@ -37,25 +37,51 @@ class Blocks:
         self.plan = Plan(case, self.wanted_weights)
         self.weights, self.shared = weights, [*self.plan.more, *weights]
         self.size = how.segment or how.block
+        falls = sum(self.plan.smooth)
+        self.emitted = sorted(set(self.plan.down[falls:]))  # the cotangents that pass 2 reads
         self.count = track.steps // self.size
         self.key, self.spare = key, track.spare()
         cut = lambda x: x.reshape(self.count, self.size, *x.shape[1:])
         keys = [] if key is None else [cut(track.keys(key))]
         self.marks = (jnp.arange(self.count, dtype=jnp.int32), *map(cut, (track.own, track.first, track.owner)), keys)
 
-    def forward(self) -> tuple[Arrays, Arrays, Any]:
+    def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Any]:
         """The final states, the states after every step, and what the reverse pass reads."""
+        begins = begin(self.case, self.track.lanes)
+        if not (self.how.hoist or (keep and self.how.segment)):
+            final, out, kept = self._steps(begins, keep=keep)
+            return final, out if self.how.every else [], (out if keep else [], kept, [])
+        lasts = keep and not self.how.segment
 
         def block(state: Arrays, marks: Any) -> tuple[Arrays, Any]:
-            after, out, kept = self._run(state, marks, self._elements(marks), keep=not self.how.segment)
-            whole = self.how.every or not self.how.segment
-            return after, (state, out if whole else [], kept)
+            after, out, kept = self._run(state, marks, self._elements(marks), keep=lasts)
+            return after, (out if lasts or self.how.every else [], kept, state if keep and not lasts else [])
 
-        final, (starts, out, kept) = lax.scan(
-            block, begin(self.case, self.track.lanes), self.marks, reverse=self.track.end
+        final, (out, kept, starts) = lax.scan(block, begins, self.marks, reverse=self.track.end)
+        out, kept = ([flat(x) for x in some] for some in (out, kept))
+        return final, out if self.how.every else [], (out if lasts else [], kept, starts)
+
+    def _steps(self, state: Arrays, *, keep: bool) -> tuple[Arrays, Arrays, Arrays]:
+        """All steps one after another: the last state, the state after each step, and what is kept of each."""
+        part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
+
+        def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
+            number, own, first, owner, key = at
+            some = jax.tree.map(
+                lambda x: lax.dynamic_index_in_dim(x, number, self.track.axis, False), self.track.values
+            )
+            row = [*jax.tree.leaves(self.track.filled(some, own, self.spare)), *key]
+            found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
+            out, kept = found[: len(state)], found[len(state) :]
+            return leave(state, out, own), (out if keep or self.how.every else [], kept)
+
+        xs = (
+            jnp.arange(self.track.steps, dtype=jnp.int32),
+            *map(flat, self.marks[1:4]),
+            list(map(flat, self.marks[4])),
         )
-        every = [flat(x) for x in out] if self.how.every else []
-        return final, every, (starts, out if not self.how.segment else [], kept)
+        final, (out, kept) = lax.scan(step, state, xs, reverse=self.track.end, unroll=self.how.unroll)
+        return final, out, kept
 
     def _run(self, state: Arrays, marks: Any, elements: Arrays, *, keep: bool) -> tuple[Arrays, Arrays, Arrays]:
         """A block forward: its last state, the state after each step, and what is kept of each."""
@@ -64,12 +90,11 @@ class Blocks:
         if self.how.hoist:
             ahead, part = split(part, self.case.elements)
             elements = self._bulk(ahead, shared, elements)
-        states = len(self.case.states)
 
         def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
             row, own, first, owner = at
             found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
-            out, kept = found[:states], found[states:]
+            out, kept = found[: len(state)], found[len(state) :]
             return leave(state, out, own), (out, kept)
 
         xs = (elements, own, first, owner)
@@ -78,61 +103,78 @@ class Blocks:
 
     def backward(self, residuals: Any, final: Arrays, every: Arrays) -> tuple[Arrays, Arrays, Arrays]:
         """The cotangents of the weights, the elements and the empty list's value, from those of what came out."""
-        starts, out, kept = residuals
-        every = [x.reshape(self.count, self.size, *x.shape[1:]) for x in every]
+        out, kept, starts = residuals
         to_weights = [
             jnp.zeros_like(w) if yes else None for w, yes in zip(self.weights, self.wanted_weights, strict=True)
         ]
-        to_nils = self._no_nils()
 
         def block(carry: Any, at: Any) -> tuple[Any, Arrays]:
             given, to_nils, to_weights = carry
-            marks, start, out, kept, every = at
+            marks, start = at
             elements = self._elements(marks)
             if self.how.segment:
-                _, out, kept = self._run(start, marks, elements, keep=True)
-            _, own, first, owner, _ = marks
-            before = enter(self._shifted(start, out), self.nils, own, first, owner)
-            known = [*elements, *before, *(out[i] for i in self.plan.known), *kept]
-            given, to_nils, down = self._through(given, to_nils, marks, known, every)
-            to_weights, to_elements = self._over(to_weights, elements, known, down)
+                _, own_out, own_kept = self._run(start, marks, elements, keep=True)
+                tables, first = (self._shifted(start, own_out), own_out, own_kept), jnp.int32(0)
+            else:
+                tables, first = (out, out, kept), marks[0] * self.size
+            given, to_nils, down = self._through(given, to_nils, marks, elements, tables, first, every)
+            to_weights, to_elements = self._over(to_weights, marks, elements, tables, first, down)
             return (given, to_nils, to_weights), to_elements
 
-        xs = (self.marks, starts, out, kept, every)
-        carry, to_elements = lax.scan(block, (final, to_nils, to_weights), xs, reverse=not self.track.end)
+        carry = (final, self._no_nils(), to_weights)
+        carry, to_elements = lax.scan(block, carry, (self.marks, starts), reverse=not self.track.end)
         return carry[2], [flat(x) for x in to_elements], self._summed(carry[1])
 
-    def _through(self, given: Arrays, to_nils: Arrays, marks: Any, known: Arrays, every: Arrays) -> Any:
+    def _known(self, tables: Any, read: Any, before: Any, own: Any, first: Any, owner: Any) -> Arrays:
+        """What is known of some steps: the state that they read, that they gave, and what was kept."""
+        entered = enter([before(x) for x in tables[0]], self.nils, own, first, owner)
+        return [*entered, *(read(tables[1][i]) for i in self.plan.known), *map(read, tables[2])]
+
+    def _through(
+        self, given: Arrays, to_nils: Arrays, marks: Any, elements: Arrays, tables: Any, start: Any, every: Arrays
+    ) -> Any:
         """Pass 1: the state's cotangent through a block, and those that come down at each step."""
-        _, own, first, owner, _ = marks
+        block, own, first, owner, _ = marks
         falls = sum(self.plan.smooth)
 
         def step(carry: Any, at: Any) -> tuple[Any, Arrays]:
             given, to_nils = carry
-            known, own, first, owner, every = at
-            total = [g + e for g, e in zip(given, every, strict=True)] if every else given
+            number, row, own, first, owner = at
+            read = lambda x: x[start + number]
+            before = lambda x: x[self._before(start + number, x)]
+            known = [*row, *self._known(tables, read, before, own, first, owner)]
+            more = [e[block * self.size + number] for e in every]
+            total = [g + e for g, e in zip(given, more, strict=True)] if every else given
             total = [jnp.where(spread(own, g), g, 0) for g in total]
-            read = self.plan.again.rows(self.shared, *known)
-            found = self.plan.back.rows(self.shared, *read, *total)
+            found = self.plan.back.rows(self.shared, *self.plan.again.rows(self.shared, *known), *total)
             down = [found[i] for i in self.plan.down[:falls]]
-            given = [
-                jnp.where(spread(own, d), jnp.where(spread(first, d), 0, d), g)
-                for d, g in zip(down, given, strict=True)
-            ]
+            passed = [jnp.where(spread(first, d), 0, d) for d in down]
+            given = [jnp.where(spread(own, d), d, g) for d, g in zip(passed, given, strict=True)]
             to_nils = [self._to_nil(t, d, own & first, owner) for t, d in zip(to_nils, down, strict=True)]
-            return (given, to_nils), found
+            return (given, to_nils), [found[i] for i in self.emitted]
 
-        xs = (known, own, first, owner, every)
+        xs = (jnp.arange(self.size, dtype=jnp.int32), elements, own, first, owner)
         (given, to_nils), found = lax.scan(
             step, (given, to_nils), xs, reverse=not self.track.end, unroll=self.how.unroll
         )
-        return given, to_nils, [flat(x) for x in found]
+        return given, to_nils, dict(zip(self.emitted, map(flat, found), strict=True))
 
-    def _over(self, to_weights: Any, elements: Arrays, known: Arrays, found: Arrays) -> tuple[Any, Arrays]:
+    def _before(self, number: Any, table: Any) -> Any:
+        """The step that comes before one, in a table of states: of a segment's, the tables are shifted already."""
+        if self.how.segment:
+            return number
+        return jnp.minimum(number + 1, len(table) - 1) if self.track.end else jnp.maximum(number - 1, 0)
+
+    def _over(
+        self, to_weights: Any, marks: Any, elements: Arrays, tables: Any, start: Any, found: dict[int, Any]
+    ) -> tuple[Any, Arrays]:
         """Pass 2: the weights' cotangents with a block's added, and those of its elements."""
         plan, falls = self.plan, sum(self.plan.smooth)
         to_weights = list(to_weights)
-        read = plan.found.rows(self.shared, *map(flat, known))
+        numbers = start + jnp.arange(self.size, dtype=jnp.int32)
+        before = lambda x: x[self._before(numbers, x)]
+        known = self._known(tables, lambda x: lax.dynamic_slice_in_dim(x, start, self.size), before, *marks[1:4])
+        read = plan.found.rows(self.shared, *map(flat, [*elements, *known]))
         for tap in plan.taps:
             for i, g in tap.pull(self.weights, read, found).items():
                 to_weights[i] = to_weights[i] + g
@@ -190,8 +232,8 @@ def ruled(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
 
 @eqx.filter_custom_vjp
 def _rule(inputs: Any, track: Track, key: Any, *, case: Case, how: How) -> tuple[Arrays, Arrays]:
-    weights, values, nils = inputs
-    return plain(case, weights, replace(track, values=values), nils, key, replace(how, segment=None))
+    nothing = jax.tree.map(lambda _: False, inputs)
+    return _blocks(nothing, inputs, track, key, case, how).forward(keep=False)[:2]
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]

@@ -1,9 +1,9 @@
 """Sequences as a scan meets them: at each step one place of each lane, in blocks of steps.
 
 A `Seq` has a lane for each list; a `Packed` has lists end to end in its lanes. Either way a place holds an element of a
-list, or nothing. Where it holds nothing the step is computed all the same, for the value of the empty list and an element
-that some list begins with, and what comes out is dropped: so no value is met that the lists do not have, and no number
-that is not finite comes in by the gradient of what was dropped.
+list, or nothing. Where it holds nothing the step is computed all the same, for the value of the empty list and an
+element that some list begins with, and what comes out is dropped: so no value is met that the lists do not have, and no
+number that is not finite comes in by the gradient of what was dropped.
 """
 
 from typing import Any

@@ -5,8 +5,8 @@
 | a lane       | a row of steps, in which lists follow each other                              |
 | a mark       | which list a step of a lane belongs to, and which of its elements is there    |
 
-The longest list is laid first, each into the lane that has the least so far. A fold starts anew where a list begins, so
-that lists of one lane do not meet. Marks are data: batches of the same number of lists, lanes and steps share a program.
+The longest list is laid first, each into the lane that has the least so far. A fold starts anew where a list begins,
+so that lists of one lane do not meet. Marks are data: batches of as many lists, lanes and steps share a program.
 """
 
 import heapq

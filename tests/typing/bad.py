@@ -10,6 +10,7 @@ from good import (
     Add,
     at_once,
     beside,
+    chosen,
     countdown,
     counted,
     depth,
@@ -25,14 +26,19 @@ from good import (
     longest,
     Minus,
     Neg,
+    net,
     Num,
     numbers,
+    of_part,
     OfStmt,
     OfTerm,
     one,
     program,
     Return,
+    seeds,
+    shards,
     signed,
+    sprout,
     Stmt,
     StmtF,
     Term,
@@ -66,6 +72,7 @@ from cdl import (
     Fix,
     Free,
     futu,
+    Grown,
     histo,
     hylo,
     Left,
@@ -81,11 +88,14 @@ from cdl import (
     parallel,
     prepro,
     product,
+    refold,
     Right,
     Rose,
     run,
     series,
+    shard_mean,
     start,
+    unfold,
     zygo,
 )
 from cdl.functor import Fix1of2, Fix2of2
@@ -345,3 +355,19 @@ feedback(pairs)  # error
 feedback(pairs, wants_strings)  # error
 as_mealy(wants_strings)  # error
 MealyF(1)  # error
+
+
+# Growing many, and many devices.
+unfold(to_strings, seeds, 3)  # error
+unfold(to_nothing, seeds, 3)  # error
+unfold(countdown, "a", 3)  # error
+wrong_grown: Grown[List[float]] = unfold(sprout, seeds, 3)  # error
+unfold(sprout, seeds).trees()  # error
+refold(total, to_strings, seeds)  # error
+refold(of_strings, countdown, seeds)  # error
+refold(total, sprout, seeds)  # error: mypy
+wrong_value: str = refold(total, countdown, seeds)  # error
+wrong_pair: float = refold(total, chosen, seeds, 9)  # error
+shard_mean(of_part)(tree, shards)  # error
+shard_mean(of_part)(net, seeds)  # error
+shard_mean(sprout)  # error

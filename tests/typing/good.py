@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import assert_type, Generic, Never, TypeAlias, TypeVar, Union
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -28,8 +29,10 @@ from cdl import (
     feedback,
     Fix,
     fmap,
+    Forest,
     Free,
     futu,
+    Grown,
     histo,
     hylo,
     interpret,
@@ -37,29 +40,36 @@ from cdl import (
     Link,
     List,
     ListF,
+    Lists,
     Many,
     MealyF,
     MooreF,
     mutu,
     Nil,
     Node,
+    pack,
     para,
     parallel,
     prepro,
     product,
     Pure,
+    refold,
     respond,
     Right,
     Rose,
     run,
     Seq,
     series,
+    shard,
+    shard_mean,
+    Shards,
     start,
     stateless,
     StreamF,
     strength,
     take,
     to_list,
+    unfold,
     zygo,
 )
 from cdl.functor import Fix1of2, Fix2of2
@@ -396,3 +406,26 @@ def weigh(layer: Base[List[float], int]) -> int:
 
 assert_type(interpret(len, weigh)(free), int)
 assert_type(bind(free, in_free), Free[List[float], int])
+
+
+# Growing many, and many devices.
+def sprout(seed: Vector) -> ExprF[Vector]:
+    return choose(seed, Lit(1.0), Neg(seed), Add(seed, seed))
+
+
+def of_part(net: Net, part: Forest) -> tuple[Vector, Vector]:
+    return net.weight, net.weight
+
+
+seeds = jnp.zeros((2, 3))
+net = Net(jnp.ones(3))
+shards = shard([pack(ExprF, [tree])], jax.make_mesh((1,), ("data",)))
+assert_type(unfold(sprout, seeds, 9), Grown[Expr])
+assert_type(unfold(sprout, seeds, 9).trees(), list[Fix[Expr]])
+assert_type(unfold(chosen, seeds, 9), Lists[float])
+assert_type(unfold(ticking, seeds, 9), int)
+assert_type(refold(total, chosen, seeds, 9)[0], float)
+assert_type(refold(total, countdown, seeds), float)
+assert_type(refold(net, sprout, seeds).ndim, int)
+assert_type(shards, Shards[Forest])
+assert_type(shard_mean(of_part)(net, shards).ndim, int)

@@ -75,7 +75,7 @@ def extract(
     access: list[Word] = [()]
     rows, outputs, waiting = [], [], [begins]
     for number, at in enumerate(waiting):
-        shown, answers, after = _expand(machine, at, letters, decide)
+        shown, answers, after = jax.device_get(_expand(machine, at, letters, decide))
         outputs.append(np.asarray(shown if answers is None else answers))
         row = []
         for i in range(count):

@@ -27,9 +27,9 @@ from cdl import (
 
 
 @st.composite
-def automata(draw: Any, mealy: bool | None = None, letters: int = 2) -> Automaton:
+def automata(draw: Any, mealy: bool | None = None, letters: int = 2, most: int = 5) -> Automaton:
     """Small ones, so that many have states that cannot be reached or told apart."""
-    states = draw(st.integers(1, 7))
+    states = draw(st.integers(1, most))
     kind = draw(st.booleans()) if mealy is None else mealy
     after = draw(st.lists(st.integers(0, states - 1), min_size=states * letters, max_size=states * letters))
     count = states * letters if kind else states
@@ -53,11 +53,11 @@ def words(letters: int, longest: int) -> Any:
 
 
 def classes(a: Automaton) -> int:
-    """How many states that are reached differ in some answer, by trying words; 7 letters tell 7 states apart."""
+    """How many states that are reached differ in some answer, by trying words; 5 letters tell 5 states apart."""
     reached = {a.start}
     while (more := reached | {int(s) for r in reached for s in a.next[r]}) != reached:
         reached = more
-    longest = list(itertools.product(range(a.letters), repeat=7))
+    longest = list(itertools.product(range(a.letters), repeat=5))
     return len({tuple(tuple(answers(a, w, s)) for w in longest) for s in reached})
 
 

@@ -25,9 +25,9 @@ from jaxtyping import PRNGKeyArray
 from .._errors import CdlError
 from ..algebra._automaton import Automaton
 from ..functor import Base, Mealy, Moore
+from ._machine_steps import element_of, Ends, masked, Walk
 from ._seq import Seq
 from ._state import arrays, as_given, leading
-from ._machine_steps import element_of, Ends, masked, Walk
 
 
 I = TypeVar("I")

@@ -21,6 +21,7 @@ from cdl import (
     respond,
     run,
     Seq,
+    start,
     tabulate,
     TreeTooLarge,
 )
@@ -174,5 +175,9 @@ def test_letters_and_states_that_there_are_not_are_refused():
         run(PARITY, jnp.zeros(1, jnp.int32), Seq(np.array([[0, -1]]), [2]))
     with pytest.raises(CdlError, match="there is no state 7: the automaton has 2"):
         run(PARITY, 7, np.array([0, 1]))
+    with pytest.raises(CdlError, match="there is no state 2"):
+        start(PARITY, 2)
+    with pytest.raises(CdlError, match="there is no letter 3"):
+        start(PARITY, 0).step(3)
     with pytest.raises(CdlError, match="there is no letter 5"):
         PARITY(0).step(5)

@@ -75,7 +75,8 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: Any
     """What a machine answers to a sequence of inputs, and the state that it ends in, by one compiled scan.
 
     Differentiable in the machine's arrays, in those that it closes over, in the state and in the inputs; works under
-    `jit`, `vmap` and `grad`. Compiled once for each shape of its inputs.
+    `jit`, `vmap` and `grad`. Compiled once for each machine and each shape of its inputs; a plain function is known by
+    its identity, so define it once.
 
     **Arguments:** `machine`: from a state to `MealyF(step)` or `MooreF(out, step)`, for one step of one sequence.
     `state`: the state to begin in; with a `Seq`, one for each sequence, along a leading axis. `inputs`: arrays whose

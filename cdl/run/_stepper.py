@@ -44,8 +44,8 @@ class Stepper(eqx.Module, Generic[I, O, S]):
         if any(x.weak_type for x in jax.tree.leaves(state)):  # a Python number takes the type of what follows it
             element = jax.tree.map(lambda x: shaped(x.shape, x.dtype), given)
             state = Walk(self.machine, state, element, self.key).state
-        out, after = _advance(self.machine, state, given, self.time, self.key)
-        return out, Stepper(self.machine, after, self.time + 1, self.key)
+        out, after, time = _advance(self.machine, state, given, self.time, self.key)
+        return out, Stepper(self.machine, after, time, self.key)
 
     @property
     def out(self) -> O:
@@ -65,12 +65,15 @@ def start(
 
     **Arguments:** as of `run`.
     """
-    return Stepper(machine, arrays(state, "a state"), jnp.asarray(0, jnp.int32), key)
+    begin = arrays(state, "a state")
+    if isinstance(machine, Automaton):
+        machine.expect(begin, 0)
+    return Stepper(machine, begin, jnp.asarray(0, jnp.int32), key)
 
 
 @eqx.filter_jit
 def _advance(machine: Any, state: Any, x: Any, time: Any, key: Any) -> Any:
-    return Walk(machine, state, x, key).ahead(state, x, time, key)
+    return *Walk(machine, state, x, key).ahead(state, x, time, key), time + 1
 
 
 @eqx.filter_jit

@@ -13,20 +13,20 @@ import pytest
 from agreement import close, differentiated, QUICKLY
 from cells import elements, FromEnd, FromStart, H, net, Noisy, NoisyFromStart
 
-from cdl import algebra, annotate, decorate, fold, ListF, Packed, Seq, SnocF, to_list, to_snoc
+from cdl import algebra, annotate, cata, decorate, fold, ListF, Packed, Seq, SnocF, to_list, to_snoc
 
 
-LENGTHS = [2, 0, 4, 1]
+LENGTHS = [1, 0, 4]
 DIRECTIONS = {"from the end": (FromEnd, to_list), "from the start": (FromStart, to_snoc)}
 NOISY = {"from the end": (Noisy, to_list), "from the start": (NoisyFromStart, to_snoc)}
 
 
-def defined(make: Any, lists: Any, rows: list[Any], arrays: Any, lengths: list[int], time: int, key: Any) -> Any:
+def defined(make: Any, lists: Any, rows: list[Any], arrays: Any, lengths: list[int], time: int) -> Any:
     """The value of each list, and at each element's node, zero where there is none."""
     roots, every = [], []
-    for i, (row, n) in enumerate(zip(rows, lengths, strict=True)):
+    for row, n in zip(rows, lengths, strict=True):
         tree = lists([jax.tree.map(lambda x, t=t: x[t], row) for t in range(n)])
-        node = decorate(make(arrays), key=None if key is None else jr.fold_in(key, i))(tree)
+        node = decorate(make(arrays))(tree)
         values = []
         while (inner := _inner(node.tail)) is not None:
             values.append(node.head)
@@ -45,23 +45,23 @@ def _inner(layer: Any) -> Any:
 
 
 @functools.cache
-def expected(name: str, direction: str, x64: bool, noisy: bool = False) -> Any:
+def expected(what: str, name: str, direction: str, x64: bool) -> Any:
     """The definition's values and gradients."""
     with jax.enable_x64(x64):
         dtype = jnp.float64 if x64 else jnp.float32
-        kinds, lists = (NOISY if noisy else DIRECTIONS)[direction]
+        kinds, lists = DIRECTIONS[direction]
         arrays, rest = eqx.partition(net(name, jr.key(1), dtype), eqx.is_array)
         rows = elements(name, jr.key(2), LENGTHS, dtype)
         make = lambda arrays: kinds(eqx.combine(arrays, rest))
-        key = jr.key(3) if noisy else None
-        of = lambda arrays, rows: defined(make, lists, rows, arrays, LENGTHS, max(LENGTHS), key)
+        both = lambda arrays, rows: defined(make, lists, rows, arrays, LENGTHS, max(LENGTHS))
+        of = lambda arrays, rows: both(arrays, rows)[what == "annotate"]
         found = eqx.filter_jit(differentiated(of), compiler_options=QUICKLY)(arrays, rows)
-        return make, arrays, rows, key, jax.tree.map(np.asarray, found)
+        return make, arrays, rows, jax.tree.map(np.asarray, found)
 
 
-def agrees(name: str, direction: str, kind: str, x64: bool = False, *, noisy: bool = False, **how: Any) -> None:
-    """`fold` and `annotate` beside their definitions; what is past a list's end is not a number."""
-    make, arrays, rows, key, wanted = expected(name, direction, x64, noisy)
+def agrees(what: str, name: str, direction: str, kind: str, x64: bool = False, **how: Any) -> None:
+    """`fold` or `annotate` beside its definition; what is past a list's end is not a number."""
+    make, arrays, rows, wanted = expected(what, name, direction, x64)
     tolerance = 1e-10 if x64 else 1e-4
     with jax.enable_x64(x64):
         data: Any = Seq.of(rows, time=max(LENGTHS) + 1) if kind == "padded" else Packed.of(rows, lanes=2)
@@ -70,10 +70,11 @@ def agrees(name: str, direction: str, kind: str, x64: bool = False, *, noisy: bo
         data = eqx.tree_at(lambda d: d.values, data, jax.tree.map(poisoned, data.values))
 
         def compiled(arrays: Any, data: Any) -> Any:
-            every = annotate(make(arrays), data, key=key, **how)
+            if what == "fold":
+                return fold(make(arrays), data, **how)
+            every = annotate(make(arrays), data, **how)
             every = every.padded() if isinstance(every, Packed) else every
-            cut = jax.tree.map(lambda x: x[:, : max(LENGTHS)], every.values)
-            return fold(make(arrays), data, key=key, **how), cut
+            return jax.tree.map(lambda x: x[:, : max(LENGTHS)], every.values)
 
         found, (to_arrays, to_data) = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(arrays, data)
         close(found, wanted[0], tolerance)
@@ -113,50 +114,58 @@ def short_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "direction", "kind"),
+    ("what", "name", "direction", "kind"),
     [
-        ("elman", "from the end", "padded"),
-        ("gru", "from the start", "packed"),
-        ("gru", "from the end", "padded"),
-        ("lstm", "from the end", "packed"),
-        ("lstm", "from the start", "padded"),
-        ("everything", "from the end", "packed"),
-        ("everything", "from the start", "padded"),
+        ("annotate", "elman", "from the end", "padded"),
+        ("fold", "gru", "from the start", "packed"),
+        ("annotate", "lstm", "from the end", "packed"),
+        ("fold", "lstm", "from the start", "padded"),
+        ("fold", "everything", "from the end", "packed"),
+        ("annotate", "everything", "from the start", "padded"),
     ],
 )
-def test_fold_and_annotate_are_their_definitions(name, direction, kind):
-    agrees(name, direction, kind, x64=True)
+def test_fold_and_annotate_are_their_definitions(what, name, direction, kind):
+    agrees(what, name, direction, kind, x64=True)
 
 
 @pytest.mark.parametrize(
-    ("how", "direction"),
+    "how",
     [
-        ({"bulk": False}, "from the start"),
-        ({"bulk": False, "hoist": True, "remat": 2}, "from the end"),
-        ({"bulk": True, "hoist": True, "unroll": 2}, "from the start"),
-        ({"bulk": True, "hoist": True, "remat": "sqrt"}, "from the end"),
+        {"bulk": False},
+        {"bulk": False, "hoist": True, "remat": 2, "unroll": 2},
+        {"bulk": True, "hoist": True, "unroll": 2},
+        {"bulk": True, "hoist": True, "remat": "sqrt"},
     ],
     ids=str,
 )
-def test_options_of_the_run_change_no_number(how, direction):
-    agrees("everything", direction, "padded", **how)
+def test_options_of_the_run_change_no_number(how):
+    agrees("fold", "lstm", "from the start", "padded", x64=True, **how)
 
 
-@pytest.mark.parametrize(
-    ("direction", "kind", "bulk"), [("from the end", "packed", True), ("from the start", "padded", False)]
-)
-def test_keys_are_those_of_the_definition(direction, kind, bulk):
-    agrees("gru", direction, kind, noisy=True, bulk=bulk)
+@pytest.mark.parametrize(("direction", "bulk"), [("from the end", True), ("from the start", False)])
+def test_keys_are_those_of_the_definition(direction, bulk):
+    kind, lists = NOISY[direction]
+    alg, key = kind(net("elman", jr.key(1), jnp.float32)), jr.key(3)
+    rows = elements("elman", jr.key(2), [2, 0, 1], jnp.float32)
+
+    def defined(alg: Any) -> Any:
+        return sum(jnp.sum(cata(alg, key=jr.fold_in(key, i))(lists(list(row)))) for i, row in enumerate(rows))
+
+    compiled = lambda alg: jnp.sum(fold(alg, Packed.of(rows, lanes=1), key=key, bulk=bulk))
+    wanted, found = (eqx.filter_value_and_grad(f)(alg) for f in (defined, compiled))
+    close(found, wanted, 1e-5)
 
 
 def test_batches_without_an_element_have_the_value_of_the_empty_list():
-    alg = FromEnd(net("gru", jr.key(0), jnp.float32))
-    for seq in (Seq.of([np.zeros((0, 3), np.float32)] * 2), Seq(jnp.full((2, 3, 3), jnp.nan), jnp.array([0, 0]))):
-        value, slope = eqx.filter_value_and_grad(lambda alg, seq=seq: fold(alg, seq).sum())(alg)
-        assert jnp.allclose(value, 2 * alg.net.start.sum())
-        close(slope.net.start, jnp.full(H, 2.0), 1e-6)
-        assert all(jnp.all(x == 0) for x in jax.tree.leaves(slope.net.cell))
-        assert annotate(alg, seq).values.shape == (2, seq.time, H)
+    alg = FromEnd(net("elman", jr.key(0), jnp.float32))
+    nothing = Seq.of([np.zeros((0, 3), np.float32)] * 2)
+    assert jnp.allclose(fold(alg, nothing), alg.net.start[None])
+    assert annotate(alg, nothing).values.shape == (2, 0, H)
+    padding = Seq(jnp.full((2, 3, 3), jnp.nan), jnp.array([0, 0]))
+    value, slope = eqx.filter_value_and_grad(lambda alg: fold(alg, padding).sum())(alg)
+    assert jnp.allclose(value, 2 * alg.net.start.sum())
+    close(slope.net.start, jnp.full(H, 2.0), 1e-6)
+    assert all(jnp.all(x == 0) for x in jax.tree.leaves(slope.net.cell))
 
 
 def test_integers_have_no_gradient_and_are_folded():

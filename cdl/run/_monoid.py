@@ -33,6 +33,7 @@ from ..functor import Monoid
 from ._scan_track import Track, track
 from ._seq import Seq
 from ._seq_packed import Packed
+from ._shapes import alike
 from ._walk import spread
 
 
@@ -89,7 +90,7 @@ def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
         return _total(how, combine, elements, unit, (lists.lanes,))
     else:
         prefixes = _prefixes(how, combine, elements, unit, (lists.lanes,))
-    rows = jax.tree.map(lambda x: jnp.where(spread(lists.own, x), x, 0), prefixes)
+    rows = jax.tree.map(lambda x: jnp.where(spread(lists.own, x), x, jnp.zeros((), x.dtype)), prefixes)
     return eqx.tree_at(lambda d: d.values, data, lists.in_place(rows))
 
 
@@ -105,13 +106,13 @@ def _unit(monoid: Monoid[Any], element: Any) -> Any:
 
     **Raises:** `CarrierMismatch` where unit, elements and products differ in structure, shape or type.
     """
-    same = jax.tree.structure(monoid.unit) == jax.tree.structure(element)
+    same = alike(monoid.unit, element)
     pairs = list(zip(jax.tree.leaves(monoid.unit), jax.tree.leaves(element), strict=True)) if same else []
     if not same or any(jnp.shape(u) != x.shape for u, x in pairs):
         _refuse("unit", monoid.unit, element)
     unit = jax.tree.map(lambda u, x: jnp.asarray(u, x.dtype), monoid.unit, element)
     product = jax.eval_shape(monoid.combine, element, element)
-    same = jax.tree.structure(product) == jax.tree.structure(element)
+    same = alike(product, element)
     pairs = list(zip(jax.tree.leaves(product), jax.tree.leaves(element), strict=True)) if same else []
     if not same or any(p.shape != x.shape or p.dtype != x.dtype for p, x in pairs):
         _refuse("product of two", product, element)

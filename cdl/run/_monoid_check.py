@@ -29,7 +29,7 @@ def check_monoid(monoid: Monoid[M], samples: Sequence[M], tolerance: float = 1e-
     if not samples:
         raise PayloadMismatch("there is no sample: give some elements of the monoid.")
     stacked = jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs]), *samples)
-    at = lambda numbers: jax.tree.map(lambda x: x[jnp.asarray(numbers)], stacked)
+    at: Any = lambda numbers: jax.tree.map(lambda x: x[jnp.asarray(numbers)], stacked)
     combine: Any = jax.jit(jax.vmap(monoid.combine))
     unit = jax.tree.map(lambda u, x: jnp.broadcast_to(jnp.asarray(u, x.dtype), x.shape), monoid.unit, stacked)
     for left, right in (("1 x", combine(unit, stacked)), ("x 1", combine(stacked, unit))):
@@ -40,7 +40,7 @@ def check_monoid(monoid: Monoid[M], samples: Sequence[M], tolerance: float = 1e-
             )
     triples = itertools.product(range(len(samples)), repeat=3)
     while some := list(itertools.islice(triples, AT_ONCE)):
-        x, y, z = (at([t[i] for t in some]) for i in range(3))
+        x, y, z = (at(list(column)) for column in zip(*some, strict=True))
         left, right = combine(combine(x, y), z), combine(x, combine(y, z))
         if (i := _differ(left, right, tolerance)) is not None:
             named = ", ".join(f"{n} = {_show(samples[j])}" for n, j in zip("xyz", some[i], strict=True))

@@ -110,7 +110,8 @@ def _read(alg: Any, data: Any, key: Any, options: Any, every: bool) -> Any:
     case = read(alg, end, lists.element, None if key is None else jax.eval_shape(lambda: jax.random.key(0)))
     nils = _nils(alg, end, case, lists, key)
     if not steps:
-        final, states = [jnp.zeros((lists.lanes, *x.shape), x.dtype) for x in case.states], []
+        states: Arrays = []
+        final = [jnp.zeros((lists.lanes, *x.shape), x.dtype) for x in case.states]
     else:
         run = ruled if how.bulk and any(case.smooth) else plain
         final, states = run(case, case.weights, lists, nils, key, how)
@@ -129,7 +130,7 @@ def _read(alg: Any, data: Any, key: Any, options: Any, every: bool) -> Any:
 
 
 def _annotated(data: Any, case: Case, lists: Track, states: Arrays) -> Any:
-    rows = [jnp.where(spread(lists.own, x), x, 0) for x in states]
+    rows = [jnp.where(spread(lists.own, x), x, jnp.zeros((), x.dtype)) for x in states]
     if not states:
         rows = [jnp.zeros((0, lists.lanes, *x.shape), x.dtype) for x in case.states]
     values = lists.in_place(jax.tree.unflatten(case.structure, rows))

@@ -18,7 +18,7 @@ from ..algebra._algebra import apply, name_of, reads
 from ..functor import Cons, Lin, Nil, Snoc
 from ._carrier import stronger
 from ._scan_parts import Part, split, trace
-from ._shapes import one_of
+from ._shapes import alike, one_of
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
 def _joined(alg: Any, end: bool, start: Any, a: Any, b: Any) -> Any:
     """The shapes of two values: the same, but that a Python number takes the other's type."""
     pairs = list(zip(*map(jax.tree.leaves, (a, b)), strict=False))
-    same = jax.tree.structure(a) == jax.tree.structure(b) and all(x.shape == y.shape for x, y in pairs)
+    same = alike(a, b) and all(x.shape == y.shape for x, y in pairs)
     joined = [stronger(x, y) for x, y in pairs] if same else [None]
     if any(x is None for x in joined):
         kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")

@@ -41,7 +41,7 @@ class Blocks:
         self.emitted = sorted(set(self.plan.down[falls:]))  # the cotangents that pass 2 reads
         self.count = track.steps // self.size
         self.key, self.spare = key, track.spare()
-        cut = lambda x: x.reshape(self.count, self.size, *x.shape[1:])
+        cut: Any = lambda x: x.reshape(self.count, self.size, *x.shape[1:])
         keys = [] if key is None else [cut(track.keys(key))]
         self.marks = (jnp.arange(self.count, dtype=jnp.int32), *map(cut, (track.own, track.first, track.owner)), keys)
 
@@ -250,8 +250,8 @@ def _rule_backward(
     final = blocks.filled(given[0], (track.lanes,))
     every = blocks.filled(given[1], (track.steps, track.lanes)) if any(x is not None for x in given[1]) else []
     to_weights, to_elements, to_nils = blocks.backward(residuals, final, every)
-    back = lambda like, wanted, found: jax.tree.map(lambda _, yes: next(found) if yes else None, like, wanted)
-    to_values = back(inputs[1], wanted[1], (jnp.moveaxis(x, 0, track.axis) for x in to_elements))
+    moved = (jnp.moveaxis(x, 0, track.axis) for x in to_elements)
+    to_values = jax.tree.map(lambda yes: next(moved) if yes else None, wanted[1])
     smooth = iter(to_nils)
     every_nil = [next(smooth) if yes else None for yes in case.smooth]
     return to_weights, to_values, [n if yes else None for n, yes in zip(every_nil, wanted[2], strict=True)]

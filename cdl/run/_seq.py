@@ -19,6 +19,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
 from .._errors import LengthMismatch, PayloadMismatch
+from ._shapes import alike
 
 
 E_co = TypeVar("E_co", covariant=True)  # an element
@@ -165,13 +166,11 @@ def stacked_rows(sequences: Sequence[Any]) -> tuple[list[Any], Any]:
     if not len(sequences):
         raise PayloadMismatch("there is no list: give a batch of at least one.")
     rows = [jax.tree.map(np.asarray, s) for s in sequences]
-    structure = jax.tree.structure(rows[0])
     lengths = []
     for i, row in enumerate(rows):
-        if jax.tree.structure(row) != structure:
-            raise PayloadMismatch(
-                f"list 0 is {structure} and list {i} {jax.tree.structure(row)}: give every list the same structure."
-            )
+        if not alike(row, rows[0]):
+            shown = [jax.tree.structure(r) for r in (rows[0], row)]
+            raise PayloadMismatch(f"list 0 is {shown[0]} and list {i} {shown[1]}: give every list the same structure.")
         for a, b in zip(jax.tree.leaves(rows[0]), jax.tree.leaves(row), strict=True):
             if not b.ndim or a.shape[1:] != b.shape[1:] or a.dtype != b.dtype:
                 raise PayloadMismatch(

@@ -19,3 +19,9 @@ def rows_of(n: int, leaves: Iterable[Any]) -> list[Any]:
 def one_of(leaves: Iterable[Any]) -> list[Any]:
     """The shapes of one of each leaf."""
     return [shaped(x.shape, x.dtype) for x in leaves]
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two pytrees have one structure."""
+    first: Any = jax.tree.structure(a)
+    return bool(first == jax.tree.structure(b))

@@ -36,8 +36,10 @@ from .functor import Approximant as Approximant, initial_chain as initial_chain,
 from .algebra import Algebra as Algebra, algebra as algebra, product as product
 from .algebra import cata as cata, para as para, zygo as zygo, mutu as mutu, histo as histo, prepro as prepro
 from .algebra import decorate as decorate, inherited as inherited, hoist as hoist
+from .algebra import zygo_algebra as zygo_algebra, mutu_algebra as mutu_algebra
+from .algebra import histo_algebra as histo_algebra, past as past, Window as Window, prepro_algebra as prepro_algebra
 from .algebra import Either as Either, Left as Left, Right as Right
-from .algebra import ana as ana, apo as apo, futu as futu, choose as choose
+from .algebra import ana as ana, apo as apo, futu as futu, choose as choose, likelihood as likelihood
 from .algebra import hylo as hylo, dyna as dyna, chrono as chrono, elgot as elgot, coelgot as coelgot
 
 # machines, put together and as tables
@@ -48,7 +50,7 @@ from .algebra import bisimilar as bisimilar, distinguish as distinguish, minimis
 
 # many trees at once, compiled
 from .run import pack as pack, Forest as Forest, Corpus as Corpus, Bucket as Bucket, fold as fold
-from .run import annotate as annotate, inherit as inherit
+from .run import annotate as annotate, inherit as inherit, follow as follow
 from .run import unfold as unfold, Grown as Grown, Lists as Lists, refold as refold
 from .run import balance as balance, shard as shard, Shards as Shards, shard_mean as shard_mean
 

@@ -7,6 +7,8 @@
 | `chrono`   | the same, from a `futu`                   | `histo α ∘ futu γ`                             |
 | `elgot`    | `h = [id, α ∘ F h] ∘ γ`                   | a coalgebra may answer at once, by `Left`      |
 | `coelgot`  | `h = α ∘ ⟨id, F h ∘ γ⟩`                   | the algebra sees the seed too                  |
+
+Of the layers that a coalgebra chooses among, the best is taken.
 """
 
 from collections.abc import Callable
@@ -17,7 +19,7 @@ from ..functor._recursion import Done, recursion
 from ._algebra import Algebra, apply
 from ._either import Either, Left
 from ._folds import remember
-from ._unfolds import ahead, chosen, expect_layer
+from ._unfolds import ahead, expect_layer
 
 
 T = TypeVar("T")
@@ -28,9 +30,9 @@ S = TypeVar("S")
 def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
     """`hylo α γ = α ∘ F (hylo α γ) ∘ γ`: a recursive function by its call tree (a hylomorphism).
 
-    Of layers that a coalgebra chooses among, the best is taken. `cdl.refold` is the same, compiled, for many seeds.
+    `cdl.refold` is the same, compiled, for many seeds.
     """
-    down: Any = lambda _, seed: expect_layer(chosen(coalg(seed), None))
+    down: Any = lambda _, seed: expect_layer(coalg(seed))
     return recursion(down, lambda frame, go: apply(alg, frame.filled(go)))(0)
 
 

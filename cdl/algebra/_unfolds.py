@@ -94,7 +94,8 @@ def ahead(coalg: Callable[[S], Base[T, Free[T, S]]], free: Any) -> Any:
 
 
 def expect_layer(layer: Any) -> Any:
-    """The layer that a coalgebra gave. **Raises:** `ForeignLayer` where it gave something else."""
+    """The layer that a coalgebra gave, of several the best. **Raises:** `ForeignLayer` where it gave something else."""
+    layer = chosen(layer, None)
     if not isinstance(layer, Base):
         raise ForeignLayer(
             f"a coalgebra gave a `{type(layer).__name__}`, which is no layer: return a constructor's instance "

@@ -7,6 +7,7 @@ from ._bucket import Bucket as Bucket
 from ._fold import fold as fold
 from ._annotate import annotate as annotate
 from ._inherit import inherit as inherit
+from ._follow import follow as follow
 from ._unfold import unfold as unfold
 from ._grown import Grown as Grown
 from ._stream import Lists as Lists

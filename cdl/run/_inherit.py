@@ -17,6 +17,7 @@ from ._annotate import in_pre_order
 from ._carrier import Carrier, Storage
 from ._descend import Descent
 from ._forest import Forest
+from ._shapes import shaped
 from ._step import plain, Steps
 from ._walk import Arrays, spread, take
 
@@ -165,7 +166,7 @@ def _own(steps: Any, forest: Forest, handed: Storage, below: Storage) -> Storage
     def own(b: Any, payload: Any) -> Any:
         return steps[v.sort](handed.carriers[v.sort].unflatten(b), v.layer(payload, [], []))[1]
 
-    payload = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in bucket.payload[index]]
+    payload = [shaped(shape, dtype) for shape, dtype in bucket.payload[index]]
     found = jax.eval_shape(own, list(handed.carriers[v.sort].leaves), payload)
     leaves, structure = jax.tree.flatten(found)
     return Storage({0: Carrier(structure, tuple(leaves))})

@@ -4,6 +4,7 @@ It sees what a node inherits and the node's layer, and gives a layer of what the
 node's own: `(b, F a) -> (F b, out)`.
 """
 
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -72,8 +73,8 @@ class Steps:
     def _node(self, index: int, row: Any, payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> list[Any]:
         v, below = self.bucket.variants[index], self.below.carriers
         values = [below[s].unflatten(x) for s, x in zip(v.slot_sorts, slots, strict=True)]
-        pairs = zip(v.many_sorts, edges, strict=True)
-        sources = [Edges(row, segment, below[s].unflatten(c)) for s, (segment, c) in pairs]
+        reaching = zip(v.many_sorts, edges, strict=True)
+        sources = [Edges(row, segment, below[s].unflatten(c)) for s, (segment, c) in reaching]
         layer = v.layer(list(payload), values, list(map(Many.over, sources)))
         found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(own), layer)
         given = list(_places(layout(v.constructor), found))
@@ -85,10 +86,14 @@ class Steps:
                 "other child one value."
             )
         leaves = [x for s, value in zip(v.slot_sorts, to_slots, strict=True) for x in self._leaves(v, s, value)]
-        leaves += [jnp.asarray(x) for x in jax.tree.leaves(out)]
+        pairs = zip(jax.tree.leaves(out), self.out.carriers[0].leaves, strict=True)
+        leaves += [jnp.asarray(x).astype(a.dtype) for x, a in pairs]
         for sort, source, many in zip(v.many_sorts, sources, to_manys, strict=True):
-            leaves += source.each(lambda x, s=sort, m=many: self._leaves(v, s, m.at(x)))
+            leaves += source.each(functools.partial(self._along, v, sort, many))
         return leaves
+
+    def _along(self, variant: Any, sort: int, many: Many[Any], child: Any) -> list[Any]:
+        return self._leaves(variant, sort, many.at(child))
 
     def _leaves(self, variant: Any, sort: int, value: Any) -> list[Any]:
         """The leaves of what is handed to a child, with the types of what the root is given."""

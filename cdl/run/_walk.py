@@ -97,8 +97,8 @@ class Walk:
         leaves = self.storage.leaves
         slots = [rows_of(size.rows, [leaves[c] for c in columns]) for columns in program.wiring.slots]
         lengths = [size.edges_of(g) for g in range(program.variant.manys)]
-        pairs = zip(lengths, program.wiring.manys, strict=True)
-        edges = [(shaped((n,), jnp.int32), rows_of(n, [leaves[c] for c in columns])) for n, columns in pairs]
+        reaching = zip(lengths, program.wiring.manys, strict=True)
+        edges = [(shaped((n,), jnp.int32), rows_of(n, [leaves[c] for c in columns])) for n, columns in reaching]
         return weights, payload, slots, keys, edges, []
 
     def summed(self, p: int, chunk: Any, at: Chunk, sums: Any, to_weights: Any, to_payload: Any, wanted: Any) -> Any:

@@ -1,0 +1,95 @@
+"""How likely trees are under a coalgebra: `follow` beside `likelihood`, and `likelihood` beside `ana`."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import pytest
+from agreement import close, differentiated, QUICKLY
+
+from cdl import ana, CarrierMismatch, choose, follow, ForeignLayer, Fork, Leaf, likelihood, Node, pack, RoseF, TreeF
+
+
+TREES = [Fork(Fork(Leaf(1.0), Leaf(-0.4)), Leaf(0.3)), Leaf(2.0), Fork(Leaf(0.1), Fork(Leaf(0.2), Leaf(0.5)))]
+
+
+class Grow(eqx.Module):
+    """A coalgebra in which left is not right."""
+
+    w: jax.Array
+    v: jax.Array
+
+    def __call__(self, seed: jax.Array) -> TreeF[jax.Array, jax.Array]:
+        return choose(self.v @ seed, Leaf(seed[0]), Fork(jnp.tanh(self.w @ seed), jnp.sin(self.w.T @ seed)))
+
+
+def distance(proposed, true):
+    return -((proposed.label - true.label) ** 2) if isinstance(true, Leaf) else 0.0
+
+
+@pytest.mark.parametrize("payload", [None, distance])
+def test_follow_is_likelihood_in_value_and_gradient(payload):
+    with jax.enable_x64(True):
+        forest = pack(TreeF[float, Any], TREES)
+        grow, seeds = Grow(jr.normal(jr.key(0), (3, 3)), jr.normal(jr.key(1), (2, 3))), jr.normal(jr.key(2), (3, 3))
+
+        def defined(grow, seeds):
+            each = zip(seeds, TREES, strict=True)
+            return jnp.stack([likelihood(grow, seed, payload=payload)(tree) for seed, tree in each])
+
+        compiled = differentiated(lambda grow, seeds: follow(grow, forest, seeds, payload=payload))
+        slow, slow_gradients = differentiated(defined)(grow, seeds)
+        fast, fast_gradients = eqx.filter_jit(compiled, compiler_options=QUICKLY)(grow, seeds)
+        close(fast, slow, 1e-10)
+        close(fast_gradients, slow_gradients, 1e-9)
+
+
+def small(levels):
+    """Grows no further than so many levels."""
+    scores = jnp.where(levels > 0, jnp.array([0.3, 1.0]), jnp.array([0.0, -jnp.inf]))
+    return choose(scores, Leaf(levels), Fork(levels - 1, levels - 1))
+
+
+def test_the_likelihoods_of_all_trees_that_can_be_grown_sum_to_one():
+    leaf = Leaf(0)
+    every = [leaf, Fork(leaf, leaf)]
+    every = [leaf, *(Fork(a, b) for a in every for b in every)]
+    assert sum(float(jnp.exp(likelihood(small, jnp.array(2))(tree))) for tree in every) == pytest.approx(1.0)
+
+
+def test_a_tree_is_grown_as_often_as_it_is_likely():
+    seed, many = jnp.array(1), 150
+    leaves = sum(isinstance(ana(small, key=jr.key(i))(seed), Leaf) for i in range(many))
+    assert leaves / many == pytest.approx(float(jnp.exp(likelihood(small, seed)(Leaf(0)))), abs=0.12)
+
+
+@pytest.mark.parametrize(
+    ("coalgebra", "message"),
+    [
+        (lambda s: choose(jnp.zeros(1), Leaf(s)), r"proposes \(Leaf\), 0 are a `Fork` of this shape"),
+        (
+            lambda s: choose(jnp.zeros(3), Leaf(s), Leaf(-s), Fork(s, s)),
+            r"\(Leaf, Leaf, Fork\), 2 are a `Leaf`",
+        ),
+    ],
+)
+def test_a_constructor_that_is_not_proposed_once_is_refused(coalgebra, message):
+    with pytest.raises(ForeignLayer, match=message):
+        likelihood(coalgebra, 0.0)(TREES[0])
+    with pytest.raises(ForeignLayer, match=message):
+        follow(coalgebra, pack(TreeF[float, Any], TREES), jnp.zeros(3))
+
+
+def test_seeds_unlike_the_roots_and_lists_of_children_are_refused():
+    with pytest.raises(CarrierMismatch, match=r"hands f32\[2\] to a child, and the root is given f32\[\]"):
+        follow(
+            lambda s: choose(jnp.zeros(2), Leaf(s), Fork(s, jnp.stack([s, s]))),
+            pack(TreeF[float, Any], TREES),
+            jnp.zeros(3),
+        )
+    from cdl import Many
+
+    with pytest.raises(ForeignLayer, match="`Node` has a `Many`, whose length no layer proposes"):
+        follow(lambda s: Node(0.0, Many([s])), pack(RoseF[float, Any], [Node(1.0, Many([]))]), jnp.zeros(1))

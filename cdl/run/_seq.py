@@ -22,12 +22,12 @@ from .._errors import LengthMismatch, PayloadMismatch
 from ._shapes import alike
 
 
-E_co = TypeVar("E_co", covariant=True)  # an element
-E = TypeVar("E")
+E = TypeVar("E")  # an element
+A = TypeVar("A")
 Rows = Union[np.ndarray[Any, Any], Array]
 
 
-class Seq(eqx.Module, Generic[E_co]):
+class Seq(eqx.Module, Generic[E]):
     """A batch of lists: `values`, a pytree of arrays `(batch, time, …)`, and the `lengths` of the lists.
 
     Inside `jit` a plain pytree. Made from lists of different lengths by `Seq.of`.
@@ -49,7 +49,7 @@ class Seq(eqx.Module, Generic[E_co]):
     def of(sequences: Sequence[Rows], *, time: int | None = None) -> "Seq[Array]": ...
     @overload
     @staticmethod
-    def of(sequences: Sequence[E], *, time: int | None = None) -> "Seq[E]": ...
+    def of(sequences: Sequence[A], *, time: int | None = None) -> "Seq[A]": ...
     @staticmethod
     def of(sequences: Sequence[Any], *, time: int | None = None) -> "Seq[Any]":
         """The batch of these lists, each given as the pytree of its elements stacked: arrays `(length, …)`.

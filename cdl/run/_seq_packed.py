@@ -24,13 +24,13 @@ from .._errors import LengthMismatch
 from ._seq import as_array, Rows, Seq, stacked_rows
 
 
-E_co = TypeVar("E_co", covariant=True)  # an element
-E = TypeVar("E")
+E = TypeVar("E")  # an element
+A = TypeVar("A")
 STEPS = 2  # numbers of steps to an octave; blocks of steps without an element are left out, and cost nothing
 FEW = 16  # steps that are not rounded up
 
 
-class Packed(eqx.Module, Generic[E_co]):
+class Packed(eqx.Module, Generic[E]):
     """Lists laid end to end in lanes. `fold` and `annotate` read it as they read a `Seq`, in the lists' own order.
 
     `values` are arrays `(steps, lanes, …)`. Made by `Packed.of` on the host.
@@ -48,7 +48,7 @@ class Packed(eqx.Module, Generic[E_co]):
     def of(sequences: Sequence[Rows], *, lanes: int | None = None, steps: int | None = None) -> "Packed[Array]": ...
     @overload
     @staticmethod
-    def of(sequences: Sequence[E], *, lanes: int | None = None, steps: int | None = None) -> "Packed[E]": ...
+    def of(sequences: Sequence[A], *, lanes: int | None = None, steps: int | None = None) -> "Packed[A]": ...
     @staticmethod
     def of(sequences: Sequence[Any], *, lanes: int | None = None, steps: int | None = None) -> "Packed[Any]":
         """The lists, each the pytree of its elements stacked, laid end to end.
@@ -79,7 +79,7 @@ class Packed(eqx.Module, Generic[E_co]):
         marks = (jnp.asarray(x, jnp.int32) for x in (owner, place, lengths, lane, start))
         return Packed(jax.tree.map(laid, *rows), *marks)
 
-    def padded(self, time: int | None = None) -> Seq[E_co]:
+    def padded(self, time: int | None = None) -> Seq[E]:
         """The same lists as a `Seq`, in their own order; its arrays as long as `time`, or as the longest list."""
         if time is None:  # inside `jit` no length is known, but none is more than a lane's
             traced = isinstance(self.lengths, Tracer)

@@ -13,6 +13,7 @@ from good import (
     chosen,
     countdown,
     counted,
+    couples,
     depth,
     Expr,
     ExprF,
@@ -34,19 +35,24 @@ from good import (
     OfTerm,
     one,
     program,
+    reader,
+    recurrence,
     Return,
+    rows,
     seeds,
     shards,
     signed,
     sprout,
     Stmt,
     StmtF,
+    sums,
     Term,
     term,
     TermF,
     total,
     tree,
     Vector,
+    vectors,
     While,
     written,
 )
@@ -55,6 +61,7 @@ from cdl import (
     Algebra,
     algebra,
     ana,
+    annotate,
     apo,
     as_mealy,
     Base,
@@ -70,6 +77,7 @@ from cdl import (
     elgot,
     feedback,
     Fix,
+    fold,
     Free,
     futu,
     Grown,
@@ -371,3 +379,11 @@ wrong_pair: float = refold(total, chosen, seeds, 9)  # error
 shard_mean(of_part)(tree, shards)  # error
 shard_mean(of_part)(net, seeds)  # error
 shard_mean(sprout)  # error
+fold(sums, vectors)  # error
+fold(reader, couples)  # error
+fold(depth, vectors)  # error
+fold(reader, vectors, how="scan")  # error
+fold(recurrence, couples, bulk=True)  # error
+fold(recurrence, vectors)  # error
+fold(reader, [rows])  # error
+annotate(depth, couples)  # error

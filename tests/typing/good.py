@@ -12,6 +12,7 @@ from cdl import (
     Algebra,
     algebra,
     ana,
+    annotate,
     apo,
     as_mealy,
     Base,
@@ -29,6 +30,7 @@ from cdl import (
     feedback,
     Fix,
     fmap,
+    fold,
     Forest,
     Free,
     futu,
@@ -37,6 +39,8 @@ from cdl import (
     hylo,
     interpret,
     Left,
+    Lin,
+    linear_recurrence,
     Link,
     List,
     ListF,
@@ -48,6 +52,7 @@ from cdl import (
     Nil,
     Node,
     pack,
+    Packed,
     para,
     parallel,
     prepro,
@@ -63,6 +68,7 @@ from cdl import (
     shard,
     shard_mean,
     Shards,
+    SnocF,
     start,
     stateless,
     StreamF,
@@ -429,3 +435,40 @@ assert_type(refold(total, countdown, seeds), float)
 assert_type(refold(net, sprout, seeds).ndim, int)
 assert_type(shards, Shards[Forest])
 assert_type(shard_mean(of_part)(net, shards).ndim, int)
+
+
+class Last(Algebra[SnocF[Array, Array], Array]):
+    start: Array
+
+    def __call__(self, layer: SnocF[Array, Array]) -> Array:
+        match layer:
+            case Lin():
+                return self.start
+            case _:
+                return layer.init + layer.last
+
+
+class Sums(Algebra[ListF[tuple[Array, Array], tuple[Array, int]], tuple[Array, int]]):
+    start: Array
+
+    def __call__(self, layer: ListF[tuple[Array, Array], tuple[Array, int]]) -> tuple[Array, int]:
+        match layer:
+            case Nil():
+                return self.start, 0
+            case Cons((x, y), (so_far, count)):
+                return so_far + x * y, count + 1
+
+
+rows = jnp.zeros((4, 3))
+reader, sums, recurrence = Last(rows[0]), Sums(rows[0]), linear_recurrence((3,))
+vectors, couples = Seq.of([rows, rows]), Seq.of([(rows, rows)])
+assert_type(vectors, Seq[Array])
+assert_type(couples, Seq[tuple[Array, Array]])
+assert_type(fold(reader, vectors), Array)
+assert_type(fold(reader, Packed.of([rows]), unroll=2), Array)
+assert_type(annotate(reader, annotate(reader, vectors)), Seq[Array])
+assert_type(annotate(reader, Packed.of([rows])), Packed[Array])
+assert_type(fold(sums, couples, remat="sqrt"), tuple[Array, int])
+assert_type(annotate(sums, couples), Seq[tuple[Array, int]])
+assert_type(fold(recurrence, couples, how="scan"), tuple[Array, Array])
+assert_type(annotate(recurrence, couples), Seq[tuple[Array, Array]])

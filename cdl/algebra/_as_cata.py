@@ -10,6 +10,7 @@
 So `fold` compiles them, as it does any algebra. The last two are bounded: a carrier is of one size.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -76,7 +77,7 @@ class _Prepro(Algebra[Any, Any]):
     def __call__(self, layer: Any, /, *, key: Any = None) -> Any:
         values = []
         for at in range(self.depth):
-            below = fmap(lambda v, i=min(at + 1, self.depth - 1): jax.tree.map(lambda x: x[i], v), layer)
+            below = fmap(functools.partial(_row, min(at + 1, self.depth - 1)), layer)
             for _ in range(at):
                 below = self.transform(below)
             values.append(jax.tree.map(jnp.asarray, apply(self.alg, below, key)))
@@ -151,6 +152,10 @@ def past(history: Any, way: Sequence[int], default: A, /) -> A:
         history = history.below[place]
     found: A = jax.tree.map(lambda x, d: jnp.where(history.there, x, d), history.head, default)
     return found
+
+
+def _row(i: int, values: Any) -> Any:
+    return jax.tree.map(lambda x: x[i], values)
 
 
 def _cut(window: Window, depth: int) -> Window:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from agreement import close, differentiated
 
-from cdl import ana, CarrierMismatch, CdlError, ForeignLayer, MealyF, MooreF, respond, run, Seq, start
+from cdl import ana, CarrierMismatch, CdlError, ForeignLayer, MealyF, MooreF, PayloadMismatch, respond, run, Seq, start
 
 
 WIDTH, READS, SHOWS = 3, 2, 2
@@ -236,8 +236,14 @@ def test_what_is_no_coalgebra_is_refused():
         run(lambda s: MealyF(lambda i: s), 0.0, jnp.zeros(3))
     with pytest.raises(ForeignLayer, match="gives a `NoneType`, which is no layer of a machine: return `MealyF"):
         run(lambda s: None, 0.0, jnp.zeros(3))
-    with pytest.raises(CarrierMismatch, match="a state is 'a word': each leaf is to be a number"):
+    with pytest.raises(PayloadMismatch, match="a state is 'a word': each leaf is to be a number"):
         run(wider, "a word", jnp.zeros(3))
+    with pytest.raises(PayloadMismatch, match=r"an answer of `<lambda>` is 'yes': each leaf is to be a number"):
+        run(lambda s: MealyF(lambda i: ("yes", s)), 0.0, jnp.zeros(3))
+    with pytest.raises(PayloadMismatch, match=r"an output of `<lambda>` is 'yes'"):
+        run(lambda s: MooreF("yes", lambda i: s), 0.0, jnp.zeros(3))
+    with pytest.raises(PayloadMismatch, match=r"a state that `<lambda>` goes to is 'on'"):
+        run(lambda s: MooreF(s, lambda i: "on"), 0.0, jnp.zeros(3))
 
 
 def test_inputs_and_states_that_do_not_fit_are_refused():

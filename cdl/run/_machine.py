@@ -89,7 +89,8 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: Any
     and states are a `Seq` each, zeros beyond their ends.
 
     **Raises:** `CarrierMismatch` where a step changes the state's structure, shape or dtype; `ForeignLayer` where the
-    machine gives no layer of a machine; `CdlError` where leading axes differ.
+    machine gives no layer of a machine; `PayloadMismatch` where an input, an output or a state is no number;
+    `CdlError` where leading axes differ.
     """
     if isinstance(inputs, Seq):
         return _of_many(machine, state, inputs, states, key)

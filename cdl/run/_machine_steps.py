@@ -17,7 +17,7 @@ from ..algebra._algebra import name_of
 from ..algebra._compose import layer_of
 from ..functor import MooreF
 from ._shapes import shaped
-from ._state import as_given, settled
+from ._state import arrays, as_given, settled
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Walk:
     """A machine on states and inputs of certain shapes: what kind of machine it is, and the types of its state."""
 
     def __init__(self, machine: Any, state: Any, element: Any, key: Any, name: str | None = None) -> None:
-        self.machine = machine
+        self.machine, self.name = machine, name or name_of(machine)
         self.moore = isinstance(layer_of(machine, state, key), MooreF)
         step = lambda s, x: self.step(layer_of(machine, s, key), x)[1]
-        self.state = settled(name or name_of(machine), step, state, element)
+        self.state = settled(self.name, step, state, element)
 
     def __call__(self, state: Any, inputs: Any, key: Any, keep: bool, ends: Ends | None = None) -> Any:
         """The outputs, the last state, and every state where they are to be kept."""
@@ -48,7 +48,7 @@ class Walk:
             layer = layer_of(self.machine, self._taken(s, t, ends, 0), _at(key, t))
             out, after = self.step(layer, x)
             if self.moore:
-                out = self._shown(s, t, key, ends) if ends is not None else layer.out
+                out = self._shown(s, t, key, ends, layer)
             elif ends is not None:
                 out = masked(t < ends.length, out)
             after = as_given(after, s)
@@ -73,21 +73,23 @@ class Walk:
         """What a layer answers to an input, and the next state; a Moore machine answers nothing."""
         after = layer.step(x)
         if self.moore:
-            return None, after
+            return None, arrays(after, f"a state that `{self.name}` goes to")
         if not isinstance(after, tuple) or len(after) != 2:
             raise CarrierMismatch(
-                f"`{name_of(self.machine)}` answers with a `{type(after).__name__}`: the `step` of a `MealyF` gives a "
+                f"`{self.name}` answers with a `{type(after).__name__}`: the `step` of a `MealyF` gives a "
                 "pair, the output and the next state."
             )
-        return after
+        return arrays(after[0], f"an answer of `{self.name}`"), arrays(after[1], f"a state that `{self.name}` goes to")
 
     def _taken(self, s: Any, t: Any, ends: Ends | None, beyond: int) -> Any:
         """The state at a time, or beyond the end one from which a step is taken."""
         return s if ends is None else pick(t < ends.length + beyond, s, ends.state)
 
-    def _shown(self, s: Any, t: Any, key: Any, ends: Ends | None) -> Any:
+    def _shown(self, s: Any, t: Any, key: Any, ends: Ends | None, layer: Any = None) -> Any:
         """The output of a state; a sequence of `n` inputs shows `n + 1` of them."""
-        out = layer_of(self.machine, self._taken(s, t, ends, 1), _at(key, t)).out
+        if layer is None or ends is not None:  # a state from which no step is taken may be shown
+            layer = layer_of(self.machine, self._taken(s, t, ends, 1), _at(key, t))
+        out = arrays(layer.out, f"an output of `{self.name}`")
         return out if ends is None else masked(t <= ends.length, out)
 
     def _kept(self, s: Any, t: Any, ends: Ends | None) -> Any:

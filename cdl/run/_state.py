@@ -7,16 +7,16 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._errors import CarrierMismatch, CdlError
+from .._errors import CarrierMismatch, CdlError, PayloadMismatch
 from ._shapes import shaped
 
 
 def arrays(tree: Any, what: str) -> Any:
-    """Every leaf as an array. **Raises:** `CarrierMismatch` where one is no number."""
+    """Every leaf as an array. **Raises:** `PayloadMismatch` where one is no number."""
     try:
         return jax.tree.map(jnp.asarray, tree)
     except TypeError:
-        raise CarrierMismatch(f"{what} is {shown(tree)}: each leaf is to be a number or an array of numbers.") from None
+        raise PayloadMismatch(f"{what} is {shown(tree)}: each leaf is to be a number or an array of numbers.") from None
 
 
 def leading(tree: Any, whose: str, axis: str) -> int:

@@ -20,7 +20,7 @@ from ._page import page
 ROOT = pathlib.Path(__file__).parent.parent
 PROBLEMS = ("binary", "shared", "own")
 HUGE = "glibc.malloc.hugetlb=1"
-PARTS = ("race", "reverse", "memory", "packing", "compiling", "chain")
+PARTS = ("race", "reverse", "memory", "packing", "compiling", "chain", "sequences", "scans")
 
 
 def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[str, Any]]:
@@ -49,6 +49,17 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
         yield {"job": "compiling", "width": narrow, "trees": trees // 4}
     if "chain" in parts:
         yield {"job": "chain", "length": 1000 if quick else 100_000, "width": narrow // 2, "rounds": rounds}
+    if "sequences" in parts:
+        size = {"batch": 4, "time": 16, "width": 16} if quick else {"batch": 64, "time": 256, "width": 256}
+        for cell in ("gru", "lstm"):
+            for huge in (False, True):
+                yield {"job": "sequences", "cell": cell, **size, "rounds": rounds, "huge": huge}
+        for cell in ("gru", "lstm"):
+            yield {"job": "ragged", "cell": cell, "lists": trees, "width": narrow, "rounds": rounds, "huge": True}
+    if "scans" in parts:
+        for name in ("linear recurrence", "max-plus", "max-plus, total"):
+            for length in (256, 1024) if quick else (1024, 16384, 131072):
+                yield {"job": "scans", "name": name, "length": length, "rounds": rounds}
     yield {"job": "rates", "rounds": rounds}
 
 

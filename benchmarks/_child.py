@@ -13,6 +13,8 @@ from ._memory import memory
 from ._packing import packing
 from ._race import race
 from ._reverse import reverse
+from ._scans import scans
+from ._sequences import ragged, sequences
 
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -23,6 +25,9 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "chain": chain,
     "memory": memory,
     "reverse": reverse,
+    "sequences": sequences,
+    "ragged": ragged,
+    "scans": scans,
 }
 
 

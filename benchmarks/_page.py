@@ -1,7 +1,22 @@
 """The page: what was asked, what was measured, what bounds it, and what is left."""
 
 from ._figures import Figures, per_cent, table
-from ._sections import against, aims, chains, compiling, floors, memory, packing, remat, reverse, slower, stores
+from ._sections import (
+    against,
+    aims,
+    chains,
+    compiling,
+    floors,
+    memory,
+    packing,
+    ragged,
+    remat,
+    reverse,
+    scans,
+    sequences,
+    slower,
+    stores,
+)
 
 
 def page(figures: Figures) -> str:
@@ -19,6 +34,10 @@ def page(figures: Figures) -> str:
         parts.append(f"{PACKING}\n{packing(figures)}\n")
     if figures.has("chain"):
         parts.append(f"{CHAIN}\n{chains(figures)}\n")
+    if figures.has("sequences"):
+        parts.append(f"{SEQUENCES}\n{sequences(figures)}\n\n{RAGGED}\n{ragged(figures)}\n")
+    if figures.has("scans"):
+        parts.append(f"{SCANS}\n{scans(figures)}\n")
     if all(map(figures.has, ("race", "compiling", "packing", "chain"))):
         parts.append(f"{AIMS}\n{aims(figures)}\n")
     return "\n".join([*parts, CLOSING])
@@ -172,6 +191,28 @@ CHAIN = """\
 
 The worst shape is a list: one node to a level, and no two at once. A GRU cell reads one, as a tree and by a
 plain `lax.scan`, whose program knows nothing of trees:
+"""
+
+SEQUENCES = """\
+## Sequences
+
+A GRU and an LSTM of width 256 read 64 lists of 256 elements, and give every hidden state; the gradient is that of the
+weights. `annotate` is the default; without its own reverse rule (`bulk=False`) it is the plain scan; `hoist=True`
+computes what the elements alone decide for many of them ahead. The others have the same weights, but for flax, and equal losses
+and gradients. The floor counts products: two forward, and three more for the gradient, since the elements' own is not
+asked for.
+"""
+
+RAGGED = """\
+The functions of Python's standard library are lists as well, as long as their syntax has nodes. Padded, each is as long
+as the longest; packed, they lie end to end. *Fill* is the share of steps that hold an element. Huge pages.
+"""
+
+SCANS = """\
+## Brackets
+
+A product that is associative may be bracketed at will. Each cell has the time forward and forward + backward; all
+prefixes, or where it says so the product of all alone.
 """
 
 AIMS = """\

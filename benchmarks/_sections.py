@@ -165,6 +165,59 @@ def chains(figures: Figures) -> str:
     return table(["", "", "`fold`, ms", "`lax.scan`, ms", "ratio", "compiled in, s"], rows)
 
 
+SEQUENCES = {
+    "fold": "`annotate`",
+    "fold, plain": "the same, `bulk=False`",
+    "fold, bulk and hoist": "the same, `hoist=True`",
+    "scan": "`lax.scan` by hand",
+    "torch": "PyTorch",
+    "flax": "flax",
+}
+
+
+def sequences(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="sequences"):
+        floors = [found["operations"] * n / figures.peak / 1e6 for n in (1, 2.5)]
+        for who, label in SEQUENCES.items():
+            times = [found["flax"][kind] if who == "flax" and found["flax"] else found[kind].get(who) for kind in KINDS]
+            row = (request["cell"].upper(), _pages(request), label)
+            if times[0] is None:
+                rows.append((*row, "not installed", "", "", ""))
+                continue
+            shares = [per_cent(floor / t["median"]) for floor, t in zip(floors, times, strict=True)]
+            ratios = f"{times[1]['median'] / found['both']['fold']['median']:.2f} ×"
+            rows.append((*row, *(ms(t["median"]) for t in times), ratios, " / ".join(shares)))
+    head = ["cell", "pages", "", "forward, ms", "forward + backward, ms", "to `annotate`", "share of the peak"]
+    return table(head, rows)
+
+
+def ragged(figures: Figures) -> str:
+    labels = {"padded": "`Seq`", "packed": "`Packed`", "torch": "PyTorch, `PackedSequence`"}
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="ragged"):
+        for who, label in labels.items():
+            if who not in found["both"]:
+                rows.append((request["cell"].upper(), label, "", "not installed", "", ""))
+                continue
+            shape = "" if who == "torch" else "×".join(map(str, found["shape"][who]))
+            fill = "" if who == "torch" else per_cent(found["fill"][who])
+            times = [ms(found[kind][who]["median"]) for kind in KINDS]
+            rows.append((request["cell"].upper(), label, shape, *times, fill))
+    return table(["cell", "", "lanes × steps", "forward, ms", "forward + backward, ms", "fill"], rows)
+
+
+def scans(figures: Figures) -> str:
+    ways = ("scan", "associative", "chunked", "halving")
+    rows = []
+    for request, found in figures.all(job="scans"):
+        times = [
+            " / ".join(ms(found[kind][way]["median"]) for kind in KINDS) if way in found["both"] else "" for way in ways
+        ]
+        rows.append((request["name"], f"{request['length']:,}", *times))
+    return table(["monoid", "length", *(f"{way}, ms" for way in ways)], rows)
+
+
 def aims(figures: Figures) -> str:
     """What was aimed at, beside what this run measured."""
     races = figures.all(job="race")

@@ -110,10 +110,12 @@ def test_no_lane_is_left_half_empty(ragged):
     assert repr(packed) == "Packed: 6 lists, the longest 5, fill 1.00; 3 lanes of 5 steps"
     rng = np.random.default_rng(0)
     many = cdl.Packed.of([np.zeros(n, np.float32) for n in rng.geometric(0.02, 300)], lanes=16)
-    assert many.fill > 0.66
+    assert many.fill > 0.75
 
 
 def test_an_epoch_of_packed_batches_has_few_shapes():
     rng = np.random.default_rng(1)
-    batches = [cdl.Packed.of([np.zeros(n, np.float32) for n in rng.geometric(0.03, 64)], lanes=16) for _ in range(30)]
-    assert len({jax.tree.map(jnp.shape, b).values for b in batches}) <= 4
+    batches = [[np.zeros(n, np.float32) for n in rng.geometric(0.03, 64)] for _ in range(30)]
+    shapes = lambda **how: {cdl.Packed.of(b, lanes=16, **how).values.shape for b in batches}
+    assert len(shapes()) <= 6
+    assert shapes(steps=256) == {(256, 16)}

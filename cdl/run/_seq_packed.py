@@ -26,7 +26,7 @@ from ._seq import as_array, Rows, Seq, stacked_rows
 
 E = TypeVar("E")  # an element
 A = TypeVar("A")
-STEPS = 2  # numbers of steps to an octave; blocks of steps without an element are left out, and cost nothing
+STEPS = 4  # numbers of steps to an octave
 FEW = 16  # steps that are not rounded up
 
 
@@ -55,7 +55,7 @@ class Packed(eqx.Module, Generic[E]):
 
         **Arguments:** `lanes`: how many are computed at once; as many as the longest list leaves no step empty in, if
         not given. `steps`: how long a lane is; what is needed, rounded up to one of a few numbers, if not given. Give
-        `lanes` where batches are to share a program.
+        `lanes` where batches are to share a few programs, and `steps` as well where they are to share one.
         """
         rows, lengths = stacked_rows(sequences)
         lanes = _lanes(lengths) if lanes is None else lanes

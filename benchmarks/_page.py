@@ -198,9 +198,9 @@ SEQUENCES = """\
 
 A GRU and an LSTM of width 256 read 64 lists of 256 elements, and give every hidden state; the gradient is that of the
 weights. `annotate` is the default; without its own reverse rule (`bulk=False`) it is the plain scan; `hoist=True`
-computes what the elements alone decide for many of them ahead. The others have the same weights, but for flax, and equal losses
-and gradients. The floor counts products: two forward, and three more for the gradient, since the elements' own is not
-asked for.
+computes what the elements alone decide for many of them ahead. The others have the same weights, but for flax, and
+equal losses and gradients. The floor counts products: two forward, and three more for the gradient, since the elements'
+own is not asked for.
 """
 
 RAGGED = """\

@@ -117,5 +117,5 @@ def test_an_epoch_of_packed_batches_has_few_shapes():
     rng = np.random.default_rng(1)
     batches = [[np.zeros(n, np.float32) for n in rng.geometric(0.03, 64)] for _ in range(30)]
     shapes = lambda **how: {cdl.Packed.of(b, lanes=16, **how).values.shape for b in batches}
-    assert len(shapes()) <= 6
-    assert shapes(steps=256) == {(256, 16)}
+    assert len(shapes()) <= 7  # of 30 batches whose longest lists are 100 to 277 long
+    assert shapes(steps=320) == {(320, 16)}

@@ -11,7 +11,6 @@ import jax.random as jr
 import numpy as np
 import pytest
 from any_algebra import any_algebra
-from random_signatures import random_signature, random_trees
 
 import cdl
 
@@ -19,9 +18,20 @@ import cdl
 jax.config.update("jax_enable_x64", True)
 
 DEVICES = 8
-SIGNATURE, _ = random_signature(3)
-TREES = random_trees(SIGNATURE, 3, 3 * DEVICES, 30)
-ANSWERS = np.random.default_rng(0).normal(size=len(TREES))
+
+
+def grown(leaves: int) -> cdl.Fix[cdl.Tree[float]]:
+    """A tree of so many leaves."""
+    if leaves == 1:
+        return cdl.Leaf(float(CHANCE.normal()))
+    left = int(CHANCE.integers(1, leaves))
+    return cdl.Fork(grown(left), grown(leaves - left))
+
+
+SIGNATURE = cdl.TreeF
+CHANCE = np.random.default_rng(0)
+ANSWERS = CHANCE.normal(size=3 * DEVICES)
+TREES = [grown(int(n)) for n in CHANCE.integers(1, 16, size=len(ANSWERS))]
 WEIGHTS = np.arange(len(TREES)) % 4 / 2.0  # uneven, and 0 for some
 
 

@@ -100,6 +100,8 @@ def name_of(alg: Any) -> str:
 
 def reads(alg: Any) -> tuple[type[Any], ...] | None:
     """The constructors an algebra says it reads, from its annotations; `None` where they do not tell."""
+    if isinstance(alg, _Product):
+        return reads(alg.first) or reads(alg.second)
     fn = alg.fn if isinstance(alg, algebra) else None
     return _reads_function(fn) if fn is not None else _reads_class(type(alg))
 

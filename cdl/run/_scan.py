@@ -78,7 +78,7 @@ def _run(
     *,
     key: PRNGKeyArray | None = None,
     forward: bool = False,
-    remat: Segments = None,
+    remat: Any = None,
     unroll: int = 1,
     hoist: bool | None = None,
     bulk: bool | None = None,
@@ -86,7 +86,7 @@ def _run(
     return _read(alg, data, key, _options(unroll, remat, hoist, bulk, forward), every)
 
 
-def _options(unroll: int, remat: Segments, hoist: bool | None, bulk: bool | None, forward: bool) -> Any:
+def _options(unroll: int, remat: Any, hoist: bool | None, bulk: bool | None, forward: bool) -> Any:
     if unroll < 1:
         raise CdlError(f"`unroll` is {unroll}, and a turn of the loop makes one step at least.")
     if not (remat is None or remat == "sqrt" or (isinstance(remat, int) and remat > 0)):

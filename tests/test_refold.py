@@ -181,6 +181,11 @@ def test_an_algebra_that_changes_its_carrier_is_refused():
         refold(wider, coalg, jnp.zeros(2), 5)
 
 
+def test_layers_none_of_which_ends_are_refused():
+    with pytest.raises(cdl.CdlError, match=r"may give has a place \(Fork, Fork\), so that no tree ends"):
+        refold(Scaled(jnp.ones(())), lambda s: choose(jnp.zeros(2), Fork(s, s), Fork(s, s)), jnp.zeros(2), 5)
+
+
 def test_a_coalgebra_that_chooses_wants_a_budget():
     with pytest.raises(cdl.ForeignLayer, match="give `refold` the most `nodes`"):
         refold(laid_out, partition, (jnp.zeros((2, SIZE)), jnp.ones((2, SIZE), bool)))

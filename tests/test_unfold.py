@@ -29,6 +29,7 @@ from cdl import (
     Node,
     pack,
     PayloadMismatch,
+    SignatureError,
     StreamF,
     to_list,
     TreeF,
@@ -63,6 +64,20 @@ class Some(Base[Term, X], Generic[X]):
 class Row(Base[Term, X], Generic[X]):
     f0: tuple[X, ...]
     f1: tuple[X, X]
+
+
+Y = TypeVar("Y", covariant=True)
+
+
+class OfTwo(Base["Two", tuple[X, Y]], Generic[X, Y]):
+    """A constructor of a family of two sorts."""
+
+    f0: X
+    f1: Y
+
+
+class Two:
+    """The name of its functor."""
 
 
 KINDS: dict[type[Any], tuple[str, ...]] = {
@@ -259,6 +274,11 @@ def test_machines_words_and_what_is_no_layer_are_refused():
         unfold(lambda s: Leaf("a"), jnp.zeros(2), 5)
     with pytest.raises(ForeignLayer, match="which is no layer"):
         unfold(lambda s: s, jnp.zeros(2), 5)
+
+
+def test_a_family_of_several_sorts_is_refused():
+    with pytest.raises(SignatureError, match=r"`OfTwo` is of a family of 2 sorts.*grow such trees with `ana`"):
+        unfold(lambda s: choose(jnp.zeros(2), Leaf(s), OfTwo(s, s)), jnp.zeros(2), 5)
 
 
 def test_streams_and_lists_are_unfolded_as_such():

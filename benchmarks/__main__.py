@@ -20,7 +20,7 @@ from ._page import page
 ROOT = pathlib.Path(__file__).parent.parent
 PROBLEMS = ("binary", "shared", "own")
 HUGE = "glibc.malloc.hugetlb=1"
-PARTS = ("race", "reverse", "memory", "packing", "compiling", "chain", "sequences", "scans")
+PARTS = ("race", "reverse", "memory", "packing", "compiling", "chain", "sequences", "scans", "signatures", "devices")
 
 
 def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[str, Any]]:
@@ -60,6 +60,19 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
         for name in ("linear recurrence", "max-plus", "max-plus, total"):
             for length in (256, 1024) if quick else (1024, 16384, 131072):
                 yield {"job": "scans", "name": name, "length": length, "rounds": rounds}
+    if "signatures" in parts:
+        yield {"job": "signatures", "width": narrow, "trees": trees, "rounds": rounds}
+    if "devices" in parts:
+        for name in PROBLEMS:
+            for count in (1, 2):
+                yield {
+                    "job": "devices",
+                    "name": name,
+                    "width": narrow,
+                    "trees": trees,
+                    "rounds": rounds,
+                    "devices": count,
+                }
     yield {"job": "rates", "rounds": rounds}
 
 
@@ -69,6 +82,8 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     settings = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_COMPILATION_CACHE": "0"}
     if request.pop("huge", False):
         settings["GLIBC_TUNABLES"] = HUGE
+    if count := request.get("devices"):
+        settings["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={count}"
     command = [sys.executable, "-m", "benchmarks._child", json.dumps(request)]
     done = subprocess.run(command, env=os.environ | settings, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -79,14 +94,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Time folds against their peers.")
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)}; all of them if none is named")
     parser.add_argument("--quick", action="store_true", help="small trees and two rounds: does it all run?")
-    parser.add_argument("--figures", type=pathlib.Path, help="a file to keep what was measured in, as JSON")
+    parser.add_argument(
+        "--figures", type=pathlib.Path, help="a file to keep what was measured in, as JSON, and to add it to"
+    )
     parser.add_argument("--page", type=pathlib.Path, help="where the page goes")
     options = parser.parse_args()
     if unknown := set(options.parts) - set(PARTS):
         parser.error(f"no part is called {', '.join(sorted(unknown))}")
     whole = not options.parts and not options.quick
     into = options.page or (ROOT / "tutorials" / "benchmarks.md" if whole else None)
-    figures, began = Figures([]), time.perf_counter()
+    kept = options.figures and options.figures.exists()
+    figures, began = Figures(json.loads(options.figures.read_text()) if kept else []), time.perf_counter()
     for request in requests(options.parts or list(PARTS), options.quick, figures):
         started = time.perf_counter()
         print(" ".join(str(x) for x in request.values()), end=" … ", flush=True)
@@ -94,10 +112,10 @@ def main() -> None:
         print(f"{time.perf_counter() - started:.0f} s", flush=True)
         if options.figures:
             options.figures.write_text(json.dumps(figures.found, indent=1))
-    figures.took = time.perf_counter() - began
+    took = time.perf_counter() - began
     if into is not None:
         into.write_text(page(figures))
-        print(f"wrote {into.name} after {figures.took / 60:.1f} minutes")
+        print(f"wrote {into.name} after {took / 60:.1f} minutes")
     else:
         print(page(figures))
 

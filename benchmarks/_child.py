@@ -8,6 +8,7 @@ from typing import Any
 
 from ._chain import chain
 from ._compiling import compiling
+from ._devices import devices
 from ._machine import rates
 from ._memory import memory
 from ._packing import packing
@@ -15,6 +16,7 @@ from ._race import race
 from ._reverse import reverse
 from ._scans import scans
 from ._sequences import ragged, sequences
+from ._signatures import signatures
 
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -28,6 +30,8 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "sequences": sequences,
     "ragged": ragged,
     "scans": scans,
+    "signatures": signatures,
+    "devices": devices,
 }
 
 

@@ -9,10 +9,11 @@ class Figures:
 
     def __init__(self, found: list[dict[str, Any]]) -> None:
         self.found = found
-        self.took = 0.0
 
     def add(self, request: dict[str, Any], result: dict[str, Any]) -> None:
-        """Keeps one measurement."""
+        """Keeps one measurement, in place of an earlier one of the same."""
+        if request["job"] != "rates":
+            self.found = [f for f in self.found if f["request"] != request]
         self.found.append({"request": request, "result": result})
 
     def all(self, **wanted: Any) -> list[tuple[dict[str, Any], dict[str, Any]]]:

@@ -218,6 +218,32 @@ def scans(figures: Figures) -> str:
     return table(["monoid", "length", *(f"{way}, ms" for way in ways)], rows)
 
 
+def signatures(figures: Figures) -> str:
+    labels = {"4": "4", "all": "all, of one sort", "sorts": "all, of three sorts", "fields": "the same, fields by name"}
+    found, rows = figures.one(job="signatures"), []
+    for name, label in labels.items():
+        one = found[name]
+        times = [f"{ms(found[kind][name]['median'])} ({_against_four(found, kind, name)})" for kind in KINDS]
+        seconds = f"{one['compile']['forward']:.1f} / {one['compile']['both']:.1f}"
+        rows.append((label, one["constructors"], *times, per_cent(one["fill"]), seconds))
+    return table(["constructors", "met", "forward, ms", "forward + backward, ms", "fill", "compiled in, s"], rows)
+
+
+def _against_four(found: dict[str, Any], kind: str, name: str) -> str:
+    per_node = {n: found[kind][n]["median"] / found[n]["nodes"] for n in ("4", name)}
+    return f"{per_node[name] / per_node['4']:.2f} ×"
+
+
+def devices(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for name, label in LABELS.items():
+        one, two = (figures.one(job="devices", name=name, devices=n) for n in (1, 2))
+        for kind, words in KINDS.items():
+            a, b = one[kind]["cdl"]["median"], two[kind]["cdl"]["median"]
+            rows.append((label, words, ms(a), ms(b), f"{a / b:.2f} ×", " + ".join(f"{n:,}" for n in two["nodes"])))
+    return table(["problem", "", "one device, ms", "two devices, ms", "faster", "nodes of each"], rows)
+
+
 def aims(figures: Figures) -> str:
     """What was aimed at, beside what this run measured."""
     races = figures.all(job="race")

@@ -68,7 +68,8 @@ def signatures(width: int, trees: int, rounds: int) -> dict[str, Any]:
     forests = {
         "4": cdl.pack(Union[tuple(KINDS)], [_coarse(tree) for tree in fine]),
         "all": cdl.pack(python_ast.python_ast_signature(), fine),
-        "sorts": cdl.pack(python_sorts.python_family(), [python_sorts.tree_of(node) for node in nodes]),
+        "sorts": cdl.pack(python_sorts.python_family(False), [python_sorts.tree_of(node, False) for node in nodes]),
+        "fields": cdl.pack(python_sorts.python_family(), [python_sorts.tree_of(node) for node in nodes]),
     }
     entries: dict[str, list[Entry]] = {"forward": [], "both": []}
     found: dict[str, Any] = {}

@@ -2,12 +2,11 @@
 
 import ast
 import inspect
-import textwrap
 
 import jax.numpy as jnp
 import pytest
 
-from cdl import Algebra, cata, fold, functor, Many, pack
+from cdl import Algebra, fold, functor, Many, pack
 from cdl.functor import holes
 from cdl_arch.data import python_ast, python_sorts
 
@@ -49,10 +48,10 @@ def test_the_grammar_is_read_from_ast_itself():
     assert str(functor(loop[0])) == "E × Many(S)²"
 
 
-@pytest.mark.parametrize("module", [python_sorts, textwrap])
-def test_a_tree_has_every_node_of_the_syntax(module):
-    syntax = ast.parse(inspect.getsource(module))
-    tree, size = python_sorts.tree_of(syntax), 0
+@pytest.mark.parametrize("named", [True, False])
+def test_a_tree_has_every_node_of_the_syntax(named):
+    syntax = ast.parse(inspect.getsource(python_sorts))
+    tree, size = python_sorts.tree_of(syntax, named), 0
     todo = [tree]
     while todo:
         size += 1
@@ -60,12 +59,12 @@ def test_a_tree_has_every_node_of_the_syntax(module):
     assert size == sum(1 for _ in ast.walk(syntax))
 
 
-def test_all_three_sorts_fold_in_one_forest():
+@pytest.mark.parametrize("named", [True, False])
+def test_all_three_sorts_fold_in_one_forest(named):
     syntax = ast.parse(SOURCE)
     nodes = [syntax, syntax.body[0], syntax.body[0].body[0].items[0].context_expr]
-    trees = [python_sorts.tree_of(node) for node in nodes]
-    forest = pack(python_sorts.python_family(), trees)
+    trees = [python_sorts.tree_of(node, named) for node in nodes]
+    forest = pack(python_sorts.python_family(named), trees)
     sizes = [sum(1 for _ in ast.walk(node)) for node in nodes]
     exprs, statements, parts = fold((Size(), Size(), Size()), forest)
     assert [*parts.tolist(), *statements.tolist(), *exprs.tolist()] == sizes
-    assert int(cata(Size(), Size(), Size())[2](trees[0])) == sizes[0]

@@ -16,6 +16,7 @@ from jax.custom_batching import custom_vmap
 
 from .._errors import CarrierMismatch
 from ..functor import Cons, Nil
+from ._program import opened
 from ._shapes import shaped
 
 
@@ -104,14 +105,20 @@ class Edges:
     def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, list[Any]]:
         """The step with what it uses of its surroundings as an argument, and that: arrays, of the row or of none."""
         child = jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), self.children)
-        pure = eqx.filter_closure_convert(step, child, _shapes(value))
-        arrays, rest = eqx.partition(pure, eqx.is_array)
-        consts, structure = jax.tree.flatten(arrays)
+        found: list[Any] = []
+
+        def leaves(x: Any, v: Any) -> list[Any]:
+            out, structure = jax.tree.flatten(step(x, v))
+            found.append(structure)
+            return out
+
+        case = jax.make_jaxpr(leaves)(child, _shapes(value))
+        run = opened(case)
 
         def call(x: Any, v: Any, cs: list[Any]) -> Any:
-            return eqx.combine(jax.tree.unflatten(structure, cs), rest)(x, v)
+            return jax.tree.unflatten(found[0], run(*cs, *jax.tree.leaves((x, v))))
 
-        return call, consts
+        return call, list(case.consts)
 
 
 def _at_edges(call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], value: Any, rows: int) -> Any:

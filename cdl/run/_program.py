@@ -85,7 +85,7 @@ def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], Clo
 
 def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any]]:
     """A case at every row of a chunk."""
-    run = _open(case)
+    run = opened(case)
     axes = [0] * (len(case.jaxpr.outvars) - by_edge) + [None] * by_edge
 
     def rows(weights: list[Any], payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> list[Any]:
@@ -117,7 +117,7 @@ def _text(case: ClosedJaxpr) -> str:
         return text
     inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*case.jaxpr.constvars, *case.jaxpr.invars)]
     smooth = [i for i, x in enumerate(inputs) if jnp.issubdtype(x.dtype, jnp.inexact)]
-    run = _open(case)
+    run = opened(case)
 
     def backwards(given: list[Any]) -> Any:
         def of(some: list[Any]) -> list[Any]:
@@ -133,7 +133,7 @@ def _text(case: ClosedJaxpr) -> str:
     return text + ADDRESS.sub("", str(rule.jaxpr)) + str([id(c) for c in rule.consts])
 
 
-def _open(case: ClosedJaxpr) -> Callable[..., list[Any]]:
+def opened(case: ClosedJaxpr) -> Callable[..., list[Any]]:
     """The case as a function of its weights and its inputs."""
     jaxpr = case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars])
     return jaxpr_as_fun(ClosedJaxpr(jaxpr, ()))

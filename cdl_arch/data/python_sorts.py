@@ -44,38 +44,52 @@ PLACES: tuple[Any, ...] = (E, S, R)
 
 
 @cache
-def python_family() -> tuple[Any, Any, Any]:
-    """The signatures of expressions, of statements and of the rest: what `pack` takes, in the order of the sorts."""
+def python_family(named: bool = True) -> tuple[Any, Any, Any]:
+    """The signatures of expressions, of statements and of the rest: what `pack` takes, in the order of the sorts.
+
+    **Arguments:** `named`: whether each field is a place of its own; else a constructor has one `Many` for each sort,
+    in the order of the text, and constructors differ in nothing but their names.
+    """
     by_sort: tuple[list[Any], ...] = ([], [], [])
-    for kind, (constructor, _) in constructors().items():
+    for kind, (constructor, _) in constructors(named).items():
         by_sort[_sort(kind)].append(constructor)
     found = tuple(Union[tuple(some)] for some in by_sort)
     return cast("tuple[Any, Any, Any]", found)
 
 
 @cache
-def constructors() -> dict[type[ast.AST], tuple[Callable[..., Any], tuple[tuple[str, bool], ...]]]:
+def constructors(named: bool = True) -> dict[type[ast.AST], tuple[Callable[..., Any], tuple[tuple[str, bool], ...]]]:
     """The constructor of each class of nodes, and its fields: each one's name, and whether it is a `Many`."""
     kinds = [k for category in ast.AST.__subclasses__() for k in (category.__subclasses__() or [category])]
-    return {kind: _constructor(kind) for kind in kinds if not (kind.__doc__ or "").startswith("Deprecated")}
+    make = _by_name if named else _by_sort
+    return {kind: make(kind) for kind in kinds if not (kind.__doc__ or "").startswith("Deprecated")}
 
 
-def tree_of(root: ast.AST) -> Any:
-    """The tree of a node, made from the inside out, so that no nesting is too deep."""
+def tree_of(root: ast.AST, named: bool = True) -> Any:
+    """The tree of a node, made from the inside out, so that no nesting is too deep. `named` as in `python_family`."""
+    known = constructors(named)
     nodes, children = [root], list[list[slice]]()
     for node in nodes:  # which grows as it is read: a node before its children
         places = []
-        for name, _ in constructors()[type(node)][1]:
+        for below in _places(node, known[type(node)][1], named):
             first = len(nodes)
-            nodes.extend(_below(getattr(node, name, None)))
+            nodes.extend(below)
             places.append(slice(first, len(nodes)))
         children.append(places)
     trees: list[Any] = list(nodes)
     for i in reversed(range(len(nodes))):
-        make, fields = constructors()[type(nodes[i])]
+        make, fields = known[type(nodes[i])]
         pairs = zip(fields, children[i], strict=True)
         trees[i] = make(*(Many(trees[at]) if many else trees[at.start] for (_, many), at in pairs))
     return trees[0]
+
+
+def _places(node: ast.AST, fields: tuple[tuple[str, bool], ...], named: bool) -> Iterator[Iterator[ast.AST]]:
+    """What stands at each place of a node."""
+    if named:
+        return (_below(getattr(node, name, None)) for name, _ in fields)
+    children = list(ast.iter_child_nodes(node))
+    return ((child for child in children if _sort(type(child)) == sort) for sort in range(len(TAGS)))
 
 
 def _below(value: Any) -> Iterator[ast.AST]:
@@ -85,7 +99,7 @@ def _below(value: Any) -> Iterator[ast.AST]:
             yield item
 
 
-def _constructor(kind: type[ast.AST]) -> tuple[Any, tuple[tuple[str, bool], ...]]:
+def _by_name(kind: type[ast.AST]) -> tuple[Any, tuple[tuple[str, bool], ...]]:
     """The class, such as `class While(Base[Statement, tuple[E, S, R]], Generic[E, S, R])`, and its fields."""
     categories = {category.__name__: category for category in ast.AST.__subclasses__()}
     fields, annotations = list[tuple[str, bool]](), dict[str, Any]()
@@ -94,10 +108,21 @@ def _constructor(kind: type[ast.AST]) -> tuple[Any, tuple[tuple[str, bool], ...]
             place, many = PLACES[_sort(categories[sort])], bool(mark)
             annotations[name] = cast("Any", Many)[place] if many else place
             fields.append((name, many))
+    return _constructor(kind, annotations), tuple(fields)
+
+
+def _by_sort(kind: type[ast.AST]) -> tuple[Any, tuple[tuple[str, bool], ...]]:
+    """The same with a `Many` for each sort."""
+    names = "expressions", "statements", "parts"
+    annotations = {name: cast("Any", Many)[place] for name, place in zip(names, PLACES, strict=True)}
+    return _constructor(kind, annotations), tuple((name, True) for name in names)
+
+
+def _constructor(kind: type[ast.AST], annotations: dict[str, Any]) -> Any:
     base, generic = cast("Any", Base), cast("Any", Generic)
     body = {"__annotations__": annotations, "__module__": __name__, "__doc__": f"`ast.{kind.__name__}`."}
     bases = base[TAGS[_sort(kind)], tuple[PLACES]], generic[PLACES]
-    return types.new_class(kind.__name__, bases, exec_body=lambda names: names.update(body)), tuple(fields)
+    return types.new_class(kind.__name__, bases, exec_body=lambda names: names.update(body))
 
 
 def _sort(kind: type[ast.AST]) -> int:

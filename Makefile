@@ -5,12 +5,14 @@
 #   make check                 format, lint, types          make tutorials             render the scripts as pages
 #   make docs                  the site, in site/           make bench                 time it against its peers
 #
-# PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command:
+# PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
+# processes the tests run in (by default one for each core):
 #   make test PYTHON=python3.13 VENV=.venv-3.13 ARGS="tests/test_order.py -q"
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+WORKERS ?= auto
 RUN := $(VENV)/bin/python
 # A Python of an environment that is active, or a PYTHONPATH, is not to be seen in this one.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
@@ -19,10 +21,10 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 .DEFAULT_GOAL := test
 
 test: $(VENV)/.has-test
-	$(RUN) -m pytest $(ARGS)
+	$(RUN) -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
 
 test-slow: $(VENV)/.has-test
-	$(RUN) -m pytest -m slow $(ARGS)
+	$(RUN) -m pytest --numprocesses=$(WORKERS) --dist=worksteal -m slow $(ARGS)
 
 check: format lint mypy pyright planted
 

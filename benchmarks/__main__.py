@@ -20,7 +20,19 @@ from ._page import page
 ROOT = pathlib.Path(__file__).parent.parent
 PROBLEMS = ("binary", "shared", "own")
 HUGE = "glibc.malloc.hugetlb=1"
-PARTS = ("race", "reverse", "memory", "packing", "compiling", "chain", "sequences", "scans", "signatures", "devices")
+PARTS = (
+    "race",
+    "reverse",
+    "memory",
+    "packing",
+    "compiling",
+    "chain",
+    "sequences",
+    "scans",
+    "signatures",
+    "devices",
+    "widths",
+)
 
 
 def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[str, Any]]:
@@ -73,6 +85,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
                     "rounds": rounds,
                     "devices": count,
                 }
+    if "widths" in parts:
+        for name in ("binary", "own"):
+            yield {"job": "widths", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
     yield {"job": "rates", "rounds": rounds}
 
 

@@ -17,6 +17,7 @@ from ._reverse import reverse
 from ._scans import scans
 from ._sequences import ragged, sequences
 from ._signatures import signatures
+from ._widths import widths
 
 
 JOBS: dict[str, Callable[..., dict[str, Any]]] = {
@@ -32,6 +33,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "scans": scans,
     "signatures": signatures,
     "devices": devices,
+    "widths": widths,
 }
 
 

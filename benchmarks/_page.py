@@ -18,6 +18,7 @@ from ._sections import (
     signatures,
     slower,
     stores,
+    widths,
 )
 
 
@@ -40,6 +41,8 @@ def page(figures: Figures) -> str:
         parts.append(f"{SEQUENCES}\n{sequences(figures)}\n\n{RAGGED}\n{ragged(figures)}\n")
     if figures.has("scans"):
         parts.append(f"{SCANS}\n{scans(figures)}\n")
+    if figures.has("widths"):
+        parts.append(f"{WIDTHS}\n{widths(figures)}\n")
     if figures.has("signatures"):
         parts.append(f"{SIGNATURES}\n{signatures(figures)}\n")
     if figures.has("devices"):
@@ -219,6 +222,14 @@ SCANS = """\
 
 A product that is associative may be bracketed at will. Each cell has the time forward and forward + backward; all
 prefixes, or where it says so the product of all alone.
+"""
+
+WIDTHS = """\
+## The rows of a chunk
+
+`pack` chooses the sizes of chunk for a batch, at most two in the order of the schedule and two in the parameters' pass:
+those for which rows that only fill up a chunk, and the chunks themselves, at 12 rows each, cost least; a second size
+has to save a tenth, since it is compiled. Here the same forest is cut to other sizes as well, width 128:
 """
 
 SIGNATURES = """\

@@ -234,6 +234,18 @@ def _against_four(found: dict[str, Any], kind: str, name: str) -> str:
     return f"{per_node[name] / per_node['4']:.2f} ×"
 
 
+def widths(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="widths"):
+        for option, fill in found["fill"].items():
+            mark = ", chosen" if option == found["chosen"] else ""
+            times = (ms(found[kind][option]["median"]) for kind in KINDS)
+            rows.append((LABELS[request["name"]], option + mark, found["chunks"][option], per_cent(fill), *times))
+    return table(
+        ["problem", "rows of a chunk; of a block", "chunks", "fill", *(f"{k}, ms" for k in KINDS.values())], rows
+    )
+
+
 def devices(figures: Figures) -> str:
     rows: list[tuple[Any, ...]] = []
     for name, label in LABELS.items():

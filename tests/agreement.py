@@ -14,7 +14,7 @@ import numpy as np
 
 from cdl import cata, fold, Forest
 from cdl.functor import holes
-from cdl.run._variant import describe
+from cdl.run.forests._variant import describe
 
 
 # The code of these programs runs once: it need not be fast, and is to be made quickly.

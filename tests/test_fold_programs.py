@@ -13,7 +13,7 @@ import pytest
 from agreement import agrees
 
 from cdl import Algebra, algebra, Base, pack
-from cdl.run._case import read, Reading
+from cdl.run.folds._case import read, Reading
 
 
 X = TypeVar("X", covariant=True)

@@ -12,11 +12,11 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import pytest
-from any_algebra import any_algebra
+from any_algebra import any_algebra, H, REDUCTIONS
 from hlo import computations, copies_in_loops, in_loops
 
-from cdl import Base, fold, Forest, Many, pack
-from cdl.run._bucket import Size, WIDTHS
+from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
+from cdl.run.forests._bucket import Size, WIDTHS
 
 
 X = TypeVar("X", covariant=True)
@@ -61,8 +61,15 @@ def total(inputs: Any) -> Any:
     return jnp.sum(jnp.sin(fold(*inputs)))
 
 
-def optimised(f: Any, forest: Forest) -> str:
-    alg = any_algebra(MixedF, jr.key(0), jnp.float32, ways=("sum",))
+def down(inputs: Any) -> Any:
+    """A pass up, and one down again."""
+    alg, forest = inputs
+    step = lambda inherited, layer: fmap(lambda child: jnp.tanh(inherited + alg.starts["End"] * child), layer)
+    return jnp.sum(inherit(step, forest, jnp.ones((len(forest), H)), values=annotate(alg, forest)))
+
+
+def optimised(f: Any, forest: Forest, way: str = "sum") -> str:
+    alg = any_algebra(MixedF, jr.key(0), jnp.float32, ways=(way,))
     arrays, rest = eqx.partition((alg, forest), eqx.is_array)
     return str(jax.jit(lambda arrays: f(eqx.combine(arrays, rest))).lower(arrays).compile().as_text())
 
@@ -73,6 +80,13 @@ def test_no_loop_copies_a_table_of_states_or_cotangents(widths, function):
     forest = forest_of(widths)
     text = optimised(function, forest)
     assert in_loops(computations(text))
+    assert copies_in_loops(text, {forest.bucket.rows, forest.bucket.edges}) == []
+
+
+@pytest.mark.parametrize(("function", "way"), [*((total, way) for way in REDUCTIONS if way != "sum"), (down, "sum")])
+def test_nor_does_the_gradient_of_any_reduction_or_of_a_pass_down(function, way):
+    forest = forest_of((4, 16))
+    text = optimised(eqx.filter_grad(function), forest, way)
     assert copies_in_loops(text, {forest.bucket.rows, forest.bucket.edges}) == []
 
 

@@ -63,7 +63,7 @@ def test_no_module_imports_a_later_stage(path):
         ("import jax", False),
         ("from ..run import fold", True),
         ("from .. import run", True),
-        ("from ..run._pack import pack", True),
+        ("from ..run.forests._pack import pack", True),
         ("import cdl.run", True),
         ("from cdl.laws import fusion", True),
         ("from cdl import fold", True),  # the contents page is for users

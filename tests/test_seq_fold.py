@@ -110,7 +110,7 @@ def _smooth(x: Any) -> bool:
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
     """Blocks of two steps, so that there are several."""
-    monkeypatch.setattr(sys.modules["cdl.run._scan"], "BLOCK", 2)
+    monkeypatch.setattr(sys.modules["cdl.run.lists._scan"], "BLOCK", 2)
 
 
 @pytest.mark.parametrize(

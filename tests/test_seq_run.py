@@ -12,8 +12,8 @@ from agreement import close
 from cells import Elman, FromStart, net
 
 import cdl
-from cdl.run._scan_case import read
-from cdl.run._scan_plan import Plan
+from cdl.run.lists._scan_case import read
+from cdl.run.lists._scan_plan import Plan
 
 
 Layer = Any

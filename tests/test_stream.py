@@ -30,7 +30,7 @@ from cdl import (
     to_snoc,
     TreeTooLarge,
 )
-from cdl.run._stream import unfold_list, unfold_stream
+from cdl.run.machines._stream import unfold_list, unfold_stream
 
 
 class Turning(eqx.Module):

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import CdlError
-from ._forest import Forest
+from .forests._forest import Forest
 
 
 P: Any = PartitionSpec

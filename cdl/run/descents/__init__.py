@@ -1,0 +1,1 @@
+"""Descents: passes over a forest from the roots down."""

@@ -1,0 +1,172 @@
+"""`inherit`: a pass from the roots down, compiled.
+
+It is `inherited` at every tree of a forest, as one program for all forests of a bucket.
+"""
+
+from collections.abc import Callable
+from typing import Any, overload, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..._errors import CarrierMismatch, SignatureError
+from ...algebra._algebra import name_of
+from ...functor import Base
+from .._shapes import shaped
+from ..folds._annotate import in_pre_order
+from ..folds._carrier import Carrier, Storage
+from ..folds._walk import Arrays, spread, take
+from ..forests._forest import Forest
+from ._descend import Descent
+from ._step import plain, Steps
+
+
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@overload
+def inherit(step: Callable[[B, Base[T, None]], Base[T, B]], forest: Forest, at_root: B, /) -> B: ...
+@overload
+def inherit(step: Callable[[B, Base[T, A]], Base[T, B]], forest: Forest, at_root: B, /, *, values: A) -> B: ...
+@overload
+def inherit(
+    step: tuple[Callable[[Any, Any], Any], ...], forest: Forest, at_root: tuple[Any, ...], /, *, values: Any = None
+) -> tuple[Any, ...]: ...
+def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -> Any:
+    """`inherited(step, at_root)` at every tree of a forest, in one compiled program: what every node inherits.
+
+    Differentiable in the step's arrays, in `at_root`, in `values` and in the forest's payload.
+
+    **Arguments:** `step`: from what a node inherits, and its layer, to the layer of what its children inherit; for one
+    node, the same function as for `inherited`. `at_root`: what each root inherits, with a leading axis of the trees, as
+    `fold` gives. `values`: a value for every node, as `annotate` gives, which the step sees in the places of the
+    children; without, it sees `None`. For a family of sorts, a tuple of each, in the order of the sorts.
+
+    **Returns:** as `annotate`: a leading axis of the bucket's capacity in nodes, in pre-order, zeros past the last.
+
+    **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or values that are not
+    like those at the root; `SignatureError` where there are not as many steps as sorts.
+    """
+    many = isinstance(step, tuple)
+    steps, tops = (step, at_root) if many else ((step,), (at_root,))
+    given = (None,) * len(steps) if values is None else values if many else (values,)
+    names = tuple(map(name_of, steps))
+    handed, _ = descend(tuple(map(plain, steps)), names, forest, tops, given, leaves=False)
+    return handed if many else handed[0]
+
+
+def descend(
+    steps: Any, names: tuple[str, ...], forest: Forest, tops: tuple[Any, ...], values: tuple[Any, ...], *, leaves: bool
+) -> tuple[tuple[Any, ...], Any]:
+    """What every node inherits, for each sort, and what the steps give of the nodes' own, both in pre-order."""
+    if not len(steps) == len(tops) == len(values) == len(forest.family):
+        raise SignatureError(
+            f"the forest has {len(forest.family)} sorts, and there are {len(steps)} steps, {len(tops)} values at the "
+            f"root and {len(values)} at the nodes: give one of each for each sort, in their order."
+        )
+    for top, roots in zip(tops, forest.roots, strict=True):
+        for x in jax.tree.leaves(top):
+            if jnp.shape(x)[:1] != roots.shape:
+                raise CarrierMismatch(
+                    f"`at_root` has an array of shape {jnp.shape(x)}, and the forest {len(roots)} trees: give the "
+                    "values at the roots a leading axis of the trees, as `jnp.broadcast_to` does."
+                )
+    return _descend(steps, names, forest, tops, values, leaves)
+
+
+@eqx.filter_jit
+def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, leaves: bool) -> Any:
+    handed, below = _storage(tops), _storage(values)
+    top_rows = _columns(handed, tops, lambda x, s: _zeros(x, forest).at[forest.roots[s]].set(x))
+    pre_order = take(forest.start, forest.tree) + forest.order
+    value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))
+    out = _own(steps, forest, handed, below) if leaves else Storage({0: Carrier(jax.tree.structure(()), ())})
+    over = Steps(steps, names, forest.bucket, below, handed, out, leaves)
+    programs = over.programs()
+    integers = eqx.tree_at(
+        lambda f: f.payload, forest, tuple(None for _ in forest.payload), is_leaf=lambda x: x is None
+    )
+
+    def descent(integers: Any) -> Descent:
+        return Descent(eqx.combine(integers, forest), programs, over)
+
+    inputs = [p.weights for p in programs], list(forest.payload), value_rows, top_rows
+    edges, outs = _rule(inputs, integers, descent=descent)
+    root = forest.above == forest.bucket.edges - 1
+    rows = [jnp.where(spread(root, t), t, take(e, forest.above)) for t, e in zip(top_rows, edges, strict=True)]
+    at_nodes = tuple(
+        in_pre_order(forest, s, handed.carriers[s].unflatten([rows[c] for c in handed.columns(s)]))
+        for s in range(len(tops))
+    )
+    return at_nodes, in_pre_order(forest, None, out.carriers[0].unflatten(outs))
+
+
+@eqx.filter_custom_vjp
+def _rule(inputs: Any, integers: Any, *, descent: Any) -> Any:
+    return descent(integers).forward(*inputs)
+
+
+@_rule.def_fwd  # type: ignore[untyped-decorator]
+def _rule_forward(perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
+    del perturbed
+    found = descent(integers).forward(*inputs)
+    return found, found
+
+
+@_rule.def_bwd  # type: ignore[untyped-decorator]
+def _rule_backward(found: Any, given: Any, perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
+    over, (handed, _) = descent(integers), found
+    given = jax.tree.map(lambda g, x: jnp.zeros_like(x) if g is None else g, given, found, is_leaf=lambda g: g is None)
+    wanted = jax.tree.map(lambda x, yes: bool(yes) and jnp.issubdtype(x.dtype, jnp.inexact), inputs, perturbed)
+    inherited, below = over.cotangents(inputs, handed, given)
+    weights, payload = over.parameters(inputs, handed, given, inherited, wanted[:2])
+    root = over.forest.above == over.forest.bucket.edges - 1
+    to_values = [jnp.where(spread(root, b), 0, take(b, over.forest.above)) for b in below]
+    to_tops = [jnp.where(spread(root, x), x, 0) for x in inherited]
+    pairs = (to_values, wanted[2]), (to_tops, wanted[3])
+    return weights, payload, *([x if yes else None for x, yes in zip(xs, some, strict=True)] for xs, some in pairs)
+
+
+def _storage(values: tuple[Any, ...]) -> Storage:
+    """The carriers of values with a leading axis, one for each sort."""
+    carriers = {}
+    for s, x in enumerate(values):
+        leaves, structure = jax.tree.flatten(jax.eval_shape(lambda x: jax.tree.map(lambda y: jnp.asarray(y)[0], x), x))
+        carriers[s] = Carrier(structure, tuple(leaves))
+    return Storage(carriers)
+
+
+def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int], Any]) -> Arrays:
+    """The values of every sort by row, as columns; a column's sorts have different rows, so that it is their sum."""
+    columns: list[Any] = [None] * len(storage.leaves)
+    for s, value in enumerate(values):
+        for c, x in zip(storage.columns(s), jax.tree.leaves(value), strict=True):
+            own = rows(jnp.asarray(x), s)
+            columns[c] = own if columns[c] is None else columns[c] + own
+    return columns
+
+
+def _of_sort(x: Any, forest: Forest, sort: int) -> Any:
+    return jnp.where(spread(forest.sort == sort, x), x, jnp.zeros((), x.dtype))
+
+
+def _zeros(x: Any, forest: Forest) -> Any:
+    return jnp.zeros((forest.bucket.rows, *x.shape[1:]), x.dtype)
+
+
+def _own(steps: Any, forest: Forest, handed: Storage, below: Storage) -> Storage:
+    """The structure of what steps give of a node's own, found where there are no children."""
+    bucket = forest.bucket
+    index = next(i for i, v in enumerate(bucket.variants) if v.leaf)
+    v = bucket.variants[index]
+
+    def own(b: Any, payload: Any) -> Any:
+        return steps[v.sort](handed.carriers[v.sort].unflatten(b), v.layer(payload, [], []))[1]
+
+    payload = [shaped(shape, dtype) for shape, dtype in bucket.payload[index]]
+    found = jax.eval_shape(own, list(handed.carriers[v.sort].leaves), payload)
+    leaves, structure = jax.tree.flatten(found)
+    return Storage({0: Carrier(structure, tuple(leaves))})

@@ -1,0 +1,105 @@
+"""`annotate`: the value of a fold at every node of a forest, compiled."""
+
+from typing import Any, overload, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+from typing_extensions import Unpack
+
+from ...algebra import Algebra
+from ...functor import Base, List, Monoid, SnocList
+from ..forests._forest import Forest
+from ..lists._monoid import Way
+from ..lists._scan import annotate_seq, Options
+from ..lists._seq import Seq
+from ..lists._seq_packed import Packed
+from ._residual import Remat
+from ._states import at_rows
+from ._walk import spread, take
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E")
+M = TypeVar("M")
+
+
+@overload
+def annotate(alg: Algebra[Base[List[E], A], A], data: Seq[E], **options: Unpack[Options]) -> Seq[A]: ...
+@overload
+def annotate(alg: Algebra[Base[List[E], A], A], data: Packed[E], **options: Unpack[Options]) -> Packed[A]: ...
+@overload
+def annotate(alg: Algebra[Base[SnocList[E], A], A], data: Seq[E], **options: Unpack[Options]) -> Seq[A]: ...
+@overload
+def annotate(alg: Algebra[Base[SnocList[E], A], A], data: Packed[E], **options: Unpack[Options]) -> Packed[A]: ...
+@overload
+def annotate(alg: Monoid[M], data: Seq[M], *, how: Way | None = None) -> Seq[M]: ...
+@overload
+def annotate(alg: Monoid[M], data: Packed[M], *, how: Way | None = None) -> Packed[M]: ...
+@overload
+def annotate(
+    alg: Algebra[Base[T, A], A],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat = "cheap",
+) -> A: ...
+@overload
+def annotate(
+    alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat = "cheap",
+) -> tuple[A, B]: ...
+@overload
+def annotate(
+    alg: tuple[Algebra[Any, Any], ...],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat = "cheap",
+) -> tuple[Any, ...]: ...
+def annotate(alg: Any, data: Any, **options: Any) -> Any:
+    """`decorate(alg)` at every tree of a forest, or every list: the value at every node, in one compiled program.
+
+    **Arguments** and **raises:** as `fold`.
+
+    **Returns:** the carrier with a leading axis of the bucket's capacity in nodes: the nodes in pre-order, tree by
+    tree, tree i's at `forest.nodes(i)`, and zeros past the last. For a family, a tuple of these, zero at nodes of
+    other sorts.
+
+    For sequences, sequences of the same lengths: row `t` is the value at the node that holds element `t`, of the suffix
+    from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros where there is no element.
+    """
+    if isinstance(data, Seq | Packed):
+        return annotate_seq(alg, data, **options)
+    return _annotate(alg, data, **options)
+
+
+def _annotate(
+    alg: Any, forest: Forest, *, key: PRNGKeyArray | None = None, forward: bool = False, remat: Remat = "cheap"
+) -> Any:
+    states = at_rows(alg, forest, key, forward, remat)
+    found = tuple(in_pre_order(forest, sort, values) for sort, values in enumerate(states))
+    return found if isinstance(alg, tuple) else found[0]
+
+
+def in_pre_order(forest: Forest, sort: int | None, values: Any) -> Any:
+    """Values by row as values by node in pre-order; zeros past the last, and at those of other sorts."""
+    rows = forest.row[: forest.bucket.nodes]
+    own = jnp.arange(len(rows), dtype=jnp.int32) < forest.facts[0]
+    if sort is not None and len(forest.family) > 1:
+        own = own & (take(forest.sort, rows) == sort)
+
+    def at_nodes(values: Any) -> Any:
+        found = take(values, rows)
+        return jnp.where(spread(own, found), found, jnp.zeros((), found.dtype))
+
+    return jax.tree.map(at_nodes, values)

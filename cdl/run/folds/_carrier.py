@@ -1,0 +1,58 @@
+"""Carriers: the structure of the values at the nodes of each sort, and where their leaves are kept."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._shapes import one_of, shaped
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """The structure of an algebra's values: a pytree of shapes and types."""
+
+    structure: Any
+    leaves: tuple[Any, ...]
+
+    @property
+    def types(self) -> tuple[Any, ...]:
+        """The type of each leaf."""
+        return tuple(x.dtype for x in self.leaves)
+
+    def unflatten(self, leaves: Any) -> Any:
+        return jax.tree.unflatten(self.structure, list(leaves))
+
+
+class Storage:
+    """The carrier of each sort, and the columns in which their leaves are kept.
+
+    A node is of one sort, so that sorts whose leaves are of one shape and type share the columns: they take the room of
+    one sort, however many there are.
+    """
+
+    def __init__(self, carriers: dict[int, Carrier]) -> None:
+        self.carriers = carriers
+        every = [(i, x.shape, x.dtype) for c in carriers.values() for i, x in enumerate(c.leaves)]
+        self._keys = list(dict.fromkeys(every))
+        self.leaves = [shaped(shape, dtype) for _, shape, dtype in self._keys]
+        self.smooth = [bool(jnp.issubdtype(x.dtype, jnp.inexact)) for x in self.leaves]
+
+    def columns(self, sort: int) -> tuple[int, ...]:
+        """Where the leaves of a sort's carrier are."""
+        return tuple(self._keys.index((i, x.shape, x.dtype)) for i, x in enumerate(self.carriers[sort].leaves))
+
+
+def stronger(x: Any, y: Any) -> Any:
+    """Of two numbers of one shape, the one whose type the other takes; none where the types differ for good."""
+    if x.dtype == y.dtype:
+        return y if x.weak_type else x
+    if x.weak_type and (not y.weak_type or jnp.promote_types(x.dtype, y.dtype) == y.dtype):
+        return y if jnp.promote_types(x.dtype, y.dtype) == y.dtype else None
+    return x if y.weak_type and jnp.promote_types(x.dtype, y.dtype) == x.dtype else None
+
+
+def show(carrier: Carrier) -> str:
+    return str(eqx.tree_pformat(carrier.unflatten(one_of(carrier.leaves)), struct_as_array=True))

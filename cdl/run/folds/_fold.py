@@ -1,0 +1,100 @@
+"""`fold`: the catamorphism of a whole forest, compiled.
+
+It is `cata` at every tree, as one program for all forests of a bucket.
+"""
+
+from typing import Any, overload, TypeVar
+
+import jax
+from jaxtyping import PRNGKeyArray
+from typing_extensions import Unpack
+
+from ...algebra import Algebra
+from ...functor import Base, List, Monoid, SnocList
+from ..forests._forest import Forest
+from ..lists._monoid import Way
+from ..lists._scan import fold_seq, Options
+from ..lists._seq import Seq
+from ..lists._seq_packed import Packed
+from ._residual import Remat
+from ._states import at_rows
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E")
+M = TypeVar("M")
+
+
+@overload
+def fold(alg: Algebra[Base[List[E], A], A], data: Seq[E] | Packed[E], **options: Unpack[Options]) -> A: ...
+@overload
+def fold(alg: Algebra[Base[SnocList[E], A], A], data: Seq[E] | Packed[E], **options: Unpack[Options]) -> A: ...
+@overload
+def fold(alg: Monoid[M], data: Seq[M] | Packed[M], *, how: Way | None = None) -> M: ...
+@overload
+def fold(
+    alg: Algebra[Base[T, A], A],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat = "cheap",
+) -> A: ...
+@overload
+def fold(
+    alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat = "cheap",
+) -> tuple[A, B]: ...
+@overload
+def fold(
+    alg: tuple[Algebra[Any, Any], ...],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat = "cheap",
+) -> tuple[Any, ...]: ...
+def fold(alg: Any, data: Any, **options: Any) -> Any:
+    """`cata(alg)` at every tree of a forest, or at every list, in one compiled program: a catamorphism, batched.
+
+    Differentiable in the algebra's arrays, in those that its cases close over, and in the forest's payload; works
+    under `jit`, `vmap` and `grad`. Compiled for the forest's bucket, once.
+
+    **Arguments:** `alg`: how to read one layer, for one node; the same object as for `cata`. For a family of sorts, a
+    tuple of algebras, in the order of the sorts. `data`: a `Forest`, from `pack` or a `Corpus`; or a `Seq` or `Packed`,
+    for an algebra of lists or a `Monoid`. `key`: for algebras that take one; the node numbered `i` in pre-order of tree
+    `t` gets `fold_in(fold_in(key, t), i)`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes
+    through; reverse mode then does not. `remat`: what the reverse pass computes again rather than keeps: `"none"`,
+    `"cheap"` (all but matrix products) or `"all"`.
+
+    For sequences `remat` is the length of the segments that are computed again, or `"sqrt"`. `unroll` is the number of
+    steps in one turn of the loop; `hoist`, whether what does not depend on the state is computed for many elements
+    ahead; `bulk`, whether the weights' gradient is gathered in products over many steps; and for a monoid `how` is the
+    bracketing: `"scan"`, `"associative"`, `"chunked"`, or `"halving"`. What is not given suits the device.
+
+    **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
+    For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.
+
+    **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
+    nothing, `SignatureError` where the algebras are not those of the forest's sorts, in their order.
+    """
+    if isinstance(data, Seq | Packed):
+        return fold_seq(alg, data, **options)
+    return _fold(alg, data, **options)
+
+
+def _fold(
+    alg: Any, forest: Forest, *, key: PRNGKeyArray | None = None, forward: bool = False, remat: Remat = "cheap"
+) -> Any:
+    states = at_rows(alg, forest, key, forward, remat)
+    found = tuple(
+        jax.tree.map(lambda s, roots=roots: s[roots], x) for x, roots in zip(states, forest.roots, strict=True)
+    )
+    return found if isinstance(alg, tuple) else found[0]

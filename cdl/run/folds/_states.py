@@ -1,0 +1,99 @@
+"""The value of an algebra at every row of a forest, and its derivative.
+
+Reverse mode is a rule of its own in two passes (see `_passes`); forward mode runs the same loops without it.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..._errors import CdlError, SignatureError
+from ...algebra._algebra import name_of, reads, wants_key
+from ...functor._read import tag, tag_name
+from ..forests._forest import Forest
+from ._case import read, Reading
+from ._passes import Passes
+from ._residual import Remat
+from ._walk import Arrays
+
+
+def at_rows(alg: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> tuple[Any, ...]:
+    """The value at every row, for each sort."""
+    algs = alg if isinstance(alg, tuple) else (alg,)
+    _check_sorts(algs, forest)
+    states, carriers = _states(algs, forest, key, forward, remat)
+    return tuple(
+        None if s not in carriers else jax.tree.unflatten(carriers[s][0], [states[c] for c in carriers[s][1]])
+        for s in range(len(algs))
+    )
+
+
+def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
+    if len(algs) != len(forest.family):
+        raise SignatureError(
+            f"the forest has {len(forest.family)} sorts, and `fold` was given {len(algs)} algebras: give one for each "
+            "sort, in a tuple, in the order in which `pack` was given the signatures."
+        )
+    for sort, (alg, functor) in enumerate(zip(algs, forest.family, strict=True)):
+        read = reads(alg)
+        if read and not set(read) & set(functor.constructors):
+            wanted, found = (
+                tag_name(next((tag(c) for c in some if tag(c)), None)) for some in (functor.constructors, read)
+            )
+            raise SignatureError(
+                f"sort {sort} of the forest is `{wanted}`, and `{name_of(alg)}` reads `{found}`: give the algebras in "
+                "the order in which `pack` was given the signatures."
+            )
+
+
+@eqx.filter_jit
+def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> tuple[Arrays, Any]:
+    """The state at every row, as columns, and for each sort the structure of its carrier and its columns."""
+    if not forest.bucket.variants:
+        raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
+    reading = Reading(algs, forest.bucket, key is not None and any(map(wants_key, algs)))
+    storage, found = read(reading)
+    weights = [p.weights for p in found]
+    args = (jax.lax.stop_gradient(key) if reading.keyed else None, _integers(forest))
+    rule = _plain if forward else _rule
+
+    def passes(key: Any, integers: Any) -> Passes:
+        return Passes(eqx.combine(integers, forest), found, storage, key, remat)
+
+    carriers = {s: (c.structure, storage.columns(s)) for s, c in storage.carriers.items()}
+    return rule((weights, list(forest.payload)), *args, passes=passes), carriers
+
+
+def _integers(forest: Forest) -> Forest:
+    """The forest without its payload."""
+    return eqx.tree_at(lambda f: f.payload, forest, tuple(None for _ in forest.payload), is_leaf=lambda x: x is None)
+
+
+def _plain(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Arrays:
+    return passes(key, integers).forward(*inputs)
+
+
+@eqx.filter_custom_vjp
+def _rule(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
+    return passes(key, integers).forward(*inputs)
+
+
+@_rule.def_fwd  # type: ignore[untyped-decorator]
+def _rule_forward(perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
+    del perturbed
+    states, tables = passes(key, integers).forward_and_keep(*inputs)
+    return states, (states, tables)
+
+
+@_rule.def_bwd  # type: ignore[untyped-decorator]
+def _rule_backward(
+    residuals: Any, given: Any, perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any
+) -> Any:
+    states, tables = residuals
+    over = passes(key, integers)
+    given = [jnp.zeros(s.shape, s.dtype) if g is None else g for g, s in zip(given, states, strict=True)]
+    wanted = jax.tree.map(lambda x, yes: bool(yes) and jnp.issubdtype(x.dtype, jnp.inexact), inputs, perturbed)
+    brought = over.cotangents(*inputs, states, tables, given)
+    return over.parameters(*inputs, states, tables, given, brought, wanted)

@@ -1,0 +1,1 @@
+"""Forests: trees laid out as arrays, on the host, and the schedule by which they are read."""

@@ -1,0 +1,249 @@
+"""`pack` and `Corpus`: from trees to forests.
+
+`pack` flattens and schedules; a `Corpus` flattens once and schedules any choice of its trees.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._errors import CdlError, SignatureError
+from ...functor import functor
+from ...functor._read import sorts, tag, tag_name
+from ...functor.poly import Id, Poly, Product, Record, Sum
+from ._bucket import Bucket, capacity, choose_sizes, Size
+from ._flatten import Flat, flatten, MAX_NODES
+from ._forest import Forest
+from ._schedule import chunks, fill_rate, padded, runs
+
+
+class Corpus:
+    """Trees flattened and validated once, from which any batch is packed in a few whole-array operations.
+
+    `corpus[indices]` is a `Forest` of those trees, in that order. Every batch has the sizes of chunk and the variants
+    of the corpus, and a capacity out of a few: an epoch runs in few programs. `corpus.pack(indices, bucket=…)` is one
+    of a bucket that is given: an epoch runs in one.
+    """
+
+    def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
+        """**Arguments** and **raises:** as `pack`."""
+        self.family = family(signature)
+        self.flat = flatten(self.family, list(trees), max_nodes)
+        self._sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
+
+    def __len__(self) -> int:
+        return len(self.flat.start) - 1
+
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """How many nodes each tree has."""
+        return np.diff(self.flat.start)
+
+    def __getitem__(self, indices: Sequence[int] | NDArray[Any]) -> Forest:
+        return self.pack(indices)
+
+    def pack(self, indices: Sequence[int] | NDArray[Any], *, bucket: Bucket | None = None) -> Forest:
+        """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
+
+        **Raises:** `IndexError` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
+        """
+        which = np.asarray(indices)
+        if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
+            raise IndexError(
+                f"a corpus is indexed by a list of numbers of trees, and got `{which.dtype}` of shape {which.shape}: "
+                "write `corpus[[i]]`, or `np.flatnonzero` of a mask."
+            )
+        which = which.astype(np.int64)
+        if len(which) and not (0 <= which.min() and which.max() < len(self)):
+            raise IndexError(
+                f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
+            )
+        forest, sizes = assemble(self.family, self.flat, which, sizes=self._sizes, bucket=bucket)
+        self._sizes = self._sizes or sizes
+        return forest
+
+
+def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, max_nodes: int = MAX_NODES) -> Forest:
+    """Packs trees into a `Forest`. On the host, once; iterative at any depth.
+
+    **Arguments:** `signature`: the signature, such as `ExprF`, or the signatures of a family in the order of its sorts,
+    such as `(ExprF, StmtF)`. `trees`: in the order in which `fold` gives its results; those of a family may be of any
+    of its sorts. `bucket`: that of another forest, to run in its program. `max_nodes`: how many nodes there may be once
+    shared subtrees are written out.
+
+    **Raises:** `ForeignLayer` for a node of another signature, `SignatureError` for one of another sort than its place,
+    `PayloadMismatch` for payloads that differ in shape or do not fit their type, `TreeTooLarge` for a cyclic tree or
+    too many nodes, `CdlError` where the trees do not fit the bucket.
+    """
+    found = family(signature)
+    flat = flatten(found, list(trees), max_nodes)
+    return assemble(found, flat, np.arange(len(flat.start) - 1), bucket=bucket)[0]
+
+
+def family(signature: Any) -> tuple[Sum, ...]:
+    """The functors of a signature, one for each of its sorts."""
+    found = tuple(map(functor, signature)) if isinstance(signature, tuple) else (functor(signature),)
+    every = [c for f in found for c in f.constructors]
+    for constructor in every:
+        if sorts(constructor) not in (0, len(found)):
+            given = "one signature" if len(found) == 1 else f"{len(found)} signatures"
+            raise SignatureError(
+                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `pack` was given {given}: "
+                "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+            )
+        if every.count(constructor) > 1:
+            raise SignatureError(f"`{constructor.__name__}` is in two of the signatures: write a constructor for each.")
+    finite: set[int] = set()
+    while more := {s for s, f in enumerate(found) if not all(_needs(term, finite) for term in f.summands)} - finite:
+        finite |= more
+    for s, f in enumerate(found):
+        if s not in finite:
+            order = ", ".join(f"`{tag_name(next((tag(c) for c in g.constructors if tag(c)), None))}`" for g in found)
+            raise SignatureError(
+                f"every constructor of `{f}` needs an `X`, so that the signature has no finite value: "
+                "give it a constructor without a recursive place, or make a place `X | None`"
+                + (
+                    f"; or were the sorts given in another order than the family's tuple has ({order})?"
+                    if len(found) > 1
+                    else "."
+                )
+            )
+    return found
+
+
+def _needs(term: Poly, finite: set[int]) -> bool:
+    """Whether each value of a term has a recursive place that is filled, of a sort not known to be finite."""
+    if isinstance(term, Id):
+        return term.sort not in finite
+    return isinstance(term, Product | Record) and any(_needs(f, finite) for f in term.factors)
+
+
+def assemble(
+    family: tuple[Sum, ...], flat: Flat, which: NDArray[np.int64], *, sizes: Any = None, bucket: Bucket | None = None
+) -> tuple[Forest, Any]:
+    """The forest of these trees of a table, and the sizes of chunk it was cut to."""
+    node, first = _rows_of(flat, which)
+    total = len(node)
+    variants = flat.variants if bucket is None else _joined(bucket, flat)
+    same = variants is flat.variants
+    renumber = np.arange(len(variants)) if same else np.array([variants.index(v) for v in flat.variants], np.int64)
+    variant, height = renumber[flat.variant[node]] if total else np.zeros(0, np.int64), flat.height[node]
+    by_row = np.argsort(variant * (int(height.max(initial=0)) + 1) + height, kind="stable")
+    row = np.empty(total, np.int64)
+    row[by_row] = np.arange(total)
+    edge_start = _edges(variant[by_row], flat.degrees[node[by_row]])
+    groups = runs(variant[by_row], height[by_row])
+    whole = runs(variant[by_row], np.zeros(total, np.int64))
+    if bucket is None:
+        sizes = sizes or _sizes(flat, groups, whole)
+        passes, blocks = sizes
+        payload = tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in flat.payload)
+        bucket = Bucket(capacity(total), passes, blocks, variants, payload)
+    elif total > bucket.nodes:
+        raise CdlError(
+            f"the trees have {total} nodes and the bucket room for {bucket.nodes}: pack fewer, or leave `bucket` out."
+        )
+    chunk = chunks(bucket.sizes, variants, groups, edge_start)
+    block = chunks(bucket.blocks, variants, whole, edge_start)
+    columns = 4 + 2 * bucket.groups
+    tables = _tables(flat, node, first, row, variant, edge_start, bucket)
+    computed = round(len(chunk) and total / fill_rate(chunk, bucket.sizes))
+    roots = row[first].astype(np.int32)
+    sort_of_root = np.array([v.sort for v in variants], np.int32)[variant[first]] if total else np.zeros(0, np.int32)
+    facts = [total, int(height.max(initial=-1)) + 1, computed, len(chunk)]
+    arrays = tables | {
+        "payload": tuple(_payload(flat, node, row, renumber, bucket)),
+        "chunk": padded(chunk[:, :columns], bucket.nodes + 1),
+        "block": padded(block[:, :columns], bucket.nodes + 1),
+        "roots": tuple(roots[sort_of_root == s] for s in range(len(family))),
+        "start": np.append(first, total).astype(np.int32),
+        "facts": np.array(facts, np.int32),
+    }
+    forest = Forest(**jax.device_put(arrays), family=family, bucket=bucket)
+    return forest, sizes
+
+
+def _rows_of(flat: Flat, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The table's rows of these trees, tree after tree, and where each tree begins among them."""
+    begin, length = flat.start[which], flat.start[which + 1] - flat.start[which]
+    first = np.cumsum(length) - length
+    return np.arange(int(length.sum())) + np.repeat(begin - first, length), first
+
+
+def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
+    """The bucket's variants, which are to have those of the table among them, with the same payload."""
+    for v, leaves in zip(flat.variants, flat.payload, strict=True):
+        if v not in bucket.variants:
+            raise CdlError(
+                f"`{v}` is not among the variants of the bucket ({', '.join(map(str, bucket.variants))}): leave "
+                "`bucket` out."
+            )
+        there = bucket.payload[bucket.variants.index(v)]
+        here = tuple((x.shape[1:], x.dtype) for x in leaves)
+        if here != there:
+            raise CdlError(f"the payload of `{v}` is {here} and the bucket's is {there}: leave `bucket` out.")
+    widest = int(flat.degrees.max(initial=0))
+    if widest > max(max(s.edges, v.slots) for s in bucket.sizes for v in bucket.variants):
+        raise CdlError(f"a node has {widest} children and the bucket's chunks have room for fewer: leave `bucket` out.")
+    return bucket.variants
+
+
+def _edges(variant: NDArray[Any], degrees: NDArray[Any]) -> NDArray[Any]:
+    """For each row and group, its first edge and the one past its last; edges lie by variant, group and row."""
+    rows, groups = degrees.shape
+    if not rows:
+        return np.zeros((0, groups, 2), np.int64)
+    new = np.concatenate([[True], variant[1:] != variant[:-1]])
+    first = np.flatnonzero(new)
+    count: Any = np.diff(np.concatenate([first, [rows]]))
+    begin, many = np.repeat(first, count), np.repeat(count, count)
+    at = (begin * groups)[:, None] + np.arange(groups) * many[:, None] + (np.arange(rows) - begin)[:, None]
+    line = np.zeros(rows * groups, np.int64)
+    line[at] = degrees
+    end = np.cumsum(line)
+    return np.stack([end[at] - degrees, end[at]], -1)
+
+
+def _sizes(flat: Flat, groups: NDArray[Any], whole: NDArray[Any]) -> tuple[tuple[Size, ...], tuple[Size, ...]]:
+    """The sizes of chunk for these groups of rows, wide enough for every node of the table."""
+    has_many = np.array([v.manys > 0 for v in flat.variants], bool)
+    degrees = flat.degrees[has_many[flat.variant]] if len(flat.variants) else flat.degrees[:0]
+    mean, widest = (float(degrees.max(1).mean()), int(degrees.max())) if len(degrees) else (1.0, 1)
+    inner = np.array([not v.leaf for v in flat.variants], bool)
+    counts = groups[inner[groups[:, 0]], 2] if len(groups) else np.ones(1, np.int64)
+    counts = counts if len(counts) else groups[:, 2]
+    return choose_sizes(counts, mean, widest), choose_sizes(whole[:, 2], mean, widest)
+
+
+def _tables(
+    flat: Flat, node: Any, first: Any, row: Any, variant: Any, edge_start: Any, bucket: Bucket
+) -> dict[str, Any]:
+    total = len(node)
+    length = np.diff(np.concatenate([first, [total]]))
+    begin = np.repeat(first, length)
+    inner = np.flatnonzero(flat.parent[node] >= 0)
+    parent = row[flat.parent[node[inner]] + begin[inner]]
+    edge = edge_start[parent, flat.group[node[inner]], 0] + flat.place[node[inner]]
+    tables = {n: np.zeros(bucket.edges, np.int32) for n in ("child", "owner")}
+    tables |= {n: np.zeros(bucket.rows, np.int32) for n in ("tree", "order", "row", "sort")}
+    tables["above"] = np.full(bucket.rows, bucket.edges - 1, np.int32)
+    tables["child"][edge], tables["owner"][edge] = row[inner], parent
+    tables["above"][row[inner]] = edge
+    tables["tree"][row] = np.repeat(np.arange(len(first)), length)
+    tables["order"][row] = np.arange(total) - begin
+    tables["row"][:total] = row
+    tables["sort"][row] = np.array([v.sort for v in bucket.variants], np.int32)[variant]
+    return tables
+
+
+def _payload(flat: Flat, node: Any, row: Any, renumber: Any, bucket: Bucket) -> list[NDArray[Any]]:
+    arrays = [np.zeros((bucket.rows, *shape), dtype) for _, shape, dtype in bucket.storage]
+    for v, leaves in enumerate(flat.payload):
+        if leaves:
+            here = np.flatnonzero(flat.variant[node] == v)
+            for column, leaf in zip(bucket.columns(int(renumber[v])), leaves, strict=True):
+                arrays[column][row[here]] = leaf[flat.nth[node[here]]]
+    return arrays

@@ -1,0 +1,1 @@
+"""Growth: trees from seeds, and refolds with no tree in between."""

@@ -1,0 +1,140 @@
+"""Grown trees: what `unfold` gives, as padded arrays that a program can go on with, and as trees on the host."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import Array, Bool, Float, Int
+from returns.result import Failure, Result, Success
+
+from ..._errors import TreeTooLarge
+from ...functor import Fix
+from ...functor._read import tag, tag_name
+from ._candidates import Candidate
+
+
+T = TypeVar("T")
+
+
+class Grown(eqx.Module, Generic[T]):
+    """Trees of the functor `T`, node by node in pre-order, padded to the budget; made by `unfold`.
+
+    | field      | what it holds                                                                                 |
+    | ---------- | --------------------------------------------------------------------------------------------- |
+    | `choice`   | at each node, the number of the layer that was chosen, in the order given to `choose`         |
+    | `payload`  | its payload: an array for each place, shape and type; zeros where another layer was chosen    |
+    | `child`    | the numbers of its children; -1 where there is none, or where it waits                        |
+    | `log_prob` | the logarithm of the chance of that choice; 0 where there was none                            |
+    | `count`    | how many nodes each tree has                                                                  |
+    | `waiting`  | how many places of each tree still hold a seed, because the budget was spent                  |
+
+    The payload and `log_prob` are differentiable in the coalgebra's arrays and in the seeds.
+    """
+
+    choice: Int[Array, "trees nodes"]
+    payload: tuple[Array, ...]
+    child: Int[Array, "trees nodes places"]
+    log_prob: Float[Array, "trees nodes"]
+    count: Int[Array, " trees"]
+    waiting: Int[Array, " trees"]
+    candidates: tuple[Candidate, ...] = eqx.field(static=True)
+
+    def __len__(self) -> int:
+        return int(self.count.shape[0])
+
+    @property
+    def mask(self) -> Bool[Array, "trees nodes"]:
+        """Which rows are nodes."""
+        return jnp.arange(self.choice.shape[1], dtype=jnp.int32)[None] < self.count[:, None]
+
+    @property
+    def cut(self) -> Bool[Array, " trees"]:
+        """Which trees are unfinished."""
+        return self.waiting > 0
+
+    def trees(self) -> list[Fix[T]]:
+        """The trees as values, as `ana` gives them. On the host.
+
+        **Raises:** `TreeTooLarge` where one is cut, with how many places wait.
+        """
+        waiting, nodes = np.asarray(self.waiting), self.choice.shape[1]
+        if waiting.any():
+            cut = np.flatnonzero(waiting)
+            raise TreeTooLarge(
+                f"{len(cut)} of {len(waiting)} trees are not finished within `nodes={nodes}`: {waiting.sum()} places "
+                f"still hold a seed, {waiting[cut[0]]} of them in tree {cut[0]}. Unfold with more nodes, or take "
+                "`results()`, which has the others."
+            )
+        return self._built(range(len(self)))
+
+    def results(self) -> list[Result[Fix[T], TreeTooLarge]]:
+        """Each tree as a `Success`, or as a `Failure` where it is cut. On the host."""
+        waiting, nodes = np.asarray(self.waiting), self.choice.shape[1]
+        finished = np.flatnonzero(waiting == 0)
+        built = dict(zip(finished.tolist(), self._built(finished.tolist()), strict=True))
+        cut = "the tree is not finished within `nodes={}`: {} of its places still hold a seed. Unfold with more nodes."
+        return [
+            Success(built[t]) if t in built else Failure(TreeTooLarge(cut.format(nodes, waiting[t])))
+            for t in range(len(self))
+        ]
+
+    def _built(self, which: Any) -> list[Any]:
+        """Some trees, the last node first: children are numbered after their parents."""
+        payload = [np.asarray(x) for x in self.payload]
+        choice, child, count = (np.asarray(x).tolist() for x in (self.choice, self.child, self.count))
+        roots = []
+        for t in which:
+            nodes: list[Any] = [None] * count[t]
+            for i in reversed(range(count[t])):
+                candidate = self.candidates[choice[t][i]]
+                places = [nodes[c] for c in child[t][i][: candidate.arity]]
+                nodes[i] = candidate.layer([payload[c][t, i] for c in candidate.columns], places)
+            roots.append(nodes[0])
+        return roots
+
+    def __repr__(self) -> str:
+        name = tag_name(next((tag(c.constructor) for c in self.candidates if tag(c.constructor)), None))
+        if isinstance(self.count, Tracer):
+            return f"Grown trees of {name}: {len(self)} of at most {self.choice.shape[1]} nodes, traced"
+        count, cut = np.asarray(self.count), int((np.asarray(self.waiting) > 0).sum())
+        return (
+            f"Grown trees of {name}: {len(self)}, with {count.sum()} nodes, at most {self.choice.shape[1]} each; "
+            f"{cut} unfinished"
+        )
+
+
+def as_grown(candidates: tuple[Candidate, ...], rows: Any, at: Any) -> Grown[Any]:
+    """The rows of all trees in the order of their nodes. `at`: where each node's row is."""
+    lanes = rows.tree.shape[1]
+    flat: Callable[..., Any] = lambda x: x.reshape(-1, *x.shape[2:])
+    has = at >= 0
+    row = jnp.maximum(at, 0)
+
+    def nodes(x: Any) -> Any:
+        found = flat(x)[row]
+        return jnp.where(has.reshape(has.shape + (1,) * (found.ndim - 2)), found, jnp.zeros_like(found))
+
+    count = jnp.sum(has, axis=1, dtype=jnp.int32)
+    places = max(c.arity for c in candidates)
+    above = nodes(rows.above)
+    trees, size = at.shape
+    child = jnp.full((trees, size, places), -1, jnp.int32)
+    if places:
+        lane = row % lanes
+        parent = flat(rows.number)[jnp.maximum(above, 0) // places * lanes + lane]
+        parent = jnp.where(has & (nodes(rows.number) > 0), parent, size)
+        tree = jnp.broadcast_to(jnp.arange(trees, dtype=jnp.int32)[:, None], at.shape)
+        number = jnp.broadcast_to(jnp.arange(size, dtype=jnp.int32)[None], at.shape)
+        child = child.at[tree, parent, above % places].set(number, mode="drop")
+    payload = tuple(map(nodes, rows.payload))
+    return Grown(nodes(rows.choice), payload, child, nodes(rows.log_prob), count, waiting_of(rows, at), candidates)
+
+
+def waiting_of(rows: Any, at: Any) -> Any:
+    """How many seeds of each tree wait in the end: after its last node, or before its first."""
+    count = jnp.sum(at >= 0, axis=1, dtype=jnp.int32)
+    last = jnp.take_along_axis(at, jnp.maximum(count - 1, 0)[:, None], axis=1)[:, 0]
+    return jnp.where(count > 0, rows.left.reshape(-1)[jnp.maximum(last, 0)], 1)

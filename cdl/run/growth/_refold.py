@@ -1,0 +1,100 @@
+"""`refold`: the hylomorphism of many seeds, compiled; grow and read at once, with no tree in between.
+
+| the call tree                        | here                                                                        |
+| ------------------------------------ | --------------------------------------------------------------------------- |
+| depends on the seeds' shapes alone   | `refold(α, γ, seeds)`: unrolled, each level one batch (`_split`)            |
+| is chosen, `γ` gives `choose(…)`     | `refold(α, γ, seeds, n)`: grown as by `unfold`, then read upwards (`_read`) |
+"""
+
+from collections.abc import Callable
+from typing import Any, overload, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Int
+
+from ...algebra import Algebra
+from ...functor import Base
+from ..machines._state import arrays, leading
+from ._candidates import trace
+from ._grow import Plan
+from ._grow_rule import grown_rows
+from ._grown import waiting_of
+from ._read import values_of
+from ._readings import readings
+from ._split import refold_split
+from ._unfold import LANES, one, plan_of
+
+
+T = TypeVar("T")
+A = TypeVar("A")
+S = TypeVar("S")
+
+
+@overload
+def refold(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], seeds: S | Array, /) -> A: ...
+@overload
+def refold(
+    alg: Algebra[Base[T, A], A],
+    coalg: Callable[[S], Base[T, S]],
+    seeds: S | Array,
+    /,
+    nodes: int,
+    *,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> tuple[A, Int[Array, " trees"]]: ...
+def refold(
+    alg: Any, coalg: Any, seeds: Any, /, nodes: int | None = None, *, total: int | None = None, lanes: int = LANES
+) -> Any:
+    """`hylo(alg, coalg)` at every seed, in one compiled program: a hylomorphism, batched.
+
+    Without `nodes`, the coalgebra decides by the shapes of a seed, and by what in it is no array, which layer to give,
+    as a fast Fourier transform does; seeds and values may have other shapes further down. With `nodes`, it gives
+    `choose(scores, …)` and the best layer is taken, within that budget. Differentiable in all arrays.
+
+    **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays with one row for each seed. `nodes`: the
+    most calls that there may be for one seed. `total`: for all together. `lanes`: how many trees grow at a time.
+
+    **Returns:** the value of every seed; with `nodes` also how many calls of each were left undone. Where that is not
+    0 the value is not known, and is `nan`, or the least integer.
+
+    **Raises:** `CdlError` where the shapes lead to no end, `ForeignLayer` where the coalgebra chooses and there is no
+    `nodes`; `CarrierMismatch` with `nodes`, where seeds or values differ in form.
+    """
+    if nodes is None:
+        seeds = jax.tree.map(lambda x: jnp.asarray(x) if eqx.is_array_like(x) and jnp.ndim(x) else x, seeds)
+        rows = leading(eqx.filter(seeds, eqx.is_array), "the seeds", "one for each tree")
+        return _split(alg, coalg, seeds, rows)
+    seeds = arrays(seeds, "a seed")
+    trees = leading(seeds, "the seeds", "one for each tree")
+    return _bounded(alg, coalg, seeds, plan_of(trees, nodes, total, lanes))
+
+
+@eqx.filter_jit
+def _split(alg: Any, coalg: Any, seeds: Any, rows: int) -> Any:
+    return refold_split(alg, coalg, seeds, rows)
+
+
+@eqx.filter_jit
+def _bounded(alg: Any, coalg: Any, seeds: Any, plan: Plan) -> Any:
+    growth, weights = trace(coalg, one(seeds), False)
+    rows, steps, at = grown_rows(growth, plan, weights, jax.tree.leaves(seeds), None)
+    found, own = readings(alg, growth)
+    row, waiting = jnp.maximum(at, 0), waiting_of(rows, at)
+    cut = (waiting > 0)[jnp.maximum(rows.tree, 0)] if plan.trees else rows.tree < 0
+    rows = eqx.tree_at(lambda r: r.tree, rows, jnp.where(cut, -1, rows.tree))
+    values = values_of(found, growth.places, own, rows, steps)
+    roots = [_known(waiting, v.reshape(-1, *v.shape[2:])[row[:, 0]]) for v in values]
+    return jax.tree.unflatten(found.structure, roots), waiting
+
+
+def _known(waiting: Any, roots: Any) -> Any:
+    """The values of trees that are whole."""
+    nothing: Any = jnp.nan if jnp.issubdtype(roots.dtype, jnp.inexact) else False
+    if jnp.issubdtype(roots.dtype, jnp.integer):
+        nothing = np.iinfo(roots.dtype).min
+    mask = waiting.reshape(-1, *[1] * (roots.ndim - 1)) > 0
+    return jnp.where(mask, jnp.asarray(nothing, roots.dtype), roots)

@@ -1,0 +1,111 @@
+"""`unfold`: the anamorphism of many seeds, compiled.
+
+| the functor         | what is grown                                 | how                                          |
+| ------------------- | --------------------------------------------- | -------------------------------------------- |
+| `O × [1, X]`        | so many outputs of each stream                | one scan (`_stream`)                         |
+| `1 + A × X`         | each list, as far as so many nodes            | one scan with a mask (`_stream`)             |
+| any other           | each tree, as far as so many nodes            | a stack for each lane (`_grow`)              |
+
+It is `ana` at every seed, as one program. Reverse mode of trees is a rule of its own (`_grow_rule`).
+"""
+
+from collections.abc import Callable
+from typing import Any, overload, TypeVar
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, PRNGKeyArray
+
+from ..._errors import CdlError
+from ...functor import Base, Cons, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
+from .._shapes import shaped
+from ..machines._state import arrays, leading
+from ..machines._stream import Lists, unfold_list, unfold_stream
+from ._candidates import kinds, trace
+from ._grow import Plan
+from ._grow_rule import grown_rows
+from ._grown import as_grown, Grown
+
+
+T = TypeVar("T")
+S = TypeVar("S")
+O = TypeVar("O")  # an output
+E = TypeVar("E")  # an element
+
+LANES = 32  # how many trees grow at a time; of 16 to 512, among the best where sizes differ much
+
+
+@overload
+def unfold(  # type: ignore[overload-overlap]
+    coalg: Callable[[S], Base[Stream[O], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
+) -> O: ...
+@overload
+def unfold(  # type: ignore[overload-overlap]
+    coalg: Callable[[S], Base[List[E], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
+) -> Lists[E]: ...
+@overload
+def unfold(  # type: ignore[overload-overlap]
+    coalg: Callable[[S], Base[SnocList[E], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
+) -> Lists[E]: ...
+@overload
+def unfold(
+    coalg: Callable[[S], Base[T, S]],
+    seeds: S | Array,
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> Grown[T]: ...
+def unfold(
+    coalg: Any, seeds: Any, /, nodes: int, *, key: Any = None, total: int | None = None, lanes: int = LANES
+) -> Any:
+    """`ana(coalg)` at every seed, in one compiled program: an anamorphism, batched.
+
+    A coalgebra that chooses gives every layer that there may be, with scores: `choose(scores, Lit(v), Neg(s), …)`. All
+    are computed at every seed, and one is taken: the best, or with a key one drawn by the softmax of the scores. So
+    each has to be finite at every seed, in its derivatives too.
+
+    **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of arrays
+    with one row for each tree. `nodes`: the most nodes that a tree may have; of a stream, how many outputs. `key`: for
+    coalgebras that take one, and to draw; the node numbered `i` in pre-order of tree `t` gets
+    `fold_in(fold_in(key, t), i)`. `total`: how many nodes all trees may have together, where most are far smaller than
+    the largest: trees within both bounds are never cut, and memory is for so many nodes. `lanes`: how many trees grow
+    at a time; each lane begins the next tree when it has finished one.
+
+    **Returns:** the trees as arrays. One that would have had more nodes is cut there, and says how many places wait.
+    For a signature of lists, `Lists`; for streams, their outputs.
+
+    **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is no positive
+    number, and where a coalgebra branches on a seed's value; `CarrierMismatch` where it gives seeds of another form.
+    """
+    seeds = arrays(seeds, "a seed")
+    trees = leading(seeds, "the seeds", "one for each tree")
+    return _unfolded(coalg, seeds, key, trees, nodes, total, lanes)
+
+
+@eqx.filter_jit
+def _unfolded(coalg: Any, seeds: Any, key: Any, trees: int, nodes: int, total: int | None, lanes: int) -> Any:
+    found = kinds(coalg, one(seeds), key is not None)
+    if found == {StreamF}:
+        return unfold_stream(coalg, seeds, nodes, key=key)
+    if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
+        return unfold_list(coalg, seeds, nodes, key=key)
+    plan = plan_of(trees, nodes, total, lanes)
+    growth, weights = trace(coalg, one(seeds), key is not None)
+    rows, _, at = grown_rows(growth, plan, weights, jax.tree.leaves(seeds), key)
+    return as_grown(growth.candidates, rows, at)
+
+
+def plan_of(trees: int, nodes: int, total: int | None, lanes: int) -> Plan:
+    """How far trees may grow. **Raises:** `CdlError` for a budget that no tree fits."""
+    total = trees * nodes if total is None else total
+    if nodes < 1 or lanes < 1 or (trees and total < 1):
+        raise CdlError(f"`nodes={nodes}`, `total={total}` and `lanes={lanes}` are to be at least 1: a tree has a root.")
+    return Plan(trees, nodes, total, max(1, min(lanes, trees)))
+
+
+def one(seeds: Any) -> Any:
+    """The form of one seed."""
+    return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), seeds)

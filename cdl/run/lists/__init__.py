@@ -1,0 +1,1 @@
+"""Lists as arrays: sequences, their scans, and monoids."""

@@ -1,0 +1,114 @@
+"""Reading an algebra of lists: which end it begins at, its value for no element, and its case for one.
+
+| the functor   | the algebra's value is found             | the empty list | one more element   |
+| ------------- | ---------------------------------------- | -------------- | ------------------ |
+| `1 + A × X`   | from the last element to the first       | `Nil`          | `Cons(head, tail)` |
+| `1 + X × A`   | from the first element to the last       | `Lin`          | `Snoc(init, last)` |
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..._errors import CarrierMismatch, SignatureError
+from ...algebra._algebra import apply, name_of, reads
+from ...functor import Cons, Lin, Nil, Snoc
+from .._shapes import alike, one_of
+from ..folds._carrier import stronger
+from ._scan_parts import Part, split, trace
+
+
+@dataclass(frozen=True)
+class Case:
+    """What an algebra does with one more element.
+
+    `step` is a part from weights, the leaves of the element, its key if there is one, and the leaves of the state, to
+    those of the next state. `weights` are what it is made of that is the same at every element.
+    """
+
+    step: Part
+    weights: list[Any]
+    elements: int  # how many leaves an element has, its key counted in
+    structure: Any  # of the carrier
+    states: tuple[Any, ...]  # the shape and type of each leaf of the carrier
+
+    @property
+    def smooth(self) -> list[bool]:
+        """Which leaves of the carrier have a cotangent."""
+        return [bool(jnp.issubdtype(x.dtype, jnp.inexact)) for x in self.states]
+
+
+def from_the_end(alg: Any) -> bool:
+    """Whether an algebra reads `Cons` lists, from the last element; and not `Snoc` lists.
+
+    **Raises:** `SignatureError` where its annotations do not tell.
+    """
+    kinds = reads(alg)
+    if kinds is not None and set(kinds) == {Nil, Cons}:
+        return True
+    if kinds is not None and set(kinds) == {Lin, Snoc}:
+        return False
+    found = "do not tell what it reads" if kinds is None else f"name {', '.join(k.__name__ for k in kinds)}"
+    raise SignatureError(
+        f"the annotations of `{name_of(alg)}` {found}, and a `Seq` is read by an algebra of lists: annotate its layer "
+        "as `ListF[E, A]` to read from the end, or as `SnocF[E, A]` to read from the start."
+    )
+
+
+def empty(alg: Any, end: bool, key: Any = None) -> Any:
+    """The value of the empty list."""
+    return jax.tree.map(jnp.asarray, apply(alg, Nil() if end else Lin(), key))
+
+
+def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
+    """The case of one more element.
+
+    **Arguments:** `element`: the shapes of one. `key`: that of a key, if keys are given.
+
+    **Raises:** `CarrierMismatch` where the value changes in structure, shape or type from the empty list on.
+    """
+
+    def grown(element: Any, key: Any, state: Any) -> Any:
+        layer = Cons(element, state) if end else Snoc(state, element)
+        return jax.tree.map(jnp.asarray, apply(alg, layer, key))
+
+    start = jax.eval_shape(lambda k: empty(alg, end, k), key)
+    state = start
+    while True:  # until a Python number for no element has the type that it has for one
+        found = jax.eval_shape(grown, element, key, state)
+        joined = _joined(alg, end, start, state, found)
+        if [x.dtype for x in jax.tree.leaves(joined)] == [x.dtype for x in jax.tree.leaves(state)]:
+            break
+        state = joined
+    flat, structure = jax.tree.flatten((element, key, state))
+
+    def step(*inputs: Any) -> list[Any]:
+        out = jax.tree.leaves(grown(*jax.tree.unflatten(structure, inputs)))
+        return [x.astype(s.dtype) for x, s in zip(out, states, strict=True)]
+
+    states = tuple(one_of(jax.tree.leaves(state)))
+    whole, arrays = trace(step, *flat)
+    derive, rest = split(Part(whole.jaxpr, 0), len(arrays))
+    weights = derive(*arrays)
+    return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), jax.tree.structure(state), states)
+
+
+def _joined(alg: Any, end: bool, start: Any, a: Any, b: Any) -> Any:
+    """The shapes of two values: the same, but that a Python number takes the other's type."""
+    pairs = list(zip(*map(jax.tree.leaves, (a, b)), strict=False))
+    same = alike(a, b) and all(x.shape == y.shape for x, y in pairs)
+    joined = [stronger(x, y) for x, y in pairs] if same else [None]
+    if any(x is None for x in joined):
+        kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
+        raise CarrierMismatch(
+            f"`{name_of(alg)}` is no algebra: at `{kinds[0]}` its value is {_show(start)}, and at `{kinds[1]}` "
+            f"{_show(b)}. Give every constructor's case the same structure, shapes and dtypes."
+        )
+    return jax.tree.unflatten(jax.tree.structure(a), joined)
+
+
+def _show(value: Any) -> str:
+    return str(eqx.tree_pformat(value, struct_as_array=True))

@@ -1,0 +1,88 @@
+"""A track read by one `lax.scan`, which JAX differentiates itself, in either mode."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ..folds._walk import spread
+from ._scan_case import Case
+from ._scan_parts import split
+from ._scan_track import Track
+
+
+Arrays = list[Any]
+
+
+@dataclass(frozen=True)
+class How:
+    """The options of a run. `segment` is how many steps are computed again at once, if any."""
+
+    unroll: int
+    hoist: bool
+    bulk: bool
+    segment: int | None
+    block: int
+    forward: bool
+    every: bool  # whether the state after every step is wanted
+
+
+def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How) -> tuple[Arrays, Arrays]:
+    """The state of each lane after its last element and, if `every` is wanted, after each step."""
+    step, rows = case.step, jax.tree.leaves(track.by_step())
+    if key is not None:
+        rows.append(track.keys(key))
+    if how.hoist:
+        ahead, step = split(case.step, case.elements)
+        rows = [unflat(x, track.lanes) for x in ahead.rows(weights, *map(flat, rows))]
+
+    def body(state: Arrays, at: Any) -> tuple[Arrays, Arrays]:
+        row, own, first, owner = at
+        out = step.rows(weights, *row, *enter(state, nils, own, first, owner))
+        return leave(state, out, own), out if how.every else []
+
+    xs = (rows, track.own, track.first, track.owner)
+    start = begin(case, track.lanes)
+    if how.segment is None:
+        return lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
+
+    @jax.checkpoint
+    def segment(state: Arrays, some: Any) -> tuple[Arrays, Arrays]:
+        return lax.scan(body, state, some, reverse=track.end, unroll=how.unroll)
+
+    xs = jax.tree.map(lambda x: x.reshape(-1, how.segment, *x.shape[1:]), xs)
+    final, out = lax.scan(segment, start, xs, reverse=track.end)
+    return final, [x.reshape(-1, *x.shape[2:]) for x in out]
+
+
+def begin(case: Case, lanes: int) -> Arrays:
+    """What stands in the state before anything is read; no list sees it."""
+    return [jnp.zeros((lanes, *x.shape), x.dtype) for x in case.states]
+
+
+def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arrays:
+    """The state that each place reads: the one before, or where a list begins the empty list's value."""
+    inside = own & ~first
+    return [jnp.where(spread(inside, x), x, _of(n, owner, x)) for x, n in zip(state, nils, strict=True)]
+
+
+def leave(state: Arrays, out: Arrays, own: Any) -> Arrays:
+    """The state after a step: unchanged where there was no element."""
+    return [jnp.where(spread(own, y), y, x) for x, y in zip(state, out, strict=True)]
+
+
+def flat(x: Any) -> Any:
+    """Steps and lanes as one axis of rows."""
+    return x.reshape(-1, *x.shape[2:])
+
+
+def unflat(x: Any, lanes: int) -> Any:
+    """Rows as steps and lanes."""
+    return x.reshape(-1, lanes, *x.shape[1:])
+
+
+def _of(nil: Any, owner: Any, like: Any) -> Any:
+    """The empty list's value: the same for every list, or each one's own."""
+    return jnp.broadcast_to(nil[0], like.shape) if nil.shape[0] == 1 else nil[owner]

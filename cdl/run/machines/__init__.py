@@ -1,0 +1,1 @@
+"""Machines over sequences, step by step, and streams."""

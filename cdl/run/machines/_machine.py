@@ -1,0 +1,143 @@
+"""`run`: a machine on whole sequences of inputs, compiled.
+
+| the mathematics                            | here                                              |
+| ------------------------------------------ | ------------------------------------------------- |
+| a machine on `S`, `γ : S → [I, O × S]`     | a function from states to `MealyF`                |
+| one on `S`, `γ : S → O × [I, S]`           | a function from states to `MooreF`                |
+| what it answers from `s` to `i₁ … iₙ`      | `respond(ana(γ)(s), inputs)`: the definition      |
+| the same, and the state that it ends in    | `run(γ, s, inputs)`: one `lax.scan`               |
+
+A Mealy machine gives `n` outputs for `n` inputs, a Moore machine `n + 1`: the first is that of the state it begins in.
+So do the states that it goes through: `n + 1`, the first and the last among them.
+
+Sequences of several lengths come as a `Seq`. Beyond a sequence's end its state stays as it is, and the machine is
+computed on a step that some sequence does take: whatever stands in the padding goes nowhere, gradients included.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, overload, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from ..._errors import CdlError
+from ...algebra._automaton import Automaton
+from ...functor import Base, Mealy, Moore
+from ..lists._seq import Seq
+from ._machine_steps import element_of, Ends, masked, Walk
+from ._state import arrays, as_given, leading
+
+
+I = TypeVar("I")
+O = TypeVar("O")
+S = TypeVar("S")
+
+
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: Seq[I],
+    *,
+    states: Literal[False] = False,
+    key: PRNGKeyArray | None = None,
+) -> tuple[Seq[O], S]: ...
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: Seq[I],
+    *,
+    states: Literal[True],
+    key: PRNGKeyArray | None = None,
+) -> tuple[Seq[O], S, Seq[S]]: ...
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: I,
+    *,
+    states: Literal[False] = False,
+    key: PRNGKeyArray | None = None,
+) -> tuple[O, S]: ...
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: I,
+    *,
+    states: Literal[True],
+    key: PRNGKeyArray | None = None,
+) -> tuple[O, S, S]: ...
+def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: Any = None) -> Any:
+    """What a machine answers to a sequence of inputs, and the state that it ends in, by one compiled scan.
+
+    Differentiable in the machine's arrays, in those that it closes over, in the state and in the inputs; works under
+    `jit`, `vmap` and `grad`. Compiled once for each machine and each shape of its inputs; a plain function is known by
+    its identity, so define it once.
+
+    **Arguments:** `machine`: from a state to `MealyF(step)` or `MooreF(out, step)`, for one step of one sequence.
+    `state`: the state to begin in; with a `Seq`, one for each sequence, along a leading axis. `inputs`: arrays whose
+    leading axis is time, or a `Seq` of many sequences. `states`: whether to give every state as well. `key`: for
+    machines that take one; the state numbered `t` gets `fold_in(key, t)`, in sequence `b` of a `Seq`
+    `fold_in(fold_in(key, b), t)`.
+
+    **Returns:** the outputs, the last state and, where they are asked for, all states, the first to the last. Outputs
+    have one row for each input, those of a Moore machine one more, the first before any input. With a `Seq`, outputs
+    and states are a `Seq` each, zeros beyond their ends.
+
+    **Raises:** `CarrierMismatch` where a step changes the state's structure, shape or dtype; `ForeignLayer` where the
+    machine gives no layer of a machine; `PayloadMismatch` where an input, an output or a state is no number;
+    `CdlError` where leading axes differ.
+    """
+    if isinstance(inputs, Seq):
+        return _of_many(machine, state, inputs, states, key)
+    values, state = arrays(inputs, "an input"), arrays(state, "a state")
+    leading(values, "the inputs", "time")
+    if isinstance(machine, Automaton):
+        machine.expect(state, values)
+    outputs, last, every = _alone(machine, state, values, key, states)
+    return (outputs, last, every) if states else (outputs, last)
+
+
+def _of_many(machine: Any, state: Any, inputs: Any, states: bool, key: Any) -> Any:
+    """`run` on a `Seq`."""
+    values, state = arrays(inputs.values, "an input"), arrays(state, "a state")
+    count = inputs.lengths.shape[0]
+    given = leading(state, "the states", "one for each sequence") if jax.tree.leaves(state) else count
+    if count != given:
+        raise CdlError(
+            f"there are states for {given} sequences, and inputs for {count}: give each sequence the state that it "
+            "begins in, along a leading axis."
+        )
+    if isinstance(machine, Automaton):
+        machine.expect(state, values, inputs.lengths)
+    outputs, last, every, moore = _together(machine, state, values, inputs.lengths, key, states)
+    answers: Any = Seq(outputs, inputs.lengths + moore)
+    return (answers, last, Seq(every, inputs.lengths + 1)) if states else (answers, last)
+
+
+@eqx.filter_jit
+def _alone(machine: Any, state: Any, inputs: Any, key: Any, keep: bool) -> Any:
+    return Walk(machine, state, element_of(inputs), key)(state, inputs, key, keep)
+
+
+@eqx.filter_jit
+def _together(machine: Any, state: Any, inputs: Any, lengths: Any, key: Any, keep: bool) -> Any:
+    walk = Walk(machine, jax.tree.map(lambda x: x[0], state), element_of(element_of(inputs)), key)
+    keys = None if key is None else jax.vmap(lambda b: jax.random.fold_in(key, b))(jnp.arange(lengths.shape[0]))
+    longest = jnp.argmax(lengths)  # a sequence whose first step is taken, if one is
+    begins, reads = jax.lax.stop_gradient(jax.tree.map(lambda x: x[longest], (state, _first(inputs))))
+    begins, reads = as_given(begins, walk.state), masked(lengths[longest] > 0, reads)
+
+    def one(state: Any, inputs: Any, length: Any, key: Any) -> Any:
+        return walk(state, inputs, key, keep, Ends(length, begins, reads))
+
+    return *jax.vmap(one)(state, inputs, lengths, keys), int(walk.moore)
+
+
+def _first(inputs: Any) -> Any:
+    """The first input of each sequence; zeros where there is no time at all."""
+    return jax.tree.map(lambda x: x[:, 0] if x.shape[1] else jnp.zeros((x.shape[0], *x.shape[2:]), x.dtype), inputs)

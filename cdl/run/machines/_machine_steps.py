@@ -1,0 +1,124 @@
+"""A machine along one sequence, by one scan; the inside of `run`.
+
+Where sequences of several lengths run side by side, each has an end. Beyond it the scan goes on for the others: the
+state is kept as it is, outputs are zeros, and what is computed there is a step that some sequence does take. A step on
+padding could be infinite, and a gradient of zero times infinity is no number. (Where none takes a step at all, it is
+computed on zeros.)
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..._errors import CarrierMismatch
+from ...algebra._algebra import name_of
+from ...algebra._compose import layer_of
+from ...functor import MooreF
+from .._shapes import shaped
+from ._state import arrays, as_given, settled
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The end of a sequence, and a state and an input of a step that is really taken, for the steps beyond it."""
+
+    length: Any
+    state: Any
+    input: Any
+
+
+class Walk:
+    """A machine on states and inputs of certain shapes: what kind of machine it is, and the types of its state."""
+
+    def __init__(self, machine: Any, state: Any, element: Any, key: Any, name: str | None = None) -> None:
+        self.machine, self.name = machine, name or name_of(machine)
+        self.moore = isinstance(layer_of(machine, state, key), MooreF)
+        step = lambda s, x: self.step(layer_of(machine, s, key), x)[1]
+        self.state = settled(self.name, step, state, element)
+
+    def __call__(self, state: Any, inputs: Any, key: Any, keep: bool, ends: Ends | None = None) -> Any:
+        """The outputs, the last state, and every state where they are to be kept."""
+
+        def body(s: Any, now: Any) -> Any:
+            t, x = now
+            if ends is not None:
+                x = pick(t < ends.length, x, ends.input)
+            layer = layer_of(self.machine, self._taken(s, t, ends, 0), _at(key, t))
+            out, after = self.step(layer, x)
+            if self.moore:
+                out = self._shown(s, t, key, ends, layer)
+            elif ends is not None:
+                out = masked(t < ends.length, out)
+            after = as_given(after, s)
+            if ends is not None:
+                after = pick(t < ends.length, after, s)
+            return after, (out, self._kept(s, t, ends) if keep else None)
+
+        steps = jax.tree.leaves(inputs)[0].shape[0]
+        state = as_given(state, self.state)
+        last, (outputs, states) = jax.lax.scan(body, state, (jnp.arange(steps, dtype=jnp.int32), inputs))
+        if self.moore:
+            outputs = _with(outputs, self._shown(last, steps, key, ends))
+        return outputs, last, _with(states, self._kept(last, steps, ends)) if keep else None
+
+    def ahead(self, state: Any, x: Any, t: Any, key: Any) -> tuple[Any, Any]:
+        """One step by itself: the output that follows an input, and the next state."""
+        out, after = self.step(layer_of(self.machine, state, _at(key, t)), x)
+        after = as_given(after, self.state)
+        return (self._shown(after, t + 1, key, None) if self.moore else out), after
+
+    def step(self, layer: Any, x: Any) -> tuple[Any, Any]:
+        """What a layer answers to an input, and the next state; a Moore machine answers nothing."""
+        after = layer.step(x)
+        if self.moore:
+            return None, arrays(after, f"a state that `{self.name}` goes to")
+        if not isinstance(after, tuple) or len(after) != 2:
+            raise CarrierMismatch(
+                f"`{self.name}` answers with a `{type(after).__name__}`: the `step` of a `MealyF` gives a "
+                "pair, the output and the next state."
+            )
+        return arrays(after[0], f"an answer of `{self.name}`"), arrays(after[1], f"a state that `{self.name}` goes to")
+
+    def _taken(self, s: Any, t: Any, ends: Ends | None, beyond: int) -> Any:
+        """The state at a time, or beyond the end one from which a step is taken."""
+        return s if ends is None else pick(t < ends.length + beyond, s, ends.state)
+
+    def _shown(self, s: Any, t: Any, key: Any, ends: Ends | None, layer: Any = None) -> Any:
+        """The output of a state; a sequence of `n` inputs shows `n + 1` of them."""
+        if layer is None or ends is not None:  # a state from which no step is taken may be shown
+            layer = layer_of(self.machine, self._taken(s, t, ends, 1), _at(key, t))
+        out = arrays(layer.out, f"an output of `{self.name}`")
+        return out if ends is None else masked(t <= ends.length, out)
+
+    def _kept(self, s: Any, t: Any, ends: Ends | None) -> Any:
+        return s if ends is None else masked(t <= ends.length, s)
+
+
+def element_of(inputs: Any) -> Any:
+    """The shapes of one of a sequence's inputs."""
+    return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), inputs)
+
+
+def pick(here: Any, x: Any, y: Any) -> Any:
+    """The one value or the other, as a whole."""
+    return jax.tree.map(lambda a, b: jnp.where(here, a, b), x, y)
+
+
+def masked(here: Any, x: Any) -> Any:
+    """The value, or zeros; random keys, for which there are none, stay."""
+    return jax.tree.map(lambda a: a if _is_key(a) else jnp.where(here, a, jnp.zeros_like(a)), x)
+
+
+def _is_key(x: Any) -> bool:
+    return bool(jnp.issubdtype(jnp.asarray(x).dtype, jax.dtypes.prng_key))
+
+
+def _at(key: Any, t: Any) -> Any:
+    return None if key is None else jax.random.fold_in(key, t)
+
+
+def _with(rows: Any, last: Any) -> Any:
+    """The rows and one more."""
+    return jax.tree.map(lambda x, y: jnp.concatenate([x, jnp.asarray(y, x.dtype)[None]]), rows, last)

@@ -1,0 +1,194 @@
+"""What grows along a line, by one scan: streams, and lists up to a bound.
+
+| the mathematics                      | here                                                                     |
+| ------------------------------------ | ------------------------------------------------------------------------ |
+| `take n (ana γ s)`, `γ : S → O × S`  | `unfold_stream(γ, seeds, n)`: `n` outputs for each seed                  |
+| `ana γ s`, `γ : S → 1 + A × S`       | `unfold_list(γ, seeds, n)`: the first `n` nodes of each list, and which  |
+|                                      | lists have more                                                          |
+
+A stream is a Moore machine that is told nothing, `O × [1, X]`, and is run as one. A list's coalgebra gives every layer
+that there may be, `choose(scores, Nil(), Cons(a, s))`, and each step takes the best, or draws one, as `ana` does: node
+`i` of list `b` meets the key `fold_in(fold_in(key, b), i)`.
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
+
+from ..._errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
+from ...algebra._algebra import name_of, wants_key
+from ...algebra._unfolds import Choice
+from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
+from .._shapes import shaped
+from ..growth._candidates import Given, Growth, trace
+from ..lists._seq import Seq
+from ._machine_steps import masked, pick, Walk
+from ._state import arrays, leading, shown
+
+
+O = TypeVar("O")  # an output
+E = TypeVar("E")  # an element
+S = TypeVar("S")  # a seed
+
+
+def unfold_stream(
+    coalg: Callable[[S], Base[Stream[O], S]], seeds: S, nodes: int, *, key: PRNGKeyArray | None = None
+) -> O:
+    """The first outputs of the stream of each seed: `take(nodes, ana(coalg)(seed))`, compiled.
+
+    **Arguments:** `seeds`: one for each stream, along a leading axis. `key`: for coalgebras that take one; the output
+    numbered `i` of stream `b` gets `fold_in(fold_in(key, b), i)`.
+
+    **Returns:** arrays `(streams, nodes, …)`.
+    """
+    _expect_count(nodes, 0)
+    seeds = arrays(seeds, "a seed")
+    leading(seeds, "the seeds", "one for each stream")
+    return _heads(coalg, seeds, key, int(nodes))
+
+
+class Lists(eqx.Module, Generic[E]):
+    """Lists that were grown up to a bound.
+
+    `elements` has those that are known; of a list that is `cut` there are more. `log_prob` has, for each node, the
+    logarithm of the probability of what was chosen there, and is differentiable; zero past the end.
+    """
+
+    elements: Seq[E]
+    log_prob: Float[Array, "lists nodes"]
+    cut: Bool[Array, " lists"]
+    from_the_end: bool = eqx.field(static=True)  # a list that grows at its first element
+
+    def trees(self) -> list[Any]:
+        """Each as a tree, `Cons(…)` or `Snoc(…)`.
+
+        **Raises:** `TreeTooLarge` where some are cut.
+        """
+        cut = np.flatnonzero(np.asarray(self.cut)).tolist()
+        if cut:
+            nodes = self.log_prob.shape[1]
+            raise TreeTooLarge(
+                f"{len(cut)} of {len(self.cut)} lists do not end within {nodes} nodes: {', '.join(map(str, cut[:8]))}"
+                f"{', …' if len(cut) > 8 else ''}. Give more `nodes`; what is known of them is in `elements`."
+            )
+        values, build = jax.tree.map(np.asarray, self.elements.values), to_snoc if self.from_the_end else to_list
+        rows = enumerate(np.asarray(self.elements.lengths).tolist())
+        return [build([jax.tree.map(lambda x: x[b, t], values) for t in range(n)]) for b, n in rows]  # noqa: B023
+
+
+def unfold_list(
+    coalg: Callable[[S], Base[List[E] | SnocList[E], S]], seeds: S, nodes: int, *, key: PRNGKeyArray | None = None
+) -> Lists[E]:
+    """The list of each seed as far as its first `nodes` nodes, of which the end of the list is one.
+
+    `ana(coalg)(seed)`, compiled. Differentiable in what the coalgebra holds and in the seeds, through the elements and
+    through the probabilities of what was chosen.
+
+    **Arguments:** `coalg`: from a seed to `choose(scores, Nil(), Cons(element, seed))`, in any order and number, or to
+    the same of `Lin` and `Snoc`. `seeds`: one for each list, along a leading axis. `nodes`: the bound. `key`: to draw
+    what is chosen, and for coalgebras that take one; without it the best is chosen.
+
+    **Raises:** `PayloadMismatch` where elements differ in shape, `CarrierMismatch` where seeds do; `ForeignLayer` for
+    other layers.
+    """
+    _expect_count(nodes, 1)
+    seeds = arrays(seeds, "a seed")
+    leading(seeds, "the seeds", "one for each list")
+    elements, lengths, log_prob, cut, snoc = _grown(coalg, seeds, key, int(nodes))
+    return Lists(Seq(elements, lengths), log_prob, cut, snoc)
+
+
+@eqx.filter_jit
+def _heads(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
+    ticks = jnp.zeros((max(nodes - 1, 0), 0))
+    walk = Walk(Ticking(coalg), _first(seeds), shaped((0,), ticks.dtype), key, name_of(coalg))
+
+    def one(seed: Any, key: Any) -> Any:
+        return jax.tree.map(lambda x: x[:nodes], walk(seed, ticks, key, False)[0])
+
+    return jax.vmap(one)(seeds, _keys(key, seeds))
+
+
+class Ticking(eqx.Module):
+    """A stream as a Moore machine whose inputs say nothing."""
+
+    coalg: Any
+
+    def __call__(self, seed: Any, /, *, key: Any = None) -> Any:
+        layer = self.coalg(seed, key=key) if key is not None and wants_key(self.coalg) else self.coalg(seed)
+        if not isinstance(layer, StreamF):
+            kind = "choice of layers" if isinstance(layer, Choice) else f"`{type(layer).__name__}`"
+            raise ForeignLayer(f"`{name_of(self.coalg)}` gives a {kind} where a stream's layer belongs: `StreamF`.")
+        return MooreF(layer.head, lambda _: layer.tail())
+
+
+@eqx.filter_jit
+def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
+    growth, weights = trace(coalg, _first(seeds), key is not None)
+    kinds = {c.constructor for c in growth.candidates}
+    if not kinds <= {Nil, Cons} and not kinds <= {Lin, Snoc}:
+        names = ", ".join(sorted(f"`{k.__name__}`" for k in kinds))
+        raise ForeignLayer(f"`{name_of(coalg)}` gives {names}, and a list's are `Nil` and `Cons`, or `Lin` and `Snoc`.")
+    longer = [i for i, c in enumerate(growth.candidates) if c.arity]
+    if not longer:
+        raise CdlError(f"`{name_of(coalg)}` gives nothing but the empty list, which has no element to say its type.")
+
+    numbers = jnp.arange(nodes, dtype=jnp.int32)
+
+    def one(seed: Any, key: Any) -> Any:
+        def body(state: Any, i: Any) -> Any:
+            leaves, going = state
+            here = None if key is None else jax.random.fold_in(key, i)
+            given = growth.call(weights, leaves, [] if here is None else [here])
+            choice = growth.choose(given, here)
+            chance, _, below = given.chosen(growth, choice)
+            grows = going & jnp.any(choice == jnp.array(longer, jnp.int32))
+            element = masked(grows, _element(coalg, growth, given, longer, choice))
+            return (pick(grows, below[0], leaves), grows), (element, grows, jnp.where(going, chance, 0))
+
+        begins = jax.tree.leaves(seed), jnp.array(True)
+        (_, cut), (elements, grew, log_prob) = jax.lax.scan(body, begins, numbers)
+        length = jnp.sum(grew, dtype=jnp.int32)
+        if Snoc in kinds:  # grown from the last element
+            order = jnp.where(numbers < length, length - 1 - numbers, numbers)
+            elements = jax.tree.map(lambda x: x[order], elements)
+        return elements, length, log_prob, cut
+
+    return *jax.vmap(one)(seeds, _keys(key, seeds)), Snoc in kinds
+
+
+def _element(coalg: Any, growth: Growth, given: Given, longer: list[int], choice: Any) -> Any:
+    """The element of the layer that was chosen."""
+    layers = [growth.candidates[i].layer(given.payloads[i], [None]) for i in longer]
+    elements = [x.head if isinstance(x, Cons) else x.last for x in layers]
+    form: Any = jax.tree.structure(elements[0])
+    for x in elements[1:]:
+        if jax.tree.structure(x) != form or shown(x) != shown(elements[0]):
+            raise PayloadMismatch(
+                f"`{name_of(coalg)}` gives elements {shown(elements[0])} and {shown(x)}: give all of them the same "
+                "structure, shapes and dtypes."
+            )
+    element = elements[0]
+    for i, x in zip(longer[1:], elements[1:], strict=True):
+        element = pick(choice == i, x, element)
+    return element
+
+
+def _first(seeds: Any) -> Any:
+    return jax.tree.map(lambda x: x[0], seeds)
+
+
+def _keys(key: Any, seeds: Any) -> Any:
+    """A key for each seed, or none."""
+    count = jax.tree.leaves(seeds)[0].shape[0]
+    return None if key is None else jax.vmap(lambda b: jax.random.fold_in(key, b))(jnp.arange(count))
+
+
+def _expect_count(nodes: int, least: int) -> None:
+    if nodes < least:
+        raise CdlError(f"`nodes` is {nodes}: give at least {least}.")

@@ -53,11 +53,12 @@ def page(figures: Figures) -> str:
 
 
 def _opening(figures: Figures) -> str:
-    rates = figures.all(job="rates")[0][1]
+    every = figures.all(job="rates")
+    rates = every[0][1]
     versions = ", ".join(f"{name} {version}" for name, version in rates["versions"].items())
     products = table(
-        ["product", "GFLOP/s, first", "GFLOP/s, last"],
-        [(shape, *(f"{r['products'][shape]:.0f}" for _, r in figures.all(job="rates"))) for shape in rates["products"]],
+        ["product", *(f"GFLOP/s, {i + 1}" for i in range(len(every)))],
+        [(shape, *(f"{r['products'][shape]:.0f}" for _, r in every)) for shape in rates["products"]],
     )
     return f"""\
 # How fast is `fold`?
@@ -70,7 +71,7 @@ that runs operation by operation? And how far is either from what the machine ca
 
 {rates["cores"]} cores ({rates["processor"]}); {versions}.
 The floor below everything here is the rate at which this machine multiplies matrices of single precision, measured as
-the run began and as it ended:
+each run began and as it ended; other machines share its memory and its clock, and it shows:
 
 {products}
 

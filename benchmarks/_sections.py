@@ -271,6 +271,7 @@ def aims(figures: Figures) -> str:
         ("weights for each constructor, against PyTorch by levels", "≥ 3 ×", _ratios(races, "own")),
         ("one set of weights", "≥ 2 ×", _ratios(races, "shared")),
         ("binary trees", "≥ 2 ×", _ratios(races, "binary")),
+        ("PyTorch with its states joined or in one array, all three", "", _other_stores(races)),
         (f"share of the peak, width {widest}", "≥ 55 %", f"{per_cent(min(best))} to {per_cent(max(best))}"),
         ("compiled, forward + backward", "< 3 s", f"{min(compiled):.1f} to {max(compiled):.1f} s"),
         ("each further distinct case, forward + backward", "< 0.5 s", f"{_further(found, '8').split(' / ')[1]} s"),
@@ -287,6 +288,14 @@ def _ratios(races: list[tuple[dict[str, Any], dict[str, Any]]], name: str) -> st
         if request["name"] == name:
             found[request["huge"]].append(ratio(race["both"], "torch levels"))
     return f"{', '.join(found[False])}; huge pages {', '.join(found[True])}"
+
+
+def _other_stores(races: list[tuple[dict[str, Any], dict[str, Any]]]) -> str:
+    """The ratios to the peer with its states in the better of the two ways that are not the best."""
+    found = [
+        sorted(s["both"] for s in r["stores"].values())[1] / r["both"]["cdl"]["median"] for _, r in races if r["stores"]
+    ]
+    return f"{min(found):.2f} to {max(found):.2f} ×" if found else "not installed"
 
 
 def _chain_ratios(chain: dict[str, Any]) -> str:

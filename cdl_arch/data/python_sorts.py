@@ -121,7 +121,7 @@ def _by_sort(kind: type[ast.AST]) -> tuple[Any, tuple[tuple[str, bool], ...]]:
 def _constructor(kind: type[ast.AST], annotations: dict[str, Any]) -> Any:
     base, generic = cast("Any", Base), cast("Any", Generic)
     body = {"__annotations__": annotations, "__module__": __name__, "__doc__": f"`ast.{kind.__name__}`."}
-    bases = base[TAGS[_sort(kind)], tuple[PLACES]], generic[PLACES]
+    bases = base[TAGS[_sort(kind)], cast("Any", tuple)[PLACES]], generic[PLACES]
     return types.new_class(kind.__name__, bases, exec_body=lambda names: names.update(body))
 
 

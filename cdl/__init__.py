@@ -62,5 +62,9 @@ from .run import matrices as matrices, max_plus as max_plus, min_plus as min_plu
 # machines, compiled
 from .run import run as run, start as start, Stepper as Stepper
 
+# parametric maps, and weight tying
+from .parametric import Para as Para, identity as identity, swap as swap, fanout as fanout
+from .parametric import lift as lift, unroll as unroll, Untied as Untied, Place as Place, two_cells as two_cells
+
 # every law, to be checked on instances of one's own
 from . import laws as laws

@@ -8,7 +8,7 @@ import pytest
 
 
 ROOT = pathlib.Path(__file__).parent.parent
-STAGES = "_errors _typecheck functor algebra run para optic symmetry system metric laws io __init__".split()
+STAGES = "_errors _typecheck functor algebra run parametric optic symmetry system metric laws io __init__".split()
 
 
 def stage(module: str) -> int:

@@ -1,0 +1,6 @@
+"""Parametric maps, their 2-cells, and weight tying derived from them."""
+
+# isort: off
+from ._para import Para as Para, identity as identity, swap as swap, fanout as fanout
+from ._unroll import lift as lift, unroll as unroll, Untied as Untied, Place as Place
+from . import two_cells as two_cells

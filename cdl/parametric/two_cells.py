@@ -1,0 +1,75 @@
+"""2-cells of `Para`: maps between parameters, and the ones that make it a bicategory.
+
+| the mathematics                                        | here                                             |
+| ------------------------------------------------------ | ------------------------------------------------ |
+| a 2-cell `f ⇒ g`, a map `r : Q → P` with `g = f ∘ r`   | a function from `g`'s parameters to `f`'s        |
+| vertical composition                                   | composition of functions, `r ∘ s`                |
+| horizontal composition `r * s`                         | `horizontal(r, s)`                               |
+| whiskering                                             | `horizontal(r, same)`, `horizontal(same, s)`     |
+| the associator `(f >> g) >> h ⇒ f >> (g >> h)`         | `associator`: `(p, (q, r)) ↦ ((p, q), r)`        |
+| the unitors                                            | `left_unitor`, `right_unitor`                    |
+| `(f @ g) >> (h @ k) ⇒ (f >> h) @ (g >> k)`             | `middle_four`                                    |
+| the diagonal `Δ : P → Pⁿ`                              | `delta(n)`: weight tying                         |
+
+A 2-cell points against its map: from the parameters of what is given to those of what there was. Composition in `Para`
+associates up to the associator and no better: the two sides have their parameters in other brackets.
+"""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+
+P = TypeVar("P")
+Q = TypeVar("Q")
+R = TypeVar("R")
+S = TypeVar("S")
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def same(params: P, /) -> P:
+    """The identity 2-cell."""
+    return params
+
+
+def horizontal(r: Callable[[A], P], s: Callable[[B], Q], /) -> Callable[[tuple[A, B]], tuple[P, Q]]:
+    """`r` on the parameters of the first, and `s` on those of the second: of `f >> g`, and of `f @ g`."""
+    return lambda pair: (r(pair[0]), s(pair[1]))
+
+
+def associator(params: tuple[P, tuple[Q, R]], /) -> tuple[tuple[P, Q], R]:
+    """From the parameters of `f >> (g >> h)` to those of `(f >> g) >> h`."""
+    p, (q, r) = params
+    return (p, q), r
+
+
+def associator_back(params: tuple[tuple[P, Q], R], /) -> tuple[P, tuple[Q, R]]:
+    """The inverse of `associator`."""
+    (p, q), r = params
+    return p, (q, r)
+
+
+def left_unitor(params: P, /) -> tuple[tuple[()], P]:
+    """From the parameters of `f` to those of `identity() >> f`."""
+    return (), params
+
+
+def right_unitor(params: P, /) -> tuple[P, tuple[()]]:
+    """From the parameters of `f` to those of `f >> identity()`."""
+    return params, ()
+
+
+def middle_four(params: tuple[tuple[P, R], tuple[Q, S]], /) -> tuple[tuple[P, Q], tuple[R, S]]:
+    """From the parameters of `(f >> h) @ (g >> k)` to those of `(f @ g) >> (h @ k)`; its own inverse."""
+    (p, r), (q, s) = params
+    return (p, q), (r, s)
+
+
+def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
+    """`Δ : P → Pⁿ`, the same parameters `n` times. Along it gradients are summed."""
+    return lambda params: (params,) * n
+
+
+def gather(index: tuple[int, ...], /) -> Callable[[tuple[P, ...]], tuple[P, ...]]:
+    """`Pᵏ → Pⁿ`, which gives place `i` the parameters of number `index[i]`: partial tying; `delta` where all are 0."""
+    return lambda params: tuple(params[i] for i in index)

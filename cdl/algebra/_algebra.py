@@ -22,7 +22,7 @@ import typing_extensions
 
 from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
-from ..functor._read import cached, tag, tag_name
+from ..functor._read import cached, signature_name, tag, tag_name
 
 
 T = TypeVar("T")
@@ -122,19 +122,15 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
     if others and wanted:
         raise SignatureError(
             f"a `{tag_name(tag(type(tree)))}` (`{type(tree).__name__}`) stands at a place of sort {sort}, which is "
-            f"`{tag_name(_tag(wanted))}`: give the sorts in the order of the tuple in `Base[T, tuple[…]]`."
+            f"`{signature_name(wanted)}`: give the sorts in the order of the tuple in `Base[T, tuple[…]]`."
         )
     raise ForeignLayer(
         f"`{type(tree).__name__}` of `{tag_name(tag(type(tree)))}` is no constructor of the signature{_among(wanted)}."
     )
 
 
-def _tag(kinds: tuple[type[Any], ...]) -> Any:
-    return next((tag(k) for k in kinds if tag(k) is not None), None)
-
-
 def _among(wanted: tuple[type[Any], ...] | None) -> str:
-    return "" if wanted is None else f" of `{tag_name(_tag(wanted))}` ({', '.join(k.__name__ for k in wanted)})"
+    return "" if wanted is None else f" of `{signature_name(wanted)}` ({', '.join(k.__name__ for k in wanted)})"
 
 
 @cached

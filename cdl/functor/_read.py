@@ -17,7 +17,7 @@ import functools
 import sys
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, TypeVar, Union
 
 import typing_extensions
@@ -82,6 +82,11 @@ def sorts(constructor: type[Any]) -> int:
     if get_origin(second) is tuple:
         return len(get_args(second))
     return 0 if second is Never or second is typing_extensions.Never else 1
+
+
+def signature_name(constructors: Iterable[type[Any]]) -> str:
+    """The tag of a signature's constructors, as an error names it."""
+    return tag_name(next((tag(c) for c in constructors if tag(c) is not None), None))
 
 
 def tag_name(tag: Any) -> str:

@@ -103,7 +103,7 @@ class Descent:
     def own(self, columns: Any, at: Chunk, tops: Arrays, handed: Buffers) -> Arrays:
         """What rows inherit: from the edge above, or at a root what it is given."""
         edge = take(self.forest.above, at.rows)
-        root = edge == self.forest.bucket.edges - 1
+        root = self.forest.is_root(edge)
         pairs = [(take(tops[c], at.rows), take(handed[c], edge)) for c in columns]
         return [jnp.where(spread(root, top), top, above) for top, above in pairs]
 

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import jax
-import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ...algebra._algebra import name_of
@@ -42,7 +41,5 @@ def follow(
         return scored(coalg, seed, layer, payload)
 
     _, scores = descend((step,), (name_of(coalg),), forest, (seeds,), (None,), leaves=True)
-    rows = forest.row[: forest.bucket.nodes]
-    inside = jnp.arange(len(rows), dtype=jnp.int32) < forest.facts[0]
-    tree = jnp.where(inside, take(forest.tree, rows), len(forest))
-    return jax.ops.segment_sum(scores, tree, len(forest) + 1, indices_are_sorted=True)[: len(forest)]
+    tree = take(forest.tree, forest.row[: forest.bucket.nodes])
+    return jax.ops.segment_sum(scores, tree, len(forest))  # past the last node the scores are zero

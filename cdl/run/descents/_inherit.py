@@ -16,6 +16,7 @@ from ...functor import Base
 from .._shapes import shaped
 from ..folds._annotate import in_pre_order
 from ..folds._carrier import Carrier, Storage
+from ..folds._residual import filled, wanted
 from ..folds._walk import Arrays, spread, take
 from ..forests._forest import Forest
 from ._descend import Descent
@@ -86,16 +87,13 @@ def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, lea
     out = _own(steps, forest, handed, below) if leaves else Storage({0: Carrier(jax.tree.structure(()), ())})
     over = Steps(steps, names, forest.bucket, below, handed, out, leaves)
     programs = over.programs()
-    integers = eqx.tree_at(
-        lambda f: f.payload, forest, tuple(None for _ in forest.payload), is_leaf=lambda x: x is None
-    )
 
     def descent(integers: Any) -> Descent:
         return Descent(eqx.combine(integers, forest), programs, over)
 
     inputs = [p.weights for p in programs], list(forest.payload), value_rows, top_rows
-    edges, outs = _rule(inputs, integers, descent=descent)
-    root = forest.above == forest.bucket.edges - 1
+    edges, outs = _rule(inputs, forest.schedule, descent=descent)
+    root = forest.is_root(forest.above)
     rows = [jnp.where(spread(root, t), t, take(e, forest.above)) for t, e in zip(top_rows, edges, strict=True)]
     at_nodes = tuple(
         in_pre_order(forest, s, handed.carriers[s].unflatten([rows[c] for c in handed.columns(s)]))
@@ -119,15 +117,14 @@ def _rule_forward(perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(found: Any, given: Any, perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
     over, (handed, _) = descent(integers), found
-    given = jax.tree.map(lambda g, x: jnp.zeros_like(x) if g is None else g, given, found, is_leaf=lambda g: g is None)
-    wanted = jax.tree.map(lambda x, yes: bool(yes) and jnp.issubdtype(x.dtype, jnp.inexact), inputs, perturbed)
+    given, some = filled(given, found), wanted(inputs, perturbed)
     inherited, below = over.cotangents(inputs, handed, given)
-    weights, payload = over.parameters(inputs, handed, given, inherited, wanted[:2])
-    root = over.forest.above == over.forest.bucket.edges - 1
+    weights, payload = over.parameters(inputs, handed, given, inherited, some[:2])
+    root = over.forest.is_root(over.forest.above)
     to_values = [jnp.where(spread(root, b), 0, take(b, over.forest.above)) for b in below]
     to_tops = [jnp.where(spread(root, x), x, 0) for x in inherited]
-    pairs = (to_values, wanted[2]), (to_tops, wanted[3])
-    return weights, payload, *([x if yes else None for x, yes in zip(xs, some, strict=True)] for xs, some in pairs)
+    pairs = (to_values, some[2]), (to_tops, some[3])
+    return weights, payload, *([x if yes else None for x, yes in zip(xs, any_of, strict=True)] for xs, any_of in pairs)
 
 
 def _storage(values: tuple[Any, ...]) -> Storage:

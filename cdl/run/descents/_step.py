@@ -5,7 +5,7 @@ node's own: `(b, F a) -> (F b, out)`.
 """
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,12 @@ from jax.extend.core import ClosedJaxpr
 from ..._errors import CarrierMismatch
 from ...algebra._inherit import given_down
 from ...functor._many import Many
-from ...functor._read import layout
-from ...functor.poly import Id, ListOf, ManyOf, Maybe, Poly, Product, Record
 from .._shapes import one_of, rows_of, shaped
 from ..folds._carrier import Carrier, show, Storage
 from ..folds._edges import Edges
 from ..folds._program import PROBES, Program, programs, Wiring
 from ..forests._bucket import Bucket, Size
+from ..forests._variant import at_places
 
 
 @dataclass(frozen=True)
@@ -77,7 +76,7 @@ class Steps:
         sources = [Edges(row, segment, below[s].unflatten(c)) for s, (segment, c) in reaching]
         layer = v.layer(list(payload), values, list(map(Many.over, sources)))
         found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(own), layer)
-        given = list(_places(layout(v.constructor), found))
+        given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
         to_manys = [x for x in given if isinstance(x, Many) and not (x.listed and not x.items)]
         if len(to_slots) != v.slots or len(to_manys) != v.manys or any(x.listed for x in to_manys):
@@ -114,24 +113,3 @@ class Steps:
 def plain(step: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
     """A step that gives nothing of the node's own."""
     return lambda value, layer: (given_down(step, value, layer), ())
-
-
-def _places(term: Poly, value: Any) -> Iterator[Any]:
-    """What stands at the places of a layer, a `Many` whole."""
-    match term:
-        case Id() | ManyOf():
-            yield value
-        case Record(_, names, factors):
-            for name, factor in zip(names, factors, strict=True):
-                yield from _places(factor, getattr(value, name))
-        case Product(factors):
-            for factor, part in zip(factors, value, strict=True):
-                yield from _places(factor, part)
-        case Maybe(of):
-            if value is not None:
-                yield from _places(of, value)
-        case ListOf(of):
-            for part in value:
-                yield from _places(of, part)
-        case _:
-            return

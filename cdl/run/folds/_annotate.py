@@ -4,7 +4,6 @@ from typing import Any, overload, TypeVar
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
 from typing_extensions import Unpack
 
 from ...algebra import Algebra
@@ -14,8 +13,7 @@ from ..lists._monoid import Way
 from ..lists._scan import annotate_seq, Options
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
-from ._residual import Remat
-from ._states import at_rows
+from ._states import at_rows, OfForest
 from ._walk import spread, take
 
 
@@ -40,32 +38,15 @@ def annotate(alg: Monoid[M], data: Seq[M], *, how: Way | None = None) -> Seq[M]:
 @overload
 def annotate(alg: Monoid[M], data: Packed[M], *, how: Way | None = None) -> Packed[M]: ...
 @overload
-def annotate(
-    alg: Algebra[Base[T, A], A],
-    data: Forest,
-    *,
-    key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat = "cheap",
-) -> A: ...
+def annotate(alg: Algebra[Base[T, A], A], data: Forest, **options: Unpack[OfForest]) -> A: ...
 @overload
 def annotate(
     alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
     data: Forest,
-    *,
-    key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat = "cheap",
+    **options: Unpack[OfForest],
 ) -> tuple[A, B]: ...
 @overload
-def annotate(
-    alg: tuple[Algebra[Any, Any], ...],
-    data: Forest,
-    *,
-    key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat = "cheap",
-) -> tuple[Any, ...]: ...
+def annotate(alg: tuple[Algebra[Any, Any], ...], data: Forest, **options: Unpack[OfForest]) -> tuple[Any, ...]: ...
 def annotate(alg: Any, data: Any, **options: Any) -> Any:
     """`decorate(alg)` at every tree of a forest, or every list: the value at every node, in one compiled program.
 
@@ -83,10 +64,8 @@ def annotate(alg: Any, data: Any, **options: Any) -> Any:
     return _annotate(alg, data, **options)
 
 
-def _annotate(
-    alg: Any, forest: Forest, *, key: PRNGKeyArray | None = None, forward: bool = False, remat: Remat = "cheap"
-) -> Any:
-    states = at_rows(alg, forest, key, forward, remat)
+def _annotate(alg: Any, forest: Forest, **options: Unpack[OfForest]) -> Any:
+    states = at_rows(alg, forest, **options)
     found = tuple(in_pre_order(forest, sort, values) for sort, values in enumerate(states))
     return found if isinstance(alg, tuple) else found[0]
 

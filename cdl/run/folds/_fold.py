@@ -6,7 +6,6 @@ It is `cata` at every tree, as one program for all forests of a bucket.
 from typing import Any, overload, TypeVar
 
 import jax
-from jaxtyping import PRNGKeyArray
 from typing_extensions import Unpack
 
 from ...algebra import Algebra
@@ -16,8 +15,7 @@ from ..lists._monoid import Way
 from ..lists._scan import fold_seq, Options
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
-from ._residual import Remat
-from ._states import at_rows
+from ._states import at_rows, OfForest
 
 
 T = TypeVar("T")
@@ -35,32 +33,15 @@ def fold(alg: Algebra[Base[SnocList[E], A], A], data: Seq[E] | Packed[E], **opti
 @overload
 def fold(alg: Monoid[M], data: Seq[M] | Packed[M], *, how: Way | None = None) -> M: ...
 @overload
-def fold(
-    alg: Algebra[Base[T, A], A],
-    data: Forest,
-    *,
-    key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat = "cheap",
-) -> A: ...
+def fold(alg: Algebra[Base[T, A], A], data: Forest, **options: Unpack[OfForest]) -> A: ...
 @overload
 def fold(
     alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
     data: Forest,
-    *,
-    key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat = "cheap",
+    **options: Unpack[OfForest],
 ) -> tuple[A, B]: ...
 @overload
-def fold(
-    alg: tuple[Algebra[Any, Any], ...],
-    data: Forest,
-    *,
-    key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat = "cheap",
-) -> tuple[Any, ...]: ...
+def fold(alg: tuple[Algebra[Any, Any], ...], data: Forest, **options: Unpack[OfForest]) -> tuple[Any, ...]: ...
 def fold(alg: Any, data: Any, **options: Any) -> Any:
     """`cata(alg)` at every tree of a forest, or at every list, in one compiled program: a catamorphism, batched.
 
@@ -90,10 +71,8 @@ def fold(alg: Any, data: Any, **options: Any) -> Any:
     return _fold(alg, data, **options)
 
 
-def _fold(
-    alg: Any, forest: Forest, *, key: PRNGKeyArray | None = None, forward: bool = False, remat: Remat = "cheap"
-) -> Any:
-    states = at_rows(alg, forest, key, forward, remat)
+def _fold(alg: Any, forest: Forest, **options: Unpack[OfForest]) -> Any:
+    states = at_rows(alg, forest, **options)
     found = tuple(
         jax.tree.map(lambda s, roots=roots: s[roots], x) for x, roots in zip(states, forest.roots, strict=True)
     )

@@ -35,6 +35,18 @@ from ._program import PROBES, Program
 Remat = Literal["none", "cheap", "all"]
 
 
+def wanted(inputs: Any, perturbed: Any) -> Any:
+    """For each array that a rule is differentiated in, whether it is to have a cotangent."""
+    return jax.tree.map(lambda x, yes: bool(yes) and jnp.issubdtype(x.dtype, jnp.inexact), inputs, perturbed)
+
+
+def filled(cotangents: Any, like: Any) -> Any:
+    """Cotangents with zeros in the places of those that a rule is not given."""
+    return jax.tree.map(
+        lambda g, x: jnp.zeros(x.shape, x.dtype) if g is None else g, cotangents, like, is_leaf=lambda g: g is None
+    )
+
+
 @dataclass(frozen=True)
 class Kept:
     """A residual that is kept: its number among the residuals, the axis of rows, or of the edges of a `Many`, its shape

@@ -7,19 +7,30 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+from typing_extensions import TypedDict
 
 from ..._errors import CdlError, SignatureError
 from ...algebra._algebra import name_of, reads, wants_key
-from ...functor._read import tag, tag_name
+from ...functor._read import signature_name
 from ..forests._forest import Forest
 from ._case import read, Reading
 from ._passes import Passes
-from ._residual import Remat
+from ._residual import filled, Remat, wanted
 from ._walk import Arrays
 
 
-def at_rows(alg: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> tuple[Any, ...]:
+class OfForest(TypedDict, total=False):
+    """What `fold` and `annotate` of a forest take besides."""
+
+    key: PRNGKeyArray | None
+    forward: bool
+    remat: Remat
+
+
+def at_rows(
+    alg: Any, forest: Forest, *, key: PRNGKeyArray | None = None, forward: bool = False, remat: Remat = "cheap"
+) -> tuple[Any, ...]:
     """The value at every row, for each sort."""
     algs = alg if isinstance(alg, tuple) else (alg,)
     _check_sorts(algs, forest)
@@ -39,9 +50,7 @@ def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
     for sort, (alg, functor) in enumerate(zip(algs, forest.family, strict=True)):
         read = reads(alg)
         if read and not set(read) & set(functor.constructors):
-            wanted, found = (
-                tag_name(next((tag(c) for c in some if tag(c)), None)) for some in (functor.constructors, read)
-            )
+            wanted, found = map(signature_name, (functor.constructors, read))
             raise SignatureError(
                 f"sort {sort} of the forest is `{wanted}`, and `{name_of(alg)}` reads `{found}`: give the algebras in "
                 "the order in which `pack` was given the signatures."
@@ -56,7 +65,7 @@ def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) ->
     reading = Reading(algs, forest.bucket, key is not None and any(map(wants_key, algs)))
     storage, found = read(reading)
     weights = [p.weights for p in found]
-    args = (jax.lax.stop_gradient(key) if reading.keyed else None, _integers(forest))
+    args = (jax.lax.stop_gradient(key) if reading.keyed else None, forest.schedule)
     rule = _plain if forward else _rule
 
     def passes(key: Any, integers: Any) -> Passes:
@@ -64,11 +73,6 @@ def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) ->
 
     carriers = {s: (c.structure, storage.columns(s)) for s, c in storage.carriers.items()}
     return rule((weights, list(forest.payload)), *args, passes=passes), carriers
-
-
-def _integers(forest: Forest) -> Forest:
-    """The forest without its payload."""
-    return eqx.tree_at(lambda f: f.payload, forest, tuple(None for _ in forest.payload), is_leaf=lambda x: x is None)
 
 
 def _plain(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Arrays:
@@ -93,7 +97,6 @@ def _rule_backward(
 ) -> Any:
     states, tables = residuals
     over = passes(key, integers)
-    given = [jnp.zeros(s.shape, s.dtype) if g is None else g for g, s in zip(given, states, strict=True)]
-    wanted = jax.tree.map(lambda x, yes: bool(yes) and jnp.issubdtype(x.dtype, jnp.inexact), inputs, perturbed)
+    given = filled(given, states)
     brought = over.cotangents(*inputs, states, tables, given)
-    return over.parameters(*inputs, states, tables, given, brought, wanted)
+    return over.parameters(*inputs, states, tables, given, brought, wanted(inputs, perturbed))

@@ -7,7 +7,7 @@ import textwrap
 
 import equinox as eqx
 from jax.core import Tracer
-from jaxtyping import Array, Int
+from jaxtyping import Array, Bool, Int
 
 from ...functor.poly import Sum
 from ._bucket import Bucket
@@ -44,6 +44,15 @@ class Forest(eqx.Module):
         if not 0 <= tree < len(self):
             raise IndexError(f"trees are numbered from 0 to {len(self) - 1}; {tree} was asked for.")
         return slice(int(self.start[tree]), int(self.start[tree + 1]))
+
+    @property
+    def schedule(self) -> "Forest":
+        """The forest without its payload: integers alone."""
+        return eqx.tree_at(lambda f: f.payload, self, tuple(None for _ in self.payload), is_leaf=lambda x: x is None)
+
+    def is_root(self, above: Int[Array, " some"]) -> Bool[Array, " some"]:
+        """Whether an edge from above is none, which makes its row a root's."""
+        return above == self.bucket.edges - 1
 
     @property
     def size(self) -> int:

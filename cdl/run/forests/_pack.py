@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..._errors import CdlError, SignatureError
 from ...functor import functor
-from ...functor._read import sorts, tag, tag_name
+from ...functor._read import signature_name, sorts
 from ...functor.poly import Id, Poly, Product, Record, Sum
 from ._bucket import Bucket, capacity, choose_sizes, Size
 from ._flatten import Flat, flatten, MAX_NODES
@@ -101,7 +101,7 @@ def family(signature: Any) -> tuple[Sum, ...]:
         finite |= more
     for s, f in enumerate(found):
         if s not in finite:
-            order = ", ".join(f"`{tag_name(next((tag(c) for c in g.constructors if tag(c)), None))}`" for g in found)
+            order = ", ".join(f"`{signature_name(g.constructors)}`" for g in found)
             raise SignatureError(
                 f"every constructor of `{f}` needs an `X`, so that the signature has no finite value: "
                 "give it a constructor without a recursive place, or make a place `X | None`"

@@ -6,7 +6,7 @@ from typing import Any
 from ..._errors import ForeignLayer, SignatureError, TreeTooLarge
 from ...functor import Base
 from ...functor._fmap import holes
-from ...functor._read import tag, tag_name
+from ...functor._read import signature_name, tag, tag_name
 from ...functor.poly import Sum
 
 
@@ -37,7 +37,7 @@ def refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
 
 def refuse_sort(family: Sequence[Sum], node: Any, found: int, expected: int) -> None:
     """Says of a node of one sort that it stands where one of another belongs."""
-    there = tag_name(next((tag(k) for k in family[expected].constructors if tag(k)), None))
+    there = signature_name(family[expected].constructors)
     raise SignatureError(
         f"a `{tag_name(tag(type(node)))}` (`{type(node).__name__}`, of sort {found}) stands at a place of sort "
         f"{expected}, which is `{there}`: give the signatures in the order of the tuple in `Base[T, tuple[…]]`."
@@ -65,9 +65,7 @@ def _foreign(node: Any, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any,
         names.append(name)
     path = " in ".join(names[:4]) + (" in …" if len(names) > 4 else "")
     where = f"in tree {tree}" + (f", in {path}" if path else ", at the root")
-    expected = (
-        f"of `{tag_name(next((tag(k) for k in kinds if tag(k)), None))}` ({', '.join(k.__name__ for k in kinds)})"
-    )
+    expected = f"of `{signature_name(kinds)}` ({', '.join(k.__name__ for k in kinds)})"
     if isinstance(node, Base):
         return f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}` is no constructor {expected}: {where}."
     return f"a `{type(node).__name__}` stands where a constructor {expected} belongs: {where}."

@@ -118,13 +118,18 @@ def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant
                 payload.append(x)
             case "slot":
                 counts.append(1)
-                places.append((False, x))
+                places.append((False, x[0]))
             case "many":
-                count, of = x
-                counts.append(count)
-                places.append((True, of))
+                counts.append(x[1].count)
+                places.append((True, x[0]))
     whole = () if all(s is None for s in shape) else tuple(shape)
     return variant_of(constructor, whole, places, [c > 0 for c in counts], sort), payload, counts
+
+
+def at_places(layer: Any) -> list[Any]:
+    """What stands at the places of a layer, in order, a `Many` whole."""
+    parts = _take_apart(layout(type(layer)), layer)
+    return [x[1] for what, x in parts if what in ("slot", "many")]
 
 
 def variant_of(
@@ -158,7 +163,7 @@ def _take_apart(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
                 for leaf in leaves:
                     yield "payload", leaf
         case Id(sort):
-            yield "slot", sort
+            yield "slot", (sort, value)
         case Record(_, names, factors):
             for name, factor in zip(names, factors, strict=True):
                 yield from _take_apart(factor, getattr(value, name))
@@ -174,7 +179,7 @@ def _take_apart(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
             for part in value:
                 yield from _take_apart(of, part)
         case ManyOf(of):
-            yield "many", (value.count, sort_of(of))
+            yield "many", (sort_of(of), value)
         case _:
             raise TypeError(f"`{term}` cannot be packed")
 

@@ -12,7 +12,7 @@ from returns.result import Failure, Result, Success
 
 from ..._errors import TreeTooLarge
 from ...functor import Fix
-from ...functor._read import tag, tag_name
+from ...functor._read import signature_name
 from ._candidates import Candidate
 
 
@@ -96,7 +96,7 @@ class Grown(eqx.Module, Generic[T]):
         return roots
 
     def __repr__(self) -> str:
-        name = tag_name(next((tag(c.constructor) for c in self.candidates if tag(c.constructor)), None))
+        name = signature_name(c.constructor for c in self.candidates)
         if isinstance(self.count, Tracer):
             return f"Grown trees of {name}: {len(self)} of at most {self.choice.shape[1]} nodes, traced"
         count, cut = np.asarray(self.count), int((np.asarray(self.waiting) > 0).sum())

@@ -107,8 +107,7 @@ class Texts:
     @staticmethod
     def loss(reader: baselines.GruReader, batch: Any, key: PRNGKeyArray) -> Float[Array, ""]:
         """The mean cross-entropy of the rows of a `Batch` that are texts."""
-        keys = jr.split(key, batch.lengths.shape[0])
-        logits = jax.vmap(lambda text, length, key: reader(text, length, key=key))(batch.texts, batch.lengths, keys)
+        logits = reader(batch.texts, key=key)
         real = jnp.asarray(batch.real, jnp.float32)
         wrong = optax.sigmoid_binary_cross_entropy(logits, jnp.asarray(batch.answers, jnp.float32))
         return jnp.sum(wrong * real) / jnp.sum(real)
@@ -117,7 +116,7 @@ class Texts:
         """Yes or no for some texts."""
         found = np.zeros(len(rows), bool)
         for batch in self._batches(rows, None):
-            logits = np.asarray(_logits_of_texts(reader, batch.texts, batch.lengths))
+            logits = np.asarray(_logits(reader, batch.texts))
             found[batch.indices[batch.real]] = logits[batch.real] > 0
         return found
 
@@ -126,10 +125,5 @@ class Texts:
 
 
 @eqx.filter_jit
-def _logits(judge: Judge, forest: Forest) -> Array:
-    return judge(forest)
-
-
-@eqx.filter_jit
-def _logits_of_texts(reader: baselines.GruReader, texts: Any, lengths: Any) -> Array:
-    return jax.vmap(reader)(texts, lengths)
+def _logits(model: Any, batch: Any) -> Array:
+    return model(batch)

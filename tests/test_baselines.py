@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from cdl import Seq
+
 
 X = TypeVar("X", covariant=True)
 
@@ -125,12 +127,12 @@ def test_every_text_is_in_one_batch_and_batches_have_few_shapes(b):
     for seed in (None, 0):
         found = list(b.batches(texts, answers, 8, seed))
         assert sorted(i for batch in found for i in batch.indices[batch.real]) == list(range(50))
-        assert {batch.texts.shape[1] for batch in found} == {32, 64}
+        assert {batch.texts.values.shape[1] for batch in found} == {32, 64}
         for batch in found:
             for row in np.flatnonzero(batch.real):
-                i, n = batch.indices[row], batch.lengths[row]
-                assert batch.texts[row, :n].tolist() == texts[i].tolist()
-                assert not batch.texts[row, n:].any()
+                i, n = batch.indices[row], batch.texts.lengths[row]
+                assert batch.texts.values[row, :n].tolist() == texts[i].tolist()
+                assert not batch.texts.values[row, n:].any()
                 assert batch.answers[row] == answers[i]
             assert not batch.answers[~batch.real].any()
 
@@ -147,9 +149,9 @@ def test_the_reader_is_a_gru_over_the_symbols_and_padding_changes_nothing(b, get
     text = jnp.array([3, 1, 4, 1, 5])
     state = jnp.zeros(5)
     for symbol in text:
-        state = reader.cell(reader.embedding(symbol), state)
+        state = reader.rnn.cell(reader.embedding(symbol), state)
     padded = jnp.concatenate([text, jnp.array([6, 2, 0], text.dtype)])
-    value_and_slope = eqx.filter_value_and_grad(lambda reader, text: reader(text, 5))
+    value_and_slope = eqx.filter_value_and_grad(lambda reader, text: reader(Seq(text[None], [5]))[0])
     (value, slope), (same, same_slope) = value_and_slope(reader, padded), value_and_slope(reader, text)
     assert jnp.allclose(value, reader.head(state), atol=1e-6)
     assert jnp.allclose(value, same, atol=1e-6)
@@ -157,15 +159,15 @@ def test_the_reader_is_a_gru_over_the_symbols_and_padding_changes_nothing(b, get
 
 
 def test_dropout_acts_with_a_key_alone(b, getkey):
-    reader, text, key = b.GruReader(7, 5, dropout=0.5, key=getkey()), jnp.array([3, 1, 4]), getkey()
-    assert reader(text, 3) == reader(text, 3)
-    assert reader(text, 3, key=key) == reader(text, 3, key=key) != reader(text, 3)
+    reader, text, key = b.GruReader(7, 5, dropout=0.5, key=getkey()), Seq.of([jnp.array([3, 1, 4])]), getkey()
+    assert reader(text) == reader(text)
+    assert reader(text, key=key) == reader(text, key=key) != reader(text)
 
 
 @pytest.mark.parametrize("parameters", [500, 88_642])
 def test_the_reader_has_as_many_parameters_as_it_is_to_match(b, parameters):
     reader = b.GruReader.of_size(34, parameters, key=jax.random.key(0))
-    width = reader.cell.hidden_size
-    smaller, here, larger = (6 * w**2 + (34 + 5) * w + 1 for w in (width - 1, width, width + 1))
+    width = reader.rnn.cell.hidden_size
+    smaller, here, larger = (6 * w**2 + (34 + 6) * w + 1 for w in (width - 1, width, width + 1))
     assert b.parameter_count(reader) == here
     assert abs(here - parameters) <= min(abs(smaller - parameters), abs(larger - parameters))

@@ -41,6 +41,8 @@ def choose(scores: Scores, a: L0, b: L1, c: L2, d: L3, e: L4, f: L5, g: L6, /) -
 def choose(
     scores: Scores, a: L0, b: L1, c: L2, d: L3, e: L4, f: L5, g: L6, h: L7, /
 ) -> Union[L0, L1, L2, L3, L4, L5, L6, L7]: ...
+@overload
+def choose(scores: Scores, /, *layers: L0) -> L0: ...
 def choose(scores: Any, /, *layers: Any) -> Any:
     """One of the layers, by its score: `return choose(scores, Nil(), Cons(a, s))`.
 

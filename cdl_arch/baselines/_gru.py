@@ -11,19 +11,23 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from cdl import fold, Seq
+
+from ..folding import FromStart, gru
+
 
 class GruReader(eqx.Module):
     """Symbols are embedded and read from the first to the last; the last state is read off by one linear map."""
 
     embedding: eqx.nn.Embedding
-    cell: eqx.nn.GRUCell
+    rnn: FromStart[Float[Array, " width"], Float[Array, " width"]]
     head: eqx.nn.Linear
     dropout: eqx.nn.Dropout
 
     def __init__(self, symbols: int, width: int, *, dropout: float = 0.1, key: PRNGKeyArray) -> None:
         e, c, h = jr.split(key, 3)
         self.embedding = eqx.nn.Embedding(symbols, width, key=e)
-        self.cell = eqx.nn.GRUCell(width, width, key=c)
+        self.rnn = gru(width, width, key=c)
         self.head = eqx.nn.Linear(width, "scalar", key=h)
         self.dropout = eqx.nn.Dropout(dropout)
 
@@ -31,27 +35,19 @@ class GruReader(eqx.Module):
     def of_size(symbols: int, parameters: int, *, dropout: float = 0.1, key: PRNGKeyArray) -> "GruReader":
         """The reader whose number of parameters is the nearest to `parameters`.
 
-        A reader of width `w` has `6w² + (symbols + 5)w + 1` of them.
+        A reader of width `w` has `6w² + (symbols + 6)w + 1` of them.
         """
-        linear = symbols + 5
+        linear = symbols + 6
         width = (math.sqrt(linear**2 + 24 * max(parameters - 1, 0)) - linear) / 12
         return GruReader(symbols, max(1, round(width)), dropout=dropout, key=key)
 
-    def __call__(
-        self, text: Int[Array, " length"], length: Int[Array, ""] | int, *, key: PRNGKeyArray | None = None
-    ) -> Float[Array, ""]:
-        """The logit of one text; what stands after `length` changes nothing. `key`: for dropout, in training."""
+    def __call__(self, texts: Seq[Int[Array, ""]], *, key: PRNGKeyArray | None = None) -> Float[Array, " batch"]:
+        """The logit of each text. `key`: for dropout, in training."""
         drop_in, drop_out = (None, None) if key is None else jr.split(key)
-        elements = jax.vmap(self.embedding)(text)
+        elements = jnp.take(self.embedding.weight, texts.values, axis=0)
         elements = self.dropout(elements, key=drop_in, inference=key is None)
-
-        def step(state: Array, place: tuple[Array, Array]) -> tuple[Array, None]:
-            element, inside = place
-            return jnp.where(inside, self.cell(element, state), state), None
-
-        start = jnp.zeros(self.cell.hidden_size, elements.dtype)
-        last, _ = jax.lax.scan(step, start, (elements, jnp.arange(text.shape[0]) < length))
-        return self.head(self.dropout(last, key=drop_out, inference=key is None))
+        last = fold(self.rnn, Seq(elements, texts.lengths))
+        return jax.vmap(self.head)(self.dropout(last, key=drop_out, inference=key is None))
 
 
 def parameter_count(model: eqx.Module) -> int:

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Bool, Int
+from jaxtyping import Array, Bool, Int
 
-from cdl import functor
+from cdl import functor, Seq
 from cdl.functor import constructors, holes
 
 
@@ -53,8 +53,7 @@ class Alphabet:
 class Batch(NamedTuple):
     """Texts of like length with their answers; `real` is false in the rows that only fill the batch up."""
 
-    texts: Int[np.ndarray, "batch length"]
-    lengths: Int[np.ndarray, " batch"]
+    texts: Seq[Int[Array, ""]]
     answers: Bool[np.ndarray, " batch"]
     real: Bool[np.ndarray, " batch"]
     indices: Int[np.ndarray, " batch"]
@@ -79,9 +78,7 @@ def batches(
         for row, i in enumerate(some):
             padded[row, : lengths[i]] = texts[i]
         real = np.arange(size) < len(some)
-        yield Batch(
-            padded, np.where(real, lengths[indices], 0).astype(np.int32), answers[indices] & real, real, indices
-        )
+        yield Batch(Seq(padded, np.where(real, lengths[indices], 0)), answers[indices] & real, real, indices)
 
 
 def _bucket(length: int) -> int:

@@ -11,7 +11,7 @@ from . import _typecheck as _typecheck
 # errors
 from ._errors import CdlError as CdlError, SignatureError as SignatureError, ForeignLayer as ForeignLayer
 from ._errors import CarrierMismatch as CarrierMismatch, PayloadMismatch as PayloadMismatch
-from ._errors import LengthMismatch as LengthMismatch, TreeTooLarge as TreeTooLarge
+from ._errors import LengthMismatch as LengthMismatch, PortMismatch as PortMismatch, TreeTooLarge as TreeTooLarge
 from ._errors import CheckpointError as CheckpointError, LawBroken as LawBroken
 
 # layers of data
@@ -65,6 +65,10 @@ from .run import run as run, start as start, Stepper as Stepper
 # parametric maps, and weight tying
 from .parametric import Para as Para, identity as identity, swap as swap, fanout as fanout
 from .parametric import lift as lift, unroll as unroll, Untied as Untied, Place as Place, two_cells as two_cells
+
+# maps with a way back, and learning
+from .optic import Optic as Optic, Lens as Lens, to_lens as to_lens, to_optic as to_optic
+from .optic import reverse as reverse, ParaOptic as ParaOptic
 
 # every law, to be checked on instances of one's own
 from . import laws as laws

@@ -7,6 +7,7 @@
 | `CarrierMismatch`    | an algebra: the same carrier out as in, for every constructor       |
 | `PayloadMismatch`    | payloads of one shape and type in every node of a constructor       |
 | `LengthMismatch`     | lengths of sequences that fit the data                              |
+| `PortMismatch`       | what comes out of one optic, and goes into the next                 |
 | `TreeTooLarge`       | a finite tree, within the bound that was set                        |
 | `CheckpointError`    | a file that says what it should, whole and unchanged                |
 | `LawBroken`          | a law that holds of the instance given                              |
@@ -35,6 +36,10 @@ class PayloadMismatch(CdlError):
 
 class LengthMismatch(CdlError):
     """Lengths of sequences that are no whole numbers, or do not fit the data."""
+
+
+class PortMismatch(CdlError, TypeError):
+    """What comes is not what is taken: of two optics, or of a model and its loss."""
 
 
 class TreeTooLarge(CdlError):

@@ -1,0 +1,111 @@
+"""Laws of optics: they are a symmetric monoidal category, and backpropagation is a functor into it.
+
+| the law        | the two sides                                                                       |
+| -------------- | ----------------------------------------------------------------------------------- |
+| sliding        | `((1 × m) ∘ f, b)` and `(f, b ∘ (m × 1))`, for a map `m` of residuals               |
+| category       | `(f >> g) >> h = f >> (g >> h)`, `id >> f = f = f >> id`                            |
+| tensor         | `(f @ g) >> (h @ k) = (f >> h) @ (g >> k)`, `id @ id = id`                          |
+| symmetry       | `(f @ g) >> σ = σ >> (g @ f)`, `σ >> σ = id`, the hexagon                           |
+| round trips    | `to_optic ∘ to_lens = id`, `to_lens ∘ to_optic = id`                                |
+| lenses         | `to_lens (f >> g) = to_lens f >> to_lens g`                                         |
+| reverse        | `R[f >> g] = R[f] >> R[g]`, `R[f × g] = R[f] @ R[g]`, `R[id] = id`                  |
+
+Two optics are the same when their lenses are: they get the same of `x`, and put the same for a change `dy`. A residual
+is never looked at.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from ..optic import Optic, reverse as the_reverse, to_lens, to_optic
+from ._hold import hold
+
+
+AnyOptic = Optic[Any, Any, Any, Any]
+
+
+def sliding(
+    forward: Callable[[Any], tuple[Any, Any]],
+    slide: Callable[[Any], Any],
+    backward: Callable[[Any, Any], Any],
+    x: Any,
+    dy: Any,
+    *,
+    tolerance: float = 0.0,
+) -> None:
+    """That a map of residuals may stand on either side. **Raises:** `LawBroken`."""
+
+    def slid(x: Any) -> tuple[Any, Any]:
+        y, residual = forward(x)
+        return y, slide(residual)
+
+    before = Optic.of(slid, backward)
+    after: AnyOptic = Optic.of(forward, lambda residual, dy: backward(slide(residual), dy))
+    _same("`((1 × m) ∘ f, b) = (f, b ∘ (m × 1))`", before, after, x, dy, tolerance)
+
+
+def optics(f: AnyOptic, g: AnyOptic, h: AnyOptic, k: AnyOptic, x: Any, dy: Any, *, tolerance: float = 0.0) -> None:
+    """That optics are a symmetric monoidal category, and their lenses another.
+
+    **Arguments:** `f`, `g`, `h`, `k`: optics from one pair of objects to itself. `x`, `dy`: an element of each.
+
+    **Raises:** `LawBroken`.
+    """
+    one: AnyOptic = Optic.identity()
+    swap: AnyOptic = Optic.swap()
+    same: Callable[..., None] = lambda law, a, b, x=x, dy=dy: _same(law, a, b, x, dy, tolerance)
+    same("`(f >> g) >> h = f >> (g >> h)`", (f >> g) >> h, f >> (g >> h))
+    same("`id >> f = f`", one >> f, f)
+    same("`f >> id = f`", f >> one, f)
+    x2, dy2 = (x, f.get(x)), (dy, f.put(x, dy))
+    same("`(f @ g) >> (h @ k) = (f >> h) @ (g >> k)`", (f @ g) >> (h @ k), (f >> h) @ (g >> k), x2, dy2)
+    same("`id @ id = id`", one @ one, one, x2, dy2)
+    same("`(f @ g) >> σ = σ >> (g @ f)`", (f @ g) >> swap, swap >> (g @ f), x2, dy2)
+    same("`σ >> σ = id`", swap >> swap, one, x2, dy2)
+    right: AnyOptic = Optic.iso(_right, _left)
+    x3, dy3 = ((x, f.get(x)), g.get(x)), (dy, (f.put(x, dy), g.put(x, dy)))
+    same("associativity is natural", ((f @ g) @ h) >> right, right >> (f @ (g @ h)), x3, dy3)
+    around = right >> swap >> right
+    hexagon = (swap @ one) >> right >> (one @ swap)
+    same("the hexagon", around, hexagon, x3, (dy3[1][0], (dy3[1][1], dy)))
+    same("`to_optic ∘ to_lens = id`", to_optic(to_lens(f)), f)
+    same("`to_lens ∘ to_optic = id`", to_optic(to_lens(to_optic(to_lens(f)))), to_optic(to_lens(f)))
+    lens, by_hand = to_lens(f >> g), to_lens(f) >> to_lens(g)
+    hold("`to_lens (f >> g) = to_lens f >> to_lens g`, get", lens.get(x), by_hand.get(x), tolerance)
+    hold("`to_lens (f >> g) = to_lens f >> to_lens g`, put", lens.put(x, dy), by_hand.put(x, dy), tolerance)
+
+
+def reverse_functor(
+    f: Callable[[Any], Any],
+    g: Callable[[Any], Any],
+    x: Any,
+    dz: Any,
+    *,
+    by: Callable[[Callable[[Any], Any]], AnyOptic] = the_reverse,
+    tolerance: float = 0.0,
+) -> None:
+    """That backpropagation is a functor, and a monoidal one, at maps `X → Y → Z`, an `x` and a change of `g(f(x))`.
+
+    **Raises:** `LawBroken`.
+    """
+    _same("`R[f >> g] = R[f] >> R[g]`", by(lambda x: g(f(x))), by(f) >> by(g), x, dz, tolerance)
+    y = f(x)
+    beside = lambda pair: (f(pair[0]), g(pair[1]))
+    change = (by(g).put(y, dz), dz)
+    _same("`R[f × g] = R[f] @ R[g]`", by(beside), by(f) @ by(g), (x, y), change, tolerance)
+    _same("`R[id] = id`", by(lambda z: z), Optic.identity(), g(y), dz, tolerance)
+
+
+def _same(law: str, a: AnyOptic, b: AnyOptic, x: Any, dy: Any, tolerance: float) -> None:
+    hold(f"{law}, get", a.get(x), b.get(x), tolerance)
+    hold(f"{law}, put", a.put(x, dy), b.put(x, dy), tolerance)
+
+
+def _right(triple: Any) -> Any:
+    (a, b), c = triple
+    return a, (b, c)
+
+
+def _left(triple: Any) -> Any:
+    a, (b, c) = triple
+    return (a, b), c

@@ -1,0 +1,99 @@
+"""Laws of `Para`: parametric maps are a bicategory, whatever they are maps of: sets, smooth maps, optics.
+
+| the law                | the two sides                                                                 |
+| ---------------------- | ----------------------------------------------------------------------------- |
+| associator             | `(f >> g) >> h` along `(p, (q, r)) ↦ ((p, q), r)`, and `f >> (g >> h)`        |
+| unitors                | `id >> f` along `p ↦ ((), p)`, and `f`; `f >> id` along `p ↦ (p, ())`, and `f` |
+| interchange            | `(f @ g) >> (h @ k)` along the middle four, and `(f >> h) @ (g >> k)`         |
+| whiskering             | `(f >> g)` along `r × s`, and `f` along `r`, then `g` along `s`               |
+| 2-cells compose        | `f` along `r`, along `s`, and `f` along `r ∘ s`                               |
+| the pentagon           | the two ways from `((f g) h) k` to `f (g (h k))`, on parameters               |
+| the triangle           | the two ways from `(f id) g` to `f g`, on parameters                          |
+
+Two parametric maps are the same here when they have the same parameters and give the same at the point that is asked;
+parametrised optics, when they also put the same, changes of parameters and of input. The laws hold up to these 2-cells
+and no better: the two sides have their parameters in other brackets.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from ..optic import Optic, ParaOptic
+from ..parametric import identity, Para
+from ..parametric.two_cells import (
+    associator,
+    associator_back,
+    horizontal,
+    left_unitor,
+    middle_four,
+    right_unitor,
+    same,
+)
+from ._hold import hold
+
+
+AnyPara = Para[Any, Any, Any] | ParaOptic[Any, Any, Any, Any, Any, Any]
+Cell = tuple[Callable[[Any], Any], Callable[[Any], Any]]  # there, and, where there is a way back, back
+
+
+def bicategory(f: AnyPara, g: AnyPara, h: AnyPara, k: AnyPara, x: Any, *, tolerance: float = 0.0) -> None:
+    """That composition is associative, has units and interchanges with the tensor, each along its 2-cell.
+
+    **Arguments:** `f`, `g`, `h`, `k`: all of them `Para`, or all `ParaOptic`, and all from one object to itself.
+    `x`: an element of it, which is used as a change as well.
+
+    **Raises:** `LawBroken`.
+    """
+    one: Any = identity() if isinstance(f, Para) else ParaOptic.identity()
+    a, b, c, d = (_any(para) for para in (f, g, h, k))
+    left, right = (a >> b) >> c, a >> (b >> c)
+    _is_cell("`(f >> g) >> h ≅ f >> (g >> h)`", left, right, (associator, associator_back), x, tolerance)
+    _is_cell("`f >> (g >> h) ≅ (f >> g) >> h`", right, left, (associator_back, associator), x, tolerance)
+    _is_cell("`id >> f ≅ f`", one >> a, a, (left_unitor, lambda pair: pair[1]), x, tolerance)
+    _is_cell("`f >> id ≅ f`", a >> one, a, (right_unitor, lambda pair: pair[0]), x, tolerance)
+    crossed, along = (a @ b) >> (c @ d), (a >> c) @ (b >> d)
+    law = "`(f @ g) >> (h @ k) ≅ (f >> h) @ (g >> k)`"
+    _is_cell(law, crossed, along, (middle_four, middle_four), (x, x), tolerance)
+    p, q, r, s = (para.params for para in (f, g, h, k))
+    one_way = horizontal(same, associator_back)(associator_back(horizontal(associator_back, same)((((p, q), r), s))))
+    hold("the pentagon", one_way, associator_back(associator_back((((p, q), r), s))), tolerance)
+    hold("the triangle", associator((p, left_unitor(q))), horizontal(right_unitor, same)((p, q)), tolerance)
+
+
+def reparametrisation(f: AnyPara, g: AnyPara, r: Cell, s: Cell, x: Any, *, tolerance: float = 0.0) -> None:
+    """That 2-cells compose, one after the other and side by side, on parametric maps that compose.
+
+    **Arguments:** `r`, `s`: maps between parameters of one type, which `f` and `g` share, and for optics the maps back.
+
+    **Raises:** `LawBroken`.
+    """
+    a, b = _any(f), _any(g)
+    twice = a.reparametrise(_cell(f, r), f.params).reparametrise(_cell(f, s), f.params)
+    composed = (lambda q: r[0](s[0](q)), lambda dp: s[1](r[1](dp)))
+    hold(
+        "`f` along `r`, along `s`", _seen(twice, x), _seen(a.reparametrise(_cell(f, composed), f.params), x), tolerance
+    )
+    both: Any = tuple(horizontal(one, other) for one, other in zip(r, s, strict=True))
+    at_once = (a >> b).reparametrise(_cell(f, both), (f.params, g.params))
+    apart = a.reparametrise(_cell(f, r), f.params) >> b.reparametrise(_cell(g, s), g.params)
+    hold("`f >> g` along `r × s`", _seen(at_once, x), _seen(apart, x), tolerance)
+
+
+def _is_cell(law: str, f: Any, g: Any, cell: Cell, x: Any, tolerance: float) -> None:
+    """That `g` is `f` along the cell, at the parameters of `g`, which the cell sends to those of `f`."""
+    hold(f"{law}, parameters", jax.tree.leaves(cell[0](g.params)), jax.tree.leaves(f.params), tolerance)
+    hold(law, _seen(f.reparametrise(_cell(f, cell), g.params), x), _seen(g, x), tolerance)
+
+
+def _cell(f: AnyPara, cell: Cell) -> Any:
+    return cell[0] if isinstance(f, Para) else Optic.iso(*cell)
+
+
+def _seen(f: Any, x: Any) -> Any:
+    return f(x) if isinstance(f, Para) else (f(x), f.optic.put((f.params, x), x))
+
+
+def _any(f: AnyPara) -> Any:
+    return f

@@ -1,0 +1,7 @@
+"""Optics, reverse derivatives, and learning from gradients as their composition."""
+
+# isort: off
+from ._optic import Optic as Optic
+from ._lens import Lens as Lens, to_lens as to_lens, to_optic as to_optic
+from ._reverse import reverse as reverse
+from ._para_optic import ParaOptic as ParaOptic

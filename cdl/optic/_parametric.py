@@ -1,0 +1,124 @@
+"""Parametrised optics as optics: the four ways to make one, each of which knows how it is run over a batch.
+
+A parametrised optic is an optic out of a pair `P × X`, parameters first. `over_batch` lifts the functor `(-)ⁿ` by its
+strength: the parameters are copied to every row, so that on the way back their changes are added.
+"""
+
+from collections.abc import Callable
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ._optic import Optic
+from ._reverse import pullback
+
+
+AnyOptic = Optic[Any, Any, Any, Any]
+
+
+@final
+class Layer(Optic[Any, Any, Any, Any]):
+    """`(f, R[f])` of a map `P × X → Y`; where `inputs` is false `X` is data, and its changes are `()`."""
+
+    fn: Callable[[Any, Any], Any]
+    name: str = eqx.field(static=True)
+    inputs: bool = eqx.field(static=True, default=True)
+
+    def forward(self, pair: Any, /) -> tuple[Any, Any]:
+        params, x = pair
+        if self.inputs:
+            return pullback(lambda pair: self.fn(*pair), pair)
+        return pullback(lambda params: self.fn(params, x), params)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        (change,) = residual(dy)
+        return change if self.inputs else (change, ())
+
+
+@final
+class Sequence(Optic[Any, Any, Any, Any]):
+    """`(P × Q) × X → Z`, of two parametrised optics one after the other."""
+
+    first: AnyOptic
+    second: AnyOptic
+
+    def forward(self, pair: Any, /) -> tuple[Any, Any]:
+        (p, q), x = pair
+        y, m = self.first.forward((p, x))
+        z, n = self.second.forward((q, y))
+        return z, (m, n)
+
+    def backward(self, residual: Any, dz: Any, /) -> Any:
+        m, n = residual
+        dq, dy = self.second.backward(n, dz)
+        dp, dx = self.first.backward(m, dy)
+        return (dp, dq), dx
+
+
+@final
+class Beside(Optic[Any, Any, Any, Any]):
+    """`(P × Q) × (X × V) → Y × W`, of two parametrised optics side by side."""
+
+    first: AnyOptic
+    second: AnyOptic
+
+    def forward(self, pair: Any, /) -> tuple[Any, Any]:
+        (p, q), (x, v) = pair
+        y, m = self.first.forward((p, x))
+        w, n = self.second.forward((q, v))
+        return (y, w), (m, n)
+
+    def backward(self, residual: Any, change: Any, /) -> Any:
+        m, n = residual
+        dp, dx = self.first.backward(m, change[0])
+        dq, dv = self.second.backward(n, change[1])
+        return (dp, dq), (dx, dv)
+
+
+@final
+class Along(Optic[Any, Any, Any, Any]):
+    """`Q × X → Y`, of a parametrised optic and a 2-cell: an optic from `Q` to `P`."""
+
+    cell: AnyOptic
+    optic: AnyOptic
+
+    def forward(self, pair: Any, /) -> tuple[Any, Any]:
+        p, m = self.cell.forward(pair[0])
+        y, n = self.optic.forward((p, pair[1]))
+        return y, (m, n)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        m, n = residual
+        dp, dx = self.optic.backward(n, dy)
+        return self.cell.backward(m, dp), dx
+
+
+@final
+class Batched(Optic[Any, Any, Any, Any]):
+    """Any parametrised optic, row by row."""
+
+    optic: AnyOptic
+
+    def forward(self, pair: Any, /) -> tuple[Any, Any]:
+        return jax.vmap(lambda x: self.optic.forward((pair[0], x)))(pair[1])
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        dp, dx = jax.vmap(self.optic.backward)(residual, dy)
+        return jax.tree.map(lambda change: jnp.sum(change, axis=0), dp), dx
+
+
+def over_batch(optic: AnyOptic) -> AnyOptic:
+    """The same over an axis in front: `Batched`, taken inside, where a layer is differentiated as a whole."""
+    match optic:
+        case Layer(fn, name, inputs):
+            return Layer(jax.vmap(fn, in_axes=(None, 0)), name, inputs)
+        case Sequence(first, second):
+            return Sequence(over_batch(first), over_batch(second))
+        case Beside(first, second):
+            return Beside(over_batch(first), over_batch(second))
+        case Along(cell, inner):
+            return Along(cell, over_batch(inner))
+        case _:
+            return Batched(optic)

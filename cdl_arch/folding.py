@@ -112,5 +112,5 @@ def horner(
     k, n = jr.split(key)
     bits = jr.bernoulli(k, 0.5, (count, time)).astype(jnp.float32)
     lengths: Int[Array, " batch"] = jr.randint(n, (count,), 0, time + 1)
-    inside = jnp.arange(time) < lengths[:, None]
-    return Seq(bits[..., None], lengths), jnp.sum(jnp.where(inside, bits, 0) / 2 ** (1 + jnp.arange(time)), 1)
+    inside = jnp.arange(time)[None] < lengths[:, None]
+    return Seq(bits[..., None], lengths), jnp.where(inside, bits, 0) @ 0.5 ** jnp.arange(1, time + 1, dtype=bits.dtype)

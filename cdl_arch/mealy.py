@@ -26,7 +26,7 @@ from cdl import MealyF, run
 
 Vector = Float[Array, " width"]
 Input = Float[Array, " size"]
-Output = Float[Array, " answer"]
+Output = Float[Array, " *answer"]
 
 
 class FullRNN(eqx.Module):

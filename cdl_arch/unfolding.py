@@ -83,7 +83,7 @@ class Decoder(eqx.Module):
         """The logarithm of the probability of each list, its end included, from a state each."""
         letters, lengths = jnp.asarray(lists.values, jnp.int32), lists.lengths
         edge = jnp.full((letters.shape[0], 1), self.begin, jnp.int32)  # before the first letter, and after the last
-        inside = jnp.arange(letters.shape[1]) < lengths[:, None]
+        inside = jnp.arange(letters.shape[1])[None] < lengths[:, None]
         ended = jnp.where(inside, letters, self.begin)
         pairs = jnp.concatenate([edge, ended], 1), jnp.concatenate([ended, edge], 1)
         answers, _ = run(self.forced, states, Seq(pairs, lengths + 1))
@@ -129,12 +129,12 @@ def waves(count: int, time: int, *, key: PRNGKeyArray) -> tuple[Float[Array, "co
     """Points of a circle, and the stream of heights of each as it goes round, half a radian at a time."""
     angles = jr.uniform(key, (count,), maxval=2 * jnp.pi)
     points = jnp.stack([jnp.cos(angles), jnp.sin(angles)], 1)
-    return points, jnp.sin(angles[:, None] + 0.5 * jnp.arange(time))
+    return points, jnp.sin(angles[:, None] + 0.5 * jnp.arange(time, dtype=angles.dtype)[None])
 
 
 def reversals(count: int, letters: int, time: int, *, key: PRNGKeyArray) -> tuple[Seq[Letter], Seq[Letter]]:
     """Words of up to `time` letters, and the same written backwards."""
     k, n = jr.split(key)
     words, lengths = jr.randint(k, (count, time), 0, letters), jr.randint(n, (count,), 0, time + 1)
-    back = jnp.maximum(lengths[:, None] - 1 - jnp.arange(time), 0)
+    back = jnp.maximum(lengths[:, None] - 1 - jnp.arange(time)[None], 0)
     return Seq(words, lengths), Seq(jnp.take_along_axis(words, back, 1), lengths)

@@ -105,10 +105,17 @@ def expect_layer(layer: Any) -> Any:
 
 
 class Choice:
-    """Layers with a score each; what `choose` gives."""
+    """Layers with a score each; what `choose` gives.
+
+    Its class is told to be that of a layer, so that types checked at run time agree with `choose`'s static one.
+    """
 
     def __init__(self, scores: Array, layers: tuple[Any, ...]) -> None:
         self.scores, self.layers = scores, layers
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type[Any]:
+        return type(self.layers[0])
 
 
 def chosen(given: Any, key: Any) -> Any:

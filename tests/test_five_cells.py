@@ -1,0 +1,282 @@
+"""The five cells of *Categorical Deep Learning*: each the same function as a loop written by hand, and trained."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+import pytest
+from agreement import close
+
+from cdl import (
+    ana,
+    cata,
+    fold,
+    Fork,
+    Leaf,
+    pack,
+    Para,
+    respond,
+    Seq,
+    take,
+    to_list,
+    to_snoc,
+    TreeF,
+    unfold,
+    unroll,
+)
+from cdl_arch.folding import bidirectional, elman, FromEnd, gru, horner, lstm
+from cdl_arch.mealy import FullRNN, sums
+from cdl_arch.recogniser import Recogniser
+from cdl_arch.recursive import child_sum, gated, n_ary, tree_rnn
+from cdl_arch.train import train
+from cdl_arch.unfolding import Decoder, generator, reversals, Seq2Seq, waves
+
+
+FOLDING = {"elman": elman, "gru": gru, "lstm": lstm}
+RECURSIVE = {"tree_rnn": tree_rnn, "child_sum": child_sum, "n_ary": n_ary, "gated": gated}
+WIDTH = 4
+
+
+def value_and_slope(f, *inputs):
+    """A function's value, and the gradient in its floating inputs of a random linear function of it."""
+
+    def total(inputs):
+        value = f(*inputs)
+        weights = [np.random.default_rng(0).normal(size=x.shape) for x in jax.tree.leaves(value)]
+        return sum(jnp.sum(x * w) for x, w in zip(jax.tree.leaves(value), weights, strict=True)), value
+
+    (_, value), slope = eqx.filter_jit(eqx.filter_value_and_grad(total, has_aux=True))(inputs)
+    return value, slope
+
+
+def agree(ours, by_hand, *inputs):
+    (value, slope), (expected, wanted) = value_and_slope(ours, *inputs), value_and_slope(by_hand, *inputs)
+    close(value, expected, 1e-10)
+    close(slope, wanted, 1e-9)
+
+
+def loop(algebra, words, lengths, *, back=False):
+    """Each list read by hand."""
+    states = []
+    for word, n in zip(words, lengths, strict=True):
+        state = algebra.init
+        for element in reversed(word[:n]) if back else word[:n]:
+            state = algebra.cell(element, state)
+        states.append(state)
+    return jax.tree.map(lambda *xs: jnp.stack(xs), *states)
+
+
+def learnt(model, batch, loss, steps, rate):
+    """The model after so many steps on one batch, and the loss then."""
+    ran = train(
+        model,
+        lambda epoch: [batch] * steps,
+        loss,
+        lambda model: 0.0,
+        optimiser=optax.adam(rate),
+        epochs=1,
+        key=jr.key(0),
+        progress=False,
+    )
+    return ran.model, float(loss(ran.model, batch, jr.key(0)))
+
+
+@pytest.mark.parametrize("name", FOLDING)
+@pytest.mark.parametrize("back", [False, True])
+def test_a_folding_network_is_a_loop_over_each_list(name, back, getkey):
+    with jax.enable_x64(True):
+        net = FOLDING[name](3, WIDTH, dtype=jnp.float64, key=getkey())
+        net = FromEnd(net.init, net.cell) if back else net
+        net = jax.tree.map(lambda x: x + 0.1 if eqx.is_inexact_array(x) else x, net)  # a first state that is not zero
+        words, lengths = jr.normal(getkey(), (3, 4, 3), jnp.float64), [4, 0, 2]
+        ours = lambda net, words: fold(net, Seq(words, jnp.array(lengths)))
+        agree(ours, lambda net, words: loop(net, words, lengths, back=back), net, words)
+
+
+def test_a_bidirectional_network_has_what_was_read_from_both_ends(getkey):
+    with jax.enable_x64(True):
+        net = bidirectional(3, WIDTH, dtype=jnp.float64, key=getkey())
+        words = jr.normal(getkey(), (1, 4, 3), jnp.float64)
+        prefixes = lambda net, words: loop(net.forth, [words[0]] * 4, [1, 2, 3, 4])
+        suffixes = lambda net, words: loop(net.back, [words[0, t:] for t in range(4)], [4, 3, 2, 1], back=True)
+        by_hand = lambda net, words: jnp.concatenate([prefixes(net, words), suffixes(net, words)], 1)[None]
+        agree(lambda net, words: net(Seq(words, [4])).values, by_hand, net, words)
+
+
+def tied_and_untied(algebra, tree, compiled):
+    """The gradient of the tied network is the sum of the untied one's, and so is the compiled fold's."""
+    total = lambda value: sum(jnp.sum(jnp.sin(x)) for x in jax.tree.leaves(value))
+    untied = unroll(Para.of(algebra), tree)
+    each = eqx.filter_grad(lambda params: total(untied.at(params)))(untied.params)
+    summed = jax.tree.map(lambda *xs: sum(xs), *each)
+    close(eqx.filter_grad(lambda algebra: total(cata(algebra)(tree)))(algebra), summed, 1e-9)
+    close(eqx.filter(eqx.filter_grad(lambda algebra: total(compiled(algebra)))(algebra), eqx.is_array), summed, 1e-9)
+
+
+@pytest.mark.parametrize("name", FOLDING)
+def test_the_gradient_of_a_folding_network_is_the_sum_over_its_copies(name, getkey):
+    with jax.enable_x64(True):
+        forth = FOLDING[name](3, WIDTH, dtype=jnp.float64, key=getkey())
+        word = jr.normal(getkey(), (3, 3), jnp.float64)
+        tied_and_untied(forth, to_snoc(list(word)), lambda net: fold(net, Seq(word[None], [3])))
+        back = FromEnd(forth.init, forth.cell)
+        tied_and_untied(back, to_list(list(word)), lambda net: fold(net, Seq(word[None], [3])))
+
+
+@pytest.mark.parametrize("name", RECURSIVE)
+def test_the_gradient_of_a_recursive_network_is_the_sum_over_its_copies(name, getkey):
+    with jax.enable_x64(True):
+        leaf = lambda: Leaf(jr.normal(getkey(), (3,), jnp.float64))
+        net = RECURSIVE[name](TreeF, WIDTH, payload={Leaf: 3}, dtype=jnp.float64, key=getkey())
+        tree = Fork(Fork(leaf(), leaf()), leaf())
+        forest = pack(TreeF, [tree])
+        tied_and_untied(net, tree, lambda net: fold(net, forest))
+
+
+def test_a_program_has_one_copy_of_each_weight_whatever_the_size(getkey):
+    net = gru(3, WIDTH, key=getkey())
+    arrays, rest = eqx.partition(net, eqx.is_array)
+
+    def shapes(time):
+        words = Seq(jnp.zeros((1, time, 3)), [time])
+        program = jax.make_jaxpr(lambda arrays: fold(eqx.combine(arrays, rest), words))(arrays)
+        weight = net.cell.weight_hh.shape
+        return [v.aval.shape for v in program.jaxpr.invars], sum(jnp.shape(c) == weight for c in program.consts)
+
+    assert shapes(4) == shapes(32) == ([x.shape for x in jax.tree.leaves(arrays)], 0)
+
+
+def test_a_generator_is_a_loop_of_its_two_maps(getkey):
+    with jax.enable_x64(True):
+        net = jax.tree.map(lambda x: x.astype(jnp.float64) if eqx.is_array(x) else x, generator(WIDTH, key=getkey()))
+        seeds = jr.normal(getkey(), (2, WIDTH), jnp.float64)
+
+        def by_hand(net, seeds):
+            states, shown = seeds, []
+            for _ in range(5):
+                shown.append(jax.vmap(net.out)(states))
+                states = jax.vmap(net.next)(states)
+            return jnp.stack(shown, 1)
+
+        agree(lambda net, seeds: unfold(net, seeds, 5), by_hand, net, seeds)
+        close(jnp.stack(take(5, ana(net)(seeds[0]))), by_hand(net, seeds)[0], 1e-10)
+
+
+def test_a_decoder_gives_the_probability_of_what_it_grows(getkey):
+    net, states = Decoder(3, WIDTH, key=getkey()), jr.normal(getkey(), (4, WIDTH))
+    begin = jnp.full(4, net.begin, jnp.int32)
+    grown = unfold(net, (states, begin), 30, key=getkey())
+    assert not grown.cut.any()
+    close(net.log_prob(states, grown.elements), grown.log_prob.sum(1), 1e-4)
+
+    lengths = grown.elements.lengths.tolist()
+    words = [row[:n].tolist() for row, n in zip(np.asarray(grown.elements.values), lengths, strict=True)]
+
+    def by_hand(net, states):
+        found = []
+        for state, word in zip(states, words, strict=True):
+            last, total = net.begin, 0.0
+            for letter in [*word, net.begin]:
+                state = net.cell(net.letters.weight[last], state)
+                total += jax.nn.log_softmax(net.scores(state))[letter]
+                last = letter
+            found.append(total)
+        return jnp.stack(found)
+
+    (value, slope), (expected, wanted) = (
+        value_and_slope(f, net, states) for f in (lambda net, states: net.log_prob(states, grown.elements), by_hand)
+    )
+    close(value, expected, 1e-4)
+    close(slope, wanted, 1e-3)
+
+
+def test_a_full_network_is_a_loop_that_answers(getkey):
+    with jax.enable_x64(True):
+        net = FullRNN(2, WIDTH, 3, dtype=jnp.float64, key=getkey())
+        word = jr.normal(getkey(), (5, 2), jnp.float64)
+
+        def by_hand(net, word):
+            state, answers = net.init, []
+            for given in word:
+                state = net.cell(given, state)
+                answers.append(net.read(state))
+            return jnp.stack(answers)
+
+        agree(lambda net, word: net.answers(word), by_hand, net, word)
+        close(jnp.stack(respond(ana(net)(net.init), list(word))), by_hand(net, word), 1e-10)
+
+
+def test_a_moore_network_answers_before_each_letter_and_at_the_end(getkey):
+    net, word = Recogniser(2, WIDTH, key=getkey()), jnp.array([1, 0, 0, 1])
+
+    def by_hand(net):
+        state, odds = net.start, [net.read(net.start)]
+        for letter in word:
+            state = net.cell(net.letters(letter), state)
+            odds.append(net.read(state))
+        return jnp.stack(odds)
+
+    (value, slope), (expected, wanted) = value_and_slope(lambda net: net.odds(word), net), value_and_slope(by_hand, net)
+    close(value, expected, 1e-5)
+    close(slope, wanted, 1e-4)
+
+
+def test_the_value_of_a_binary_fraction_is_a_fold_and_is_learnt(getkey):
+    words, values = horner(128, 8, key=jr.key(2))
+    by_definition = FromEnd(jnp.zeros(()), lambda bit, rest: (bit[0] + rest) / 2)
+    close(fold(by_definition, words), values, 1e-6)
+    loss = lambda net, batch, key: jnp.mean((jax.vmap(net[1])(fold(net[0], batch[0])) - batch[1]) ** 2)
+    net = gru(1, 12, key=jr.key(0)), eqx.nn.Linear(12, "scalar", key=jr.key(1))
+    assert learnt(net, (words, values), loss, 100, 2e-2)[1] < 3e-3 < 0.05 < float(jnp.var(values))
+
+
+def test_a_wave_is_generated_from_a_point_of_the_circle():
+    loss = lambda net, batch, key: jnp.mean((unfold(net[1], jax.vmap(net[0])(batch[0]), 16) - batch[1]) ** 2)
+    net = eqx.nn.Linear(2, 16, key=jr.key(1)), generator(16, key=jr.key(2))
+    assert learnt(net, waves(64, 16, key=jr.key(0)), loss, 150, 1e-2)[1] < 5e-3
+
+
+def test_adding_is_learnt_and_carries_on_beyond_the_lengths_learnt():
+    def loss(net, batch, key):
+        return jnp.mean(optax.sigmoid_binary_cross_entropy(jax.vmap(net.answers)(batch[0]), batch[1]))
+
+    net, reached = learnt(FullRNN(2, 12, "scalar", key=jr.key(1)), sums(64, 8, key=jr.key(0)), loss, 200, 2e-2)
+    assert reached < 0.02
+    pairs, answers = sums(50, 40, key=jr.key(5))
+    assert jnp.mean((jax.vmap(net.answers)(pairs) > 0) == (answers > 0.5)) > 0.97
+
+
+def test_words_are_read_and_written_backwards():
+    given, wanted = reversals(256, 3, 3, key=jr.key(0))
+    loss = lambda net, batch, key: -jnp.mean(net.log_prob(*batch))
+    net, reached = learnt(Seq2Seq(3, 20, key=jr.key(1)), (given, wanted), loss, 150, 1e-2)
+    assert reached < 0.1
+    written = net.write(given, 6).elements
+    assert jnp.mean(written.lengths == wanted.lengths) > 0.95
+    same = (written.values[:, :3] == wanted.values) | (jnp.arange(3)[None] >= wanted.lengths[:, None])
+    assert jnp.mean(same.all(1)) > 0.95
+
+
+def test_a_tree_of_gates_is_evaluated():
+    """`Leaf` is a bit and `Fork` is NAND: every boolean function is some tree of these."""
+    rng = np.random.default_rng(0)
+
+    def grown(depth):
+        if not depth or rng.random() < 0.3:
+            return Leaf(jnp.array([float(rng.integers(2))]))
+        return Fork(grown(depth - 1), grown(depth - 1))
+
+    def bit(tree):
+        return bool(tree.label[0]) if isinstance(tree, Leaf) else not (bit(tree.left) and bit(tree.right))
+
+    trees = [grown(4) for _ in range(200)]
+    truth = jnp.array([float(bit(tree)) for tree in trees])
+    forest = pack(TreeF, trees)
+
+    def loss(net, batch, key):
+        return jnp.mean(optax.sigmoid_binary_cross_entropy(jax.vmap(net[1])(fold(net[0], batch[0])), batch[1]))
+
+    net = tree_rnn(TreeF, 8, payload={Leaf: 1}, key=jr.key(0)), eqx.nn.Linear(8, "scalar", key=jr.key(1))
+    assert learnt(net, (forest, truth), loss, 150, 2e-2)[1] < 0.1

@@ -1,18 +1,22 @@
 """Architectures, each in three parts: its parameters, one layer, and the algebra or coalgebra that they make.
 
-| module      | what it gives                                                             |
-| ----------- | ------------------------------------------------------------------------- |
-| `recursive` | tree networks of any signature                                            |
-| `train`     | a training loop whose runs are values, and can be broken off and resumed  |
-| `classify`  | yes or no for trees: a loss, batches, answers                             |
-| `recogniser`| a recurrent cell that says whether a word is in a language                |
-| `automata`  | the finite automaton that a machine behaves like                          |
-| `baselines` | what a tree network has to beat                                           |
-| `data`      | Python's standard library, read as trees                                  |
-| `figures`   | figures for pages                                                         |
+| module      | the functor         | what it gives                                                             |
+| ----------- | ------------------- | ------------------------------------------------------------------------- |
+| `folding`   | `1 + A × X`         | recurrent networks that read a list, from either end or from both         |
+| `unfolding` | `O × X`, `1 + O × X`| networks that write: streams, lists that end, one list from another       |
+| `recursive` | any                 | tree networks, derived for a signature                                    |
+| `mealy`     | `[I, O × X]`        | a recurrent network that answers every input                              |
+| `moore`     | `O × [I, X]`        | a recurrent network that says whether a word is in a language             |
+| `automata`  |                     | the finite automaton that a machine behaves like                          |
+| `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
+| `classify`  |                     | yes or no for trees: a loss, batches, answers                             |
+| `baselines` |                     | what a tree network has to beat                                           |
+| `data`      |                     | Python's standard library, read as trees                                  |
+| `figures`   |                     | figures for pages                                                         |
 """
 
 # isort: off
-from . import recursive as recursive, train as train, classify as classify
-from . import recogniser as recogniser, automata as automata
+from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
+from . import automata as automata
+from . import train as train, classify as classify
 from . import baselines as baselines, data as data, figures as figures

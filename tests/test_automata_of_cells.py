@@ -11,7 +11,7 @@ import pytest
 
 from cdl import Automaton, bisimilar, distinguish, MealyF, minimise, MooreF, run, TreeTooLarge
 from cdl_arch.automata import extract
-from cdl_arch.recogniser import loss, Recogniser
+from cdl_arch.moore import loss, Recogniser
 from cdl_arch.train import train
 
 

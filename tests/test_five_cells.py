@@ -28,7 +28,7 @@ from cdl import (
 )
 from cdl_arch.folding import bidirectional, elman, FromEnd, gru, horner, lstm
 from cdl_arch.mealy import FullRNN, sums
-from cdl_arch.recogniser import Recogniser
+from cdl_arch.moore import Recogniser
 from cdl_arch.recursive import child_sum, gated, n_ary, tree_rnn
 from cdl_arch.train import train
 from cdl_arch.unfolding import Decoder, generator, reversals, Seq2Seq, waves

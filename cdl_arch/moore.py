@@ -1,8 +1,14 @@
-"""A recogniser: reads letters one by one and says, before each and at the end, how likely the word is in a language.
+"""The Moore network: a recogniser, which says before each letter and at the end how likely a word is in a language.
 
-Parameters: a state to begin in, a vector for each letter, a gated cell and a readout. One layer: `O × [I, X]`. The
-coalgebra that they make is a Moore machine, so `cdl.run` runs it, `cdl.start` feeds it, and `automata` reads the
-automaton that it has learnt.
+| the mathematics                                          | here                                                     |
+| -------------------------------------------------------- | -------------------------------------------------------- |
+| the functor `O × [I, X]`                                 | `MooreF`                                                 |
+| `P × S → O × [I, S] ≅ (P × S → O) × (P × S × I → S)`     | `Recogniser`: `read`, and `cell` after `letters`         |
+| the map into the final coalgebra, `S → (I* → O)`         | `run`, `start`; `respond` for one word by definition     |
+
+`automata` reads the automaton that it has learnt.
+
+(Gavranović et al., *Categorical Deep Learning*, 2024, example I.5.)
 """
 
 import equinox as eqx

@@ -69,6 +69,8 @@ from .parametric import lift as lift, unroll as unroll, Untied as Untied, Place 
 # maps with a way back, and learning
 from .optic import Optic as Optic, Lens as Lens, to_lens as to_lens, to_optic as to_optic
 from .optic import reverse as reverse, ParaOptic as ParaOptic
+from .optic import DifferentiableMap as DifferentiableMap, R as R, D as D, SmoothMap as SmoothMap
+from .optic import Z2Map as Z2Map, z2 as z2
 
 # every law, to be checked on instances of one's own
 from . import laws as laws

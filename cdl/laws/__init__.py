@@ -18,3 +18,4 @@ from ._monad import eilenberg_moore as eilenberg_moore, eilenberg_moore_map as e
 from ._interfaces import LawfulFunctor as LawfulFunctor, LawfulMonad as LawfulMonad, LawfulComonad as LawfulComonad
 from ._parametric import bicategory as bicategory, reparametrisation as reparametrisation
 from ._optics import sliding as sliding, optics as optics, reverse_functor as reverse_functor
+from ._reverse_derivative import reverse_derivative as reverse_derivative, left_additive as left_additive

@@ -5,3 +5,7 @@ from ._optic import Optic as Optic
 from ._lens import Lens as Lens, to_lens as to_lens, to_optic as to_optic
 from ._reverse import reverse as reverse
 from ._para_optic import ParaOptic as ParaOptic
+from ._category import DifferentiableMap as DifferentiableMap, R as R, D as D
+from ._smooth import SmoothMap as SmoothMap
+from .z2 import Z2Map as Z2Map
+from . import z2 as z2

@@ -1,0 +1,55 @@
+"""Smooth maps between vectors: the reverse derivative category of `jax.vjp`."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from ._category import DifferentiableMap
+
+
+POINTS = 2  # how many points two maps are compared at
+
+
+@final
+@dataclass(frozen=True)
+class SmoothMap(DifferentiableMap["SmoothMap"]):
+    """A smooth map `Rⁿ → Rᵐ`, as a function from vectors to vectors; its reverse derivative is `jax.vjp`'s."""
+
+    source: int
+    target: int
+    fn: Callable[[Array], Array]
+
+    def __call__(self, x: Array, /) -> Array:
+        return self.fn(x)
+
+    def __rshift__(self, other: "SmoothMap") -> "SmoothMap":
+        return SmoothMap(self.source, other.target, lambda x: other.fn(self.fn(x)))
+
+    def __and__(self, other: "SmoothMap") -> "SmoothMap":
+        both = lambda x: jnp.concatenate([self.fn(x), other.fn(x)])
+        return SmoothMap(self.source, self.target + other.target, both)
+
+    def __add__(self, other: "SmoothMap") -> "SmoothMap":
+        return SmoothMap(self.source, self.target, lambda x: self.fn(x) + other.fn(x))
+
+    @classmethod
+    def pick(cls, source: int, places: Sequence[int], /) -> "SmoothMap":
+        index = np.asarray(places, int)
+        return SmoothMap(source, len(places), lambda x: x[index])
+
+    @classmethod
+    def zero(cls, source: int, target: int, /) -> "SmoothMap":
+        return SmoothMap(source, target, lambda x: jnp.zeros((target, *x.shape[1:]), x.dtype))
+
+    def reversed(self) -> "SmoothMap":
+        n = self.source
+        return SmoothMap(n + self.target, n, lambda x: jax.vjp(self.fn, x[:n])[1](x[n:])[0])
+
+    def observed(self) -> Any:
+        rng = np.random.default_rng(self.source)
+        return [self.fn(jnp.asarray(rng.normal(size=self.source))) for _ in range(POINTS)]

@@ -3,4 +3,6 @@
 # isort: off
 from ._para import Para as Para, identity as identity, swap as swap, fanout as fanout
 from ._unroll import lift as lift, unroll as unroll, Untied as Untied, Place as Place
-from . import two_cells as two_cells
+from ._square import square as square, Square as Square, discard as discard
+from ._change import change as change, Change as Change, power as power, TANGENT as TANGENT
+from . import two_cells as two_cells, actegory as actegory

@@ -1,0 +1,64 @@
+"""The square of a parametric algebra, and the comonoid on its parameters.
+
+```
+    F μF ──── F h ────▶ F A          h : P × μF → A, the fold: the map out of the initial algebra
+      │                  │           a : P × F A → A, the algebra
+     embed      ⇐        a
+      ▼                  ▼
+     μF ────── h ──────▶ A
+```
+
+One way round has the parameters of `h` at the children and those of `a` at the root, `P × P`; the other has `P`. So the
+square is not an equation: it is filled by a 2-cell, a map `P → P × P` along which the two ways agree. For the fold that
+is `Δ`, and with `P → 1`, at a variable of the free monad, where there is no cell and so no parameter, it is a comonoid.
+This is where weight tying comes from.
+
+(Gavranović et al., *Categorical Deep Learning*, 2024, section 3.2 and theorem G.10.)
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+
+from ..algebra import algebra, cata
+from ..functor import Base
+from ._para import Para
+from ._unroll import lift
+
+
+T = TypeVar("T")
+P = TypeVar("P")
+A = TypeVar("A")
+
+
+class Square(eqx.Module, Generic[P]):
+    """The two ways round, as parametric maps of one layer of trees, and what fills the square."""
+
+    through: Para[tuple[P, P], Any, Any]  # first the fold of the children, then the algebra
+    direct: Para[P, Any, Any]  # the fold of the tree that the layer is
+    cell: Callable[[P], tuple[P, P]]
+
+    def along(self, cell: Callable[[P], tuple[P, P]]) -> Para[P, Any, Any]:
+        """The way through, along a map that may be another than the square's own: equal to `direct` or not."""
+        return self.through.reparametrise(cell, at=self.direct.params)
+
+
+def square(alg: Para[P, Base[T, A], A], /) -> Square[P]:
+    """The square that says that the fold of a parametric algebra is a lax homomorphism, and its 2-cell `Δ`."""
+    fold = Para(alg.params, _Fold(alg.fn))
+    return Square(lift(fold) >> alg, fold, lambda params: (params, params))
+
+
+def discard(params: Any, /) -> tuple[()]:
+    """`P → 1`, the counit beside `Δ`."""
+    del params
+    return ()
+
+
+class _Fold(eqx.Module):
+    fn: Callable[[Any, Any], Any]
+
+    def __call__(self, params: Any, tree: Any) -> Any:
+        at: Any = algebra(lambda layer: self.fn(params, layer))
+        return cata(at)(tree)

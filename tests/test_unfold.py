@@ -276,8 +276,9 @@ def test_machines_words_and_what_is_no_layer_are_refused():
         unfold(lambda s: s, jnp.zeros(2), 5)
 
 
-def test_a_family_of_several_sorts_is_refused():
-    with pytest.raises(SignatureError, match=r"`OfTwo` is of a family of 2 sorts.*grow such trees with `ana`"):
+def test_a_layer_of_a_family_of_several_sorts_is_refused_where_there_is_one_coalgebra():
+    words = "`OfTwo` is of a family of 2 sorts, and the number of coalgebras is 1: give one for each sort"
+    with pytest.raises(SignatureError, match=words):
         unfold(lambda s: choose(jnp.zeros(2), Leaf(s), OfTwo(s, s)), jnp.zeros(2), 5)
 
 

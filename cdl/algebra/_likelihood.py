@@ -5,58 +5,114 @@
 | `p(t) = Π p(constructor | seed)` over the nodes of `t` | `exp(likelihood(coalg, seed)(t))`   |
 
 A coalgebra scores the layers it might give (`choose`), and `ana` draws one by the softmax of the scores. A tree says at
-each node which one was drawn, and so which seeds are below: this is teacher forcing.
+each node which one was drawn, and so which seeds are below: this is teacher forcing. In a family of sorts, each place
+has a seed of its sort, and each sort a coalgebra.
 """
 
+import functools
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, overload, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._errors import ForeignLayer
-from ..functor import Base, Fix, holes
-from ..functor._read import layout
-from ..functor.poly import ManyOf, walk
+from .._errors import ForeignLayer, SignatureError
+from ..functor import Base, Fix, Fix1of2, Fix2of2, holes
+from ..functor._fmap import sorted_holes
+from ..functor._read import layout, sorts, tag, tag_name
+from ..functor.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 from ._algebra import name_of
 from ._unfolds import Choice, expect_layer
 
 
 T = TypeVar("T")
+U = TypeVar("U")
 S = TypeVar("S")
+R = TypeVar("R")
 
-Payload = Callable[[Any, Any], Any]
+Payload: TypeAlias = Callable[[Any, Any], Any]
+LogProb: TypeAlias = Float[Array, ""]
+Coalgebra: TypeAlias = Callable[[Any], Any]
+Coalgebras: TypeAlias = tuple[Coalgebra, Coalgebra, Coalgebra, *tuple[Coalgebra, ...]]  # of three sorts or more
 
 
+@overload
 def likelihood(
     coalg: Callable[[S], Base[T, S]], seed: S, /, *, payload: Payload | None = None
-) -> Callable[[Fix[T]], Float[Array, ""]]:
+) -> Callable[[Fix[T]], LogProb]: ...
+@overload
+def likelihood(
+    coalg: tuple[Callable[[S], Base[T, tuple[S, R]]], Callable[[R], Base[U, tuple[S, R]]]],
+    seed: tuple[S, R],
+    /,
+    *,
+    payload: Payload | None = None,
+) -> tuple[Callable[[Fix1of2[T, U]], LogProb], Callable[[Fix2of2[T, U]], LogProb]]: ...
+@overload
+def likelihood(
+    coalg: Coalgebras, seed: tuple[Any, ...], /, *, payload: Payload | None = None
+) -> tuple[Callable[[Any], LogProb], ...]: ...
+def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> Any:
     """The log-probability that `ana(coalg, key=…)` grows a tree's constructors from a seed.
 
-    **Arguments:** `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability of the
-    tree's payloads; without, payloads are taken as given.
+    **Arguments:** `coalg`, `seed`: those of `ana`; for a family of sorts, a tuple of each, in the order of the sorts.
+    `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability of the tree's
+    payloads; without, payloads are taken as given.
 
-    **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways.
+    **Returns:** a function from trees; for a family, a tuple of them, one for the trees of each sort.
+
+    **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
+    where there are not as many coalgebras as sorts, or they are in another order.
     """
+    coalgs, seeds = of_sorts(coalg, seed)
 
-    def total(tree: Fix[T]) -> Float[Array, ""]:
-        waiting: list[tuple[Any, Any]] = [(seed, tree)]
+    def total(sort: int, tree: Any) -> LogProb:
+        waiting: list[tuple[tuple[int, Any], Any]] = [((sort, seeds[sort]), tree)]
         found = jnp.zeros(())
         while waiting:
-            here, node = waiting.pop()
-            layer, score = scored(coalg, here, node, payload)
+            (here, seed), node = waiting.pop()
+            expect_sorts(len(coalgs), type(node))
+            layer, score = scored(coalgs[here], seed, node, payload)
             found = found + score
-            waiting.extend(zip(holes(layer), holes(node), strict=True))
+            waiting.extend(zip(sorted_holes(layer), holes(node), strict=True))
         return found
 
-    return total
+    each = tuple(functools.partial(total, sort) for sort in range(len(coalgs)))
+    return each if isinstance(coalg, tuple) else each[0]
+
+
+def of_sorts(coalg: Any, seeds: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The coalgebra and the seeds of each sort. **Raises:** `SignatureError` where there are not as many of each."""
+    if not isinstance(coalg, tuple):
+        return (coalg,), (seeds,)
+    if not isinstance(seeds, tuple) or len(seeds) != len(coalg):
+        given = f"{len(seeds)} seeds" if isinstance(seeds, tuple) else f"a `{type(seeds).__name__}` of seeds"
+        raise SignatureError(
+            f"there are {len(coalg)} coalgebras, and {given}: give seeds for each sort, in a tuple, in the same order."
+        )
+    return coalg, seeds
+
+
+def expect_sorts(count: int, kind: type[Any]) -> None:
+    """**Raises:** `SignatureError` where a constructor's family has not so many sorts."""
+    if sorts(kind) not in (0, count):
+        raise SignatureError(
+            f"`{kind.__name__}` is of a family of {sorts(kind)} sorts, and the number of coalgebras is {count}: give "
+            "one for each sort, in a tuple, in the order of the tuple in `Base[T, tuple[…]]`."
+        )
 
 
 def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload | None) -> tuple[Any, Any]:
     """The layer that a coalgebra proposes with a node's constructor and shape, and its log-probability."""
     given = coalg(seed)
     layers = given.layers if isinstance(given, Choice) else (expect_layer(given),)
+    own, tags = tag(type(node)), [tag(type(layer)) for layer in layers]
+    if own not in tags and None not in (own, *tags):
+        raise SignatureError(
+            f"`{name_of(coalg)}` gives layers of `{tag_name(tags[0])}`, and the node is a `{type(node).__name__}` of "
+            f"`{tag_name(own)}`: give a coalgebra for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+        )
     same = [i for i, layer in enumerate(layers) if type(layer) is type(node) and _alike(layer, node)]
     name, kind = name_of(coalg), type(node).__name__
     if any(isinstance(term, ManyOf) for term in walk(layout(type(node)))):
@@ -75,10 +131,20 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
 
 def _alike(layer: Any, node: Any) -> bool:
     """Whether two layers of a constructor have children in the same places."""
-    fields = ((getattr(x, name) for name in layout(type(node)).names) for x in (layer, node))
-    return all(_places(a) == _places(b) for a, b in zip(*fields, strict=True))
+    term = layout(type(node))
+    return _places(term, layer) == _places(term, node)
 
 
-def _places(field: Any) -> Any:
-    """How many places a field has, as far as its value says: none, one, or those of a tuple."""
-    return len(field) if isinstance(field, tuple) else field is None
+def _places(term: Poly, value: Any) -> Any:
+    """Which children there are, where a value may have more of them or fewer."""
+    match term:
+        case Record(_, names, factors):
+            return [_places(f, getattr(value, n)) for n, f in zip(names, factors, strict=True)]
+        case Product(factors):
+            return [_places(f, x) for f, x in zip(factors, value, strict=True)]
+        case Maybe(of):
+            return value is not None and [_places(of, value)]
+        case ListOf(of):
+            return [_places(of, x) for x in value]
+        case _:
+            return True

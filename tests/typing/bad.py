@@ -40,8 +40,10 @@ from good import (
     Return,
     rows,
     seeds,
+    several,
     shards,
     signed,
+    some_terms,
     sprout,
     Stmt,
     StmtF,
@@ -78,12 +80,14 @@ from cdl import (
     feedback,
     Fix,
     fold,
+    follow,
     Free,
     futu,
     Grown,
     histo,
     hylo,
     Left,
+    likelihood,
     List,
     ListF,
     Many,
@@ -327,6 +331,10 @@ one_for_many: Fix1of2[Term, Stmt] = Lam(Return(Num(1.0)))  # error
 many_of_the_wrong_sort: Fix1of2[Term, Stmt] = Lam(Many([Num(1.0)]))  # error
 ana(grow_stmt, grow_term)  # error
 wrong_sort: Callable[[int], Fix2of2[Term, Stmt]] = ana(grow_term, grow_stmt)[0]  # error
+likelihood((grow_stmt, grow_term), (2, "ab"))  # error
+likelihood((grow_term, grow_stmt), ("ab", 2))  # error
+likelihood(grow_term, 2)  # error
+likelihood((grow_term, grow_stmt), (2, "ab"))[0](program)  # error
 
 
 # Machines.
@@ -369,13 +377,23 @@ MealyF(1)  # error
 unfold(to_strings, seeds, 3)  # error
 unfold(to_nothing, seeds, 3)  # error
 unfold(countdown, "a", 3)  # error
-wrong_grown: Grown[List[float]] = unfold(sprout, seeds, 3)  # error
+wrong_grown: Grown[Fix[List[float]]] = unfold(sprout, seeds, 3)  # error
 unfold(sprout, seeds).trees()  # error
 refold(total, to_strings, seeds)  # error
 refold(of_strings, countdown, seeds)  # error
 refold(total, sprout, seeds)  # error: mypy
 wrong_value: str = refold(total, countdown, seeds)  # error
 wrong_pair: float = refold(total, chosen, seeds, 9)  # error
+unfold((grow_stmt, grow_term), (seeds, seeds), 9)  # error
+unfold((grow_term, grow_stmt), ("a", seeds), 9)  # error
+unfold(grow_term, seeds, 9)  # error
+grown_of_the_wrong_sort: list[Fix2of2[Term, Stmt]] = some_terms.trees()  # error
+refold((OfStmt(), OfTerm()), (grow_term, grow_stmt), (seeds, seeds), 9)  # error
+refold((OfTerm(), OfStmt()), (grow_stmt, grow_term), (seeds, seeds), 9)  # error
+refold((OfTerm(), OfStmt()), (grow_term, grow_stmt), (seeds, seeds))  # error
+follow((grow_stmt, grow_term), several, (2, "ab"))  # error
+follow((grow_term, grow_stmt), several, 2)  # error
+follow(to_strings, several, 2)  # error
 shard_mean(of_part)(tree, shards)  # error
 shard_mean(of_part)(net, seeds)  # error
 shard_mean(sprout)  # error

@@ -31,6 +31,7 @@ from cdl import (
     Fix,
     fmap,
     fold,
+    follow,
     Forest,
     Free,
     futu,
@@ -39,6 +40,7 @@ from cdl import (
     hylo,
     interpret,
     Left,
+    likelihood,
     Lin,
     linear_recurrence,
     Link,
@@ -397,6 +399,9 @@ assert_type(of_term(term), int)
 assert_type(of_stmt(program), str)
 grown_term, grown_stmt = ana(grow_term, grow_stmt)
 assert_type(of_term(grown_term(2)), int)
+likely_term, likely_stmt = likelihood((grow_term, grow_stmt), (2, "ab"))
+assert_type(likely_term(term).ndim, int)
+assert_type(likely_stmt(program).ndim, int)
 
 
 def in_free(text: str) -> Free[List[float], int]:
@@ -426,13 +431,22 @@ def of_part(net: Net, part: Forest) -> tuple[Vector, Vector]:
 seeds = jnp.zeros((2, 3))
 net = Net(jnp.ones(3))
 shards = shard([pack(ExprF, [tree])], jax.make_mesh((1,), ("data",)))
-assert_type(unfold(sprout, seeds, 9), Grown[Expr])
+assert_type(unfold(sprout, seeds, 9), Grown[Fix[Expr]])
 assert_type(unfold(sprout, seeds, 9).trees(), list[Fix[Expr]])
 assert_type(unfold(chosen, seeds, 9), Lists[float])
 assert_type(unfold(ticking, seeds, 9), int)
 assert_type(refold(total, chosen, seeds, 9)[0], float)
 assert_type(refold(total, countdown, seeds), float)
 assert_type(refold(net, sprout, seeds).ndim, int)
+some_terms, some_stmts = unfold((grow_term, grow_stmt), (seeds, seeds), 9)
+assert_type(some_terms.trees(), list[Fix1of2[Term, Stmt]])
+assert_type(some_stmts.trees(), list[Fix2of2[Term, Stmt]])
+(of_terms, undone), (of_stmts, _) = refold((OfTerm(), OfStmt()), (grow_term, grow_stmt), (seeds, seeds), 9)
+assert_type(of_terms, int)
+assert_type(of_stmts, str)
+several = pack((TermF, StmtF), [term, program])
+assert_type(follow((grow_term, grow_stmt), several, (2, "ab")).ndim, int)
+assert_type(follow(sprout, several, seeds).ndim, int)
 assert_type(shards, Shards[Forest])
 assert_type(shard_mean(of_part)(net, shards).ndim, int)
 

@@ -5,13 +5,15 @@ its score is summed.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, overload, TypeVar
 
+import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
+from ..._errors import SignatureError
 from ...algebra._algebra import name_of
-from ...algebra._likelihood import Payload, scored
+from ...algebra._likelihood import Coalgebras, of_sorts, Payload, scored
 from ...functor import Base
 from ..folds._walk import take
 from ..forests._forest import Forest
@@ -19,27 +21,61 @@ from ._inherit import descend
 
 
 T = TypeVar("T")
+U = TypeVar("U")
 S = TypeVar("S")
+R = TypeVar("R")
 
 
+@overload
 def follow(
     coalg: Callable[[S], Base[T, S]], forest: Forest, seeds: S, /, *, payload: Payload | None = None
-) -> Float[Array, " trees"]:
+) -> Float[Array, " trees"]: ...
+@overload
+def follow(
+    coalg: tuple[Callable[[S], Base[T, tuple[S, R]]], Callable[[R], Base[U, tuple[S, R]]]],
+    forest: Forest,
+    seeds: tuple[S, R],
+    /,
+    *,
+    payload: Payload | None = None,
+) -> Float[Array, " trees"]: ...
+@overload
+def follow(
+    coalg: Coalgebras, forest: Forest, seeds: tuple[Any, ...], /, *, payload: Payload | None = None
+) -> Float[Array, " trees"]: ...
+def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None = None) -> Float[Array, " trees"]:
     """`likelihood(coalg, seed)` at every tree of a forest, in one compiled program, by teacher forcing.
 
     Differentiable in the coalgebra's arrays, in the seeds and in the forest's payload.
 
     **Arguments:** `coalg`: for one seed, the same as for `ana`. `seeds`: one for each tree, with a leading axis of the
-    trees. `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability of the tree's
-    payloads; without, payloads are taken as given.
+    trees. For a family of sorts, a tuple of each, in the order of the sorts; the seeds of a sort are those of its own
+    trees, in their order. `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability
+    of the tree's payloads; without, payloads are taken as given.
+
+    **Returns:** one number for each tree, in the order of the forest, of whatever sort they are.
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `CarrierMismatch`
-    where a seed below is not like those at the roots.
+    where a seed below is not like those at the roots, or there are not as many seeds as trees; `SignatureError` where
+    the coalgebras are not those of the forest's sorts, in their order.
     """
-
-    def step(seed: Any, layer: Any) -> tuple[Any, Any]:
-        return scored(coalg, seed, layer, payload)
-
-    _, scores = descend((step,), (name_of(coalg),), forest, (seeds,), (None,), leaves=True)
+    coalgs, tops = of_sorts(coalg, seeds)
+    if len(coalgs) != len(forest.family):
+        raise SignatureError(
+            f"the forest has {len(forest.family)} sorts, and `follow` was given {len(coalgs)} coalgebras: give one for "
+            "each sort, in a tuple, in the order in which `pack` was given the signatures."
+        )
+    steps, names = tuple(Scored(c, payload) for c in coalgs), tuple(map(name_of, coalgs))
+    _, scores = descend(steps, names, forest, tops, (None,) * len(tops), leaves=True, given="`seeds`")
     tree = take(forest.tree, forest.row[: forest.bucket.nodes])
     return jax.ops.segment_sum(scores, tree, len(forest))  # past the last node the scores are zero
+
+
+class Scored(eqx.Module):
+    """A coalgebra as a step: what it proposes at a node goes down, and how likely the node is stays there."""
+
+    coalg: Callable[[Any], Any]
+    payload: Payload | None
+
+    def __call__(self, seed: Any, layer: Any) -> tuple[Any, Any]:
+        return scored(self.coalg, seed, layer, self.payload)

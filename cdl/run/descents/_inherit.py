@@ -20,7 +20,7 @@ from ..folds._residual import filled, wanted
 from ..folds._walk import Arrays, spread, take
 from ..forests._forest import Forest
 from ._descend import Descent
-from ._step import plain, Steps
+from ._step import Plain, Steps
 
 
 T = TypeVar("T")
@@ -55,25 +55,36 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     steps, tops = (step, at_root) if many else ((step,), (at_root,))
     given = (None,) * len(steps) if values is None else values if many else (values,)
     names = tuple(map(name_of, steps))
-    handed, _ = descend(tuple(map(plain, steps)), names, forest, tops, given, leaves=False)
+    handed, _ = descend(tuple(map(Plain, steps)), names, forest, tops, given, leaves=False)
     return handed if many else handed[0]
 
 
 def descend(
-    steps: Any, names: tuple[str, ...], forest: Forest, tops: tuple[Any, ...], values: tuple[Any, ...], *, leaves: bool
+    steps: Any,
+    names: tuple[str, ...],
+    forest: Forest,
+    tops: tuple[Any, ...],
+    values: tuple[Any, ...],
+    *,
+    leaves: bool,
+    given: str = "`at_root`",
 ) -> tuple[tuple[Any, ...], Any]:
-    """What every node inherits, for each sort, and what the steps give of the nodes' own, both in pre-order."""
+    """What every node inherits, for each sort, and what the steps give of the nodes' own, both in pre-order.
+
+    `leaves`: whether there is a step where there are no children. `given`: what an error calls the `tops`.
+    """
     if not len(steps) == len(tops) == len(values) == len(forest.family):
         raise SignatureError(
             f"the forest has {len(forest.family)} sorts, and there are {len(steps)} steps, {len(tops)} values at the "
             f"root and {len(values)} at the nodes: give one of each for each sort, in their order."
         )
-    for top, roots in zip(tops, forest.roots, strict=True):
+    for sort, (top, roots) in enumerate(zip(tops, forest.roots, strict=True)):
         for x in jax.tree.leaves(top):
             if jnp.shape(x)[:1] != roots.shape:
+                which = f"{len(roots)} trees" + (f" of sort {sort}" if len(tops) > 1 else "")
                 raise CarrierMismatch(
-                    f"`at_root` has an array of shape {jnp.shape(x)}, and the forest {len(roots)} trees: give the "
-                    "values at the roots a leading axis of the trees, as `jnp.broadcast_to` does."
+                    f"{given} has an array of shape {jnp.shape(x)}, and the forest {which}: give the values at the "
+                    "roots a leading axis of the trees, as `jnp.broadcast_to` does."
                 )
     return _descend(steps, names, forest, tops, values, leaves)
 
@@ -129,10 +140,11 @@ def _rule_backward(found: Any, given: Any, perturbed: Any, inputs: Any, integers
 
 def _storage(values: tuple[Any, ...]) -> Storage:
     """The carriers of values with a leading axis, one for each sort."""
+    one: Callable[[Any], Any] = lambda x: jax.typeof(x).update(shape=jnp.shape(x)[1:])
     carriers = {}
     for s, x in enumerate(values):
-        leaves, structure = jax.tree.flatten(jax.eval_shape(lambda x: jax.tree.map(lambda y: jnp.asarray(y)[0], x), x))
-        carriers[s] = Carrier(structure, tuple(leaves))
+        leaves, structure = jax.tree.flatten(x)
+        carriers[s] = Carrier(structure, tuple(map(one, map(jnp.asarray, leaves))))
     return Storage(carriers)
 
 

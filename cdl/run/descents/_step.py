@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
@@ -110,6 +111,10 @@ class Steps:
         return [x.astype(a.dtype) for x, a in zip(arrays, carrier.leaves, strict=True)]
 
 
-def plain(step: Callable[[Any, Any], Any]) -> Callable[[Any, Any], tuple[Any, Any]]:
+class Plain(eqx.Module):
     """A step that gives nothing of the node's own."""
-    return lambda value, layer: (given_down(step, value, layer), ())
+
+    step: Callable[[Any, Any], Any]
+
+    def __call__(self, value: Any, layer: Any) -> tuple[Any, Any]:
+        return given_down(self.step, value, layer), ()

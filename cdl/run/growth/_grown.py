@@ -11,16 +11,15 @@ from jaxtyping import Array, Bool, Float, Int
 from returns.result import Failure, Result, Success
 
 from ..._errors import TreeTooLarge
-from ...functor import Fix
-from ...functor._read import signature_name
+from ...functor._read import tag, tag_name
 from ._candidates import Candidate
 
 
-T = TypeVar("T")
+R = TypeVar("R")
 
 
-class Grown(eqx.Module, Generic[T]):
-    """Trees of the functor `T`, node by node in pre-order, padded to the budget; made by `unfold`.
+class Grown(eqx.Module, Generic[R]):
+    """Trees of type `R`, which is a `Fix`, node by node in pre-order, padded to the budget; made by `unfold`.
 
     | field      | what it holds                                                                                 |
     | ---------- | --------------------------------------------------------------------------------------------- |
@@ -30,6 +29,8 @@ class Grown(eqx.Module, Generic[T]):
     | `log_prob` | the logarithm of the chance of that choice; 0 where there was none                            |
     | `count`    | how many nodes each tree has                                                                  |
     | `waiting`  | how many places of each tree still hold a seed, because the budget was spent                  |
+
+    In a family the layers are numbered through all sorts, those of the first one first.
 
     The payload and `log_prob` are differentiable in the coalgebra's arrays and in the seeds.
     """
@@ -55,7 +56,7 @@ class Grown(eqx.Module, Generic[T]):
         """Which trees are unfinished."""
         return self.waiting > 0
 
-    def trees(self) -> list[Fix[T]]:
+    def trees(self) -> list[R]:
         """The trees as values, as `ana` gives them. On the host.
 
         **Raises:** `TreeTooLarge` where one is cut, with how many places wait.
@@ -70,7 +71,7 @@ class Grown(eqx.Module, Generic[T]):
             )
         return self._built(range(len(self)))
 
-    def results(self) -> list[Result[Fix[T], TreeTooLarge]]:
+    def results(self) -> list[Result[R, TreeTooLarge]]:
         """Each tree as a `Success`, or as a `Failure` where it is cut. On the host."""
         waiting, nodes = np.asarray(self.waiting), self.choice.shape[1]
         finished = np.flatnonzero(waiting == 0)
@@ -96,7 +97,8 @@ class Grown(eqx.Module, Generic[T]):
         return roots
 
     def __repr__(self) -> str:
-        name = signature_name(c.constructor for c in self.candidates)
+        tags = dict.fromkeys(tag(c.constructor) for c in self.candidates)
+        name = " and ".join(tag_name(t) for t in tags if t is not None) or tag_name(None)
         if isinstance(self.count, Tracer):
             return f"Grown trees of {name}: {len(self)} of at most {self.choice.shape[1]} nodes, traced"
         count, cut = np.asarray(self.count), int((np.asarray(self.waiting) > 0).sum())

@@ -6,6 +6,7 @@
 | is chosen, `γ` gives `choose(…)`     | `refold(α, γ, seeds, n)`: grown as by `unfold`, then read upwards (`_read`) |
 """
 
+import itertools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
@@ -15,22 +16,27 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from ..._errors import SignatureError
 from ...algebra import Algebra
+from ...algebra._likelihood import of_sorts
 from ...functor import Base
 from ..machines._state import arrays, leading
-from ._candidates import trace
 from ._grow import Plan
 from ._grow_rule import grown_rows
 from ._grown import waiting_of
 from ._read import values_of
 from ._readings import readings
+from ._sorts import at_roots, trace_all
 from ._split import refold_split
-from ._unfold import LANES, one, plan_of
+from ._unfold import by_sort, counted, LANES, one, plan_of
 
 
 T = TypeVar("T")
+U = TypeVar("U")
 A = TypeVar("A")
+B = TypeVar("B")
 S = TypeVar("S")
+R = TypeVar("R")
 
 
 @overload
@@ -46,6 +52,17 @@ def refold(
     total: int | None = None,
     lanes: int = LANES,
 ) -> tuple[A, Int[Array, " trees"]]: ...
+@overload
+def refold(
+    alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
+    coalg: tuple[Callable[[S], Base[T, tuple[S, R]]], Callable[[R], Base[U, tuple[S, R]]]],
+    seeds: tuple[S | Array, R | Array],
+    /,
+    nodes: int,
+    *,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> tuple[tuple[A, Int[Array, " trees"]], tuple[B, Int[Array, " more"]]]: ...
 def refold(
     alg: Any, coalg: Any, seeds: Any, /, nodes: int | None = None, *, total: int | None = None, lanes: int = LANES
 ) -> Any:
@@ -55,22 +72,32 @@ def refold(
     as a fast Fourier transform does; seeds and values may have other shapes further down. With `nodes`, it gives
     `choose(scores, …)` and the best layer is taken, within that budget. Differentiable in all arrays.
 
-    **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays with one row for each seed. `nodes`: the
-    most calls that there may be for one seed. `total`: for all together. `lanes`: how many trees grow at a time.
+    **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays with one row for each seed. With `nodes`
+    also tuples of these, in the order of the sorts of a family. `nodes`: the most calls that there may be for one seed.
+    `total`: for all together. `lanes`: how many trees grow at a time.
 
     **Returns:** the value of every seed; with `nodes` also how many calls of each were left undone. Where that is not
-    0 the value is not known, and is `nan`, or the least integer.
+    0 the value is not known, and is `nan`, or the least integer. For a family, a tuple of such pairs.
 
     **Raises:** `CdlError` where the shapes lead to no end, `ForeignLayer` where the coalgebra chooses and there is no
-    `nodes`; `CarrierMismatch` with `nodes`, where seeds or values differ in form.
+    `nodes`; `CarrierMismatch` with `nodes`, where seeds or values differ in form; `SignatureError` where there are not
+    as many of each as sorts, they are in another order, or there is no `nodes` for them.
     """
+    coalgs, each = of_sorts(coalg, seeds)
     if nodes is None:
+        if isinstance(coalg, tuple):
+            raise SignatureError(
+                f"there are {len(coalgs)} coalgebras, for a family of sorts, and what a seed's shape decides is of one "
+                "sort: let them `choose`, and give `refold` a number of `nodes`."
+            )
         seeds = jax.tree.map(lambda x: jnp.asarray(x) if eqx.is_array_like(x) and jnp.ndim(x) else x, seeds)
         rows = leading(eqx.filter(seeds, eqx.is_array), "the seeds", "one for each tree")
         return _split(alg, coalg, seeds, rows)
-    seeds = arrays(seeds, "a seed")
-    trees = leading(seeds, "the seeds", "one for each tree")
-    return _bounded(alg, coalg, seeds, plan_of(trees, nodes, total, lanes))
+    each = tuple(arrays(x, "a seed") for x in each)
+    trees = counted(each)
+    algs = alg if isinstance(alg, tuple) else (alg,)
+    found = _bounded(algs, coalgs, each, trees, plan_of(sum(trees), nodes, total, lanes))
+    return found if isinstance(coalg, tuple) else found[0]
 
 
 @eqx.filter_jit
@@ -79,16 +106,21 @@ def _split(alg: Any, coalg: Any, seeds: Any, rows: int) -> Any:
 
 
 @eqx.filter_jit
-def _bounded(alg: Any, coalg: Any, seeds: Any, plan: Plan) -> Any:
-    growth, weights = trace(coalg, one(seeds), False)
-    rows, steps, at = grown_rows(growth, plan, weights, jax.tree.leaves(seeds), None)
-    found, own = readings(alg, growth)
-    row, waiting = jnp.maximum(at, 0), waiting_of(rows, at)
+def _bounded(algs: Any, coalgs: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> Any:
+    growth, weights = trace_all(coalgs, one(seeds), False)
+    rows, steps, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), None)
+    found, own = readings(algs, growth)
+    waiting = waiting_of(rows, at)
     cut = (waiting > 0)[jnp.maximum(rows.tree, 0)] if plan.trees else rows.tree < 0
     rows = eqx.tree_at(lambda r: r.tree, rows, jnp.where(cut, -1, rows.tree))
-    values = values_of(found, growth.places, own, rows, steps)
-    roots = [_known(waiting, v.reshape(-1, *v.shape[2:])[row[:, 0]]) for v in values]
-    return jax.tree.unflatten(found.structure, roots), waiting
+    values = [v.reshape(-1, *v.shape[2:]) for v in values_of(found, growth.places, own, rows, steps)]
+
+    def roots(sort: int, row: Any, waiting: Any) -> Any:
+        known = [_known(waiting, v[jnp.maximum(row[:, 0], 0)]) for v in values]
+        return found.of(sort, known), waiting
+
+    each = zip(range(len(trees)), by_sort(at, trees), by_sort(waiting, trees), strict=True)
+    return tuple(itertools.starmap(roots, each))
 
 
 def _known(waiting: Any, roots: Any) -> Any:

@@ -15,7 +15,8 @@ import jax.numpy as jnp
 from ..._errors import CdlError, ForeignLayer
 from ...algebra._algebra import apply, name_of
 from ...algebra._unfolds import Choice, expect_layer
-from ._candidates import Candidate, show, take_apart
+from ._candidates import Candidate
+from ._tracing import show, take_apart
 
 
 @dataclass
@@ -85,9 +86,9 @@ def _layer(coalg: Any, group: Group) -> tuple[Candidate, Any, list[Any]]:
                 f"`{name_of(coalg)}` chooses among layers by their scores, so that shapes do not say how far it goes: "
                 "give `refold` the most `nodes` that a tree may have."
             )
-        payload, form, places = take_apart(coalg, expect_layer(given))
-        candidate = Candidate(type(given), form, tuple(range(len(payload))), len(places))
-        parts = [eqx.partition(place, eqx.is_array) for place in places]
+        payload, form, places = take_apart(coalg, expect_layer(given), 1)
+        candidate = Candidate(type(given), form, tuple(range(len(payload))), (0,) * len(places))
+        parts = [eqx.partition(place, eqx.is_array) for _, place in places]
         found.append((candidate, [static for _, static in parts]))
         return payload, [arrays for arrays, _ in parts]
 

@@ -6,9 +6,11 @@
 | `1 + A × X`         | each list, as far as so many nodes            | one scan with a mask (`_stream`)             |
 | any other           | each tree, as far as so many nodes            | a stack for each lane (`_grow`)              |
 
-It is `ana` at every seed, as one program. Reverse mode of trees is a rule of its own (`_grow_rule`).
+It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
+(`_grow_rule`).
 """
 
+import itertools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
@@ -17,18 +19,22 @@ import jax
 from jaxtyping import Array, PRNGKeyArray
 
 from ..._errors import CdlError
-from ...functor import Base, Cons, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
+from ...algebra._likelihood import Coalgebras, of_sorts
+from ...functor import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
 from .._shapes import shaped
 from ..machines._state import arrays, leading
 from ..machines._stream import Lists, unfold_list, unfold_stream
-from ._candidates import kinds, trace
 from ._grow import Plan
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
+from ._sorts import at_roots, trace_all
+from ._tracing import kinds
 
 
 T = TypeVar("T")
+U = TypeVar("U")
 S = TypeVar("S")
+R = TypeVar("R")
 O = TypeVar("O")  # an output
 E = TypeVar("E")  # an element
 
@@ -57,7 +63,29 @@ def unfold(
     key: PRNGKeyArray | None = None,
     total: int | None = None,
     lanes: int = LANES,
-) -> Grown[T]: ...
+) -> Grown[Fix[T]]: ...
+@overload
+def unfold(
+    coalg: tuple[Callable[[S], Base[T, tuple[S, R]]], Callable[[R], Base[U, tuple[S, R]]]],
+    seeds: tuple[S | Array, R | Array],
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> tuple[Grown[Fix1of2[T, U]], Grown[Fix2of2[T, U]]]: ...
+@overload
+def unfold(
+    coalg: Coalgebras,
+    seeds: tuple[Any, ...],
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> tuple[Grown[Any], ...]: ...
 def unfold(
     coalg: Any, seeds: Any, /, nodes: int, *, key: Any = None, total: int | None = None, lanes: int = LANES
 ) -> Any:
@@ -68,34 +96,53 @@ def unfold(
     each has to be finite at every seed, in its derivatives too.
 
     **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of arrays
-    with one row for each tree. `nodes`: the most nodes that a tree may have; of a stream, how many outputs. `key`: for
-    coalgebras that take one, and to draw; the node numbered `i` in pre-order of tree `t` gets
-    `fold_in(fold_in(key, t), i)`. `total`: how many nodes all trees may have together, where most are far smaller than
-    the largest: trees within both bounds are never cut, and memory is for so many nodes. `lanes`: how many trees grow
-    at a time; each lane begins the next tree when it has finished one.
+    with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort has so many
+    trees as it has seeds, and trees are numbered through, those of the first sort first. `nodes`: the most nodes that a
+    tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to draw; the node numbered
+    `i` in pre-order of tree `t` gets `fold_in(fold_in(key, t), i)`. `total`: how many nodes all trees may have
+    together, where most are far smaller than the largest: trees within both bounds are never cut, and memory is for so
+    many nodes. `lanes`: how many trees grow at a time; each lane begins the next tree when it has finished one.
 
     **Returns:** the trees as arrays. One that would have had more nodes is cut there, and says how many places wait.
-    For a signature of lists, `Lists`; for streams, their outputs.
+    For a family, a tuple of these, of each sort's trees. For a signature of lists, `Lists`; for streams, their outputs.
 
     **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is no positive
-    number, and where a coalgebra branches on a seed's value; `CarrierMismatch` where it gives seeds of another form.
+    number, and where a coalgebra branches on a seed's value; `CarrierMismatch` where it gives seeds of another form;
+    `SignatureError` where there are not as many coalgebras as sorts, or they are in another order.
     """
-    seeds = arrays(seeds, "a seed")
-    trees = leading(seeds, "the seeds", "one for each tree")
-    return _unfolded(coalg, seeds, key, trees, nodes, total, lanes)
+    _, each = of_sorts(coalg, seeds)
+    each = tuple(arrays(x, "a seed") for x in each)
+    return _unfolded(coalg, each, key, counted(each), nodes, total, lanes)
+
+
+def counted(seeds: tuple[Any, ...]) -> tuple[int, ...]:
+    """How many seeds there are of each sort. **Raises:** `CdlError` where the leaves of one sort's differ in that."""
+    which = [f" of sort {s}" if len(seeds) > 1 else "" for s in range(len(seeds))]
+    return tuple(leading(x, f"the seeds{of}", "one for each tree") for x, of in zip(seeds, which, strict=True))
 
 
 @eqx.filter_jit
-def _unfolded(coalg: Any, seeds: Any, key: Any, trees: int, nodes: int, total: int | None, lanes: int) -> Any:
-    found = kinds(coalg, one(seeds), key is not None)
-    if found == {StreamF}:
-        return unfold_stream(coalg, seeds, nodes, key=key)
-    if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
-        return unfold_list(coalg, seeds, nodes, key=key)
-    plan = plan_of(trees, nodes, total, lanes)
-    growth, weights = trace(coalg, one(seeds), key is not None)
-    rows, _, at = grown_rows(growth, plan, weights, jax.tree.leaves(seeds), key)
-    return as_grown(growth.candidates, rows, at)
+def _unfolded(
+    coalg: Any, seeds: tuple[Any, ...], key: Any, trees: tuple[int, ...], nodes: int, total: int | None, lanes: int
+) -> Any:
+    family = isinstance(coalg, tuple)
+    if not family:
+        found = kinds(coalg, one(seeds[0]), key is not None)
+        if found == {StreamF}:
+            return unfold_stream(coalg, seeds[0], nodes, key=key)
+        if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
+            return unfold_list(coalg, seeds[0], nodes, key=key)
+    plan = plan_of(sum(trees), nodes, total, lanes)
+    growth, weights = trace_all(coalg if family else (coalg,), one(seeds), key is not None)
+    rows, _, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), key)
+    grown = [as_grown(growth.candidates, rows, part) for part in by_sort(at, trees)]
+    return tuple(grown) if family else grown[0]
+
+
+def by_sort(rows: Any, trees: tuple[int, ...]) -> list[Any]:
+    """The rows of each sort's trees."""
+    ends = list(itertools.accumulate(trees))
+    return [rows[end - n : end] for n, end in zip(trees, ends, strict=True)]
 
 
 def plan_of(trees: int, nodes: int, total: int | None, lanes: int) -> Plan:

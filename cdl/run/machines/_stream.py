@@ -25,7 +25,8 @@ from ...algebra._algebra import name_of, wants_key
 from ...algebra._unfolds import Choice
 from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
 from .._shapes import shaped
-from ..growth._candidates import Given, Growth, trace
+from ..growth._candidates import Given, Growth
+from ..growth._sorts import trace_all
 from ..lists._seq import Seq
 from ._machine_steps import masked, pick, Walk
 from ._state import arrays, leading, shown
@@ -129,7 +130,7 @@ class Ticking(eqx.Module):
 
 @eqx.filter_jit
 def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
-    growth, weights = trace(coalg, _first(seeds), key is not None)
+    growth, weights = trace_all((coalg,), (_first(seeds),), key is not None)
     kinds = {c.constructor for c in growth.candidates}
     if not kinds <= {Nil, Cons} and not kinds <= {Lin, Snoc}:
         names = ", ".join(sorted(f"`{k.__name__}`" for k in kinds))

@@ -60,6 +60,10 @@ class Para(eqx.Module, Generic[P, X, Y]):
         """
         return Para(at, _Along(self.fn, cell))
 
+    def named(self, name: str) -> "Para[P, X, Y]":
+        """The same map, with a name by which `cdl.draw` and `cdl.explain` call it."""
+        return Para(self.params, _Named(self.fn, name))
+
 
 def identity() -> Para[tuple[()], X, X]:
     """`X → X`, with no parameters."""
@@ -115,6 +119,14 @@ class _Along(eqx.Module):
 
     def __call__(self, params: Any, x: Any) -> Any:
         return self.fn(self.cell(params), x)
+
+
+class _Named(eqx.Module):
+    fn: Callable[[Any, Any], Any]
+    name: str = eqx.field(static=True)
+
+    def __call__(self, params: Any, x: Any) -> Any:
+        return self.fn(params, x)
 
 
 def _given(_: Any, x: Any) -> Any:

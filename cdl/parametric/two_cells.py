@@ -67,9 +67,17 @@ def middle_four(params: tuple[tuple[P, R], tuple[Q, S]], /) -> tuple[tuple[P, Q]
 
 def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
     """`Δ : P → Pⁿ`, the same parameters `n` times. Along it gradients are summed."""
-    return lambda params: (params,) * n
+
+    def Δ(params: P) -> tuple[P, ...]:
+        return (params,) * n
+
+    return Δ
 
 
 def gather(index: tuple[int, ...], /) -> Callable[[tuple[P, ...]], tuple[P, ...]]:
     """`Pᵏ → Pⁿ`, which gives place `i` the parameters of number `index[i]`: partial tying; `delta` where all are 0."""
-    return lambda params: tuple(params[i] for i in index)
+
+    def Δ(params: tuple[P, ...]) -> tuple[P, ...]:
+        return tuple(params[i] for i in index)
+
+    return Δ

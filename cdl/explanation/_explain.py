@@ -1,0 +1,86 @@
+"""`explain`: what an architecture is in mathematics, and what of it was run."""
+
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+
+from .._errors import CdlError
+from ..algebra import Algebra, Automaton
+from ..drawing._drawing import grown_kinds, kinds_of, machine_kind
+from ..functor import StreamF
+from ..parametric import Para
+from ._algebra import explain_algebra
+from ._coalgebra import explain_coalgebra
+from ._machine import explain_machine
+from ._page import Explanation
+from ._para import explain_para
+from ._samples import samples as some
+
+
+def explain(
+    arch: Any,
+    samples: Any = None,
+    /,
+    *,
+    state: Any = None,
+    signature: Any = None,
+    tolerance: float | None = None,
+) -> Explanation:
+    """Explains an architecture: its functor, its type, its parameters and how they are tied, the laws that hold of it,
+    and how it is executed. The laws are run on samples, and the greatest difference of their two sides is told.
+
+    | `arch`                   | `samples`                            | besides                                  |
+    | ------------------------ | ------------------------------------ | ---------------------------------------- |
+    | an `Algebra`             | trees; without, small ones           | `signature`, if the algebra does not say |
+    | a Moore or Mealy machine | a word: arrays of inputs, time first | `state`, to begin in                     |
+    | a coalgebra of streams   |                                      | `state`                                  |
+    | one of lists or trees    | trees; without, those that it grows  | `state`, a seed                          |
+    | an `Automaton`           | letters; without, each of them once  |                                          |
+    | a `Para`                 | an input                             |                                          |
+
+    **Arguments:** `tolerance`: what the two sides of a law may differ by, over the greatest number on the right, where
+    that is above 1; without, what rounding does to numbers of their type.
+
+    **Raises:** `CdlError` for what is no architecture, and where samples or a state are needed and not given;
+    `SignatureError` where an algebra does not say what it reads.
+    """
+    if isinstance(arch, Algebra):
+        kinds = kinds_of(arch, signature)
+        return explain_algebra(arch, kinds, some(kinds) if samples is None else list(samples), tolerance)
+    if isinstance(arch, Para):
+        if samples is None:
+            raise CdlError("a `Para` is explained at an input, whose shape its type is read from: `explain(f, x)`.")
+        return explain_para(arch, samples, tolerance)
+    if isinstance(arch, Automaton):
+        state = arch.start if state is None else state
+        samples = np.arange(arch.letters) if samples is None else samples
+    kind = machine_kind(arch, state)
+    if kind is not None:
+        _expect(state is not None, arch, "at a state", "state=…")
+        _expect(kind is StreamF or samples is not None, arch, "on a word of inputs", "samples")
+        return explain_machine(arch, kind, state, samples, tolerance)
+    layers = grown_kinds(arch, state)
+    if layers is not None:
+        _expect(state is not None, arch, "at a seed", "state=…")
+        return explain_coalgebra(arch, layers, state, samples, tolerance)
+    raise CdlError(
+        f"`{type(arch).__name__}` is no algebra, coalgebra or `Para`, and cannot be explained{_inside(arch)}."
+    )
+
+
+def _expect(given: bool, arch: Any, where: str, what: str) -> None:
+    if not given:
+        raise CdlError(f"`{type(arch).__name__}` is explained {where}: give `{what}`.")
+
+
+def _inside(arch: Any) -> str:
+    """The fields of a module that can be explained by themselves."""
+    if not isinstance(arch, eqx.Module):
+        return ""
+    found = [f"`explain(….{field})`" for field, x in vars(arch).items() if _known(x)]
+    return f": explain what it is made of, {', '.join(found)}" if found else ""
+
+
+def _known(x: Any) -> bool:
+    return isinstance(x, Algebra | Para) or machine_kind(x) is not None or grown_kinds(x) is not None

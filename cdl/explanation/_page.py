@@ -1,0 +1,140 @@
+"""What is said of an architecture, as a value, and as a page of text."""
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ..drawing._strings import space
+
+
+MOST = 12  # how many arrays, parts or programs are listed; the rest are counted
+WIDTH = 110
+
+
+@dataclass(frozen=True)
+class Weights:
+    """An array of parameters: where it is in the architecture, its shape and type, and how many numbers it is."""
+
+    name: str
+    shape: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A law that was run: the greatest difference of its two sides, over what is allowed."""
+
+    law: str
+    difference: float
+    tolerance: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the two sides are within the tolerance; a difference that is no number is not."""
+        return self.difference <= self.tolerance
+
+    @property
+    def found(self) -> str:
+        """The difference and the tolerance in words."""
+        if self.difference == self.tolerance == 0:
+            return "holds exactly"
+        much = "different in form" if math.isinf(self.difference) else f"{self.difference:.1e}"
+        return f"{'holds' if self.holds else 'FAILS'}: {much}, where {self.tolerance:.0e} is allowed"
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """An architecture explained: `str` is a page, `markdown` the same for a document.
+
+    `functor` and `type` are mathematics; `where` says what their letters are. `tying` is where each part of the weights
+    is used, `laws` what was run, and `execution` how it is computed.
+    """
+
+    name: str
+    kind: str
+    functor: str
+    type: str
+    where: tuple[str, ...]
+    parameters: tuple[Weights, ...]
+    tying: tuple[str, ...]
+    laws: tuple[Checked, ...]
+    execution: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """How many numbers there are to learn."""
+        return sum(w.size for w in self.parameters)
+
+    @property
+    def holds(self) -> bool:
+        """Whether every law that was run held."""
+        return all(law.holds for law in self.laws)
+
+    @property
+    def markdown(self) -> str:
+        """The page as Markdown."""
+        lines = [f"# `{self.name}`, {self.kind}", ""]
+        for title, body in self._sections():
+            if isinstance(body[0], str):
+                lines += [f"**{title}.**", "", *(f"- `{line}`" for line in body), ""]
+            else:
+                lines += [f"**{title}.**", "", *_table(body), ""]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        lines = [f"{self.name}, {self.kind}"]
+        for title, body in self._sections():
+            lines += ["", title]
+            rows = _folded(body) if isinstance(body[0], str) else _aligned(body)
+            lines += [f"  {row}" for row in rows]
+        return "\n".join(lines)
+
+    def _repr_markdown_(self) -> str:
+        return self.markdown
+
+    def _sections(self) -> Iterator[tuple[str, Sequence[str | tuple[str, ...]]]]:
+        """Each title, with lines or with the rows of a table."""
+        if self.functor:
+            yield "Functor", (f"F X = {self.functor}",)
+        yield "Type", (self.type, *self.where)
+        title = f"Parameters, P = {space(self.size)}" if self.parameters else "Parameters"
+        yield title, self._weights() or ("none",)
+        if self.tying:
+            yield "Tying", self.tying
+        yield "Laws, run", [(law.law, law.found) for law in self.laws] or ("none",)
+        yield "Execution", self.execution
+
+    def _weights(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = [(w.name, w.shape, str(w.size)) for w in self.parameters[:MOST]]
+        rest = self.parameters[MOST:]
+        if rest:
+            rows.append((f"and {len(rest)} more", "", str(sum(w.size for w in rest))))
+        return rows
+
+
+def cut(lines: Sequence[str]) -> tuple[str, ...]:
+    """The first lines, and how many more there are."""
+    rest = len(lines) - MOST
+    return (*lines[:MOST], f"… and {rest} more") if rest > 1 else tuple(lines)
+
+
+def _folded(lines: Sequence[str | tuple[str, ...]]) -> list[str]:
+    """Lines of no more than a page's width."""
+    texts = [line for line in lines if isinstance(line, str)]
+    return [
+        row for text in texts for row in textwrap.wrap(text, WIDTH, subsequent_indent="    ", drop_whitespace=False)
+    ]
+
+
+def _aligned(rows: Sequence[str | tuple[str, ...]]) -> list[str]:
+    """The rows of a table, each column as wide as its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _table(rows: Sequence[str | tuple[str, ...]]) -> list[str]:
+    """The rows of a table in Markdown, which has no head to say."""
+    head = "|" + " |" * len(rows[0])
+    rule = "|" + " --- |" * len(rows[0])
+    return [head, rule, *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)]

@@ -1,0 +1,103 @@
+"""A parametric map explained: `(P, f : P × X → Y)`, as the term that it was put together by.
+
+| the law                              | what is run                                                     |
+| ------------------------------------ | --------------------------------------------------------------- |
+| the unitors                          | `f`, with the identity before it and behind it                  |
+| `f ∘ (r ∘ s) = (f ∘ r) ∘ s`          | two reparametrisations, at once and one after the other         |
+| `∇ (f along Δ) = Σ ∇ f`              | `f` beside itself: the gradient of one copy, and those of two   |
+| composition costs nothing            | the operations of the whole, and those of a call of its parts   |
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from ..drawing._strings import space
+from ..drawing._term import Along, Beside, Cross, Fan, Leaf, leaves, name, Named, numbers, Same, Term, term_of, Then
+from ..parametric import identity, Para, two_cells
+from ._measure import gradient, law, operations, shapes, summed, total, weights
+from ._page import Checked, Explanation
+
+
+def explain_para(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> Explanation:
+    """The page of a parametric map, its laws run at an input."""
+    term = term_of(para)
+    result = eqx.filter_eval_shape(para.fn, para.params, x)
+    many = numbers(para.params)
+    boxes = [f"{box.name} of {space(box.params)}" if box.params else box.name for box in leaves(term)]
+    return Explanation(
+        name=name(para.fn) if isinstance(term, Leaf) else written(term),
+        kind="a parametric map",
+        functor="",
+        type="f : P × X → Y" if many else "f : X → Y",
+        where=(*([f"P = {space(many)}"] if many else []), f"X = {shapes(x)}", f"Y = {shapes(result)}"),
+        parameters=weights(para.params),
+        tying=_tying(term),
+        laws=tuple(_laws(para, x, allowed)),
+        execution=(
+            f"{'boxes' if len(boxes) > 1 else 'one box'}: {', '.join(boxes)}" if boxes else "wires alone",
+            f"{operations(para.fn, para.params, x)} operations, to be compiled by `jit` where it is called",
+        ),
+    )
+
+
+def written(term: Term, *, inner: bool = False) -> str:
+    """A term as it is written in Python."""
+    match term:
+        case Leaf(words):
+            return words
+        case Same():
+            return "identity()"
+        case Cross():
+            return "swap()"
+        case Then(f, g):
+            text = f"{written(f, inner=not isinstance(f, Then))} >> {written(g, inner=True)}"
+            return f"({text})" if inner else text
+        case Beside(f, g):
+            return f"({written(f, inner=True)} @ {written(g, inner=True)})"
+        case Fan(f, g):
+            return f"fanout({written(f)}, {written(g)})"
+        case Along(f, cell):
+            return f"{written(f, inner=True)}.reparametrise({cell})"
+        case Named(_, words):
+            return words
+
+
+def _laws(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> list[Checked]:
+    value = para(x)
+    found = [
+        law("identity() >> f = f, f >> identity() = f", ((identity() >> para)(x), (para >> identity())(x)),
+            (value, value), allowed),
+    ]  # fmt: skip
+    if numbers(para.params):
+        r: Callable[[Any], Any] = lambda p: jax.tree.map(lambda w: w / 2, p)
+        s: Callable[[Any], Any] = lambda p: jax.tree.map(lambda w: w - w * w / 4, p)
+        twice = para.reparametrise(r, at=para.params).reparametrise(s, at=para.params)
+        at_once = para.reparametrise(lambda p: r(s(p)), at=para.params)
+        found.append(law("f ∘ (r ∘ s) = (f ∘ r) ∘ s, r, s : P → P", twice(x), at_once(x), allowed))
+        both = para @ para
+        tied = both.reparametrise(two_cells.delta(2), at=para.params)
+        each = gradient(lambda p: total(both.fn(p, (x, x))), both.params)
+        once = gradient(lambda p: total(tied.fn(p, (x, x))), tied.params)
+        found.append(law("∇ (f @ f along Δ : P → P²) = Σ ∇ (f @ f)", once, summed(each), allowed))
+    if isinstance(para.fn, eqx.Module):
+        alone = operations(lambda p, x: para.fn(p, x), para.params, x)
+        whole = operations(lambda p, x: (identity() >> para).fn(((), p), x), para.params, x)
+        found.append(Checked("composition adds no operation", float(abs(whole - alone)), 0.0))
+    return found
+
+
+def _tying(term: Term) -> tuple[str, ...]:
+    """The reparametrisations of a term, from the parameters there are to those that its boxes take."""
+    match term:
+        case Along(f, cell, params):
+            inner = sum(box.params for box in leaves(f))
+            return (f"{cell} : {space(params)} → {space(inner)}", *_tying(f))
+        case Then(f, g) | Beside(f, g) | Fan(f, g):
+            return (*_tying(f), *_tying(g))
+        case Named(f):
+            return _tying(f)
+        case _:
+            return ()

@@ -28,6 +28,8 @@ PARTS = (
     "compiling",
     "chain",
     "sequences",
+    "machines",
+    "growth",
     "scans",
     "signatures",
     "devices",
@@ -68,6 +70,13 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
                 yield {"job": "sequences", "cell": cell, **size, "rounds": rounds, "huge": huge}
         for cell in ("gru", "lstm"):
             yield {"job": "ragged", "cell": cell, "lists": trees, "width": narrow, "rounds": rounds, "huge": True}
+    if "machines" in parts:
+        size = {"batch": 4, "time": 16, "width": 16} if quick else {"batch": 64, "time": 256, "width": 256}
+        for cell in ("gru", "lstm"):
+            yield {"job": "machines", "cell": cell, **size, "rounds": rounds}
+    if "growth" in parts:
+        for name in ("unfold", "refold", "halves"):
+            yield {"job": "growth", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
     if "scans" in parts:
         for name in ("linear recurrence", "max-plus", "max-plus, total"):
             for length in (256, 1024) if quick else (1024, 16384, 131072):

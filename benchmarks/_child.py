@@ -9,7 +9,9 @@ from typing import Any
 from ._chain import chain
 from ._compiling import compiling
 from ._devices import devices
+from ._growth import growth
 from ._machine import rates
+from ._mealy import machines
 from ._memory import memory
 from ._packing import packing
 from ._race import race
@@ -30,6 +32,8 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "reverse": reverse,
     "sequences": sequences,
     "ragged": ragged,
+    "machines": machines,
+    "growth": growth,
     "scans": scans,
     "signatures": signatures,
     "devices": devices,

@@ -25,7 +25,8 @@ def rates(rounds: int) -> dict[str, Any]:
         "cores": cores(),
         "processor": _processor(),
         "pages": _pages(),
-        "versions": {"Python": platform.python_version()} | {p: _version(p) for p in ("jax", "equinox", "torch")},
+        "versions": {"Python": platform.python_version()}
+        | {p: _version(p) for p in ("jax", "equinox", "torch", "flax")},
         "products": products,
         "peak": max(products.values()),
         "bandwidth": bandwidth(rounds),

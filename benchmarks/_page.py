@@ -1,5 +1,7 @@
 """The page: what was asked, what was measured, what bounds it, and what is left."""
 
+from collections.abc import Callable
+
 from ._figures import Figures, per_cent, table
 from ._sections import (
     against,
@@ -8,6 +10,8 @@ from ._sections import (
     compiling,
     devices,
     floors,
+    growth,
+    machines,
     memory,
     packing,
     ragged,
@@ -18,38 +22,15 @@ from ._sections import (
     signatures,
     slower,
     stores,
+    streams,
     widths,
 )
 
 
 def page(figures: Figures) -> str:
     """The page of one run, with the sections that were measured."""
-    parts = [_opening(figures)]
-    if figures.has("race"):
-        parts += [_against(figures), _floor(figures)]
-    if figures.has("reverse"):
-        parts.append(_reverse(figures))
-    if figures.has("memory"):
-        parts.append(f"{MEMORY}\n{memory(figures)}\n")
-    if figures.has("compiling"):
-        parts.append(f"{COMPILING}\n{compiling(figures)}\n")
-    if figures.has("packing"):
-        parts.append(f"{PACKING}\n{packing(figures)}\n")
-    if figures.has("chain"):
-        parts.append(f"{CHAIN}\n{chains(figures)}\n")
-    if figures.has("sequences"):
-        parts.append(f"{SEQUENCES}\n{sequences(figures)}\n\n{RAGGED}\n{ragged(figures)}\n")
-    if figures.has("scans"):
-        parts.append(f"{SCANS}\n{scans(figures)}\n")
-    if figures.has("widths"):
-        parts.append(f"{WIDTHS}\n{widths(figures)}\n")
-    if figures.has("signatures"):
-        parts.append(f"{SIGNATURES}\n{signatures(figures)}\n")
-    if figures.has("devices"):
-        parts.append(f"{DEVICES}\n{devices(figures)}\n")
-    if all(map(figures.has, ("race", "compiling", "packing", "chain"))):
-        parts.append(f"{AIMS}\n{aims(figures)}\n")
-    return "\n".join([*parts, CLOSING])
+    sections = (write(figures) for needs, write in SECTIONS if all(map(figures.has, needs)))
+    return "\n".join([_opening(figures), *sections, CLOSING])
 
 
 def _opening(figures: Figures) -> str:
@@ -208,14 +189,35 @@ SEQUENCES = """\
 
 A GRU and an LSTM of width 256 read 64 lists of 256 elements, and give every hidden state; the gradient is that of the
 weights. `annotate` is the default; without its own reverse rule (`bulk=False`) it is the plain scan; `hoist=True`
-computes what the elements alone decide for many of them ahead. The others have the same weights, but for flax, and
-equal losses and gradients. The floor counts products: two forward, and three more for the gradient, since the elements'
-own is not asked for.
+computes what the elements alone decide for many of them ahead. The others, flax's `nn.RNN` among them, have the same
+weights, and equal losses and gradients. The floor counts products: two forward, and three more for the gradient, since
+the elements' own is not asked for.
 """
 
 RAGGED = """\
 The functions of Python's standard library are lists as well, as long as their syntax has nodes. Padded, each is as long
 as the longest; packed, they lie end to end. *Fill* is the share of steps that hold an element. Huge pages.
+"""
+
+MACHINES = """\
+## Machines
+
+The same cells as Mealy machines, which answer with their next hidden state: `run` on a `Seq`, and a `lax.scan` by hand,
+with equal outputs and gradients.
+"""
+
+STREAM = """\
+One sequence, one input at a time, from Python: `step` of what `start` gives, and the cell under `jit`.
+"""
+
+GROWTH = """\
+## Growing
+
+Trees of 20 to 60 leaves are grown from vectors of width 128: at each node a coalgebra gives a leaf and a fork, with
+scores, and one is taken. `unfold` makes the leaves' labels. `refold` reads the trees as they are grown, and keeps none.
+PyTorch grows all nodes of one depth at once, with indices made beforehand, which only a program that knows the trees
+has. *Halves* is a `refold` that needs no choice: lists of 64 elements, cut in two until there is one, beside the loop
+over levels that one writes by hand in JAX. `ana` is the definition, one node at a time, on two trees and scaled up.
 """
 
 SCANS = """\
@@ -279,3 +281,32 @@ On other machines the balance is another: the figures here are for few cores and
 
 **Next:** [how `fold` runs](how-fold-runs.md).
 """
+
+
+Section = Callable[[Figures], str]
+
+
+def _under(words: str, table: Section) -> Section:
+    """A section that is some words and a table."""
+    return lambda figures: f"{words}\n{table(figures)}\n"
+
+
+SECTIONS: list[tuple[tuple[str, ...], Section]] = [  # what has to have been measured for each, in the order of the page
+    (("race",), _against),
+    (("race",), _floor),
+    (("reverse",), _reverse),
+    (("memory",), _under(MEMORY, memory)),
+    (("compiling",), _under(COMPILING, compiling)),
+    (("packing",), _under(PACKING, packing)),
+    (("chain",), _under(CHAIN, chains)),
+    (("sequences",), _under(SEQUENCES, sequences)),
+    (("ragged",), _under(RAGGED, ragged)),
+    (("machines",), _under(MACHINES, machines)),
+    (("machines",), _under(STREAM, streams)),
+    (("growth",), _under(GROWTH, growth)),
+    (("scans",), _under(SCANS, scans)),
+    (("widths",), _under(WIDTHS, widths)),
+    (("signatures",), _under(SIGNATURES, signatures)),
+    (("devices",), _under(DEVICES, devices)),
+    (("race", "compiling", "packing", "chain"), _under(AIMS, aims)),
+]

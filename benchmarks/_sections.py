@@ -180,7 +180,7 @@ def sequences(figures: Figures) -> str:
     for request, found in figures.all(job="sequences"):
         floors = [found["operations"] * n / figures.peak / 1e6 for n in (1, 2.5)]
         for who, label in SEQUENCES.items():
-            times = [found["flax"][kind] if who == "flax" and found["flax"] else found[kind].get(who) for kind in KINDS]
+            times = [found[kind].get(who) for kind in KINDS]
             row = (request["cell"].upper(), _pages(request), label)
             if times[0] is None:
                 rows.append((*row, "not installed", "", "", ""))
@@ -205,6 +205,42 @@ def ragged(figures: Figures) -> str:
             times = [ms(found[kind][who]["median"]) for kind in KINDS]
             rows.append((request["cell"].upper(), label, shape, *times, fill))
     return table(["cell", "", "lanes × steps", "forward, ms", "forward + backward, ms", "fill"], rows)
+
+
+def machines(figures: Figures) -> str:
+    labels = {"run": "`run`", "scan": "`lax.scan` by hand"}
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="machines"):
+        for who, label in labels.items():
+            times = [ms(found[kind][who]["median"]) for kind in KINDS]
+            rows.append((request["cell"].upper(), label, *times, ratio(found["both"], who, "run")))
+    return table(["cell", "", *(f"{k}, ms" for k in KINDS.values()), "to `run`"], rows)
+
+
+def streams(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="machines"):
+        each = [f"{1e3 * found['stream'][who]['median'] / found['steps']:.0f}" for who in ("step", "jitted")]
+        rows.append((request["cell"].upper(), *each, ratio(found["stream"], "step", "jitted")))
+    return table(["cell", "`step`, µs", "the cell, µs", "ratio"], rows)
+
+
+def growth(figures: Figures) -> str:
+    labels = {"unfold": "`unfold`", "refold": "`refold`, chosen", "halves": "`refold`, halves"}
+    peers = {"unfold": ("torch", "ana"), "refold": ("torch",), "halves": ("by hand",)}
+    names = {"torch": "PyTorch, by levels", "ana": "`ana`", "by hand": "JAX, by hand"}
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="growth"):
+        problem, nodes = request["name"], f"{found['nodes']:,}"
+        rows.append((labels[problem], nodes, "cdl", *(ms(found[kind]["cdl"]["median"]) for kind in KINDS), "", ""))
+        for who in peers[problem]:
+            times = [median(found[kind], who) for kind in KINDS]
+            shown = ["not installed" if who == "torch" else "" if t is None else ms(t) for t in times]
+            shown = [ms(t) if t is not None else s for t, s in zip(times, shown, strict=True)]
+            ratios = [ratio(found[kind], who) if who in found[kind] else "" for kind in KINDS]
+            rows.append((labels[problem], nodes, names[who], *shown, *ratios))
+    head = ["problem", "nodes", "", *(f"{k}, ms" for k in KINDS.values()), "to cdl, forward", "to cdl, with backward"]
+    return table(head, rows)
 
 
 def scans(figures: Figures) -> str:

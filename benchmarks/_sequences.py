@@ -65,12 +65,24 @@ def hidden(state: Any) -> Any:
     return state[0] if isinstance(state, tuple) else state
 
 
-class Jax:
-    """A contestant in JAX: a function of the cell and the data, compiled forward and with the cell's gradient."""
+def of_cell(cell: Any) -> tuple[Any, ...]:
+    """The weights of a cell."""
+    return cell.weight_ih, cell.weight_hh
 
-    def __init__(self, name: str, cell: Any, data: Any, f: Callable[[Any, Any], Any]) -> None:
-        self.name, self.inputs = name, (cell, data)
-        both = eqx.filter_value_and_grad(lambda cell, data: loss(f(cell, data)))
+
+class Jax:
+    """A contestant in JAX: a function of a model and data, compiled forward and with the gradient of its `weights`."""
+
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        data: Any,
+        f: Callable[[Any, Any], Any],
+        weights: Callable[[Any], tuple[Any, ...]] = of_cell,
+    ) -> None:
+        self.name, self.inputs, self.weights = name, (model, data), weights
+        both = eqx.filter_value_and_grad(lambda model, data: loss(f(model, data)))
         took, self._forward = compiled(f, *self.inputs)
         more, self._both = compiled(both, *self.inputs)
         self.seconds = {"forward": took, "both": more}
@@ -84,8 +96,8 @@ class Jax:
     def value(self, found: Any) -> float:
         return float(found[0])
 
-    def gradients(self, found: Any) -> tuple[Any, Any]:
-        return found[1].weight_ih, found[1].weight_hh
+    def gradients(self, found: Any) -> tuple[Any, ...]:
+        return self.weights(found[1])
 
 
 class Torch:
@@ -148,8 +160,10 @@ def sequences(cell: str, batch: int, time: int, width: int, rounds: int) -> dict
     everyone.append(Jax("scan", made, by_step, scan))
     if torch is not None:
         everyone.append(Torch(made, xs))
+    if linen is not None:
+        everyone.append(flax(made, by_step))
     flops = 2.0 * batch * time * 2 * width * made.weight_hh.shape[0]
-    return {**timed(everyone, rounds), "operations": flops, "flax": flax(cell, by_step, rounds)}
+    return {**timed(everyone, rounds), "operations": flops}
 
 
 def ragged(cell: str, lists: int, width: int, rounds: int) -> dict[str, Any]:
@@ -209,17 +223,21 @@ def timed(everyone: list[Any], rounds: int) -> dict[str, Any]:
     }
 
 
-def flax(cell: str, by_step: Array, rounds: int) -> dict[str, Any] | None:
-    """flax's `nn.RNN` on data of the same shape, with weights of its own; nothing where flax is not installed."""
-    if linen is None:
-        return None
-    width = by_step.shape[-1]
-    kinds = {"gru": linen.GRUCell, "lstm": linen.OptimizedLSTMCell}
-    net = linen.RNN(kinds[cell](features=width), time_major=True)
-    weights = net.init(jr.key(0), by_step)
-    runs: dict[str, Any] = {"forward": net.apply, "both": jax.value_and_grad(lambda w, xs: loss(net.apply(w, xs)))}
-    found: dict[str, Any] = {}
-    for kind, f in runs.items():
-        _, program = compiled(f, weights, by_step)
-        found[kind] = in_turn([Entry("flax", lambda p=program: p(weights, by_step), rounds)])["flax"]  # type: ignore[misc]
-    return found
+def flax(cell: Any, by_step: Array) -> Jax:
+    """flax's `nn.RNN` with a cell's weights."""
+    gru = isinstance(cell, eqx.nn.GRUCell)
+    made = (linen.GRUCell if gru else linen.OptimizedLSTMCell)(features=cell.hidden_size)
+    net, gates = linen.RNN(made, time_major=True), "rzn" if gru else "ifgo"
+    across, again, bias = (jnp.split(x, len(gates)) for x in (cell.weight_ih, cell.weight_hh, cell.bias))
+    weights: dict[str, Any] = {}
+    for gate, w, u, b in zip(gates, across, again, bias, strict=True):
+        weights |= {f"i{gate}": {"kernel": w.T}, f"h{gate}": {"kernel": u.T}}
+        weights[f"i{gate}" if gru else f"h{gate}"]["bias"] = b
+    if gru:
+        weights["hn"]["bias"] = cell.bias_n
+
+    def read(found: Any) -> tuple[Any, ...]:
+        (params,) = found["params"].values()
+        return tuple(jnp.concatenate([params[f"{side}{gate}"]["kernel"].T for gate in gates]) for side in "ih")
+
+    return Jax("flax", {"params": {"cell": weights}}, by_step, net.apply, read)

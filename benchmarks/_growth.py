@@ -1,0 +1,173 @@
+"""Growing trees: `unfold` and `refold` beside PyTorch level by level, and beside what one writes by hand in JAX.
+
+| the problem | what is grown                                                       | what is made of it             |
+| ----------- | ------------------------------------------------------------------- | ------------------------------ |
+| `"unfold"`  | trees of so many leaves, by `choose`; a leaf's label is `L h`       | the labels                     |
+| `"refold"`  | the same                                                            | `tanh (A x + B y)` up the tree |
+| `"halves"`  | lists cut in two until there is one element: shapes decide          | the same                       |
+
+A fork of `n` leaves has seeds `tanh (P h)` with `n / 3 + 1` of them and `tanh (Q h)` with the rest. The loss is half
+the sum of squares of what is made, and the gradient is that of the weights.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jax import Array
+
+import cdl
+
+from ._clock import Entry, in_turn
+from ._machine import cores
+from ._problems import loss
+from ._sequences import Jax, timed
+
+
+try:
+    import torch
+except ImportError:
+    torch = None  # type: ignore[assignment]
+
+
+LEAVES = 20, 60  # at least, and at most
+FEW = 2  # trees that `ana` grows, one node at a time
+
+
+class Model(eqx.Module):
+    """The weights, in the order `P, Q, L, A, B`."""
+
+    weights: tuple[Array, ...]
+
+    def grow(self, seed: Any) -> Any:
+        """One layer of seeds."""
+        p, q, label, *_ = self.weights
+        h, n = seed
+        first = n // 3 + 1
+        scores = jnp.stack([1.5 - n, n - 1.5])
+        fork = cdl.Fork((jnp.tanh(p @ h), first), (jnp.tanh(q @ h), n - first))
+        return cdl.choose(scores, cdl.Leaf(label @ h), fork)
+
+    @property
+    def read(self) -> Any:
+        """One layer of values."""
+        *_, a, b = self.weights
+
+        @cdl.algebra
+        def cell(layer: cdl.TreeF[Array, Array]) -> Array:
+            match layer:
+                case cdl.Leaf(x):
+                    return x.reshape(-1)
+                case cdl.Fork(x, y):
+                    return jnp.tanh(a @ x + b @ y)
+
+        return cell
+
+
+def growth(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
+    """One problem at one width."""
+    model = Model(tuple(jr.normal(key, (width, width)) / width**0.5 for key in jr.split(jr.key(0), 5)))
+    if name == "halves":
+        return _halves(model, width, trees, rounds)
+    leaves = np.random.default_rng(0).integers(*LEAVES, trees, endpoint=True).astype(np.int32)
+    seeds = jr.normal(jr.key(1), (trees, width)), jnp.asarray(leaves)
+    bounds: dict[str, Any] = {"nodes": 2 * int(leaves.max()) - 1, "total": int((2 * leaves - 1).sum())}
+
+    def made(model: Model, seeds: Any) -> Any:
+        if name == "unfold":
+            return cdl.unfold(model.grow, seeds, **bounds).payload[0]
+        return cdl.refold(model.read, model.grow, seeds, **bounds)[0]
+
+    everyone: list[Any] = [Jax("cdl", model, seeds, made, lambda m: tuple(_used(name, m.weights)))]
+    if torch is not None:
+        everyone.append(Torch(name, model, seeds[0], leaves))
+    found = {**timed(everyone, rounds), "nodes": bounds["total"], "trees": trees}
+    if name == "unfold":
+        found["forward"] |= in_turn([Entry("ana", lambda: _by_definition(model, seeds), 1, trees / FEW)])
+    return found
+
+
+def _used(name: str, weights: Any) -> Any:
+    """Those of the weights that a problem has."""
+    return {"unfold": weights[:3], "refold": weights, "halves": weights[3:]}[name]
+
+
+def _by_definition(model: Model, seeds: Any) -> Any:
+    grow = cdl.ana(model.grow)
+    return [jax.tree.leaves(grow(jax.tree.map(lambda x, t=t: x[t], seeds))) for t in range(FEW)]
+
+
+class Torch:
+    """All seeds of one depth at once, exactly as many as there are, with all indices made beforehand."""
+
+    def __init__(self, name: str, model: Model, seeds: Any, leaves: Any) -> None:
+        torch.set_num_threads(cores())
+        self.name, self.problem = "torch", name
+        self.weights = [torch.from_numpy(np.array(w)).requires_grad_() for w in model.weights]
+        self.seeds = torch.from_numpy(np.array(seeds))
+        self.levels = []  # of each: which are leaves, which are forks, and where each is when the leaves come first
+        while len(leaves):
+            ends, goes = np.flatnonzero(leaves == 1), np.flatnonzero(leaves > 1)
+            back = np.argsort(np.concatenate([ends, goes]))
+            self.levels.append(tuple(map(torch.from_numpy, (ends, goes, back))))
+            first = leaves[goes] // 3 + 1
+            leaves = np.concatenate([first, leaves[goes] - first])
+
+    def forward(self) -> Any:
+        with torch.no_grad():
+            return self._made()
+
+    def both(self) -> Any:
+        for w in self.weights:
+            w.grad = None
+        value = sum(loss(x) for x in self._made())
+        value.backward()
+        return value.detach()
+
+    def value(self, found: Any) -> float:
+        return float(found)
+
+    def gradients(self, found: Any) -> tuple[Any, ...]:
+        del found
+        return tuple(w.grad.numpy() for w in _used(self.problem, self.weights))
+
+    def _made(self) -> list[Any]:
+        p, q, label, a, b = self.weights
+        h, labels = self.seeds, []
+        for ends, goes, _ in self.levels:
+            labels.append(h[ends] @ label.T)
+            below = h[goes]
+            h = torch.cat([torch.tanh(below @ p.T), torch.tanh(below @ q.T)])
+        if self.problem == "unfold":
+            return labels
+        values = h[:0]
+        for (_, goes, back), own in zip(reversed(self.levels), reversed(labels), strict=True):
+            x, y = values[: len(goes)], values[len(goes) :]
+            values = torch.cat([own, torch.tanh(x @ a.T + y @ b.T)])[back]
+        return [values]
+
+
+def _halves(model: Model, width: int, lists: int, rounds: int) -> dict[str, Any]:
+    """Lists of one length, cut in two."""
+    time = 64
+    xs = jr.normal(jr.key(1), (lists, time, width))
+
+    def in_two(x: Array) -> Any:
+        n = x.shape[0]
+        return cdl.Leaf(x) if n == 1 else cdl.Fork(x[: n // 2], x[n // 2 :])
+
+    def by_hand(model: Model, xs: Array) -> Array:
+        *_, a, b = model.weights
+        while xs.shape[1] > 1:
+            xs = jnp.tanh(xs[:, ::2] @ a.T + xs[:, 1::2] @ b.T)
+        return xs[:, 0]
+
+    weights = lambda m: tuple(_used("halves", m.weights))
+    everyone: list[Any] = [
+        Jax("cdl", model, xs, lambda model, xs: cdl.refold(model.read, in_two, xs), weights),
+        Jax("by hand", model, xs, by_hand, weights),
+    ]
+    return {**timed(everyone, rounds), "nodes": lists * (2 * time - 1), "trees": lists}

@@ -78,8 +78,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
         for name in ("unfold", "refold", "halves"):
             yield {"job": "growth", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
     if "scans" in parts:
-        for name in ("linear recurrence", "max-plus", "max-plus, total"):
-            for length in (256, 1024) if quick else (1024, 16384, 131072):
+        lengths = (256, 1024) if quick else (1024, 16384, 131072)
+        for name in ("linear recurrence", "max-plus", "max-plus, total", "matrices", "matrices, total"):
+            for length in lengths[:2] if name.startswith("matrices") else lengths:
                 yield {"job": "scans", "name": name, "length": length, "rounds": rounds}
     if "signatures" in parts:
         yield {"job": "signatures", "width": narrow, "trees": trees, "rounds": rounds}

@@ -224,7 +224,8 @@ SCANS = """\
 ## Brackets
 
 A product that is associative may be bracketed at will. Each cell has the time forward and forward + backward; all
-prefixes, or where it says so the product of all alone.
+prefixes, or where it says so the product of all alone. *Operations* are those of one product of two elements, as they
+are counted to choose the way.
 """
 
 WIDTHS = """\

@@ -8,11 +8,13 @@ import jax.numpy as jnp
 import jax.random as jr
 
 import cdl
+from cdl.run.lists._cost import operations
 
 from ._clock import compiled, Entry, in_turn
 from ._problems import loss
 
 
+MATRIX = 64
 WAYS = ("scan", "associative", "chunked", "halving")
 
 
@@ -24,6 +26,8 @@ def scans(name: str, length: int, rounds: int) -> dict[str, Any]:
         values: Any = jr.normal(keys[0], (1, length, 3, 3))
     elif name == "max-plus":
         monoid, values = cdl.max_plus(3), jr.normal(keys[0], (1, length, 3, 3))
+    elif name.startswith("matrices"):
+        monoid, values = cdl.matrices(MATRIX), jnp.linalg.qr(jr.normal(keys[0], (1, length, MATRIX, MATRIX)))[0]
     else:
         shape = (1, length, 64)
         monoid = cdl.linear_recurrence((64,))
@@ -47,4 +51,5 @@ def scans(name: str, length: int, rounds: int) -> dict[str, Any]:
     one = forward[0].run()
     for other in forward[1:]:
         assert jnp.allclose(one, other.run(), rtol=1e-3, atol=1e-3 * float(jnp.abs(one).max())), other.name
-    return {"forward": in_turn(forward), "both": in_turn(both)}
+    cost = operations(monoid.combine, *[jax.tree.map(lambda x: x[0, 0], values)] * 2)
+    return {"forward": in_turn(forward), "both": in_turn(both), "operations": cost}

@@ -250,8 +250,9 @@ def scans(figures: Figures) -> str:
         times = [
             " / ".join(ms(found[kind][way]["median"]) for kind in KINDS) if way in found["both"] else "" for way in ways
         ]
-        rows.append((request["name"], f"{request['length']:,}", *times))
-    return table(["monoid", "length", *(f"{way}, ms" for way in ways)], rows)
+        cost = f"{found['operations']:,}" if "operations" in found else ""
+        rows.append((request["name"], cost, f"{request['length']:,}", *times))
+    return table(["monoid", "operations", "length", *(f"{way}, ms" for way in ways)], rows)
 
 
 def signatures(figures: Figures) -> str:

@@ -13,6 +13,9 @@ from agreement import close, differentiated, QUICKLY
 
 import cdl
 from cdl import annotate, fold, Monoid, Packed, Seq
+from cdl.run.lists._cost import operations
+from cdl.run.lists._monoid import chosen, FULL, SHORT
+from cdl.run.lists._scan_track import track
 
 
 LENGTHS = [4, 0, 7, 1]
@@ -139,6 +142,44 @@ def test_tolerance_is_what_rounding_is_allowed():
     cdl.check_monoid(rounded, [0.5, 1.0], tolerance=1e-2)
     with pytest.raises(cdl.LawBroken, match="is not associative"):
         cdl.check_monoid(rounded, [0.5, 1.0], tolerance=1e-7)
+
+
+def matmul_in_a_loop(x: jax.Array, y: jax.Array) -> jax.Array:
+    return jax.lax.fori_loop(0, 5, lambda _, z: z @ y, x)
+
+
+@pytest.mark.parametrize(
+    ("combine", "shape", "count"),
+    [
+        (cdl.matrices(4).combine, (4, 4), 2 * 4**3),
+        (cdl.linear_recurrence((5,)).combine, ((5,), (5,)), 3 * 5),
+        (cdl.max_plus(3).combine, (3, 3), 2 * 3**3),
+        (jax.jit(matmul_in_a_loop), (4, 4), 5 * (2 * 4**3 + 1)),
+        (lambda x, y: jax.lax.cond(jnp.any(x > 0), lambda: (x @ y) * y, lambda: y), (6,), 2 * 6 + 1 + 2 * 6 + 6),
+    ],
+)
+def test_the_operations_of_a_product_are_counted(combine, shape, count):
+    assert operations(combine, *(sample(shape, jr.key(i)) for i in range(2))) == count
+
+
+def test_the_way_is_chosen_by_device_length_and_cost(monkeypatch):
+    def way(monoid: Any, shape: Any, lists: int, length: int, *, total: bool = False) -> str:
+        seq = jax.eval_shape(lambda: Seq(sample(shape, jr.key(0), lists, length), jnp.full(lists, length)))
+        return (
+            jax.eval_shape(lambda seq: found.append(chosen(monoid.combine, track(seq, end=False), total=total)), seq)
+            or found[-1]
+        )
+
+    found: list[str] = []
+    recurrence, shape = cdl.linear_recurrence((64,)), ((64,), (64,))
+    assert way(recurrence, shape, 8, 4096) == "scan"
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    assert way(recurrence, shape, 8, 4096) == "associative"
+    assert way(recurrence, shape, 8, 4096, total=True) == "halving"
+    assert way(recurrence, shape, 8, SHORT - 1) == "scan"
+    lists = FULL // (2 * 64**3)
+    assert way(cdl.matrices(64), (64, 64), lists, 4096) == "scan"
+    assert way(cdl.matrices(64), (64, 64), lists - 1, 4096) == "associative"
 
 
 def test_what_does_not_fit_the_elements_is_refused():

@@ -15,7 +15,17 @@ A product may be bracketed at will, and each bracketing is a way to run it:
 | `"halving"`     | neighbours in pairs, until one is left; for the total only | `log n`                |
 | `"chunked"`     | chunks side by side, each from the left; then their totals | `2 √n`                 |
 
-More work is done where fewer steps wait for each other: on a few cores the first is the fastest, and is the default.
+More work is done where fewer steps wait for each other. What is not asked for is chosen:
+
+| where                                         | the way                                                            |
+| --------------------------------------------- | ------------------------------------------------------------------ |
+| on a CPU                                      | `"scan"`: on two cores the fastest of every length that was timed  |
+| elsewhere, less than `SHORT` elements         | `"scan"`                                                           |
+| elsewhere, a step of `FULL` operations        | `"scan"`: side by side is more work, and gains nothing             |
+| elsewhere, the product of all                 | `"halving"`: of those side by side it does the least               |
+| elsewhere, the prefixes                       | `"associative"`                                                    |
+
+The operations of a step are those of `combine`, counted in its program, times the lists.
 """
 
 import math
@@ -32,6 +42,7 @@ from ..._errors import CarrierMismatch, CdlError
 from ...functor import Monoid
 from .._shapes import alike
 from ..folds._walk import spread
+from ._cost import operations
 from ._scan_track import Track, track
 from ._seq import Seq
 from ._seq_packed import Packed
@@ -39,6 +50,9 @@ from ._seq_packed import Packed
 
 M = TypeVar("M")
 Way = Literal["scan", "associative", "halving", "chunked"]
+
+SHORT = 64  # elements
+FULL = 1 << 24  # operations: about what an accelerator does while it begins one more step; by calculation
 
 
 class Reset(eqx.Module):
@@ -76,7 +90,7 @@ def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
     elements = jax.tree.map(lambda x: jnp.moveaxis(x, lists.axis, 0), lists.values)
     elements = _filled(elements, lists.own, unit)
     combine: Any = jax.vmap(monoid.combine)
-    how = _chosen(how, lists)
+    how = how or chosen(monoid.combine, lists, total=not every and isinstance(data, Seq))
     if isinstance(data, Packed):
         start, combine = (lists.first, elements), jax.vmap(Reset(monoid.combine))
         prefixes = _prefixes("scan" if how == "halving" else how, combine, start, (False, unit), (lists.lanes,))[1]
@@ -94,11 +108,13 @@ def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
     return eqx.tree_at(lambda d: d.values, data, lists.in_place(rows))
 
 
-def _chosen(how: Way | None, lists: Track) -> Way:
-    """The way that is asked for, or that suits the device: side by side where there is room for it."""
-    if how is not None:
-        return how
-    return "scan" if jax.default_backend() == "cpu" or lists.steps < 64 else "associative"
+def chosen(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) -> Way:
+    """The way that suits the device, the length and the cost of `combine`: side by side where there is room for it."""
+    if jax.default_backend() == "cpu" or lists.steps < SHORT:
+        return "scan"
+    if lists.lanes * operations(combine, lists.element, lists.element) >= FULL:
+        return "scan"
+    return "halving" if total else "associative"
 
 
 def _unit(monoid: Monoid[Any], element: Any) -> Any:

@@ -66,11 +66,20 @@ from .run import run as run, start as start, Stepper as Stepper
 from .parametric import Para as Para, identity as identity, swap as swap, fanout as fanout
 from .parametric import lift as lift, unroll as unroll, Untied as Untied, Place as Place, two_cells as two_cells
 
+# all of these, drawn
+from .drawing import draw as draw, Drawing as Drawing
+
 # maps with a way back, and learning
 from .optic import Optic as Optic, Lens as Lens, to_lens as to_lens, to_optic as to_optic
 from .optic import reverse as reverse, ParaOptic as ParaOptic
 from .optic import DifferentiableMap as DifferentiableMap, R as R, D as D, SmoothMap as SmoothMap
 from .optic import Z2Map as Z2Map, z2 as z2
+from .optic import layers as layers, losses as losses, optimisers as optimisers, Optimiser as Optimiser
+from .optic import Learner as Learner, supervised as supervised, dream as dream, autoencoder as autoencoder, gan as gan
+from .optic import circuits as circuits
 
 # every law, to be checked on instances of one's own
 from . import laws as laws
+
+# and an architecture explained, with the laws that were run on it
+from .explanation import explain as explain, Explanation as Explanation

@@ -41,3 +41,19 @@ def value_type(para: Any, source: Any) -> Any:
 def show(kind: Any) -> str:
     """A type, on one line."""
     return " ".join(str(eqx.tree_pformat(kind, struct_as_array=True)).split())
+
+
+def check(loss: Any, kinds: Any, rate: Any) -> None:
+    """That a loss takes a target and a prediction of these types, and that the rate takes what it gives.
+
+    **Raises:** `PortMismatch`.
+    """
+    try:
+        eqx.filter_eval_shape(lambda pair: (loss >> rate).get(pair), tuple(map(like, kinds)))
+    except PortMismatch:
+        raise
+    except (TypeError, ValueError) as why:
+        raise PortMismatch(
+            f"the loss does not take a target {show(like(kinds[0]))} and a prediction {show(kinds[1])}: "
+            f"{str(why).splitlines()[0].rstrip('. ')}. Give it what it takes, or take another loss."
+        ) from why

@@ -1,0 +1,81 @@
+"""Boolean circuits that learn: reverse derivative ascent, the same composite over another category.
+
+| the mathematics                                            | here                                                  |
+| ---------------------------------------------------------- | ----------------------------------------------------- |
+| bits, of which changes are bits                            | floating numbers 0 and 1; `z2.reverse`                |
+| `Σⱼ pⱼ mⱼ(x)`, with a minterm for each input: a table      | `table(inputs, outputs)`: any function                |
+| `⟨p, x⟩`, a parity                                         | `parity(inputs)`                                      |
+| the loss `y + f(p, x)`, an error for each output           | `ERROR`                                               |
+| the rate, which wishes for the error itself                | `WHOLE`: `put(e, ()) = e`                             |
+| the update `p + R[f](p, x, e)`                             | `FLIP`                                                |
+| one sample at a time                                       | `ascend(model)`, a `Learner`                          |
+| a batch, in which the majority of those concerned decides  | `majority(model)`, a `Learner`                        |
+
+In a batch, changes that are added mod 2 would cancel: two samples that want the same bit changed would leave it as it
+is. So votes are counted: for a bit, how many samples it matters to, and how many of them want it changed.
+"""
+
+from itertools import product
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from . import z2
+from ._learners import Learner, supervised
+from ._lens import Lens, to_optic
+from ._optic import Optic
+from ._para_optic import ParaOptic
+from ._parametric import Batched
+from .optimisers import Optimiser
+
+
+ERROR: Optic[tuple[Array, Array], Array] = z2.reverse(lambda pair: pair[0] + pair[1])
+WHOLE: Optic[Array, tuple[()], Array, tuple[()]] = to_optic(Lens(lambda error: (), lambda error, _: error))
+FLIP: Optimiser[Any, Any] = Optimiser(
+    lambda p: p, to_optic(Lens(lambda p: p, lambda p, change: jnp.mod(p + change, 2)))
+)
+
+
+def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
+    """Any function of so many bits: a bit of each output for each of the `2ⁿ` inputs, at first 0."""
+    others = 1.0 - np.array(list(product((0.0, 1.0), repeat=inputs)), np.float32)
+
+    def at(pair: tuple[Array, Array]) -> Array:
+        entries, x = pair
+        minterms = jnp.prod(x[None, :] + others, axis=1)  # the factor is x where the bit is 1, and 1 + x where it is 0
+        return minterms @ entries
+
+    return ParaOptic(jnp.zeros((2**inputs, outputs)), z2.reverse(at))
+
+
+def parity(inputs: int) -> ParaOptic[Array, Array, Array]:
+    """The sum of some of the bits: which of them are the parameters, at first none."""
+    return ParaOptic(jnp.zeros(inputs), z2.reverse(lambda pair: jnp.sum(pair[0] * pair[1])[None]))
+
+
+def ascend(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Array, Array], Array]:
+    """Reverse derivative ascent, a sample at a time: `p ← p + R[f](p, x, y + f(p, x))`."""
+    return supervised(model, ERROR, FLIP, rate=WHOLE)
+
+
+def majority(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Array, Array], Array]:
+    """The same for a batch: a bit is changed where more than half of the samples it matters to want it changed."""
+    rows = Batched(model.optic)
+
+    def votes(residual: Any, error: Any) -> Any:
+        wanted, dx = rows.backward(residual, error)
+        concerned, _ = rows.backward(residual, jnp.ones_like(error))
+        return (wanted, concerned), dx
+
+    counting: Any = Optic.of(rows.forward, votes)
+    return supervised(ParaOptic(model.params, counting), ERROR, _MAJORITY, rate=WHOLE)
+
+
+def _decided(p: Array, votes: tuple[Array, Array]) -> Array:
+    wanted, concerned = votes
+    return jnp.where(2 * wanted > concerned, 1 - p, p)
+
+
+_MAJORITY: Optimiser[Any, Any] = Optimiser(lambda p: p, to_optic(Lens(lambda p: p, _decided)))

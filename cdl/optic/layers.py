@@ -1,0 +1,82 @@
+"""Layers, each a parametrised optic: a map with its reverse derivative, and its parameters at a point.
+
+| the layer             | forward                 | back, on a change `y'`          | parameters                   |
+| --------------------- | ----------------------- | ------------------------------- | ---------------------------- |
+| `linear(n, m)`        | `(M, x) ↦ M x`          | `(y' ⊗ x, Mᵀ y')`               | `<m,n>`                      |
+| `bias(n)`             | `(b, x) ↦ b + x`        | `(y', y')`                      | `<n>`                        |
+| `activation(σ)`       | `x ↦ σ(x)`              | `((), R[σ](x, y'))`             | `<0>`                        |
+| `dense(n, m, σ)`      | `linear >> bias >> activation`, with the numbers that `eqx.nn.Linear` starts from       ||
+| `conv(n, m, k)`       | a convolution in two dimensions, with the numbers of `eqx.nn.Conv2d`                    ||
+| `fold(alg)`           | trees or lists, read by an algebra: its way back is backpropagation through structure    ||
+| `run(machine, state)` | a sequence, run by a machine: backpropagation through time                              ||
+
+Any other module is a layer by `ParaOptic.of(module)`. A layer takes one input; `model.batched(n)` takes `n`.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+from jaxtyping import Array, PRNGKeyArray
+
+from ..parametric import Para
+from ..run import fold as the_fold, run as the_run
+from ._letters import X, Y
+from ._para_optic import ParaOptic
+
+
+def linear(inputs: int, outputs: int, *, key: PRNGKeyArray) -> ParaOptic[Array, Array, Array]:
+    """`x ↦ M x`."""
+    weight = eqx.nn.Linear(inputs, outputs, use_bias=False, key=key).weight
+    return ParaOptic.of(Para(weight, lambda m, x: m @ x), source=(inputs,), name="linear")
+
+
+def bias(size: int, at: Array | None = None) -> ParaOptic[Array, Array, Array]:
+    """`x ↦ b + x`, at first with `b = 0`, or as given."""
+    start = jnp.zeros(size) if at is None else at
+    return ParaOptic.of(Para(start, lambda b, x: x + b), source=(size,), name="bias")
+
+
+def activation(
+    fn: Callable[[X], Y], *, source: Any = None, name: str | None = None
+) -> ParaOptic[tuple[()], X, Y, tuple[()]]:
+    """`x ↦ σ(x)`, or any other map without parameters. `source`: the type of its input, where it is to be checked."""
+    named = name or getattr(fn, "__name__", "activation")
+    return ParaOptic.of(Para((), lambda _, x: fn(x)), source=source, name=named)
+
+
+def dense(
+    inputs: int, outputs: int, fn: Callable[[Array], Array] | None = None, *, key: PRNGKeyArray
+) -> ParaOptic[Any, Array, Array]:
+    """`x ↦ σ(M x + b)`; without `fn`, no activation."""
+    start = eqx.nn.Linear(inputs, outputs, key=key)
+    affine = linear(inputs, outputs, key=key).at(start.weight) >> bias(outputs, start.bias)
+    return affine if fn is None else affine >> activation(fn)
+
+
+def conv(
+    inputs: int, outputs: int, kernel: int, *, key: PRNGKeyArray, size: tuple[int, int] | None = None, **how: Any
+) -> ParaOptic[Any, Array, Array]:
+    """A convolution of images of `inputs` channels; `size`: their height and width; `how`: as for `eqx.nn.Conv2d`."""
+    source = None if size is None else (inputs, *size)
+    return ParaOptic.of(eqx.nn.Conv2d(inputs, outputs, kernel, key=key, **how), source=source, name="conv")
+
+
+def fold(alg: Any, **how: Any) -> ParaOptic[Any, Any, Any]:
+    """A `Forest`, a `Seq` or a `Packed` read by an algebra; trees are data, which nobody wants the change of."""
+    reader = Para.of(alg)
+
+    def read(params: Any, data: Any) -> Any:
+        algebra: Any = Para(params, reader.fn).module()
+        return the_fold(algebra, data, **how)
+
+    return ParaOptic.of(Para(reader.params, read), inputs=False, name=f"fold {type(alg).__name__}")
+
+
+def run(machine: Any, state: Any) -> ParaOptic[Any, Any, Any]:
+    """A sequence run by a machine from a state, which is a parameter as well; gives the outputs."""
+    start = Para.of(machine)
+    through = lambda params, inputs: the_run(Para(params[0], start.fn).module(), params[1], inputs)[0]
+    name = f"run {getattr(machine, '__name__', type(machine).__name__)}"
+    return ParaOptic.of(Para((start.params, state), through), name=name)

@@ -1,0 +1,309 @@
+"""Learners: the step as one composite, beside the step by hand, with the same numbers at the same cost."""
+
+from itertools import pairwise, product
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+import pytest
+from agreement import close
+
+from cdl import (
+    Algebra,
+    autoencoder,
+    circuits,
+    dream,
+    fold,
+    Fork,
+    gan,
+    layers,
+    Leaf,
+    losses,
+    MealyF,
+    Optic,
+    optimisers,
+    pack,
+    ParaOptic,
+    PortMismatch,
+    run,
+    supervised,
+    TreeF,
+)
+
+
+KEYS = jr.split(jr.key(0), 8)
+XS, LABELS = jr.normal(KEYS[5], (16, 6)), jr.randint(KEYS[6], (16,), 0, 3)
+
+TRANSFORMATIONS = {
+    "sgd": optax.sgd(0.1),
+    "momentum": optax.sgd(0.1, momentum=0.9),
+    "nesterov": optax.sgd(0.1, momentum=0.9, nesterov=True),
+    "adagrad": optax.adagrad(0.1),
+    "adam": optax.adam(1e-2),
+    "adamw": optax.adamw(1e-2),
+}
+
+
+def network() -> ParaOptic[Any, Any, Any]:
+    first, second = (layers.dense(n, m, jnp.tanh, key=k) for n, m, k in ((6, 8, KEYS[0]), (8, 8, KEYS[1])))
+    return first >> second >> layers.dense(8, 3, key=KEYS[2])
+
+
+def by_hand(params: Any, xs: Any, labels: Any) -> Any:
+    (((w1, b1), _), ((w2, b2), _)), (w3, b3) = params
+
+    def scores(x):
+        return w3 @ jnp.tanh(w2 @ jnp.tanh(w1 @ x + b1) + b2) + b3
+
+    logs = jax.nn.log_softmax(jax.vmap(scores)(xs))
+    return -jnp.mean(jnp.take_along_axis(logs, labels[:, None], axis=1))
+
+
+def hand_step(transformation: Any, loss: Any) -> Any:
+    def step(state: Any, data: Any) -> Any:
+        kept, params = state
+        value, slope = jax.value_and_grad(loss)(params, *data)
+        with jax.numpy_dtype_promotion("standard"):
+            updates, kept = transformation.update(slope, kept, params)
+        return (kept, optax.apply_updates(params, updates)), value
+
+    return step
+
+
+@pytest.mark.parametrize("name", TRANSFORMATIONS)
+def test_twenty_steps_are_those_by_hand_bit_for_bit_at_the_same_cost(name):
+    transformation, model = TRANSFORMATIONS[name], network().batched(16)
+    learner = supervised(model, losses.cross_entropy(), optimisers.from_optax(transformation), target=LABELS)
+    data = (XS, LABELS)
+    ours = jax.jit(learner.step).lower(learner.state, data).compile()
+    theirs = jax.jit(hand_step(transformation, by_hand)).lower(learner.state, data).compile()
+    state = other = learner.state
+    for _ in range(20):
+        (state, loss), (other, value) = ours(state, data), theirs(other, data)
+        assert loss == value
+    assert eqx.tree_equal(state, other)
+    assert ours.cost_analysis()["flops"] == theirs.cost_analysis()["flops"] > 0
+    assert ours.memory_analysis().temp_size_in_bytes == theirs.memory_analysis().temp_size_in_bytes
+    assert eqx.tree_equal(learner.params(state), state[1])
+
+
+def test_the_step_is_the_closed_composite():
+    """`P × A × B → P`: the composite with its rate has nothing open, and what it puts is the next state."""
+    learner = supervised(network().batched(), losses.cross_entropy(), optimisers.descent(0.1), rate=losses.rate(0.5))
+    after, _ = learner.step(learner.state, (XS, LABELS))
+    assert learner.closed.get((learner.state, (XS, LABELS))) == ()
+    closed, (dx, _) = learner.closed.put((learner.state, (XS, LABELS)), ())
+    close(closed, after, 1e-7)
+    assert dx.shape == XS.shape
+    slope = jax.grad(by_hand)(learner.state, XS, LABELS)
+    close(after, jax.tree.map(lambda p, g: p - 0.05 * g, learner.state, slope), 1e-6)
+
+
+def test_one_step_on_one_datum_is_the_formula_by_hand():
+    """`p − ε (p x − y) x`, of the model `p x` with half the squared error."""
+    model = ParaOptic(jnp.array(2.0), Optic.of(lambda px: (px[0] * px[1], px), lambda px, d: (d * px[1], d * px[0])))
+    learner = supervised(model, losses.mse(), optimisers.descent(0.1))
+    after, loss = learner.step(learner.state, (jnp.array(3.0), jnp.array(1.0)))
+    close((after, loss), (jnp.array(2.0 - 0.1 * 5.0 * 3.0), jnp.array(12.5)), 1e-6)
+
+
+def test_a_loss_of_the_wrong_shape_is_refused_when_the_learner_is_built():
+    model, descent = network().batched(16), optimisers.descent(0.1)
+    each = Optic.of(lambda pair: (jnp.sum((pair[0] - pair[1]) ** 2, axis=-1), ()), lambda _, dy: (dy, dy))
+    with pytest.raises(PortMismatch, match=r"a loss is one number, and this one is f32\[16\]"):
+        supervised(model, each, descent)
+    with pytest.raises(PortMismatch, match=r"the target is f32\[16,4\], and what it is held against is f32\[16,3\]"):
+        supervised(model, losses.mse(), descent, target=jnp.zeros((16, 4)))
+    uneven = Optic.of(lambda pair: (jnp.sum(pair[0] @ pair[1]), ()), lambda _, dy: (dy, dy))
+    with pytest.raises(PortMismatch, match=r"does not take a target f32\[16,3\] and a prediction f32\[16,3\]: .*dot"):
+        supervised(model, uneven, descent)
+
+
+def test_dreaming_moves_the_input_and_leaves_the_parameters_as_they_are():
+    model = network()
+    target = jnp.array([0.0, 1.0, 0.0])
+    learner = dream(model, XS[0], losses.dot(), optimisers.ascent(0.05))
+    step = jax.jit(learner.step)
+    before = jax.tree.map(lambda x: x.copy(), model.params)
+    x, scores = learner.state, []
+    for _ in range(20):
+        x, score = step(x, (model.params, target))
+        scores.append(float(score))
+    assert all(a < b for a, b in pairwise(scores))
+    assert eqx.tree_equal(model.params, before)
+    hand = XS[0]
+    for _ in range(20):
+        hand = hand + 0.05 * jax.grad(lambda x: model(x)[1])(hand)
+    close(x, hand, 1e-6)
+
+
+def test_dreaming_is_the_same_optic_with_the_optimiser_on_another_port():
+    model, descent = network(), optimisers.descent(0.1)
+    learns, dreams = supervised(model, losses.dot(), descent), dream(model, XS[0], losses.dot(), descent)
+    params, (dx, _) = learns.optic.put((model.params, (XS[0], jnp.ones(3))), jnp.array(1.0))
+    x, (dp, _) = dreams.optic.put((XS[0], (model.params, jnp.ones(3))), jnp.array(1.0))
+    close(params, jax.tree.map(lambda p, g: p - 0.1 * g, model.params, dp), 1e-6)
+    close(x, XS[0] - 0.1 * dx, 1e-6)
+
+
+def test_an_adversarial_pair_is_one_composite_with_two_optimisers():
+    """The critic, which is one, climbs what the generator descends: two gradients of one number, both at once."""
+    generator = (layers.dense(2, 4, jnp.tanh, key=KEYS[0]) >> layers.dense(4, 1, key=KEYS[1])).batched(16)
+    critic = (layers.dense(1, 4, jnp.tanh, key=KEYS[2]) >> layers.dense(4, 1, key=KEYS[3])).batched(16)
+    learner = gan(generator, critic, optimisers.descent(0.1), optimisers.momentum(0.2, 0.5))
+    noise, real = XS[:, :2], XS[:, 2:3]
+
+    def value(g: Any, d: Any) -> Any:
+        judge, made = critic.at(d), generator.at(g)(noise)
+        return jnp.mean(judge(real)) - jnp.mean(judge(made))
+
+    (g, (w, d)), payoff = jax.jit(learner.step)(learner.state, (noise, real))
+    before, (by_g, by_d) = jax.jit(jax.value_and_grad(value, argnums=(0, 1)))(generator.params, critic.params)
+    close(payoff, before, 1e-6)
+    close(g, jax.tree.map(lambda p, s: p - 0.1 * s, generator.params, by_g), 1e-6)
+    close(
+        (w, d),
+        (jax.tree.map(lambda s: 0.2 * s, by_d), jax.tree.map(lambda p, s: p - 0.2 * s, critic.params, by_d)),
+        1e-6,
+    )
+    climbing = gan(generator, critic, optimisers.descent(0.0), optimisers.ascent(0.2))
+    step = jax.jit(climbing.step)
+    (still, better), _ = step(climbing.state, (noise, real))
+    assert eqx.tree_equal(still, generator.params)
+    assert step((still, better), (noise, real))[1] > before
+
+
+def test_an_autoencoder_has_its_input_for_target():
+    encoder, decoder = layers.dense(6, 2, jnp.tanh, key=KEYS[0]).batched(), layers.dense(2, 6, key=KEYS[1]).batched()
+    learner = autoencoder(encoder, decoder, losses.mse(), optimisers.from_optax(optax.adam(0.05)))
+    reference = supervised(encoder >> decoder, losses.mse(), optimisers.from_optax(optax.adam(0.05)))
+    step = jax.jit(learner.step)
+    state, loss = step(learner.state, XS)
+    close((state, loss), jax.jit(reference.step)(reference.state, (XS, XS)), 1e-6)
+    assert step(state, XS)[1] < loss
+
+
+class Reader(Algebra[TreeF[float, Any], Any]):
+    leaf: Any
+    fork: Any
+
+    def __call__(self, layer: TreeF[float, Any]) -> Any:
+        match layer:
+            case Leaf(label):
+                return self.leaf * label
+            case Fork(left, right):
+                return jnp.tanh(self.fork @ left - right)
+
+
+def test_a_fold_learns_by_the_same_composite():
+    """Backpropagation through structure: the tree, which is data, is read by the algebra's compiled fold."""
+    forest = pack(TreeF, [Fork(Leaf(0.5), Fork(Leaf(-1.0), Leaf(0.3))), Leaf(0.7)])
+    reader, target = Reader(jr.normal(KEYS[0], (3,)), jr.normal(KEYS[1], (3, 3))), jr.normal(KEYS[2], (2, 3))
+    learner = supervised(layers.fold(reader), losses.mse(), optimisers.descent(0.1))
+    after, loss = jax.jit(learner.step)(learner.state, (forest, target))
+    value = lambda alg: jnp.mean((fold(alg, forest) - target) ** 2) / 2
+    expected, slope = eqx.filter_jit(eqx.filter_value_and_grad(value))(reader)
+    close((loss, after), (expected, jax.tree.map(lambda p, g: p - 0.1 * g, reader, slope)), 1e-6)
+
+
+def test_a_machine_learns_by_the_same_composite():
+    """Backpropagation through time, in the machine's arrays and in the state that it starts from."""
+
+    class Cell(eqx.Module):
+        weight: Any
+
+        def __call__(self, state):
+            def step(i):
+                after = jnp.tanh(self.weight @ state + i)
+                return after, after
+
+            return MealyF(step)
+
+    cell, start = Cell(jr.normal(KEYS[0], (3, 3))), jnp.zeros(3)
+    inputs, target = jr.normal(KEYS[1], (5, 3)), jr.normal(KEYS[2], (5, 3))
+    learner = supervised(layers.run(cell, start), losses.mse(), optimisers.descent(0.1))
+    (machine, state), _ = learner.step(learner.state, (inputs, target))
+    loss = lambda pair: jnp.mean((run(pair[0], pair[1], inputs)[0] - target) ** 2) / 2
+    by_cell, by_state = eqx.filter_grad(loss)((cell, start))
+    close(machine.weight, cell.weight - 0.1 * by_cell.weight, 1e-6)
+    close(state, start - 0.1 * by_state, 1e-6)
+
+
+def bits(n: int) -> Any:
+    return jnp.array(list(product((0.0, 1.0), repeat=n)))
+
+
+def one_pass(learner: Any, xs: Any, ys: Any) -> Any:
+    return jax.lax.scan(learner.step, learner.state, (xs, ys))
+
+
+@pytest.mark.parametrize(
+    ("n", "function"),
+    [(3, lambda xs: xs.sum(1) > 1.5), (5, lambda xs: xs.sum(1) > 2.5), (8, lambda xs: xs.sum(1) % 2 == 1)],
+    ids=["majority of 3", "majority of 5", "parity of 8"],
+)
+def test_a_table_learns_any_function_in_one_pass(n, function):
+    model, xs = circuits.table(n), bits(n)
+    ys = function(xs).astype(jnp.float32)[:, None]
+    entries, _ = one_pass(circuits.ascend(model), xs, ys)
+    assert entries.tolist() == ys.tolist()
+    assert jax.vmap(model.at(entries))(xs).tolist() == ys.tolist()
+    learner = circuits.majority(model)
+    assert learner.step(learner.state, (xs, ys))[0].tolist() == ys.tolist()
+
+
+def test_a_table_learns_all_sixteen_gates():
+    """All at once, as the sixteen outputs of one table."""
+    xs = bits(2)
+    ys = jnp.array([[float(gate >> k & 1) for gate in range(16)] for k in range(4)])
+    entries, errors = one_pass(circuits.ascend(circuits.table(2, 16)), xs, ys)
+    assert entries.tolist() == ys.tolist()
+    assert errors.tolist() == ys.tolist()  # the table begins with zeros, so each error is a one to be learnt
+
+
+def test_votes_are_counted_where_changes_mod_2_would_cancel():
+    """Two samples that want the same bit changed: added mod 2 they leave it, by majority they change it."""
+    model = circuits.table(1)
+    twice, ones = jnp.array([[1.0], [1.0]]), jnp.array([[1.0], [1.0]])
+    changes = jax.vmap(lambda x: model.optic.put((model.params, x), jnp.ones(1))[0])(twice)
+    assert (jnp.sum(changes, axis=0) % 2).tolist() == [[0.0], [0.0]]
+    learner = circuits.majority(model)
+    assert learner.step(learner.state, (twice, ones))[0].tolist() == [[0.0], [1.0]]
+
+
+@pytest.mark.parametrize(("n", "learnt"), [(4, True), (8, True), (16, False)])
+def test_a_parity_of_few_bits_is_learnt_and_one_of_sixteen_is_not(n, learnt):
+    """Reverse derivative ascent on a parity is a random walk: it stops when it finds the answer, among `2ⁿ`."""
+    rng = np.random.default_rng(0)
+    secret = rng.integers(0, 2, n).astype(np.float32)
+    xs = rng.integers(0, 2, (4000, n)).astype(np.float32)
+    found, errors = one_pass(
+        circuits.ascend(circuits.parity(n)), jnp.asarray(xs), jnp.asarray(xs @ secret % 2)[:, None]
+    )
+    assert (found.tolist() == secret.tolist()) is learnt
+    late = float(jnp.mean(errors[-500:]))
+    assert late == 0.0 if learnt else 0.4 < late < 0.6
+
+
+def test_a_circuit_learns_the_irises_from_six_bits():
+    """Petals, length and width in eight equal steps, closed to the right: a table of 64 entries, by majority."""
+    datasets = pytest.importorskip("sklearn.datasets")
+    split = pytest.importorskip("sklearn.model_selection").train_test_split
+    flowers, kinds = datasets.load_iris(return_X_y=True)
+    edges = [np.round(np.linspace(x.min(), x.max(), 9)[1:-1], 6) for x in flowers[:, 2:].T]
+    steps = np.stack([np.digitize(x, e, right=True) for x, e in zip(flowers[:, 2:].T, edges, strict=True)], axis=1)
+    xs = (steps[:, :, None] >> np.arange(3) & 1).reshape(len(steps), 6).astype(np.float32)
+    ys = (kinds[:, None] >> np.arange(2) & 1).astype(np.float32)
+    model = circuits.table(6, 2)
+    learner = circuits.majority(model)
+    step, apply = jax.jit(learner.step), jax.jit(jax.vmap(lambda entries, x: model.at(entries)(x), (None, 0)))
+    right = []
+    for seed in range(20):
+        x, test_x, y, test_y = split(xs, ys, test_size=0.3, stratify=kinds, random_state=seed)
+        entries, _ = step(learner.state, (jnp.asarray(x), jnp.asarray(y)))
+        right.append(float(jnp.mean(jnp.all(apply(entries, test_x) == test_y, axis=1))))
+    assert np.mean(right) >= 0.90

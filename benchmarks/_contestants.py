@@ -22,7 +22,7 @@ import numpy as np
 import cdl
 
 from ._clock import compiled
-from ._levels import as_tables, by_levels, Ops
+from ._levels import as_tables, by_levels, cell_of, Ops
 from ._problems import loss, Problem
 
 
@@ -97,7 +97,10 @@ class Unrolled(Compiled):
     name = "jax unrolled"
 
     def __init__(self, problem: Problem, store: str) -> None:
-        super().__init__(by_levels(JAX_OPS, problem, store), as_tables(problem.weights, jnp.asarray))
+        super().__init__(
+            by_levels(JAX_OPS, problem.table, problem.width, cell_of(problem), store),
+            as_tables(problem.weights, jnp.asarray),
+        )
 
     def gradients(self, out: Any) -> dict[str, Any]:
         return dict(out[1])
@@ -153,7 +156,7 @@ class TorchLevels(Torch):
 
     def __init__(self, problem: Problem, store: str) -> None:
         super().__init__(problem)
-        self.run = by_levels(torch_ops(), problem, store)
+        self.run = by_levels(torch_ops(), problem.table, problem.width, cell_of(problem), store)
 
     def hidden(self) -> Any:
         return self.run(self.weights)

@@ -80,38 +80,43 @@ class Pieces:
             self.waiting.setdefault(to, []).append(list(pieces))
 
 
+Cell = Callable[[Ops, int, Any, Level, list[Any]], list[Any]]
 STORES: dict[str, Any] = {"joined": Joined, "buffered": Buffered, "pieces": Pieces}
 
 
-def by_levels(ops: Ops, problem: Problem, store: str) -> Callable[[Any], Any]:
+def by_levels(ops: Ops, table: Table, width: int, cell: Cell, store: str) -> Callable[[Any], Any]:
     """From the weights to the hidden states at the roots."""
-    *levels, roots = [level.using(ops.index) for level in problem.table.levels]
-    cell = binary_cell if problem.name == "binary" else child_sum_cell
+    *levels, roots = [level.using(ops.index) for level in table.levels]
 
     def run(weights: Any) -> Any:
-        states = STORES[store](ops, problem.table, problem.width)
+        states = STORES[store](ops, table, width)
         for level in levels:
             children = states.children(level) if level.number else []
-            states.keep(level, cell(ops, problem, weights, level, children))
+            states.keep(level, cell(ops, width, weights, level, children))
         return states.children(roots)[0]
 
     return run
 
 
-def binary_cell(ops: Ops, problem: Problem, w: Any, level: Level, children: list[Any]) -> list[Any]:
+def cell_of(problem: Problem) -> Cell:
+    """The cell of a problem."""
+    return binary_cell if problem.name == "binary" else child_sum_cell
+
+
+def binary_cell(ops: Ops, width: int, w: Any, level: Level, children: list[Any]) -> list[Any]:
     """The binary Tree-LSTM at all nodes of a level."""
     if not children:
         i, o, u = ops.parts(ops.linear(w["inputs"], w["leaf"], w["leaf_bias"]), 3)
         c = ops.sigmoid(i) * ops.tanh(u)
     else:
-        h, below = (s.reshape(level.rows, 2 * problem.width) for s in children)
+        h, below = (s.reshape(level.rows, 2 * width) for s in children)
         left, right = ops.parts(below, 2)
         i, o, u, f, g = ops.parts(ops.linear(h, w["fork"], w["fork_bias"]), 5)
         c = ops.sigmoid(i) * ops.tanh(u) + ops.sigmoid(f) * left + ops.sigmoid(g) * right
     return [ops.sigmoid(o) * ops.tanh(c), c]
 
 
-def child_sum_cell(ops: Ops, problem: Problem, w: Any, level: Level, children: list[Any]) -> list[Any]:
+def child_sum_cell(ops: Ops, width: int, w: Any, level: Level, children: list[Any]) -> list[Any]:
     """The child-sum Tree-LSTM at all nodes of a level: `index_add` from edges to nodes."""
     z, kept = ops.take(w["gates_bias"], level.kind), 0.0
     if children:

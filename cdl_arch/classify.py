@@ -24,7 +24,7 @@ from cdl import Algebra, Bucket, Corpus, fold, Forest
 from . import baselines
 
 
-Rows = Int[np.ndarray, " rows"]
+Rows = Int[np.ndarray, "*rows"]
 
 
 class Judge(eqx.Module):
@@ -68,12 +68,16 @@ class Trees:
         self.bucket = corpus[heaviest].bucket if bucket is None else bucket
 
     def batches(self, seed: int, epoch: int) -> Iterator[tuple[Forest, Array]]:
-        """Batches of `size` trees, drawn so as to be equal in nodes; what is left over is left out of this epoch."""
+        """An epoch's batches, each a forest with its answers."""
+        for rows in self.drawn(seed, epoch):
+            yield self.corpus.pack(rows, bucket=self.bucket), jnp.asarray(self.truth[rows], jnp.float32)
+
+    def drawn(self, seed: int, epoch: int) -> Rows:
+        """The trees of each batch: `size`, drawn so as to be equal in nodes; those left over have no part in it."""
         chance = np.random.default_rng([seed, epoch])
         mixed = chance.permutation(self.rows)[: self.steps * self.size]
         strata = mixed[np.argsort(self.nodes[mixed], kind="stable")].reshape(self.size, self.steps)
-        for rows in chance.permuted(strata, axis=1).T:
-            yield self.corpus.pack(rows, bucket=self.bucket), jnp.asarray(self.truth[rows], jnp.float32)
+        return chance.permuted(strata, axis=1).T
 
     @staticmethod
     def loss(judge: Judge, batch: tuple[Forest, Array], key: PRNGKeyArray) -> Float[Array, ""]:

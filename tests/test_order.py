@@ -8,7 +8,9 @@ import pytest
 
 
 ROOT = pathlib.Path(__file__).parent.parent
-STAGES = "_errors _typecheck functor algebra run parametric optic symmetry system metric laws io __init__".split()
+STAGES = (
+    "_errors _typecheck functor algebra run parametric drawing optic symmetry system metric laws explanation io __init__"
+).split()
 
 
 def stage(module: str) -> int:

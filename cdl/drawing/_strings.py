@@ -136,14 +136,23 @@ def _axes(f: Term, g: Term, term: Term, axis: int) -> tuple[int, int]:
 
 
 def _route(ends: list[End], rows: list[int], x: int) -> list[End]:
-    """Every wire on its row, before column `x`. Each turns in a column of its own, and those in order do not cross."""
+    """Every wire on its row, before column `x`. Each turns in a column of its own, and those in order do not cross.
+
+    One that would run on along another, which comes to its row before it has left it, steps aside first.
+    """
     ups = [i for i, (e, row) in enumerate(zip(ends, rows, strict=True)) if row < e.points[-1][1]]
     downs = [i for i, (e, row) in enumerate(zip(ends, rows, strict=True)) if row > e.points[-1][1]]
     turn = {i: x - 3 - 2 * (len(ends) - 1 - k) for k, i in enumerate(ups)}
     turn |= {i: x - 3 - 2 * k for k, i in enumerate(downs)}
+    taken = {*rows, *(e.points[-1][1] for e in ends)}
     found = []
     for i, (end, row) in enumerate(zip(ends, rows, strict=True)):
-        corner = [(turn[i], end.points[-1][1]), (turn[i], row)] if i in turn else []
+        here = end.points[-1][1]
+        if i in turn and any(rows[j] == here and turn[j] < turn[i] for j in turn):
+            aside = next(r for r in (here + 1, here - 1, here) if r not in taken or r == here)
+            column = x - 2 * len(ends) - 2
+            end, here = end.to((column, here), (column, aside)), aside
+        corner = [(turn[i], here), (turn[i], row)] if i in turn else []
         found.append(end.to(*corner, (x - 2, row)))
     return found
 
@@ -183,7 +192,9 @@ def _run(term: Term, ends: list[End], x: int, axis: int, canvas: Canvas, *, loos
                 copies.append(End(dot, ((x, dot.y),)))
             upper, lower = _axes(f, g, term, axis)
             onward = x + 1 + _gap(2 * len(ends))
-            return _run(f, copies, onward, upper, canvas) + _run(g, copies, onward, lower, canvas)
+            both = _route(copies * 2, _entries(f, upper) + _entries(g, lower), onward)
+            n = len(ends)
+            return _run(f, both[:n], onward, upper, canvas) + _run(g, both[n:], onward, lower, canvas)
         case Along(inner, cell, params):
             size, within = _size(term), _size(inner)
             top = axis - within.above - 2

@@ -12,6 +12,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import equinox as eqx
@@ -45,7 +46,7 @@ class Plan:
     index: int = -1
     tint: int = 0
 
-    @property
+    @cached_property
     def width(self) -> int:
         """How wide it is with all that is below it."""
         below = sum(p.width for p in self.below) + 2 * (len(self.below) - 1)

@@ -1,5 +1,6 @@
 """How far apart two values are, and how much of it is rounding."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +19,7 @@ from ._page import Checked, Weights
 
 def shapes(value: Any) -> str:
     """The structure of a value, with the shapes and types of its arrays."""
-    return str(eqx.tree_pformat(value, struct_as_array=True, short_arrays=True, width=10**6))
+    return str(eqx.tree_pformat(value, struct_as_array=True, short_arrays=True, width=10**6)).replace("weak_", "")
 
 
 def weights(arch: Any) -> tuple[Weights, ...]:
@@ -70,8 +71,13 @@ def exact(name: str, *checks: Callable[[], None]) -> Checked:
 
 def total(value: Any) -> Any:
     """One number of a value, that no exchange of its parts leaves as it is."""
-    leaves = [x for x in jax.tree.leaves(value) if jnp.issubdtype(jnp.result_type(x), jnp.inexact)]
-    return sum((jnp.sum(jnp.sin((i + 1) * jnp.asarray(x))) for i, x in enumerate(leaves)), start=jnp.zeros(()))
+    leaves = [jnp.asarray(x) for x in jax.tree.leaves(value)]
+    smooth = [x for x in leaves if jnp.issubdtype(x.dtype, jnp.inexact)]
+    real = [part for x in smooth for part in ((x.real, x.imag) if jnp.iscomplexobj(x) else (x,))]
+    if not real:
+        return jnp.zeros(())
+    finest = max((x.dtype for x in real), key=lambda t: t.itemsize)
+    return functools.reduce(jnp.add, [jnp.sum(jnp.sin((i + 1) * x.astype(finest))) for i, x in enumerate(real)])
 
 
 def gradient(fn: Callable[[Any], Any], at: Any) -> Any:

@@ -13,6 +13,9 @@ from ..functor._read import layout
 from ..functor.poly import Const, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 
 
+NODES, DEPTH = 9, 3  # about how large a tree is
+
+
 def samples(kinds: tuple[type[Any], ...], count: int = 3, *, seed: int = 0) -> list[Any]:
     """Trees in which every constructor stands, as far as they are large enough.
 
@@ -27,6 +30,7 @@ def samples(kinds: tuple[type[Any], ...], count: int = 3, *, seed: int = 0) -> l
         raise CdlError("every constructor needs a child, so that there is no finite tree to try.")
 
     def tree(depth: int) -> Any:
+        depth = depth if next(room, None) is not None else 0
         among = ends if depth == 0 else inner if depth > 1 and inner else kinds
         kind = min(among, key=lambda k: (used[k], rng.random()))
         used[kind] += 1
@@ -51,7 +55,11 @@ def samples(kinds: tuple[type[Any], ...], count: int = 3, *, seed: int = 0) -> l
             case _:
                 raise CdlError(f"`{term}` has no finite values to try: give `samples`.")
 
-    return [tree(i + 1) for i in range(count)]
+    found = []
+    for i in range(count):
+        room = iter(range(NODES))  # once it is used up, the places that there are get the smallest trees
+        found.append(tree(1 + i % DEPTH))
+    return found
 
 
 def _needs(term: Poly) -> bool:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ..functor._recursion import recursion
@@ -54,27 +54,45 @@ def parts(para: Para[Any, Any, Any], tree: Any) -> list[Part]:
 
 
 def at_nodes(para: Para[Any, Any, Any], tree: Any) -> list[frozenset[int]]:
-    """For each node in pre-order, the numbers of the parameters' arrays that its value depends on directly."""
-    found: dict[int, frozenset[int]] = {}
+    """For each node in pre-order, the numbers of the parameters' arrays that its value depends on directly.
 
-    def up(frame: Any, go: Any) -> Any:
-        layer = frame.filled(go)
-        found[frame.index] = used_by(lambda params: para.fn(params, layer), para.params)
-        return para.fn(para.params, layer)
-
-    recursion(lambda _, tree: tree, up, finite=True)(0)(tree)
-    return [found[i] for i in range(len(found))]
+    By shapes alone, unless the algebra looks at its values.
+    """
+    try:
+        return _at_nodes(para, tree, traced_at)
+    except TypeError:  # of JAX, where a value decides
+        return _at_nodes(para, tree, run_at)
 
 
 def used_by(fn: Callable[[Any], Any], params: Any) -> frozenset[int]:
     """The numbers of the arrays that the value of a function depends on."""
+    return traced_at(lambda params, _: fn(params), params, None)[0]
 
-    def value(params: Any) -> Any:
-        return [jnp.asarray(x) for x in jax.tree.leaves(fn(params))]
 
-    jaxpr = jax.make_jaxpr(value)(params).jaxpr
-    needed = {id(v) for v in jaxpr.outvars}
-    for eqn in reversed(jaxpr.eqns):
+def traced_at(fn: Callable[[Any, Any], Any], params: Any, layer: Any) -> tuple[frozenset[int], Any]:
+    """What a function depends on of its parameters, and its value's shapes, at a layer with shapes at its places."""
+    shapes, rest = eqx.partition(layer, lambda x: isinstance(x, jax.ShapeDtypeStruct))
+    trace: Any = jax.make_jaxpr(lambda params, shapes: fn(params, eqx.combine(shapes, rest)), return_shape=True)
+    closed, value = trace(params, shapes)
+    needed = {id(v) for v in closed.jaxpr.outvars}
+    for eqn in reversed(closed.jaxpr.eqns):
         if any(id(v) in needed for v in eqn.outvars):
             needed |= {id(v) for v in eqn.invars}
-    return frozenset(i for i, v in enumerate(jaxpr.invars) if id(v) in needed)
+    own = closed.jaxpr.invars[: len(jax.tree.leaves(params))]
+    return frozenset(i for i, v in enumerate(own) if id(v) in needed), value
+
+
+def run_at(fn: Callable[[Any, Any], Any], params: Any, layer: Any) -> tuple[frozenset[int], Any]:
+    """The same, and the value itself, at a layer of values."""
+    return traced_at(lambda params, _: fn(params, layer), params, None)[0], fn(params, layer)
+
+
+def _at_nodes(para: Para[Any, Any, Any], tree: Any, at: Any) -> list[frozenset[int]]:
+    found: dict[int, frozenset[int]] = {}
+
+    def up(frame: Any, go: Any) -> Any:
+        found[frame.index], value = at(para.fn, para.params, frame.filled(go))
+        return value
+
+    recursion(lambda _, tree: tree, up, finite=True)(0)(tree)
+    return [found[i] for i in range(len(found))]

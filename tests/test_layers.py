@@ -136,7 +136,7 @@ def test_a_step_down_is_addition_at_a_rate_below_zero():
     assert down.optic.get(down.start(p)) is p
 
 
-TEXTBOOK: dict[str, tuple[Optimiser[Any, Any], Any]] = {
+TEXTBOOK: dict[str, tuple[Optimiser, Any]] = {
     "descent": (optimisers.descent(0.05), optax.sgd(0.05)),
     "momentum": (optimisers.momentum(0.05, 0.9), optax.sgd(0.05, momentum=0.9)),
     "nesterov": (optimisers.nesterov(0.05, 0.9), optax.sgd(0.05, momentum=0.9, nesterov=True)),

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 from typing_extensions import TypeVar
 
-from ._letters import P, Q, S, T, X, Y, Z
+from ._letters import P, Q, T, X, Y, Z
 from ._optic import Optic
 from ._para_optic import ParaOptic
 from ._parametric import Sequence
@@ -68,11 +68,11 @@ ONE = the_rate(1.0)
 def supervised(
     model: ParaOptic[P, X, Y, Any, Any, Any],
     loss: Optic[tuple[T, Y], Array, Any, Any],
-    optimiser: Optimiser[S, P],
+    optimiser: Optimiser,
     *,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
     target: Any = None,
-) -> Learner[S, tuple[X, T], P]:
+) -> Learner[Any, tuple[X, T], P]:
     """Learning from pairs of an input and a target.
 
     **Arguments:** `loss`: an optic from a target and a prediction. `rate`: the change of the loss that is wished for.
@@ -82,7 +82,7 @@ def supervised(
     """
     if model.target is not None:
         check(loss, (model.target if target is None else target, model.target), rate)
-    learns = model.reparametrise(cast("Any", optimiser.optic), at=optimiser.start(model.params))
+    learns = model.reparametrise(optimiser.optic, at=optimiser.start(model.params))
     return Learner(_ports >> Sequence(learns.optic, loss), rate, optimiser.optic, learns.params)
 
 
@@ -90,10 +90,10 @@ def dream(
     model: ParaOptic[P, X, Y, Any, Any, Any],
     x: X,
     loss: Optic[tuple[T, Y], Array, Any, Any],
-    optimiser: Optimiser[S, X],
+    optimiser: Optimiser,
     *,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
-) -> Learner[S, tuple[P, T], X]:
+) -> Learner[Any, tuple[P, T], X]:
     """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target."""
     return supervised(model.exchange(x), loss, optimiser, rate=rate)
 
@@ -102,10 +102,10 @@ def autoencoder(
     encoder: ParaOptic[P, X, Z, Any, Any, Any],
     decoder: ParaOptic[Q, Z, X, Any, Any, Any],
     loss: Optic[tuple[X, X], Array, Any, Any],
-    optimiser: Optimiser[S, tuple[P, Q]],
+    optimiser: Optimiser,
     *,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
-) -> Learner[S, X, tuple[P, Q]]:
+) -> Learner[Any, X, tuple[P, Q]]:
     """Learning to give back what came in, by way of a code."""
     learner = supervised(encoder >> decoder, loss, optimiser, rate=rate)
     return Learner(_doubled >> learner.optic, learner.rate, learner.reader, learner.state)
@@ -114,12 +114,12 @@ def autoencoder(
 def gan(
     generator: ParaOptic[P, Z, X, Any, Any, Any],
     critic: ParaOptic[Q, X, Array, Any, Any, Any],
-    g: Optimiser[S, P],
-    d: Optimiser[T, Q],
+    g: Optimiser,
+    d: Optimiser,
     *,
     payoff: Optic[tuple[Array, Array], Array] | None = None,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
-) -> Learner[tuple[S, T], tuple[Z, X], tuple[P, Q]]:
+) -> Learner[tuple[Any, Any], tuple[Z, X], tuple[P, Q]]:
     """A generator against a critic, which is one and the same for what is made and what is real: tied along its copy.
 
     **Arguments:** `g`, `d`: the optimisers of the two; one of them descends and the other ascends. `payoff`: from the
@@ -128,9 +128,9 @@ def gan(
     value = reverse(_margin) if payoff is None else payoff
     both = (generator >> critic) @ critic
     tied = both.reparametrise(cast("Any", reverse(_with_copy)), at=(generator.params, critic.params))
-    reader: Any = g.optic @ d.optic
+    reader = g.optic @ d.optic
     learns = tied.reparametrise(reader, at=(g.start(generator.params), d.start(critic.params)))
-    return Learner(learns.optic >> value, rate, reader, cast("Any", learns.params))
+    return Learner(learns.optic >> value, rate, reader, learns.params)
 
 
 def _margin(scores: tuple[Array, Array]) -> Array:

@@ -33,9 +33,7 @@ from .optimisers import Optimiser
 
 ERROR: Optic[tuple[Array, Array], Array] = z2.reverse(lambda pair: pair[0] + pair[1])
 WHOLE: Optic[Array, tuple[()], Array, tuple[()]] = to_optic(Lens(lambda error: (), lambda error, _: error))
-FLIP: Optimiser[Any, Any] = Optimiser(
-    lambda p: p, to_optic(Lens(lambda p: p, lambda p, change: jnp.mod(p + change, 2)))
-)
+FLIP = Optimiser(lambda p: p, to_optic(Lens(lambda p: p, lambda p, change: jnp.mod(p + change, 2))))
 
 
 def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
@@ -78,4 +76,4 @@ def _decided(p: Array, votes: tuple[Array, Array]) -> Array:
     return jnp.where(2 * wanted > concerned, 1 - p, p)
 
 
-_MAJORITY: Optimiser[Any, Any] = Optimiser(lambda p: p, to_optic(Lens(lambda p: p, _decided)))
+_MAJORITY = Optimiser(lambda p: p, to_optic(Lens(lambda p: p, _decided)))

@@ -22,7 +22,6 @@ from jaxtyping import Array, PRNGKeyArray
 
 from ..parametric import Para
 from ..run import fold as the_fold, run as the_run
-from ._letters import X, Y
 from ._para_optic import ParaOptic
 
 
@@ -39,9 +38,9 @@ def bias(size: int, at: Array | None = None) -> ParaOptic[Array, Array, Array]:
 
 
 def activation(
-    fn: Callable[[X], Y], *, source: Any = None, name: str | None = None
-) -> ParaOptic[tuple[()], X, Y, tuple[()]]:
-    """`x ↦ σ(x)`, or any other map without parameters. `source`: the type of its input, where it is to be checked."""
+    fn: Callable[[Array], Array], *, source: Any = None, name: str | None = None
+) -> ParaOptic[tuple[()], Array, Array, tuple[()]]:
+    """`x ↦ σ(x)`, or any other map of arrays without parameters. `source`: the type of its input, if it has one."""
     named = name or getattr(fn, "__name__", "activation")
     return ParaOptic.of(Para((), lambda _, x: fn(x)), source=source, name=named)
 

@@ -16,7 +16,7 @@ signs are in use, a step against the change and a rate of 1, or addition and a r
 """
 
 from collections.abc import Callable
-from typing import Any, cast, final, Generic
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -25,40 +25,42 @@ import optax
 from jaxtyping import Array
 
 from ._lens import Lens, to_optic
-from ._letters import P, S
 from ._optic import Optic
 
 
 @final
-class Optimiser(eqx.Module, Generic[S, P]):
-    """A lens from what is kept, parameters among it, to parameters; and how to start."""
+class Optimiser(eqx.Module):
+    """A lens from what is kept, parameters among it, to parameters of any structure; and how to start.
 
-    start: Callable[[P], S]
-    optic: Optic[S, P]
+    What is kept is the optimiser's own, so its type is `Any`: it fits the parameters that it was started with.
+    """
+
+    start: Callable[[Any], Any]
+    optic: Optic[Any, Any]
 
 
-def descent(rate: float) -> Optimiser[P, P]:
+def descent(rate: float) -> Optimiser:
     """Gradient descent, `p − ε g`."""
     return _plain(lambda p, g: p - rate * g)
 
 
-def ascent(rate: float = 1.0) -> Optimiser[P, P]:
+def ascent(rate: float = 1.0) -> Optimiser:
     """Gradient ascent, `p + ε g`; as it stands, addition."""
     return _plain(lambda p, g: p + rate * g)
 
 
-def momentum(rate: float, decay: float = 0.9) -> Optimiser[tuple[P, P], P]:
+def momentum(rate: float, decay: float = 0.9) -> Optimiser:
     """A step in the direction of a decaying sum of changes."""
     return Optimiser(lambda p: (_zeros(p), p), to_optic(Lens(_second, _heavy(rate, decay))))
 
 
-def nesterov(rate: float, decay: float = 0.9) -> Optimiser[tuple[P, P], P]:
+def nesterov(rate: float, decay: float = 0.9) -> Optimiser:
     """Momentum, with the change taken a step ahead. It keeps the point itself; optax keeps the one ahead."""
     ahead = lambda state: _each(lambda w, p: p - decay * w, state[0], state[1])
     return Optimiser(lambda p: (_zeros(p), p), to_optic(Lens(ahead, _heavy(rate, decay))))
 
 
-def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser[tuple[P, P], P]:
+def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser:
     """A rate for each number, that falls with the squares so far; at first `start`."""
 
     def put(state: Any, g: Any) -> Any:
@@ -69,9 +71,7 @@ def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser[t
     return Optimiser(begin, to_optic(Lens(_second, put)))
 
 
-def adam(
-    rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1e-8
-) -> Optimiser[tuple[Array, P, P, P], P]:
+def adam(rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1e-8) -> Optimiser:
     """Decaying means of the changes and of their squares, corrected for their start at zero."""
 
     def put(state: Any, g: Any) -> Any:
@@ -86,20 +86,19 @@ def adam(
     return Optimiser(begin, to_optic(Lens(lambda state: state[3], put)))
 
 
-def from_optax(transformation: optax.GradientTransformation) -> Optimiser[tuple[Any, P], P]:
+def from_optax(transformation: optax.GradientTransformation) -> Optimiser:
     """Any transformation of optax, its state in the lens."""
 
-    def put(state: tuple[Any, P], g: P) -> tuple[Any, P]:
-        kept, p = cast("Any", state)
+    def put(state: Any, g: Any) -> Any:
+        kept, p = state
         with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
-            updates, kept = transformation.update(cast("Any", g), kept, p)
-        return kept, cast("P", optax.apply_updates(p, updates))
+            updates, kept = transformation.update(g, kept, p)
+        return kept, optax.apply_updates(p, updates)
 
-    begin = lambda p: (transformation.init(cast("Any", p)), p)
-    return Optimiser(begin, to_optic(Lens(_second, put)))
+    return Optimiser(lambda p: (transformation.init(p), p), to_optic(Lens(_second, put)))
 
 
-def _plain(step: Callable[[Any, Any], Any]) -> Optimiser[P, P]:
+def _plain(step: Callable[[Any, Any], Any]) -> Optimiser:
     return Optimiser(lambda p: p, to_optic(Lens(lambda p: p, lambda p, g: _each(step, p, g))))
 
 
@@ -116,12 +115,12 @@ def _mean(decaying: Array, beta: float, t: Array) -> Array:
     return decaying / (1 - beta ** t.astype(decaying.dtype))
 
 
-def _second(state: tuple[Any, P]) -> P:
+def _second(state: Any) -> Any:
     return state[1]
 
 
-def _zeros(params: P) -> P:
-    return cast("P", _each(jnp.zeros_like, params))
+def _zeros(params: Any) -> Any:
+    return _each(jnp.zeros_like, params)
 
 
 def _each(fn: Callable[..., Any], *trees: Any) -> Any:

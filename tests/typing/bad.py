@@ -14,6 +14,7 @@ from good import (
     countdown,
     counted,
     couples,
+    dense,
     depth,
     Expr,
     ExprF,
@@ -22,9 +23,12 @@ from good import (
     grow_term,
     in_pairs,
     insert,
+    kept,
     Lam,
+    learner,
     Lit,
     longest,
+    measure,
     Minus,
     Neg,
     net,
@@ -44,6 +48,7 @@ from good import (
     shards,
     signed,
     some_terms,
+    spell,
     sprout,
     Stmt,
     StmtF,
@@ -73,7 +78,9 @@ from cdl import (
     coelgot,
     Cofree,
     Cons,
+    D,
     decorate,
+    dream,
     dyna,
     Either,
     elgot,
@@ -90,24 +97,34 @@ from cdl import (
     likelihood,
     List,
     ListF,
+    losses,
     Many,
     MealyF,
     MooreF,
     mutu,
     Nil,
     Node,
+    Optic,
+    optimisers,
     para,
     parallel,
+    ParaOptic,
     prepro,
     product,
+    R,
     refold,
+    reverse,
     Right,
     Rose,
     run,
     series,
     shard_mean,
+    SmoothMap,
     start,
+    supervised,
+    to_lens,
     unfold,
+    z2,
     zygo,
 )
 from cdl.functor import Fix1of2, Fix2of2
@@ -405,3 +422,25 @@ fold(recurrence, couples, bulk=True)  # error
 fold(recurrence, vectors)  # error
 fold(reader, [rows])  # error
 annotate(depth, couples)  # error
+
+
+# Maps with a way back, and learning.
+def undoes(n: str, change: bytes) -> bool:
+    return bool(change and n)
+
+
+words = reverse(spell)
+reverse(measure) >> reverse(spell)  # error
+reverse(spell).put("three", "3")  # error
+reverse(spell).put(3, 3)  # error
+wrong_pair_of_optics: Optic[tuple[int, str], tuple[float, str]] = reverse(spell) @ reverse(measure)  # error
+Optic.of(kept, undoes)  # error
+to_lens(reverse(measure)) >> to_lens(reverse(spell))  # error
+R(spell)  # error
+wrong_derivative: SmoothMap = D(z2.variables(2)[0])  # error
+dense >> ParaOptic.of(spell)  # error
+supervised(dense, words, optimisers.adam(0.1))  # error
+supervised(dense, losses.mse(), losses.rate(0.1))  # error
+learner.step(learner.state, seeds)  # error
+wrong_parameters: tuple[str, str] = learner.params(learner.state)  # error
+dream(dense, "dream", losses.dot(), optimisers.adam(0.1))  # error

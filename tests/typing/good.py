@@ -23,7 +23,9 @@ from cdl import (
     coelgot,
     Cofree,
     Cons,
+    D,
     decorate,
+    dream,
     dyna,
     Either,
     elgot,
@@ -39,7 +41,9 @@ from cdl import (
     histo,
     hylo,
     interpret,
+    layers,
     Left,
+    Lens,
     likelihood,
     Lin,
     linear_recurrence,
@@ -47,21 +51,27 @@ from cdl import (
     List,
     ListF,
     Lists,
+    losses,
     Many,
     MealyF,
     MooreF,
     mutu,
     Nil,
     Node,
+    Optic,
+    optimisers,
     pack,
     Packed,
     para,
     parallel,
+    ParaOptic,
     prepro,
     product,
     Pure,
+    R,
     refold,
     respond,
+    reverse,
     Right,
     Rose,
     run,
@@ -70,14 +80,20 @@ from cdl import (
     shard,
     shard_mean,
     Shards,
+    SmoothMap,
     SnocF,
     start,
     stateless,
     StreamF,
     strength,
+    supervised,
     take,
+    to_lens,
     to_list,
+    to_optic,
     unfold,
+    z2,
+    Z2Map,
     zygo,
 )
 from cdl.functor import Fix1of2, Fix2of2
@@ -486,3 +502,52 @@ assert_type(fold(sums, couples, remat="sqrt"), tuple[Array, int])
 assert_type(annotate(sums, couples), Seq[tuple[Array, int]])
 assert_type(fold(recurrence, couples, how="scan"), tuple[Array, Array])
 assert_type(annotate(recurrence, couples), Seq[tuple[Array, Array]])
+
+
+# Maps with a way back, and learning.
+def spell(n: int) -> str:
+    return str(n)
+
+
+def measure(word: str) -> float:
+    return float(len(word))
+
+
+def kept(n: int) -> tuple[str, int]:
+    return str(n), n
+
+
+def undoes(n: int, change: bytes) -> bool:
+    return len(change) == n
+
+
+def whole(x: float) -> int:
+    return int(x)
+
+
+def slope(x: float, change: int) -> float:
+    return x * change
+
+
+wave = reverse(spell) >> reverse(measure)
+both = reverse(spell) @ reverse(measure)
+odd = Optic.of(kept, undoes)
+assert_type(wave, Optic[int, float])
+assert_type(wave.put(3, 1.0), int)
+assert_type(both, Optic[tuple[int, str], tuple[str, float]])
+assert_type(odd, Optic[int, str, bool, bytes])
+assert_type(to_optic(to_lens(odd)), Optic[int, str, bool, bytes])
+assert_type(to_lens(wave) >> Lens(whole, slope), Lens[int, int, int, int])
+assert_type(R(z2.variables(2)[0]), Z2Map)
+assert_type(D(SmoothMap(1, 1, jnp.sin)), SmoothMap)
+
+dense = layers.linear(2, 3, key=jax.random.key(0)) >> layers.bias(3)
+scored = (jnp.ones(2), jnp.ones(3))
+learner = supervised(dense, losses.mse(), optimisers.adam(0.1))
+assert_type(dense, ParaOptic[tuple[Array, Array], Array, Array])
+assert_type(dense.optic.put((dense.params, jnp.ones(2)), jnp.ones(3)), tuple[tuple[Array, Array], Array])
+assert_type((dense @ dense).params, tuple[tuple[Array, Array], tuple[Array, Array]])
+assert_type(dense >> layers.activation(jnp.tanh), ParaOptic[tuple[tuple[Array, Array], tuple[()]], Array, Array])
+assert_type(learner.step(learner.state, scored)[1], Array)
+assert_type(learner.params(learner.state), tuple[Array, Array])
+assert_type(dream(dense, jnp.ones(2), losses.dot(), optimisers.descent(0.1)).params(scored), Array)

@@ -26,6 +26,7 @@ PARTS = (
     "memory",
     "packing",
     "compiling",
+    "epoch",
     "chain",
     "sequences",
     "machines",
@@ -61,6 +62,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
             yield {"job": "packing", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
     if "compiling" in parts:
         yield {"job": "compiling", "width": narrow, "trees": trees // 4}
+    if "epoch" in parts:
+        size, files = (16, 24) if quick else (64, 1)
+        yield {"job": "epoch", "width": narrow // 4, "size": size, "files": files, "rounds": rounds}
     if "chain" in parts:
         yield {"job": "chain", "length": 1000 if quick else 100_000, "width": narrow // 2, "rounds": rounds}
     if "sequences" in parts:

@@ -9,6 +9,7 @@ from typing import Any
 from ._chain import chain
 from ._compiling import compiling
 from ._devices import devices
+from ._epoch import epoch
 from ._growth import growth
 from ._machine import rates
 from ._mealy import machines
@@ -27,6 +28,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "race": race,
     "compiling": compiling,
     "packing": packing,
+    "epoch": epoch,
     "chain": chain,
     "memory": memory,
     "reverse": reverse,

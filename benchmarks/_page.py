@@ -9,6 +9,7 @@ from ._sections import (
     chains,
     compiling,
     devices,
+    epochs,
     floors,
     growth,
     machines,
@@ -177,6 +178,14 @@ Trees become arrays on the host. `pack` starts from objects each time; a `Corpus
 a batch in a few operations on whole arrays. As a share of the training step above that it feeds:
 """
 
+EPOCH = """\
+## An epoch of the first network
+
+[The first network](first_network.md) with a cell for each constructor, its trees and its batches of 64: the loss, its
+gradient and AdamW, from the same weights, with equal losses. Here batches are packed as they are drawn, in the time
+that is shown; PyTorch, by levels, has its indices beforehand.
+"""
+
 CHAIN = """\
 ## Depth
 
@@ -299,6 +308,7 @@ SECTIONS: list[tuple[tuple[str, ...], Section]] = [  # what has to have been mea
     (("memory",), _under(MEMORY, memory)),
     (("compiling",), _under(COMPILING, compiling)),
     (("packing",), _under(PACKING, packing)),
+    (("epoch",), _under(EPOCH, epochs)),
     (("chain",), _under(CHAIN, chains)),
     (("sequences",), _under(SEQUENCES, sequences)),
     (("ragged",), _under(RAGGED, ragged)),

@@ -154,6 +154,16 @@ def step_of(figures: Figures, request: dict[str, Any]) -> float | None:
     return found[0][1]["both"]["cdl"]["median"] if found else None
 
 
+def epochs(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="epoch"):
+        other = median(found["both"], "torch levels")
+        row = (request["width"], f"{found['trees']:,}", f"{found['nodes']:,}", found["steps"])
+        row += (ms(found["both"]["cdl"]["median"]), "not installed" if other is None else ms(other))
+        rows.append((*row, "" if other is None else f"**{ratio(found['both'], 'torch levels')}**"))
+    return table(["width", "trees", "nodes", "steps", "cdl, ms", "PyTorch, ms", "ratio"], rows)
+
+
 def chains(figures: Figures) -> str:
     found = figures.one(job="chain")
     rows: list[tuple[str, ...]] = []

@@ -37,7 +37,7 @@ def dots(f: Any, *arguments: Any) -> int:
     return str(jax.make_jaxpr(f)(*arguments)).count("dot_general[")
 
 
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.integers(-99, 99), st.text("ab", max_size=3))
 def test_optics_of_sets_are_a_symmetric_monoidal_category(x, dy):
     laws.optics(of_sets(2), of_sets(3), of_sets(5), of_sets(7), x, dy)
@@ -221,3 +221,11 @@ def test_a_composite_of_two_that_do_not_fit_is_refused_when_it_is_built():
         first >> untyped
     with pytest.raises(PortMismatch, match=r"`second` cannot follow .*f32\[5\]"):
         (first @ first) >> ParaOptic.of(Para((), lambda _, pair: jnp.append(pair[0], 1.0))) >> second
+
+
+def test_composition_with_the_same_parameters_is_that_of_the_reader_comonad():
+    """The coKleisli composite `(p, x) ↦ g(p, f(p, x))` is the composite of `Para`, tied along `Δ`."""
+    f, g = (lambda p, x: p * x + 1), (lambda p, x: x - p * x)
+    cokleisli = lambda p, x: g(p, f(p, x))
+    tied = (Para(2, f) >> Para(2, g)).reparametrise(delta(2), at=2)
+    assert [tied.fn(p, x) for p in range(3) for x in range(3)] == [cokleisli(p, x) for p in range(3) for x in range(3)]

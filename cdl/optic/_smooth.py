@@ -51,5 +51,5 @@ class SmoothMap(DifferentiableMap["SmoothMap"]):
         return SmoothMap(n + self.target, n, lambda x: jax.vjp(self.fn, x[:n])[1](x[n:])[0])
 
     def observed(self) -> Any:
-        rng = np.random.default_rng(self.source)
-        return [self.fn(jnp.asarray(rng.normal(size=self.source))) for _ in range(POINTS)]
+        points = np.random.default_rng(self.source).normal(size=(POINTS, self.source))
+        return jax.jit(jax.vmap(self.fn))(jnp.asarray(points))

@@ -1,5 +1,6 @@
 """Drawings: what is drawn is what there is, and it can be read."""
 
+import itertools
 import sys
 import xml.etree.ElementTree as ET
 from typing import Any
@@ -98,7 +99,9 @@ def test_a_term_is_drawn_box_for_box_and_port_for_port(term):
         assert all(line in drawing.text for line in node.lines)
 
 
-@pytest.mark.parametrize("planar", [F >> F @ G >> F, fanout(F, G >> F) >> F, (F @ (G @ F)) >> (F @ F)], ids=["then", "fan", "beside"])
+@pytest.mark.parametrize(
+    "planar", [F >> F @ G >> F, fanout(F, G >> F) >> F, (F @ (G @ F)) >> (F @ F)], ids=["then", "fan", "beside"]
+)
 def test_wires_of_a_term_without_a_swap_do_not_cross(planar):
     assert crossings(draw(planar).diagram) == 0
 
@@ -308,3 +311,18 @@ def test_what_cannot_be_drawn_says_so(getkey):
     with pytest.raises(SignatureError, match="`TreeNet` does not say which signature it reads: give the signature"):
         draw(tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey()))
     assert draw(tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey()), RoseF).diagram.count("box") == 1
+
+
+def test_the_figures_of_the_page_are_those_that_its_code_saves(monkeypatch, tmp_path):
+    from test_pages import FENCE, ROOT
+
+    page = (ROOT / "tutorials/explaining-a-network.md").read_text()
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in itertools.takewhile(lambda block: "explain(" not in block, FENCE.findall(page)):
+        exec(block, names)
+    figures = sorted(tmp_path.glob("images/*.svg"))
+    assert len(figures) == 4
+    for figure in figures:
+        assert figure.read_text() == (ROOT / "tutorials/images" / figure.name).read_text()
+        assert f"(images/{figure.name})" in page

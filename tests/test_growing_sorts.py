@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from agreement import close, differentiated, QUICKLY
 from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
+from hlo import copies_in_loops
 
 from cdl import (
     ana,
@@ -200,6 +201,18 @@ def test_a_sort_is_never_computed_at_a_seed_that_is_none():
 
     value, slopes = jax.value_and_grad(total)((jnp.array([2.0]), (jnp.array([3.0, 4.0]),)))
     close((value, slopes), (jnp.log(2.0) + 7.0, (jnp.array([0.5]), (jnp.ones(2),))), 1e-6)
+
+
+def test_no_loop_of_a_refold_of_a_family_or_of_its_gradient_copies_a_table():
+    models = algebras(jnp.float32), coalgebras(jnp.float32, many=True), seeds(jnp.float32, 3, 2)
+    arrays, rest = eqx.partition(models, eqx.is_inexact_array)
+
+    def total(arrays: Any) -> Any:
+        values = refold(*eqx.combine(arrays, rest), 37, lanes=3)
+        return sum(x.sum() for x in jax.tree.leaves([value for value, _ in values]))
+
+    compiled = jax.jit(jax.grad(total)).lower(arrays).compile()
+    assert copies_in_loops(compiled.as_text(), {2 * 37, 3 * 37}) == []
 
 
 # What does not fit.

@@ -11,6 +11,8 @@ gives it. A stack is a ring of as many seeds as a tree may have nodes: what fall
 have been grown any more, and is counted.
 """
 
+import functools
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,6 +145,17 @@ def keys(key: Any, tree: Any, number: Any) -> Any:
 def where(mask: Any, x: Any, y: Any) -> Any:
     """By rows of any shape."""
     return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), x, y)
+
+
+def together(arrays: Any) -> Any:
+    """The same arrays, none of which the compiler has before it has all of them.
+
+    What goes into one table may come from another. So no table is written while it is still read, and none is copied.
+    """
+    firsts = [x.reshape(-1)[0] for x in jax.tree.leaves(arrays) if x.size]
+    firsts = [x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32) for x in firsts]
+    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
+    return jax.tree.map(lambda x: jnp.where(never, jnp.zeros_like(x), x), arrays)
 
 
 def _put(table: Any, at: Any, rows: Any) -> Any:

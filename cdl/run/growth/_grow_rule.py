@@ -10,8 +10,6 @@ its chance, are.
 """
 
 import dataclasses
-import functools
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -21,7 +19,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ._candidates import Growth
-from ._grow import at_rows, grow, keys, Plan, Rows, where
+from ._grow import at_rows, grow, keys, Plan, Rows, together, where
 
 
 BLOCK = 512  # how many rows the weights' pass takes at a time
@@ -113,8 +111,8 @@ class Backwards:
             seeds, given = self._at(t[None], down)
             _, back = jax.vjp(lambda some: self._smooth_part(self.weights, merged(seeds, some), t[None]), only(seeds))
             (found,) = back(given)
-            works = (self.rows.tree[t] >= 0) & ~_never(found)
-            new = iter([where(works, x, jnp.zeros_like(x)) for x in found])
+            works = self.rows.tree[t] >= 0
+            new = iter(together([where(works, x, jnp.zeros_like(x)) for x in found]))
             return t - 1, [d if d is None else lax.dynamic_update_index_in_dim(d, next(new), t, 0) for d in down]
 
         return lax.while_loop(lambda state: state[0] >= 0, step, (self.steps - 1, down))[1]
@@ -159,13 +157,6 @@ class Backwards:
         keyed = keys(self.key, flat(self.rows.tree), flat(self.rows.number))
         _, log_prob, payload, seeds = at_rows(self.growth, weights, seeds, keyed, flat(self.rows.choice))
         return [log_prob, *only(payload), *(x for place in seeds for x in only(place))]
-
-
-def _never(arrays: list[Any]) -> Any:
-    """False, though the compiler does not know it before all arrays are there: what waits for it is not written while
-    a table that it belongs to is still read for another one."""
-    firsts = [x.reshape(-1)[0] for x in arrays if x.size]
-    return functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
 
 
 def smooth(x: Any) -> bool:

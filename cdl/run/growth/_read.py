@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ._grow import Rows, where
+from ._grow import Rows, together, where
 from ._grow_rule import BLOCK, children_of, merged, only, smooth
 from ._readings import Arrays, Readings
 
@@ -44,7 +44,7 @@ class Reader:
         def step(state: Any) -> Any:
             t, values = state
             below = self.below(values, child[t], lane)
-            new = self.at_rows(weights, [x[t] for x in payload], below, choice[t])
+            new = together(self.at_rows(weights, [x[t] for x in payload], below, choice[t]))
             return t - 1, [lax.dynamic_update_index_in_dim(v, x, t, 0) for v, x in zip(values, new, strict=True)]
 
         return lax.while_loop(lambda state: state[0] >= 0, step, (steps - 1, values))[1]
@@ -80,18 +80,19 @@ class Reader:
         tree, choice, child, above, steps = tables
         lane = jnp.arange(tree.shape[1], dtype=jnp.int32)
         brought = [jnp.zeros((*v.shape[:2], self.places, *v.shape[2:]), v.dtype) for v in only(values)]
-        start = jnp.int32(0), brought, list(given), [jnp.zeros(x.shape, x.dtype) for x in only(payload)]
+        start = jnp.int32(0), brought, *jax.tree.map(jnp.zeros_like, (given, only(payload)))
 
         def step(state: Any) -> Any:
             t, brought, own, to_payload = state
             has = above[t] >= 0
             at = jnp.maximum(above[t], 0)
             more = [b[at // self.places, lane, at % self.places] for b in brought]
-            ct = [g[t] + where(has, x, jnp.zeros_like(x)) for g, x in zip(own, more, strict=True)]
+            ct = [g[t] + where(has, x, jnp.zeros_like(x)) for g, x in zip(given, more, strict=True)]
             ct = [where(tree[t] >= 0, x, jnp.zeros_like(x)) for x in ct]
             inputs = [x[t] for x in payload], self.below(values, child[t], lane)
             at_payload, at_below = self._pulled(weights, *inputs, choice[t], ct)
             stacked = [jnp.stack(x, 1) for x in zip(*at_below, strict=True)]
+            stacked, ct, at_payload = together((stacked, ct, at_payload))
             put: Callable[..., Any] = lambda tables, rows: [
                 lax.dynamic_update_index_in_dim(b, x, t, 0) for b, x in zip(tables, rows, strict=True)
             ]

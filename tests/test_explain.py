@@ -100,9 +100,9 @@ Parameters, P = ℝ⁷
 
 Tying
   on a tree of 5 nodes, Δ : P → P⁵; what the nodes use of each copy:
-  p₀  leaf  ℝ²    at 3 × Leaf
-  p₁  fork  ℝ²    at 2 × Fork
-  p₂  idle  ℝ³    at no node
+  p₀  leaf  ℝ²  at 3 × Leaf
+  p₁  fork  ℝ²  at 2 × Fork
+  no node uses idle
 
 Laws, run
   F id = id, F g ∘ F f = F (g ∘ f)            holds exactly
@@ -217,7 +217,7 @@ def test_a_tree_grower_is_held_to_its_likelihood():
 def test_what_is_long_is_counted():
     many = {f"w{i}": jnp.ones(1) for i in range(20)}
     page = explain(Para(many, lambda p, x: x), jnp.ones(1))
-    assert re.search(r"\n  and 8 more +8\n", str(page))
+    assert re.search(r"\n  and 12 more +12\n", str(page))
     assert page.size == 20
 
 
@@ -282,3 +282,15 @@ def test_a_difference_that_is_no_number_does_not_hold():
 
     assert not Checked("a = b", math.nan, 1.0).holds
     assert Checked("a = b", math.inf, 1.0).found == "FAILS: different in form, where 1e+00 is allowed"
+
+
+def test_a_page_of_many_constructors_is_still_a_page():
+    from cdl.explanation._page import Explanation, Weights
+
+    weights = tuple(Weights(f"w{i}", "f32[3]", 3) for i in range(60))
+    formula = " + ".join(["X²"] * 90)
+    page = Explanation("Wide", "an algebra", formula, "α", ("S " * 400,), weights, (), (), ("`fold`",))
+    assert page.size == 180
+    assert max(map(len, str(page).splitlines())) <= 112
+    assert len(str(page).splitlines()) < 30
+    assert formula in page.markdown

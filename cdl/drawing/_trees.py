@@ -25,7 +25,7 @@ from ..functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product,
 from ..parametric import Untied
 from ..parametric._para import _Along, Para
 from ..parametric._unroll import _places, _Unrolled
-from ..parametric._uses import parts
+from ..parametric._uses import Part, parts
 from ._diagram import BORDERED, Canvas, Diagram, extent, Kind, Node
 from ._strings import space
 from ._term import name, numbers
@@ -82,15 +82,25 @@ def algebra_at(para: Para[Any, Any, Any], tree: Any) -> Diagram:
     found = parts(para, tree)
     by_node = [[j for j, part in enumerate(found) if i in part.nodes] for i in range(len(_places(tree)))]
     order = list(dict.fromkeys(tuple(some) for some in by_node))
-    names = [part.name for part in found]
-    wide = max(map(len, names), default=0)
-    notes = [f"{name(para.fn)} at {len(by_node)} nodes; P = {space(numbers(para.params))}"]
-    notes += [
-        f"{symbol(j)}  {part.name:{wide}}  {space(part.size)}: {at_kinds(tree, part.nodes)}"
-        for j, part in enumerate(found)
-    ]
+    notes = [f"{name(para.fn)} at {len(by_node)} nodes; P = {space(numbers(para.params))}", *legend(found, tree)]
     mark = lambda i: " ".join(map(symbol, by_node[i])) or "–"
     return _network(tree, mark, lambda i: order.index(tuple(by_node[i])), notes)
+
+
+def legend(found: list[Part], tree: Any) -> list[str]:
+    """What the parts of the weights are, and which nodes use them."""
+    used = [part for part in found if part.nodes]
+    signs, sizes = [symbol(i) for i in range(len(used))], [space(part.size) for part in used]
+    wide = [max(map(len, column), default=0) for column in (signs, [part.name for part in used], sizes)]
+    lines = [
+        f"{sign:{wide[0]}}  {part.name:{wide[1]}}  {size:{wide[2]}}  at {at_kinds(tree, part.nodes)}"
+        for sign, part, size in zip(signs, used, sizes, strict=True)
+    ]
+    idle = [part.name for part in found if not part.nodes]
+    return [
+        *lines,
+        *([f"no node uses {idle[0] if len(idle) == 1 else f'the other {len(idle)} parts'}"] if idle else []),
+    ]
 
 
 def symbol(number: int) -> str:
@@ -107,7 +117,8 @@ def at_kinds(tree: Any, nodes: Sequence[int]) -> str:
     """`3 × Leaf, 2 × Fork`: which nodes these are."""
     places = _places(tree)
     counts = Counter(places[i].constructor.__name__ for i in nodes)
-    return ", ".join(f"{count} × {kind}" for kind, count in counts.items()) or "no node"
+    words = [f"{count} × {kind}" for kind, count in counts.items()]
+    return ", ".join(words) if len(words) < 5 else f"{len(nodes)} nodes of {len(words)} constructors"
 
 
 def _network(tree: Any, mark: Callable[[int], str], tint: Callable[[int], int], notes: list[str]) -> Diagram:

@@ -20,7 +20,7 @@ from .._errors import CdlError
 from ..algebra import cata
 from ..drawing._strings import space
 from ..drawing._term import name, numbers
-from ..drawing._trees import at_kinds, power, symbol
+from ..drawing._trees import legend, power
 from ..functor import Cons, holes, Lin, Nil, Snoc
 from ..functor._read import layout
 from ..functor.poly import Sum
@@ -48,7 +48,7 @@ def explain_algebra(alg: Any, kinds: tuple[type[Any], ...], trees: Sequence[Any]
         kind="an algebra",
         functor=str(Sum(tuple(map(layout, kinds)))),
         type="α : P × F S → S" if many else "α : F S → S",
-        where=(*where, f"S = {_carrier(values[0])}", "F has " + ", ".join(map(fields, kinds))),
+        where=(*where, f"S = {_carrier(values[0])}", f"F has {constructors(kinds)}"),
         parameters=weights(alg),
         tying=_tying(alg, largest) if many else (),
         laws=tuple(checks),
@@ -115,12 +115,9 @@ def _of_tying(
 
 def _tying(alg: Any, tree: Any) -> tuple[str, ...]:
     """Each part of the weights, and the nodes of a tree that use it."""
-    found = parts(Para.of(alg), tree)
-    wide = max((len(part.name) for part in found), default=0)
-    lines = [f"on a tree of {size(tree)} nodes, Δ : P → {power(size(tree))}; what the nodes use of each copy:"]
-    for i, part in enumerate(found):
-        lines.append(f"{symbol(i)}  {part.name:{wide}}  {space(part.size):5} at {at_kinds(tree, part.nodes)}")
-    return lines[0], *cut(lines[1:])
+    n = size(tree)
+    told = legend(parts(Para.of(alg), tree), tree)
+    return f"on a tree of {n} nodes, Δ : P → {power(n)}; what the nodes use of each copy:", *cut(told)
 
 
 def _execution(alg: Any, kinds: tuple[type[Any], ...], forest: Forest | str, trees: int) -> tuple[str, ...]:
@@ -144,6 +141,11 @@ def _carrier(value: Any) -> str:
     """What the values are: shapes of arrays, or Python's own."""
     leaves = jax.tree.leaves(value)
     return shapes(value) if all(hasattr(x, "dtype") for x in leaves) else type(value).__name__
+
+
+def constructors(kinds: tuple[type[Any], ...]) -> str:
+    """The constructors of a signature with their fields, as many as a page has room for."""
+    return ", ".join(cut(list(map(fields, kinds))))
 
 
 def fields(kind: type[Any]) -> str:

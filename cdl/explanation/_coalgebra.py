@@ -26,7 +26,7 @@ from ..drawing._trees import power
 from ..functor._read import layout
 from ..functor.poly import Sum
 from ..run import follow, Lists, pack, unfold
-from ._algebra import fields, size
+from ._algebra import constructors, size
 from ._measure import gradient, law, shapes, weights
 from ._page import Checked, Explanation
 
@@ -63,7 +63,7 @@ def explain_coalgebra(
         where=(
             *([f"P = {space(many)}"] if many else []),
             f"S = {shapes(seed)}",
-            "F has " + ", ".join(map(fields, kinds)),
+            f"F has {constructors(kinds)}",
         ),
         parameters=weights(coalg),
         tying=_tying(every) if many else (),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..drawing._strings import space
 
 
-MOST = 12  # how many arrays, parts or programs are listed; the rest are counted
+MOST = 8  # how many arrays, parts or programs are listed; the rest are counted
 WIDTH = 110
 
 
@@ -122,9 +122,8 @@ def cut(lines: Sequence[str]) -> tuple[str, ...]:
 def _folded(lines: Sequence[str | tuple[str, ...]]) -> list[str]:
     """Lines of no more than a page's width."""
     texts = [line for line in lines if isinstance(line, str)]
-    return [
-        row for text in texts for row in textwrap.wrap(text, WIDTH, subsequent_indent="    ", drop_whitespace=False)
-    ]
+    wrap = textwrap.TextWrapper(WIDTH, subsequent_indent="    ", drop_whitespace=False, max_lines=3, placeholder=" …")
+    return [row.rstrip() for text in texts for row in wrap.wrap(text)]
 
 
 def _aligned(rows: Sequence[str | tuple[str, ...]]) -> list[str]:

@@ -32,7 +32,7 @@ class Part:
 
 
 def parts(para: Para[Any, Any, Any], tree: Any) -> list[Part]:
-    """The parts of an algebra's weights that the nodes of a tree use, in the order of the algebra's arrays."""
+    """The parts of an algebra's weights, those first that most nodes of a tree use."""
     named = jax.tree_util.tree_leaves_with_path(para.params)
     used = at_nodes(para, tree)
     users = [tuple(i for i, leaves in enumerate(used) if leaf in leaves) for leaf in range(len(named))]
@@ -50,7 +50,8 @@ def parts(para: Para[Any, Any, Any], tree: Any) -> list[Part]:
         for some in below.values():
             yield from cut(some, depth + 1)
 
-    return list(cut(list(range(len(paths))), 0)) if paths else []
+    found = cut(list(range(len(paths))), 0) if paths else ()
+    return sorted(found, key=lambda part: -len(part.nodes))
 
 
 def at_nodes(para: Para[Any, Any, Any], tree: Any) -> list[frozenset[int]]:

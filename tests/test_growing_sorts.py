@@ -142,6 +142,7 @@ def test_unfolding_a_family_is_ana_by_key_in_value_and_gradient():
         close((total, slopes), eqx.filter_value_and_grad(defined)((coalgs, given)), 1e-10)
 
 
+@pytest.mark.slow  # each of the two is held to its definition
 def test_the_chances_of_what_was_grown_are_its_likelihood():
     coalgs, given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
     both = unfold(coalgs, given, NODES, key=jr.key(1))

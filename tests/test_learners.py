@@ -310,3 +310,56 @@ def test_a_circuit_learns_the_irises_from_six_bits():
         entries, _ = step(learner.state, (jnp.asarray(x), jnp.asarray(y)))
         right.append(float(jnp.mean(jnp.all(apply(entries, test_x) == test_y, axis=1))))
     assert np.mean(right) >= 0.90
+
+
+class Twin(eqx.Module):
+    """The same convolutional network in plain Equinox."""
+
+    first: Any
+    second: Any
+    last: Any
+
+    def __call__(self, image):
+        return self.last(jnp.ravel(jax.nn.relu(self.second(jax.nn.relu(self.first(image))))))
+
+
+@pytest.mark.slow
+def test_digits_are_learnt_by_convolutions_and_as_the_plain_network_learns_them():
+    """Handwritten digits, 8 by 8: the parameters of the twin after 25 epochs, and 97 % of those held out."""
+    images, digits = pytest.importorskip("sklearn.datasets").load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(images))
+    xs, ys = jnp.asarray(images[order] / 16.0, jnp.float32).reshape(-1, 1, 8, 8), jnp.asarray(digits[order], jnp.int32)
+    (xs, held_xs), (ys, held_ys) = (xs[:1280], xs[1280:]), (ys[:1280], ys[1280:])
+
+    relu = layers.activation(jax.nn.relu)
+    convolutions = (
+        layers.conv(1, 16, 3, key=KEYS[0], size=(8, 8)) >> relu >> layers.conv(16, 32, 3, key=KEYS[1]) >> relu
+    )
+    network = convolutions >> layers.activation(jnp.ravel) >> layers.dense(512, 10, key=KEYS[2])
+    adam = optax.adam(2e-3)
+    learner = supervised(network.batched(64), losses.cross_entropy(), optimisers.from_optax(adam), target=ys[:64])
+    twin = Twin(
+        eqx.nn.Conv2d(1, 16, 3, key=KEYS[0]), eqx.nn.Conv2d(16, 32, 3, key=KEYS[1]), eqx.nn.Linear(512, 10, key=KEYS[2])
+    )
+
+    def loss_by_hand(twin, xs, ys):
+        logs = jax.nn.log_softmax(jax.vmap(twin)(xs))
+        return -jnp.mean(jnp.take_along_axis(logs, ys[:, None], axis=1))
+
+    def step_by_hand(state, batch):
+        twin, kept = state
+        slope = jax.grad(loss_by_hand)(twin, *batch)
+        with jax.numpy_dtype_promotion("standard"):
+            updates, kept = adam.update(slope, kept, twin)
+        return eqx.apply_updates(twin, updates), kept
+
+    fast = {"xla_backend_optimization_level": 3}
+    step, other_step = (jax.jit(f, compiler_options=fast) for f in (learner.step, step_by_hand))
+    state, other = learner.state, (twin, adam.init(twin))
+    for seed in range(25):
+        for rows in jr.permutation(jr.key(seed), 1280).reshape(20, 64):
+            state, _ = step(state, (xs[rows], ys[rows]))
+            other = other_step(other, (xs[rows], ys[rows]))
+    close(jax.tree.leaves(learner.params(state)), jax.tree.leaves(other[0]), 1e-5)
+    scores = eqx.filter_jit(network.batched().at(learner.params(state)))(held_xs)
+    assert float(jnp.mean(jnp.argmax(scores, axis=1) == held_ys)) >= 0.97

@@ -229,3 +229,14 @@ def test_composition_with_the_same_parameters_is_that_of_the_reader_comonad():
     cokleisli = lambda p, x: g(p, f(p, x))
     tied = (Para(2, f) >> Para(2, g)).reparametrise(delta(2), at=2)
     assert [tied.fn(p, x) for p in range(3) for x in range(3)] == [cokleisli(p, x) for p in range(3) for x in range(3)]
+
+
+def test_a_map_of_parameters_is_a_2_cell_where_it_is_and_not_elsewhere():
+    affine = lambda p, x: p[0] * x + p[1]
+    scaling = Para(3, lambda p, x: p * x)
+    whole, at = Para((3, 0), affine), lambda p: (p, 0)
+    laws.two_cell(whole, scaling, (at, lambda dp: dp[0]), 5)
+    with pytest.raises(LawBroken, match=r"`g = f ∘ \(r × id\)`, parameters: the left side gives `1` where .* `0`"):
+        laws.two_cell(whole, scaling, (lambda p: (p, 1), lambda dp: dp[0]), 5)
+    with pytest.raises(LawBroken, match=r"`g = f ∘ \(r × id\)`: the left side gives `16` where the right gives `15`"):
+        laws.two_cell(Para((3, 1), affine), scaling, (lambda p: (p, 1), lambda dp: dp[0]), 5)

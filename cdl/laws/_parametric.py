@@ -2,6 +2,7 @@
 
 | the law                | the two sides                                                                 |
 | ---------------------- | ----------------------------------------------------------------------------- |
+| a 2-cell `r`           | `f` along `r`, and `g`                                                        |
 | associator             | `(f >> g) >> h` along `(p, (q, r)) ↦ ((p, q), r)`, and `f >> (g >> h)`        |
 | unitors                | `id >> f` along `p ↦ ((), p)`, and `f`; `f >> id` along `p ↦ (p, ())`, and `f` |
 | interchange            | `(f @ g) >> (h @ k)` along the middle four, and `(f >> h) @ (g >> k)`         |
@@ -81,8 +82,18 @@ def reparametrisation(f: AnyPara, g: AnyPara, r: Cell, s: Cell, x: Any, *, toler
     hold("`f >> g` along `r × s`", _seen(at_once, x), _seen(apart, x), tolerance)
 
 
+def two_cell(f: AnyPara, g: AnyPara, cell: Cell, x: Any, *, tolerance: float = 0.0) -> None:
+    """That a map between parameters is a 2-cell from `f` to `g`: it sends those of `g` to those of `f`, and `g` is `f`
+    along it.
+
+    **Arguments:** `cell`: the map, and for optics the map back.
+
+    **Raises:** `LawBroken`.
+    """
+    _is_cell("`g = f ∘ (r × id)`", f, g, cell, x, tolerance)
+
+
 def _is_cell(law: str, f: Any, g: Any, cell: Cell, x: Any, tolerance: float) -> None:
-    """That `g` is `f` along the cell, at the parameters of `g`, which the cell sends to those of `f`."""
     hold(f"{law}, parameters", jax.tree.leaves(cell[0](g.params)), jax.tree.leaves(f.params), tolerance)
     hold(law, _seen(f.reparametrise(_cell(f, cell), g.params), x), _seen(g, x), tolerance)
 

@@ -47,7 +47,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         where inputs are data, which nobody wants the change of. `name`: for pictures and messages.
         """
         para = f if isinstance(f, Para) else Para.of(f)
-        named = str(name or getattr(f, "__name__", type(f).__name__))
+        named = str(name or getattr(para.fn, "name", None) or getattr(f, "__name__", type(f).__name__))
         return _typed(para.params, Layer(para.fn, named, inputs), like(source))
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Parametrised optics as optics: the four ways to make one, each of which knows how it is run over a batch.
+"""Parametrised optics as optics: the ways to make one, and how each is run over a batch.
 
 A parametrised optic is an optic out of a pair `P × X`, parameters first. `over_batch` lifts the functor `(-)ⁿ` by its
 strength: the parameters are copied to every row, so that on the way back their changes are added.

@@ -114,7 +114,7 @@ class Choice:
         self.scores, self.layers = scores, layers
 
     @property  # type: ignore[misc]
-    def __class__(self) -> type[Any]:
+    def __class__(self) -> type[Any]:  # pyright: ignore[reportIncompatibleMethodOverride]
         return type(self.layers[0])
 
 

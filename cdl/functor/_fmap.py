@@ -65,7 +65,7 @@ def sorted_holes(layer: Any) -> list[tuple[int, Any]]:
     return list(_each(layout(_kind(layer)), layer))
 
 
-def fill(layer: Any, values: Iterable[Any], later: Sequence[Callable[[Any], Any]] = ()) -> Any:
+def fill(layer: Any, values: Iterable[Any], later: Sequence[Any] = ()) -> Any:
     """The layer with other values at its strict places, and `later` composed after each lazy one."""
     kind = _kind(layer)
     plain = _plain(kind)

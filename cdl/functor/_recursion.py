@@ -37,13 +37,13 @@ class Frame:
         self.waiting: Iterator[tuple[int, Any]] = waiting
         self.values: list[Any] = []
 
-    def filled(self, go: Sequence[Callable[[Any], Any]] = ()) -> Any:
+    def filled(self, go: Sequence[Any] = ()) -> Any:
         """The layer with the values found at its places."""
         return fill(self.layer, self.values, go)
 
 
 def recursion(
-    down: Callable[[int, Any], Any], up: Callable[[Frame, Sequence[Callable[[Any], Any]]], Any], *, finite: bool = False
+    down: Callable[[int, Any], Any], up: Callable[[Frame, Sequence[Any]], Any], *, finite: bool = False
 ) -> Callable[[int], Callable[[Any], Any]]:
     """The solution of `go(s) = up(s, F go (down s))`, one function for each sort.
 
@@ -56,7 +56,7 @@ def recursion(
 
     def solve(root_sort: int, root: Any) -> Any:
         stack: list[Frame] = []
-        path: set[int] = set()
+        path: set[Any] = set()
         entered = 0
         place: tuple[int, Any] | None = (root_sort, root)
         while place is not None:
@@ -88,7 +88,7 @@ _ZEROS = itertools.repeat(0)
 _SORTS = 16
 
 
-def _refuse_cycle(path: set[int], seed: Any, entered: int) -> None:
+def _refuse_cycle(path: set[Any], seed: Any, entered: int) -> None:
     if id(seed) in path:
         raise TreeTooLarge(
             f"the tree is cyclic: a `{type(seed).__name__}` is inside itself, {len(path)} nodes below the root. "

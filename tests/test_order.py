@@ -9,7 +9,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 STAGES = (
-    "_errors _typecheck functor algebra run parametric drawing optic symmetry system metric laws explanation io __init__"
+    "_errors _typecheck functor algebra run parametric drawing optic symmetry system metric "
+    "laws explanation io __init__"
 ).split()
 
 

@@ -33,6 +33,7 @@ PARTS = (
     "growth",
     "scans",
     "signatures",
+    "learning",
     "devices",
     "widths",
 )
@@ -88,6 +89,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
                 yield {"job": "scans", "name": name, "length": length, "rounds": rounds}
     if "signatures" in parts:
         yield {"job": "signatures", "width": narrow, "trees": trees, "rounds": rounds}
+    if "learning" in parts:
+        for name, size in (("mlp", 128), ("conv", 64), ("fold", 64)):
+            yield {"job": "learning", "name": name, "size": size // 16 if quick else size, "rounds": rounds}
     if "devices" in parts:
         for name in PROBLEMS:
             for count in (1, 2):

@@ -11,6 +11,7 @@ from ._compiling import compiling
 from ._devices import devices
 from ._epoch import epoch
 from ._growth import growth
+from ._learning import learning
 from ._machine import rates
 from ._mealy import machines
 from ._memory import memory
@@ -38,6 +39,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "growth": growth,
     "scans": scans,
     "signatures": signatures,
+    "learning": learning,
     "devices": devices,
     "widths": widths,
 }

@@ -12,6 +12,7 @@ from ._sections import (
     epochs,
     floors,
     growth,
+    learning,
     machines,
     memory,
     packing,
@@ -254,6 +255,13 @@ of three sorts, expressions, statements and the rest, whose children are in one 
 name. In brackets, the time for a node over that of 4 constructors:
 """
 
+LEARNING = """\
+## Learning as one composite
+
+A step of learning with Adam: model, loss and optimiser as one composite of optics, and the step that one writes by hand
+with `value_and_grad`, from the same parameters and with the same ones after it.
+"""
+
 DEVICES = """\
 ## More cores
 
@@ -318,6 +326,7 @@ SECTIONS: list[tuple[tuple[str, ...], Section]] = [  # what has to have been mea
     (("scans",), _under(SCANS, scans)),
     (("widths",), _under(WIDTHS, widths)),
     (("signatures",), _under(SIGNATURES, signatures)),
+    (("learning",), _under(LEARNING, learning)),
     (("devices",), _under(DEVICES, devices)),
     (("race", "compiling", "packing", "chain"), _under(AIMS, aims)),
 ]

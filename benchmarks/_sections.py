@@ -265,6 +265,18 @@ def scans(figures: Figures) -> str:
     return table(["monoid", "operations", "length", *(f"{way}, ms" for way in ways)], rows)
 
 
+def learning(figures: Figures) -> str:
+    labels = {"mlp": "three dense layers", "conv": "two convolutions", "fold": "a Tree-LSTM, by `fold`"}
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="learning"):
+        ours, theirs = (found["both"][who]["median"] / 10 for who in ("optics", "by hand"))
+        took = [found["compile"][who] for who in ("optics", "by hand")]
+        row = (labels[request["name"]], request["size"], f"{ours:.2f}", f"{theirs:.2f}", f"**{ours / theirs:.2f} ×**")
+        rows.append((*row, " / ".join(f"{t:.2f}" for t in took), f"{took[0] / took[1]:.2f} ×"))
+    head = ["model", "batch", "optics, ms", "by hand, ms", "ratio", "traced and compiled in, s", "ratio"]
+    return table(head, rows)
+
+
 def signatures(figures: Figures) -> str:
     labels = {"4": "4", "all": "all, of one sort", "sorts": "all, of three sorts", "fields": "the same, fields by name"}
     found, rows = figures.one(job="signatures"), []

@@ -204,6 +204,7 @@ def test_a_sort_is_never_computed_at_a_seed_that_is_none():
     close((value, slopes), (jnp.log(2.0) + 7.0, (jnp.array([0.5]), (jnp.ones(2),))), 1e-6)
 
 
+@pytest.mark.slow  # that of `unfold` is read in the suite
 def test_no_loop_of_a_refold_of_a_family_or_of_its_gradient_copies_a_table():
     models = algebras(jnp.float32), coalgebras(jnp.float32, many=True), seeds(jnp.float32, 3, 2)
     arrays, rest = eqx.partition(models, eqx.is_inexact_array)

@@ -122,7 +122,7 @@ def total(states: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", NETS)
-@pytest.mark.parametrize("signature", ["tree", "labelled", "rose", "definite"])
+@pytest.mark.parametrize("signature", ["tree", "labelled", "rose", pytest.param("definite", marks=pytest.mark.slow)])
 def test_a_network_is_the_same_function_with_the_same_gradient_as_its_plain_twin(getkey, cases, signature, name):
     from cdl import cata
 

@@ -116,7 +116,7 @@ Laws, run
 
 
 @pytest.mark.parametrize("seed", [3, 5])
-def test_what_a_node_uses_is_what_it_has_a_gradient_in(seed):
+def test_no_weight_with_a_gradient_is_said_to_be_idle(seed):
     from cdl.parametric._uses import at_nodes, parts
 
     signature, _ = random_signature(seed)
@@ -127,6 +127,7 @@ def test_what_a_node_uses_is_what_it_has_a_gradient_in(seed):
     moving = [frozenset(i for i, g in enumerate(jax.tree.leaves(copy)) if jnp.any(g != 0)) for copy in slopes]
     used = at_nodes(para, tree)
     assert all(m <= u for m, u in zip(moving, used, strict=True))
+    assert any(len(u) < len(jax.tree.leaves(para.params)) for u in used)
     found = parts(para, tree)
     assert sorted(i for part in found for i in part.leaves) == list(range(len(jax.tree.leaves(para.params))))
     assert all(part.nodes == tuple(n for n, u in enumerate(used) if i in u) for part in found for i in part.leaves)
@@ -275,6 +276,16 @@ def test_values_of_another_form_are_infinitely_far_apart():
     assert apart("a", "b") == math.inf
     assert apart(("a", 1), ("a", 1)) == 0.0
     assert apart(jnp.array([9.0, 20.0]), jnp.array([10.0, 20.0])) == pytest.approx(0.05)
+    assert apart(jnp.array(1 + 1j), jnp.array(1 + 0j)) == 1
+
+
+def test_what_rounding_may_do_goes_by_the_coarsest_type():
+    from cdl.explanation._measure import tolerance
+
+    with jax.enable_x64(True):
+        kinds = (jnp.bfloat16, jnp.float16, jnp.float32, jnp.float64)
+        assert [tolerance(jnp.ones(1, kind)) for kind in kinds] == [5e-2, 5e-2, 1e-4, 1e-9]
+    assert tolerance(jnp.ones(1, jnp.int32)) == 0
 
 
 def test_a_difference_that_is_no_number_does_not_hold():

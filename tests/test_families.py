@@ -16,7 +16,9 @@ def defined(algs, _):
     return tuple(jax.tree.map(lambda *xs: jnp.stack(xs), *(read(TREES[i]) for i in some)) for read, some in pairs)
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(jnp.float32, 1e-4), (jnp.float64, 1e-10)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [pytest.param(jnp.float32, 1e-4, marks=pytest.mark.slow), (jnp.float64, 1e-10)]
+)
 def test_a_fold_of_two_sorts_is_cata_in_value_and_gradient(dtype, tolerance):
     with jax.enable_x64(dtype == jnp.float64):
         forest = pack(FAMILY, TREES)

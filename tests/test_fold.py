@@ -112,7 +112,7 @@ def test_a_forest_of_nodes_of_many_children_is_folded_as_each_tree_is(ways, getk
     built_in_case("RoseF", True, 1e-10, getkey(), ways)
 
 
-@pytest.mark.parametrize("name", ["TreeF", "RoseF"])
+@pytest.mark.parametrize("name", ["TreeF", pytest.param("RoseF", marks=pytest.mark.slow)])
 def test_a_tree_alone_and_in_a_forest_is_given_the_same_keys(name, getkey):
     signature, grow = BUILT_IN[name]
     trees = [grow(random.Random(size), size) for size in (7, 1, 12)]

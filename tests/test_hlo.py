@@ -83,7 +83,13 @@ def test_no_loop_copies_a_table_of_states_or_cotangents(widths, function):
     assert copies_in_loops(text, {forest.bucket.rows, forest.bucket.edges}) == []
 
 
-@pytest.mark.parametrize(("function", "way"), [*((total, way) for way in REDUCTIONS if way != "sum"), (down, "sum")])
+OTHERS = [(total, way) for way in REDUCTIONS if way not in ("sum", "attend")]
+
+
+@pytest.mark.parametrize(
+    ("function", "way"),
+    [(total, "attend"), *(pytest.param(*case, marks=pytest.mark.slow) for case in [*OTHERS, (down, "sum")])],
+)
 def test_nor_does_the_gradient_of_any_reduction_or_of_a_pass_down(function, way):
     forest = forest_of((4, 16))
     text = optimised(eqx.filter_grad(function), forest, way)

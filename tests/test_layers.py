@@ -24,6 +24,12 @@ def by_vjp(layer: ParaOptic[Any, Any, Any], x: Any, dy: Any) -> Any:
     return jax.vjp(lambda params, x: layer.at(params)(x), layer.params, x)[1](dy)
 
 
+def test_a_value_that_owes_its_type_to_a_number_of_python_fits_as_any_other():
+    step = layers.activation(lambda x: jnp.where(x > 0, 1.0, 0.0))
+    network = layers.linear(3, 3, key=jr.key(0)) >> step >> layers.bias(3)
+    assert network(X).shape == (3,)
+
+
 def test_the_layers_go_back_as_the_slides_say():
     linear = layers.linear(3, 2, key=jr.key(0))
     close(put(linear, X, DY), (jnp.outer(DY, X), linear.params.T @ DY), 1e-6)

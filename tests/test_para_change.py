@@ -11,7 +11,7 @@ from agreement import close
 from cdl import Cons, Fork, Leaf, Nil, Para
 from cdl.parametric import change, discard, power, square, TANGENT
 from cdl.parametric.actegory import Acted, POWER, PRODUCT
-from cdl.parametric.two_cells import associator, delta, horizontal, same
+from cdl.parametric.two_cells import associator, horizontal, same
 
 
 def affine(seed: int) -> Para[Any, Any, Any]:
@@ -64,15 +64,6 @@ def test_maps_of_windows_compose_to_maps_of_wider_windows():
     assert left(word) == right(word) == by_hand(word[:6]) * by_hand(word[6:])
     one = POWER.identity()
     assert (one >> pairs)(word[:2]) == (pairs >> one)(word[:2]) == pairs(word[:2])
-
-
-def test_composition_of_the_reader_comonad_is_composition_in_para_tied():
-    """A co-Kleisli map of `P × −` is a map with parameters in `P`; composed, both are at one point."""
-    f, g = (lambda p, x: jnp.sin(p * x)), (lambda p, x: p + x**2)
-    cokleisli = lambda p, x: g(p, f(p, x))
-    p = jnp.array(0.7)
-    tied = (Para(p, f) >> Para(p, g)).reparametrise(delta(2), at=p)
-    close(tied.fn(p, AT), cokleisli(p, AT), 1e-6)
 
 
 CELL: Para[Any, Any, Any] = Para(

@@ -59,7 +59,7 @@ def test_a_tree_has_every_node_of_the_syntax(named):
     assert size == sum(1 for _ in ast.walk(syntax))
 
 
-@pytest.mark.parametrize("named", [True, False])
+@pytest.mark.parametrize("named", [pytest.param(True, marks=pytest.mark.slow), False])
 def test_all_three_sorts_fold_in_one_forest(named):
     syntax = ast.parse(SOURCE)
     nodes = [syntax, syntax.body[0], syntax.body[0].body[0].items[0].context_expr]

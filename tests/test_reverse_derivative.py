@@ -11,7 +11,7 @@ import pytest
 from agreement import close
 from hypothesis import given, settings, strategies as st
 
-from cdl import D, DifferentiableMap, LawBroken, laws, R, reverse, SmoothMap, to_lens, z2, Z2Map
+from cdl import D, DifferentiableMap, LawBroken, laws, PortMismatch, R, reverse, SmoothMap, to_lens, z2, Z2Map
 
 
 def smooth(seed: int, n: int, m: int) -> SmoothMap:
@@ -213,3 +213,16 @@ def test_the_slides_example_has_both_terms_in_its_first_component():
         step, at = 1e-6, lambda x, y: x**2 + 3 * y * x
         slopes = [(at(2 + step, 5) - at(2 - step, 5)) / (2 * step), (at(2, 5 + step) - at(2, 5 - step)) / (2 * step)]
         close(jnp.array(slopes), jnp.array([19.0, 6.0]), 1e-6)
+
+
+@pytest.mark.parametrize("kind", [SmoothMap, Z2Map])
+def test_maps_that_do_not_fit_are_refused(kind):
+    two, three = kind.identity(2), kind.identity(3)
+    with pytest.raises(PortMismatch, match=r"`f >> g` of maps that do not fit: 2 numbers and 3"):
+        two >> three
+    with pytest.raises(PortMismatch, match=r"`f & g` of maps that do not fit"):
+        two & three
+    with pytest.raises(PortMismatch, match=r"`f \+ g` of maps that do not fit: 2 numbers and 1"):
+        two + kind.pick(2, (0,))
+    with pytest.raises(PortMismatch, match=r"`pick` of place 4 of 2"):
+        kind.pick(2, (0, 4))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import equinox as eqx
 
+from ..functor.poly import superscript
 from ..parametric import Para
 from ._diagram import Canvas, Diagram, Node, Point
 from ._term import Along, Beside, Cross, Fan, Leaf, Named, Same, Space, Term, term_of, Then
@@ -61,7 +62,7 @@ def string_diagram(para: Para[Any, Any, Any], at: Any = None) -> Diagram:
 
 def space(numbers: int) -> str:
     """`ℝ¹²`: what the parameters of a box are."""
-    return "ℝ" + str(numbers).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return "ℝ" + superscript(numbers)
 
 
 def box(

@@ -193,4 +193,4 @@ def _join(x: Space, y: Space) -> None:
 
 
 def _is_smooth(x: Any) -> bool:
-    return isinstance(x, float) or (hasattr(x, "dtype") and jax.numpy.issubdtype(x.dtype, jax.numpy.inexact))
+    return hasattr(x, "dtype") and bool(jax.numpy.issubdtype(x.dtype, jax.numpy.inexact))

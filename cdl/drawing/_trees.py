@@ -21,11 +21,12 @@ import numpy as np
 
 from ..functor import Base
 from ..functor._read import layout
-from ..functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record
+from ..functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, superscript
 from ..parametric import Untied
 from ..parametric._para import _Along, Para
 from ..parametric._unroll import _places, _Unrolled
 from ..parametric._uses import Part, parts
+from ..parametric.two_cells import Gather
 from ._diagram import BORDERED, Canvas, Diagram, extent, Kind, Node
 from ._strings import space
 from ._term import name, numbers
@@ -33,7 +34,6 @@ from ._term import name, numbers
 
 MOST = 150  # how many nodes are drawn; `…` stands for the rest
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 @dataclass
@@ -110,7 +110,7 @@ def symbol(number: int) -> str:
 
 def power(n: int) -> str:
     """`Pⁿ`."""
-    return "P" + (str(n).translate(SUPERSCRIPTS) if n != 1 else "")
+    return "P" + (superscript(n) if n != 1 else "")
 
 
 def at_kinds(tree: Any, nodes: Sequence[int]) -> str:
@@ -132,7 +132,7 @@ def is_fold(x: Any) -> bool:
     if isinstance(x, Untied):
         return True
     fn = x.fn if isinstance(x, Para) else None
-    while isinstance(fn, _Along) and fn.cell.__name__ == "Δ":
+    while isinstance(fn, _Along) and isinstance(fn.cell, Gather):
         fn = fn.fn
     return isinstance(fn, _Unrolled)
 

@@ -62,7 +62,7 @@ def _compiled(alg: Any, kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> F
         forest = pack(Union[kinds], trees)
         read(Reading((alg,), forest.bucket, False))
     except (CdlError, TypeError) as error:  # those of JAX, where a value decides, are `TypeError`s
-        return str(error).splitlines()[0]
+        return (str(error).splitlines() or [type(error).__name__])[0]
     return forest
 
 

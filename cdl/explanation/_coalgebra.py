@@ -43,15 +43,15 @@ def explain_coalgebra(
     grown = unfold(coalg, _times(TREES, seed), NODES, key=key)
     ended = [i for i in range(TREES) if not grown.cut[i]]
     every = _trees(grown, ended)
-    checks = []
+    checks, untold = [], tuple[str, ...]()
     if every:
         defined = [_bounded(coalg, seed, jax.random.fold_in(key, i)) for i in ended]
         checks.append(law(f"unfold γ = ana γ, on {len(every)} trees that ended", every, defined, allowed))
     try:
         checks += _of_likelihood(coalg, seed, every, [grown.log_prob.sum(1)[i] for i in ended], allowed)
         checks += _of_follow(coalg, kinds, seed, list(trees or every), allowed)
-    except ForeignLayer:
-        pass  # a constructor is proposed in two ways, so that a tree does not tell what was chosen
+    except ForeignLayer as why:  # a tree does not tell what was chosen, or has what is never chosen
+        untold = (f"not held to `likelihood`: {why}",)
     given, many = coalg(seed), numbers(coalg)
     chooses = isinstance(given, Choice)
     sizes = ", ".join(str(size(t)) for t in every) or "no"
@@ -71,6 +71,7 @@ def explain_coalgebra(
         execution=(
             f"`unfold`: {TREES} seeds at once, up to {NODES} nodes each; {len(every)} ended, of {sizes} nodes",
             *([f"{len(given.layers)} candidate layers at each node, of which one is taken"] if chooses else []),
+            *untold,
         ),
     )
 

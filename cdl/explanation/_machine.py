@@ -24,7 +24,7 @@ from ..functor import functor, MealyF, MooreF, respond, StreamF, take
 from ..parametric import Para
 from ..parametric._uses import used_by
 from ..run import run, start, unfold
-from ._measure import gradient, law, operations, shapes, summed, total, weights
+from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 
 
@@ -134,8 +134,8 @@ def _operations(machine: Any, kind: type[Any], state: Any, word: Any, n: int) ->
     form: Callable[..., Any]
     if kind is StreamF:
         form = lambda s: unfold(machine, jax.tree.map(lambda x: x[None], s), n)
-        return operations(form, state)
-    return operations(lambda s, w: run(machine, s, w), state, word)
+        return equations(form, state)
+    return equations(lambda s, w: run(machine, s, w), state, word)
 
 
 def _outputs(machine: Any, kind: type[Any], state: Any, word: Any) -> Any:

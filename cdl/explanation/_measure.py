@@ -9,11 +9,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from .._errors import LawBroken
 from ..laws._hold import difference
 from ..run._shapes import alike
+from ..run.lists._cost import inside
 from ._page import Checked, Weights
 
 
@@ -39,7 +39,7 @@ def apart(left: Any, right: Any) -> float:
     pairs = [(np.asarray(x), np.asarray(y)) for x, y in zip(ours, theirs, strict=False)]
     if not alike(left, right) or any(x.shape != y.shape for x, y in pairs):
         return math.inf
-    pairs = [(x.astype(float), y.astype(float)) for x, y in pairs if x.size]
+    pairs = [(_widest(x), _widest(y)) for x, y in pairs if x.size]
     scale = max([1.0, *(float(np.abs(y).max()) for _, y in pairs)])
     found = max([0.0, *(float(np.abs(x - y).max()) for x, y in pairs)], key=lambda d: (math.isnan(d), d))
     return found / scale
@@ -51,7 +51,7 @@ def tolerance(*values: Any) -> float:
     eps: Callable[[Any], float] = lambda t: float(jnp.finfo(t).eps)  # type: ignore[no-untyped-call]
     inexact = [eps(t) for t in types if jnp.issubdtype(t, jnp.inexact)]
     coarsest = max(inexact, default=0.0)
-    return next((t for least, t in ((1e-3, 5e-2), (1e-10, 1e-4), (0.0, 1e-9)) if coarsest > least), 0.0)
+    return next((t for least, t in ((1e-4, 5e-2), (1e-10, 1e-4), (0.0, 1e-9)) if coarsest > least), 0.0)
 
 
 def law(name: str, left: Any, right: Any, allowed: float | None = None) -> Checked:
@@ -91,17 +91,18 @@ def summed(copies: Any) -> Any:
     return jax.tree.map(lambda *xs: sum(xs[1:], xs[0]), *copies)
 
 
-def operations(fn: Callable[..., Any], *given: Any) -> int:
-    """How many operations the program of a function has, those of its loops once."""
+def equations(fn: Callable[..., Any], *given: Any) -> int:
+    """How many equations the program of a function has, those of its loops once."""
     closed, _, _ = eqx.filter_make_jaxpr(fn)(*given)
     return _count(closed.jaxpr)
 
 
 def _count(jaxpr: Any) -> int:
-    params = [x for eqn in jaxpr.eqns for x in eqn.params.values()]
-    inside = [x for p in params for x in (p if isinstance(p, tuple | list) else (p,))]
-    inner = [x.jaxpr if isinstance(x, ClosedJaxpr) else x for x in inside if isinstance(x, ClosedJaxpr | Jaxpr)]
-    return len(jaxpr.eqns) + sum(map(_count, inner))
+    return len(jaxpr.eqns) + sum(_count(inner) for eqn in jaxpr.eqns for inner in inside(eqn.params))
+
+
+def _widest(x: Any) -> Any:
+    return x.astype(complex if np.iscomplexobj(x) else float)
 
 
 def _is_number(x: Any) -> bool:

@@ -5,7 +5,7 @@
 | the unitors                          | `f`, with the identity before it and behind it                  |
 | `f ∘ (r ∘ s) = (f ∘ r) ∘ s`          | two reparametrisations, at once and one after the other         |
 | `∇ (f along Δ) = Σ ∇ f`              | `f` beside itself: the gradient of one copy, and those of two   |
-| composition costs nothing            | the operations of the whole, and those of a call of its parts   |
+| the identity costs nothing           | the operations of `identity() >> f`, and those of `f`           |
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ import jax
 from ..drawing._strings import space
 from ..drawing._term import Along, Beside, Cross, Fan, Leaf, leaves, name, Named, numbers, Same, Term, term_of, Then
 from ..parametric import identity, Para, two_cells
-from ._measure import gradient, law, operations, shapes, summed, total, weights
+from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 
 
@@ -38,7 +38,7 @@ def explain_para(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> Ex
         laws=tuple(_laws(para, x, allowed)),
         execution=(
             f"{'boxes' if len(boxes) > 1 else 'one box'}: {', '.join(boxes)}" if boxes else "wires alone",
-            f"{operations(para.fn, para.params, x)} operations, to be compiled by `jit` where it is called",
+            f"{equations(para.fn, para.params, x)} operations, to be compiled by `jit` where it is called",
         ),
     )
 
@@ -83,9 +83,9 @@ def _laws(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> list[Chec
         once = gradient(lambda p: total(tied.fn(p, (x, x))), tied.params)
         found.append(law("∇ (f @ f along Δ : P → P²) = Σ ∇ (f @ f)", once, summed(each), allowed))
     if isinstance(para.fn, eqx.Module):
-        alone = operations(lambda p, x: para.fn(p, x), para.params, x)
-        whole = operations(lambda p, x: (identity() >> para).fn(((), p), x), para.params, x)
-        found.append(Checked("composition adds no operation", float(abs(whole - alone)), 0.0))
+        alone = equations(lambda p, x: para.fn(p, x), para.params, x)
+        whole = equations(lambda p, x: (identity() >> para).fn(((), p), x), para.params, x)
+        found.append(Checked("identity() >> f has the operations of f", float(abs(whole - alone)), 0.0))
     return found
 
 

@@ -14,6 +14,7 @@ from ..functor.poly import Const, Id, ListOf, ManyOf, Maybe, Poly, Product, Reco
 
 
 NODES, DEPTH = 9, 3  # about how large a tree is
+KINDS = {"bool": jnp.bool_, "uint": jnp.uint32, "int": jnp.int32, "float": jnp.float32, "bfloat": jnp.float32}
 
 
 def samples(kinds: tuple[type[Any], ...], count: int = 3, *, seed: int = 0) -> list[Any]:
@@ -82,8 +83,10 @@ def _payload(annotation: Any, rng: random.Random) -> Any:
     sizes = getattr(annotation, "dim_str", None)
     if sizes is not None and all(map(str.isdigit, sizes.split())):
         shape = tuple(map(int, sizes.split()))
-        kind = jnp.int32 if any(d.startswith("int") for d in annotation.dtypes) else jnp.float32
-        return jnp.asarray([rng.randint(0, 1) for _ in range(math.prod(shape))], kind).reshape(shape)
+        named = annotation.dtypes if isinstance(annotation.dtypes, tuple | list) else ()
+        kinds = [kind for start, kind in KINDS.items() if any(str(d).startswith(start) for d in named)]
+        if kinds:
+            return jnp.asarray([rng.randint(0, 1) for _ in range(math.prod(shape))], kinds[0]).reshape(shape)
     for member in get_args(annotation):
         try:
             return _payload(member, rng)

@@ -174,7 +174,9 @@ def compose(outer: Poly, inner: Poly) -> Poly:
             return Exp(domain, compose(of, inner))
 
 
-_POWERS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+def superscript(n: int) -> str:
+    """A number as an exponent is written."""
+    return str(n).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _product(factors: tuple[Poly, ...]) -> str:
@@ -187,7 +189,7 @@ def _product(factors: tuple[Poly, ...]) -> str:
         if i + 1 < len(factors) and factors[i + 1] == f:
             continue
         word = f"({f})" if isinstance(f, Sum) and len(f.summands) > 1 else str(f)
-        words.append(word if count == 1 else word + str(count).translate(_POWERS))
+        words.append(word if count == 1 else word + superscript(count))
         count = 0
     return " × ".join(words) or "1"
 

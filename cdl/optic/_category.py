@@ -22,6 +22,7 @@ from typing import Any, cast, Generic, TypeVar
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from .._errors import PortMismatch
 from ._lens import Lens
 
 
@@ -85,6 +86,19 @@ class DifferentiableMap(ABC, Generic[F]):
         """`(f, R[f])`."""
         back = self.reversed()
         return Lens(self, lambda x, dy: back(jnp.concatenate([x, dy])))
+
+
+def fit(what: str, first: int, second: int) -> None:
+    """That two numbers are one. **Raises:** `PortMismatch` naming both."""
+    if first != second:
+        raise PortMismatch(f"`{what}` of maps that do not fit: {first} numbers and {second}. Give both the same.")
+
+
+def expect_places(source: int, places: Sequence[int]) -> None:
+    """That a map reads what is there. **Raises:** `PortMismatch` naming what is not."""
+    beyond = [i for i in places if not 0 <= i < source]
+    if beyond:
+        raise PortMismatch(f"`pick` of place {beyond[0]} of {source}: places are numbered from 0 to {source - 1}.")
 
 
 def R(f: DifferentiableMap[F], /) -> F:

@@ -11,7 +11,6 @@ W = TypeVar("W")
 M = TypeVar("M")  # a residual
 P = TypeVar("P")  # parameters
 Q = TypeVar("Q")
-S = TypeVar("S")  # the state of an optimiser, with the parameters in it
 T = TypeVar("T")  # a target
 DX = TypeVar("DX", default=X)
 DY = TypeVar("DY", default=Y)

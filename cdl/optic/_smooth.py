@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from ._category import DifferentiableMap
+from ._category import DifferentiableMap, expect_places, fit
 
 
 POINTS = 2  # how many points two maps are compared at
@@ -28,17 +28,22 @@ class SmoothMap(DifferentiableMap["SmoothMap"]):
         return self.fn(x)
 
     def __rshift__(self, other: "SmoothMap") -> "SmoothMap":
+        fit("f >> g", self.target, other.source)
         return SmoothMap(self.source, other.target, lambda x: other.fn(self.fn(x)))
 
     def __and__(self, other: "SmoothMap") -> "SmoothMap":
+        fit("f & g", self.source, other.source)
         both = lambda x: jnp.concatenate([self.fn(x), other.fn(x)])
         return SmoothMap(self.source, self.target + other.target, both)
 
     def __add__(self, other: "SmoothMap") -> "SmoothMap":
+        fit("f + g", self.source, other.source)
+        fit("f + g", self.target, other.target)
         return SmoothMap(self.source, self.target, lambda x: self.fn(x) + other.fn(x))
 
     @classmethod
     def pick(cls, source: int, places: Sequence[int], /) -> "SmoothMap":
+        expect_places(source, places)
         index = np.asarray(places, int)
         return SmoothMap(source, len(places), lambda x: x[index])
 

@@ -59,7 +59,10 @@ def ascend(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Array,
 
 
 def majority(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Array, Array], Array]:
-    """The same for a batch: a bit is changed where more than half of the samples it matters to want it changed."""
+    """The same for a batch: a bit is changed where more than half of the samples it matters to want it changed.
+
+    Of a model in which no bit matters to two outputs of a sample, as in `table` and `parity`: changes add mod 2.
+    """
     rows = Batched(model.optic)
 
     def votes(residual: Any, error: Any) -> Any:

@@ -22,7 +22,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ._category import DifferentiableMap
+from ._category import DifferentiableMap, expect_places, fit
 from ._letters import X, Y
 from ._optic import Optic
 
@@ -49,19 +49,24 @@ class Z2Map(DifferentiableMap["Z2Map"]):
         return jnp.stack(found) if found else x[:0]
 
     def __rshift__(self, other: "Z2Map") -> "Z2Map":
+        fit("f >> g", self.target, other.source)
         return Z2Map(self.source, tuple(self._into(row) for row in other.rows))
 
     def __and__(self, other: "Z2Map") -> "Z2Map":
+        fit("f & g", self.source, other.source)
         return Z2Map(self.source, self.rows + other.rows)
 
     def __add__(self, other: "Z2Map") -> "Z2Map":
+        self._beside("f + g", other)
         return Z2Map(self.source, tuple(p ^ q for p, q in zip(self.rows, other.rows, strict=True)))
 
     def __mul__(self, other: "Z2Map") -> "Z2Map":
+        self._beside("f * g", other)
         return Z2Map(self.source, tuple(_times(p, q) for p, q in zip(self.rows, other.rows, strict=True)))
 
     @classmethod
     def pick(cls, source: int, places: Sequence[int], /) -> "Z2Map":
+        expect_places(source, places)
         return Z2Map(source, tuple(frozenset([_variable(source, i)]) for i in places))
 
     @classmethod
@@ -80,6 +85,10 @@ class Z2Map(DifferentiableMap["Z2Map"]):
 
     def observed(self) -> Any:
         return self
+
+    def _beside(self, what: str, other: "Z2Map") -> None:
+        fit(what, self.source, other.source)
+        fit(what, self.target, other.target)
 
     def _into(self, row: Polynomial) -> Polynomial:
         """A polynomial of the outputs, as one of the inputs."""

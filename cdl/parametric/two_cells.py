@@ -16,6 +16,7 @@ associates up to the associator and no better: the two sides have their paramete
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 
@@ -76,8 +77,15 @@ def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
 
 def gather(index: tuple[int, ...], /) -> Callable[[tuple[P, ...]], tuple[P, ...]]:
     """`Pᵏ → Pⁿ`, which gives place `i` the parameters of number `index[i]`: partial tying; `delta` where all are 0."""
+    return Gather(index)
 
-    def Δ(params: tuple[P, ...]) -> tuple[P, ...]:
-        return tuple(params[i] for i in index)
 
-    return Δ
+@dataclass(frozen=True)
+class Gather:
+    """A map between powers of one space that only copies."""
+
+    index: tuple[int, ...]
+    __name__ = "Δ"
+
+    def __call__(self, params: tuple[P, ...], /) -> tuple[P, ...]:
+        return tuple(params[i] for i in self.index)

@@ -32,7 +32,7 @@ def _count(jaxpr: Jaxpr) -> int:
 
 
 def _of_equation(equation: Any) -> int:
-    name, inner = equation.primitive.name, list(_inside(equation.params))
+    name, inner = equation.primitive.name, list(inside(equation.params))
     sizes = [math.prod(x.aval.shape) for x in (*equation.invars, *equation.outvars)]
     if name == "dot_general":
         (over, _), _ = equation.params["dimension_numbers"]
@@ -44,7 +44,7 @@ def _of_equation(equation: Any) -> int:
     return 0 if name in SHAPES else max(sizes, default=0)
 
 
-def _inside(params: dict[str, Any]) -> Iterator[Jaxpr]:
+def inside(params: dict[str, Any]) -> Iterator[Jaxpr]:
     """The programs within an equation."""
     for value in params.values():
         for x in value if isinstance(value, tuple | list) else (value,):

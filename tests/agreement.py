@@ -29,12 +29,13 @@ def agrees(
     *,
     make: Callable[[Any], Any] = lambda alg: alg,
     key: Any = None,
+    as_one: bool = False,
     **how: Any,
 ) -> None:
     """`fold` of a forest is `cata` at each of its trees, and so are the gradients of a random linear function of it.
 
-    **Arguments:** `make`: from `arrays` to the algebra, which may hold them or close over them. `how`: options of
-    `fold`.
+    **Arguments:** `make`: from `arrays` to the algebra, which may hold them or close over them. `as_one`: of
+    `close`, for the gradients in the arrays. `how`: options of `fold`.
     """
     leaves, structure = jax.tree.flatten(trees)
     leaves = [jnp.asarray(x) if _is_float(x) else x for x in leaves]
@@ -51,7 +52,7 @@ def agrees(
         arrays, forest
     )
     close(fast, slow, tolerance)
-    close(fast_arrays, slow_arrays, tolerance)
+    close(fast_arrays, slow_arrays, tolerance, as_one=as_one)
     places = {i: at for i, at in payload_places(forest, trees).items() if _is_float(leaves[i])}
     for column in {column for column, _ in places.values()}:
         here = {i: row for i, (c, row) in places.items() if c == column}
@@ -101,18 +102,18 @@ def pre_order(tree: Any) -> list[Any]:
     return nodes
 
 
-def close(a: Any, b: Any, tolerance: float) -> None:
-    """Equal structures, and leaves equal up to a part of a greatest number.
+def close(a: Any, b: Any, tolerance: float, *, as_one: bool = False) -> None:
+    """Equal structures, and leaves equal up to a part of each leaf's greatest number.
 
-    In double precision that is each leaf's own. In single precision it is the greatest of all leaves, as for one vector
-    of them: a small gradient is the difference of large numbers, and has their rounding.
+    `as_one`: of the greatest of all leaves, as for one vector of them. In single precision a small gradient is the
+    difference of large numbers, and has their rounding.
     """
     assert jax.tree.structure(a) == jax.tree.structure(b)
     most = [float(np.max(np.abs(y), initial=0)) for y in jax.tree.leaves(b)]
     for x, y, own in zip(jax.tree.leaves(a), jax.tree.leaves(b), most, strict=True):
         assert x.shape == y.shape
         assert x.dtype == y.dtype
-        scale = max(max(most) if y.dtype == np.float32 else own, 1e-3)
+        scale = max(max(most) if as_one else own, 1e-3)
         np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance * scale)
 
 

@@ -74,7 +74,7 @@ def seeds_of(count: int, key: jax.Array, dtype: Any) -> Any:
 
 
 @eqx.filter_jit
-def _parts(coalg: Any, seed: Any) -> Any:
+def parts(coalg: Any, seed: Any) -> Any:
     """The scores and the layers."""
     given = coalg(seed)
     return given.scores, given.layers
@@ -84,7 +84,7 @@ def quickly(coalg: Any) -> Any:
     """The coalgebra, each call of it compiled."""
 
     def compiled(seed: Any) -> Any:
-        scores, layers = _parts(coalg, seed)
+        scores, layers = parts(coalg, seed)
         return choose(scores, *layers)
 
     return compiled
@@ -94,7 +94,7 @@ def numbers(coalg: Any, seed: Any, key: Any) -> tuple[list[int], list[Any], list
     """What `ana` chooses, node by node in pre-order: the choices, the logarithms of their chances, the payloads."""
     choices, log_probs, payloads, todo = [], [], [], [seed]
     while todo:
-        scores, layers = _parts(coalg, todo.pop())
+        scores, layers = parts(coalg, todo.pop())
         here = None if key is None else jr.fold_in(key, len(choices))
         c = int(jnp.argmax(scores) if here is None else jr.categorical(here, scores))
         choices.append(c)

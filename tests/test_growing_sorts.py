@@ -9,6 +9,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import close, differentiated, QUICKLY
+from any_coalgebra import parts, quickly
 from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
 from hlo import copies_in_loops
 
@@ -46,22 +47,6 @@ EMPTY = Block((), Lit(0.3))
 EXPR = Block((Return(Neg(Lit(0.2))), Then(Return(Lit(-0.5)), EMPTY)), Neg(Lit(1.5)))
 MIXED: list[Any] = [Neg(EXPR), Then(Return(EMPTY), Lit(2.0)), Return(Lit(0.4)), EMPTY]
 PLACES = [(0, 0), (1, 0), (1, 1), (0, 1)]  # of which sort each is, and of which of its seeds
-
-
-@eqx.filter_jit
-def parts(coalg: Any, seed: Any) -> Any:
-    given = coalg(seed)
-    return given.scores, given.layers
-
-
-def quickly(coalg: Any) -> Any:
-    """The coalgebra, each call of it compiled."""
-
-    def compiled(seed: Any) -> Any:
-        scores, layers = parts(coalg, seed)
-        return choose(scores, *layers)
-
-    return compiled
 
 
 def test_following_a_family_is_its_likelihood_in_value_and_gradient():

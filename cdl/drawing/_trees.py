@@ -20,8 +20,9 @@ import jax
 import numpy as np
 
 from ..functor import Base
+from ..functor._fmap import pieces
 from ..functor._read import layout
-from ..functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, superscript
+from ..functor.poly import Const, Exp, Id, ManyOf, Maybe, superscript
 from ..parametric import Untied
 from ..parametric._para import _Along, Para
 from ..parametric._unroll import _places, _Unrolled
@@ -147,7 +148,7 @@ def plan(tree: Any, mark: Callable[[int], str] | None = None, tint: Callable[[in
             return Plan(("…",), "port", [])
         if not isinstance(value, Base):
             return Plan((short(value),), "port", [], index)
-        found = list(_fields(layout(type(value)), value))
+        found = list(_fields(value))
         payload = ", ".join(short(x) for what, x in found if what == "payload")
         lines = (f"{type(value).__name__} {payload}".strip(), *([mark(index)] if mark else []))
         new = Plan(lines, "box", [], index, tint(index))
@@ -172,29 +173,21 @@ def short(value: Any) -> str:
     return text if len(text) < 18 else text[:16] + "…"
 
 
-def _fields(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
+def _fields(layer: Any) -> Iterator[tuple[str, Any]]:
     """What is in a layer, in order: payloads, places, and optional places that are empty."""
-    match term:
-        case Const():
-            yield "payload", value
-        case Id():
-            yield "place", value
-        case Record(_, names, factors):
-            for field, factor in zip(names, factors, strict=True):
-                yield from _fields(factor, getattr(value, field))
-        case Product(factors):
-            for factor, part in zip(factors, value, strict=True):
-                yield from _fields(factor, part)
-        case Maybe(of):
-            yield from [("none", None)] if value is None else _fields(of, value)
-        case ListOf(of):
-            for part in value:
-                yield from _fields(of, part)
-        case ManyOf(of):
-            for part in value.items:
-                yield from _fields(of, part)
-        case Exp():
-            yield "payload", term
+    for part, x in pieces(layout(type(layer)), layer):
+        match part:
+            case Const():
+                yield "payload", x
+            case Exp():
+                yield "payload", part
+            case Id():
+                yield "place", x
+            case Maybe() if x is None:
+                yield "none", None
+            case ManyOf():
+                for child in x.items:
+                    yield "place", child
 
 
 def _hang(canvas: Canvas, planned: Plan, x: int, y: int, *, upwards: bool) -> Node:

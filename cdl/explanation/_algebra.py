@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from .. import laws
-from .._errors import CdlError
+from .._errors import CdlError, first_line
 from ..algebra import cata
 from ..drawing._strings import space
 from ..drawing._term import name, numbers
@@ -62,7 +62,7 @@ def _compiled(alg: Any, kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> F
         forest = pack(Union[kinds], trees)
         read(Reading((alg,), forest.bucket, False))
     except (CdlError, TypeError) as error:  # those of JAX, where a value decides, are `TypeError`s
-        return (str(error).splitlines() or [type(error).__name__])[0]
+        return first_line(error)
     return forest
 
 

@@ -103,31 +103,41 @@ def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...]]:
     return (lambda layer: tuple(x for _, x in _each(layout(kind), layer))) if plain is None else getter(plain[1])
 
 
-def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:
-    """The strict places of a value, left to right, with their sorts."""
+def pieces(term: Poly, value: Any) -> Iterator[tuple[Poly, Any]]:
+    """What a value is made of, left to right: its payloads, places, `Many`s and functions, each with its term.
+
+    An optional part and a list come as such too, before what is in them.
+    """
     match term:
-        case Id(sort):
-            yield sort, value
         case Record(_, names, factors):
             for name, factor in zip(names, factors, strict=True):
-                yield from _each(factor, getattr(value, name))
+                yield from pieces(factor, getattr(value, name))
         case Product(factors):
             for factor, part in zip(factors, value, strict=True):
-                yield from _each(factor, part)
+                yield from pieces(factor, part)
         case Sum():
-            summand, inner = _summand(term, value)
-            yield from _each(summand, inner)
+            yield from pieces(*_summand(term, value))
         case Maybe(of):
+            yield term, value
             if value is not None:
-                yield from _each(of, value)
+                yield from pieces(of, value)
         case ListOf(of):
+            yield term, value
             for part in value:
-                yield from _each(of, part)
-        case ManyOf(of):
-            for part in value.items if _many(value).listed else ():
-                yield from _each(of, part)
-        case Const() | Exp():
-            return
+                yield from pieces(of, part)
+        case Const() | Id() | ManyOf() | Exp():
+            yield term, value
+
+
+def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:
+    """The strict places of a value, left to right, with their sorts."""
+    for part, x in pieces(term, value):
+        match part:
+            case Id(sort):
+                yield sort, x
+            case ManyOf(of):
+                for child in x.items if _many(x).listed else ():
+                    yield from _each(of, child)
 
 
 def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Callable[[Any], Any], ...]) -> Any:

@@ -1,13 +1,15 @@
 """Types of ports: shapes and dtypes, found by `jax.eval_shape`, so that nothing is computed."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._errors import PortMismatch
-from ..run._shapes import shaped
+from .._errors import first_line, PortMismatch
+from ..run._shapes import shaped, shown
 
 
 def like(value: Any) -> Any:
@@ -28,20 +30,14 @@ def value_type(para: Any, source: Any) -> Any:
 
     **Raises:** `PortMismatch` where it takes no such input.
     """
-    try:
+    takes = lambda: f"`{para.name}`, whose parameters are {', '.join(para.param_types)}, does not take {show(source)}"
+    with _refusing(takes, "Give it an input that it takes, or change its sizes."):
         return _strong(eqx.filter_eval_shape(lambda params, x: para.optic.get((params, x)), para.params, source))
-    except PortMismatch:
-        raise
-    except (TypeError, ValueError) as why:
-        raise PortMismatch(
-            f"`{para.name}`, whose parameters are {', '.join(para.param_types)}, does not take {show(source)}: "
-            f"{_first(why)}. Give it an input that it takes, or change its sizes."
-        ) from why
 
 
 def show(kind: Any) -> str:
     """A type, on one line."""
-    return " ".join(str(eqx.tree_pformat(kind, struct_as_array=True)).split())
+    return " ".join(shown(kind).split())
 
 
 def check(loss: Any, kinds: Any, rate: Any) -> None:
@@ -49,23 +45,23 @@ def check(loss: Any, kinds: Any, rate: Any) -> None:
 
     **Raises:** `PortMismatch`.
     """
-    try:
+    takes = lambda: f"the loss does not take a target {show(like(kinds[0]))} and a prediction {show(kinds[1])}"
+    with _refusing(takes, "Give it what it takes, or take another loss."):
         eqx.filter_eval_shape(lambda pair: (loss >> rate).get(pair), tuple(map(like, kinds)))
+
+
+@contextmanager
+def _refusing(what: Callable[[], str], mend: str) -> Iterator[None]:
+    """JAX's refusal of shapes and types as a `PortMismatch`, which says what does not fit and what to do."""
+    try:
+        yield
     except PortMismatch:
         raise
     except (TypeError, ValueError) as why:
-        raise PortMismatch(
-            f"the loss does not take a target {show(like(kinds[0]))} and a prediction {show(kinds[1])}: "
-            f"{_first(why)}. Give it what it takes, or take another loss."
-        ) from why
+        raise PortMismatch(f"{what()}: {first_line(why).rstrip('. ')}. {mend}") from why
 
 
 def _strong(kind: Any) -> Any:
     """A type without what it owes to Python's numbers, which is no part of what a port takes."""
     plain = lambda x: shaped(x.shape, x.dtype) if isinstance(x, jax.ShapeDtypeStruct) else x
     return jax.tree.map(plain, kind)
-
-
-def _first(why: Exception) -> str:
-    """What an error says first."""
-    return (str(why).splitlines() or [type(why).__name__])[0].rstrip(". ")

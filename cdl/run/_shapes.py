@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+import equinox as eqx
 import jax
 
 
@@ -19,6 +20,11 @@ def rows_of(n: int, leaves: Iterable[Any]) -> list[Any]:
 def one_of(leaves: Iterable[Any]) -> list[Any]:
     """The shapes of one of each leaf."""
     return [shaped(x.shape, x.dtype) for x in leaves]
+
+
+def shown(value: Any) -> str:
+    """The structure of a value, with the shapes and types of its arrays."""
+    return str(eqx.tree_pformat(value, struct_as_array=True))
 
 
 def alike(a: Any, b: Any) -> bool:

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._shapes import one_of, shaped
+from .._shapes import one_of, shaped, shown
 
 
 @dataclass(frozen=True)
@@ -55,4 +54,4 @@ def stronger(x: Any, y: Any) -> Any:
 
 
 def show(carrier: Carrier) -> str:
-    return str(eqx.tree_pformat(carrier.unflatten(one_of(carrier.leaves)), struct_as_array=True))
+    return shown(carrier.unflatten(one_of(carrier.leaves)))

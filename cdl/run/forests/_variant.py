@@ -18,6 +18,7 @@ from typing import Any
 import jax
 
 from ...functor._base import rebuild
+from ...functor._fmap import pieces
 from ...functor._many import Many
 from ...functor._read import layout
 from ...functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
@@ -110,26 +111,31 @@ def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant
     payload: list[Any] = []
     counts: list[int] = []
     places: list[tuple[bool, int]] = []
-    for what, x in _take_apart(layout(constructor), layer):
-        match what:
-            case "shape":
-                shape.append(x)
-            case "payload":
-                payload.append(x)
-            case "slot":
+    for part, x in pieces(layout(constructor), layer):
+        match part:
+            case Const():
+                leaves, structure = ([x], None) if is_array(x) else jax.tree.flatten(x)
+                shape.append(structure)
+                payload += leaves
+            case Maybe():
+                shape.append(x is not None)
+            case ListOf():
+                shape.append(len(x))
+            case Id(sort):
                 counts.append(1)
-                places.append((False, x[0]))
-            case "many":
-                counts.append(x[1].count)
-                places.append((True, x[0]))
+                places.append((False, sort))
+            case ManyOf(of):
+                counts.append(x.count)
+                places.append((True, sort_of(of)))
+            case _:
+                raise TypeError(f"`{part}` cannot be packed")
     whole = () if all(s is None for s in shape) else tuple(shape)
     return variant_of(constructor, whole, places, [c > 0 for c in counts], sort), payload, counts
 
 
 def at_places(layer: Any) -> list[Any]:
     """What stands at the places of a layer, in order, a `Many` whole."""
-    parts = _take_apart(layout(type(layer)), layer)
-    return [x[1] for what, x in parts if what in ("slot", "many")]
+    return [x for part, x in pieces(layout(type(layer)), layer) if isinstance(part, Id | ManyOf)]
 
 
 def variant_of(
@@ -149,39 +155,6 @@ def sort_of(place: Poly) -> int:
 def is_array(value: Any) -> bool:
     """Whether a payload is one leaf: a number or an array."""
     return isinstance(value, bool | int | float | complex) or (hasattr(value, "dtype") and hasattr(value, "shape"))
-
-
-def _take_apart(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
-    match term:
-        case Const():
-            if is_array(value):
-                yield "shape", None
-                yield "payload", value
-            else:
-                leaves, structure = jax.tree.flatten(value)
-                yield "shape", structure
-                for leaf in leaves:
-                    yield "payload", leaf
-        case Id(sort):
-            yield "slot", (sort, value)
-        case Record(_, names, factors):
-            for name, factor in zip(names, factors, strict=True):
-                yield from _take_apart(factor, getattr(value, name))
-        case Product(factors):
-            for factor, part in zip(factors, value, strict=True):
-                yield from _take_apart(factor, part)
-        case Maybe(of):
-            yield "shape", value is not None
-            if value is not None:
-                yield from _take_apart(of, value)
-        case ListOf(of):
-            yield "shape", len(value)
-            for part in value:
-                yield from _take_apart(of, part)
-        case ManyOf(of):
-            yield "many", (sort_of(of), value)
-        case _:
-            raise TypeError(f"`{term}` cannot be packed")
 
 
 def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iterator[Any], manys: Iterator[Any]) -> Any:

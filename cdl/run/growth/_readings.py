@@ -16,9 +16,9 @@ from jax.extend.core import ClosedJaxpr
 from ..._errors import CarrierMismatch, CdlError, SignatureError
 from ...algebra._algebra import apply, name_of, reads
 from ...functor._read import signature_name
-from .._shapes import one_of
+from .._shapes import one_of, shown
 from ._candidates import Candidate, Growth
-from ._tracing import array, open_jaxpr, show
+from ._tracing import array, open_jaxpr
 
 
 Arrays = list[Any]
@@ -148,8 +148,8 @@ def _joined(alg: Any, carrier: Carrier, candidate: Candidate, own: Any) -> list[
         found = jax.tree.unflatten(jax.tree.structure(own), one_of(others))
         raise CarrierMismatch(
             f"`{name_of(alg)}` is no algebra: at `{carrier.first.constructor.__name__}` its value is "
-            f"{show(carrier.unflatten(one_of(leaves)))}, and at `{candidate.constructor.__name__}` {show(found)}. Give "
-            "every constructor's case the same structure, shapes and dtypes."
+            f"{shown(carrier.unflatten(one_of(leaves)))}, and at `{candidate.constructor.__name__}` {shown(found)}. "
+            "Give every constructor's case the same structure, shapes and dtypes."
         )
     return [y if not y.weak_type else x if x.dtype == t else y for x, y, t in zip(leaves, others, types, strict=True)]
 

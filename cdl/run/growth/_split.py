@@ -15,8 +15,9 @@ import jax.numpy as jnp
 from ..._errors import CdlError, ForeignLayer
 from ...algebra._algebra import apply, name_of
 from ...algebra._unfolds import Choice, expect_layer
+from .._shapes import shown
 from ._candidates import Candidate
-from ._tracing import show, take_apart
+from ._tracing import take_apart
 
 
 @dataclass
@@ -110,4 +111,4 @@ def _read(alg: Any, group: Group, values: dict[Any, Any]) -> Any:
 def _shown(seeds: Any) -> str:
     arrays, rest = eqx.partition(seeds, eqx.is_array)
     one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), arrays)  # type: ignore[no-untyped-call]
-    return show(eqx.combine(one, rest))
+    return shown(eqx.combine(one, rest))

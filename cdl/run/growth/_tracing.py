@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
@@ -20,7 +19,7 @@ from ...algebra._likelihood import expect_sorts
 from ...algebra._unfolds import Choice, expect_layer
 from ...functor._fmap import fill, is_lazy, sorted_holes
 from ...functor._read import tag, tag_name
-from .._shapes import one_of
+from .._shapes import one_of, shown
 from ..forests._variant import is_array
 from ._candidates import Candidate, Given, Growth
 
@@ -60,7 +59,7 @@ class Form:
         return [x.astype(y.dtype) if x.dtype != y.dtype else x for x, y in pairs]
 
     def __str__(self) -> str:
-        return show(jax.tree.unflatten(self.structure, self.leaves))
+        return shown(jax.tree.unflatten(self.structure, self.leaves))
 
 
 def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[Growth, list[Any]]:
@@ -193,8 +192,3 @@ def open_jaxpr(case: ClosedJaxpr) -> Callable[..., list[Any]]:
     """A jaxpr as a function of its arrays and its inputs."""
     jaxpr = case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars])
     return jaxpr_as_fun(ClosedJaxpr(jaxpr, ()))
-
-
-def show(shapes: Any) -> str:
-    """A pytree of shapes, shortly."""
-    return str(eqx.tree_pformat(shapes, struct_as_array=True))

@@ -40,7 +40,7 @@ from jaxtyping import Array
 
 from ..._errors import CarrierMismatch, CdlError
 from ...functor import Monoid
-from .._shapes import alike
+from .._shapes import alike, shown
 from ..folds._walk import spread
 from ._cost import operations
 from ._scan_track import Track, track
@@ -136,10 +136,9 @@ def _unit(monoid: Monoid[Any], element: Any) -> Any:
 
 
 def _refuse(what: str, value: Any, element: Any) -> None:
-    shown = [eqx.tree_pformat(x, struct_as_array=True) for x in (value, element)]
     raise CarrierMismatch(
-        f"the monoid's {what} is {shown[0]}, and the elements are {shown[1]}: give unit, elements and products one "
-        "structure, shape and type."
+        f"the monoid's {what} is {shown(value)}, and the elements are {shown(element)}: give unit, elements and "
+        "products one structure, shape and type."
     )
 
 

@@ -9,14 +9,13 @@
 from dataclasses import dataclass
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import apply, name_of, reads
 from ...functor import Cons, Lin, Nil, Snoc
-from .._shapes import alike, one_of
+from .._shapes import alike, one_of, shown
 from ..folds._carrier import stronger
 from ._scan_parts import Part, split, trace
 
@@ -104,11 +103,7 @@ def _joined(alg: Any, end: bool, start: Any, a: Any, b: Any) -> Any:
     if any(x is None for x in joined):
         kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
         raise CarrierMismatch(
-            f"`{name_of(alg)}` is no algebra: at `{kinds[0]}` its value is {_show(start)}, and at `{kinds[1]}` "
-            f"{_show(b)}. Give every constructor's case the same structure, shapes and dtypes."
+            f"`{name_of(alg)}` is no algebra: at `{kinds[0]}` its value is {shown(start)}, and at `{kinds[1]}` "
+            f"{shown(b)}. Give every constructor's case the same structure, shapes and dtypes."
         )
     return jax.tree.unflatten(jax.tree.structure(a), joined)
-
-
-def _show(value: Any) -> str:
-    return str(eqx.tree_pformat(value, struct_as_array=True))

@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, CdlError, PayloadMismatch
-from .._shapes import shaped
+from .._shapes import shaped, shown
 
 
 def arrays(tree: Any, what: str) -> Any:
@@ -52,11 +51,6 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
 def as_given(state: Any, like: Any) -> Any:
     """A state with the types of another."""
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
-
-
-def shown(tree: Any) -> str:
-    """The structure of a value, with the shapes and types of its arrays."""
-    return str(eqx.tree_pformat(tree, struct_as_array=True, short_arrays=True))
 
 
 def _joined(x: Any, y: Any) -> Any:

@@ -24,12 +24,12 @@ from ..._errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
 from ...algebra._algebra import name_of, wants_key
 from ...algebra._unfolds import Choice
 from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
-from .._shapes import shaped
+from .._shapes import shaped, shown
 from ..growth._candidates import Given, Growth
 from ..growth._sorts import trace_all
 from ..lists._seq import Seq
 from ._machine_steps import masked, pick, Walk
-from ._state import arrays, leading, shown
+from ._state import arrays, leading
 
 
 O = TypeVar("O")  # an output

@@ -1,7 +1,8 @@
-"""Every architecture of `cdl_arch`, small: what it is explained and drawn at."""
+"""Every architecture of `cdl_arch`, and a family of sorts, small: what it is explained and drawn at."""
 
 from typing import Any, NamedTuple
 
+import families
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -70,6 +71,12 @@ def case(name: str) -> Case:
             return Case(unfolding.Decoder(2, 3, key=key), None, {"state": seed}, seed, "1 + A × X")
         case "generator":
             return Case(unfolding.generator(3, key=key), None, {"state": state}, state, "O × [1, X]")
+        case "family":
+            return Case(families.algebras(jnp.float32), families.TREES, {}, families.LAM, OF_SORTS)
+        case "growing":
+            seeds = jax.tree.map(lambda x: x[0], families.seeds(jnp.float32, 1, 1))
+            grows = families.coalgebras(jnp.float32, many=False)
+            return Case(grows, None, {"state": seeds}, seeds, "(float + X₀ + List(X₁) × X₀, X₀ + X₁ × X₀)")
         case "mealy":
             return Case(FullRNN(2, 3, 1, key=key), v(5, 3, 2), {"state": state}, state, "[I, O × X]")
         case _:
@@ -77,6 +84,8 @@ def case(name: str) -> Case:
             return Case(Recogniser(2, 3, key=key), word, {"state": state}, state, "O × [I, X]")
 
 
+OF_SORTS = "(float + X₀ + Many(X₁), X₀ + X₀ × Many(X₁) + X₁ × X₀)"
+
 # Two of a kind are compiled alike: the suite has one of each, and `make test-slow` the others.
 FEW = ["child_sum", "gru", "decoder", "generator", "mealy", "moore"]
-REST = ["tree_rnn", "n_ary", "gated", "elman", "lstm", "bidirectional", "seq2seq", "gru_reader"]
+REST = ["tree_rnn", "n_ary", "gated", "elman", "lstm", "bidirectional", "seq2seq", "gru_reader", "family", "growing"]

@@ -143,6 +143,26 @@ F X = A + X²"""
     assert "\n" + draw(TreeF).text == drawn
 
 
+def test_a_family_is_a_frame_for_each_sort_with_places_of_both():
+    from families import algebras, FAMILY, LAM
+
+    drawing = draw(FAMILY)
+    well_drawn(drawing.diagram)
+    assert [frame.name for frame in drawing.diagram.frames] == ["Expr", "Stmt"]
+    assert drawing.diagram.notes == (
+        "F₀(X₀, X₁) = float + X₀ + Many(X₁)", "F₁(X₀, X₁) = X₀ + X₀ × Many(X₁) + X₁ × X₀"
+    )  # fmt: skip
+    algs = algebras(jnp.float32)
+    cases = draw(algs).diagram
+    assert [frame.name for frame in cases.frames] == ["OfExpr", "OfStmt"]
+    ports = [line for node in cases.nodes if node.kind == "port" for line in node.lines]
+    assert ports[-3:] == ["first: S₁", "last: S₀", "S₁"]
+    fold = draw(algs, LAM).diagram
+    assert fold.notes[0] == "(OfExpr, OfStmt) at 13 nodes; P = ℝ¹⁸"
+    marks = {node.lines[0].split()[0]: node.lines[1] for node in fold.nodes}
+    assert marks == dict.fromkeys(["Lam", "Neg", "Lit"], "p₀") | dict.fromkeys(["Return", "While", "Then"], "p₁")
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_signatures_and_their_trees_are_drawn_node_for_node(seed):
     signature, kinds = random_signature(seed)

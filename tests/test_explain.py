@@ -28,13 +28,14 @@ def explained(name: str) -> None:
     page = explain(it.arch, it.samples, **it.options)
     assert page.holds, str(page)
     assert page.functor == it.functor
+    assert len(page.functors) == (len(it.arch) if isinstance(it.arch, tuple) else 1)
     assert page.size == numbers(it.arch)
     assert len(page.laws) >= (1 if name == "decoder" else 3)
     assert any(law.law.startswith(("∇", "unfold γ = ana")) for law in page.laws)
     text = str(page)
     assert len(text.splitlines()) <= 50
     assert all(law.law in text and law.law in page.markdown for law in page.laws)
-    assert f"F X = {it.functor}" in page.markdown
+    assert all(f" = {formula}`" in page.markdown for formula in page.functors)
 
 
 @pytest.mark.parametrize("name", FEW)
@@ -56,9 +57,9 @@ def test_every_architecture_is_drawn(name):
     assert drawing.text
     assert drawing.mermaid
     assert "</svg>" in drawing.svg
-    whole = draw(it.arch, it.options.get("signature"))
+    whole = draw(it.arch, it.options.get("signature", it.options.get("state")))
     well_drawn(whole.diagram)
-    assert whole.diagram.count("parameter") == 1
+    assert whole.diagram.count("parameter") == (len(it.arch) if isinstance(it.arch, tuple) else 1)
 
 
 class Net(Algebra[TreeF[float, jax.Array], jax.Array]):
@@ -113,6 +114,56 @@ Laws, run
     assert {law.tolerance for law in page.laws} == {0.0, 1e-9}
     assert page.execution[-3:] == ("2 programs for 2 forms of layer:", "  Leaf", "  Fork")
     assert "| leaf | f64[2] | 2 |" in page.markdown
+
+
+def test_a_family_is_explained_sort_by_sort():
+    page = explain(case("family").arch)
+    assert str(page).startswith(
+        """\
+(OfExpr, OfStmt), a family of algebras
+
+Functors
+  F₀(X₀, X₁) = float + X₀ + Many(X₁)
+  F₁(X₀, X₁) = X₀ + X₀ × Many(X₁) + X₁ × X₀
+
+Type
+  α₀ : P₀ × F₀(S₀, S₁) → S₀, α₁ : P₁ × F₁(S₀, S₁) → S₁
+  P = P₀ × P₁, P₀ = ℝ⁹, P₁ = ℝ⁹
+  S₀ = f32[3], S₁ = (f32[3], f32[2])
+  F₀, of Expr, has Lit(value: float), Neg(arg: X₀), Lam(body: Many(X₁))
+  F₁, of Stmt, has Return(value: X₀), While(test: X₀, body: Many(X₁)), Then(first: X₁, last: X₀)
+
+Parameters, P = ℝ¹⁸
+  [0].w  f32[3,3]  9
+  [1].u  f32[3,3]  9
+
+Tying
+  on a tree of 9 nodes, Δ : P → P⁹; what the nodes use of each copy:
+  p₀  [0]  ℝ⁹  at 3 × Lit, 1 × Lam, 1 × Neg
+  p₁  [1]  ℝ⁹  at 1 × Then, 2 × While, 1 × Return
+"""
+    )
+    assert page.holds
+
+
+def test_a_family_that_does_not_fit_is_refused():
+    it, grows = case("family"), case("growing").arch
+    for given, message in [
+        (lambda: explain(it.arch[::-1]), "no finite tree to try. Or were the sorts given in another order than"),
+        (
+            lambda: explain(it.arch[::-1], it.samples),
+            r"`Stmt` \(`Return`\) stands at a place of sort 1, which is `Expr`",
+        ),
+        (lambda: explain(it.arch[0], it.samples[:1]), "a place of sort 1 has a `.*`, and the number of algebras is 1"),
+        (lambda: explain(it.arch, signature=(TreeF,)), "there are 2 algebras, and 1 signatures"),
+        (
+            lambda: explain(grows),
+            r"`\(GrowExpr, GrowStmt\)` is no algebra.* annotations do not say what it gives, give `state=…`",
+        ),
+        (lambda: explain(grows, state=(jnp.zeros(3),)), "there are 2 coalgebras, and 1 seeds"),
+    ]:
+        with pytest.raises(cdl.CdlError, match=message):
+            given()
 
 
 @pytest.mark.parametrize("seed", [3, 5])
@@ -228,7 +279,7 @@ def test_small_trees_of_any_signature_are_made_up(seed):
     from cdl.functor import holes
 
     signature, kinds = random_signature(seed)
-    trees = samples(tuple(kinds), 6)
+    trees = samples((tuple(kinds),), 6)
     alg = any_algebra(signature, jr.key(seed), jnp.float32)
     for tree in trees:
         jax.eval_shape(lambda tree=tree: cdl.cata(alg)(tree))
@@ -237,6 +288,20 @@ def test_small_trees_of_any_signature_are_made_up(seed):
         nodes += holes(node)
     assert {type(node) for node in nodes} == set(kinds)
     assert len(nodes) < 200
+
+
+def test_small_trees_of_a_family_are_made_up_of_each_sort():
+    from families import algebras
+
+    from cdl.drawing._kinds import kinds_of
+    from cdl.explanation._samples import samples
+    from cdl.explanation._sorts import nodes
+    from cdl.parametric._family import sort_of
+
+    kinds = kinds_of(algebras(jnp.float32))
+    trees = samples(kinds, 6)
+    assert [sort_of(tree, kinds) for tree in trees] == [0, 1] * 3
+    assert {type(node) for tree in trees for node in nodes(tree)} == {k for some in kinds for k in some}
 
 
 X = TypeVar("X", covariant=True)
@@ -300,7 +365,7 @@ def test_a_page_of_many_constructors_is_still_a_page():
 
     weights = tuple(Weights(f"w{i}", "f32[3]", 3) for i in range(60))
     formula = " + ".join(["X²"] * 90)
-    page = Explanation("Wide", "an algebra", formula, "α", ("S " * 400,), weights, (), (), ("`fold`",))
+    page = Explanation("Wide", "an algebra", (formula,), "α", ("S " * 400,), weights, (), (), ("`fold`",))
     assert page.size == 180
     assert max(map(len, str(page).splitlines())) <= 112
     assert len(str(page).splitlines()) < 30

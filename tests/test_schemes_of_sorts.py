@@ -197,6 +197,12 @@ def test_sorts_in_the_wrong_order_are_refused_by_name():
         stmt(Num(1))
 
 
+def test_one_algebra_does_not_read_two_sorts():
+    expected = r"a place of sort 1 has a `Return`, and the number of algebras is 1: give one for each sort"
+    with pytest.raises(SignatureError, match=expected):
+        cata(of_expr)(Lam(Many([Return(Num(1))])))
+
+
 # What is refused.
 def test_a_constructor_without_a_case_is_refused():
     @algebra

@@ -109,8 +109,14 @@ def reads(alg: Any) -> tuple[type[Any], ...] | None:
 def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: int) -> Any:
     """The tree, where its constructor is one that the sort's reader reads.
 
-    **Raises:** `ForeignLayer` naming the constructor and what was expected.
+    **Raises:** `ForeignLayer` naming the constructor and what was expected; `SignatureError` where the tree has more
+    sorts than there are readers.
     """
+    if sort >= len(readers):
+        raise SignatureError(
+            f"a place of sort {sort} has a `{type(tree).__name__}`, and the number of algebras is {len(readers)}: give "
+            "one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+        )
     wanted = readers[sort]
     if isinstance(tree, Base) and (wanted is None or type(tree) in wanted):
         return tree

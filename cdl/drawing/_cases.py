@@ -7,13 +7,17 @@
 | a coalgebra `P × S → F S`         | the layers that it may give, from `S` to fields, in the same  |
 | a machine `P × S → O × [I, S]`    | `out` and `step`, with the state fed back                     |
 | a machine `P × S → [I, O × S]`    | `step`, with the state fed back                               |
+
+In a family there is a frame for each sort, and `S₀`, `S₁` in the place of `S`.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..functor import MealyF, MooreF
 from ..functor._read import layout
-from ..functor.poly import Const, Id, walk
+from ..functor.poly import by_sort, lettered
+from ..parametric._family import Kinds
 from ._diagram import Canvas, Diagram
 from ._strings import parameter, space
 from ._term import name, numbers
@@ -27,26 +31,19 @@ class Row(NamedTuple):
     output: str
 
 
-def signature_diagram(kinds: tuple[type[Any], ...], title: str, formula: str) -> Diagram:
-    """The constructors of a signature."""
-    canvas = Canvas()
-    _stack(canvas, [_row(kind, "") for kind in kinds], title, 0)
-    canvas.notes.append(f"F X = {formula}")
-    return canvas.finished()
+def signature_diagram(kinds: Kinds, titles: Sequence[str], notes: Sequence[str]) -> Diagram:
+    """The constructors of each sort of a signature, with its name."""
+    return _framed(kinds, "X", titles, [0] * len(kinds), notes=notes)
 
 
-def algebra_diagram(alg: Any, kinds: tuple[type[Any], ...], carrier: str = "S") -> Diagram:
-    """The cases of an algebra, which share its parameters."""
-    canvas = Canvas()
-    _stack(canvas, [_row(kind, carrier) for kind in kinds], name(alg), numbers(alg))
-    return canvas.finished()
+def algebra_diagram(algs: Sequence[Any], kinds: Kinds) -> Diagram:
+    """The cases of an algebra, which share its parameters; of a family, those of each sort."""
+    return _framed(kinds, "S", list(map(name, algs)), list(map(numbers, algs)))
 
 
-def coalgebra_diagram(coalg: Any, kinds: tuple[type[Any], ...]) -> Diagram:
-    """The layers that a coalgebra may give at a seed, with their places."""
-    canvas = Canvas()
-    _stack(canvas, [_row(kind, "S") for kind in kinds], name(coalg), numbers(coalg), grows=True)
-    return canvas.finished()
+def coalgebra_diagram(coalgs: Sequence[Any], kinds: Kinds) -> Diagram:
+    """The layers that a coalgebra may give at a seed, with their places; of a family, those of each sort."""
+    return _framed(kinds, "S", list(map(name, coalgs)), list(map(numbers, coalgs)), grows=True)
 
 
 def machine_diagram(machine: Any, kind: type[Any]) -> Diagram:
@@ -89,25 +86,39 @@ def machine_diagram(machine: Any, kind: type[Any]) -> Diagram:
     return canvas.finished()
 
 
-def _row(kind: type[Any], carrier: str) -> Row:
-    """A constructor as an operation; its places are written with the carrier's letter, where one is given."""
+def _framed(
+    kinds: Kinds,
+    letter: str,
+    titles: Sequence[str],
+    params: Sequence[int],
+    *,
+    notes: Sequence[str] = (),
+    grows: bool = False,
+) -> Diagram:
+    """The operations of each sort in a frame, one below the other; places have the letter, or one for each sort."""
+    canvas, letters, y = Canvas(notes=list(notes)), by_sort(letter, len(kinds)), 0
+    for some, own, title, count in zip(kinds, letters, titles, params, strict=True):
+        y = _stack(canvas, [_row(kind, letters, own) for kind in some], title, count, y, grows=grows)
+    return canvas.finished()
+
+
+def _row(kind: type[Any], letters: tuple[str, ...], own: str) -> Row:
+    """A constructor as an operation; its places are written with the letters of their sorts, its value with its own."""
     record = layout(kind)
-    inputs = []
-    for field, term in zip(record.names, record.factors, strict=True):
-        words = str(term)
-        if carrier and not isinstance(term, Const):
-            for letter in {t.letter for t in walk(term) if isinstance(t, Id)}:
-                words = words.replace(letter, carrier)
-        inputs.append(f"{field}: {words}")
-    return Row(kind.__name__, tuple(inputs), carrier or "X")
+    pairs = zip(record.names, record.factors, strict=True)
+    return Row(kind.__name__, tuple(f"{field}: {lettered(term, letters)}" for field, term in pairs), own)
 
 
-def _stack(canvas: Canvas, rows: list[Row], title: str, params: int, *, grows: bool = False) -> None:
-    """Operations one below the other, in a frame: from many places to one, or where it `grows` from one to many."""
-    top = 3 if params else 0
+def _stack(canvas: Canvas, rows: list[Row], title: str, params: int, y: int, *, grows: bool = False) -> int:
+    """Operations one below the other, in a frame: from many places to one, or where it `grows` from one to many.
+
+    From row `y` on; gives the row where the next frame may begin.
+    """
+    top = y + (3 if params else 0)
     inner = max(len(row.name) for row in rows) + 4
     wide = max([1, *(len(words) for row in rows for words in row.inputs)])
-    left = 3 + (1 if grows else wide) + 6
+    before_box, behind = (len(rows[0].output), wide) if grows else (wide, len(rows[0].output))
+    left = 3 + before_box + 6
     y = top + 2
     for row in rows:
         many = max(1, len(row.inputs))
@@ -123,8 +134,9 @@ def _stack(canvas: Canvas, rows: list[Row], title: str, params: int, *, grows: b
                 else:
                     canvas.wire(made.key, port.key, [(made.right, port.y), (port.x, port.y)])
         y += made.height + 1
-    across = max(left + inner + 6 + (wide if grows else 1) + 2, len(title) + 6)
+    across = max(left + inner + 6 + behind + 2, len(title) + 6)
     entry = max(across // 2, len(title) + 6)
     frame = canvas.frame(title, 0, top, max(across, entry + 4), y + 1 - top)
     if params:
         parameter(canvas, space(params), frame.key, (entry, top))
+    return y + 2

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..algebra._algebra import name_of
 from ..parametric import _para as p
+from ..parametric._family import _BySort
 from ..parametric._unroll import _Lifted, _Unrolled
 
 
@@ -125,6 +126,8 @@ def name(fn: Any, nameless: str = "f") -> str:
             return f"F {name(inner)}"
         case _Unrolled(inner):
             return f"unrolled {name(inner)}"
+        case _BySort(fns):
+            return f"({', '.join(map(name, fns))})"
         case _:
             called = name_of(fn)
             return nameless if called == "<lambda>" else called

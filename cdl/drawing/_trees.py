@@ -22,7 +22,7 @@ import numpy as np
 from ..functor import Base
 from ..functor._fmap import pieces
 from ..functor._read import layout
-from ..functor.poly import Const, Exp, Id, ManyOf, Maybe, superscript
+from ..functor.poly import Const, Exp, Id, ManyOf, Maybe, subscript, superscript
 from ..parametric import Untied
 from ..parametric._para import _Along, Para
 from ..parametric._unroll import _places, _Unrolled
@@ -34,7 +34,6 @@ from ._term import name, numbers
 
 
 MOST = 150  # how many nodes are drawn; `…` stands for the rest
-SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
 @dataclass
@@ -106,7 +105,7 @@ def legend(found: list[Part], tree: Any) -> list[str]:
 
 def symbol(number: int) -> str:
     """`p₂`: one of the copies of the weights, or of their parts."""
-    return "p" + str(number).translate(SUBSCRIPTS)
+    return "p" + subscript(number)
 
 
 def power(n: int) -> str:

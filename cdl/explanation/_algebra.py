@@ -1,4 +1,4 @@
-"""An algebra explained: `α : P × F S → S`, read by `cata` and by `fold`, untied and tied.
+"""An algebra explained: `α : P × F S → S`, read by `cata` and by `fold`, untied and tied; or one for each sort.
 
 | the law                                     | what is run                                               |
 | ------------------------------------------- | --------------------------------------------------------- |
@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Union
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,82 +18,110 @@ import jax.numpy as jnp
 from .. import laws
 from .._errors import CdlError, first_line
 from ..algebra import cata
-from ..drawing._strings import space
-from ..drawing._term import name, numbers
 from ..drawing._trees import legend, power
-from ..functor import Cons, holes, Lin, Nil, Snoc
-from ..functor._read import layout
-from ..functor.poly import Sum
+from ..functor import Cons, fmap, Lin, Nil, Snoc
 from ..parametric import Para, unroll
+from ..parametric._family import family
 from ..parametric._uses import parts
 from ..run import fold, Forest, pack, Seq
 from ..run.folds._case import read, Reading
-from ._measure import exact, gradient, law, shapes, summed, total, weights
+from ._measure import exact, gradient, law, shapes, summed, total
 from ._page import Checked, cut, Explanation
+from ._sorts import nodes, size, Sorts
 
 
-def explain_algebra(alg: Any, kinds: tuple[type[Any], ...], trees: Sequence[Any], allowed: float | None) -> Explanation:
-    """The page of an algebra, its laws run on some trees."""
-    values = [cata(alg)(tree) for tree in trees]
-    compiled = _compiled(alg, kinds, trees)
-    largest = max(trees, key=size)
-    checks = [*_of_functor(kinds, trees)]
+Algs = tuple[Any, ...]  # an algebra for each sort
+
+
+def explain_algebra(algs: Algs, sorts: Sorts, trees: Sequence[Any], allowed: float | None) -> Explanation:
+    """The page of an algebra, or of those of a family, its laws run on some trees."""
+    readers = _readers(algs)
+    values = [readers[sorts.of(tree)](tree) for tree in trees]
+    compiled = _compiled(algs, sorts, trees)
+    largest, para = max(trees, key=size), family(algs, sorts.kinds)
+    checks = [*_of_functor(sorts, trees)]
     if isinstance(compiled, Forest):
-        checks += _of_fold(alg, compiled, trees, values, allowed)
-    checks += _of_tying(alg, kinds, largest, isinstance(compiled, Forest), allowed)
-    many = numbers(alg)
-    where = [f"P = {space(many)}"] if many else []
+        checks += _of_fold(algs, sorts, compiled, trees, values, allowed)
+    checks += _of_tying(algs, sorts, para, largest, isinstance(compiled, Forest), allowed)
+    weighs = bool(jax.tree.leaves(para.params))
     return Explanation(
-        name=name(alg),
-        kind="an algebra",
-        functor=str(Sum(tuple(map(layout, kinds)))),
-        type="α : P × F S → S" if many else "α : F S → S",
-        where=(*where, f"S = {_carrier(values[0])}", f"F has {constructors(kinds)}"),
-        parameters=weights(alg),
-        tying=_tying(alg, largest) if many else (),
+        name=sorts.name(algs),
+        kind="an algebra" if len(sorts) == 1 else "a family of algebras",
+        functors=sorts.functors,
+        type=_type(algs, sorts),
+        where=(*sorts.parameters(algs), _carriers(readers, sorts, trees), *sorts.constructors()),
+        parameters=sorts.weights(algs),
+        tying=_tying(para, largest) if weighs else (),
         laws=tuple(checks),
-        execution=_execution(alg, kinds, compiled, len(trees)),
+        execution=_execution(algs, sorts, compiled, len(trees)),
     )
 
 
-def _compiled(alg: Any, kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> Forest | str:
+def _readers(algs: Algs) -> Sequence[Any]:
+    """`cata`, of the trees of each sort."""
+    found: Any = cata(*algs)
+    return found if len(algs) > 1 else (found,)
+
+
+def _type(algs: Algs, sorts: Sorts) -> str:
+    """`α : P × F S → S`, of each sort."""
+    each = zip(*map(sorts.letters, "αS"), sorts.product(algs), sorts.layer("S"), strict=True)
+    return ", ".join(f"{alpha} : {p}{layer} → {carrier}" for alpha, carrier, p, layer in each)
+
+
+def _carriers(readers: Sequence[Any], sorts: Sorts, trees: Sequence[Any]) -> str:
+    """What the values of each sort are: those of the first node that is of it."""
+    found = []
+    every = [node for tree in trees for node in nodes(tree)]
+    for sort, letter in enumerate(sorts.letters("S")):
+        some = next((node for node in every if sorts.of(node) == sort), None)
+        found.append(f"{letter} is of no node" if some is None else f"{letter} = {_carrier(readers[sort](some))}")
+    return ", ".join(found)
+
+
+def _compiled(algs: Algs, sorts: Sorts, trees: Sequence[Any]) -> Forest | str:
     """The trees packed, for an algebra that can be compiled; or why it cannot be."""
     try:
-        forest = pack(Union[kinds], trees)
-        read(Reading((alg,), forest.bucket, False))
+        forest = pack(sorts.signature, trees)
+        read(Reading(algs, forest.bucket, False))
     except (CdlError, TypeError) as error:  # those of JAX, where a value decides, are `TypeError`s
         return first_line(error)
     return forest
 
 
-def _of_functor(kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> list[Checked]:
+def _of_functor(sorts: Sorts, trees: Sequence[Any]) -> list[Checked]:
     """The laws that no weight has a part in, at every layer that the samples have."""
-    layers = [layer for tree in trees for layer in _layers(tree)]
+    layers = [layer for tree in trees for layer in nodes(tree)]
     left, right = lambda x: ("left", x), lambda x: ("right", x)
+    each: Any = lambda f, layer: fmap((f,) * len(sorts) if len(sorts) > 1 else f, layer)
     return [
-        exact("F id = id, F g ∘ F f = F (g ∘ f)", *(lambda x=x: laws.functor(x, left, right) for x in layers)),
-        exact("cata in = id", *(lambda t=t: laws.reflection(t) for t in trees)),
+        exact(
+            "F id = id, F g ∘ F f = F (g ∘ f)", *(lambda x=x: laws.functor(x, left, right, map=each) for x in layers)
+        ),
+        exact(
+            "cata in = id",
+            *(lambda t=t: laws.reflection(t, by=lambda i: _readers((i,) * len(sorts))[sorts.of(t)]) for t in trees),
+        ),
     ]
 
 
-def _of_fold(alg: Any, forest: Forest, trees: Any, values: Any, allowed: float | None) -> list[Checked]:
+def _of_fold(algs: Algs, sorts: Sorts, forest: Forest, trees: Any, values: Any, allowed: float | None) -> list[Checked]:
     """That the compiled forms give what the definition does."""
-    folded = fold(alg, forest)
-    rows = [jax.tree.map(lambda x, i=i: x[i], folded) for i in range(len(trees))]
+    folded: Any = fold(algs, forest)
+    rows = sorts.rows(trees, lambda sort, i: jax.tree.map(lambda x: x[i], folded[sort]))
     found = [law(f"fold α = cata α, on {len(trees)} trees", rows, _arrays(values), allowed)]
     words = _as_lists(trees)
     if words is not None:
-        read_as = fold(alg, words)
+        read_as = fold(algs[0], words)
         rows = [jax.tree.map(lambda x, i=i: x[i], read_as) for i in range(len(trees))]
         found.append(law("the same as lists, by one scan", rows, _arrays(values), allowed))
     return found
 
 
 def _of_tying(
-    alg: Any, kinds: tuple[type[Any], ...], tree: Any, compiles: bool, allowed: float | None
+    algs: Algs, sorts: Sorts, para: Para[Any, Any, Any], tree: Any, compiles: bool, allowed: float | None
 ) -> list[Checked]:
     """Where there are weights: that tying is along the diagonal, and its gradient a sum."""
-    para = Para.of(alg)
     if not jax.tree.leaves(para.params):
         return []
     untied = unroll(para, tree)
@@ -103,9 +131,9 @@ def _of_tying(
     once = gradient(lambda params: total(tied.fn(params, ())), tied.params)[0]
     found = [law(f"∇ (tied along Δ : P → {power(n)}) = Σ ∇ (untied α)", once, sums, allowed)]
     if compiles:
-        forest = pack(Union[kinds], [tree])
-        of_fold = gradient(lambda a: total(jax.tree.map(lambda x: x[0], fold(a, forest))), alg)
-        found.append(law("∇ (fold α) = Σ ∇ (untied α)", of_fold, sums, allowed))
+        forest = pack(sorts.signature, [tree])
+        of_fold = gradient(lambda a: total(jax.tree.map(lambda x: x[0], fold(a, forest)[sorts.of(tree)])), algs)
+        found.append(law("∇ (fold α) = Σ ∇ (untied α)", of_fold if len(sorts) > 1 else of_fold[0], sums, allowed))
     halved: Callable[[Any], Any] = lambda params: jax.tree.map(lambda x: x / 2, params)
     before = unroll(para.reparametrise(halved, at=para.params), tree).tied()(())
     after: Any = Para(halved(para.params), para.fn)
@@ -113,18 +141,18 @@ def _of_tying(
     return found
 
 
-def _tying(alg: Any, tree: Any) -> tuple[str, ...]:
+def _tying(para: Para[Any, Any, Any], tree: Any) -> tuple[str, ...]:
     """Each part of the weights, and the nodes of a tree that use it."""
     n = size(tree)
-    told = legend(parts(Para.of(alg), tree), tree)
+    told = legend(parts(para, tree), tree)
     return f"on a tree of {n} nodes, Δ : P → {power(n)}; what the nodes use of each copy:", *cut(told)
 
 
-def _execution(alg: Any, kinds: tuple[type[Any], ...], forest: Forest | str, trees: int) -> tuple[str, ...]:
+def _execution(algs: Algs, sorts: Sorts, forest: Forest | str, trees: int) -> tuple[str, ...]:
     """The bucket, and which constructors are one program."""
     if isinstance(forest, str):
         return ("by definition alone, `cata`: it is not compiled, because", forest)
-    _, programs = read(Reading((alg,), forest.bucket, False))
+    _, programs = read(Reading(algs, forest.bucket, False))
     variants = forest.bucket.variants
     lines = [
         f"`fold`: {trees} trees, {forest.size} nodes in {forest.depth} levels, {forest.fill:.0%} of the rows in use",
@@ -132,7 +160,7 @@ def _execution(alg: Any, kinds: tuple[type[Any], ...], forest: Forest | str, tre
         f"{len(programs)} programs for {len(variants)} forms of layer:",
         *cut(["  " + ", ".join(str(variants[i]) for i in program.members) for program in programs]),
     ]
-    if set(kinds) in ({Nil, Cons}, {Lin, Snoc}):
+    if set(sorts.kinds[0]) in ({Nil, Cons}, {Lin, Snoc}):
         lines.append("lists: one scan over a `Seq`")
     return tuple(lines)
 
@@ -141,31 +169,6 @@ def _carrier(value: Any) -> str:
     """What the values are: shapes of arrays, or Python's own."""
     leaves = jax.tree.leaves(value)
     return shapes(value) if all(hasattr(x, "dtype") for x in leaves) else type(value).__name__
-
-
-def constructors(kinds: tuple[type[Any], ...]) -> str:
-    """The constructors of a signature with their fields, as many as a page has room for."""
-    return ", ".join(cut(list(map(fields, kinds))))
-
-
-def fields(kind: type[Any]) -> str:
-    """A constructor with its fields."""
-    record = layout(kind)
-    inside = (f"{field}: {term}" for field, term in zip(record.names, record.factors, strict=True))
-    return kind.__name__ + (f"({', '.join(inside)})" if record.names else "")
-
-
-def _layers(tree: Any) -> list[Any]:
-    """Every node of a tree, which is a layer of trees."""
-    found = [tree]
-    for node in found:
-        found += holes(node)
-    return found
-
-
-def size(tree: Any) -> int:
-    """How many nodes a tree has."""
-    return len(_layers(tree))
 
 
 def _as_lists(trees: Sequence[Any]) -> Seq[Any] | None:

@@ -7,7 +7,8 @@ import numpy as np
 
 from .._errors import CdlError
 from ..algebra import Algebra, Automaton
-from ..drawing._drawing import grown_kinds, kinds_of, machine_kind
+from ..algebra._likelihood import of_sorts
+from ..drawing._kinds import grown_kinds, kinds_of, machine_kind
 from ..functor import StreamF
 from ..parametric import Para
 from ._algebra import explain_algebra
@@ -16,6 +17,7 @@ from ._machine import explain_machine
 from ._page import Explanation
 from ._para import explain_para
 from ._samples import samples as some
+from ._sorts import Sorts
 
 
 def explain(
@@ -38,6 +40,8 @@ def explain(
     | one of lists or trees    | trees; without, those that it grows  | `state`, a seed                          |
     | an `Automaton`           | letters; without, each of them once  |                                          |
     | a `Para`                 | an input                             |                                          |
+    | a family: a tuple of     | trees of any sort                    | `signature` a tuple                      |
+    | algebras, or coalgebras  |                                      | `state` a tuple of seeds                 |
 
     **Arguments:** `tolerance`: what the two sides of a law may differ by, over the greatest number on the right, where
     that is above 1; without, what rounding does to numbers of their type.
@@ -45,9 +49,10 @@ def explain(
     **Raises:** `CdlError` for what is no architecture, and where samples or a state are needed and not given;
     `SignatureError` where an algebra does not say what it reads.
     """
-    if isinstance(arch, Algebra):
-        kinds = kinds_of(arch, signature)
-        return explain_algebra(arch, kinds, some(kinds) if samples is None else list(samples), tolerance)
+    each = arch if isinstance(arch, tuple) and arch else (arch,)
+    if all(isinstance(alg, Algebra) for alg in each):
+        kinds = kinds_of(each, signature)
+        return explain_algebra(each, Sorts(kinds), some(kinds) if samples is None else list(samples), tolerance)
     if isinstance(arch, Para):
         if samples is None:
             raise CdlError("a `Para` is explained at an input, whose shape its type is read from: `explain(f, x)`.")
@@ -60,27 +65,36 @@ def explain(
         _expect(state is not None, arch, "at a state", "state=…")
         _expect(kind is StreamF or samples is not None, arch, "on a word of inputs", "samples")
         return explain_machine(arch, kind, state, samples, tolerance)
-    layers = grown_kinds(arch, state)
+    layers = grown_kinds(each, state)
     if layers is not None:
         _expect(state is not None, arch, "at a seed", "state=…")
-        return explain_coalgebra(arch, layers, state, samples, tolerance)
+        coalgs, seeds = of_sorts(each, state if len(each) > 1 else (state,))
+        return explain_coalgebra(coalgs, Sorts(layers), seeds, samples, tolerance)
     raise CdlError(
-        f"`{type(arch).__name__}` is no algebra, coalgebra or `Para`, and cannot be explained{_inside(arch)}."
+        f"`{_called(arch)}` is no algebra, coalgebra or `Para`, and cannot be explained{_instead(each, state)}."
     )
 
 
 def _expect(given: bool, arch: Any, where: str, what: str) -> None:
     if not given:
-        raise CdlError(f"`{type(arch).__name__}` is explained {where}: give `{what}`.")
+        raise CdlError(f"`{_called(arch)}` is explained {where}: give `{what}`.")
 
 
-def _inside(arch: Any) -> str:
-    """The fields of a module that can be explained by themselves."""
-    if not isinstance(arch, eqx.Module):
-        return ""
-    found = [f"`explain(….{field})`" for field, x in vars(arch).items() if _known(x)]
-    return f": explain what it is made of, {', '.join(found)}" if found else ""
+def _called(arch: Any) -> str:
+    names = [type(one).__name__ for one in arch] if isinstance(arch, tuple) else []
+    return f"({', '.join(names)})" if names else type(arch).__name__
+
+
+def _instead(each: tuple[Any, ...], state: Any) -> str:
+    """What else might be explained: the fields of a module, or at a state what does not say what it gives."""
+    fields = vars(each[0]).items() if isinstance(each[0], eqx.Module) else ()
+    found = [f"`explain(….{field})`" for field, x in fields if _known(x)]
+    if found:
+        return f": explain what it is made of, {', '.join(found)}"
+    if state is None and all(map(callable, each)):
+        return "; if it is a coalgebra whose annotations do not say what it gives, give `state=…`"
+    return ""
 
 
 def _known(x: Any) -> bool:
-    return isinstance(x, Algebra | Para) or machine_kind(x) is not None or grown_kinds(x) is not None
+    return isinstance(x, Algebra | Para) or machine_kind(x) is not None or grown_kinds((x,)) is not None

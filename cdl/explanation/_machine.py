@@ -51,7 +51,7 @@ def explain_machine(machine: Any, kind: type[Any], state: Any, word: Any, allowe
     return Explanation(
         name=name(machine),
         kind={MooreF: "a Moore machine", MealyF: "a Mealy machine", StreamF: "a coalgebra of streams"}[shown],
-        functor=formula,
+        functors=(formula,),
         type=f"γ : {'P × ' if many else ''}S → {formula.replace('X', 'S')}",
         where=(*where, f"O = {shapes(out)}"),
         parameters=weights(machine),

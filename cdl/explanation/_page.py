@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..drawing._kinds import equations
 from ..drawing._strings import space
 
 
@@ -47,19 +48,24 @@ class Checked:
 class Explanation:
     """An architecture explained: `str` is a page, `markdown` the same for a document.
 
-    `functor` and `type` are mathematics; `where` says what their letters are. `tying` is where each part of the weights
-    is used, `laws` what was run, and `execution` how it is computed.
+    `functors`, one for each sort, and `type` are mathematics; `where` says what their letters are. `tying` is where
+    each part of the weights is used, `laws` what was run, and `execution` how it is computed.
     """
 
     name: str
     kind: str
-    functor: str
+    functors: tuple[str, ...]
     type: str
     where: tuple[str, ...]
     parameters: tuple[Weights, ...]
     tying: tuple[str, ...]
     laws: tuple[Checked, ...]
     execution: tuple[str, ...]
+
+    @property
+    def functor(self) -> str:
+        """The functor; of a family, those of all sorts as one."""
+        return self.functors[0] if len(self.functors) == 1 else f"({', '.join(self.functors)})" if self.functors else ""
 
     @property
     def size(self) -> int:
@@ -77,7 +83,7 @@ class Explanation:
         lines = [f"# `{self.name}`, {self.kind}", ""]
         for title, body in self._sections():
             if isinstance(body[0], str):
-                lines += [f"**{title}.**", "", *(f"- `{line}`" for line in body), ""]
+                lines += [f"**{title}.**", "", *(f"- {_code(line)}" for line in body if isinstance(line, str)), ""]
             else:
                 lines += [f"**{title}.**", "", *_table(body), ""]
         return "\n".join(lines)
@@ -95,8 +101,8 @@ class Explanation:
 
     def _sections(self) -> Iterator[tuple[str, Sequence[str | tuple[str, ...]]]]:
         """Each title, with lines or with the rows of a table."""
-        if self.functor:
-            yield "Functor", (f"F X = {self.functor}",)
+        if self.functors:
+            yield "Functor" if len(self.functors) == 1 else "Functors", equations(self.functors)
         yield "Type", (self.type, *self.where)
         title = f"Parameters, P = {space(self.size)}" if self.parameters else "Parameters"
         yield title, self._weights() or ("none",)
@@ -130,6 +136,11 @@ def _aligned(rows: Sequence[str | tuple[str, ...]]) -> list[str]:
     """The rows of a table, each column as wide as its widest cell."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _code(line: str) -> str:
+    """A line as code in Markdown, also where it has code in it."""
+    return f"`` {line} ``" if "`" in line else f"`{line}`"
 
 
 def _table(rows: Sequence[str | tuple[str, ...]]) -> list[str]:

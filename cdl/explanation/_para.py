@@ -30,7 +30,7 @@ def explain_para(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> Ex
     return Explanation(
         name=name(para.fn) if isinstance(term, Leaf) else written(term),
         kind="a parametric map",
-        functor="",
+        functors=(),
         type="f : P × X → Y" if many else "f : X → Y",
         where=(*([f"P = {space(many)}"] if many else []), f"X = {shapes(x)}", f"Y = {shapes(result)}"),
         parameters=weights(para.params),

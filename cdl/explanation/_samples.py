@@ -2,6 +2,7 @@
 
 import math
 import random
+from collections.abc import Sequence
 from typing import Any, get_args
 
 import jax.numpy as jnp
@@ -11,28 +12,29 @@ from ..functor import Many
 from ..functor._base import rebuild
 from ..functor._read import layout
 from ..functor.poly import Const, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
+from ..parametric._family import Kinds
 
 
 NODES, DEPTH = 9, 3  # about how large a tree is
 KINDS = {"bool": jnp.bool_, "uint": jnp.uint32, "int": jnp.int32, "float": jnp.float32, "bfloat": jnp.float32}
 
 
-def samples(kinds: tuple[type[Any], ...], count: int = 3, *, seed: int = 0) -> list[Any]:
-    """Trees in which every constructor stands, as far as they are large enough.
+def samples(kinds: Kinds, count: int = 3, *, seed: int = 0) -> list[Any]:
+    """Trees in which every constructor stands, as far as they are large enough; of a family, of each sort in turn.
 
     **Raises:** `CdlError` where there is no finite tree, for payloads whose annotation does not say what they are, and
     for constructors with a function in them.
     """
     rng = random.Random(seed)
-    ends = [k for k in kinds if not _needs(layout(k))]
-    inner = [k for k in kinds if any(isinstance(t, Id) for t in walk(layout(k)))]
-    used: dict[type[Any], int] = dict.fromkeys(kinds, 0)
-    if not ends:
-        raise CdlError("every constructor needs a child, so that there is no finite tree to try.")
+    least = _least(kinds)
+    used: dict[type[Any], int] = {k: 0 for some in kinds for k in some}
 
-    def tree(depth: int) -> Any:
+    def tree(sort: int, depth: int) -> Any:
         depth = depth if next(room, None) is not None else 0
-        among = ends if depth == 0 else inner if depth > 1 and inner else kinds
+        some = kinds[sort]
+        ends = [k for k in some if _height(layout(k), least) == least[sort]]
+        inner = [k for k in some if any(isinstance(t, Id) for t in walk(layout(k)))]
+        among = ends if depth <= least[sort] else inner if depth > 1 and inner else some
         kind = min(among, key=lambda k: (used[k], rng.random()))
         used[kind] += 1
         return value(layout(kind), depth)
@@ -41,8 +43,8 @@ def samples(kinds: tuple[type[Any], ...], count: int = 3, *, seed: int = 0) -> l
         match term:
             case Const(of):
                 return _payload(of, rng)
-            case Id():
-                return tree(depth - 1)
+            case Id(sort):
+                return tree(sort, depth - 1)
             case Record(kind, names, factors):
                 return rebuild(kind, {n: value(f, depth) for n, f in zip(names, factors, strict=True)})
             case Product(factors):
@@ -59,19 +61,30 @@ def samples(kinds: tuple[type[Any], ...], count: int = 3, *, seed: int = 0) -> l
     found = []
     for i in range(count):
         room = iter(range(NODES))  # once it is used up, the places that there are get the smallest trees
-        found.append(tree(1 + i % DEPTH))
+        found.append(tree(i % len(kinds), 1 + i % DEPTH))
     return found
 
 
-def _needs(term: Poly) -> bool:
-    """Whether a value of a term has a place that is filled."""
+def _least(kinds: Kinds) -> list[int]:
+    """How high the lowest trees of each sort are; those of one node have height 0."""
+    found = [math.inf] * len(kinds)
+    while (lower := [min(_height(layout(k), found) for k in some) for some in kinds]) != found:
+        found = lower
+    if math.inf in found:
+        order = " Or were the sorts given in another order than the family's tuple has?" if len(kinds) > 1 else ""
+        raise CdlError(f"every constructor needs a child, so that there is no finite tree to try.{order}")
+    return [int(height) for height in found]
+
+
+def _height(term: Poly, least: Sequence[float]) -> float:
+    """How high a value of a term is at least, where the lowest trees of each sort are so high."""
     match term:
-        case Id():
-            return True
+        case Id(sort):
+            return 1 + least[sort]
         case Product(factors) | Record(_, _, factors):
-            return any(map(_needs, factors))
+            return max((_height(f, least) for f in factors), default=0)
         case _:
-            return False
+            return 0
 
 
 def _payload(annotation: Any, rng: random.Random) -> Any:

@@ -15,7 +15,7 @@
 `str` of a term is its formula; `compose` substitutes one in another: the composite functor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args, get_origin, TypeAlias, TypeVar, Union
 
@@ -174,9 +174,39 @@ def compose(outer: Poly, inner: Poly) -> Poly:
             return Exp(domain, compose(of, inner))
 
 
+def lettered(term: Poly, letters: Sequence[str]) -> Poly:
+    """The term with a letter for the places of each sort."""
+    again: Callable[[Poly], Poly] = lambda inner: lettered(inner, letters)
+    match term:
+        case Const():
+            return term
+        case Id(sort):
+            return Id(sort, letters[sort])
+        case Product(factors):
+            return Product(tuple(map(again, factors)))
+        case Record(kind, names, factors):
+            return Record(kind, names, tuple(map(again, factors)))
+        case Sum(summands):
+            return Sum(tuple(map(again, summands)))
+        case Exp(domain, of):
+            return Exp(domain, again(of))
+        case Maybe(of) | ListOf(of) | ManyOf(of):
+            return type(term)(again(of))
+
+
+def by_sort(letter: str, sorts: int) -> tuple[str, ...]:
+    """`X` for one sort, and for several `X₀`, `X₁` and so on."""
+    return (letter,) if sorts == 1 else tuple(letter + subscript(sort) for sort in range(sorts))
+
+
 def superscript(n: int) -> str:
     """A number as an exponent is written."""
     return str(n).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def subscript(n: int) -> str:
+    """A number as an index is written."""
+    return str(n).translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
 
 
 def _product(factors: tuple[Poly, ...]) -> str:

@@ -18,7 +18,8 @@ from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 
-from ..functor import Base, Fix, fmap
+from ..functor import Base, Fix, fmap, holes
+from ..functor._fmap import fill
 from ..functor._recursion import recursion
 from ._para import Para
 from .two_cells import gather
@@ -107,7 +108,7 @@ def _places(tree: Any) -> tuple[Place, ...]:
 
     def down(_: int, seed: tuple[int, Any]) -> Any:
         depth, layer = seed
-        return fmap(lambda child: (depth + 1, child), layer)
+        return fill(layer, [(depth + 1, child) for child in holes(layer)])
 
     recursion(down, up)(0)((0, tree))
     return tuple(found[i] for i in range(len(found)))

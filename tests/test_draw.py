@@ -227,6 +227,15 @@ def test_a_network_of_a_tree_says_which_copy_of_the_weights_each_node_uses():
     assert leaves != others
 
 
+def test_the_square_of_a_fold_is_drawn_with_its_2_cell():
+    from cdl.parametric import square
+
+    diagram = draw((found := square(NET)).along(found.cell)).diagram
+    assert [n.lines[0] for n in diagram.nodes if n.kind == "box"] == ["Δ", "F (fold Net)", "Net"]
+    assert [n.lines[0] for n in diagram.nodes if n.kind == "parameter"] == ["ℝ¹⁴"] * 3
+    well_drawn(diagram)
+
+
 def test_a_machine_is_a_box_with_its_state_fed_back(getkey):
     from cdl_arch.mealy import FullRNN
     from cdl_arch.moore import Recogniser

@@ -114,7 +114,7 @@ def test_the_gradient_of_the_tied_network_is_the_sum_of_the_untied_ones(seed):
         close(eqx.filter(compiled, eqx.is_inexact_array), summed, 1e-9)
 
 
-def test_partial_tying_is_by_level_by_constructor_or_by_anything():
+def test_partial_tying_is_by_level_by_constructor_by_every_k_steps_or_by_anything():
     tree = Fork(Fork(Leaf(1.0), Leaf(2.0)), Leaf(3.0))
     para = Para(
         jnp.array(1.0), lambda p, layer: p * (layer.label if isinstance(layer, Leaf) else layer.left - layer.right)
@@ -122,7 +122,8 @@ def test_partial_tying_is_by_level_by_constructor_or_by_anything():
     untied = unroll(para, tree)
     assert len(untied.params) == 5
     by_level, by_kind = untied.tied(lambda p: p.depth), untied.tied(lambda p: p.constructor)
-    assert (len(by_level.params), len(by_kind.params)) == (3, 2)
+    by_twos = untied.tied(lambda p: p.depth // 2)
+    assert (len(by_level.params), len(by_kind.params), len(by_twos.params)) == (3, 2, 2)
     assert [p.height for p in untied.places] == [2, 1, 0, 0, 0]
     slopes = jnp.stack(jax.grad(lambda params: untied.at(params))(untied.params))
     close(
@@ -135,6 +136,13 @@ def test_partial_tying_is_by_level_by_constructor_or_by_anything():
         jnp.stack([slopes[0] + slopes[1], slopes[2] + slopes[3] + slopes[4]]),
         1e-6,
     )
+    close(
+        jnp.stack(jax.grad(lambda ps: by_twos.fn(ps, ()))(by_twos.params)),
+        jnp.stack([slopes[0] + slopes[1] + slopes[4], slopes[2] + slopes[3]]),
+        1e-6,
+    )
+    tied_again = by_level.reparametrise(gather((0, 0, 1)), at=by_twos.params)  # by levels, and those by twos
+    close(tied_again(()), by_twos(()), 1e-6)
 
 
 def test_the_square_of_the_tied_algebra_commutes_along_the_diagonal_and_not_along_another_map():

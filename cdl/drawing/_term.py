@@ -24,6 +24,7 @@ import numpy as np
 from ..algebra._algebra import name_of
 from ..parametric import _para as p
 from ..parametric._family import _BySort
+from ..parametric._square import _Fold
 from ..parametric._unroll import _Lifted, _Unrolled
 
 
@@ -122,8 +123,12 @@ def name(fn: Any, nameless: str = "f") -> str:
     match fn:
         case p._Joined(rest):
             return name(rest)
+        case p._Named(_, called):
+            return called
+        case _Fold(inner):
+            return f"fold {name(inner)}"
         case _Lifted(inner):
-            return f"F {name(inner)}"
+            return f"F ({name(inner)})" if isinstance(inner, _Fold) else f"F {name(inner)}"
         case _Unrolled(inner):
             return f"unrolled {name(inner)}"
         case _BySort(fns):

@@ -25,29 +25,36 @@ from ..algebra import algebra, cata
 from ..functor import Base
 from ._para import Para
 from ._unroll import lift
+from .two_cells import delta
 
 
 T = TypeVar("T")
 P = TypeVar("P")
+Q = TypeVar("Q")
 A = TypeVar("A")
 
 
-class Square(eqx.Module, Generic[P]):
-    """The two ways round, as parametric maps of one layer of trees, and what fills the square."""
+class Square(eqx.Module, Generic[P, Q]):
+    """The two ways round, as parametric maps, and what fills the square: a map from the parameters of the one way to
+    those of the other.
 
-    through: Para[tuple[P, P], Any, Any]  # first the fold of the children, then the algebra
-    direct: Para[P, Any, Any]  # the fold of the tree that the layer is
-    cell: Callable[[P], tuple[P, P]]
+    Of a fold they are maps of one layer of trees: `through` folds the children and then reads the layer, `direct` folds
+    the tree that the layer is.
+    """
 
-    def along(self, cell: Callable[[P], tuple[P, P]]) -> Para[P, Any, Any]:
+    through: Para[Q, Any, Any]
+    direct: Para[P, Any, Any]
+    cell: Callable[[P], Q]
+
+    def along(self, cell: Callable[[P], Q]) -> Para[P, Any, Any]:
         """The way through, along a map that may be another than the square's own: equal to `direct` or not."""
         return self.through.reparametrise(cell, at=self.direct.params)
 
 
-def square(alg: Para[P, Base[T, A], A], /) -> Square[P]:
+def square(alg: Para[P, Base[T, A], A], /) -> Square[P, tuple[P, P]]:
     """The square that says that the fold of a parametric algebra is a lax homomorphism, and its 2-cell `Δ`."""
     fold = Para(alg.params, _Fold(alg.fn))
-    return Square(lift(fold) >> alg, fold, lambda params: (params, params))
+    return Square(lift(fold) >> alg, fold, delta(2))
 
 
 def discard(params: Any, /) -> tuple[()]:

@@ -17,7 +17,7 @@ associates up to the associator and no better: the two sides have their paramete
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, overload, TypeVar
 
 
 P = TypeVar("P")
@@ -66,6 +66,10 @@ def middle_four(params: tuple[tuple[P, R], tuple[Q, S]], /) -> tuple[tuple[P, Q]
     return (p, q), (r, s)
 
 
+@overload
+def delta(n: Literal[2], /) -> Callable[[P], tuple[P, P]]: ...
+@overload
+def delta(n: int, /) -> Callable[[P], tuple[P, ...]]: ...
 def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
     """`Δ : P → Pⁿ`, the same parameters `n` times. Along it gradients are summed."""
 

@@ -1,6 +1,6 @@
 """Learners: the step as one composite, beside the step by hand, with the same numbers at the same cost."""
 
-from itertools import pairwise, product
+from itertools import pairwise
 from typing import Any
 
 import equinox as eqx
@@ -15,7 +15,6 @@ from agreement import close
 from cdl import (
     Algebra,
     autoencoder,
-    circuits,
     dream,
     fold,
     Fork,
@@ -231,85 +230,6 @@ def test_a_machine_learns_by_the_same_composite():
     by_cell, by_state = eqx.filter_grad(loss)((cell, start))
     close(machine.weight, cell.weight - 0.1 * by_cell.weight, 1e-6)
     close(state, start - 0.1 * by_state, 1e-6)
-
-
-def bits(n: int) -> Any:
-    return jnp.array(list(product((0.0, 1.0), repeat=n)))
-
-
-def one_pass(learner: Any, xs: Any, ys: Any) -> Any:
-    return jax.lax.scan(learner.step, learner.state, (xs, ys))
-
-
-@pytest.mark.parametrize(
-    ("n", "function"),
-    [(3, lambda xs: xs.sum(1) > 1.5), (5, lambda xs: xs.sum(1) > 2.5), (8, lambda xs: xs.sum(1) % 2 == 1)],
-    ids=["majority of 3", "majority of 5", "parity of 8"],
-)
-def test_a_table_learns_any_function_in_one_pass(n, function):
-    model, xs = circuits.table(n), bits(n)
-    ys = function(xs).astype(jnp.float32)[:, None]
-
-    @jax.jit
-    def learn(xs, ys):
-        entries, _ = one_pass(circuits.ascend(model), xs, ys)
-        return entries, jax.vmap(model.at(entries))(xs), circuits.majority(model).step(model.params, (xs, ys))[0]
-
-    for found in learn(xs, ys):
-        assert found.tolist() == ys.tolist()
-
-
-def test_a_table_learns_all_sixteen_gates():
-    """All at once, as the sixteen outputs of one table."""
-    xs = bits(2)
-    ys = jnp.array([[float(gate >> k & 1) for gate in range(16)] for k in range(4)])
-    entries, errors = one_pass(circuits.ascend(circuits.table(2, 16)), xs, ys)
-    assert entries.tolist() == ys.tolist()
-    assert errors.tolist() == ys.tolist()  # the table begins with zeros, so each error is a one to be learnt
-
-
-def test_votes_are_counted_where_changes_mod_2_would_cancel():
-    """Two samples that want the same bit changed: added mod 2 they leave it, by majority they change it."""
-    model = circuits.table(1)
-    twice, ones = jnp.array([[1.0], [1.0]]), jnp.array([[1.0], [1.0]])
-    changes = jax.vmap(lambda x: model.optic.put((model.params, x), jnp.ones(1))[0])(twice)
-    assert (jnp.sum(changes, axis=0) % 2).tolist() == [[0.0], [0.0]]
-    learner = circuits.majority(model)
-    assert learner.step(learner.state, (twice, ones))[0].tolist() == [[0.0], [1.0]]
-
-
-@pytest.mark.parametrize(("n", "learnt"), [(4, True), (8, True), (16, False)])
-def test_a_parity_of_few_bits_is_learnt_and_one_of_sixteen_is_not(n, learnt):
-    """Reverse derivative ascent on a parity is a random walk: it stops when it finds the answer, among `2ⁿ`."""
-    rng = np.random.default_rng(0)
-    secret = rng.integers(0, 2, n).astype(np.float32)
-    xs = rng.integers(0, 2, (4000, n)).astype(np.float32)
-    found, errors = one_pass(
-        circuits.ascend(circuits.parity(n)), jnp.asarray(xs), jnp.asarray(xs @ secret % 2)[:, None]
-    )
-    assert (found.tolist() == secret.tolist()) is learnt
-    late = float(jnp.mean(errors[-500:]))
-    assert late == 0.0 if learnt else 0.4 < late < 0.6
-
-
-def test_a_circuit_learns_the_irises_from_six_bits():
-    """Petals, length and width in eight equal steps, closed to the right: a table of 64 entries, by majority."""
-    datasets = pytest.importorskip("sklearn.datasets")
-    split = pytest.importorskip("sklearn.model_selection").train_test_split
-    flowers, kinds = datasets.load_iris(return_X_y=True)
-    edges = [np.round(np.linspace(x.min(), x.max(), 9)[1:-1], 6) for x in flowers[:, 2:].T]
-    steps = np.stack([np.digitize(x, e, right=True) for x, e in zip(flowers[:, 2:].T, edges, strict=True)], axis=1)
-    xs = (steps[:, :, None] >> np.arange(3) & 1).reshape(len(steps), 6).astype(np.float32)
-    ys = (kinds[:, None] >> np.arange(2) & 1).astype(np.float32)
-    model = circuits.table(6, 2)
-    learner = circuits.majority(model)
-    step, apply = jax.jit(learner.step), jax.jit(jax.vmap(lambda entries, x: model.at(entries)(x), (None, 0)))
-    right = []
-    for seed in range(20):
-        x, test_x, y, test_y = split(xs, ys, test_size=0.3, stratify=kinds, random_state=seed)
-        entries, _ = step(learner.state, (jnp.asarray(x), jnp.asarray(y)))
-        right.append(float(jnp.mean(jnp.all(apply(entries, test_x) == test_y, axis=1))))
-    assert np.mean(right) >= 0.90
 
 
 class Twin(eqx.Module):

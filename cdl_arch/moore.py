@@ -6,15 +6,19 @@
 | `P × S → O × [I, S] ≅ (P × S → O) × (P × S × I → S)`     | `Recogniser`: `read`, and `cell` after `letters`         |
 | the map into the final coalgebra, `S → (I* → O)`         | `run`, `start`; `respond` for one word by definition     |
 
-`automata` reads the automaton that it has learnt.
+`every_word` has data to learn from: all words of so many letters, and which of their prefixes are in the language of a
+finite automaton, which is a Moore machine itself. `automata` reads the automaton that has been learnt.
 
 (Gavranović et al., *Categorical Deep Learning*, 2024, example I.5.)
 """
+
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 import cdl
@@ -46,6 +50,13 @@ class Recogniser(eqx.Module):
         """What it says of each prefix of a word, the empty one first."""
         outputs, _ = cdl.run(self, self.start, word)
         return outputs
+
+
+def every_word(language: cdl.Automaton, time: int) -> Words:
+    """All words of so many letters, and which of their prefixes, the empty one first, the automaton accepts."""
+    words = jnp.array(list(np.ndindex(*[language.letters] * time)), jnp.int32)
+    belongs: Any = jax.vmap(lambda word: cdl.run(language, language.start, word)[0])(words)
+    return words, belongs
 
 
 def loss(model: Recogniser, batch: Words, key: PRNGKeyArray | None = None) -> Float[Array, ""]:

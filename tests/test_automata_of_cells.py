@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 
 from cdl import Automaton, bisimilar, distinguish, MealyF, minimise, MooreF, run, TreeTooLarge
 from cdl_arch.automata import extract
-from cdl_arch.moore import loss, Recogniser
+from cdl_arch.moore import every_word, loss, Recogniser
 from cdl_arch.train import train
 
 
@@ -80,8 +79,7 @@ def test_a_machine_of_too_many_states_is_refused(getkey):
 @pytest.mark.slow
 def test_a_trained_cell_has_learnt_parity(getkey):
     parity = Automaton([[0, 1], [1, 0]], [False, True])
-    words = jnp.array(list(np.ndindex(*[2] * 5)))
-    belongs = jax.vmap(lambda word: run(parity, 0, word)[0])(words)
+    words, belongs = every_word(parity, 5)
     model = Recogniser(2, 8, key=jr.key(0))
     trained = train(
         model,

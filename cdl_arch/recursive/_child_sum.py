@@ -19,8 +19,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
+from ._derive import derive, Payloads, vector
 from ._n_ary import kept, learned
-from ._net import derive, Payloads, State, TreeNet, vector
+from ._net import State, TreeNet
 
 
 class ChildSumCell(eqx.Module):

@@ -19,8 +19,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
+from ._derive import derive, Payloads, vector
 from ._layer import Arity
-from ._net import derive, Payloads, State, TreeNet, vector
+from ._net import State, TreeNet
 
 
 class NAryCell(eqx.Module):

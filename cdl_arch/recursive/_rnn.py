@@ -15,8 +15,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
+from ._derive import derive, Payloads, vector
 from ._layer import Arity
-from ._net import derive, Payloads, TreeNet, Vector, vector
+from ._net import TreeNet, Vector
 
 
 class RnnCell(eqx.Module):

@@ -1,0 +1,43 @@
+"""Trees to learn from: circuits of gates that are all alike, and what comes out of them.
+
+| the mathematics                                      | here                                                 |
+| ---------------------------------------------------- | ---------------------------------------------------- |
+| the functor `A + X²`, where `A` is the bits          | `TreeF`: a bit, or a gate with two circuits above it |
+| the gate "not both", `(x, y) ↦ 1 - x y`, as an algebra | `nand`                                             |
+
+Every boolean function is a circuit of these. To learn from whole circuits is to learn the gate, which no label shows.
+"""
+
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from cdl import algebra, cata, Fix, Fork, Leaf, Tree, TreeF
+
+
+Bit = Float[Array, ""]
+Circuit = Fix[Tree[Bit]]
+
+
+@algebra
+def nand(layer: TreeF[Bit, Bit]) -> Bit:
+    """A bit is itself; a gate is on unless both its inputs are."""
+    match layer:
+        case Leaf(bit):
+            return bit
+        case Fork(left, right):
+            return 1 - left * right
+
+
+def circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Circuit], Float[Array, " count"]]:
+    """Circuits of random shape, of up to `depth` gates one after the other, and what comes out of each."""
+    chance = np.random.default_rng(np.asarray(jr.key_data(key)))
+
+    def grown(depth: int) -> Circuit:
+        if depth == 0 or chance.random() < 0.2:
+            return Leaf(jnp.float32(chance.integers(2)))
+        return Fork(grown(depth - 1), grown(depth - 1))
+
+    found = [grown(depth) for _ in range(count)]
+    return found, jnp.stack([cata(nand)(circuit) for circuit in found])

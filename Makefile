@@ -1,9 +1,10 @@
 # One command each, on a machine with Python 3.11 or newer and make: every target makes the environment that it needs.
 #
 #   make test                  the tests                    make first-network         train the first network
-#   make test-slow             those that take minutes      make first-network-full    every seed of every model
-#   make check                 format, lint, types          make tutorials             render the scripts as pages
-#   make docs                  the site, in site/           make bench                 time it against its peers
+#   make pages                 the code of every page       make first-network-full    every seed of every model
+#   make test-slow             what takes minutes           make tutorials             render the scripts as pages
+#   make check                 format, lint, types          make bench                 time it against its peers
+#   make docs                  the site, in site/
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -17,14 +18,14 @@ RUN := $(VENV)/bin/python
 # A Python of an environment that is active, or a PYTHONPATH, is not to be seen in this one.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: test test-slow check format lint mypy pyright planted docs first-network first-network-full tutorials bench
+.PHONY: test pages test-slow check format lint mypy pyright planted docs first-network first-network-full tutorials bench
 .DEFAULT_GOAL := test
 
-test: $(VENV)/.has-test
-	$(RUN) -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(ARGS)
+test pages test-slow: $(VENV)/.has-test
+	$(RUN) -m pytest --numprocesses=$(WORKERS) --dist=worksteal $(MARKED) $(ARGS)
 
-test-slow: $(VENV)/.has-test
-	$(RUN) -m pytest --numprocesses=$(WORKERS) --dist=worksteal -m slow $(ARGS)
+pages: MARKED := -m page
+test-slow: MARKED := -m slow
 
 check: format lint mypy pyright planted
 

@@ -9,12 +9,14 @@ more at the first call, when classes that name themselves exist, and what the mo
 `AnnotationError`.
 """
 
+import collections.abc
 import inspect
 import sys
+import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, wraps
-from typing import Any, ForwardRef, get_type_hints, no_type_check, TypeVar
+from typing import Any, ForwardRef, get_args, get_origin, get_type_hints, no_type_check, TypeVar, Union
 
 import typing_extensions
 from jaxtyping import AnnotationError, jaxtyped
@@ -50,29 +52,47 @@ def typechecked(fn: Function) -> Function:
     if _look_up not in checker_lookup_functions:
         checker_lookup_functions.insert(0, _look_up)
     signature, original = inspect.signature(fn), _stood_in_for(fn)
+    several = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in signature.parameters.values())
     hints = cache(lambda: _hints(fn) if original is None else _merge(fn, original))
+    checks = cache(lambda: {name: (_surely(hint), hint) for name, hint in hints().items()})
 
     @wraps(fn)
     def checked(*args: Any, **kwargs: Any) -> Any:
-        expected: dict[str, Any] = hints()
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
-            kind = signature.parameters[name].kind
-            if kind is inspect.Parameter.VAR_KEYWORD:
-                value = tuple(value.values())
-            elif kind is not inspect.Parameter.VAR_POSITIONAL:
-                value = (value,)
-            for each in value:
-                _check(each, expected.get(name, Any), fn)
+        expected = checks()
+        given = (
+            _singly(signature, args, kwargs)
+            if several
+            else (*zip(signature.parameters, args, strict=False), *kwargs.items())
+        )
+        for name, value in given:
+            if name in expected:
+                _check(value, *expected[name], fn)
         result = fn(*args, **kwargs)
-        _check(result, expected.get("return", Any), fn)
+        if "return" in expected:
+            _check(result, *expected["return"], fn)
         return result
 
     return checked
 
 
 @no_type_check
-def _check(value: Any, hint: Any, fn: Callable[..., Any]) -> None:
+def _singly(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The values of a call, each with the parameter that it is given to, or is one of many given to."""
+    for name, value in signature.bind(*args, **kwargs).arguments.items():
+        match signature.parameters[name].kind:
+            case inspect.Parameter.VAR_KEYWORD:
+                yield from ((name, x) for x in value.values())
+            case inspect.Parameter.VAR_POSITIONAL:
+                yield from ((name, x) for x in value)
+            case _:
+                yield name, value
+
+
+@no_type_check
+def _check(value: Any, surely: Callable[[Any], bool], hint: Any, fn: Callable[..., Any]) -> None:
     """`typeguard.check_type`, but for names within hints: they are those of the module of `fn`."""
+    if surely(value):
+        return
     try:
         check_type_internal(value, hint, _memo(fn.__module__))
     except TypeCheckError as error:
@@ -80,6 +100,31 @@ def _check(value: Any, hint: Any, fn: Callable[..., Any]) -> None:
         raise
     except NameError as error:
         raise _unresolved(fn, error) from error
+
+
+@no_type_check
+def _surely(hint: Any) -> Callable[[Any], bool]:
+    """A quick test for a hint: what passes it, typeguard would let pass; of what does not, typeguard is to judge."""
+    origin = get_origin(hint) or hint
+    if origin is Any or (isinstance(origin, TypeVar) and not origin.__bound__ and not origin.__constraints__):
+        return lambda value: True
+    if origin in (Union, types.UnionType):
+        members = [_surely(member) for member in get_args(hint)]
+        members = members[: members.index(_never) if _never in members else None]  # a later one would come too early
+        return lambda value: any(member(value) for member in members)
+    if type(origin) in _ALIASES:
+        return _surely(_expand(origin, get_args(hint)))
+    if origin is collections.abc.Callable and get_args(hint)[:1] in ((), (...,)):
+        return callable
+    if inspect.isclass(origin) and not any(look(origin, get_args(hint), ()) for look in checker_lookup_functions):
+        return lambda value: isinstance(value, origin)
+    return _never
+
+
+@no_type_check
+def _never(value: Any) -> bool:
+    """The test that nothing passes."""
+    return False
 
 
 @no_type_check
@@ -121,11 +166,14 @@ def _stood_in_for(stand_in: Callable[..., Any]) -> Callable[..., Any] | None:
 def _merge(stand_in: Callable[..., Any], original: Callable[..., Any]) -> dict[str, Any]:
     """The hints of `stand_in`, those that jaxtyping gave up on (`Any`) read again from the function it stands for.
 
-    Of the two stand-ins, only the one that is handed the result in a parameter of its own checks `return`.
+    Of the two stand-ins, the one that is handed the result in a parameter of its own checks `return`, and that alone:
+    the other has checked the arguments, and jaxtyping remembers their axes.
     """
     again, own = _hints(original), stand_in.__annotations__
     if len(inspect.signature(stand_in).parameters) == len(inspect.signature(original).parameters):
         again.pop("return", None)
+    else:
+        own = {"return": own["return"]}
     return {name: again.get(name, Any) if hint is Any else hint for name, hint in own.items()}
 
 

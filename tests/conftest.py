@@ -4,6 +4,7 @@
 acts on what is imported after it: so nothing here imports `cdl`. `test_typecheck.py` proves that it is on.
 """
 
+import gc
 import os
 import zlib
 from collections.abc import Callable
@@ -24,6 +25,12 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 # The first example of a test compiles, and takes its time.
 hypothesis.settings.register_profile("cdl", deadline=None)
 hypothesis.settings.load_profile("cdl")
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported by now stays: the garbage collector need not go through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -140,7 +140,7 @@ def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:
                     yield from _each(of, child)
 
 
-def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Callable[[Any], Any], ...]) -> Any:
+def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Any, ...]) -> Any:
     match term:
         case Const():
             return value

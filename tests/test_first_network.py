@@ -3,12 +3,15 @@
 import json
 import pathlib
 import runpy
+import shutil
 import sys
+from contextlib import redirect_stdout, suppress
 
 import pytest
+from alone import run_alone
 
 
-pytestmark = pytest.mark.slow  # compiles every model of the page; CI runs the page itself, whole
+pytestmark = pytest.mark.slow  # a minute and a half; CI runs it
 
 SCRIPT = pathlib.Path(__file__).parent.parent / "tutorials" / "first_network.py"
 MINE = """\
@@ -29,70 +32,58 @@ if f([]):
 """
 
 
-class Ran:
-    """One run of the script in a folder: what it printed, what it saved, and the names it left."""
-
-    def __init__(self, folder, *more):
-        self.folder, self.words = folder, [str(SCRIPT), "--tiny", "--out", str(folder), *more]
-
-    def __call__(self, monkeypatch, capsys):
-        import matplotlib
-
-        matplotlib.use("Agg")
-        monkeypatch.setattr(sys, "argv", self.words)
-        capsys.readouterr()
-        try:
-            self.names = runpy.run_path(str(SCRIPT), run_name="first_network")
-        except SystemExit:
-            self.names = {}
-        self.printed = capsys.readouterr().out
-        return self
-
-    @property
-    def outcome(self):
-        return json.loads((self.folder / "outcome-tiny.json").read_text())
-
-
-@pytest.fixture(scope="module")
-def patch():
-    with pytest.MonkeyPatch.context() as patch:
-        yield patch
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory, patch):
-    """A run of all of it, whose checkpoints after the first epoch are kept in a folder of their own."""
+def every_run():
+    """Four runs of the script, in the folder that Python is in: what each prints goes into a file there."""
     import functools
-    import io
-    import types
-    from contextlib import redirect_stdout
 
+    import matplotlib
     import optax
 
     from cdl_arch import train as module
 
+    matplotlib.use("Agg")
     for name in ("chain", "adamw", "clip_by_global_norm"):  # one optimiser for every run, and so one set of programs
-        patch.setattr(optax, name, functools.cache(getattr(optax, name)))
-    folder, early = tmp_path_factory.mktemp("whole"), tmp_path_factory.mktemp("early")
+        setattr(optax, name, functools.cache(getattr(optax, name)))
+    pathlib.Path("early").mkdir()
     save = module.save
 
     def keeping(path, run):
         save(path, run)
-        if run.epoch == 1:
-            save(early / path.name, run)
+        if run.epoch == 1:  # as if the run had been broken off here
+            save(pathlib.Path("early") / path.name, run)
 
-    patch.setattr(module, "save", keeping)
-    text = io.StringIO()
-    quiet = types.SimpleNamespace(readouterr=lambda: types.SimpleNamespace(out=text.getvalue()))
-    with redirect_stdout(text):
-        ran = Ran(folder)(patch, quiet)
-    patch.setattr(module, "save", save)
-    ran.early = early
-    return ran
+    module.save = keeping
+    run("whole", "--out", "whole")
+    module.save = save
+    run("resumed", "--out", "early", "--resume")
+    pathlib.Path("mine.py").write_text(MINE)
+    pathlib.Path("bad.py").write_text("if if")
+    for name in ("mine", "bad"):
+        run(name, "--out", "whole", "--check", f"{name}.py")
 
 
-def test_every_model_is_trained_on_both_tasks_and_beats_chance(whole):
-    accuracy = whole.outcome["accuracy"]
+def run(name, *words):
+    sys.argv = [str(SCRIPT), "--tiny", *words]
+    with open(f"{name}.txt", "w") as file, redirect_stdout(file):
+        with suppress(SystemExit):  # it answers about a file, and ends
+            runpy.run_path(str(SCRIPT), run_name="first_network")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("first-network")
+    run_alone(every_run, folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def outcome(folder):
+    return json.loads((folder / "whole" / "outcome-tiny.json").read_text())
+
+
+def test_every_model_is_trained_on_both_tasks_and_beats_chance(outcome):
+    accuracy = outcome["accuracy"]
     assert set(accuracy) == {"majority", "bag", "pairs", "paths", "gated", "Tree-LSTM", "GRU"}
     for tasks in accuracy.values():
         assert all(0 <= share <= 1 for shares in tasks.values() for share in shares)
@@ -101,40 +92,36 @@ def test_every_model_is_trained_on_both_tasks_and_beats_chance(whole):
     assert accuracy["majority"]["same"] == [0.5]
 
 
-def test_each_part_is_balanced_and_the_counts_are_printed(whole):
-    counts = whole.outcome["counts"]
+def test_each_part_is_balanced_and_the_counts_are_printed(folder, outcome):
+    printed, counts = (folder / "whole.txt").read_text(), outcome["counts"]
     assert all(many > 0 and many % 2 == 0 for many in counts.values())
-    assert all(f"{name}: {many:5,} trees" in whole.printed for name, many in counts.items())
+    assert all(f"{name}: {many:5,} trees" in printed for name, many in counts.items())
 
 
-def test_a_run_of_a_tree_network_compiles_at_most_four_programs(whole):
-    programs = whole.outcome["programs"]
+def test_a_run_of_a_tree_network_compiles_at_most_four_programs(outcome):
+    programs = outcome["programs"]
     assert {"gated, same", "gated, large", "Tree-LSTM, same", "Tree-LSTM, large"} <= set(programs)
     assert all(many <= 4 for what, many in programs.items() if "GRU" not in what)
     assert programs["gated, same"] >= 1
 
 
-def test_three_figures_are_saved(whole):
+def test_three_figures_are_saved(folder):
     for name in ("learning-curves", "accuracy-by-size", "one-statement"):
-        assert (whole.folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert (folder / "whole" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_a_broken_run_that_is_resumed_comes_to_the_same_numbers(whole, patch, capsys):
-    resumed = Ran(whole.early, "--resume")(patch, capsys)
-    assert resumed.outcome["accuracy"] == whole.outcome["accuracy"]
+def test_a_broken_run_that_is_resumed_comes_to_the_same_numbers(folder, outcome):
+    resumed = json.loads((folder / "early" / "outcome-tiny.json").read_text())
+    assert resumed["accuracy"] == outcome["accuracy"]
 
 
-def test_both_algebras_are_asked_about_a_file_of_the_readers(whole, patch, capsys, tmp_path):
-    mine = tmp_path / "mine.py"
-    mine.write_text(MINE)
-    printed = Ran(whole.folder, "--check", str(mine))(patch, capsys).printed
-    assert f"{mine}: 5 questions, 0 of them about statements that never finish normally" in printed
+def test_both_algebras_are_asked_about_a_file_of_the_readers(folder):
+    printed = (folder / "mine.txt").read_text()
+    assert "mine.py: 5 questions, 0 of them about statements that never finish normally" in printed
     assert "bound:     2, and the network agrees at" in printed
     assert "maybe unbound:     3, and the network agrees at" in printed
     assert "all of it took" not in printed
 
 
-def test_a_file_that_is_no_python_is_said_to_be_none(whole, patch, capsys, tmp_path):
-    bad = tmp_path / "bad.py"
-    bad.write_text("if if")
-    assert f"{bad} cannot be read" in Ran(whole.folder, "--check", str(bad))(patch, capsys).printed
+def test_a_file_that_is_no_python_is_said_to_be_none(folder):
+    assert "bad.py cannot be read" in (folder / "bad.txt").read_text()

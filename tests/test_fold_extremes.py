@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from agreement import agrees, payload_places
-from deep import DEPTH, run_alone
+from alone import DEPTH, run_alone
 
 from cdl import algebra, Cons, fold, Fork, Leaf, ListF, Many, Nil, Node, pack, RoseF, to_list, TreeF
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from deep import run_alone
+from alone import run_alone
 from hypothesis import given, settings, strategies as st
 from random_signatures import random_signature, random_trees, size
 from returns.maybe import Nothing, Some

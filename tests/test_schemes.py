@@ -1,9 +1,10 @@
 """Each recursion scheme is what it says, on small trees by a direct meaning, and at any depth without the stack."""
 
+import gc
 import sys
 from typing import Any
 
-from deep import DEPTH, run_alone
+from alone import DEPTH, run_alone
 
 from cdl import (
     algebra,
@@ -302,6 +303,7 @@ def test_coelgot_shows_the_seed_beside_the_layer():
 
 # Depth.
 def deep_schemes():
+    gc.disable()  # it would go through all layers again and again
     limit, n = sys.getrecursionlimit(), DEPTH
     numbers = to_list([1] * n)
     step = lambda k: Nil() if k == 0 else Cons(1, k - 1)

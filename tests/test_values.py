@@ -1,13 +1,14 @@
 """Trees are values: they compare, hash, print, pickle and copy, at any depth, and sharing is kept."""
 
 import copy
+import gc
 import pickle
 import sys
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from deep import DEPTH, run_alone
+from alone import DEPTH, run_alone
 
 from cdl import Cons, Fork, Leaf, Link, Many, Nil, Node, Succ, Tip, to_list, to_snoc, TreeTooLarge, Zero
 
@@ -35,6 +36,7 @@ def linked(depth):
 
 
 def deep_values():
+    gc.disable()  # it would go through all layers again and again
     limit = sys.getrecursionlimit()
     for build in (
         lambda: to_list(range(DEPTH)),

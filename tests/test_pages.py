@@ -52,6 +52,22 @@ def test_rendered_page_is_that_of_its_script(script):
     assert digest == hashlib.sha256(script.read_bytes()).hexdigest(), f"{page.name} is stale: run `make tutorials`"
 
 
+def test_an_architecture_of_ones_own_takes_ten_lines():
+    page = (ROOT / "tutorials/your-own-signature.md").read_text()
+    _, written, _ = FENCE.findall(page.split("## In ten lines")[1].split("\n## ")[0])
+    lines = [line for line in written.splitlines() if line.strip()]
+    assert len(lines) == 10
+    assert lines[-1].startswith("trained = train(")
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: page.stem)
+def test_every_figure_that_a_page_shows_is_one_that_its_code_saves(page):
+    text = page.read_text()
+    shown = set(re.findall(r"!\[[^]]*\]\((images/[^)]+)\)", text))
+    assert all((page.parent / figure).exists() for figure in shown)
+    assert shown - set(re.findall(r'"(images/[^"]+)"', text)) <= {"images/stages.svg"}  # which is drawn by hand
+
+
 PAGE = """\
 A page.
 

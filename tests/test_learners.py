@@ -104,10 +104,12 @@ def test_the_step_is_the_closed_composite():
 
 def test_one_step_on_one_datum_is_the_formula_by_hand():
     """`p − ε (p x − y) x`, of the model `p x` with half the squared error."""
-    model = ParaOptic(jnp.array(2.0), Optic.of(lambda px: (px[0] * px[1], px), lambda px, d: (d * px[1], d * px[0])))
-    learner = supervised(model, losses.mse(), optimisers.descent(0.1))
-    after, loss = learner.step(learner.state, (jnp.array(3.0), jnp.array(1.0)))
-    close((after, loss), (jnp.array(2.0 - 0.1 * 5.0 * 3.0), jnp.array(12.5)), 1e-6)
+    times = Optic.of(lambda px: (px[0] * px[1], px), lambda px, d: (d * px[1], d * px[0]))
+    with jax.enable_x64(True):
+        model: ParaOptic[Any, Any, Any] = ParaOptic(jnp.array(2.0), times)
+        learner = supervised(model, losses.mse(), optimisers.descent(0.1))
+        after, loss = learner.step(learner.state, (jnp.array(3.0), jnp.array(1.0)))
+        close((after, loss), (jnp.array(2.0 - 0.1 * 5.0 * 3.0), jnp.array(12.5)), 1e-12)
 
 
 def test_a_loss_of_the_wrong_shape_is_refused_when_the_learner_is_built():

@@ -11,6 +11,7 @@ from agreement import close
 from hypothesis import given, settings, strategies as st
 
 from cdl import LawBroken, laws, Lens, Optic, Para, ParaOptic, PortMismatch, reverse, to_lens, to_optic
+from cdl.parametric import identity
 from cdl.parametric.two_cells import delta
 
 
@@ -109,6 +110,9 @@ def test_backpropagation_is_a_functor_on_maps_and_lifts_to_parametric_ones():
     close(whole.optic.put(at, dz), jax.vjp(lambda px: (f >> g).fn(*px), at)[1](dz)[0], 1e-6)
     beside, pair = ParaOptic.of(f @ g), ParaOptic.of(f) @ ParaOptic.of(g)
     close(beside.optic.put((beside.params, (x, -x)), (dz, x)), pair.optic.put((pair.params, (x, -x)), (dz, x)), 1e-6)
+    nothing, same = ParaOptic.of(identity()), ParaOptic.identity()
+    assert (nothing.params, nothing(x) is x) == (same.params, same(x) is x) == ((), True)
+    close(nothing.optic.put(((), x), dz), same.optic.put(((), x), dz), 0.0)
 
 
 def test_a_sequence_of_parametrised_optics_is_the_composite_of_optics_by_the_book():
@@ -130,13 +134,14 @@ def test_tying_along_the_copy_adds_the_changes():
     close(dx, jax.grad(lambda x: jnp.sum(tied(x)))(x), 1e-6)
 
 
-@pytest.mark.parametrize("n", [1, 2, 8, 32])
-def test_a_chain_of_optics_goes_forward_once_and_one_of_lenses_does_not(n):
+@pytest.mark.parametrize(("n", "again"), [(1, 0), (2, 1), (8, 28), (32, 496)])
+def test_a_chain_of_optics_goes_forward_once_and_one_of_lenses_does_not(n, again):
+    assert again == n * (n - 1) // 2
     calls: list[int] = []
     to_the_left = to_the_right = counted(calls)
     for _ in range(n - 1):
         to_the_left, to_the_right = to_the_left >> counted(calls), counted(calls) >> to_the_right
-    for lens, count in [(to_the_left, n * (n - 1) // 2), (to_the_right, n - 1)]:
+    for lens, count in [(to_the_left, again), (to_the_right, n - 1)]:
         calls.clear()
         lens.put(0.5, 1.0)
         assert len(calls) == count
@@ -240,3 +245,8 @@ def test_a_map_of_parameters_is_a_2_cell_where_it_is_and_not_elsewhere():
         laws.two_cell(whole, scaling, (lambda p: (p, 1), lambda dp: dp[0]), 5)
     with pytest.raises(LawBroken, match=r"`g = f ∘ \(r × id\)`: the left side gives `16` where the right gives `15`"):
         laws.two_cell(Para((3, 1), affine), scaling, (lambda p: (p, 1), lambda dp: dp[0]), 5)
+    of_numbers = Para((3.0, 0.0), affine), Para(3.0, lambda p, x: p * x)
+    back_and_forth = (lambda p: (p, 0.0), lambda dp: dp[0])
+    laws.two_cell(*map(ParaOptic.of, of_numbers), back_and_forth, 5.0)
+    with pytest.raises(LawBroken, match=r"the left side gives `5.0` where the right gives `Array\(25"):
+        laws.two_cell(*map(ParaOptic.of, of_numbers), (back_and_forth[0], lambda dp: dp[1]), 5.0)  # back the wrong way

@@ -195,6 +195,12 @@ def test_maps_to_their_lenses_is_a_functor_on_both_categories():
     composed, apart = (f >> g).lens(), f.lens() >> g.lens()
     assert composed.get(at).tolist() == apart.get(at).tolist()
     assert composed.put(at, change).tolist() == apart.put(at, change).tolist()
+    assert Z2Map.identity(2).lens().put(at, at).tolist() == at.tolist()
+    pair, both = (f @ g).lens(), jnp.concatenate([at, at[::-1]])
+    changes = jnp.concatenate([at, change])
+    by_parts = [*f.lens().put(at, at).tolist(), *g.lens().put(at[::-1], change).tolist()]
+    assert pair.get(both).tolist() == [*f(at).tolist(), *g(at[::-1]).tolist()]
+    assert pair.put(both, changes).tolist() == by_parts
     with jax.enable_x64(True):
         p, q = smooth(0, 2, 3), smooth(1, 3, 2)
         x, dz = jnp.array([0.3, -1.0]), jnp.array([1.0, 2.0])

@@ -66,9 +66,6 @@ from .run import run as run, start as start, Stepper as Stepper
 from .parametric import Para as Para, identity as identity, swap as swap, fanout as fanout
 from .parametric import lift as lift, unroll as unroll, Untied as Untied, Place as Place, two_cells as two_cells
 
-# all of these, drawn
-from .drawing import draw as draw, Drawing as Drawing
-
 # maps with a way back, and learning
 from .optic import Optic as Optic, Lens as Lens, to_lens as to_lens, to_optic as to_optic
 from .optic import reverse as reverse, ParaOptic as ParaOptic
@@ -77,6 +74,9 @@ from .optic import Z2Map as Z2Map, z2 as z2
 from .optic import layers as layers, losses as losses, optimisers as optimisers, Optimiser as Optimiser
 from .optic import Learner as Learner, supervised as supervised, dream as dream, autoencoder as autoencoder, gan as gan
 from .optic import circuits as circuits
+
+# all of these, drawn
+from .drawing import draw as draw, Drawing as Drawing, to_discopy as to_discopy
 
 # every law, to be checked on instances of one's own
 from . import laws as laws

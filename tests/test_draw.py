@@ -1,9 +1,7 @@
 """Drawings: what is drawn is what there is, and it can be read."""
 
-import itertools
 import sys
 import xml.etree.ElementTree as ET
-from typing import Any
 
 import equinox as eqx
 import jax
@@ -11,7 +9,8 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from para_terms import built, F, G, terms
 from random_signatures import random_signature, random_trees, size
 from well_drawn import crossings, well_drawn
 
@@ -21,7 +20,6 @@ from cdl import (
     draw,
     fanout,
     Fork,
-    identity,
     Leaf,
     Link,
     Many,
@@ -40,14 +38,6 @@ from cdl import (
 )
 
 
-def affine(p, x):
-    return p[0] @ x + p[1]
-
-
-F = Para((jnp.ones((3, 3)), jnp.ones(3)), affine)
-G = Para((), lambda _, x: jnp.tanh(x)).named("tanh")
-
-
 def test_a_composite_is_its_boxes_from_left_to_right_with_parameters_on_top():
     drawn = """
               ℝ¹²
@@ -57,34 +47,6 @@ def test_a_composite_is_its_boxes_from_left_to_right_with_parameters_on_top():
 f32[3]────▶│ affine ├────▶│ tanh ├───▶f32[3]
            └────────┘     └──────┘"""
     assert "\n" + draw(F >> G, jnp.ones(3)).text == drawn
-
-
-terms = st.recursive(
-    st.sampled_from(["f", "g", "identity", "swap"]),
-    lambda inner: st.tuples(st.sampled_from([">>", "@", "fanout", "along", "named"]), inner, inner),
-    max_leaves=7,
-)
-
-
-def built(term: Any) -> tuple[Any, int, int]:
-    """A parametric map, how many boxes it has, and how many of them have parameters."""
-    match term:
-        case "f":
-            return F, 1, 1
-        case "g":
-            return G, 1, 0
-        case "identity":
-            return identity(), 0, 0
-        case "swap":
-            return swap(), 0, 0
-        case (how, one, two):
-            (a, boxes, params), (b, more, others) = built(one), built(two)
-            if how == "named":
-                return a.named("a name"), boxes, params
-            if how == "along":
-                return a.reparametrise(two_cells.same, at=a.params), boxes + 1, params + bool(params)
-            whole = a >> b if how == ">>" else a @ b if how == "@" else fanout(a, b)
-            return whole, boxes + more, params + others
 
 
 @settings(max_examples=25)
@@ -335,23 +297,10 @@ def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch, tmp_path
 def test_what_cannot_be_drawn_says_so(getkey):
     from cdl_arch.recursive import tree_rnn
 
-    with pytest.raises(CdlError, match="`3` cannot be drawn: it is no `Para`, signature, tree, algebra or machine"):
+    with pytest.raises(
+        CdlError, match="`3` cannot be drawn: it is no `Para`, optic, signature, tree, algebra or machine"
+    ):
         draw(3)
     with pytest.raises(SignatureError, match="`TreeNet` does not say which signature it reads: give the signature"):
         draw(tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey()))
     assert draw(tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey()), RoseF).diagram.count("box") == 1
-
-
-def test_the_figures_of_the_page_are_those_that_its_code_saves(monkeypatch, tmp_path):
-    from test_pages import FENCE, ROOT
-
-    page = (ROOT / "tutorials/explaining-a-network.md").read_text()
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
-    for block in itertools.takewhile(lambda block: "explain(" not in block, FENCE.findall(page)):
-        exec(block, names)
-    figures = sorted(tmp_path.glob("images/*.svg"))
-    assert len(figures) == 4
-    for figure in figures:
-        assert figure.read_text() == (ROOT / "tutorials/images" / figure.name).read_text()
-        assert f"(images/{figure.name})" in page

@@ -41,6 +41,9 @@ def run(text: str, name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> typ
 def test_page_runs(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # what a page saves is not left in the tree
     run(page.read_text(), f"page_{page.stem}", str(page), monkeypatch)
+    for figure in tmp_path.glob("images/drawn-*.svg"):  # what cdl draws is the same everywhere
+        assert figure.read_text() == (ROOT / "tutorials/images" / figure.name).read_text(), f"{figure.name} is stale"
+        assert f"(images/{figure.name})" in page.read_text()
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)

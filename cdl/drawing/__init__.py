@@ -1,4 +1,5 @@
-"""Drawings: terms, signatures, trees, folds and machines as text, Mermaid, SVG and pictures."""
+"""Drawings: terms, signatures, trees, folds, machines and optics as text, Mermaid, SVG and pictures."""
 
 # isort: off
 from ._drawing import draw as draw, Drawing as Drawing
+from ._discopy import to_discopy as to_discopy

@@ -62,6 +62,7 @@ class Wire:
     label: str = ""
     at: Point = (0, 0)  # the middle of the label
     arrow: bool = True
+    back: bool = False  # of an optic, the way back
 
 
 @dataclass(frozen=True)
@@ -139,6 +140,7 @@ class Canvas:
         label: str = "",
         at: Point = (0, 0),
         arrow: bool = True,
+        back: bool = False,
     ) -> None:
         """A new wire; points that stand twice, or in the middle of a straight piece, are left out."""
         kept: list[Point] = []
@@ -148,7 +150,7 @@ class Canvas:
             if len(kept) > 1 and (kept[-2][0] == kept[-1][0] == p[0] or kept[-2][1] == kept[-1][1] == p[1]):
                 kept.pop()
             kept.append(p)
-        self.wires.append(Wire(source, target, tuple(kept), label, at, arrow))
+        self.wires.append(Wire(source, target, tuple(kept), label, at, arrow, back))
 
     def frame(self, name: str, x: int, y: int, width: int, height: int) -> Frame:
         """A new frame."""

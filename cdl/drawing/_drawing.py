@@ -10,6 +10,7 @@ from ..algebra import Algebra, Automaton
 from ..functor import Base, constructors, functor
 from ..functor._read import signature_name
 from ..functor.poly import Sum
+from ..optic import Learner, Lens, Optic, ParaOptic
 from ..parametric import Para
 from ..parametric._family import family
 from . import _mermaid, _svg, _text
@@ -17,6 +18,7 @@ from ._automaton import automaton_diagram
 from ._cases import algebra_diagram, coalgebra_diagram, machine_diagram, signature_diagram
 from ._diagram import Diagram
 from ._kinds import equations, formulas, grown_kinds, kinds_of, machine_kind, MACHINES
+from ._optic_diagram import optic_diagram
 from ._png import picture
 from ._strings import string_diagram
 from ._trees import algebra_at, fold_diagram, is_fold, tree_diagram
@@ -69,6 +71,9 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
     | `x`                           | `at`                 | what is drawn                                             |
     | ----------------------------- | -------------------- | --------------------------------------------------------- |
     | a `Para`                      | an input, or none    | its string diagram; with the shapes at its ends           |
+    | an optic, or a `Lens`         | an input, or none    | the same, with every wire there and back                  |
+    | a `ParaOptic`                 | an input, or none    | the same, with its parameters from above                  |
+    | a `Learner`                   | data, or none        | model, loss and rate, with the optimiser above the model  |
     | a signature, or a constructor |                      | its constructors and their places                         |
     | a tree                        |                      | its nodes                                                 |
     | an algebra                    | a tree               | the network of the tree, and the weights of each node     |
@@ -91,6 +96,8 @@ def _diagram(x: Any, at: Any) -> Diagram:
         return fold_diagram(x)
     if isinstance(x, Para):
         return string_diagram(x, at)
+    if isinstance(x, ParaOptic | Optic | Lens | Learner):
+        return optic_diagram(x, at)
     if isinstance(x, Automaton):
         return automaton_diagram(x)
     each = x if isinstance(x, tuple) and x else (x,)
@@ -110,7 +117,7 @@ def _diagram(x: Any, at: Any) -> Diagram:
         kinds = tuple(f.constructors if isinstance(f, Sum) else constructors(f) for f in each)
     except SignatureError:
         raise CdlError(
-            f"`{x!r}` cannot be drawn: it is no `Para`, signature, tree, algebra or machine. A machine whose "
+            f"`{x!r}` cannot be drawn: it is no `Para`, optic, signature, tree, algebra or machine. A machine whose "
             "annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
         ) from None
     functors = tuple(f if isinstance(f, Sum) else functor(f) for f in each)

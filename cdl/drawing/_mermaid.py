@@ -18,7 +18,7 @@ def mermaid(diagram: Diagram) -> str:
     lines = ["flowchart LR"]
     _inside(diagram, None, lines, 1)
     for wire in diagram.wires:
-        line = "-->" if wire.arrow else "---"
+        line = ("-.->" if wire.back else "-->") if wire.arrow else "---"
         label = f'|"{_quoted(wire.label)}"|' if wire.label else ""
         lines.append(f"  {wire.source} {line}{label} {wire.target}")
     return "\n".join([*lines, *(f"  %% {note}" for note in diagram.notes), ""])

@@ -4,7 +4,7 @@ import pathlib
 from typing import Any
 
 from ._diagram import BORDERED, Diagram
-from ._svg import ACROSS, DOWN, INK, LINE, MARGIN, middle, outline, path, TINTS, WEIGHT
+from ._svg import ACROSS, BACK, DOWN, INK, LINE, MARGIN, middle, outline, path, TINTS, WEIGHT
 
 
 FONT = {"family": "DejaVu Sans Mono", "fontsize": 9.2}  # in points: 13 pixels are that, at 100 to the inch
@@ -44,10 +44,10 @@ def picture(diagram: Diagram, file: pathlib.Path) -> None:
         x, y, *_ = outline(frame)
         write(frame.name, x + 2 * ACROSS, y, LINE, ha="left", bbox={"facecolor": "white", "edgecolor": "none"})
     for wire in diagram.wires:
-        points = path(wire, diagram)
-        axes.plot(*zip(*points, strict=True), color=LINE, linewidth=1.1, solid_joinstyle="round")
+        points, colour = path(wire, diagram), BACK if wire.back else LINE
+        axes.plot(*zip(*points, strict=True), color=colour, linewidth=1.1, solid_joinstyle="round")
         if wire.arrow:
-            axes.annotate("", points[-1], points[-2], arrowprops={"arrowstyle": "-|>", "color": LINE, "linewidth": 0})
+            axes.annotate("", points[-1], points[-2], arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 0})
         if wire.label:
             x, y = MARGIN + (wire.at[0] + 0.5) * ACROSS, MARGIN + (wire.at[1] + 0.5) * DOWN
             write(wire.label, x, y, LINE, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})

@@ -43,16 +43,16 @@ def string_diagram(para: Para[Any, Any, Any], at: Any = None) -> Diagram:
     ins = outs = None
     if at is not None:
         shape: Any = eqx.filter_eval_shape(para.fn, para.params, at)
-        ins, outs = _split(at, term.source), _split(shape, term.target)
+        ins, outs = split(at, term.source), split(shape, term.target)
     size = _size(term)
     begin = [canvas.node(_shown(ins, "x", i), "port", 0, row) for i, row in enumerate(_entries(term, size.above))]
     left = max((n.width for n in begin), default=0)
     ends = [End(n, ((n.right, n.y),)) for n in begin]
-    ends = _run(term, ends, left + _gap(len(ends)), size.above, canvas, loose=True)
+    ends = _run(term, ends, left + gap(len(ends)), size.above, canvas, loose=True)
     right = max([left, *(e.points[-1][0] for e in ends)])
     rows = [e.points[-1][1] for e in ends]
     if rows != sorted(rows):
-        right += _gap(len(ends))
+        right += gap(len(ends))
         ends = _route(ends, sorted(rows), right)
     for i, end in enumerate(ends):
         out = canvas.node(_shown(outs, "y", i), "port", right + 5, end.points[-1][1])
@@ -93,12 +93,12 @@ def _size(term: Term) -> Size:
             return Size(n - 1, n - 1, 1)
         case Then(f, g):
             a, b = _size(f), _size(g)
-            across = a.across + _gap(g.source.wires()) + b.across
+            across = a.across + gap(g.source.wires()) + b.across
             return Size(max(a.above, b.above), max(a.below, b.below), across)
         case Beside(f, g) | Fan(f, g):
             a, b = _size(f), _size(g)
             rows = a.rows + 1 + b.rows
-            fan = 1 + _gap(2 * f.source.wires()) if isinstance(term, Fan) else 0
+            fan = 1 + gap(2 * f.source.wires()) if isinstance(term, Fan) else 0
             return Size(rows // 2, rows - 1 - rows // 2, fan + max(a.across, b.across))
         case Along(inner, cell):
             a = _size(inner)
@@ -108,7 +108,7 @@ def _size(term: Term) -> Size:
             return Size(a.above + 2, a.below + 2, max(a.across + 8, len(words) + 6))
 
 
-def _gap(wires: int) -> int:
+def gap(wires: int) -> int:
     """Columns between two pieces: room for every wire between them to turn in one of its own."""
     return 2 * max(wires, 1) + 3
 
@@ -137,24 +137,31 @@ def _axes(f: Term, g: Term, term: Term, axis: int) -> tuple[int, int]:
 
 
 def _route(ends: list[End], rows: list[int], x: int) -> list[End]:
-    """Every wire on its row, before column `x`. Each turns in a column of its own, and those in order do not cross.
+    """Every wire on its row, before column `x`."""
+    found = turns([e.points[-1][1] for e in ends], rows, x)
+    return [end.to(*corners) for end, corners in zip(ends, found, strict=True)]
 
-    One that would run on along another, which comes to its row before it has left it, steps aside first.
+
+def turns(here: list[int], rows: list[int], x: int) -> list[list[Point]]:
+    """The corners by which wires come from the rows where they are to others, before column `x`.
+
+    Each turns in a column of its own, and those in order do not cross. One that would run on along another, which comes
+    to its row before it has left it, steps aside first.
     """
-    ups = [i for i, (e, row) in enumerate(zip(ends, rows, strict=True)) if row < e.points[-1][1]]
-    downs = [i for i, (e, row) in enumerate(zip(ends, rows, strict=True)) if row > e.points[-1][1]]
-    turn = {i: x - 3 - 2 * (len(ends) - 1 - k) for k, i in enumerate(ups)}
+    ups = [i for i, (old, row) in enumerate(zip(here, rows, strict=True)) if row < old]
+    downs = [i for i, (old, row) in enumerate(zip(here, rows, strict=True)) if row > old]
+    turn = {i: x - 3 - 2 * (len(here) - 1 - k) for k, i in enumerate(ups)}
     turn |= {i: x - 3 - 2 * k for k, i in enumerate(downs)}
-    taken = {*rows, *(e.points[-1][1] for e in ends)}
-    found = []
-    for i, (end, row) in enumerate(zip(ends, rows, strict=True)):
-        here = end.points[-1][1]
-        if i in turn and any(rows[j] == here and turn[j] < turn[i] for j in turn):
-            aside = next(r for r in (here + 1, here - 1, here) if r not in taken or r == here)
-            column = x - 2 * len(ends) - 2
-            end, here = end.to((column, here), (column, aside)), aside
-        corner = [(turn[i], here), (turn[i], row)] if i in turn else []
-        found.append(end.to(*corner, (x - 2, row)))
+    taken = {*rows, *here}
+    found: list[list[Point]] = []
+    for i, (old, row) in enumerate(zip(here, rows, strict=True)):
+        corners: list[Point] = []
+        if i in turn and any(rows[j] == old and turn[j] < turn[i] for j in turn):
+            aside = next(r for r in (old + 1, old - 1, old) if r not in taken or r == old)
+            column = x - 2 * len(here) - 2
+            corners, old = [(column, old), (column, aside)], aside
+        corners += [(turn[i], old), (turn[i], row)] if i in turn else []
+        found.append([*corners, (x - 2, row)])
     return found
 
 
@@ -167,7 +174,7 @@ def _run(term: Term, ends: list[End], x: int, axis: int, canvas: Canvas, *, loos
     match term:
         case Then(f, g):
             between = _run(f, ends, x, axis, canvas, loose=loose)
-            return _run(g, between, x + _size(f).across + _gap(len(between)), axis, canvas, loose=True)
+            return _run(g, between, x + _size(f).across + gap(len(between)), axis, canvas, loose=True)
         case Same() | Cross() if loose:
             return _exchanged(term, ends)
     ends = _route(ends, _entries(term, axis), x)
@@ -192,7 +199,7 @@ def _run(term: Term, ends: list[End], x: int, axis: int, canvas: Canvas, *, loos
                 _finish(canvas, end, dot, (x, dot.y), arrow=False)
                 copies.append(End(dot, ((x, dot.y),)))
             upper, lower = _axes(f, g, term, axis)
-            onward = x + 1 + _gap(2 * len(ends))
+            onward = x + 1 + gap(2 * len(ends))
             both = _route(copies * 2, _entries(f, upper) + _entries(g, lower), onward)
             n = len(ends)
             return _run(f, both[:n], onward, upper, canvas) + _run(g, both[n:], onward, lower, canvas)
@@ -236,9 +243,9 @@ def _shown(shapes: list[Any] | None, letter: str, i: int) -> str:
     return str(eqx.tree_pformat(shapes[i], struct_as_array=True, width=10**6))
 
 
-def _split(value: Any, wires: Space) -> list[Any]:
+def split(value: Any, wires: Space) -> list[Any]:
     """The parts of a value that go on each wire."""
     here = wires.found()
     if here.parts is None:
         return [value]
-    return [part for v, w in zip(value, here.parts, strict=True) for part in _split(v, w)]
+    return [part for v, w in zip(value, here.parts, strict=True) for part in split(v, w)]

@@ -8,13 +8,13 @@ from ._diagram import Diagram, Frame, Node, Point, Wire
 ACROSS, DOWN = 8.5, 16.0  # the size of a cell
 MARGIN = 14.0
 RADIUS = 6.0
-INK, LINE, WEIGHT = "#22252e", "#7a7f8c", "#a8500f"
+INK, LINE, BACK, WEIGHT = "#22252e", "#7a7f8c", "#b0487a", "#a8500f"
 TINTS = (("#eef0fb", "#5563c1"), ("#e9f6ef", "#2f8a5b"), ("#fdf1e3", "#c07a26"), ("#fbeaf1", "#b8447b"),
          ("#e6f5f8", "#2b8299"), ("#f3edfb", "#7d4fb3"), ("#f4f4e2", "#86862a"), ("#fbecec", "#b94a4a"))  # fmt: skip
 FONT = "ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace"
-HEAD = f"""\
-<defs><marker id="tip" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">\
-<path d="M0 0 L10 5 L0 10 z" fill="{LINE}"/></marker></defs>"""
+TIP = """\
+<marker id="{}" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" markerHeight="7" orient="auto">\
+<path d="M0 0 L10 5 L0 10 z" fill="{}"/></marker>"""
 
 
 def svg(diagram: Diagram) -> str:
@@ -23,10 +23,11 @@ def svg(diagram: Diagram) -> str:
     columns = max([columns, *map(len, diagram.notes)])
     width = columns * ACROSS + 2 * MARGIN
     height = (rows + len(diagram.notes) + bool(diagram.notes)) * DOWN + 2 * MARGIN
+    back = TIP.format("back", BACK) if any(wire.back for wire in diagram.wires) else ""
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" font-family="{FONT}" font-size="13" text-anchor="middle" role="img">',
-        HEAD,
+        f"<defs>{TIP.format('tip', LINE)}{back}</defs>",
         f'<rect width="{width:g}" height="{height:g}" rx="10" fill="#ffffff"/>',
         *map(_frame, diagram.frames),
         *(_wire(w, diagram) for w in diagram.wires),
@@ -87,8 +88,9 @@ def _wire(wire: Wire, diagram: Diagram) -> str:
         qx, qy = bx + _sign(cx - bx) * after, by + _sign(cy - by) * after
         words.append(f"L{px:g} {py:g} Q{bx:g} {by:g} {qx:g} {qy:g}")
     words.append(f"L{points[-1][0]:g} {points[-1][1]:g}")
-    tip = ' marker-end="url(#tip)"' if wire.arrow else ""
-    return f'<path d="{" ".join(words)}" fill="none" stroke="{LINE}" stroke-width="1.5"{tip}/>'
+    colour, marker = (BACK, "back") if wire.back else (LINE, "tip")
+    tip = f' marker-end="url(#{marker})"' if wire.arrow else ""
+    return f'<path d="{" ".join(words)}" fill="none" stroke="{colour}" stroke-width="1.5"{tip}/>'
 
 
 def _node(node: Node) -> str:

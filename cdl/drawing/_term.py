@@ -22,6 +22,7 @@ import jax
 import numpy as np
 
 from ..algebra._algebra import name_of
+from ..optic._reverse import changes
 from ..parametric import _para as p
 from ..parametric._family import _BySort
 from ..parametric._square import _Fold
@@ -30,17 +31,26 @@ from ..parametric._unroll import _Lifted, _Unrolled
 
 @dataclass(eq=False)
 class Space:
-    """A type: a wire, until it is found to be a product, or to be another."""
+    """A type: a wire, until it is found to be a product, or to be another. The product of none is no wire.
 
-    parts: "tuple[Space, Space] | None" = None
+    In an optic a wire goes there, and `back` unless it is known that nothing does; its `words` say what it is.
+    """
+
+    parts: "tuple[Space, ...] | None" = None
     same: "Space | None" = None
+    back: bool = True
+    words: str = ""
 
     def found(self) -> "Space":
         return self if self.same is None else self.same.found()
 
-    def wires(self) -> int:
+    def each(self) -> "list[Space]":
+        """Its wires."""
         here = self.found()
-        return 1 if here.parts is None else sum(part.wires() for part in here.parts)
+        return [here] if here.parts is None else [wire for part in here.parts for wire in part.each()]
+
+    def wires(self) -> int:
+        return len(self.each())
 
 
 @dataclass
@@ -115,7 +125,7 @@ def term_of(para: p.Para[Any, Any, Any]) -> Term:
 
 def numbers(params: Any) -> int:
     """How many numbers there are to learn."""
-    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(params) if _is_smooth(x))
+    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(params) if changes(x))
 
 
 def name(fn: Any, nameless: str = "f") -> str:
@@ -155,15 +165,15 @@ def _read(fn: Callable[..., Any], params: Any) -> Term:
     match fn:
         case p._Then(f, g):
             first, second = _read(f, params[0]), _read(g, params[1])
-            _join(first.target, second.source)
+            join(first.target, second.source)
             return Then(first, second, first.source, second.target)
         case p._Beside(f, g):
             first, second = _read(f, params[0]), _read(g, params[1])
-            return Beside(first, second, _pair(first.source, second.source), _pair(first.target, second.target))
+            return Beside(first, second, pair(first.source, second.source), pair(first.target, second.target))
         case p._Fanned(f, g):
             first, second = _read(f, params[0]), _read(g, params[1])
-            _join(first.source, second.source)
-            return Fan(first, second, first.source, _pair(first.target, second.target))
+            join(first.source, second.source)
+            return Fan(first, second, first.source, pair(first.target, second.target))
         case p._Along(f, cell):
             inner = _read(f, jax.eval_shape(cell, params))
             return Along(inner, name(cell, "r"), numbers(params), inner.source, inner.target)
@@ -177,28 +187,28 @@ def _read(fn: Callable[..., Any], params: Any) -> Term:
             return Same(wire, wire)
         case p._swapped:
             x, y = Space(), Space()
-            return Cross(x, _pair(x, y), _pair(y, x))
+            return Cross(x, pair(x, y), pair(y, x))
         case _:
             return Leaf(name(fn), numbers(params))
 
 
-def _pair(x: Space, y: Space) -> Space:
+def pair(x: Space, y: Space) -> Space:
+    """Their product."""
     return Space((x, y))
 
 
-def _join(x: Space, y: Space) -> None:
+def join(x: Space, y: Space) -> None:
     """Makes two types one."""
     a, b = x.found(), y.found()
     if a is b:
         return
     if a.parts is None:
         a.same = b
+        for wire in b.each():
+            wire.back = wire.back and a.back
+        b.words = b.words or a.words
     elif b.parts is None:
         b.same = a
     else:
         for left, right in zip(a.parts, b.parts, strict=True):
-            _join(left, right)
-
-
-def _is_smooth(x: Any) -> bool:
-    return hasattr(x, "dtype") and bool(jax.numpy.issubdtype(x.dtype, jax.numpy.inexact))
+            join(left, right)

@@ -20,9 +20,9 @@ from jaxtyping import Array
 from typing_extensions import TypeVar
 
 from ._letters import P, Q, T, X, Y, Z
-from ._optic import Optic
+from ._optic import Named, Optic, unnamed
 from ._para_optic import ParaOptic
-from ._parametric import Sequence
+from ._parametric import Along, Beside, Layer, Sequence
 from ._reverse import reverse
 from ._types import check
 from .losses import rate as the_rate
@@ -82,8 +82,7 @@ def supervised(
     """
     if model.target is not None:
         check(loss, (model.target if target is None else target, model.target), rate)
-    learns = model.reparametrise(optimiser.optic, at=optimiser.start(model.params))
-    return Learner(_ports >> Sequence(learns.optic, loss), rate, optimiser.optic, learns.params)
+    return _learner(_called("model", model), loss, optimiser, rate)
 
 
 def dream(
@@ -95,7 +94,7 @@ def dream(
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
 ) -> Learner[Any, tuple[P, T], X]:
     """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target."""
-    return supervised(model.exchange(x), loss, optimiser, rate=rate)
+    return _learner(_called("model", model).exchange(x), loss, optimiser, rate)
 
 
 def autoencoder(
@@ -107,7 +106,8 @@ def autoencoder(
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
 ) -> Learner[Any, X, tuple[P, Q]]:
     """Learning to give back what came in, by way of a code."""
-    learner = supervised(encoder >> decoder, loss, optimiser, rate=rate)
+    both = _called("encoder", encoder) >> _called("decoder", decoder)
+    learner = supervised(both, loss, optimiser, rate=rate)
     return Learner(_doubled >> learner.optic, learner.rate, learner.reader, learner.state)
 
 
@@ -125,12 +125,29 @@ def gan(
     **Arguments:** `g`, `d`: the optimisers of the two; one of them descends and the other ascends. `payoff`: from the
     scores of what is made and of what is real; if not given, the mean of these less the mean of those.
     """
-    value = reverse(_margin) if payoff is None else payoff
-    both = (generator >> critic) @ critic
-    tied = both.reparametrise(cast("Any", reverse(_with_copy)), at=(generator.params, critic.params))
+    value = reverse(_margin).named("payoff") if payoff is None else payoff
+    judge = _called("critic", critic)
+    both = (_called("generator", generator) >> judge) @ judge
+    tied = both.reparametrise(cast("Any", reverse(_with_copy).named("copy")), at=(generator.params, critic.params))
     reader = g.optic @ d.optic
     learns = tied.reparametrise(reader, at=(g.start(generator.params), d.start(critic.params)))
     return Learner(learns.optic >> value, rate, reader, learns.params)
+
+
+def _learner(
+    model: ParaOptic[P, X, Y, Any, Any, Any],
+    loss: Optic[tuple[T, Y], Array, Any, Any],
+    optimiser: Optimiser,
+    rate: Optic[Array, tuple[()], Array, tuple[()]],
+) -> Learner[Any, tuple[X, T], P]:
+    learns = model.reparametrise(optimiser.optic, at=optimiser.start(model.params))
+    return Learner(_ports >> Sequence(learns.optic, loss), rate, optimiser.optic, learns.params)
+
+
+def _called(name: str, model: ParaOptic[P, X, Y, Any, Any, Any]) -> ParaOptic[P, X, Y, Any, Any, Any]:
+    """A model with a name for the whole; one of a single layer keeps the layer's."""
+    parts = isinstance(unnamed(model.optic), Sequence | Beside | Along)
+    return model.named(name) if parts or not isinstance(model.optic, Named | Layer) else model
 
 
 def _margin(scores: tuple[Array, Array]) -> Array:

@@ -12,6 +12,7 @@ for what has nothing to recompute, such as an optimiser.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, final, Generic
 
 import equinox as eqx
@@ -28,16 +29,38 @@ class Lens(eqx.Module, Generic[X, Y, DX, DY]):
     put: Callable[[X, DY], DX]
 
     def __rshift__(self, other: "Lens[Y, Z, DY, DZ]") -> "Lens[X, Z, DX, DZ]":
-        return Lens(
-            lambda x: other.get(self.get(x)),
-            lambda x, dz: self.put(x, other.put(self.get(x), dz)),
-        )
+        both = _Then(self, other)
+        return Lens(both.get, both.put)
 
     def __matmul__(self, other: "Lens[V, W, DV, DW]") -> "Lens[tuple[X, V], tuple[Y, W], tuple[DX, DV], tuple[DY, DW]]":
-        return Lens(
-            lambda pair: (self.get(pair[0]), other.get(pair[1])),
-            lambda pair, change: (self.put(pair[0], change[0]), other.put(pair[1], change[1])),
-        )
+        both = _Beside(self, other)
+        return Lens(both.get, both.put)
+
+
+@dataclass(frozen=True, eq=False)
+class _Then:
+    """No module, so that the `get` and the `put` of a chain are two leaves, not two copies of all that it is of."""
+
+    first: Lens[Any, Any, Any, Any]
+    second: Lens[Any, Any, Any, Any]
+
+    def get(self, x: Any) -> Any:
+        return self.second.get(self.first.get(x))
+
+    def put(self, x: Any, dz: Any) -> Any:
+        return self.first.put(x, self.second.put(self.first.get(x), dz))
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    first: Lens[Any, Any, Any, Any]
+    second: Lens[Any, Any, Any, Any]
+
+    def get(self, pair: Any) -> Any:
+        return self.first.get(pair[0]), self.second.get(pair[1])
+
+    def put(self, pair: Any, change: Any) -> Any:
+        return self.first.put(pair[0], change[0]), self.second.put(pair[1], change[1])
 
 
 def to_lens(optic: Optic[X, Y, DX, DY], /) -> Lens[X, Y, DX, DY]:

@@ -10,6 +10,7 @@
 | the identity, the symmetry                             | `Optic.identity()`, `Optic.swap()`                       |
 | an isomorphism, as an optic                            | `Optic.iso(there, back)`                                 |
 | what can be seen of it: a lens                         | `get(x)` and `put(x, dy)`                                |
+| a box with its name, in a picture                      | `f.named(name)`, which costs nothing                     |
 
 `backward` reads the residual and does not run `forward` again: a composite of `n` optics calls each of them once, in
 either bracketing. The residual of a smooth map is what `jax.vjp` keeps.
@@ -50,6 +51,10 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
         self, other: "Optic[V, W, DV, DW]"
     ) -> "Optic[tuple[X, V], tuple[Y, W], tuple[DX, DV], tuple[DY, DW]]":
         return _Beside(self, other)
+
+    def named(self, name: str) -> "Optic[X, Y, DX, DY]":
+        """The same, with a name by which pictures and messages call it."""
+        return Named(self, name)
 
     @staticmethod
     def of(forward: Callable[[V], tuple[W, M]], backward: Callable[[M, DW], DV]) -> "Optic[V, W, DV, DW]":
@@ -124,6 +129,25 @@ class _Beside(Optic[Any, Any, Any, Any]):
     def backward(self, residual: Any, dy: Any, /) -> Any:
         m, n = residual
         return self.first.backward(m, dy[0]), self.second.backward(n, dy[1])
+
+
+@final
+class Named(Optic[Any, Any, Any, Any]):
+    """Any optic, with a name."""
+
+    optic: Optic[Any, Any, Any, Any]
+    name: str = eqx.field(static=True)
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        return self.optic.forward(x)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        return self.optic.backward(residual, dy)
+
+
+def unnamed(optic: Optic[X, Y, DX, DY]) -> Optic[X, Y, DX, DY]:
+    """What was given a name, or the optic itself."""
+    return unnamed(optic.optic) if isinstance(optic, Named) else optic
 
 
 def _same(x: Any) -> Any:

@@ -19,11 +19,12 @@ from typing import Any, cast, final, Generic
 
 import equinox as eqx
 import jax
+import numpy as np
 
 from .._errors import PortMismatch
 from ..parametric import Para
 from ._letters import DP, DQ, DV, DW, DX, DY, DZ, P, Q, V, W, X, Y, Z
-from ._optic import Optic
+from ._optic import Named, Optic, unnamed
 from ._parametric import Along, Beside, Layer, over_batch, Sequence
 from ._types import like, rows, show, value_type
 
@@ -48,12 +49,13 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         """
         para = f if isinstance(f, Para) else Para.of(f)
         named = str(name or getattr(para.fn, "name", None) or getattr(f, "__name__", type(f).__name__))
-        return _typed(para.params, Layer(para.fn, named, inputs), like(source))
+        size = sum(map(np.size, jax.tree.leaves(para.params)))
+        return _typed(para.params, Layer(para.fn, named, size, inputs), like(source))
 
     @staticmethod
     def identity() -> "ParaOptic[tuple[()], V, V, tuple[()], DV, DV]":
         """`X → X`, with no parameters."""
-        return ParaOptic((), Optic.iso(lambda pair: pair[1], lambda change: ((), change)))
+        return ParaOptic((), Optic.iso(_given, _given_back))
 
     def __call__(self, x: X) -> Y:
         return self.optic.get((self.params, x))
@@ -61,6 +63,10 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
     def at(self, params: P) -> "ParaOptic[P, X, Y, DP, DX, DY]":
         """The same at another point."""
         return ParaOptic(params, self.optic, self.source, self.target)
+
+    def named(self, name: str) -> "ParaOptic[P, X, Y, DP, DX, DY]":
+        """The same, with a name by which pictures and messages call it: a layer, or all that it is composed of."""
+        return ParaOptic(self.params, self.optic.named(name), self.source, self.target)
 
     def __rshift__(
         self, other: "ParaOptic[Q, Y, Z, DQ, DY, DZ]"
@@ -96,7 +102,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
     @property
     def path(self) -> "tuple[ParaOptic[Any, Any, Any], ...]":
         """The layers that it is composed of, in reading order."""
-        optic, params = self.optic, cast("Any", self.params)
+        optic, params = unnamed(self.optic), cast("Any", self.params)
         if not isinstance(optic, Sequence):
             return (self,)
         first = _typed(params[0], optic.first, self.source)
@@ -104,16 +110,24 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
 
     @property
     def name(self) -> str:
-        """What the layer is called; of a composite, its layers' names."""
+        """What it is called; of a composite without a name, its layers' names."""
         optic = self.optic
         if isinstance(optic, Sequence):
             return " >> ".join(layer.name for layer in self.path)
-        return optic.name if isinstance(optic, Layer) else type(optic).__name__.strip("_").lower()
+        return optic.name if isinstance(optic, Layer | Named) else type(optic).__name__.strip("_").lower()
 
     @property
     def param_types(self) -> tuple[str, ...]:
         """The types of the parameters, layer by layer: `<4,2>` for a matrix, `<0>` for none."""
         return tuple(_param_type(layer.params) for layer in self.path)
+
+
+def _given(pair: tuple[tuple[()], V]) -> V:
+    return pair[1]
+
+
+def _given_back(change: DV) -> tuple[tuple[()], DV]:
+    return (), change
 
 
 def _param_type(params: Any) -> str:

@@ -11,7 +11,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from ._optic import Optic
+from ._optic import Named, Optic
 from ._reverse import pullback
 
 
@@ -20,11 +20,15 @@ AnyOptic = Optic[Any, Any, Any, Any]
 
 @final
 class Layer(Optic[Any, Any, Any, Any]):
-    """`(f, R[f])` of a map `P × X → Y`; where `inputs` is false `X` is data, and its changes are `()`."""
+    """`(f, R[f])` of a map `P × X → Y`; where `inputs` is false `X` is data, and its changes are `()`.
+
+    It knows its name and how many numbers its parameters are, for pictures.
+    """
 
     fn: Callable[[Any, Any], Any]
     name: str = eqx.field(static=True)
-    inputs: bool = eqx.field(static=True, default=True)
+    size: int = eqx.field(static=True)
+    inputs: bool = eqx.field(static=True)
 
     def forward(self, pair: Any, /) -> tuple[Any, Any]:
         params, x = pair
@@ -112,13 +116,15 @@ class Batched(Optic[Any, Any, Any, Any]):
 def over_batch(optic: AnyOptic) -> AnyOptic:
     """The same over an axis in front: `Batched`, taken inside, where a layer is differentiated as a whole."""
     match optic:
-        case Layer(fn, name, inputs):
-            return Layer(jax.vmap(fn, in_axes=(None, 0)), name, inputs)
+        case Layer(fn, name, size, inputs):
+            return Layer(jax.vmap(fn, in_axes=(None, 0)), name, size, inputs)
         case Sequence(first, second):
             return Sequence(over_batch(first), over_batch(second))
         case Beside(first, second):
             return Beside(over_batch(first), over_batch(second))
         case Along(cell, inner):
             return Along(cell, over_batch(inner))
+        case Named(inner, name):
+            return Named(over_batch(inner), name)
         case _:
             return Batched(optic)

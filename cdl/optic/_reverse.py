@@ -40,10 +40,10 @@ class Reverse(Optic[Any, Any, Any, Any]):
 
 def pullback(fn: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     """`jax.vjp` in the floating numbers of `x`."""
-    numbers, rest = eqx.partition(x, _changes)
+    numbers, rest = eqx.partition(x, changes)
     return jax.vjp(lambda numbers: fn(eqx.combine(numbers, rest)), numbers)
 
 
-def _changes(x: Any) -> bool:
+def changes(x: Any) -> bool:
     """Whether it is a floating number, or an array of them."""
     return isinstance(x, float | complex) or (hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.inexact))

@@ -15,6 +15,7 @@ In a batch, changes that are added mod 2 would cancel: two samples that want the
 is. So votes are counted: for a bit, how many samples it matters to, and how many of them want it changed.
 """
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -31,9 +32,22 @@ from ._parametric import Batched
 from .optimisers import Optimiser
 
 
-ERROR: Optic[tuple[Array, Array], Array] = z2.reverse(lambda pair: pair[0] + pair[1])
-WHOLE: Optic[Array, tuple[()], Array, tuple[()]] = to_optic(Lens(lambda error: (), lambda error, _: error))
-FLIP = Optimiser(lambda p: p, to_optic(Lens(lambda p: p, lambda p, change: jnp.mod(p + change, 2))))
+def _error(pair: tuple[Array, Array]) -> Array:
+    return pair[0] + pair[1]
+
+
+def _flipped(p: Array, change: Array) -> Array:
+    return jnp.mod(p + change, 2)
+
+
+def _kept(name: str, put: Callable[[Array, Any], Array]) -> Optimiser:
+    return Optimiser(lambda p: p, to_optic(Lens(lambda p: p, put)).named(name))
+
+
+ERROR: Optic[tuple[Array, Array], Array] = z2.reverse(_error).named("error")
+_END: Lens[Array, tuple[()], Array, tuple[()]] = Lens(lambda error: (), lambda error, _: error)
+WHOLE = to_optic(_END).named("rate")
+FLIP = _kept("flip", _flipped)
 
 
 def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
@@ -45,12 +59,17 @@ def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
         minterms = jnp.prod(x[None, :] + others, axis=1)  # the factor is x where the bit is 1, and 1 + x where it is 0
         return minterms @ entries
 
-    return ParaOptic(jnp.zeros((2**inputs, outputs)), z2.reverse(at))
+    return ParaOptic(jnp.zeros((2**inputs, outputs)), z2.reverse(at).named("table"))
 
 
 def parity(inputs: int) -> ParaOptic[Array, Array, Array]:
     """The sum of some of the bits: which of them are the parameters, at first none."""
-    return ParaOptic(jnp.zeros(inputs), z2.reverse(lambda pair: jnp.sum(pair[0] * pair[1])[None]))
+
+    def at(pair: tuple[Array, Array]) -> Array:
+        chosen, x = pair
+        return jnp.sum(chosen * x)[None]
+
+    return ParaOptic(jnp.zeros(inputs), z2.reverse(at).named("parity"))
 
 
 def ascend(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Array, Array], Array]:
@@ -70,7 +89,7 @@ def majority(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Arra
         concerned, _ = rows.backward(residual, jnp.ones_like(error))
         return (wanted, concerned), dx
 
-    counting: Any = Optic.of(rows.forward, votes)
+    counting: Any = Optic.of(rows.forward, votes).named(model.name)
     return supervised(ParaOptic(model.params, counting), ERROR, _MAJORITY, rate=WHOLE)
 
 
@@ -79,4 +98,4 @@ def _decided(p: Array, votes: tuple[Array, Array]) -> Array:
     return jnp.where(2 * wanted > concerned, 1 - p, p)
 
 
-_MAJORITY = Optimiser(lambda p: p, to_optic(Lens(lambda p: p, _decided)))
+_MAJORITY = _kept("majority", _decided)

@@ -51,7 +51,7 @@ def dense(
     """`x ↦ σ(M x + b)`; without `fn`, no activation."""
     start = eqx.nn.Linear(inputs, outputs, key=key)
     affine = linear(inputs, outputs, key=key).at(start.weight) >> bias(outputs, start.bias)
-    return affine if fn is None else affine >> activation(fn)
+    return (affine if fn is None else affine >> activation(fn)).named("dense")
 
 
 def conv(

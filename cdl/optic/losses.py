@@ -33,7 +33,7 @@ def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Arr
         total = jnp.sum(jnp.square(prediction - target)) / 2
         return total / prediction.size if reduction == "mean" else total
 
-    return reverse(half_the_square)
+    return reverse(half_the_square).named("mse")
 
 
 def cross_entropy() -> Optic[tuple[Array, Array], Array]:
@@ -48,7 +48,7 @@ def cross_entropy() -> Optic[tuple[Array, Array], Array]:
         _refuse_unless_alike("cross_entropy", target, scores)
         return -jnp.mean(jnp.sum(target * logs, axis=-1))
 
-    return reverse(of_scores)
+    return reverse(of_scores).named("cross entropy")
 
 
 def dot() -> Optic[tuple[Array, Array], Array]:
@@ -59,7 +59,7 @@ def dot() -> Optic[tuple[Array, Array], Array]:
         _refuse_unless_alike("dot", direction, prediction)
         return jnp.sum(direction * prediction)
 
-    return reverse(along)
+    return reverse(along).named("dot")
 
 
 def rate(eta: float) -> Optic[Array, tuple[()], Array, tuple[()]]:
@@ -72,7 +72,7 @@ def rate(eta: float) -> Optic[Array, tuple[()], Array, tuple[()]]:
             )
         return ()
 
-    return to_optic(Lens(end, lambda loss, _: jnp.full_like(loss, eta)))
+    return to_optic(Lens(end, lambda loss, _: jnp.full_like(loss, eta))).named("rate")
 
 
 def _refuse_unless_alike(name: str, target: Any, prediction: Any) -> None:

@@ -41,23 +41,23 @@ class Optimiser(eqx.Module):
 
 def descent(rate: float) -> Optimiser:
     """Gradient descent, `p − ε g`."""
-    return _plain(lambda p, g: p - rate * g)
+    return _plain("descent", lambda p, g: p - rate * g)
 
 
 def ascent(rate: float = 1.0) -> Optimiser:
     """Gradient ascent, `p + ε g`; as it stands, addition."""
-    return _plain(lambda p, g: p + rate * g)
+    return _plain("ascent", lambda p, g: p + rate * g)
 
 
 def momentum(rate: float, decay: float = 0.9) -> Optimiser:
     """A step in the direction of a decaying sum of changes."""
-    return Optimiser(lambda p: (_zeros(p), p), to_optic(Lens(_second, _heavy(rate, decay))))
+    return _lens("momentum", lambda p: (_zeros(p), p), _second, _heavy(rate, decay))
 
 
 def nesterov(rate: float, decay: float = 0.9) -> Optimiser:
     """Momentum, with the change taken a step ahead. It keeps the point itself; optax keeps the one ahead."""
     ahead = lambda state: _each(lambda w, p: p - decay * w, state[0], state[1])
-    return Optimiser(lambda p: (_zeros(p), p), to_optic(Lens(ahead, _heavy(rate, decay))))
+    return _lens("nesterov", lambda p: (_zeros(p), p), ahead, _heavy(rate, decay))
 
 
 def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser:
@@ -68,7 +68,7 @@ def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser:
         return s, _each(lambda p, g, s: p - rate * g / (delta + jnp.sqrt(s)), state[1], g, s)
 
     begin = lambda p: (_each(lambda x: jnp.full_like(x, start), p), p)
-    return Optimiser(begin, to_optic(Lens(_second, put)))
+    return _lens("adagrad", begin, _second, put)
 
 
 def adam(rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1e-8) -> Optimiser:
@@ -83,7 +83,7 @@ def adam(rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1
         return t, m, v, _each(moved, p, m, v)
 
     begin = lambda p: (jnp.zeros((), jnp.int32), _zeros(p), _zeros(p), p)
-    return Optimiser(begin, to_optic(Lens(lambda state: state[3], put)))
+    return _lens("adam", begin, lambda state: state[3], put)
 
 
 def from_optax(transformation: optax.GradientTransformation) -> Optimiser:
@@ -95,11 +95,17 @@ def from_optax(transformation: optax.GradientTransformation) -> Optimiser:
             updates, kept = transformation.update(g, kept, p)
         return kept, optax.apply_updates(p, updates)
 
-    return Optimiser(lambda p: (transformation.init(p), p), to_optic(Lens(_second, put)))
+    return _lens("optax", lambda p: (transformation.init(p), p), _second, put)
 
 
-def _plain(step: Callable[[Any, Any], Any]) -> Optimiser:
-    return Optimiser(lambda p: p, to_optic(Lens(lambda p: p, lambda p, g: _each(step, p, g))))
+def _plain(name: str, step: Callable[[Any, Any], Any]) -> Optimiser:
+    return _lens(name, lambda p: p, lambda p: p, lambda p, g: _each(step, p, g))
+
+
+def _lens(
+    name: str, start: Callable[[Any], Any], get: Callable[[Any], Any], put: Callable[[Any, Any], Any]
+) -> Optimiser:
+    return Optimiser(start, to_optic(Lens(get, put)).named(name))
 
 
 def _heavy(rate: float, decay: float) -> Callable[[Any, Any], Any]:

@@ -123,13 +123,19 @@ def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
     return Optic.of(forward, lambda pull, dy: _mod_2(pull(dy)[0]))
 
 
-XOR: Optic[tuple[Array, Array], Array] = Optic.of(lambda xy: (xy[0] ^ xy[1], ()), lambda _, d: (d, d))
-AND: Optic[tuple[Array, Array], Array] = Optic.of(lambda xy: (xy[0] & xy[1], xy), lambda xy, d: (xy[1] & d, xy[0] & d))
-NOT: Optic[Array, Array] = Optic.of(lambda x: (~x, ()), lambda _, d: d)
-COPY: Optic[Array, tuple[Array, Array]] = Optic.of(lambda x: ((x, x), ()), lambda _, d: d[0] ^ d[1])
-DISCARD: Optic[Array, tuple[()], Array, tuple[()]] = Optic.of(lambda x: ((), x), lambda x, _: x ^ x)
-MIDDLE: Optic[Any, Any, Any, Any] = Optic.iso(lambda v: _middle(v), lambda v: _middle(v))
-OR: Optic[tuple[Array, Array], Array] = (COPY @ COPY) >> MIDDLE >> (AND @ XOR) >> XOR
+def _gate(name: str, forward: Callable[[Any], Any], backward: Callable[[Any, Any], Any]) -> Optic[Any, Any, Any, Any]:
+    return Optic.of(forward, backward).named(name)
+
+
+XOR: Optic[tuple[Array, Array], Array] = _gate("xor", lambda xy: (xy[0] ^ xy[1], ()), lambda _, d: (d, d))
+AND: Optic[tuple[Array, Array], Array] = _gate(
+    "and", lambda xy: (xy[0] & xy[1], xy), lambda xy, d: (xy[1] & d, xy[0] & d)
+)
+NOT: Optic[Array, Array] = _gate("not", lambda x: (~x, ()), lambda _, d: d)
+COPY: Optic[Array, tuple[Array, Array]] = _gate("copy", lambda x: ((x, x), ()), lambda _, d: d[0] ^ d[1])
+DISCARD: Optic[Array, tuple[()], Array, tuple[()]] = _gate("discard", lambda x: ((), x), lambda x, _: x ^ x)
+MIDDLE: Optic[Any, Any, Any, Any] = Optic.iso(lambda v: _middle(v), lambda v: _middle(v)).named("middle four")
+OR: Optic[tuple[Array, Array], Array] = ((COPY @ COPY) >> MIDDLE >> (AND @ XOR) >> XOR).named("or")
 
 
 def _mod_2(tree: Any) -> Any:

@@ -28,7 +28,7 @@ from cdl import (
     TreeF,
     Writer,
 )
-from cdl.parametric import free, lax_algebra, LaxAlgebra, square
+from cdl.parametric import free_algebra, lax_algebra, LaxAlgebra, square
 
 
 def gates(p: Any, layer: Any) -> Any:
@@ -42,10 +42,10 @@ def cell(p: Any, layer: Any) -> Any:
 TIMES = Writer(Monoid(0, lambda m, n: m + n))
 CASES = {
     "a fold of trees": (
-        free(TreeF, Para((2, 3), gates)), 5,
+        free_algebra(TreeF, Para((2, 3), gates)), 5,
         Fork(Pure(Leaf(1)), Fork(Pure(Fork(Pure(4), Leaf(2))), Pure(Pure(7)))),
     ),
-    "a fold of lists": (free(ListF, Para((2, 3), cell)), 5, Cons(1, Pure(Cons(2, Pure(7))))),
+    "a fold of lists": (free_algebra(ListF, Para((2, 3), cell)), 5, Cons(1, Pure(Cons(2, Pure(7))))),
     "a layer any number of times": (
         lax_algebra(TIMES, Para(3, lambda p, times: p ** times[0] * times[1])), 5, (2, (3, 7)),
     ),
@@ -91,7 +91,7 @@ def test_a_first_state_is_there_only_where_there_is_nothing():
 
 def test_the_square_of_a_fold_is_the_multiplication_at_trees_of_one_layer():
     alg = Para((2, 3), gates)
-    of_fold, of_monad = square(alg), free(TreeF, alg).multiplication
+    of_fold, of_monad = square(alg), free_algebra(TreeF, alg).multiplication
     layer = Fork(Fork(Leaf(1), Leaf(2)), Leaf(3))
     one_layer = fmap(Pure, layer)  # its variables are trees, which are trees with variables of which there are none
     for pair in (((2, 3), (2, 3)), ((2, 3), (5, 7))):
@@ -119,4 +119,4 @@ def test_a_functor_lifts_with_its_2_cells():
 def test_folding_with_a_variable_free_tree_is_cata():
     alg = Para((2, 3), gates)
     tree = Fork(Leaf(1), Fork(Leaf(2), Leaf(5)))
-    assert free(TreeF, alg).action(tree) == cata(algebra(lambda layer: gates((2, 3), layer)))(tree)
+    assert free_algebra(TreeF, alg).action(tree) == cata(algebra(lambda layer: gates((2, 3), layer)))(tree)

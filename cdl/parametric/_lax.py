@@ -6,7 +6,7 @@
 | a lax algebra `(A, (P, a : P × T A → A), ε, δ)`             | `LaxAlgebra(T, a, ε, δ)`; `lax_algebra(T, a)`          |
 | `ε : P → 1`, from the identity to `a ∘ η`                   | `unit`: a square                                       |
 | `δ : P → P × P`, from `a ∘ T a` to `a ∘ μ`                  | `multiplication`: a square                             |
-| algebras of `F` are those of the free monad on it           | `free(F, α)`                                           |
+| algebras of `F` are those of the free monad on it           | `free_algebra(F, α)`                                   |
 
 A parametric endofunctor generates a parametric monad, the free one; a recurrent or recursive network is a lax algebra
 of it. The equations that `ε` and `δ` have to satisfy are those of a comonoid on `P`, whatever the monad. So weights are
@@ -71,7 +71,7 @@ def lift_along(monad: Monad, f: Para[P, X, Y], /) -> Para[P, Any, Any]:
     return Para(f.params, _LiftedAlong(monad, f.fn))
 
 
-def free(signature: Any, alg: Para[P, Base[T, A], A], /) -> LaxAlgebra[P, A]:
+def free_algebra(signature: Any, alg: Para[P, Base[T, A], A], /) -> LaxAlgebra[P, A]:
     """A parametric algebra of a signature as one of its free monad: it reads trees with variables."""
     return lax_algebra(FreeMonad(signature), Para(alg.params, _Interpreted(alg.fn)))
 

@@ -13,9 +13,12 @@ the other, and nothing is computed that was not before.
 """
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, overload, TypeVar
 
 import equinox as eqx
+
+from ..algebra import Algebra
+from ..functor import Base
 
 
 P = TypeVar("P")
@@ -25,6 +28,8 @@ Y = TypeVar("Y")
 Z = TypeVar("Z")
 V = TypeVar("V")
 W = TypeVar("W")
+T = TypeVar("T")
+A = TypeVar("A")
 
 
 class Para(eqx.Module, Generic[P, X, Y]):
@@ -33,8 +38,14 @@ class Para(eqx.Module, Generic[P, X, Y]):
     params: P
     fn: Callable[[P, X], Y]
 
+    @overload
     @staticmethod
-    def of(module: Callable[[X], Y]) -> "Para[Any, X, Y]":
+    def of(module: Algebra[Base[T, A], A], /) -> "Para[Any, Base[T, A], A]": ...
+    @overload
+    @staticmethod
+    def of(module: Callable[[V], W], /) -> "Para[Any, V, W]": ...
+    @staticmethod
+    def of(module: Any, /) -> "Para[Any, Any, Any]":
         """A module as a parametric map: its floating arrays are the parameters, in its own structure."""
         params, rest = eqx.partition(module, eqx.is_inexact_array)
         return Para(params, _Joined(rest))

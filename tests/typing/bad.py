@@ -10,6 +10,7 @@ from good import (
     Add,
     at_once,
     beside,
+    by,
     chosen,
     countdown,
     counted,
@@ -24,6 +25,7 @@ from good import (
     in_pairs,
     insert,
     kept,
+    label,
     Lam,
     learner,
     Lit,
@@ -40,6 +42,7 @@ from good import (
     one,
     program,
     reader,
+    reads,
     recurrence,
     Return,
     rows,
@@ -106,6 +109,7 @@ from cdl import (
     Node,
     Optic,
     optimisers,
+    Para,
     para,
     parallel,
     ParaOptic,
@@ -124,10 +128,12 @@ from cdl import (
     supervised,
     to_lens,
     unfold,
+    unroll,
     z2,
     zygo,
 )
 from cdl.functor import Fix1of2, Fix2of2
+from cdl.parametric import square
 
 
 # Signatures and algebras.
@@ -444,3 +450,13 @@ supervised(dense, losses.mse(), losses.rate(0.1))  # error
 learner.step(learner.state, seeds)  # error
 wrong_parameters: tuple[str, str] = learner.params(learner.state)  # error
 dream(dense, "dream", losses.dot(), optimisers.adam(0.1))  # error
+
+
+# Parametric maps, and tying.
+by >> by  # error
+by.reparametrise(spell, at=3)  # error
+label.reparametrise(spell, at="three")  # error
+wrong_parameters_of_two: Para[tuple[str, float], int, str] = by >> label  # error
+unroll(reads, numbers)  # error
+unroll(by, tree)  # error
+square(label)  # error

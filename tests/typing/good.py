@@ -1,7 +1,7 @@
 """What must type-check: signatures, algebras and coalgebras as users write them, with every scheme. Run by no one."""
 
 from collections.abc import Callable
-from typing import assert_type, Generic, Never, TypeAlias, TypeVar, Union
+from typing import Any, assert_type, Generic, Never, TypeAlias, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -29,6 +29,7 @@ from cdl import (
     dyna,
     Either,
     elgot,
+    fanout,
     feedback,
     Fix,
     fmap,
@@ -50,6 +51,7 @@ from cdl import (
     Link,
     List,
     ListF,
+    ListMonad,
     Lists,
     losses,
     Many,
@@ -62,6 +64,7 @@ from cdl import (
     optimisers,
     pack,
     Packed,
+    Para,
     para,
     parallel,
     ParaOptic,
@@ -91,12 +94,16 @@ from cdl import (
     to_lens,
     to_list,
     to_optic,
+    two_cells,
     unfold,
+    unroll,
+    Untied,
     z2,
     Z2Map,
     zygo,
 )
 from cdl.functor import Fix1of2, Fix2of2
+from cdl.parametric import free_algebra, lax_algebra, LaxAlgebra, Square, square
 
 
 X = TypeVar("X", covariant=True)
@@ -551,3 +558,31 @@ assert_type(dense >> layers.activation(jnp.tanh), ParaOptic[tuple[tuple[Array, A
 assert_type(learner.step(learner.state, scored)[1], Array)
 assert_type(learner.params(learner.state), tuple[Array, Array])
 assert_type(dream(dense, jnp.ones(2), losses.dot(), optimisers.descent(0.1)).params(scored), Array)
+
+
+# Parametric maps, and tying.
+def scaled(p: float, n: int) -> float:
+    return p * n
+
+
+def labelled(p: str, x: float) -> str:
+    return p + str(x)
+
+
+def pooled(p: float, xs: tuple[float, ...]) -> float:
+    return sum(xs) + p
+
+
+by, label, reads = Para(2.0, scaled), Para("kg", labelled), Para.of(net)
+assert_type(by >> label, Para[tuple[float, str], int, str])
+assert_type(by @ label, Para[tuple[float, str], tuple[int, float], tuple[float, str]])
+assert_type(fanout(by, by), Para[tuple[float, float], int, tuple[float, float]])
+assert_type(label.reparametrise(spell, at=3), Para[int, float, str])
+assert_type(two_cells.delta(2)(1.0), tuple[float, float])
+assert_type(Para.of(measure), Para[Any, str, float])
+assert_type(reads, Para[Any, Base[Expr, Vector], Vector])
+assert_type(unroll(reads, tree), Untied[Any, Vector])
+assert_type(unroll(reads, tree)(), Vector)
+assert_type(square(reads), Square[Any, tuple[Any, Any]])
+assert_type(free_algebra(ExprF, reads), LaxAlgebra[Any, Vector])
+assert_type(lax_algebra(ListMonad(), Para(1.0, pooled)), LaxAlgebra[float, float])

@@ -214,6 +214,13 @@ def test_an_adversarial_pair_has_one_critic_twice_along_its_copy_and_an_optimise
     assert [there[box.key, copy.key] for name in ("descent", "ascent") for box in called(diagram, name)] == [1, 1]
 
 
+def test_an_optimiser_of_nothing_stands_beside_the_others():
+    for made in ((TANH, LINEAR), (LINEAR, TANH), (TANH, TANH)):
+        diagram = draw(gan(*made, DESCENT, optimisers.ascent(), payoff=losses.dot())).diagram
+        well_drawn(diagram)
+        assert diagram.count("box") == 8
+
+
 def test_an_exchange_is_drawn_as_a_crossing_of_wires():
     diagram = draw((reverse(jnp.sin) @ reverse(jnp.cos)) >> Optic.swap()).diagram
     well_drawn(diagram)

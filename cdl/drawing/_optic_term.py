@@ -14,7 +14,7 @@ A wire is two, there and back. Where an optic out of a pair has parameters to ta
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias, Union
 
 from ..optic import _lens, _optic as o, _para_optic, _parametric as p
 from ..optic._learners import _data_apart, _twice
@@ -24,7 +24,7 @@ from ._term import join, name, pair, Space
 
 
 @dataclass
-class Piece:
+class Wires:
     """What is on the left, on the right, and above."""
 
     source: Space
@@ -33,57 +33,60 @@ class Piece:
 
 
 @dataclass
-class Box(Piece):
+class Box(Wires):
     name: str
 
 
 @dataclass
-class Same(Piece):
+class Same(Wires):
     pass
 
 
 @dataclass
-class Cross(Piece):
+class Cross(Wires):
     first: Space
 
 
 @dataclass
-class Then(Piece):
-    first: Piece
-    second: Piece
+class Then(Wires):
+    first: "Piece"
+    second: "Piece"
 
 
 @dataclass
-class Beside(Piece):
-    first: Piece
-    second: Piece
+class Beside(Wires):
+    first: "Piece"
+    second: "Piece"
 
 
 @dataclass
-class Along(Piece):
-    inner: Piece
-    cell: Piece
+class Along(Wires):
+    inner: "Piece"
+    cell: "Piece"
 
 
 @dataclass
-class Named(Piece):
-    inner: Piece
+class Named(Wires):
+    inner: "Piece"
     name: str
 
 
 @dataclass
-class Bent(Piece):
+class Bent(Wires):
     """The first wires on the left rise, and the last of those above fall to the left, `before` the others or behind."""
 
-    inner: Piece
+    inner: "Piece"
     rise: Space
     fall: Space
     before: bool = True
 
 
 @dataclass
-class Twice(Piece):
-    inner: Piece
+class Twice(Wires):
+    inner: "Piece"
+
+
+Piece: TypeAlias = Union[Box, Same, Cross, Then, Beside, Along, Named, Bent, Twice]
 
 
 def plain(optic: Any) -> Piece:

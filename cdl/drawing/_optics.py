@@ -44,8 +44,6 @@ def picture(piece: Piece) -> Picture:
             return _bent(picture(f), rise.wires(), fall.wires(), before)
         case Twice(inner=f):
             return _doubled(picture(f))
-        case _:
-            raise AssertionError(piece)
 
 
 def _box(words: str, source: Space, target: Space, above: Space) -> Picture:
@@ -136,7 +134,7 @@ def _across(cell: Piece, wires: list[Pair], made: Picture, bottom: int) -> list[
             return _across(f, wires[:n], made, bottom) + _across(g, wires[n:], made, bottom)
     words = cell.name if isinstance(cell, Box | Named) else "swap" if isinstance(cell, Cross) else "r"
     ends, tops = loose(wires), _places(cell.source, STEP)
-    columns = [end.at[0] for end in ends] or [(made.first + made.last) // 2]
+    columns = [end.at[0] for end in ends] or [made.last + 4]
     x, right = min(columns) - 2, max(columns) + 2
     more = max(0, max(len(words) + 4, STEP * (sum(map(len, tops)) - 1) + 5) - (right - x + 1))
     made.make_room(right + 1, more - more // 2)

@@ -1,6 +1,6 @@
 """Every page runs: README.md and `tutorials/*.md`, top to bottom, each as one module.
 
-README.md and all of cdl on one page run with the other tests, the rest by themselves: `make pages`.
+README.md runs with the other tests, the rest by themselves: `make pages`.
 Pages that `make tutorials` renders from a script are not run again here: each carries the hash of the script that it
 was rendered from, and that hash has to be the script's.
 """
@@ -20,7 +20,6 @@ FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 RENDERED = re.compile(r"<!-- rendered from (\S+), sha256 (\w+) -->")
 ALL = [ROOT / "README.md", *sorted(ROOT.glob("tutorials/*.md"))]
 WRITTEN = [page for page in ALL if not RENDERED.search(page.read_text())]
-ALWAYS = {"README", "all-of-cdl"}
 SCRIPTS = sorted(ROOT.glob("tutorials/*.py"))
 
 
@@ -36,7 +35,7 @@ def run(text: str, name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> typ
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(x, id=x.stem, marks=[] if x.stem in ALWAYS else pytest.mark.page) for x in WRITTEN],
+    [pytest.param(x, id=x.stem, marks=[] if x.stem == "README" else pytest.mark.page) for x in WRITTEN],
 )
 def test_page_runs(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # what a page saves is not left in the tree

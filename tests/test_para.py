@@ -97,7 +97,7 @@ def test_a_functor_lifts_by_its_strength():
     close(lift(F >> G)(Fork(AT, -AT)), (lift(F) >> lift(G))(Fork(AT, -AT)), 1e-6)
 
 
-@pytest.mark.parametrize("seed", [3, 5, 12])
+@pytest.mark.parametrize("seed", [3, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (5, 12))])
 def test_the_gradient_of_the_tied_network_is_the_sum_of_the_untied_ones(seed):
     with jax.enable_x64(True):
         signature, _ = random_signature(seed)

@@ -134,8 +134,9 @@ def test_a_network_is_the_same_function_with_the_same_gradient_as_its_plain_twin
     assert eqx.tree_equal(slope, expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("name", ["tree_rnn", "gated", "child_sum"])
-@pytest.mark.parametrize("signature", ["labelled", "rose"])
+@pytest.mark.parametrize(
+    ("signature", "name"), [("labelled", "tree_rnn"), ("labelled", "gated"), ("rose", "gated"), ("rose", "child_sum")]
+)
 def test_a_network_is_folded_as_it_is_defined_with_dropout_too(getkey, cases, signature, name):
     from cdl import cata, fold, pack
 

@@ -9,15 +9,18 @@ import os
 import zlib
 from collections.abc import Callable
 
-
-# The suite compiles much and runs little of it: half the time is saved by leaving out what makes programs fast.
-os.environ["XLA_FLAGS"] = os.environ.get("XLA_FLAGS", "") + " --xla_backend_optimization_level=0"
-
 import hypothesis
 import jax
 import jax.random as jr
 import pytest
 
+
+# The suite compiles much and runs little of it: half the time is saved by leaving out what makes programs fast. XLA
+# reads this when it first has something to do; an option that it does not know would end the process.
+quick = ["--xla_backend_optimization_level=0"]
+if jax.__version_info__ < (0, 11):
+    quick.append("--xla_cpu_use_fusion_emitters=false")
+os.environ["XLA_FLAGS"] = " ".join([os.environ.get("XLA_FLAGS", ""), *quick])
 
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -28,9 +31,11 @@ hypothesis.settings.load_profile("cdl")
 
 
 def pytest_collection_finish() -> None:
-    """What has been imported by now stays: the garbage collector need not go through it again and again."""
+    """What has been imported by now stays, and tracing leaves much behind that is soon dropped by itself: the garbage
+    collector need not go through it all again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture

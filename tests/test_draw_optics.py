@@ -7,7 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from hypothesis import given, settings, strategies as st
+import pytest
+from hypothesis import example, given, settings, strategies as st
 from well_drawn import crossings, well_drawn
 
 from cdl import (
@@ -26,6 +27,7 @@ from cdl import (
     optimisers,
     Para,
     ParaOptic,
+    PortMismatch,
     reverse,
     supervised,
     to_lens,
@@ -147,6 +149,7 @@ def built(term: Any) -> tuple[Any, int, int, int, int]:
 
 @settings(max_examples=25)
 @given(terms)
+@example(("along", (">>", "tanh", "tanh"), "scaled"))
 def test_a_term_is_drawn_box_for_box_and_port_for_port_with_every_wire_there_and_back(term):
     optic, boxes, above, left, right = built(term)
     drawing = draw(optic)
@@ -201,6 +204,29 @@ def test_an_autoencoder_has_its_input_for_target():
     changes = {n.key: n.lines[0] for n in diagram.nodes if n.kind == "port" and n.lines[0].endswith("′")}
     found = {changes[w.target]: w.source for w in diagram.wires if w.target in changes}
     assert found == {"input′": first.key, "target′": loss.key}
+
+
+def boxes(optic: Any) -> int:
+    return sum(node.kind == "box" for node in draw(optic).diagram.nodes)
+
+
+def test_a_lens_with_a_way_back_of_its_own_is_one_box():
+    both = Lens(jnp.sin, lambda x, dy: dy) >> Lens(jnp.cos, lambda x, dy: dy)
+    smooth = to_lens(reverse(jnp.sin) >> reverse(jnp.cos))
+    assert boxes(both) == boxes(smooth) == boxes(jax.tree.map(lambda x: x, smooth)) == 2
+    assert boxes(Lens(both.get, lambda x, dy: -dy)) == boxes(Lens(both.get, smooth.put)) == 1
+
+
+def test_what_is_no_floating_number_is_not_learnt_in_either_picture():
+    para = Para((jnp.ones(3), jnp.array(2)), lambda params, x: params[0] * x)
+    assert "ℝ³" in draw(para).text
+    assert "ℝ³" in draw(ParaOptic.of(para)).text
+
+
+@pytest.mark.parametrize("made", [layers.dense(2, 3, jnp.tanh, key=jr.key(0)), reverse(lambda x: jnp.ones(2) @ x)])
+def test_an_input_that_does_not_fit_is_refused_by_name(made):
+    with pytest.raises(PortMismatch, match=r"does not take f32\[5\].*Give"):
+        draw(made, jnp.ones(5))
 
 
 def test_an_adversarial_pair_has_one_critic_twice_along_its_copy_and_an_optimiser_each():

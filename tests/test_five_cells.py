@@ -34,7 +34,7 @@ from cdl import (
 from cdl_arch.folding import bidirectional, elman, FromEnd, gru, horner, lstm
 from cdl_arch.mealy import FullRNN, sums
 from cdl_arch.moore import every_word, Recogniser
-from cdl_arch.recursive import child_sum, circuits, gated, n_ary, tree_rnn
+from cdl_arch.recursive import child_sum, gated, n_ary, nand_circuits, tree_rnn
 from cdl_arch.train import train
 from cdl_arch.unfolding import Decoder, generator, Seq2Seq
 
@@ -349,7 +349,7 @@ def test_what_is_before_and_behind_is_learnt_by_reading_from_both_ends():
     "name", ["n_ary", *(pytest.param(n, marks=pytest.mark.slow) for n in ("tree_rnn", "gated", "child_sum"))]
 )
 def test_what_comes_out_of_circuits_is_a_fold_and_is_learnt(name):
-    trees, bits = circuits(64, 3, key=jr.key(0))
+    trees, bits = nand_circuits(64, 3, key=jr.key(0))
     assert 0.3 < float(bits.mean()) < 0.8
     shown = lambda state: state if name == "tree_rnn" else state.hidden
     loss = lambda net, batch, key: optax.sigmoid_binary_cross_entropy(

@@ -248,5 +248,5 @@ def test_a_map_of_parameters_is_a_2_cell_where_it_is_and_not_elsewhere():
     of_numbers = Para((3.0, 0.0), affine), Para(3.0, lambda p, x: p * x)
     back_and_forth = (lambda p: (p, 0.0), lambda dp: dp[0])
     laws.two_cell(*map(ParaOptic.of, of_numbers), back_and_forth, 5.0)
-    with pytest.raises(LawBroken, match=r"the left side gives `5.0` where the right gives `Array\(25"):
+    with pytest.raises(LawBroken, match=r"the left side gives `.*5\..*` where the right gives `Array\(25"):
         laws.two_cell(*map(ParaOptic.of, of_numbers), (back_and_forth[0], lambda dp: dp[1]), 5.0)  # back the wrong way

@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 from ..functor import MealyF, MooreF
 from ..functor._read import layout
 from ..functor.poly import by_sort, lettered
+from ..optic._reverse import numbers
 from ..parametric._family import Kinds
 from ._diagram import Canvas, Diagram
 from ._strings import parameter, space
-from ._term import name, numbers
+from ._term import name
 
 
 class Row(NamedTuple):

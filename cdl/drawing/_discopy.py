@@ -7,6 +7,7 @@
 | `f >> g`, `f @ g`, with `P ⊗ Q ⊗ …`     | both boxes, and a `Swap` where parameters pass other wires   |
 | `fanout(f, g)`                          | a box `copy` on each wire, which has no parameters           |
 | a reparametrisation `r : Q → P`         | a box from `ℝⁿ` to the wires of `P`                          |
+| the name of a composite                 | not kept: diagrams of DisCoPy do not nest                    |
 """
 
 from importlib import import_module

@@ -2,18 +2,18 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 
 from ..functor.poly import subscript
 from ..optic import Learner, ParaOptic
-from ..optic._types import show
+from ..optic._reverse import numbers
+from ..optic._types import show, value_type
 from ._diagram import Canvas, Diagram
 from ._optic_term import Bent, none, parametrised, Piece, plain, takes_parameters, then, Twice
 from ._optics import picture
 from ._picture import Loose, loose, Pair, Picture
-from ._strings import gap, space, split, turns
-from ._term import join, numbers, Space
+from ._strings import gap, shape_of, space, split, turns
+from ._term import join, name, Space
 
 
 Name = tuple[str, str]  # of what goes there, and of what comes back
@@ -25,11 +25,11 @@ def optic_diagram(optic: Any, at: Any = None) -> Diagram:
     if isinstance(optic, Learner):
         return _of_learner(optic, at)
     if isinstance(optic, ParaOptic):
-        source, target = (at, eqx.filter_eval_shape(optic, at)) if at is not None else (optic.source, optic.target)
+        source, target = (at, value_type(optic, at)) if at is not None else (optic.source, optic.target)
         piece = parametrised(optic.optic)
         above = _weights(piece.above, optic.params)
     else:
-        source, target = at, None if at is None else eqx.filter_eval_shape(optic.get, at)
+        source, target = at, None if at is None else shape_of(optic.get, at, name(optic))
         piece = parametrised(optic) if at is None and takes_parameters(optic) else plain(optic)
         above = _names(piece.above, "p")
     return _drawn(piece, _names(piece.source, "x", source), _names(piece.target, "y", target), above)

@@ -16,6 +16,8 @@ A wire is two, there and back. Where an optic out of a pair has parameters to ta
 from dataclasses import dataclass
 from typing import Any, TypeAlias, Union
 
+import equinox as eqx
+
 from ..optic import _lens, _optic as o, _para_optic, _parametric as p
 from ..optic._learners import _data_apart, _twice
 from ..optic._reverse import Reverse
@@ -105,9 +107,9 @@ def plain(optic: Any) -> Piece:
             return Cross(pair(x, y), pair(y, x), none(), x)
         case _lens._FromLens(lens):
             return plain(lens)
-        case _lens.Lens(get):
-            made = getattr(get, "__self__", None)
-            return plain(made) if isinstance(made, o.Optic | _lens._Then | _lens._Beside) else _box(name(get, "lens"))
+        case _lens.Lens(get, put):
+            made = _whole(get, put)
+            return _box(name(get, "lens")) if made is None else plain(made)
         case p.Layer() | p.Sequence() | p.Beside() | p.Along() | p.Batched():
             inner = parametrised(optic)
             return Bent(pair(inner.above, inner.source), inner.target, none(), inner, none(), inner.above)
@@ -115,6 +117,16 @@ def plain(optic: Any) -> Piece:
             return _box(name(fn))
         case _:
             return _box(name(optic))
+
+
+def _whole(get: Any, put: Any) -> Any:
+    """What the two maps of a lens are both of, where they are the two of one optic or of one composite."""
+    made, other = getattr(get, "__self__", None), getattr(put, "__self__", None)
+    if not isinstance(made, o.Optic | _lens._Then | _lens._Beside) or type(made) is not type(other):
+        return None
+    if (get.__name__, put.__name__) != ("get", "put"):
+        return None
+    return made if made is other or bool(eqx.tree_equal(made, other)) else None
 
 
 def parametrised(optic: Any) -> Piece:

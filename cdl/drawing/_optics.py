@@ -182,12 +182,13 @@ def _doubled(made: Picture) -> Picture:
     wires = []
     x = made.first - 3
     for one, other in zip(made.left[:half], made.left[half:], strict=True):
-        if one.there and other.there:
-            row = one.there.at[1]
-            dot = made.spot(" ", "dot", x, row, 1)
-            one.there.end(dot, (x, row))
-            other.there.end(dot, (x, other.there.at[1]), (x, row))
-            wires.append(Pair(Loose(made.strand((x, row), target=dot), False), one.back))
+        assert one.there, "every wire goes there"
+        assert other.there, "every wire goes there"
+        row = one.there.at[1]
+        dot = made.spot(" ", "dot", x, row, 1)
+        one.there.end(dot, (x, row))
+        other.there.end(dot, (x, other.there.at[1]), (x, row))
+        wires.append(Pair(Loose(made.strand((x, row), target=dot), False), one.back))
         x -= 2
     made.left = wires + [Pair(None, other.back) for other in made.left[half:]]
     return made

@@ -5,15 +5,17 @@ identity lets them pass; a copy is a dot; what stands side by side stands one be
 row that its neighbours share, so its size is how far it goes above and below the axis, and across.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import equinox as eqx
 
 from ..functor.poly import superscript
+from ..optic._types import refusing, show
 from ..parametric import Para
 from ._diagram import Canvas, Diagram, Node, Point
-from ._term import Along, Beside, Cross, Fan, Leaf, Named, Same, Space, Term, term_of, Then
+from ._term import Along, Beside, Cross, Fan, Leaf, name, Named, Same, Space, Term, term_of, Then
 
 
 class Size(NamedTuple):
@@ -37,12 +39,21 @@ class End:
         return replace(self, points=self.points + points)
 
 
+def shape_of(fn: Callable[[Any], Any], at: Any, called: str) -> Any:
+    """The type of what a map gives at an input.
+
+    **Raises:** `PortMismatch` where it takes no such input.
+    """
+    with refusing(lambda: f"`{called}` does not take {show(at)}", "Give `draw` an input that it takes, or none."):
+        return eqx.filter_eval_shape(fn, at)
+
+
 def string_diagram(para: Para[Any, Any, Any], at: Any = None) -> Diagram:
     """The string diagram of a parametric map; with an input, its wires have the shapes of arrays."""
     term, canvas = term_of(para), Canvas()
     ins = outs = None
     if at is not None:
-        shape: Any = eqx.filter_eval_shape(para.fn, para.params, at)
+        shape: Any = shape_of(lambda x: para.fn(para.params, x), at, name(para.fn))
         ins, outs = split(at, term.source), split(shape, term.target)
     size = _size(term)
     begin = [canvas.node(_shown(ins, "x", i), "port", 0, row) for i, row in enumerate(_entries(term, size.above))]
@@ -248,4 +259,6 @@ def split(value: Any, wires: Space) -> list[Any]:
     here = wires.found()
     if here.parts is None:
         return [value]
+    if not here.parts:  # nothing, in whatever brackets
+        return []
     return [part for v, w in zip(value, here.parts, strict=True) for part in split(v, w)]

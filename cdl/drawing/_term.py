@@ -13,16 +13,14 @@ A map says nothing of its types, so they are inferred: two ends that are joined 
 to be a product is one wire.
 """
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, Union
 
 import jax
-import numpy as np
 
 from ..algebra._algebra import name_of
-from ..optic._reverse import changes
+from ..optic._reverse import numbers
 from ..parametric import _para as p
 from ..parametric._family import _BySort
 from ..parametric._square import _Fold
@@ -121,11 +119,6 @@ Term: TypeAlias = Union[Leaf, Same, Cross, Then, Beside, Fan, Along, Named]
 def term_of(para: p.Para[Any, Any, Any]) -> Term:
     """The term of a parametric map."""
     return _read(para.fn, para.params)
-
-
-def numbers(params: Any) -> int:
-    """How many numbers there are to learn."""
-    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(params) if changes(x))
 
 
 def name(fn: Any, nameless: str = "f") -> str:

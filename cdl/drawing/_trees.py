@@ -23,6 +23,7 @@ from ..functor import Base
 from ..functor._fmap import pieces
 from ..functor._read import layout
 from ..functor.poly import Const, Exp, Id, ManyOf, Maybe, subscript, superscript
+from ..optic._reverse import numbers
 from ..parametric import Untied
 from ..parametric._para import _Along, Para
 from ..parametric._unroll import _places, _Unrolled
@@ -30,7 +31,7 @@ from ..parametric._uses import Part, parts
 from ..parametric.two_cells import Gather
 from ._diagram import BORDERED, Canvas, Diagram, extent, Kind, Node
 from ._strings import space
-from ._term import name, numbers
+from ._term import name
 
 
 MOST = 150  # how many nodes are drawn; `…` stands for the rest

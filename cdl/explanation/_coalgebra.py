@@ -22,8 +22,8 @@ from .._errors import ForeignLayer, LawBroken
 from ..algebra import ana, likelihood
 from ..algebra._algebra import wants_key
 from ..algebra._unfolds import Choice
-from ..drawing._term import numbers
 from ..drawing._trees import power
+from ..optic._reverse import numbers
 from ..run import follow, Lists, pack, unfold
 from ._measure import gradient, law, shapes
 from ._page import Checked, Explanation

@@ -18,9 +18,10 @@ import numpy as np
 
 from ..algebra import ana
 from ..drawing._strings import space
-from ..drawing._term import name, numbers
+from ..drawing._term import name
 from ..drawing._trees import power
 from ..functor import functor, MealyF, MooreF, respond, StreamF, take
+from ..optic._reverse import numbers
 from ..parametric import Para
 from ..parametric._uses import used_by
 from ..run import run, start, unfold

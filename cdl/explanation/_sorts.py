@@ -14,10 +14,11 @@ from typing import Any, TypeVar, Union
 
 from ..drawing._kinds import formulas
 from ..drawing._strings import space
-from ..drawing._term import name, numbers
+from ..drawing._term import name
 from ..functor import holes
 from ..functor._read import layout, signature_name
 from ..functor.poly import by_sort, lettered, Sum
+from ..optic._reverse import numbers
 from ..parametric._family import Kinds, sort_of
 from ._measure import weights
 from ._page import cut, Weights

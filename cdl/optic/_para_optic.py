@@ -19,13 +19,13 @@ from typing import Any, cast, final, Generic
 
 import equinox as eqx
 import jax
-import numpy as np
 
 from .._errors import PortMismatch
 from ..parametric import Para
 from ._letters import DP, DQ, DV, DW, DX, DY, DZ, P, Q, V, W, X, Y, Z
 from ._optic import Named, Optic, unnamed
 from ._parametric import Along, Beside, Layer, over_batch, Sequence
+from ._reverse import numbers
 from ._types import like, rows, show, value_type
 
 
@@ -49,7 +49,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         """
         para = f if isinstance(f, Para) else Para.of(f)
         named = str(name or getattr(para.fn, "name", None) or getattr(f, "__name__", type(f).__name__))
-        size = sum(map(np.size, jax.tree.leaves(para.params)))
+        size = numbers(para.params)
         return _typed(para.params, Layer(para.fn, named, size, inputs), like(source))
 
     @staticmethod

@@ -9,12 +9,14 @@
 What is no floating number (a label, an index, a tree's shape) has no change: `None` stands where one would be.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, final
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ._letters import X, Y
 from ._optic import Optic
@@ -42,6 +44,11 @@ def pullback(fn: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     """`jax.vjp` in the floating numbers of `x`."""
     numbers, rest = eqx.partition(x, changes)
     return jax.vjp(lambda numbers: fn(eqx.combine(numbers, rest)), numbers)
+
+
+def numbers(params: Any) -> int:
+    """How many numbers there are to learn."""
+    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(params) if changes(x))
 
 
 def changes(x: Any) -> bool:

@@ -31,7 +31,7 @@ def value_type(para: Any, source: Any) -> Any:
     **Raises:** `PortMismatch` where it takes no such input.
     """
     takes = lambda: f"`{para.name}`, whose parameters are {', '.join(para.param_types)}, does not take {show(source)}"
-    with _refusing(takes, "Give it an input that it takes, or change its sizes."):
+    with refusing(takes, "Give it an input that it takes, or change its sizes."):
         return _strong(eqx.filter_eval_shape(lambda params, x: para.optic.get((params, x)), para.params, source))
 
 
@@ -46,12 +46,12 @@ def check(loss: Any, kinds: Any, rate: Any) -> None:
     **Raises:** `PortMismatch`.
     """
     takes = lambda: f"the loss does not take a target {show(like(kinds[0]))} and a prediction {show(kinds[1])}"
-    with _refusing(takes, "Give it what it takes, or take another loss."):
+    with refusing(takes, "Give it what it takes, or take another loss."):
         eqx.filter_eval_shape(lambda pair: (loss >> rate).get(pair), tuple(map(like, kinds)))
 
 
 @contextmanager
-def _refusing(what: Callable[[], str], mend: str) -> Iterator[None]:
+def refusing(what: Callable[[], str], mend: str) -> Iterator[None]:
     """JAX's refusal of shapes and types as a `PortMismatch`, which says what does not fit and what to do."""
     try:
         yield

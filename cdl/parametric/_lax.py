@@ -2,7 +2,6 @@
 
 | the mathematics                                             | here                                                   |
 | ----------------------------------------------------------- | ------------------------------------------------------ |
-| a strong monad `T` lifts: `(P, f) ↦ (P, T f ∘ σ)`           | `lift_along(T, f)`: one `P`, at every element          |
 | a lax algebra `(A, (P, a : P × T A → A), ε, δ)`             | `LaxAlgebra(T, a, ε, δ)`; `lax_algebra(T, a)`          |
 | `ε : P → 1`, from the identity to `a ∘ η`                   | `unit`: a square                                       |
 | `δ : P → P × P`, from `a ∘ T a` to `a ∘ μ`                  | `multiplication`: a square                             |
@@ -30,14 +29,13 @@ import equinox as eqx
 from ..functor import Base, FreeMonad, interpret, Monad
 from ._para import identity, Para
 from ._square import discard, Square
+from ._unroll import _Lifted
 from .two_cells import delta
 
 
 T = TypeVar("T")
 P = TypeVar("P")
 A = TypeVar("A")
-X = TypeVar("X")
-Y = TypeVar("Y")
 
 
 class LaxAlgebra(eqx.Module, Generic[P, A]):
@@ -58,17 +56,13 @@ class LaxAlgebra(eqx.Module, Generic[P, A]):
     def multiplication(self) -> Square[P, tuple[P, P]]:
         """The action inside and then outside, and the action on what was joined: `P × P` and `P`."""
         joined = Para(self.action.params, _Before(self.monad.join, self.action.fn))
-        return Square(lift_along(self.monad, self.action) >> self.action, joined, self.comultiplication)
+        inside = Para(self.action.params, _Lifted(self.action.fn, self.monad.map))
+        return Square(inside >> self.action, joined, self.comultiplication)
 
 
 def lax_algebra(monad: Monad, action: Para[P, Any, A], /) -> LaxAlgebra[P, A]:
     """A parametric map as a lax algebra along `P → 1` and `Δ`: `cdl.laws.lax_algebra` checks that it is one."""
     return LaxAlgebra(monad, action, discard, delta(2))
-
-
-def lift_along(monad: Monad, f: Para[P, X, Y], /) -> Para[P, Any, Any]:
-    """A monad at a parametric map, by its strength: the same parameters at every element."""
-    return Para(f.params, _LiftedAlong(monad, f.fn))
 
 
 def free_algebra(signature: Any, alg: Para[P, Base[T, A], A], /) -> LaxAlgebra[P, A]:
@@ -82,14 +76,6 @@ class _Before(eqx.Module):
 
     def __call__(self, params: Any, x: Any) -> Any:
         return self.fn(params, self.first(x))
-
-
-class _LiftedAlong(eqx.Module):
-    monad: Monad
-    fn: Callable[[Any, Any], Any]
-
-    def __call__(self, params: Any, value: Any) -> Any:
-        return self.monad.map(lambda x: self.fn(params, x), value)
 
 
 class _Interpreted(eqx.Module):

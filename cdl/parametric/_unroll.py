@@ -84,9 +84,10 @@ def unroll(algebra: Para[P, Base[T, A], A], tree: Fix[T], /) -> Untied[P, A]:
 
 class _Lifted(eqx.Module):
     fn: Callable[[Any, Any], Any]
+    by: Callable[..., Any] = fmap
 
     def __call__(self, params: Any, layer: Any) -> Any:
-        return fmap(lambda x: self.fn(params, x), layer)
+        return self.by(lambda x: self.fn(params, x), layer)
 
 
 class _Unrolled(eqx.Module):

@@ -8,8 +8,8 @@
 | `gated`            | the same with a cell for each constructor and not for each arity      | `State(hidden, memory)` |
 
 Each is a `TreeNet`: an algebra, so it is read by `cata`, `fold` and `decorate` as any other. The functor says which
-cells there are; what a cell is like is said once. `circuits` has data to learn from: trees of gates, and what comes out
-of them, which is a fold itself. For a signature at hand, the algebra can as well be written out:
+cells there are; what a cell is like is said once. `nand_circuits` has data to learn from: trees of gates, and what
+comes out of them, which is a fold itself. For a signature at hand, the algebra can as well be written out:
 
 ```python
 import cdl, equinox as eqx, jax.numpy as jnp, jax.random as jr
@@ -72,4 +72,4 @@ from ._net import State as State, TreeNet as TreeNet
 from ._rnn import tree_rnn as tree_rnn
 from ._n_ary import n_ary as n_ary, gated as gated
 from ._child_sum import child_sum as child_sum
-from ._circuits import nand as nand, circuits as circuits
+from ._circuits import nand as nand, nand_circuits as nand_circuits

@@ -30,7 +30,7 @@ def nand(layer: TreeF[Bit, Bit]) -> Bit:
             return 1 - left * right
 
 
-def circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Circuit], Float[Array, " count"]]:
+def nand_circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Circuit], Float[Array, " count"]]:
     """Circuits of random shape, of up to `depth` gates one after the other, and what comes out of each."""
     chance = np.random.default_rng(np.asarray(jr.key_data(key)))
 

@@ -44,14 +44,5 @@ class Storage:
         return tuple(self._keys.index((i, x.shape, x.dtype)) for i, x in enumerate(self.carriers[sort].leaves))
 
 
-def stronger(x: Any, y: Any) -> Any:
-    """Of two numbers of one shape, the one whose type the other takes; none where the types differ for good."""
-    if x.dtype == y.dtype:
-        return y if x.weak_type else x
-    if x.weak_type and (not y.weak_type or jnp.promote_types(x.dtype, y.dtype) == y.dtype):
-        return y if jnp.promote_types(x.dtype, y.dtype) == y.dtype else None
-    return x if y.weak_type and jnp.promote_types(x.dtype, y.dtype) == x.dtype else None
-
-
 def show(carrier: Carrier) -> str:
     return shown(carrier.unflatten(one_of(carrier.leaves)))

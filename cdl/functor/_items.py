@@ -12,8 +12,8 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax import lax
 import numpy as np
+from jax import lax
 
 from .._errors import CarrierMismatch
 
@@ -84,8 +84,8 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
     if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
         child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
         raise CarrierMismatch(
-            f"a `Many` of {child} is reduced by `{how}` with `zero={zero}`: give `zero` the structure and shapes of one "
-            "mapped child."
+            f"a `Many` of {child} is reduced by `{how}` with `zero={zero}`: give `zero` the structure and shapes of "
+            "one mapped child."
         )
 
 

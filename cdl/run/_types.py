@@ -1,7 +1,7 @@
 """Types of numbers: which type the values at one place have in a compiled form.
 
-In plain Python every value has its own type. In a compiled form all values at one place have one type, which is found
-by JAX's promotion, where a Python number (JAX's *weak type*) takes the type of what it meets. This is the one place that
+In plain Python every value has its own type. In a compiled form all values at one place have one type. It is found by
+JAX's promotion, where a Python number (JAX's *weak type*) takes the type of what it meets. This is the one place that
 says so: `fold`, `annotate`, `inherit`, `follow`, `refold`, `run` and the scans of a `Seq` ask it.
 
 A value that would not be the same number in that type is refused:
@@ -98,10 +98,10 @@ def misfit(leaves: Sequence[Any], own: Own) -> int | None:
     return next((i for i, (x, y, written) in pairs if not holds(x.dtype, y, written)), None)
 
 
-def advice(wanted: Any = None, own: Any = None) -> str:
+def advice(wanted: Any = None, own: Any = None, same: str = "Give every constructor's case") -> str:
     """What to do where two values differ; where types do, for the type that is wanted and that which is given."""
     if own is None or not own.weak_type:
-        return "Give every constructor's case the same structure, shapes and dtypes."
+        return f"{same} the same structure, shapes and dtypes."
     return (
         "A Python number that is computed is not changed to another kind without being asked: write "
         f"`jnp.asarray(…, jnp.{jnp.dtype(wanted.dtype).name})` there."

@@ -12,7 +12,7 @@ from ..._errors import CarrierMismatch, CdlError
 from ...algebra._algebra import apply, name_of
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
-from .._types import advice, cast, differ, joined, misfit, Own
+from .._types import advice, cast, joined, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ._carrier import Carrier, Storage
 from ._edges import Edges
@@ -37,16 +37,16 @@ def read(t: Reading) -> tuple[Storage, list[Program]]:
     **Raises:** `CarrierMismatch` where two cases differ, naming both.
     """
     carriers, first = _found(t)
+    storage = Storage(carriers)
     while True:  # until a Python number at a leaf has the type that other cases give it
         cases = [_trace(t, i, carriers, PROBES[0]) for i in range(len(t.bucket.variants))]
         known = dict(carriers)
         for i, (_, own) in enumerate(cases):
             _join(t, first, known, i, own)
-        if not any(differ(x, y) for s in carriers for x, y in zip(carriers[s].leaves, known[s].leaves, strict=True)):
+        before, storage, carriers = storage, Storage(known), known
+        if not storage.differs(before):
             break
-        carriers = known
     _expect_held(t, carriers, [own for _, own in cases])
-    storage = Storage(carriers)
     found = [(i, wiring(t.bucket, i, storage), case) for i, (case, _) in enumerate(cases)]
     return storage, programs(t.bucket, found, lambda i, size: _trace(t, i, carriers, size)[0])
 

@@ -6,7 +6,6 @@ the mapped function uses of the row it stands in becomes an argument of it, and 
 """
 
 from collections.abc import Callable
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,13 +39,13 @@ class Edges:
         return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
 
     def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
-        expect_like(how, own_of(each, self._child()).shapes, zero)
+        expect_like(how, own_of(each, self.child).shapes, zero)
         number = jnp.asarray if how == "max" else as_number
         found = self._run("max" if how == "max" else "sum", lambda x, _: jax.tree.map(number, each(x)))
         return found if how != "mean" else jax.tree.map(lambda x: x / self.count(), found)
 
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
-        expect_like("attend", own_of(each, self._child()).shapes, zero)
+        expect_like("attend", own_of(each, self.child).shapes, zero)
         highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)))))
 
         def weighted(x: Any, _: Any) -> Any:
@@ -65,7 +64,7 @@ class Edges:
         first = Own.of(start)
         form = first
         while True:  # until a Python number at the end of the list has the type that a step gives it
-            found = own_of(step, self._child(), form.shapes)
+            found = own_of(step, self.child, form.shapes)
             if not found.alike(first):
                 raise _mismatch(algebra, first, found, advice())
             leaves = tuple(map(joined, form.leaves, found.leaves))
@@ -94,7 +93,8 @@ class Edges:
 
         return at_node(self.row, self.segment, self.children, consts)
 
-    def _child(self) -> Any:
+    @property
+    def child(self) -> Any:
         """The shapes of one child."""
         return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype, is_weak(x)), self.children)
 
@@ -115,7 +115,7 @@ class Edges:
             found.append(structure)
             return out
 
-        case = jax.make_jaxpr(leaves)(self._child(), value)
+        case = jax.make_jaxpr(leaves)(self.child, value)
         run = opened(case)
 
         def call(x: Any, v: Any, cs: list[Any]) -> Any:

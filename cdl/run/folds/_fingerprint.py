@@ -46,7 +46,7 @@ class Identity:
 
 
 def fingerprint(jaxpr: Any, order: int = ORDER) -> Any:
-    """What two jaxprs that compute the same have in common: a hashable value. Derivatives up to an order are compared."""
+    """What two jaxprs that compute the same have in common: a hashable value. `order`: of the derivatives compared."""
     number: dict[Any, int] = {}
 
     def variable(v: Any) -> Any:

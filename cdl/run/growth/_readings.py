@@ -152,6 +152,6 @@ def _expect(fits: bool, alg: Any, carrier: Carrier, candidate: Candidate, own: O
     """**Raises:** `CarrierMismatch` where a case does not fit the carrier."""
     if not fits:
         raise CarrierMismatch(
-            f"`{name_of(alg)}` is not an algebra: at `{carrier.first.constructor.__name__}` its value is {carrier.own}, "
-            f"and at `{candidate.constructor.__name__}` {own}. {what}"
+            f"`{name_of(alg)}` is not an algebra: at `{carrier.first.constructor.__name__}` its value is "
+            f"{carrier.own}, and at `{candidate.constructor.__name__}` {own}. {what}"
         )

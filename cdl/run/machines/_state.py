@@ -38,7 +38,7 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
     while True:
         after = own_of(step, form.shapes, element)
         if not after.alike(first):
-            raise _changes(name, first, after, advice())
+            raise _changes(name, first, after)
         leaves = tuple(map(joined, form.leaves, after.leaves))
         if not any(map(differ, form.leaves, leaves)):
             break
@@ -46,7 +46,7 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
     given = [_begun(x, y) for x, y in zip(leaves, first.leaves, strict=True)]
     for own in (Own(first.structure, tuple(given), first.written), after):
         if (i := misfit(leaves, own)) is not None:
-            raise _changes(name, first, after, advice(leaves[i], own.leaves[i]))
+            raise _changes(name, first, after, leaves[i], own.leaves[i])
     return jax.tree.map(cast, state, form.shapes)
 
 
@@ -54,7 +54,7 @@ def expect_held(name: str, state: Any, last: Any) -> None:
     """**Raises:** `CarrierMismatch` where a Python number that a machine begins in is another in its state's type."""
     first = Own.of(state)
     if (i := misfit(jax.tree.leaves(last), first)) is not None:
-        raise _changes(name, first, Own.of(last), advice(jax.tree.leaves(last)[i], first.leaves[i]))
+        raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
 
 
 def as_given(state: Any, like: Any) -> Any:
@@ -67,7 +67,8 @@ def _begun(after: Any, own: Any) -> Any:
     return after if own.weak_type and not own.shape else own
 
 
-def _changes(name: str, first: Own, after: Own, what: str) -> CarrierMismatch:
+def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None) -> CarrierMismatch:
     return CarrierMismatch(
-        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. {what}"
+        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. "
+        + advice(wanted, own, same="Give back a state of")
     )

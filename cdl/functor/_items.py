@@ -80,7 +80,8 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
     """**Raises:** `CarrierMismatch` where `zero` has another structure, or other shapes, than a (mapped) child."""
     if zero is UNSET:
         return
-    same: bool = jax.tree.structure(child) == jax.tree.structure(zero)
+    structures: list[Any] = [jax.tree.structure(child), jax.tree.structure(zero)]
+    same = structures[0] == structures[1]
     if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
         child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
         raise CarrierMismatch(

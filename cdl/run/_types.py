@@ -132,11 +132,16 @@ def _kind(dtype: Any) -> str:
     return next(k for k, kind in kinds.items() if jnp.issubdtype(dtype, kind))
 
 
+def _ends(dtype: Any) -> tuple[int, int]:
+    ends: Any = jnp.iinfo(dtype)  # type: ignore[no-untyped-call]
+    return int(ends.min), int(ends.max)
+
+
 def _is_held(dtype: Any, value: Any) -> bool:
     """Whether a number is within a type: exactly, if it is a whole number, or else up to rounding."""
     from_kind, to_kind = _kind(value.dtype), _kind(dtype)
     if to_kind in "bi":
-        low, high = (0, 1) if to_kind == "b" else (jnp.iinfo(dtype).min, jnp.iinfo(dtype).max)
+        low, high = (0, 1) if to_kind == "b" else _ends(dtype)
         return from_kind in "bi" and low <= int(value) <= high
     with np.errstate(over="ignore"):
         there = complex(value.astype(dtype))

@@ -155,11 +155,8 @@ class Steps:
     def _mismatch(self, variant: str, sort: int, own: Own, what: str) -> CarrierMismatch:
         """That of a value which a step hands to a child of some sort, or of that at the roots."""
         carrier, which = self.handed.carriers[sort], f" of sort {sort}" if len(self.names) > 1 else ""
-        others, step = (
-            Own(carrier.structure, carrier.leaves),
-            f"at `{variant}`, `{self.names[sort]}`" if variant else "",
-        )
-        found = f"{step} hands {own} to a child{which}, and the root is given {others}"
+        others = Own(carrier.structure, carrier.leaves)
+        found = f"at `{variant}`, `{self.names[sort]}` hands {own} to a child{which}, and the root is given {others}"
         given = f"the root{which} is given {own}, and what is handed to a child is {others}"
         return CarrierMismatch(f"{found if variant else given}. {what}")
 

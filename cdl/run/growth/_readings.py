@@ -101,8 +101,8 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
     carriers = tuple(known[sort] for sort in range(len(algs)))
     pairs = zip(each, payloads, strict=True)
     cases = [_case(algs[sort], sort, c, payload, carriers) for (sort, c), payload in pairs]
-    found = Readings(growth.candidates, carriers, tuple(open_jaxpr(case) for case in cases))
-    return found, [[array(x) for x in case.consts] for case in cases]
+    read = Readings(growth.candidates, carriers, tuple(open_jaxpr(case) for case in cases))
+    return read, [[array(x) for x in case.consts] for case in cases]
 
 
 def _expect_order(algs: tuple[Any, ...], growth: Growth) -> None:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of
 from ...functor import Base
+from .._compiled import compiled
 from .._shapes import is_weak, shaped
 from .._types import cast
 from ..folds._annotate import in_pre_order
@@ -90,7 +91,7 @@ def descend(
     return _descend(steps, names, forest, tops, values, leaves)
 
 
-@eqx.filter_jit
+@compiled
 def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, leaves: bool) -> Any:
     empty = Storage({0: Carrier(jax.tree.structure(()), ())})
     over = Steps(

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 from ..._errors import CdlError, SignatureError
 from ...algebra._algebra import name_of, reads, wants_key
 from ...functor._read import signature_name
+from .._compiled import compiled
 from ..forests._forest import Forest
 from ._case import read, Reading
 from ._passes import Passes
@@ -54,7 +55,7 @@ def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
             )
 
 
-@eqx.filter_jit
+@compiled
 def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> dict[int, Any]:
     """The value at every row, for each sort that the forest has."""
     if not forest.bucket.variants:

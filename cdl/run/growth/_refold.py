@@ -20,6 +20,7 @@ from ..._errors import SignatureError
 from ...algebra import Algebra
 from ...algebra._likelihood import of_sorts
 from ...functor import Base
+from .._compiled import compiled
 from ..machines._state import arrays, leading
 from ._grow import Plan
 from ._grow_rule import grown_rows
@@ -92,21 +93,22 @@ def refold(
             )
         seeds = jax.tree.map(lambda x: jnp.asarray(x) if eqx.is_array_like(x) and jnp.ndim(x) else x, seeds)
         rows = leading(eqx.filter(seeds, eqx.is_array), "the seeds", "one for each tree")
-        return _split(alg, coalg, seeds, rows)
+        return _split((alg, coalg), seeds, rows)
     each = tuple(arrays(x, "a seed") for x in each)
     trees = counted(each)
     algs = alg if isinstance(alg, tuple) else (alg,)
-    found = _bounded(algs, coalgs, each, trees, plan_of(sum(trees), nodes, total, lanes))
+    found = _bounded((algs, coalgs), each, trees, plan_of(sum(trees), nodes, total, lanes))
     return found if isinstance(coalg, tuple) else found[0]
 
 
-@eqx.filter_jit
-def _split(alg: Any, coalg: Any, seeds: Any, rows: int) -> Any:
-    return refold_split(alg, coalg, seeds, rows)
+@compiled
+def _split(both: Any, seeds: Any, rows: int) -> Any:
+    return refold_split(*both, seeds, rows)
 
 
-@eqx.filter_jit
-def _bounded(algs: Any, coalgs: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> Any:
+@compiled
+def _bounded(both: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> Any:
+    algs, coalgs = both
     growth, weights = trace_all(coalgs, one(seeds), False)
     rows, steps, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), None)
     found, own = readings(algs, growth)

@@ -14,13 +14,13 @@ import itertools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
-import equinox as eqx
 import jax
 from jaxtyping import Array, PRNGKeyArray
 
 from ..._errors import CdlError
 from ...algebra._likelihood import Coalgebras, of_sorts
 from ...functor import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
+from .._compiled import compiled
 from .._shapes import shaped
 from ..machines._state import arrays, leading
 from ..machines._stream import Lists, unfold_list, unfold_stream
@@ -121,7 +121,7 @@ def counted(seeds: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(leading(x, f"the seeds{of}", "one for each tree") for x, of in zip(seeds, which, strict=True))
 
 
-@eqx.filter_jit
+@compiled
 def _unfolded(
     coalg: Any, seeds: tuple[Any, ...], key: Any, trees: tuple[int, ...], nodes: int, total: int | None, lanes: int
 ) -> Any:

@@ -40,6 +40,7 @@ from jaxtyping import Array
 
 from ..._errors import CarrierMismatch, CdlError
 from ...functor import Monoid
+from .._compiled import compiled
 from .._shapes import alike, shown
 from ..folds._walk import spread
 from ._cost import operations
@@ -83,7 +84,7 @@ def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: W
     return _read(monoid, data, how, True)
 
 
-@eqx.filter_jit
+@compiled
 def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
     lists = track(data, end=False)
     unit = _unit(monoid, lists.element)

@@ -31,6 +31,7 @@ from typing_extensions import TypedDict
 from ..._errors import CdlError
 from ...algebra._algebra import wants_key
 from ...functor import Monoid
+from .._compiled import compiled
 from ..folds._walk import spread
 from ._monoid import annotate_monoid, fold_monoid
 from ._scan_case import Case, empty, from_the_end, read
@@ -100,7 +101,7 @@ def _options(unroll: int, remat: Any, hoist: bool | None, bulk: bool | None, for
     return unroll, remat, hoist, bulk, forward
 
 
-@eqx.filter_jit
+@compiled
 def _read(alg: Any, data: Any, key: Any, options: Any, every: bool) -> Any:
     end = from_the_end(alg)
     key = key if key is not None and wants_key(alg) else None

@@ -17,7 +17,6 @@ computed on a step that some sequence does take: whatever stands in the padding 
 from collections.abc import Callable
 from typing import Any, Literal, overload, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -26,6 +25,7 @@ from ..._errors import CdlError
 from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
 from ...functor import Base, Mealy, Moore
+from .._compiled import compiled
 from ..lists._seq import Seq
 from ._machine_steps import element_of, Ends, masked, Walk
 from ._state import arrays, as_given, expect_held, leading
@@ -121,12 +121,12 @@ def _of_many(machine: Any, state: Any, inputs: Any, states: bool, key: Any) -> A
     return (answers, last, Seq(every, inputs.lengths + 1)) if states else (answers, last)
 
 
-@eqx.filter_jit
+@compiled
 def _alone(machine: Any, state: Any, inputs: Any, key: Any, keep: bool) -> Any:
     return Walk(machine, state, element_of(inputs), key)(state, inputs, key, keep)
 
 
-@eqx.filter_jit
+@compiled
 def _together(machine: Any, state: Any, inputs: Any, lengths: Any, key: Any, keep: bool) -> Any:
     walk = Walk(machine, jax.tree.map(lambda x: x[0], state), element_of(element_of(inputs)), key)
     keys = None if key is None else jax.vmap(lambda b: jax.random.fold_in(key, b))(jnp.arange(lengths.shape[0]))

@@ -13,6 +13,7 @@ from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
 from ...algebra._compose import layer_of
 from ...functor import Base, Mealy, Moore, MooreF
+from .._compiled import compiled
 from .._shapes import is_weak, shaped
 from ._machine_steps import Walk
 from ._state import arrays
@@ -71,12 +72,12 @@ def start(
     return Stepper(machine, begin, jnp.asarray(0, jnp.int32), key)
 
 
-@eqx.filter_jit
+@compiled
 def _advance(machine: Any, state: Any, x: Any, time: Any, key: Any) -> Any:
     return *Walk(machine, state, x, key).ahead(state, x, time, key), time + 1
 
 
-@eqx.filter_jit
+@compiled
 def _show(machine: Any, state: Any, time: Any, key: Any) -> Any:
     layer = layer_of(machine, state, None if key is None else jax.random.fold_in(key, time))
     if not isinstance(layer, MooreF):

@@ -24,6 +24,7 @@ from ..._errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
 from ...algebra._algebra import name_of, wants_key
 from ...algebra._unfolds import Choice
 from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
+from .._compiled import compiled
 from .._shapes import shaped, shown
 from ..growth._candidates import Given, Growth
 from ..growth._sorts import trace_all
@@ -104,7 +105,7 @@ def unfold_list(
     return Lists(Seq(elements, lengths), log_prob, cut, snoc)
 
 
-@eqx.filter_jit
+@compiled
 def _heads(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
     ticks = jnp.zeros((max(nodes - 1, 0), 0))
     walk = Walk(Ticking(coalg), _first(seeds), shaped((0,), ticks.dtype), key, name_of(coalg))
@@ -128,7 +129,7 @@ class Ticking(eqx.Module):
         return MooreF(layer.head, lambda _: layer.tail())
 
 
-@eqx.filter_jit
+@compiled
 def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
     growth, weights = trace_all((coalg,), (_first(seeds),), key is not None)
     kinds = {c.constructor for c in growth.candidates}

@@ -218,10 +218,12 @@ def _split_plain(
     for p, (name, f) in enumerate(recursive):
         if isinstance(f, ManyOf):
             counts[:, p] = np.fromiter(map(len, map(attrgetter(f"{name}.items"), layers)), np.int64, len(layers))
-    codes = (counts > 0) @ (1 << np.arange(len(places), dtype=np.int64))
+    group = np.zeros(len(layers), np.int64)  # which of the `Many`s have children: numbered anew after each of them
+    for p in (p for p, (many, _) in enumerate(places) if many):
+        group = np.unique(2 * group + (counts[:, p] > 0), return_inverse=True)[1]
     found = []
-    for code in np.unique(codes).tolist():
-        where = np.flatnonzero(codes == code)
+    for number in range(int(group.max()) + 1):
+        where = np.flatnonzero(group == number)
         some = (counts[where[0]] > 0).tolist()
         mine = leaves if len(where) == len(layers) else [[leaf[i] for i in where.tolist()] for leaf in leaves]
         found.append((variant_of(constructor, (), places, some, sort), where, tuple(mine), counts[where]))

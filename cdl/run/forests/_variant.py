@@ -121,12 +121,12 @@ def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant
                 shape.append(x is not None)
             case ListOf():
                 shape.append(len(x))
-            case Id(sort):
+            case Id():
                 counts.append(1)
-                places.append((False, sort))
-            case ManyOf(of):
+                places.append((False, part.sort))
+            case ManyOf():
                 counts.append(x.count)
-                places.append((True, sort_of(of)))
+                places.append((True, sort_of(part.of)))
             case _:
                 raise TypeError(f"`{part}` cannot be packed")
     whole = () if all(s is None for s in shape) else tuple(shape)

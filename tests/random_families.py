@@ -64,7 +64,7 @@ def flat(node: Any, sort: int) -> list[tuple[int, Any]]:
 
 
 def digest(node: Any) -> int:
-    """A number in which every constructor, payload and place shows, and the order of all but the children of a `Many`."""
+    """A number in which every constructor, payload and place shows, and their order but in a `Many`."""
     state = salt(type(node))
     for number, (name, (kind, _)) in enumerate(type(node).__kinds__.items()):
         value = getattr(node, name)

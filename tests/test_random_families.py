@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from random_families import children, digest, flat, mixed, PRIME, random_family, random_family_trees, salt
 
-from cdl import algebra, Base, cata, fold, Many, pack
+from cdl import algebra, Base, cata, fold, inherit, inherited, Many, pack
+from cdl.functor import holes
 
 
 def family(seed: int) -> tuple[Any, list[list[type[Any]]], list[Any], list[int]]:
@@ -47,7 +48,7 @@ def packed_digest(sort: int) -> Any:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_each_node_is_packed_with_its_sort_its_place_and_its_parent(seed):
-    signature, kinds, trees, roots = family(seed)
+    signature, _, trees, roots = family(seed)
     forest = pack(signature, trees)
     row = np.asarray(forest.row)
     for t, (tree, root) in enumerate(zip(trees, roots, strict=True)):
@@ -82,6 +83,62 @@ def test_a_fold_of_any_family_is_plain_recursion(seed):
         ):
             value = of(tree)
             assert next(iter(value.values() if isinstance(value, dict) else value)) == number
+
+
+def handed(node: Any, number: int, order: int, value: int) -> int:
+    """What a child inherits: `value` is its parent's, `order` its place among the children of one field."""
+    return mixed(value, salt(type(node)) + 7 * number + order)
+
+
+def inheriting(node: Any, sort: int, value: int) -> list[tuple[int, int]]:
+    """What every node inherits, in pre-order, with its sort."""
+    found, seen = [(sort, value)], [0] * 10
+    for number, of, child in children(node):
+        many = type(node).__kinds__[f"f{number}"][0] == "many"
+        found += inheriting(child, of, handed(node, number, 0 if many else seen[number], value))
+        seen[number] += 1
+    return found
+
+
+def down(value: Any, layer: Any) -> Any:
+    """A step that hands down as `inheriting` does."""
+    fields: dict[str, Any] = {}
+    for number, (name, (kind, _)) in enumerate(type(layer).__kinds__.items()):
+        to = lambda order, number=number: handed(layer, number, order, value)
+        match kind, getattr(layer, name):
+            case ("one", _):
+                fields[name] = to(0)
+            case ("optional", place):
+                fields[name] = None if place is None else to(0)
+            case ("pair" | "tuple", places):
+                fields[name] = tuple(to(order) for order in range(len(places)))
+            case ("many", places):
+                fields[name] = places.map(lambda _, to=to: to(0))
+            case (_, payload):
+                fields[name] = payload
+    return type(layer)(**fields)
+
+
+def heads(cofree: Any) -> list[Any]:
+    return [cofree.head, *(x for child in holes(cofree.tail) for x in heads(child))]
+
+
+@pytest.mark.parametrize("seed", [3, *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 16))])
+def test_what_any_family_inherits_is_plain_recursion(seed):
+    signature, kinds, trees, roots = family(seed)
+    forest, count = pack(signature, trees), len(kinds)
+    tops = tuple(jnp.arange(roots.count(sort), dtype=jnp.int32) for sort in range(count))
+    alone = count == 1
+    found = inherit(down, forest, tops[0]) if alone else inherit((down,) * count, forest, tops)
+    for t, (tree, root) in enumerate(zip(trees, roots, strict=True)):
+        top = roots[:t].count(root)
+        expected = inheriting(tree, root, top)
+        below = inherited(down, top) if alone else inherited((down,) * count, (top,) * count)[root]
+        assert heads(below(tree)) == [value for _, value in expected]
+        rows = range(*forest.nodes(t).indices(forest.size))
+        assert [int((found if alone else found[s])[i]) for i, (s, _) in zip(rows, expected, strict=True)] == [
+            value for _, value in expected
+        ]
 
 
 class Wide:

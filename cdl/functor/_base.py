@@ -15,7 +15,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Callable
-from typing import Any, cast, dataclass_transform, Generic, get_origin, Self, TYPE_CHECKING, TypeVar
+from typing import Any, cast, dataclass_transform, Generic, Self, TYPE_CHECKING, TypeVar
 
 import jax
 from typing_extensions import TypeAliasType
@@ -120,10 +120,11 @@ def _scope(cls: type[Any]) -> dict[str, Any]:
 
 
 def _refuse_subclasses(cls: type[Any]) -> None:
-    if not any((get_origin(b) or b) is Base for b in getattr(cls, "__orig_bases__", cls.__bases__)):
+    above = [b.__name__ for b in cls.__mro__[1:] if issubclass(b, Base) and b is not Base]
+    if above:
         raise SignatureError(
-            f"`{cls.__name__}` extends {', '.join(b.__name__ for b in cls.__bases__)}, and a constructor extends "
-            "`Base[T, X]` itself: constructors are final. Write it as a summand of its own."
+            f"`{cls.__name__}` extends {', '.join(above)}, and a constructor extends `Base[T, X]` itself: constructors "
+            "are final. Write it as another summand."
         )
 
 

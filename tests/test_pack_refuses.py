@@ -93,7 +93,7 @@ def test_a_value_that_is_no_tree_is_found_at_the_root():
         (TreeF, [Leaf("one"), Leaf("two")], r"`Leaf.label` holds a `str`, and .*: number the values"),
         (NumberedF, [Number(2**40)], r"`Number.value` holds 1099511627776, and `int32` ends at 2147483647"),
         (NumberedF, [Number(-(2**40))], r"`Number.value` holds -1099511627776, and `int32` ends at -2147483648"),
-        (NumberedF, [Number(1), Number(2**70)], r"`Number.value` holds values that make no array .* within 64 bits"),
+        (NumberedF, [Number(1), Number(2**70)], r"`Number.value` holds 1180591620717411303424, and `int32` ends at"),
     ],
 )
 def test_payloads_that_make_no_array_are_refused(signature, trees, message):
@@ -102,7 +102,9 @@ def test_payloads_that_make_no_array_are_refused(signature, trees, message):
 
 
 def test_floats_where_integers_are_annotated_are_refused():
-    with pytest.raises(PayloadMismatch, match=r"`Number.value` is annotated as integers and holds `float64`: round"):
+    with pytest.raises(
+        PayloadMismatch, match=r"`Number.value` is annotated as integers and holds 0.5 .*`float`.*: round"
+    ):
         pack(NumberedF, [Number(0.5)])
 
 

@@ -16,6 +16,7 @@ from ..._errors import ForeignLayer
 from ...functor._fmap import holes
 from ...functor._read import layout
 from ...functor.poly import Const, Id, ManyOf, Sum
+from ._form import places
 from ._levels import measure
 from ._payload import stack
 from ._refuse import refuse_foreign, refuse_size, refuse_sort
@@ -83,8 +84,8 @@ def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NO
     for v, members in enumerate(order):
         by_row = np.argsort(row[members], kind="stable")
         nth_of_node[members[by_row]] = np.arange(len(members))
-        constructor = variants[v].constructor
-        payload[v] = tuple(stack(constructor, i, leaf)[by_row] for i, leaf in enumerate(payload[v]))
+        at_leaves = places(variants[v].constructor, variants[v].shape, [leaf[0] for leaf in payload[v]])
+        payload[v] = tuple(stack(at, leaf)[by_row] for at, leaf in zip(at_leaves, payload[v], strict=True))
     local = np.where(parent >= 0, position[parent], -1)
     return Flat(
         variants, start, _i(variant[at]), _i(height[at]), _i(local[at]), _i(group[at]), _i(place[at]),

@@ -14,7 +14,8 @@ pytree. Trees compare, hash, print, pickle and copy without recursion: a list 10
 import dataclasses
 import inspect
 import sys
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Iterable
 from typing import Any, cast, dataclass_transform, Generic, Self, TYPE_CHECKING, TypeVar
 
 import jax
@@ -78,6 +79,7 @@ else:
             _refuse_subclasses(cls)
             _refuse_unannotated(cls)
             cls.__cdl_scope__ = _scope(cls)
+            _LATEST[_full_name(cls)] = cls
             as_value(cls)
 
 
@@ -107,6 +109,31 @@ def rebuild(constructor: type[Any], values: dict[str, Any]) -> Any:
     new = object.__new__(constructor)
     new.__dict__.update(values)
     return new
+
+
+_LATEST: weakref.WeakValueDictionary[Any, type[Any]] = weakref.WeakValueDictionary()  # by module and name
+
+
+def _full_name(cls: type[Any]) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__
+
+
+def anew(kinds: Iterable[type[Any]], others: Iterable[type[Any]] = ()) -> str:
+    """What an error says besides, where one of these classes was defined anew: nothing, or a sentence.
+
+    Run again, a cell of a notebook makes new classes, and what was made before is of the former ones. They are told by
+    a namesake among `others`, or by a constructor of that name that was defined later.
+    """
+    named = {_full_name(other): other for other in others}
+    for kind in kinds:
+        name = _full_name(kind)
+        later = kind if "<locals>" in kind.__qualname__ else _LATEST.get(name, kind)
+        if not (kind is later is named.get(name, kind)):
+            return (
+                f" There are two classes `{kind.__name__}`: it was defined anew, as when a notebook's cell is run "
+                "again. Trees, forests, signatures and algebras made before are of the former class: make them again."
+            )
+    return ""
 
 
 def _scope(cls: type[Any]) -> dict[str, Any]:

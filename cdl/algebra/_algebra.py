@@ -22,6 +22,7 @@ import typing_extensions
 
 from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
+from ..functor._base import anew
 from ..functor._read import cached, signature_name, tag, tag_name
 
 
@@ -82,6 +83,7 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
         raise CarrierMismatch(
             f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "
             "or the case returns nothing. Return a value of the carrier for every constructor."
+            f"{anew([type(layer)], reads(alg) or ())}"
         )
     return value
 
@@ -132,6 +134,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
         )
     raise ForeignLayer(
         f"`{type(tree).__name__}` of `{tag_name(tag(type(tree)))}` is no constructor of the signature{_among(wanted)}."
+        f"{anew([type(tree)], wanted or ())}"
     )
 
 

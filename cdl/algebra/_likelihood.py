@@ -19,6 +19,7 @@ from jaxtyping import Array, Float
 
 from .._errors import ForeignLayer, SignatureError
 from ..functor import Base, Fix, Fix1of2, Fix2of2, holes
+from ..functor._base import anew
 from ..functor._fmap import sorted_holes
 from ..functor._read import layout, sorts, tag, tag_name
 from ..functor.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
@@ -112,6 +113,7 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
         raise SignatureError(
             f"`{name_of(coalg)}` gives layers of `{tag_name(tags[0])}`, and the node is a `{type(node).__name__}` of "
             f"`{tag_name(own)}`: give a coalgebra for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+            f"{anew([type(node)], map(type, layers))}"
         )
     same = [i for i, layer in enumerate(layers) if type(layer) is type(node) and _alike(layer, node)]
     name, kind = name_of(coalg), type(node).__name__
@@ -123,7 +125,7 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
         among = ", ".join(type(layer).__name__ for layer in layers)
         raise ForeignLayer(
             f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "
-            "one for each constructor."
+            f"one for each constructor.{anew([type(node)], map(type, layers))}"
         )
     score = jax.nn.log_softmax(given.scores)[same[0]] if isinstance(given, Choice) else jnp.zeros(())
     return layers[same[0]], score if payload is None else score + payload(layers[same[0]], node)

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
-from .._errors import ForeignLayer
+from .._errors import ForeignLayer, SignatureError
 from ..functor import Base, Fix, Fix1of2, Fix2of2, Free, Pure
 from ..functor._recursion import Done, recursion
 from ._algebra import wants_key
@@ -59,10 +59,18 @@ def ana(*coalgs: Any, key: Any = None) -> Any:
     `fold_in(key, i)`.
 
     **Returns:** a function from seeds to trees; for several sorts, a tuple of them.
+
+    **Raises:** `SignatureError` where there are not as many coalgebras as sorts, `ForeignLayer` where one gives no
+    layer.
     """
     entered = _Numbering()
 
     def down(sort: int, seed: Any) -> Any:
+        if sort >= len(coalgs):
+            raise SignatureError(
+                f"there is a place of sort {sort}, and the number of coalgebras is {len(coalgs)}: give one for each "
+                "sort, in the order of the tuple in `Base[T, tuple[…]]`."
+            )
         here = None if key is None else jax.random.fold_in(key, entered.next())
         given = coalgs[sort](seed, key=here) if here is not None and wants_key(coalgs[sort]) else coalgs[sort](seed)
         return expect_layer(chosen(given, here))

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 
 from ..._errors import SignatureError
 from ...algebra._algebra import name_of
+from ...algebra._inherit import UNSEEN
 from ...algebra._likelihood import Coalgebras, of_sorts, Payload, scored
 from ...functor import Base
 from ..folds._walk import take
@@ -66,7 +67,7 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
             "each sort, in a tuple, in the order in which `pack` was given the signatures."
         )
     steps, names = tuple(Scored(c, payload) for c in coalgs), tuple(map(name_of, coalgs))
-    _, scores = descend(steps, names, forest, tops, (None,) * len(tops), leaves=True, given="`seeds`")
+    _, scores = descend(steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")
     tree = take(forest.tree, forest.row[: forest.bucket.nodes])
     return jax.ops.segment_sum(scores, tree, len(forest))  # past the last node the scores are zero
 

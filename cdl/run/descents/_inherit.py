@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of
+from ...algebra._inherit import UNSEEN
 from ...functor import Base
 from .._compiled import compiled
 from .._shapes import is_weak, shaped
@@ -31,7 +32,7 @@ B = TypeVar("B")
 
 
 @overload
-def inherit(step: Callable[[B, Base[T, None]], Base[T, B]], forest: Forest, at_root: B, /) -> B: ...
+def inherit(step: Callable[[B, Base[T, tuple[()]]], Base[T, B]], forest: Forest, at_root: B, /) -> B: ...
 @overload
 def inherit(step: Callable[[B, Base[T, A]], Base[T, B]], forest: Forest, at_root: B, /, *, values: A) -> B: ...
 @overload
@@ -46,7 +47,7 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     **Arguments:** `step`: from what a node inherits, and its layer, to the layer of what its children inherit; for one
     node, the same function as for `inherited`. `at_root`: what each root inherits, with a leading axis of the trees, as
     `fold` gives. `values`: a value for every node, as `annotate` gives, which the step sees in the places of the
-    children; without, it sees `None`. For a family of sorts, a tuple of each, in the order of the sorts.
+    children; without, it sees `()`. For a family of sorts, a tuple of each, in the order of the sorts.
 
     **Returns:** as `annotate`: a leading axis of the bucket's capacity in nodes, in pre-order, zeros past the last.
 
@@ -55,7 +56,8 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     """
     many = isinstance(step, tuple)
     steps, tops = (step, at_root) if many else ((step,), (at_root,))
-    given = (None,) * len(steps) if values is None else values if many else (values,)
+    given = values if many and values is not None else (values,) * len(steps)
+    given = tuple(UNSEEN if of_sort is None else of_sort for of_sort in given)
     names = tuple(map(name_of, steps))
     handed, _ = descend(tuple(map(Plain, steps)), names, forest, tops, given, leaves=False)
     return handed if many else handed[0]

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 
 from ..._errors import CdlError, SignatureError
 from ...algebra._algebra import name_of, reads, wants_key
+from ...functor._base import anew
 from ...functor._read import signature_name
 from .._compiled import compiled
 from ..forests._forest import Forest
@@ -52,6 +53,7 @@ def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
             raise SignatureError(
                 f"sort {sort} of the forest is `{wanted}`, and `{name_of(alg)}` reads `{found}`: give the algebras in "
                 "the order in which `pack` was given the signatures."
+                f"{anew(functor.constructors, read)}"
             )
 
 

@@ -16,6 +16,7 @@ from ..._errors import ForeignLayer
 from ...functor._fmap import holes
 from ...functor._read import layout
 from ...functor.poly import Const, Id, ManyOf, Sum
+from ._form import places
 from ._levels import measure
 from ._payload import stack
 from ._refuse import refuse_foreign, refuse_size, refuse_sort
@@ -83,8 +84,8 @@ def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NO
     for v, members in enumerate(order):
         by_row = np.argsort(row[members], kind="stable")
         nth_of_node[members[by_row]] = np.arange(len(members))
-        constructor = variants[v].constructor
-        payload[v] = tuple(stack(constructor, i, leaf)[by_row] for i, leaf in enumerate(payload[v]))
+        at_leaves = places(variants[v].constructor, variants[v].shape, [leaf[0] for leaf in payload[v]])
+        payload[v] = tuple(stack(at, leaf)[by_row] for at, leaf in zip(at_leaves, payload[v], strict=True))
     local = np.where(parent >= 0, position[parent], -1)
     return Flat(
         variants, start, _i(variant[at]), _i(height[at]), _i(local[at]), _i(group[at]), _i(place[at]),
@@ -218,10 +219,12 @@ def _split_plain(
     for p, (name, f) in enumerate(recursive):
         if isinstance(f, ManyOf):
             counts[:, p] = np.fromiter(map(len, map(attrgetter(f"{name}.items"), layers)), np.int64, len(layers))
-    codes = (counts > 0) @ (1 << np.arange(len(places), dtype=np.int64))
+    group = np.zeros(len(layers), np.int64)  # which of the `Many`s have children: numbered anew after each of them
+    for p in (p for p, (many, _) in enumerate(places) if many):
+        group = np.unique(2 * group + (counts[:, p] > 0), return_inverse=True)[1]
     found = []
-    for code in np.unique(codes).tolist():
-        where = np.flatnonzero(codes == code)
+    for number in range(int(group.max()) + 1):
+        where = np.flatnonzero(group == number)
         some = (counts[where[0]] > 0).tolist()
         mine = leaves if len(where) == len(layers) else [[leaf[i] for i in where.tolist()] for leaf in leaves]
         found.append((variant_of(constructor, (), places, some, sort), where, tuple(mine), counts[where]))

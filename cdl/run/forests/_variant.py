@@ -22,14 +22,15 @@ from ...functor._fmap import pieces
 from ...functor._many import Many
 from ...functor._read import layout
 from ...functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
+from ._form import Form
 
 
 @dataclass(frozen=True)
 class Variant:
     """A constructor with the shape of its layers; hashable, and equal wherever it is made.
 
-    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the structure
-    of each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
+    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the `Form` of
+    each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
     `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself.
     """
 
@@ -82,7 +83,7 @@ class Variant:
         return not self.groups
 
     def __str__(self) -> str:
-        marks = [*map(str, self.shape), *("some" if some else "none" for some in self.open)]
+        marks = [*(str(s) for s in self.shape if s is not None), *("some" if some else "none" for some in self.open)]
         return self.constructor.__name__ + (f"({', '.join(marks)})" if marks else "")
 
     def layer(self, payload: list[Any], slots: list[Any], manys: list[Any]) -> Any:
@@ -114,19 +115,19 @@ def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant
     for part, x in pieces(layout(constructor), layer):
         match part:
             case Const():
-                leaves, structure = ([x], None) if is_array(x) else jax.tree.flatten(x)
-                shape.append(structure)
+                leaves, form = ([x], None) if is_array(x) else _taken(x)
+                shape.append(form)
                 payload += leaves
             case Maybe():
                 shape.append(x is not None)
             case ListOf():
                 shape.append(len(x))
-            case Id(sort):
+            case Id():
                 counts.append(1)
-                places.append((False, sort))
-            case ManyOf(of):
+                places.append((False, part.sort))
+            case ManyOf():
                 counts.append(x.count)
-                places.append((True, sort_of(of)))
+                places.append((True, sort_of(part.of)))
             case _:
                 raise TypeError(f"`{part}` cannot be packed")
     whole = () if all(s is None for s in shape) else tuple(shape)
@@ -157,14 +158,17 @@ def is_array(value: Any) -> bool:
     return isinstance(value, bool | int | float | complex) or (hasattr(value, "dtype") and hasattr(value, "shape"))
 
 
+def _taken(payload: Any) -> tuple[list[Any], Form]:
+    leaves, structure = jax.tree.flatten(payload)
+    return leaves, Form(structure)
+
+
 def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iterator[Any], manys: Iterator[Any]) -> Any:
     again: Callable[[Poly], Any] = lambda inner: _build(inner, shape, payload, slots, manys)
     match term:
         case Const():
-            structure = next(shape, None)
-            if structure is None:
-                return next(payload)
-            return jax.tree.unflatten(structure, [next(payload) for _ in range(structure.num_leaves)])
+            form = next(shape, None)
+            return next(payload) if form is None else form.filled([next(payload) for _ in range(form.leaves)])
         case Id():
             return next(slots)
         case Record(kind, names, factors):

@@ -25,6 +25,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from ..functor._read import cached
 from ._identity import Identity
 
 
@@ -135,7 +136,7 @@ def outside(fn: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
         yield "kwdefaults", name, value
 
 
-@functools.cache
+@cached
 def methods_of(kind: type[Any]) -> tuple[types.FunctionType, ...]:
     """The method by which a class is called, and those that it names; none of a library's."""
     todo, done = ["__call__"], dict[str, types.FunctionType]()

@@ -3,6 +3,7 @@
 `pack` flattens and schedules; a `Corpus` flattens once and schedules any choice of its trees.
 """
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -191,6 +192,11 @@ def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
     """The bucket's variants, which are to have those of the table among them, with the same payload."""
     for v, leaves in zip(flat.variants, flat.payload, strict=True):
         if v not in bucket.variants:
+            if any(v == dataclasses.replace(w, weak=v.weak) for w in bucket.variants):
+                raise CdlError(
+                    f"the payload of `{v}` has Python numbers where that of the bucket has arrays, or the other way "
+                    "round, and the two differ in type: give both as the one, or leave `bucket` out."
+                )
             raise CdlError(
                 f"`{v}` is not among the variants of the bucket ({', '.join(map(str, bucket.variants))}): leave "
                 "`bucket` out."

@@ -31,7 +31,8 @@ class Variant:
 
     `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the `Form` of
     each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
-    `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself.
+    `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself. `weak` says
+    which payload leaves are Python numbers, which take the type of what they meet; empty where none is.
     """
 
     constructor: type[Any]
@@ -39,6 +40,7 @@ class Variant:
     places: tuple[tuple[bool, int], ...] = field(compare=False)
     open: tuple[bool, ...]
     sort: int = 0
+    weak: tuple[bool, ...] = ()
 
     @property
     def slots(self) -> int:
@@ -131,7 +133,8 @@ def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant
             case _:
                 raise TypeError(f"`{part}` cannot be packed")
     whole = () if all(s is None for s in shape) else tuple(shape)
-    return variant_of(constructor, whole, places, [c > 0 for c in counts], sort), payload, counts
+    weak = tuple(map(is_python, payload))
+    return variant_of(constructor, whole, places, [c > 0 for c in counts], sort, weak), payload, counts
 
 
 def at_places(layer: Any) -> list[Any]:
@@ -140,11 +143,16 @@ def at_places(layer: Any) -> list[Any]:
 
 
 def variant_of(
-    constructor: type[Any], shape: tuple[Any, ...], places: Sequence[tuple[bool, int]], some: Sequence[bool], sort: int
+    constructor: type[Any],
+    shape: tuple[Any, ...],
+    places: Sequence[tuple[bool, int]],
+    some: Sequence[bool],
+    sort: int,
+    weak: tuple[bool, ...],
 ) -> Variant:
     """The variant with these places, in order: whether each is a `Many` and its sort, and whether it has children."""
     opened = tuple(s for s, (many, _) in zip(some, places, strict=True) if many)
-    return Variant(constructor, shape, tuple(places), opened, sort)
+    return Variant(constructor, shape, tuple(places), opened, sort, weak if any(weak) else ())
 
 
 def sort_of(place: Poly) -> int:
@@ -156,6 +164,13 @@ def sort_of(place: Poly) -> int:
 def is_array(value: Any) -> bool:
     """Whether a payload is one leaf: a number or an array."""
     return isinstance(value, bool | int | float | complex) or (hasattr(value, "dtype") and hasattr(value, "shape"))
+
+
+def is_python(value: Any) -> bool:
+    """Whether a payload is a Python number, which takes the type of what it meets, or an array that does."""
+    if hasattr(value, "dtype"):
+        return bool(getattr(value, "weak_type", False))
+    return isinstance(value, int | float | complex)
 
 
 def _taken(payload: Any) -> tuple[list[Any], Form]:

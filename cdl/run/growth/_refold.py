@@ -103,7 +103,8 @@ def refold(
 
 @compiled
 def _split(both: Any, seeds: Any, rows: int) -> Any:
-    return refold_split(*both, seeds, rows)
+    alg, coalg = both
+    return refold_split(alg, coalg, seeds, rows)
 
 
 @compiled

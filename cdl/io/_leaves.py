@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+from jax.core import Tracer
 
 from .._errors import CheckpointError
 
@@ -93,7 +94,7 @@ def to_bytes(leaf: Leaf) -> bytes:
         raise CheckpointError(
             f"`{name}` is only a shape, {leaf.type}, and a checkpoint holds numbers: save the value itself."
         )
-    if isinstance(x, jax.core.Tracer):
+    if isinstance(x, Tracer):
         raise CheckpointError(f"`{name}` is traced, {leaf.type}, and has no numbers yet: save outside of `jit`.")
     dtype = plain(x)[1]
     if dtype.hasobject:

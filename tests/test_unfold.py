@@ -258,7 +258,7 @@ def test_seeds_whose_batch_axes_differ_are_refused():
 
 
 def test_a_budget_of_no_nodes_is_refused():
-    with pytest.raises(CdlError, match="`nodes=0`"):
+    with pytest.raises(CdlError, match="`nodes` is 0: give at least 1"):
         unfold(fork, jnp.zeros(2), 0)
 
 

@@ -16,6 +16,8 @@ from .._errors import CarrierMismatch
 from ..functor import Base, Cofree, Fix, fmap, holes
 from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
+from ..functor._usage import with_usage
+from ._given import expect_steps
 
 
 T = TypeVar("T")
@@ -29,6 +31,7 @@ def inherited(step: Callable[[B, Base[T, None]], Base[T, B]], at_root: B, /) -> 
 def inherited(step: Callable[[B, Base[T, A]], Base[T, B]], at_root: B, /) -> Callable[[Cofree[T, A]], Cofree[T, B]]: ...
 @overload
 def inherited(step: tuple[Callable[[Any, Any], Any], ...], at_root: tuple[Any, ...], /) -> tuple[Any, ...]: ...
+@with_usage
 def inherited(step: Any, at_root: Any, /) -> Any:
     """What every node of a tree inherits, as a tree of them.
 
@@ -38,9 +41,11 @@ def inherited(step: Any, at_root: Any, /) -> Any:
 
     **Returns:** a function from trees, plain or as `decorate` gives them, to trees of values; for a family, a tuple.
 
-    **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places.
+    **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places; `CdlError`
+    where something else than a step is given.
     """
     steps = step if isinstance(step, tuple) else (step,)
+    expect_steps("inherited", steps)
     solved = recursion(lambda sort, seed: _hand_down(steps[sort], *seed), _keep)
     grow = [_from_root(solved(sort), b) for sort, b in enumerate(at_root if isinstance(step, tuple) else (at_root,))]
     return tuple(grow) if isinstance(step, tuple) else grow[0]

@@ -18,6 +18,7 @@ from ..._errors import CarrierMismatch
 from ...algebra._inherit import given_down
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
+from .._traced import without_values
 from ..folds._carrier import Carrier, show, Storage
 from ..folds._edges import Edges
 from ..folds._program import PROBES, Program, programs, Wiring
@@ -76,7 +77,8 @@ class Steps:
         reaching = zip(v.many_sorts, edges, strict=True)
         sources = [Edges(row, segment, below[s].unflatten(c)) for s, (segment, c) in reaching]
         layer = v.layer(list(payload), values, list(map(Many.over, sources)))
-        found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(own), layer)
+        with without_values(self.names[v.sort], f"at `{v}`"):
+            found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(own), layer)
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
         to_manys = [x for x in given if isinstance(x, Many) and not (x.listed and not x.items)]

@@ -13,9 +13,10 @@ import jax
 import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, SignatureError
-from ...algebra._algebra import apply, name_of, reads
+from ...algebra._algebra import name_of, reads
 from ...functor import Cons, Lin, Nil, Snoc
 from .._shapes import alike, one_of, shown
+from .._traced import applied
 from ..folds._carrier import stronger
 from ._scan_parts import Part, split, trace
 
@@ -59,7 +60,7 @@ def from_the_end(alg: Any) -> bool:
 
 def empty(alg: Any, end: bool, key: Any = None) -> Any:
     """The value of the empty list."""
-    return jax.tree.map(jnp.asarray, apply(alg, Nil() if end else Lin(), key))
+    return jax.tree.map(jnp.asarray, applied(alg, Nil() if end else Lin(), key))
 
 
 def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
@@ -72,7 +73,7 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
 
     def grown(element: Any, key: Any, state: Any) -> Any:
         layer = Cons(element, state) if end else Snoc(state, element)
-        return jax.tree.map(jnp.asarray, apply(alg, layer, key))
+        return jax.tree.map(jnp.asarray, applied(alg, layer, key))
 
     start = jax.eval_shape(lambda k: empty(alg, end, k), key)
     state = start

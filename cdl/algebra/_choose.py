@@ -7,7 +7,6 @@ from typing import Any, overload, TypeVar, Union
 
 import equinox as eqx
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from .._errors import ForeignLayer, PayloadMismatch, SignatureError
@@ -58,9 +57,9 @@ def choose(scores: Any, /, *layers: Any) -> Any:
     layer, `SignatureError` for layers of two signatures.
     """
     _expect_layers(layers)
-    numbers = eqx.is_array_like(scores) or isinstance(scores, list | tuple)
-    if not numbers or jnp.shape(scores) != (len(layers),):
-        given = f"scores of shape {jnp.shape(scores)}" if eqx.is_array(scores) else f"{described(scores)} as scores"
+    shape = jnp.shape(scores) if eqx.is_array_like(scores) else None
+    if shape != (len(layers),):
+        given = f"{described(scores)} as scores" if shape is None else f"scores of shape {shape}"
         raise PayloadMismatch(
             f"`choose` has {given} for {len(layers)} layers: give an array with one score for each layer, and then the "
             "layers, one after the other."

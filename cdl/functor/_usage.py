@@ -35,19 +35,19 @@ def with_usage(fn: Function) -> Function:
     return cast("Function", called)
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
-    """A size as an `int`. **Raises:** `CdlError` where it is not a whole number of at least `least`."""
+def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlError) -> int:
+    """A size as an `int`. **Raises:** `error` where it is not a whole number of at least `least`."""
     try:
         number = None if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:  # JAX's own, too, where a number is known only when the program runs
         number = None
     if number is None:
-        raise CdlError(
+        raise error(
             f"`{name}` is {value!r}, and a size is a whole number that is known before the program runs: give an "
             f"`int` of at least {least}."
         )
     if number < least:
-        raise CdlError(f"`{name}` is {number}: give at least {least}.")
+        raise error(f"`{name}` is {number}: give at least {least}.")
     return number
 
 

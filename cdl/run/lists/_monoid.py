@@ -71,13 +71,13 @@ def with_resets(monoid: Monoid[M]) -> Monoid[tuple[Array, M]]:
     return Monoid((jnp.zeros((), bool), monoid.unit), Reset(monoid.combine))
 
 
-def fold_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Way | None = None) -> Any:
+def fold_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Any = None) -> Any:
     """The product of each list, in the lists' order."""
     _expect_way(how)
     return _read(monoid, data, how, False)
 
 
-def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Way | None = None) -> Any:
+def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Any = None) -> Any:
     """The product of each prefix, as sequences of the same lengths; zero where there is no element."""
     _expect_way(how)
     if how == "halving":

@@ -60,7 +60,7 @@ class Seq(eqx.Module, Generic[E]):
         """
         rows, lengths = stacked_rows(sequences)
         longest = int(lengths.max(initial=0))
-        time = longest if time is None else whole("time", time, 0)
+        time = longest if time is None else whole("time", time, 0, LengthMismatch)
         if time < longest:
             raise LengthMismatch(
                 f"the longest list has {longest} elements, and `time` is {time}: give {longest} at least."
@@ -168,7 +168,7 @@ def _expect_arrays(number: int, row: Any) -> None:
         if not x.ndim:
             raise PayloadMismatch(
                 f"list {number} has the lone value {x.item()!r} where an array `(length, …)` belongs: give each list "
-                "as an array of its elements, `Seq.of([np.array([1.0, 2.0]), np.array([3.0])])`, or as a pytree of these."
+                "as the array of its elements, `Seq.of([np.array([1.0, 2.0]), np.array([3.0])])`, or a pytree of these."
             )
 
 

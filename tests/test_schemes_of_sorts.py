@@ -261,7 +261,7 @@ def test_a_foreign_subtree_is_refused(read):
     expected = r"`Leaf` of `Tree` is no constructor of the signature of `List` \(Nil, Cons\)"
     with pytest.raises(ForeignLayer, match=expected):
         read(total)(Cons(1, Leaf(2)))
-    with pytest.raises(ForeignLayer, match="a `int` stands where a tree belongs of `List`"):
+    with pytest.raises(ForeignLayer, match="`2` stands where a tree belongs of `List`"):
         read(total)(Cons(1, 2))
 
 

@@ -23,6 +23,7 @@ import typing_extensions
 from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
 from ..functor._base import anew
+from ..functor._given import described
 from ..functor._read import cached, signature_name, tag, tag_name
 
 
@@ -124,7 +125,8 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
         return tree
     if not isinstance(tree, Base):
         raise ForeignLayer(
-            f"a `{type(tree).__name__}` stands where a tree belongs{_among(wanted)}: it is no constructor's instance."
+            f"{described(tree)} stands where a tree belongs{_among(wanted)}, and it is not an instance of a "
+            "constructor: give one tree. Several are read one by one, or packed and read by `fold`."
         )
     others = [r for i, r in enumerate(readers) if i != sort and r and type(tree) in r]
     if others and wanted:

@@ -16,6 +16,8 @@ from .._errors import CarrierMismatch, SignatureError
 from ..functor import Base, Cofree, Fix, holes
 from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
+from ..functor._usage import with_usage
+from ._given import expect_steps
 
 
 UNSEEN = ()  # at a place whose value is not known; `None` would say that an `X | None` is empty
@@ -33,6 +35,7 @@ def inherited(
 def inherited(step: Callable[[B, Base[T, A]], Base[T, B]], at_root: B, /) -> Callable[[Cofree[T, A]], Cofree[T, B]]: ...
 @overload
 def inherited(step: tuple[Callable[[Any, Any], Any], ...], at_root: tuple[Any, ...], /) -> tuple[Any, ...]: ...
+@with_usage
 def inherited(step: Any, at_root: Any, /) -> Any:
     """What every node of a tree inherits, as a tree of them.
 
@@ -43,9 +46,10 @@ def inherited(step: Any, at_root: Any, /) -> Any:
     **Returns:** a function from trees, plain or as `decorate` gives them, to trees of values; for a family, a tuple.
 
     **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places;
-    `SignatureError` where there are not as many steps as sorts.
+    `SignatureError` where there are not as many steps as sorts; `CdlError` where something else than a step is given.
     """
     steps = step if isinstance(step, tuple) else (step,)
+    expect_steps("inherited", steps)
 
     def down(sort: int, seed: Any) -> Any:
         if sort >= len(steps):

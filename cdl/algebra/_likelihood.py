@@ -22,8 +22,10 @@ from ..functor import Base, Fix, Fix1of2, Fix2of2, holes
 from ..functor._base import anew
 from ..functor._fmap import sorted_holes
 from ..functor._read import layout, sorts, tag, tag_name
+from ..functor._usage import with_usage
 from ..functor.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 from ._algebra import name_of
+from ._given import expect_coalgebras
 from ._unfolds import Choice, expect_layer
 
 
@@ -54,6 +56,7 @@ def likelihood(
 def likelihood(
     coalg: Coalgebras, seed: tuple[Any, ...], /, *, payload: Payload | None = None
 ) -> tuple[Callable[[Any], LogProb], ...]: ...
+@with_usage
 def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> Any:
     """The log-probability that `ana(coalg, key=…)` grows a tree's constructors from a seed.
 
@@ -66,6 +69,7 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> A
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
     where there are not as many coalgebras as sorts, or they are in another order.
     """
+    expect_coalgebras("likelihood", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
     coalgs, seeds = of_sorts(coalg, seed)
 
     def total(sort: int, tree: Any) -> LogProb:

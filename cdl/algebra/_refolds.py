@@ -21,6 +21,7 @@ from ..functor._recursion import Done, recursion
 from ._algebra import Algebra, apply
 from ._either import Either, Left
 from ._folds import remember
+from ._given import expect_algebras, expect_coalgebras
 from ._share import shared
 from ._unfolds import ahead, expect_layer
 
@@ -35,6 +36,8 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
 
     `cdl.refold` is the same, compiled, for many seeds.
     """
+    expect_algebras("hylo", (alg,), several="as `refold` takes them; `hylo` is of one sort")
+    expect_coalgebras("hylo", (coalg,), several="as `refold` takes them; `hylo` is of one sort")
     down: Any = lambda _, seed: expect_layer(coalg(seed))
     return recursion(down, lambda frame, go: apply(alg, frame.filled(go)))(0)
 

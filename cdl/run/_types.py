@@ -58,7 +58,7 @@ class Own:
 
 
 def _form(x: Any) -> Any:
-    """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's default type does not hold."""
+    """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's type does not hold."""
     if not isinstance(x, bool | int | float | complex):
         return one_of([jnp.asarray(x)])[0]
     dtype = jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))

@@ -9,9 +9,10 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from ..._errors import CarrierMismatch, CdlError
-from ...algebra._algebra import apply, name_of
+from ...algebra._algebra import name_of
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
+from .._traced import applied
 from .._types import advice, cast, joined, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ._carrier import Carrier, Storage
@@ -86,7 +87,7 @@ def _node(t: Reading, index: int, carriers: dict[int, Carrier]) -> Callable[...,
         values = [carriers[s].unflatten(x) for s, x in zip(v.slot_sorts, slots, strict=True)]
         pairs = zip(v.many_sorts, edges, strict=True)
         manys = [Many.over(Edges(row, segment, carriers[s].unflatten(c))) for s, (segment, c) in pairs]
-        return apply(t.algs[v.sort], v.layer(list(payload), values, manys), keys[0] if keys else None)
+        return applied(t.algs[v.sort], v.layer(list(payload), values, manys), keys[0] if keys else None)
 
     return node
 

@@ -73,7 +73,7 @@ def optics(f: AnyOptic, g: AnyOptic, h: AnyOptic, k: AnyOptic, x: Any, dy: Any, 
     same("associativity is natural", ((f @ g) @ h) >> right, right >> (f @ (g @ h)), x3, dy3)
     around = right >> swap >> right
     hexagon = (swap @ one) >> right >> (one @ swap)
-    same("the hexagon", around, hexagon, x3, (dy3[1][0], (dy3[1][1], dy)))
+    same("the hexagon", around, hexagon, x3, dy3)
     same("`to_optic ∘ to_lens = id`", to_optic(to_lens(f)), f)
     lens, by_hand = to_lens(f >> g), to_lens(f) >> to_lens(g)
     hold("`to_lens (f >> g) = to_lens f >> to_lens g`, get", lens.get(x), by_hand.get(x), tolerance)

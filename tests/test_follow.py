@@ -1,11 +1,7 @@
 """How likely trees are under a coalgebra: `follow` beside `likelihood`, and `likelihood` beside `ana`."""
 
-<<<<<<< HEAD
-from typing import Any, Generic, TypeVar
-=======
 from collections import Counter
-from typing import Any
->>>>>>> laws
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax

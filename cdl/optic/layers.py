@@ -94,16 +94,14 @@ def fold(
     bulk: bool | None = None,
 ) -> ParaOptic[Any, Any, Any]:
     """A `Forest`, a `Seq` or a `Packed` read by an algebra; trees are data, and no gradient goes to them. The options
-    are those of `cdl.fold`."""
+    are those of `cdl.fold`; the `key` of a learner's step goes before that which is given here."""
     reader = Para.of(alg)
+    how: Any = dict(forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk)
+    always = key
 
     def read(params: Any, data: Any, key: Any = None) -> Any:
         algebra: Any = Para(params, reader.fn).module()
-<<<<<<< HEAD
-        return the_fold(algebra, data, key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk)
-=======
-        return the_fold(algebra, data, **(how if key is None else {**how, "key": key}))
->>>>>>> outer
+        return the_fold(algebra, data, key=always if key is None else key, **how)
 
     return ParaOptic.of(Para(reader.params, read), inputs=False, name=f"fold {type(alg).__name__}")
 

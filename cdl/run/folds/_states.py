@@ -10,8 +10,8 @@ import jax
 from jaxtyping import PRNGKeyArray
 from typing_extensions import TypedDict
 
-from ..._errors import CdlError, SignatureError
-from ...algebra._algebra import name_of, reads, wants_key
+from ..._errors import CdlError, ForeignLayer, SignatureError
+from ...algebra._algebra import foreign, name_of, reads, wants_key
 from ...functor._base import anew
 from ...functor._read import signature_name
 from ..forests._forest import Forest
@@ -57,6 +57,9 @@ def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
                 "the order in which `pack` was given the signatures."
                 f"{anew(functor.constructors, read)}"
             )
+        for v in forest.bucket.variants:
+            if read and v.sort == sort and v.constructor not in read:
+                raise ForeignLayer(foreign(v.constructor, read))
 
 
 @eqx.filter_jit

@@ -53,8 +53,8 @@ def without_values(name: str, where: str) -> Iterator[None]:
         if "does not accept dtype bool" not in str(error):
             raise
         raise CdlError(
-            f"`{name}` reckons with truth values {where}, which those of an array do not allow: write `1 * a - b`, say, "
-            "or `jnp.logical_not(a)`."
+            f"`{name}` reckons with truth values {where}, which those of an array do not allow: write `1 * a - b`, "
+            "say, or `jnp.logical_not(a)`."
         ) from error
 
 

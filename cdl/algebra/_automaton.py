@@ -84,7 +84,7 @@ class Automaton(eqx.Module):
         _refuse_incomputable(self.outputs)
         known = not any(isinstance(x, Tracer) for x in (letters, lengths))
         array: Any = np if known else jnp
-        within = True if lengths is None else array.arange(np.shape(letters)[1]) < array.asarray(lengths)[:, None]
+        within = True if lengths is None else array.arange(np.shape(letters)[1])[None] < array.asarray(lengths)[:, None]
         return _expect(states, self.states, "state"), _expect(letters, self.letters, "letter", within)
 
     def __repr__(self) -> str:

@@ -142,7 +142,10 @@ def main() -> None:
     if given.tests is None:
         from mutated import MODULES
 
-        given.tests = MODULES[given.module].tests
+        if given.module not in MODULES:
+            parser.error(f"{given.module} is not in tests/mutated.py: give its tests with `--tests`.")
+        module = MODULES[given.module]
+        given.tests, given.sample = module.tests, given.sample or module.sample
     os.chdir(given.root)
     sys.path[:0] = [str(given.root), str(TESTS)]
     _import_what_stays()

@@ -9,18 +9,17 @@ from mutation import ROOT, survivors
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", MODULES)
+@pytest.mark.parametrize("path", [path for path, module in MODULES.items() if module.equivalent is not None])
 def test_no_mutant_lives_but_those_that_no_test_can_catch(path):
     module = MODULES[path]
-    living = survivors(path, module.tests, sample=module.sample)
-    assert [name for name in living if name not in module.equivalent] == []
-    caught = [name for name in module.equivalent if name not in living]
-    assert module.sample is not None or caught == []
+    living, known = survivors(path, module.tests, sample=module.sample), module.equivalent or {}
+    assert [name for name in living if name not in known] == []
+    assert module.sample is not None or [name for name in known if name not in living] == []
 
 
 def test_every_law_has_its_mutants_tried():
     laws = {path.relative_to(ROOT).as_posix() for path in (ROOT / "cdl" / "laws").glob("_[a-z]*.py")}
-    assert laws <= set(MODULES)
+    assert laws <= {path for path, module in MODULES.items() if module.equivalent is not None and not module.sample}
 
 
 SOURCE = '''

@@ -4,7 +4,7 @@
 #   make pages                 the code of every page       make first-network-full    every seed of every model
 #   make test-slow             what takes minutes           make tutorials             render the scripts as pages
 #   make check                 format, lint, types          make bench                 time it against its peers
-#   make docs                  the site, in site/
+#   make docs                  the site, in site/           make mutants               mistakes that no test catches
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -18,7 +18,7 @@ RUN := $(VENV)/bin/python
 # A Python of an environment that is active, or a PYTHONPATH, is not to be seen in this one.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: test pages test-slow check format lint mypy pyright planted docs first-network first-network-full tutorials bench
+.PHONY: test pages test-slow mutants check format lint mypy pyright planted docs first-network first-network-full tutorials bench
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -26,6 +26,9 @@ test pages test-slow: $(VENV)/.has-test
 
 pages: MARKED := -m page
 test-slow: MARKED := -m slow
+
+mutants: $(VENV)/.has-test # of one module, as in `make mutants ARGS=cdl/laws/_folds.py`
+	$(RUN) tests/mutation.py $(ARGS)
 
 check: format lint mypy pyright planted
 

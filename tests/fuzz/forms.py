@@ -1,0 +1,240 @@
+"""The forms that read a forest, and their definitions, as text.
+
+| the form           | what it is beside                                                           |
+| ------------------ | --------------------------------------------------------------------------- |
+| `fold`             | `cata` at each tree                                                         |
+| `annotate`         | `decorate` at each tree; in a family, `cata` at each subtree                |
+| `corpus`           | `fold` of a batch of a `Corpus`, its trees permuted and some twice          |
+| `bucket`           | `fold` of some of the trees in the bucket of all                            |
+| `shard`            | the mean over devices of a number from each one's trees                     |
+| `remat`            | `fold`, with what the reverse pass computes again                           |
+| `inherit`          | `inherited`, with the children's values and without                         |
+"""
+
+from typing import Any
+
+from . import cells
+from .algebras import Algebra, constant
+from .families import Family
+
+
+COMMON = '''
+several = lambda x: x if isinstance(FAMILY, tuple) else (x,)
+one = lambda x: x if isinstance(FAMILY, tuple) else x[0]
+key_of = lambda t: None if KEY is None else jr.fold_in(KEY, t)
+stack = lambda found: jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) if hasattr(x, "dtype") else x for x in xs]), *found)
+
+
+def forest(p):
+    return FOREST if "s" not in p else eqx.tree_at(lambda f: f.payload, FOREST, moved(FOREST.payload, p["s"]))
+
+
+def tree(t, p):
+    return TREES[t] if "s" not in p else moved(TREES[t], p["s"])
+
+
+def by_sort(found, sorts, types=None):
+    """Values of each sort, stacked, of the types that they have anywhere."""
+    rows = [(s, stack([v for v, k in zip(found, sorts) if k == s])) for s in dict.fromkeys(sorted(sorts))]
+    if types is None:
+        return [x for _, x in rows]
+    wide = {s: jax.tree.map(lambda *xs: jnp.result_type(*xs), *[v for k, v in types if k == s]) for s, _ in rows}
+    return [jax.tree.map(lambda x, d: x.astype(d), x, wide[s]) for s, x in rows]
+
+
+def at_nodes(found):
+    """The rows of each sort's nodes."""
+    rows = [r for t in range(len(TREES)) for r in range(10**6)[FOREST.nodes(t)]]
+    kinds = [SORT[type(n)] for t in TREES for n in every(t)]
+    return [jax.tree.map(lambda x: x[np.array([r for r, k in zip(rows, kinds) if k == s])], found[s]) for s in sorted({*kinds})]
+
+
+def at_roots(found):
+    return [found[s] for s in sorted({SORT[type(t)] for t in TREES})]
+'''
+PLAIN = """
+def plain_values(p):
+    found = [values(p["algs"], tree(t, p), SORT, key_of(t)) for t in range(len(TREES))]
+    others = [values(p["algs"], t, SORT, KEY) for t in EVERY if t not in TREES]
+    types = [(SORT[type(n)], v) for t, vs in zip([*TREES, *[t for t in EVERY if t not in TREES]], [*found, *others]) for n, v in zip(every(t), vs)]
+    return found, types
+"""
+FOLD = """
+def compiled(p):
+    return at_roots(several(cdl.fold(one(p["algs"]), forest(p), key=KEY{options})))
+
+
+def by_cdl(p):
+    read = lambda t: several(cdl.cata(*p["algs"], key=key_of(t)))[SORT[type(TREES[t])]](tree(t, p))
+    return by_sort([read(t) for t in range(len(TREES))], [SORT[type(t)] for t in TREES])
+
+
+def plain(p):
+    found, types = plain_values(p)
+    return by_sort([vs[0] for vs in found], [SORT[type(t)] for t in TREES], types)
+"""
+ANNOTATE = """
+def compiled(p):
+    return at_nodes(several(cdl.annotate(one(p["algs"]), forest(p), key=KEY{options})))
+
+
+def heads(c):
+    found = [c.head]
+    layer(c.tail, lambda x: found.extend(heads(x)))
+    return found
+
+
+def by_cdl(p):
+    if len(p["algs"]) == 1:
+        found = [v for t in range(len(TREES)) for v in heads(cdl.decorate(*p["algs"], key=key_of(t))(tree(t, p)))]
+    elif KEY is None:
+        found = [cdl.cata(*p["algs"])[SORT[type(n)]](n) for t in range(len(TREES)) for n in every(tree(t, p))]
+    else:
+        return plain(p)
+    return by_sort(found, [SORT[type(n)] for t in TREES for n in every(t)])
+
+
+def plain(p):
+    found, types = plain_values(p)
+    return by_sort([v for vs in found for v in vs], [SORT[type(n)] for t in TREES for n in every(t)], types)
+"""
+SHARD = """
+COUNT = jax.device_count()
+CORPUS = cdl.Corpus(FAMILY, TREES)
+TURNED = [[*range(i, len(TREES)), *range(min(i, len(TREES)))][: len(TREES)] for i in range(COUNT)]
+BUCKET = CORPUS[TURNED[0]].bucket
+PARTS = cdl.shard([CORPUS.pack(some, bucket=BUCKET) for some in TURNED], jax.make_mesh((COUNT,), ("data",)))
+
+
+def compiled(p):
+    def loss(algs, part):
+        found = several(cdl.fold(one(algs), part, key=KEY))
+        return probe([x for s, x in enumerate(found) if s in {SORT[type(t)] for t in TREES}]), jnp.array(1.0)
+
+    return eqx.filter_jit(cdl.shard_mean(loss))(p["algs"], PARTS)
+
+
+def mean(p, read):
+    found = []
+    for some in TURNED:
+        trees = [TREES[i] for i in some]
+        roots = [read(p["algs"], t, key_of(i)) for i, t in enumerate(trees)]
+        found.append(probe(by_sort(roots, [SORT[type(t)] for t in trees])))
+    return sum(found) / len(found)
+
+
+def by_cdl(p):
+    return mean(p, lambda algs, t, key: several(cdl.cata(*algs, key=key))[SORT[type(t)]](t))
+
+
+def plain(p):
+    return mean(p, lambda algs, t, key: values(algs, t, SORT, key)[0])
+"""
+INHERIT = """
+def compiled(p):
+    given = cdl.annotate(one(p["algs"]), forest(p)) if {values} else None
+    return at_nodes(several(cdl.inherit(one(p["steps"]), forest(p), one(p["tops"]), values=given)))
+
+
+def of_root(p, t):
+    s = SORT[type(TREES[t])]
+    return jax.tree.map(lambda x: x[[SORT[type(t)] for t in TREES[:t]].count(s)], p["tops"][s])
+
+
+def by_cdl(p):
+    found = []
+    for t in range(len(TREES)):
+        s, given = SORT[type(TREES[t])], tree(t, p)
+        if {values}:
+            if len(ALGS) > 1:
+                return plain(p)
+            given = cdl.decorate(*p["algs"])(given)
+        tops = tuple(of_root(p, t) for _ in ALGS)
+        found += heads(several(cdl.inherited(one(p["steps"]), one(tops)))[s](given))
+    return by_sort(found, [SORT[type(n)] for t in TREES for n in every(t)])
+
+
+def heads(c):
+    found = [c.head]
+    layer(c.tail, lambda x: found.extend(heads(x)))
+    return found
+
+
+def plain(p):
+    above = (lambda child: values(p["algs"], child, SORT)[0]) if {values} else lambda child: None
+    found = [v for t in range(len(TREES)) for v in handed(p["steps"], tree(t, p), of_root(p, t), SORT, above)]
+    kinds = [SORT[type(n)] for t in TREES for n in every(t)]
+    return by_sort(found, kinds, list(zip(kinds, found)))
+"""
+FORMS = ("fold", "annotate", "corpus", "bucket", "shard", "remat", "inherit", "inherit_values")
+
+
+def text(form: str, family: Family, algebra: Algebra, order: tuple[int, ...], forward: bool) -> str:
+    """The functions of a form, for algebras `ALGS` and trees `TREES`."""
+    key = f"KEY = {'jr.key(3)' if algebra.keyed else None}\nEVERY = TREES"
+    pack = "FOREST = cdl.pack(FAMILY, TREES)"
+    params = '{"algs": ALGS}'
+    options = ", forward=True" if forward else ""
+    match form:
+        case "annotate":
+            body = ANNOTATE.replace("{options}", options)
+        case "shard":
+            body = SHARD
+        case "inherit" | "inherit_values":
+            body = _steps(family, algebra) + INHERIT.replace("{values}", str(form == "inherit_values"))
+            params = '{"algs": ALGS, "steps": STEPS, "tops": TOPS}'
+        case _:
+            body = FOLD.replace(
+                "{options}", f', remat="{("none", "all")[algebra.seed % 2]}"' if form == "remat" else options
+            )
+    if form == "corpus":
+        pack = f"FOREST = cdl.Corpus(FAMILY, TREES)[{list(order)}]\nTREES = [TREES[i] for i in {list(order)}]"
+    if form == "bucket":
+        pack = "BUCKET = cdl.pack(FAMILY, TREES).bucket\nTREES = TREES[1:] or TREES\nFOREST = cdl.pack(FAMILY, TREES, bucket=BUCKET)"
+    plain = "" if form.startswith(("inherit", "shard")) else PLAIN
+    return "\n".join([key, pack, COMMON, plain, body, f"PARAMS = {params}"])
+
+
+def _steps(family: Family, algebra: Algebra) -> str:
+    """From what a node inherits to what each child does: other weights at each place, and the payload."""
+    lines = []
+    for s in range(family.sorts):
+        lines += [f"class Down{s}(eqx.Module):", "    w: Any", "    cell: Any", "", "    def __call__(self, h, layer):"]
+        lines += ["        match layer:"]
+        for c in family.of(s):
+            payload = ", ".join(n for n, t in c.fields if t[0] == "data")
+            lines += [f"            case {c.name}({', '.join(n for n, _ in c.fields)}):"]
+            lines += [f"                e = number(({payload}{',' if payload else ''}))"]
+            new = ", ".join(_handed(t, n, f"{c.name}.{n}", algebra.raw) for n, t in c.fields)
+            lines += [f"                return {c.name}({new})"]
+    dtype = algebra.dtypes[0]
+    names = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields] or ["none"]
+    cell = (
+        next((v for v in algebra.cells.values() if v in cells.SMOOTH), "tanh") if algebra.style == "float" else "tanh"
+    )
+    made = [
+        f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(cell, 2)})' for s in range(family.sorts)
+    ]
+    kind = "int" if algebra.raw else f'"{dtype}"'
+    tops = f"(jnp.arange(D * len(TREES)).reshape(-1, D) % 5 / 4).astype({kind})"
+    of = f"tuple({tops}[: sum(SORT[type(t)] == s for t in TREES)] for s in range({family.sorts}))"
+    return "\n".join(lines) + f"\n\nSTEPS = ({', '.join(made)},)\nTOPS = {of}\n"
+
+
+def _handed(term: Any, x: str, place: str, raw: bool, depth: int = 0) -> str:
+    """A field of the layer that goes down."""
+    again = lambda t, y, more: _handed(t, y, place, raw, depth * 4 + more + 1)
+    match term:
+        case ("data", _):
+            return x
+        case ("maybe", of):
+            return f"(None if {x} is None else {again(of, x, 0)})"
+        case ("pair", parts):
+            return f"({''.join(again(t, f'{x}[{i}]', i) + ', ' for i, t in enumerate(parts))})"
+        case ("list", of):
+            return f"tuple({again(of, f'y{depth}', 0)} for y{depth} in {x})"
+        case ("many", sort):
+            return f"{x}.map(lambda y: {again(('x', sort), 'y', 0)})"
+    w, k = f"self.w['{place}']", constant(place) % 3 + depth
+    type_ = "" if raw else f".astype({w}.dtype)"
+    return f"self.cell({w}[0] * h + {w}[1] * (e + {k} * number({x})){type_}){type_}"

@@ -191,6 +191,8 @@ def draw(rng: random.Random, family: Family, x64: bool, *, smooth: bool = False)
             table += list(cells.FORWARD)
         if keyed:
             table = [*table[::4], *(3 * list(cells.KEYED))]
+    if any("16" in d for d in own):
+        table = [c for c in table if c not in cells.JUMPS]
     places = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields]
     some = rng.sample(table, min(len(table), 4))
     ways = [w for w in REDUCTIONS if not (w == "max" and smooth) and not (style != "float" and w in ("attend", "mean"))]

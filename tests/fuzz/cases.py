@@ -148,7 +148,9 @@ def _of_trees(rng: random.Random, x64: bool, family: Family, form: str, transfor
     smooth = transform in ("gradient", "curved", "pushed", "mapped") or form in ("follow", "unfold", "shard", "remat")
     algebra = algebras.draw(rng, family, x64, smooth=smooth)
     if form in (*growth.FORMS, "inherit", "inherit_values"):
-        algebra = replace(algebra, keyed=False)
+        own = {p: c for p, c in algebra.cells.items() if c not in cells.KEYED}
+        inner = {p: c for p, c in algebra.inner.items() if c not in cells.KEYED}
+        algebra = replace(algebra, keyed=False, cells=own, inner=inner)
     drawn = trees.Draw(family, rng)
     sorts = [rng.randrange(family.sorts) for _ in range(rng.randint(1, 9))]
     some = tuple(drawn.tree(s, rng.choice((1, 3, 8, 16))) for s in sorts)

@@ -91,6 +91,7 @@ WORDS = {
     "word_while": "lambda h: jax.lax.while_loop(lambda h: h > 1000, lambda h: h // 3, h + jnp.uint32({c}))",
     "word_vmap": "word_vmap({c})",
 }
+JUMPS = {"one_hot", "index", "cond", "switch", "while", "bernoulli"}  # where a rounding may decide
 SMOOTH = {**FUNCTIONS, **LAYERS, **CONTROL}
 EVERY = {**SMOOTH, **FORWARD, **KEYED, **WORDS}
 

@@ -44,9 +44,8 @@ def by_sort(found, sorts, types=None):
 
 def at_nodes(found):
     """The rows of each sort's nodes."""
-    rows = [r for t in range(len(TREES)) for r in range(10**6)[FOREST.nodes(t)]]
-    kinds = [SORT[type(n)] for t in TREES for n in every(t)]
-    return [jax.tree.map(lambda x: x[np.array([r for r, k in zip(rows, kinds) if k == s])], found[s]) for s in sorted({*kinds})]
+    of = lambda s: np.array([r for r, k in zip(ROWS, KINDS) if k == s])
+    return [jax.tree.map(lambda x, s=s: x[of(s)], found[s]) for s in sorted({*KINDS})]
 
 
 def at_roots(found):
@@ -55,9 +54,9 @@ def at_roots(found):
 PLAIN = """
 def plain_values(p):
     found = [values(p["algs"], tree(t, p), SORT, key_of(t)) for t in range(len(TREES))]
-    others = [values(p["algs"], t, SORT, KEY) for t in EVERY if t not in TREES]
-    types = [(SORT[type(n)], v) for t, vs in zip([*TREES, *[t for t in EVERY if t not in TREES]], [*found, *others]) for n, v in zip(every(t), vs)]
-    return found, types
+    left = [t for t in EVERY if id(t) not in map(id, TREES)]
+    each = zip([*TREES, *left], [*found, *[values(p["algs"], t, SORT, KEY) for t in left]])
+    return found, [(SORT[type(n)], v) for t, vs in each for n, v in zip(every(t), vs)]
 """
 FOLD = """
 def compiled(p):
@@ -91,12 +90,12 @@ def by_cdl(p):
         found = [cdl.cata(*p["algs"])[SORT[type(n)]](n) for t in range(len(TREES)) for n in every(tree(t, p))]
     else:
         return plain(p)
-    return by_sort(found, [SORT[type(n)] for t in TREES for n in every(t)])
+    return by_sort(found, KINDS)
 
 
 def plain(p):
     found, types = plain_values(p)
-    return by_sort([v for vs in found for v in vs], [SORT[type(n)] for t in TREES for n in every(t)], types)
+    return by_sort([v for vs in found for v in vs], KINDS, types)
 """
 SHARD = """
 COUNT = jax.device_count()
@@ -151,7 +150,7 @@ def by_cdl(p):
             given = cdl.decorate(*p["algs"])(given)
         tops = tuple(of_root(p, t) for _ in ALGS)
         found += heads(several(cdl.inherited(one(p["steps"]), one(tops)))[s](given))
-    return by_sort(found, [SORT[type(n)] for t in TREES for n in every(t)])
+    return by_sort(found, KINDS)
 
 
 def heads(c):
@@ -161,10 +160,9 @@ def heads(c):
 
 
 def plain(p):
-    above = (lambda child: values(p["algs"], child, SORT)[0]) if {values} else lambda child: None
+    above = (lambda child: values(p["algs"], child, SORT)[0]) if {values} else lambda child: ()
     found = [v for t in range(len(TREES)) for v in handed(p["steps"], tree(t, p), of_root(p, t), SORT, above)]
-    kinds = [SORT[type(n)] for t in TREES for n in every(t)]
-    return by_sort(found, kinds, list(zip(kinds, found)))
+    return by_sort(found, KINDS, list(zip(KINDS, found)))
 """
 FORMS = ("fold", "annotate", "corpus", "bucket", "shard", "remat", "inherit", "inherit_values")
 
@@ -173,6 +171,9 @@ def text(form: str, family: Family, algebra: Algebra, order: tuple[int, ...], fo
     """The functions of a form, for algebras `ALGS` and trees `TREES`."""
     key = f"KEY = {'jr.key(3)' if algebra.keyed else None}\nEVERY = TREES"
     pack = "FOREST = cdl.pack(FAMILY, TREES)"
+    if form in ("annotate", "inherit", "inherit_values"):
+        pack += "\nROWS = [r for t in range(len(TREES)) for r in range(10**6)[FOREST.nodes(t)]]"
+        pack += "\nKINDS = [SORT[type(n)] for t in TREES for n in every(t)]"
     params = '{"algs": ALGS}'
     options = ", forward=True" if forward else ""
     match form:

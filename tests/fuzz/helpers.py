@@ -42,11 +42,12 @@ def bits(payload: Any) -> Any:
 
 def number(payload: Any) -> Any:
     """A payload as one smooth number, in the type that it has."""
-    found: Any = 0.25
+    found: Any = jnp.asarray(0.25)  # a Python number's type, which gives way to others
     for leaf in jax.tree.leaves(payload):
         x = jnp.asarray(leaf)
         x = x.real + 2 * x.imag if jnp.iscomplexobj(x) else x
-        found = 0.5 * found + jnp.sum(jnp.sin(x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype("float32")))
+        x = jnp.sin(x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype("float32"))
+        found = 0.5 * found + (jnp.sum(x) if x.ndim else x)  # a sum would make a Python number's type a firm one
     return found
 
 

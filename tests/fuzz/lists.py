@@ -59,7 +59,8 @@ def typed(net, found):
 def compiled(p):
     if not {every}:
         return cdl.fold(p["algs"][0], DATA)
-    found = cdl.annotate(p["algs"][0], DATA).values
+    found = cdl.annotate(p["algs"][0], DATA)
+    found = (found.padded() if isinstance(found, cdl.Packed) else found).values
     return stack([jax.tree.map(lambda x: x[b, i], found) for b, xs in enumerate(LISTS) for i in range(len(xs))])
 
 
@@ -171,6 +172,8 @@ def draw(rng: random.Random, x64: bool, smooth: bool) -> Lists:
     table = [*cells.FUNCTIONS, *cells.CONTROL, *(() if smooth else cells.FORWARD)]
     if dtype == ("float64" if x64 else "float32"):
         table += [c for c in cells.LAYERS if c != "Dropout"]
+    if "16" in dtype:
+        table = [c for c in table if c not in cells.JUMPS]
     kind = rng.choice(ELEMENTS)
     lists = [tuple(_element(rng, kind, dtype) for _ in range(n)) for n in (rng.randint(1, 4), rng.randint(0, 3), 1)]
     state = rng.choice(list(STATES))

@@ -30,7 +30,7 @@ def test_an_algebra_that_changes_its_carrier_is_refused(seq):
     def wider(layer: cdl.ListF[Any, Any]) -> Any:
         return jnp.zeros(5) if isinstance(layer, cdl.Nil) else jnp.zeros(6)
 
-    message = r"`wider` is no algebra: at `Nil` its value is f32\[5\], and at `Cons` f32\[6\]"
+    message = r"`wider` is not an algebra: at `Nil` its value is f32\[5\], and at `Cons` f32\[6\]"
     with pytest.raises(cdl.CarrierMismatch, match=message):
         cdl.fold(wider, seq)
 

@@ -247,7 +247,7 @@ def test_a_coalgebra_without_choice_grows_what_its_shapes_say():
     ],
 )
 def test_a_coalgebra_that_changes_its_seed_is_refused(change, form):
-    words = r"`<lambda>` is no coalgebra: its seed goes in as f32\[2\] and comes out at place 1 of `Fork` as "
+    words = r"`<lambda>` is not a coalgebra: its seed goes in as f32\[2\] and comes out at place 1 of `Fork` as "
     with pytest.raises(CarrierMismatch, match=words + form):
         unfold(lambda s: choose(jnp.zeros(2), Leaf(s), Fork(s, change(s))), jnp.zeros((3, 2)), 5)
 

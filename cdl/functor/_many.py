@@ -13,13 +13,12 @@ nodes at once and the reduction is one segment operation. `F X = A × Many(X)` i
 | `fold(algebra)`           | `algebra(Cons(x₁, … algebra(Cons(xₙ, n₀))))`          | `n₀ = algebra(Nil())` |
 """
 
-import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, Protocol, TypeVar
 
 import jax
-import jax.numpy as jnp
-import numpy as np
+
+from ._items import Items, UNSET
 
 
 A = TypeVar("A")
@@ -42,8 +41,8 @@ class Source(Protocol):
 class Many(Generic[A_co]):
     """Any number of children, in order. `Many([x, y])` in a tree; in an algebra, `map` and then one reduction.
 
-    `zero` has the structure of one (mapped) child: it is the value where there is no child, and is not added in
-    where there are some.
+    `zero` is the value where there is no child, and is not added in where there are some. It has the structure and
+    shapes of one (mapped) child. It may be left out where no tree has such a node.
     """
 
     def __init__(self, items: Iterable[A_co] = (), /) -> None:
@@ -73,7 +72,7 @@ class Many(Generic[A_co]):
 
     @property
     def count(self) -> Any:
-        """How many children there are: an `int`, or in `fold` an `i32[]`."""
+        """How many children there are: an `int`, or in `fold` a traced one."""
         return self._source.count()
 
     def map(self, f: Callable[[A_co], B], /) -> "Many[B]":
@@ -87,19 +86,19 @@ class Many(Generic[A_co]):
         """What `map` makes of one child."""
         return self._each(child)
 
-    def sum(self: "Many[A]", zero: A) -> A:
-        """The sum of the children."""
+    def sum(self: "Many[A]", zero: A = UNSET) -> A:
+        """The sum of the children; booleans are counted."""
         return self._source.reduce("sum", self._each, zero)
 
-    def mean(self: "Many[A]", zero: A) -> A:
-        """Their mean."""
+    def mean(self: "Many[A]", zero: A = UNSET) -> A:
+        """Their mean; that of whole numbers is a real number."""
         return self._source.reduce("mean", self._each, zero)
 
-    def max(self: "Many[A]", zero: A) -> A:
+    def max(self: "Many[A]", zero: A = UNSET) -> A:
         """The greatest, element by element."""
         return self._source.reduce("max", self._each, zero)
 
-    def attend(self: "Many[A]", score: Callable[[A], Any], zero: A) -> A:
+    def attend(self: "Many[A]", score: Callable[[A], Any], zero: A = UNSET) -> A:
         """Their mean weighted by the softmax of `score`, which gives one number for a child."""
         return self._source.attend(self._each, score, zero)
 
@@ -128,49 +127,8 @@ class Many(Generic[A_co]):
         return assemble, (disassemble(self),)
 
 
-class Items:
-    """Children that are held: the definition of each reduction."""
-
-    def __init__(self, held: tuple[Any, ...]) -> None:
-        self.held = held
-
-    def count(self) -> int:
-        return len(self.held)
-
-    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
-        if not self.held:
-            return zero
-        combine = _maximum if how == "max" else _add
-        total = functools.reduce(lambda x, y: jax.tree.map(combine, x, y), map(each, self.held))
-        return jax.tree.map(lambda x: x / len(self.held), total) if how == "mean" else total
-
-    def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
-        if not self.held:
-            return zero
-        children = [each(x) for x in self.held]
-        weights = jax.nn.softmax(jnp.stack([jnp.asarray(score(x)) for x in children]))
-        weighted = [jax.tree.map(lambda x, w=w: w * x, child) for w, child in zip(weights, children, strict=True)]
-        return functools.reduce(lambda x, y: jax.tree.map(_add, x, y), weighted)
-
-    def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
-        from ._list import Cons, Nil
-
-        value = algebra(Nil())
-        for x in reversed(self.held):
-            value = algebra(Cons(each(x), value))
-        return value
-
-
 def _same(x: Any) -> Any:
     return x
-
-
-def _add(x: Any, y: Any) -> Any:
-    return x + y
-
-
-def _maximum(x: Any, y: Any) -> Any:
-    return jnp.maximum(x, y) if hasattr(x, "aval") or isinstance(x, np.ndarray) else max(x, y)
 
 
 jax.tree_util.register_pytree_node(Many, lambda many: (many.items, None), lambda _, items: Many(items))

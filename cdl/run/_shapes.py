@@ -7,24 +7,30 @@ import equinox as eqx
 import jax
 
 
-def shaped(shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array's shape and type."""
-    return jax.ShapeDtypeStruct(shape, dtype)  # type: ignore[no-untyped-call]
+def shaped(shape: tuple[int, ...], dtype: Any, weak: bool = False) -> Any:
+    """An array's shape and type; `weak` for one that stands for a Python number."""
+    return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)  # type: ignore[no-untyped-call]
 
 
 def rows_of(n: int, leaves: Iterable[Any]) -> list[Any]:
     """The shapes of `n` of each leaf."""
-    return [shaped((n, *x.shape), x.dtype) for x in leaves]
+    return [shaped((n, *x.shape), x.dtype, is_weak(x)) for x in leaves]
 
 
 def one_of(leaves: Iterable[Any]) -> list[Any]:
     """The shapes of one of each leaf."""
-    return [shaped(x.shape, x.dtype) for x in leaves]
+    return [shaped(x.shape, x.dtype, is_weak(x)) for x in leaves]
+
+
+def is_weak(x: Any) -> bool:
+    """Whether an array, or its shape, stands for a Python number: whatever it meets decides about its type."""
+    return bool(getattr(x, "weak_type", False))
 
 
 def shown(value: Any) -> str:
-    """The structure of a value, with the shapes and types of its arrays."""
-    return str(eqx.tree_pformat(value, struct_as_array=True))
+    """The structure of a value, with the shapes and types of its arrays; Python numbers as JAX's default types."""
+    strong: Any = lambda x: shaped(x.shape, x.dtype) if isinstance(x, jax.ShapeDtypeStruct) else x
+    return str(eqx.tree_pformat(jax.tree.map(strong, value), struct_as_array=True))
 
 
 def alike(a: Any, b: Any) -> bool:

@@ -13,7 +13,8 @@ import jax.numpy as jnp
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of
 from ...functor import Base
-from .._shapes import shaped
+from .._shapes import is_weak, shaped
+from .._types import cast
 from ..folds._annotate import in_pre_order
 from ..folds._carrier import Carrier, Storage
 from ..folds._residual import filled, wanted
@@ -91,13 +92,15 @@ def descend(
 
 @eqx.filter_jit
 def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, leaves: bool) -> Any:
-    handed, below = _storage(tops), _storage(values)
+    empty = Storage({0: Carrier(jax.tree.structure(()), ())})
+    over = Steps(
+        steps, names, forest.bucket, _storage(values), _storage(tops), Storage({}) if leaves else empty, leaves
+    )
+    over = over.settled()
+    handed, below, out, programs = over.handed, over.below, over.out, over.programs()
     top_rows = _columns(handed, tops, lambda x, s: _zeros(x, forest).at[forest.roots[s]].set(x))
     pre_order = take(forest.start, forest.tree) + forest.order
     value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))
-    out = _own(steps, forest, handed, below) if leaves else Storage({0: Carrier(jax.tree.structure(()), ())})
-    over = Steps(steps, names, forest.bucket, below, handed, out, leaves)
-    programs = over.programs()
 
     def descent(integers: Any) -> Descent:
         return Descent(eqx.combine(integers, forest), programs, over)
@@ -107,7 +110,7 @@ def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, lea
     root = forest.is_root(forest.above)
     rows = [jnp.where(spread(root, t), t, take(e, forest.above)) for t, e in zip(top_rows, edges, strict=True)]
     at_nodes = tuple(
-        in_pre_order(forest, s, handed.carriers[s].unflatten([rows[c] for c in handed.columns(s)]))
+        in_pre_order(forest, s, handed.carriers[s].given_back([rows[c] for c in handed.columns(s)]))
         for s in range(len(tops))
     )
     return at_nodes, in_pre_order(forest, None, out.carriers[0].unflatten(outs))
@@ -140,7 +143,7 @@ def _rule_backward(found: Any, given: Any, perturbed: Any, inputs: Any, integers
 
 def _storage(values: tuple[Any, ...]) -> Storage:
     """The carriers of values with a leading axis, one for each sort."""
-    one: Callable[[Any], Any] = lambda x: jax.typeof(x).update(shape=jnp.shape(x)[1:])
+    one: Callable[[Any], Any] = lambda x: shaped(x.shape[1:], x.dtype, is_weak(x))
     carriers = {}
     for s, x in enumerate(values):
         leaves, structure = jax.tree.flatten(x)
@@ -153,7 +156,7 @@ def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int
     columns: list[Any] = [None] * len(storage.leaves)
     for s, value in enumerate(values):
         for c, x in zip(storage.columns(s), jax.tree.leaves(value), strict=True):
-            own = rows(jnp.asarray(x), s)
+            own = rows(cast(x, storage.leaves[c]), s)
             columns[c] = own if columns[c] is None else columns[c] + own
     return columns
 
@@ -164,18 +167,3 @@ def _of_sort(x: Any, forest: Forest, sort: int) -> Any:
 
 def _zeros(x: Any, forest: Forest) -> Any:
     return jnp.zeros((forest.bucket.rows, *x.shape[1:]), x.dtype)
-
-
-def _own(steps: Any, forest: Forest, handed: Storage, below: Storage) -> Storage:
-    """The structure of what steps give of a node's own, found where there are no children."""
-    bucket = forest.bucket
-    index = next(i for i, v in enumerate(bucket.variants) if v.leaf)
-    v = bucket.variants[index]
-
-    def own(b: Any, payload: Any) -> Any:
-        return steps[v.sort](handed.carriers[v.sort].unflatten(b), v.layer(payload, [], []))[1]
-
-    payload = [shaped(shape, dtype) for shape, dtype in bucket.payload[index]]
-    found = jax.eval_shape(own, list(handed.carriers[v.sort].leaves), payload)
-    leaves, structure = jax.tree.flatten(found)
-    return Storage({0: Carrier(structure, tuple(leaves))})

@@ -4,6 +4,7 @@ It sees what a node inherits and the node's layer, and gives a layer of what the
 node's own: `(b, F a) -> (F b, out)`.
 """
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +19,8 @@ from ..._errors import CarrierMismatch
 from ...algebra._inherit import given_down
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
-from ..folds._carrier import Carrier, show, Storage
+from .._types import advice, cast, joined, misfit, Own, own_of
+from ..folds._carrier import Carrier, Storage
 from ..folds._edges import Edges
 from ..folds._program import PROBES, Program, programs, Wiring
 from ..forests._bucket import Bucket, Size
@@ -41,14 +43,44 @@ class Steps:
     out: Storage
     leaves: bool
 
-    def programs(self) -> list[Program]:
-        """One for each kind of step.
+    def settled(self) -> "Steps":
+        """The steps, with the type that each number has which is handed down or given: a Python number takes the type
+        of what other steps, or the roots, give in its place.
 
-        **Raises:** `CarrierMismatch` where a step gives another constructor, or values of another structure or shape
-        than those at the root.
+        **Raises:** `CarrierMismatch` where a step gives another constructor, or values of another structure, shape or
+        type than those at the root.
         """
-        some = [i for i, v in enumerate(self.bucket.variants) if self.leaves or not v.leaf]
-        cases = [(i, self._wiring(i), self.trace(i, PROBES[0])) for i in some]
+        over = self
+        while True:
+            given = [over._given(i) for i in over._stepped]
+            handed, out = dict(over.handed.carriers), over.out.carriers
+            for v, (pairs, own) in given:
+                for sort, x in pairs:
+                    handed[sort] = over._joined(v, sort, handed[sort], x)
+                known = out.get(0, Carrier(own.structure, own.leaves))
+                out = {0: Carrier(known.structure, tuple(map(joined, known.leaves, own.leaves)))}
+            again = dataclasses.replace(over, handed=Storage(handed), out=Storage(out))
+            if not again.handed.differs(over.handed) and not again.out.differs(over.out):
+                break
+            over = again
+        for v, (pairs, _) in given:
+            for sort, x in pairs:
+                if (i := misfit(handed[sort].leaves, x)) is not None:
+                    raise over._mismatch(v, sort, x, advice(handed[sort].leaves[i], x.leaves[i], "Give every node"))
+        for sort, carrier in self.handed.carriers.items():
+            first, last = Own(carrier.structure, carrier.leaves), handed[sort].leaves
+            if (i := misfit(last, first)) is not None:
+                raise over._mismatch("", sort, first, advice(last[i], first.leaves[i], "Give every node"))
+        return over
+
+    @property
+    def _stepped(self) -> list[int]:
+        """The variants at which there is a step."""
+        return [i for i, v in enumerate(self.bucket.variants) if self.leaves or not v.leaf]
+
+    def programs(self) -> list[Program]:
+        """One for each kind of step."""
+        cases = [(i, self._wiring(i), self.trace(i, PROBES[0])) for i in self._stepped]
         return programs(self.bucket, cases, self.trace)
 
     def _wiring(self, index: int) -> Wiring:
@@ -60,6 +92,10 @@ class Steps:
 
     def trace(self, index: int, size: Size) -> ClosedJaxpr:
         """The case of one variant: what is handed to its slots, its own, and what is handed along its edges."""
+        return jax.make_jaxpr(lambda *inputs: self._node(index, *inputs))(*self._inputs(index, size))
+
+    def _inputs(self, index: int, size: Size) -> Any:
+        """The shapes of one node's inputs: row, payload, slots, keys, edges, and what it inherits."""
         v = self.bucket.variants[index]
         lengths = [size.edges_of(g) for g in range(v.manys)]
         pairs = zip(lengths, v.many_sorts, strict=True)
@@ -67,10 +103,24 @@ class Steps:
         slots = [one_of(self.below.carriers[s].leaves) for s in v.slot_sorts]
         payload = [shaped(shape, dtype) for shape, dtype in self.bucket.payload[index]]
         own = one_of(self.handed.carriers[v.sort].leaves)
-        traced = jax.make_jaxpr(lambda *inputs: self._node(index, *inputs))
-        return traced(shaped((), jnp.int32), payload, slots, [], edges, own)
+        return shaped((), jnp.int32), payload, slots, [], edges, own
 
-    def _node(self, index: int, row: Any, payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> list[Any]:
+    def _given(self, index: int) -> tuple[str, tuple[list[tuple[int, Own]], Own]]:
+        """What the step of one variant gives: to each place, with its sort, and of its own."""
+        v, found = self.bucket.variants[index], []
+
+        def give(*inputs: Any) -> None:
+            to_slots, sources, to_manys, out = self._step(index, *inputs)
+            pairs = [(s, Own.of(x)) for s, x in zip(v.slot_sorts, to_slots, strict=True)]
+            every = zip(v.many_sorts, sources, to_manys, strict=True)
+            pairs += [(s, own_of(many.at, source.child)) for s, source, many in every]
+            found.append((pairs, Own.of(out)))
+
+        jax.eval_shape(give, *self._inputs(index, PROBES[0]))
+        return str(v), found[-1]
+
+    def _step(self, index: int, row: Any, payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> Any:
+        """What the step of one variant gives: to its slots; its sources of edges, and what goes along them; its own."""
         v, below = self.bucket.variants[index], self.below.carriers
         values = [below[s].unflatten(x) for s, x in zip(v.slot_sorts, slots, strict=True)]
         reaching = zip(v.many_sorts, edges, strict=True)
@@ -85,30 +135,39 @@ class Steps:
                 f"at `{v}`, `{self.names[v.sort]}` gives a layer with other places: map over a `Many`, and give each "
                 "other child one value."
             )
-        leaves = [x for s, value in zip(v.slot_sorts, to_slots, strict=True) for x in self._leaves(v, s, value)]
-        pairs = zip(jax.tree.leaves(out), self.out.carriers[0].leaves, strict=True)
-        leaves += [jnp.asarray(x).astype(a.dtype) for x, a in pairs]
+        return to_slots, sources, to_manys, out
+
+    def _node(self, index: int, *inputs: Any) -> list[Any]:
+        v, carriers = self.bucket.variants[index], self.handed.carriers
+        to_slots, sources, to_manys, out = self._step(index, *inputs)
+        leaves = [x for s, value in zip(v.slot_sorts, to_slots, strict=True) for x in _cast(value, carriers[s])]
+        leaves += _cast(out, self.out.carriers[0])
         for sort, source, many in zip(v.many_sorts, sources, to_manys, strict=True):
-            leaves += source.each(functools.partial(self._along, v, sort, many))
+            leaves += source.each(functools.partial(_along, carriers[sort], many))
         return leaves
 
-    def _along(self, variant: Any, sort: int, many: Many[Any], child: Any) -> list[Any]:
-        return self._leaves(variant, sort, many.at(child))
+    def _joined(self, variant: str, sort: int, carrier: Carrier, own: Own) -> Carrier:
+        """The carrier of what is handed to a sort, joined with what one step gives."""
+        if not own.alike(Own(carrier.structure, carrier.leaves)):
+            raise self._mismatch(variant, sort, own, "Give every node the same structure and shapes.")
+        return Carrier(carrier.structure, tuple(map(joined, carrier.leaves, own.leaves)))
 
-    def _leaves(self, variant: Any, sort: int, value: Any) -> list[Any]:
-        """The leaves of what is handed to a child, with the types of what the root is given."""
-        carrier = self.handed.carriers[sort]
-        leaves, structure = jax.tree.flatten(value)
-        arrays = [jnp.asarray(x) for x in leaves]
-        if structure != carrier.structure or any(
-            x.shape != a.shape for x, a in zip(arrays, carrier.leaves, strict=True)
-        ):
-            own = Carrier(structure, tuple(jax.typeof(x) for x in arrays))
-            raise CarrierMismatch(
-                f"at `{variant}`, `{self.names[variant.sort]}` hands {show(own)} to a child, and the root is given "
-                f"{show(carrier)}: give every node the same structure and shapes."
-            )
-        return [x.astype(a.dtype) for x, a in zip(arrays, carrier.leaves, strict=True)]
+    def _mismatch(self, variant: str, sort: int, own: Own, what: str) -> CarrierMismatch:
+        """That of a value which a step hands to a child of some sort, or of that at the roots."""
+        carrier, which = self.handed.carriers[sort], f" of sort {sort}" if len(self.names) > 1 else ""
+        others = Own(carrier.structure, carrier.leaves)
+        found = f"at `{variant}`, `{self.names[sort]}` hands {own} to a child{which}, and the root is given {others}"
+        given = f"the root{which} is given {own}, and what is handed to a child is {others}"
+        return CarrierMismatch(f"{found if variant else given}. {what}")
+
+
+def _along(carrier: Carrier, many: Many[Any], child: Any) -> list[Any]:
+    return _cast(many.at(child), carrier)
+
+
+def _cast(value: Any, carrier: Carrier) -> list[Any]:
+    """The leaves of a value, with a carrier's types."""
+    return list(map(cast, jax.tree.leaves(value), carrier.leaves))
 
 
 class Plain(eqx.Module):

@@ -6,7 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._shapes import one_of, shaped, shown
+from ...functor._items import weaken
+from .._shapes import is_weak, shaped
+from .._types import differ
 
 
 @dataclass(frozen=True)
@@ -16,13 +18,13 @@ class Carrier:
     structure: Any
     leaves: tuple[Any, ...]
 
-    @property
-    def types(self) -> tuple[Any, ...]:
-        """The type of each leaf."""
-        return tuple(x.dtype for x in self.leaves)
-
     def unflatten(self, leaves: Any) -> Any:
         return jax.tree.unflatten(self.structure, list(leaves))
+
+    def given_back(self, leaves: Any) -> Any:
+        """A value for whoever asked for it: numbers that are Python numbers by definition take the type of what they
+        meet."""
+        return self.unflatten([weaken(x) if is_weak(a) else x for x, a in zip(leaves, self.leaves, strict=True)])
 
 
 class Storage:
@@ -39,19 +41,18 @@ class Storage:
         self.leaves = [shaped(shape, dtype) for _, shape, dtype in self._keys]
         self.smooth = [bool(jnp.issubdtype(x.dtype, jnp.inexact)) for x in self.leaves]
 
+    def differs(self, other: "Storage") -> bool:
+        """Whether the type of a leaf differs."""
+        return (
+            any(
+                differ(x, y)
+                for sort, c in self.carriers.items()
+                for x, y in zip(c.leaves, other.carriers[sort].leaves, strict=True)
+            )
+            if self.carriers.keys() == other.carriers.keys()
+            else True
+        )
+
     def columns(self, sort: int) -> tuple[int, ...]:
         """Where the leaves of a sort's carrier are."""
         return tuple(self._keys.index((i, x.shape, x.dtype)) for i, x in enumerate(self.carriers[sort].leaves))
-
-
-def stronger(x: Any, y: Any) -> Any:
-    """Of two numbers of one shape, the one whose type the other takes; none where the types differ for good."""
-    if x.dtype == y.dtype:
-        return y if x.weak_type else x
-    if x.weak_type and (not y.weak_type or jnp.promote_types(x.dtype, y.dtype) == y.dtype):
-        return y if jnp.promote_types(x.dtype, y.dtype) == y.dtype else None
-    return x if y.weak_type and jnp.promote_types(x.dtype, y.dtype) == x.dtype else None
-
-
-def show(carrier: Carrier) -> str:
-    return shown(carrier.unflatten(one_of(carrier.leaves)))

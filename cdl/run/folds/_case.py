@@ -12,8 +12,9 @@ from ..._errors import CarrierMismatch, CdlError
 from ...algebra._algebra import apply, name_of
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
+from .._types import advice, cast, joined, misfit, Own
 from ..forests._bucket import Bucket, Size
-from ._carrier import Carrier, show, Storage, stronger
+from ._carrier import Carrier, Storage
 from ._edges import Edges
 from ._program import PROBES, Program, programs, Wiring
 
@@ -36,15 +37,16 @@ def read(t: Reading) -> tuple[Storage, list[Program]]:
     **Raises:** `CarrierMismatch` where two cases differ, naming both.
     """
     carriers, first = _found(t)
+    storage = Storage(carriers)
     while True:  # until a Python number at a leaf has the type that other cases give it
         cases = [_trace(t, i, carriers, PROBES[0]) for i in range(len(t.bucket.variants))]
-        joined = dict(carriers)
+        known = dict(carriers)
         for i, (_, own) in enumerate(cases):
-            _join(t, first, joined, i, own)
-        if all(joined[s].types == carriers[s].types for s in carriers):
+            _join(t, first, known, i, own)
+        before, storage, carriers = storage, Storage(known), known
+        if not storage.differs(before):
             break
-        carriers = joined
-    storage = Storage(carriers)
+    _expect_held(t, carriers, [own for _, own in cases])
     found = [(i, wiring(t.bucket, i, storage), case) for i, (case, _) in enumerate(cases)]
     return storage, programs(t.bucket, found, lambda i, size: _trace(t, i, carriers, size)[0])
 
@@ -89,18 +91,18 @@ def _node(t: Reading, index: int, carriers: dict[int, Carrier]) -> Callable[...,
     return node
 
 
-def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> tuple[ClosedJaxpr, Carrier]:
-    """The case of one variant as a jaxpr whose values have the carrier's types, and the carrier of its own values."""
+def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> tuple[ClosedJaxpr, Own]:
+    """The case of one variant as a jaxpr whose values have the carrier's types, and what it gives by itself."""
     node, carrier = _node(t, index, carriers), carriers.get(t.bucket.variants[index].sort)
-    own: list[Carrier] = []
+    own: list[Own] = []
 
     def leaves(*inputs: Any) -> list[Any]:
-        out, structure = jax.tree.flatten(node(*inputs))
-        arrays = [jnp.asarray(x) for x in out]
-        own.append(Carrier(structure, tuple(jax.typeof(x) for x in arrays)))
+        out = node(*inputs)
+        own.append(Own.of(out))
+        arrays = jax.tree.leaves(out)
         if carrier is None or len(arrays) != len(carrier.leaves):
-            return arrays
-        return [x.astype(a.dtype) for x, a in zip(arrays, carrier.leaves, strict=True)]
+            return list(map(jnp.asarray, arrays))
+        return list(map(cast, arrays, carrier.leaves))
 
     return jax.make_jaxpr(leaves)(*_inputs(t, index, carriers, size)), own[0]
 
@@ -116,16 +118,28 @@ def _inputs(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) ->
     return shaped((), jnp.int32), payload, [one_of(carriers[s].leaves) for s in v.slot_sorts], keys, many
 
 
-def _join(t: Reading, first: dict[int, str], carriers: dict[int, Carrier], index: int, own: Carrier) -> None:
-    """Joins a case's carrier to that of its sort: the same structure and shapes, and the same types up to Python
-    numbers'."""
+def _join(t: Reading, first: dict[int, str], carriers: dict[int, Carrier], index: int, own: Own) -> None:
+    """Joins a case's carrier to that of its sort, which is to have the same structure and shapes."""
     v = t.bucket.variants[index]
-    a = carriers.setdefault(v.sort, own)
-    same = a.structure == own.structure and all(x.shape == y.shape for x, y in zip(a.leaves, own.leaves, strict=True))
-    joined = [stronger(x, y) for x, y in zip(a.leaves, own.leaves, strict=True)] if same else [None]
-    if None in joined:
-        raise CarrierMismatch(
-            f"`{name_of(t.algs[v.sort])}` is no algebra: at `{first[v.sort]}` its value is {show(a)}, and at `{v}` "
-            f"{show(own)}. Give every constructor's case the same structure, shapes and dtypes."
-        )
-    carriers[v.sort] = Carrier(a.structure, tuple(joined))
+    a = carriers.setdefault(v.sort, Carrier(own.structure, own.leaves))
+    known = Own(a.structure, a.leaves)
+    if not known.alike(own):
+        raise _mismatch(t, v.sort, (first[v.sort], known), (str(v), own), advice())
+    carriers[v.sort] = Carrier(a.structure, tuple(map(joined, a.leaves, own.leaves)))
+
+
+def _expect_held(t: Reading, carriers: dict[int, Carrier], cases: list[Own]) -> None:
+    """**Raises:** `CarrierMismatch` where a case gives numbers that are others in the type that all cases have."""
+    of_sort = {s: [(str(v), x) for v, x in zip(t.bucket.variants, cases, strict=True) if v.sort == s] for s in carriers}
+    for sort, every in of_sort.items():
+        leaves = carriers[sort].leaves
+        for name, own in every:
+            if (i := misfit(leaves, own)) is not None:
+                other = next((o for o in every if o[1].leaves[i].dtype == leaves[i].dtype), every[0])
+                raise _mismatch(t, sort, other, (name, own), advice(leaves[i], own.leaves[i]))
+
+
+def _mismatch(t: Reading, sort: int, a: tuple[str, Own], b: tuple[str, Own], what: str) -> CarrierMismatch:
+    return CarrierMismatch(
+        f"`{name_of(t.algs[sort])}` is not an algebra: at `{a[0]}` its value is {a[1]}, and at `{b[0]}` {b[1]}. {what}"
+    )

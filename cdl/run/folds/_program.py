@@ -3,32 +3,31 @@
 | the thing     | what it is                                                                              |
 | ------------- | --------------------------------------------------------------------------------------- |
 | a case        | the jaxpr of a function at one node, and the arrays it closes over: its weights         |
-| a program     | cases of equal jaxprs; a weight that differs between them is stacked, and a case knows  |
-|               | its place in the stack; one that does not is shared                                     |
+| a program     | cases of equal jaxprs (`_fingerprint`); a weight that differs between them is stacked,  |
+|               | and a case knows its place in the stack; one that does not is shared                    |
 
 So an algebra of a hundred constructors with one cell each compiles as one cell. The arrays are found by tracing, so
 it does not matter how the algebra holds them: as fields, in a closure, or many times over.
 """
 
-import re
 from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
-from .._shapes import shaped
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
+from ._fingerprint import fingerprint, same_bytes
 
 
-ADDRESS = re.compile(r"0x[0-9a-f]+")
-RULES = "custom_jvp_call", "custom_vjp_call"
 PROBES = Size(3, 5, 4), Size(7, 11, 6)  # sizes at which cases are compared, and rows told from edges
+
+over_rows: ContextVar[bool] = ContextVar("over_rows", default=False)  # whether a case is being put on a chunk's rows
 
 Columns = tuple[int, ...]
 
@@ -66,8 +65,8 @@ def programs(bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size],
     """The programs of some cases, which were traced at the first of `PROBES`."""
     grouped: dict[Any, list[Case]] = {}
     for index, wiring, case in cases:
-        v, consts = bucket.variants[index], tuple(_aval(c) for c in case.consts)
-        grouped.setdefault((v.slots, v.manys, wiring, _text(case), consts), []).append((index, wiring, case))
+        v = bucket.variants[index]
+        grouped.setdefault((v.slots, v.manys, wiring, fingerprint(case.jaxpr)), []).append((index, wiring, case))
     return [_program(bucket, same, trace) for same in grouped.values()]
 
 
@@ -93,44 +92,17 @@ def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any
             return run(*weights, *jax.tree.leaves((row, payload, slots, keys, edges, own)))
 
         places = jnp.arange(size.rows, dtype=jnp.int32)
-        return jax.vmap(one, out_axes=axes)(places, payload, slots, keys, own)
+        before = over_rows.set(True)
+        try:
+            return jax.vmap(one, out_axes=axes)(places, payload, slots, keys, own)
+        finally:
+            over_rows.reset(before)
 
     return rows
 
 
-def _aval(x: Any) -> Any:
-    return jnp.shape(x), jnp.result_type(x)
-
-
 def _same_array(x: Any, y: Any) -> bool:
-    if x is y:
-        return True
-    traced = isinstance(x, Tracer) or isinstance(y, Tracer)
-    return not traced and bool(np.array_equal(np.asarray(x), np.asarray(y)))
-
-
-def _text(case: ClosedJaxpr) -> str:
-    """The jaxpr without addresses, and where something in it has a derivative rule of its own, that of its vjp, in
-    which the rule is written out; an array that only the rule closes over is told apart by its identity."""
-    text = ADDRESS.sub("", str(case.jaxpr))
-    if not any(name in text for name in RULES):
-        return text
-    inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*case.jaxpr.constvars, *case.jaxpr.invars)]
-    smooth = [i for i, x in enumerate(inputs) if jnp.issubdtype(x.dtype, jnp.inexact)]
-    run = opened(case)
-
-    def backwards(given: list[Any]) -> Any:
-        def of(some: list[Any]) -> list[Any]:
-            merged = list(given)
-            for i, x in zip(smooth, some, strict=True):
-                merged[i] = x
-            return [x for x in run(*merged) if jnp.issubdtype(x.dtype, jnp.inexact)]
-
-        out, back = jax.vjp(of, [given[i] for i in smooth])
-        return back(out)
-
-    rule = jax.make_jaxpr(backwards)(inputs)
-    return text + ADDRESS.sub("", str(rule.jaxpr)) + str([id(c) for c in rule.consts])
+    return x is y or (not isinstance(x, Tracer) and not isinstance(y, Tracer) and same_bytes(x, y))
 
 
 def opened(case: ClosedJaxpr) -> Callable[..., list[Any]]:

@@ -34,11 +34,8 @@ def at_rows(
     """The value at every row, for each sort."""
     algs = alg if isinstance(alg, tuple) else (alg,)
     _check_sorts(algs, forest)
-    states, carriers = _states(algs, forest, key, forward, remat)
-    return tuple(
-        None if s not in carriers else jax.tree.unflatten(carriers[s][0], [states[c] for c in carriers[s][1]])
-        for s in range(len(algs))
-    )
+    states = _states(algs, forest, key, forward, remat)
+    return tuple(states.get(s) for s in range(len(algs)))
 
 
 def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
@@ -58,8 +55,8 @@ def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
 
 
 @eqx.filter_jit
-def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> tuple[Arrays, Any]:
-    """The state at every row, as columns, and for each sort the structure of its carrier and its columns."""
+def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> dict[int, Any]:
+    """The value at every row, for each sort that the forest has."""
     if not forest.bucket.variants:
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
     reading = Reading(algs, forest.bucket, key is not None and any(map(wants_key, algs)))
@@ -71,8 +68,8 @@ def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) ->
     def passes(key: Any, integers: Any) -> Passes:
         return Passes(eqx.combine(integers, forest), found, storage, key, remat)
 
-    carriers = {s: (c.structure, storage.columns(s)) for s, c in storage.carriers.items()}
-    return rule((weights, list(forest.payload)), *args, passes=passes), carriers
+    states = rule((weights, list(forest.payload)), *args, passes=passes)
+    return {s: c.given_back([states[i] for i in storage.columns(s)]) for s, c in storage.carriers.items()}
 
 
 def _plain(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Arrays:

@@ -72,7 +72,7 @@ class Reader:
             *weights, *jax.tree.leaves((payload, below))
         )
         if not payload and not below:
-            return [x[None] for x in run([], [])]
+            return [jnp.asarray(x)[None] for x in run([], [])]
         return jax.vmap(run)(payload, below)
 
     def down(self, weights: list[Arrays], payload: Arrays, tables: Arrays, values: Arrays, given: Arrays) -> Any:

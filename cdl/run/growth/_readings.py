@@ -16,7 +16,8 @@ from jax.extend.core import ClosedJaxpr
 from ..._errors import CarrierMismatch, CdlError, SignatureError
 from ...algebra._algebra import apply, name_of, reads
 from ...functor._read import signature_name
-from .._shapes import one_of, shown
+from .._shapes import one_of
+from .._types import advice, cast, differ, joined, misfit, Own, own_of
 from ._candidates import Candidate, Growth
 from ._tracing import array, open_jaxpr
 
@@ -34,6 +35,10 @@ class Carrier:
 
     def unflatten(self, leaves: Arrays) -> Any:
         return jax.tree.unflatten(self.structure, list(leaves))
+
+    @property
+    def own(self) -> Own:
+        return Own(self.structure, tuple(self.leaves))
 
 
 @dataclass(frozen=True)
@@ -74,21 +79,30 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
         for (sort, c), payload in zip(each, payloads, strict=True):
             if sort not in known and known.keys() >= set(c.sorts):
                 found = _shape(algs[sort], c, payload, known)
-                known[sort] = Carrier(jax.tree.structure(found), jax.tree.leaves(found), c)
+                known[sort] = Carrier(found.structure, list(found.leaves), c)
     if len(known) < len(algs):
         names = ", ".join(c.constructor.__name__ for sort, c in each if sort not in known)
         raise CdlError(
             f"every layer that the coalgebra may give has a place ({names}), so that no tree ends: let one have none."
         )
-    for _ in range(2):  # a Python number at a leaf takes the type that other cases give it
+    while True:  # until a Python number at a leaf has the type that other cases give it
+        before = dict(known)
         for (sort, c), payload in zip(each, payloads, strict=True):
-            leaves = _joined(algs[sort], known[sort], c, _shape(algs[sort], c, payload, known))
-            known[sort] = dataclasses.replace(known[sort], leaves=leaves)
+            own = _shape(algs[sort], c, payload, before)
+            _expect(known[sort].own.alike(own), algs[sort], known[sort], c, own, advice())
+            known[sort] = dataclasses.replace(known[sort], leaves=list(map(joined, known[sort].leaves, own.leaves)))
+        if not any(differ(x, y) for s in known for x, y in zip(known[s].leaves, before[s].leaves, strict=True)):
+            break
+    for (sort, c), payload in zip(each, payloads, strict=True):
+        own, leaves = _shape(algs[sort], c, payload, known), known[sort].leaves
+        i = misfit(leaves, own)
+        what = advice() if i is None else advice(leaves[i], own.leaves[i])
+        _expect(i is None, algs[sort], known[sort], c, own, what)
     carriers = tuple(known[sort] for sort in range(len(algs)))
     pairs = zip(each, payloads, strict=True)
     cases = [_case(algs[sort], sort, c, payload, carriers) for (sort, c), payload in pairs]
-    found = Readings(growth.candidates, carriers, tuple(open_jaxpr(case) for case in cases))
-    return found, [[array(x) for x in case.consts] for case in cases]
+    read = Readings(growth.candidates, carriers, tuple(open_jaxpr(case) for case in cases))
+    return read, [[array(x) for x in case.consts] for case in cases]
 
 
 def _expect_order(algs: tuple[Any, ...], growth: Growth) -> None:
@@ -115,13 +129,10 @@ def _value(alg: Any, candidate: Candidate, carriers: Any) -> Callable[..., Any]:
     return value
 
 
-def _shape(alg: Any, candidate: Candidate, payload: Any, carriers: dict[int, Carrier]) -> Any:
-    """The form of an algebra's value at a candidate; weak types stay."""
-
-    def value(payload: Arrays, values: list[Arrays]) -> Any:
-        return jax.tree.map(jnp.asarray, _value(alg, candidate, carriers)(payload, values))
-
-    return jax.eval_shape(value, payload, [one_of(carriers[sort].leaves) for sort in candidate.sorts])
+def _shape(alg: Any, candidate: Candidate, payload: Any, carriers: dict[int, Carrier]) -> Own:
+    """What an algebra gives at a candidate."""
+    below = [one_of(carriers[sort].leaves) for sort in candidate.sorts]
+    return own_of(_value(alg, candidate, carriers), payload, below)
 
 
 def _case(alg: Any, sort: int, candidate: Candidate, payload: Any, carriers: tuple[Carrier, ...]) -> ClosedJaxpr:
@@ -131,32 +142,16 @@ def _case(alg: Any, sort: int, candidate: Candidate, payload: Any, carriers: tup
         below = [v[room(carriers, s)] for s, v in zip(candidate.sorts, values, strict=True)]
         own = jax.tree.leaves(_value(alg, candidate, carriers)(payload, below))
         found = [jnp.zeros(x.shape, x.dtype) for x in every]
-        types = [x.dtype for x in carriers[sort].leaves]
-        found[room(carriers, sort)] = [jnp.asarray(x).astype(t) for x, t in zip(own, types, strict=True)]
+        found[room(carriers, sort)] = list(map(cast, own, carriers[sort].leaves))
         return found
 
     return jax.make_jaxpr(case)(payload, [every] * candidate.arity)
 
 
-def _joined(alg: Any, carrier: Carrier, candidate: Candidate, own: Any) -> list[Any]:
-    """The leaves of the carrier of two cases, which are alike but for the types of Python numbers."""
-    leaves, others = carrier.leaves, jax.tree.leaves(own)
-    same = jax.tree.structure(own) == carrier.structure
-    same = same and all(x.shape == y.shape for x, y in zip(leaves, others, strict=True))
-    types = [_type(x, y) for x, y in zip(leaves, others, strict=True)] if same else [None]
-    if any(t is None for t in types):
-        found = jax.tree.unflatten(jax.tree.structure(own), one_of(others))
+def _expect(fits: bool, alg: Any, carrier: Carrier, candidate: Candidate, own: Own, what: str) -> None:
+    """**Raises:** `CarrierMismatch` where a case does not fit the carrier."""
+    if not fits:
         raise CarrierMismatch(
-            f"`{name_of(alg)}` is no algebra: at `{carrier.first.constructor.__name__}` its value is "
-            f"{shown(carrier.unflatten(one_of(leaves)))}, and at `{candidate.constructor.__name__}` {shown(found)}. "
-            "Give every constructor's case the same structure, shapes and dtypes."
+            f"`{name_of(alg)}` is not an algebra: at `{carrier.first.constructor.__name__}` its value is "
+            f"{carrier.own}, and at `{candidate.constructor.__name__}` {own}. {what}"
         )
-    return [y if not y.weak_type else x if x.dtype == t else y for x, y, t in zip(leaves, others, types, strict=True)]
-
-
-def _type(x: Any, y: Any) -> Any:
-    """The type that two numbers have together; none where both insist on their own."""
-    if x.dtype == y.dtype:
-        return x.dtype
-    joined = jnp.promote_types(x.dtype, y.dtype)
-    return joined if (x.weak_type and joined == y.dtype) or (y.weak_type and joined == x.dtype) else None

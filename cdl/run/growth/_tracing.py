@@ -19,7 +19,8 @@ from ...algebra._likelihood import expect_sorts
 from ...algebra._unfolds import Choice, expect_layer
 from ...functor._fmap import fill, is_lazy, sorted_holes
 from ...functor._read import tag, tag_name
-from .._shapes import one_of, shown
+from .._shapes import is_weak, one_of, shaped, shown
+from .._types import cast, misfit, Own
 from ..forests._variant import is_array
 from ._candidates import Candidate, Given, Growth
 
@@ -47,16 +48,12 @@ class Form:
 
     def fits(self, seed: Any) -> bool:
         """Whether a seed is of this form, but for the types of Python numbers."""
-        own, structure = jax.tree.flatten(seed)
-        return bool(structure == self.structure) and all(
-            jnp.shape(x) == y.shape and (jnp.asarray(x).dtype == y.dtype or _takes(y.dtype, jnp.asarray(x)))
-            for x, y in zip(own, self.leaves, strict=True)
-        )
+        own = Own.of(seed)
+        return own.alike(Own(self.structure, self.leaves)) and misfit(self.leaves, own) is None
 
     def taken(self, seed: Any) -> list[Any]:
         """The leaves of a seed that fits, with these types."""
-        pairs = zip(map(jnp.asarray, jax.tree.leaves(seed)), self.leaves, strict=True)
-        return [x.astype(y.dtype) if x.dtype != y.dtype else x for x, y in pairs]
+        return list(map(cast, jax.tree.leaves(seed), self.leaves))
 
     def __str__(self) -> str:
         return shown(jax.tree.unflatten(self.structure, self.leaves))
@@ -81,7 +78,7 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
         columns: dict[Any, int] = {}
         candidates, payloads, seeds = [], [], []
         for layer, (payload, form, places) in zip(layers, parts, strict=True):
-            kinds = [(i, x.shape, x.dtype) for i, x in enumerate(payload)]
+            kinds = [(i, x.shape, x.dtype, is_weak(x)) for i, x in enumerate(payload)]
             for kind in kinds:
                 columns.setdefault(kind, len(columns))
             candidates.append(
@@ -89,7 +86,7 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
             )
             payloads.append(payload)
             seeds.append([_same_form(coalg, layer, i, forms, *place) for i, place in enumerate(places)])
-        found.append((tuple(candidates), tuple(jax.ShapeDtypeStruct(s, d) for _, s, d in columns)))  # type: ignore[no-untyped-call]
+        found.append((tuple(candidates), tuple(shaped(*column[1:]) for column in columns)))
         return [scores if scores is None else _float(scores)], payloads, seeds
 
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
@@ -168,14 +165,9 @@ def _same_form(coalg: Any, layer: Any, place: int, forms: tuple[Form, ...], sort
     which = "its seed goes in as" if len(forms) == 1 else f"a seed of sort {sort} goes in as"
     found = Form.of(jax.tree.map(jnp.asarray, seed))
     raise CarrierMismatch(
-        f"`{name_of(coalg)}` is no coalgebra: {which} {forms[sort]} and comes out at place {place} of `{kind}` as "
+        f"`{name_of(coalg)}` is not a coalgebra: {which} {forms[sort]} and comes out at place {place} of `{kind}` as "
         f"{found}. Give every seed the same structure, shapes and dtypes."
     )
-
-
-def _takes(dtype: Any, x: Any) -> bool:
-    """Whether a Python number may have this type."""
-    return bool(jax.typeof(x).weak_type) and jnp.promote_types(dtype, x.dtype) == dtype
 
 
 def _float(scores: Any) -> Any:

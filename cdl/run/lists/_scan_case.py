@@ -15,8 +15,8 @@ import jax.numpy as jnp
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import apply, name_of, reads
 from ...functor import Cons, Lin, Nil, Snoc
-from .._shapes import alike, one_of, shown
-from ..folds._carrier import stronger
+from .._shapes import one_of
+from .._types import advice, cast, differ, joined, misfit, Own, own_of
 from ._scan_parts import Part, split, trace
 
 
@@ -71,39 +71,36 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
     """
 
     def grown(element: Any, key: Any, state: Any) -> Any:
-        layer = Cons(element, state) if end else Snoc(state, element)
-        return jax.tree.map(jnp.asarray, apply(alg, layer, key))
+        return apply(alg, Cons(element, state) if end else Snoc(state, element), key)
 
-    start = jax.eval_shape(lambda k: empty(alg, end, k), key)
-    state = start
+    start = own_of(lambda k: apply(alg, Nil() if end else Lin(), k), key)
+    state = start.leaves
     while True:  # until a Python number for no element has the type that it has for one
-        found = jax.eval_shape(grown, element, key, state)
-        joined = _joined(alg, end, start, state, found)
-        if [x.dtype for x in jax.tree.leaves(joined)] == [x.dtype for x in jax.tree.leaves(state)]:
+        found = own_of(grown, element, key, Own(start.structure, state).shapes)
+        if not found.alike(start):
+            raise _mismatch(alg, end, start, found, advice())
+        both = tuple(map(joined, state, found.leaves))
+        if not any(map(differ, both, state)):
             break
-        state = joined
-    flat, structure = jax.tree.flatten((element, key, state))
+        state = both
+    for own in (start, found):
+        if (i := misfit(state, own)) is not None:
+            raise _mismatch(alg, end, start, found, advice(state[i], own.leaves[i]))
+    flat, structure = jax.tree.flatten((element, key, Own(start.structure, state).shapes))
 
     def step(*inputs: Any) -> list[Any]:
         out = jax.tree.leaves(grown(*jax.tree.unflatten(structure, inputs)))
-        return [x.astype(s.dtype) for x, s in zip(out, states, strict=True)]
+        return list(map(cast, out, states))
 
-    states = tuple(one_of(jax.tree.leaves(state)))
+    states = tuple(one_of(state))
     whole, arrays = trace(step, *flat)
     derive, rest = split(Part(whole.jaxpr, 0), len(arrays))
     weights = derive(*arrays)
-    return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), jax.tree.structure(state), states)
+    return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), start.structure, states)
 
 
-def _joined(alg: Any, end: bool, start: Any, a: Any, b: Any) -> Any:
-    """The shapes of two values: the same, but that a Python number takes the other's type."""
-    pairs = list(zip(*map(jax.tree.leaves, (a, b)), strict=False))
-    same = alike(a, b) and all(x.shape == y.shape for x, y in pairs)
-    joined = [stronger(x, y) for x, y in pairs] if same else [None]
-    if any(x is None for x in joined):
-        kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
-        raise CarrierMismatch(
-            f"`{name_of(alg)}` is no algebra: at `{kinds[0]}` its value is {shown(start)}, and at `{kinds[1]}` "
-            f"{shown(b)}. Give every constructor's case the same structure, shapes and dtypes."
-        )
-    return jax.tree.unflatten(jax.tree.structure(a), joined)
+def _mismatch(alg: Any, end: bool, start: Own, found: Own, what: str) -> CarrierMismatch:
+    kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
+    return CarrierMismatch(
+        f"`{name_of(alg)}` is not an algebra: at `{kinds[0]}` its value is {start}, and at `{kinds[1]}` {found}. {what}"
+    )

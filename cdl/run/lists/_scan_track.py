@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._shapes import shaped
+from .._shapes import is_weak, shaped
 from ..folds._walk import spread
 from ._seq import batch_and_time, Seq
 from ._seq_packed import Packed
@@ -43,7 +43,7 @@ class Track(eqx.Module):
     @property
     def element(self) -> Any:
         """The shapes of one element."""
-        return jax.tree.map(lambda x: shaped(x.shape[2:], x.dtype), self.values)
+        return jax.tree.map(lambda x: shaped(x.shape[2:], x.dtype, is_weak(x)), self.values)
 
     def keys(self, key: Any) -> Any:
         """The key of each place: that of the element's node in its list."""

@@ -23,11 +23,12 @@ import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from ..._errors import CdlError
+from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
 from ...functor import Base, Mealy, Moore
 from ..lists._seq import Seq
 from ._machine_steps import element_of, Ends, masked, Walk
-from ._state import arrays, as_given, leading
+from ._state import arrays, as_given, expect_held, leading
 
 
 I = TypeVar("I")
@@ -99,6 +100,7 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: Any
     if isinstance(machine, Automaton):
         machine.expect(state, values)
     outputs, last, every = _alone(machine, state, values, key, states)
+    expect_held(name_of(machine), state, last)
     return (outputs, last, every) if states else (outputs, last)
 
 

@@ -16,7 +16,7 @@ from ..._errors import CarrierMismatch
 from ...algebra._algebra import name_of
 from ...algebra._compose import layer_of
 from ...functor import MooreF
-from .._shapes import shaped
+from .._shapes import is_weak, shaped
 from ._state import arrays, as_given, settled
 
 
@@ -35,7 +35,7 @@ class Walk:
     def __init__(self, machine: Any, state: Any, element: Any, key: Any, name: str | None = None) -> None:
         self.machine, self.name = machine, name or name_of(machine)
         self.moore = isinstance(layer_of(machine, state, key), MooreF)
-        step = lambda s, x: self.step(layer_of(machine, s, key), x)[1]
+        step = lambda s, x: self._answer(layer_of(machine, s, key), x)[1]
         self.state = settled(self.name, step, state, element)
 
     def __call__(self, state: Any, inputs: Any, key: Any, keep: bool, ends: Ends | None = None) -> Any:
@@ -71,15 +71,20 @@ class Walk:
 
     def step(self, layer: Any, x: Any) -> tuple[Any, Any]:
         """What a layer answers to an input, and the next state; a Moore machine answers nothing."""
+        out, after = self._answer(layer, x)
+        return arrays(out, f"an answer of `{self.name}`"), arrays(after, f"a state that `{self.name}` goes to")
+
+    def _answer(self, layer: Any, x: Any) -> tuple[Any, Any]:
+        """The same as the layer has it: Python numbers are such."""
         after = layer.step(x)
         if self.moore:
-            return None, arrays(after, f"a state that `{self.name}` goes to")
+            return None, after
         if not isinstance(after, tuple) or len(after) != 2:
             raise CarrierMismatch(
                 f"`{self.name}` answers with a `{type(after).__name__}`: the `step` of a `MealyF` gives a "
                 "pair, the output and the next state."
             )
-        return arrays(after[0], f"an answer of `{self.name}`"), arrays(after[1], f"a state that `{self.name}` goes to")
+        return after
 
     def _taken(self, s: Any, t: Any, ends: Ends | None, beyond: int) -> Any:
         """The state at a time, or beyond the end one from which a step is taken."""
@@ -98,7 +103,7 @@ class Walk:
 
 def element_of(inputs: Any) -> Any:
     """The shapes of one of a sequence's inputs."""
-    return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), inputs)
+    return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype, is_weak(x)), inputs)
 
 
 def pick(here: Any, x: Any, y: Any) -> Any:

@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, CdlError, PayloadMismatch
-from .._shapes import shaped, shown
+from .._shapes import shown
+from .._types import advice, cast, differ, joined, misfit, Own, own_of
 
 
 def arrays(tree: Any, what: str) -> Any:
@@ -33,19 +34,27 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
 
     **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
     """
+    first = form = Own.of(state)
     while True:
-        after: Any = jax.eval_shape(step, state, element)
-        form: Any = jax.tree.structure(state)
-        if jax.tree.structure(after) != form:
-            raise _changes(name, state, after)
-        leaves = list(zip(jax.tree.leaves(state), jax.tree.leaves(after), strict=True))
-        types = [_joined(x, y) for x, y in leaves]
-        if any(t is None for t in types):  # not `in`: float64 equals `None`
-            raise _changes(name, state, after)
-        if all(x.dtype == t and not x.weak_type for (x, _), t in zip(leaves, types, strict=True)):
-            return state
-        new = [jax.lax.convert_element_type(x, t) for (x, _), t in zip(leaves, types, strict=True)]
-        state = jax.tree.unflatten(form, new)
+        after = own_of(step, form.shapes, element)
+        if not after.alike(first):
+            raise _changes(name, first, after)
+        leaves = tuple(map(joined, form.leaves, after.leaves))
+        if not any(map(differ, form.leaves, leaves)):
+            break
+        form = Own(form.structure, leaves)
+    given = [_begun(x, y) for x, y in zip(leaves, first.leaves, strict=True)]
+    for own in (Own(first.structure, tuple(given), first.written), after):
+        if (i := misfit(leaves, own)) is not None:
+            raise _changes(name, first, after, leaves[i], own.leaves[i])
+    return jax.tree.map(cast, state, form.shapes)
+
+
+def expect_held(name: str, state: Any, last: Any) -> None:
+    """**Raises:** `CarrierMismatch` where a Python number that a machine begins in is another in its state's type."""
+    first = Own.of(state)
+    if (i := misfit(jax.tree.leaves(last), first)) is not None:
+        raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
 
 
 def as_given(state: Any, like: Any) -> Any:
@@ -53,24 +62,13 @@ def as_given(state: Any, like: Any) -> Any:
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
 
 
-def _joined(x: Any, y: Any) -> Any:
-    """The type of a state that goes in as `x` and comes out as `y`; none where they differ for good."""
-    if x.shape != y.shape:
-        return None
-    if x.dtype == y.dtype or (y.weak_type and _kind(y) <= _kind(x)):
-        return x.dtype
-    return y.dtype if x.weak_type and _kind(x) <= _kind(y) else None
+def _begun(after: Any, own: Any) -> Any:
+    """A number that a machine begins in, inside `jit`, where its value is not known: `expect_held` looks at it."""
+    return after if own.weak_type and not own.shape else own
 
 
-def _kind(x: Any) -> int:
-    """Which Python number an array's are: `bool`, `int`, `float`, `complex`, each of which may stand for the next."""
-    kinds = jnp.bool_, jnp.integer, jnp.floating, jnp.complexfloating
-    return next((i for i, kind in enumerate(kinds) if jnp.issubdtype(x.dtype, kind)), -1)
-
-
-def _changes(name: str, state: Any, after: Any) -> CarrierMismatch:
-    given, found = (jax.tree.map(lambda x: shaped(x.shape, x.dtype), s) for s in (state, after))
+def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None) -> CarrierMismatch:
     return CarrierMismatch(
-        f"`{name}` is no coalgebra: its state goes in as {shown(given)} and comes out as {shown(found)}. Give back a "
-        "state of the same structure, shapes and dtypes."
+        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. "
+        + advice(wanted, own, same="Give back a state of")
     )

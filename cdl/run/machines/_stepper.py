@@ -13,7 +13,7 @@ from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
 from ...algebra._compose import layer_of
 from ...functor import Base, Mealy, Moore, MooreF
-from .._shapes import shaped
+from .._shapes import is_weak, shaped
 from ._machine_steps import Walk
 from ._state import arrays
 
@@ -42,7 +42,7 @@ class Stepper(eqx.Module, Generic[I, O, S]):
             self.machine.expect(self.machine.start, given)
         state: Any = self.state
         if any(x.weak_type for x in jax.tree.leaves(state)):  # a Python number takes the type of what follows it
-            element = jax.tree.map(lambda x: shaped(x.shape, x.dtype), given)
+            element = jax.tree.map(lambda x: shaped(x.shape, x.dtype, is_weak(x)), given)
             state = Walk(self.machine, state, element, self.key).state
         out, after, time = _advance(self.machine, state, given, self.time, self.key)
         return out, Stepper(self.machine, after, time, self.key)

@@ -1,0 +1,150 @@
+"""Types of numbers: which type the values at one place have in a compiled form.
+
+In plain Python every value has its own type. In a compiled form all values at one place have one type. It is found by
+JAX's promotion, where a Python number (JAX's *weak type*) takes the type of what it meets. This is the one place that
+says so: `fold`, `annotate`, `inherit`, `follow`, `refold`, `run` and the scans of a `Seq` ask it.
+
+A value that would not be the same number in that type is refused:
+
+| a value                                  | may be given                                                    |
+| ---------------------------------------- | --------------------------------------------------------------- |
+| an array, or a NumPy number              | no other type                                                   |
+| a number written out, such as `0`        | any type that holds it                                          |
+| a Python number computed from data       | a wider type of its kind; a real one any real or complex type   |
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from ._shapes import one_of, shaped, shown
+
+
+@dataclass(frozen=True)
+class Own:
+    """What a case gives: the structure of its value, the type of each leaf, and its value where it is written out."""
+
+    structure: Any
+    leaves: tuple[Any, ...]
+    written: tuple[Any, ...] = ()
+
+    @classmethod
+    def of(cls, value: Any) -> "Own":
+        """That of a value, traced or not."""
+        leaves, structure = jax.tree.flatten(value)
+        written = [None if isinstance(x, Tracer) or jnp.ndim(x) else x for x in leaves]
+        return cls(structure, tuple(one_of(map(jnp.asarray, leaves))), tuple(written))
+
+    @property
+    def shapes(self) -> Any:
+        """The value, with the shape and type of each leaf."""
+        return jax.tree.unflatten(self.structure, list(self.leaves))
+
+    def alike(self, other: "Own") -> bool:
+        """Whether two values have one structure, and leaves of the same shapes."""
+        return bool(self.structure == other.structure) and all(
+            x.shape == y.shape for x, y in zip(self.leaves, other.leaves, strict=True)
+        )
+
+    def __str__(self) -> str:
+        return shown(self.shapes)
+
+
+def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
+    """What a function gives for inputs of these shapes and types."""
+    found: list[Own] = []
+    jax.eval_shape(lambda *xs: found.append(Own.of(fn(*xs))), *inputs)
+    return found[-1]
+
+
+def joined(x: Any, y: Any) -> Any:
+    """The shape and type of values of one shape, some like `x` and some like `y`."""
+    if not (_is_number(x.dtype) and _is_number(y.dtype)):
+        return x
+    return like(x, *_promoted(x.dtype, bool(x.weak_type), y.dtype, bool(y.weak_type)))
+
+
+def like(x: Any, dtype: Any, weak: bool) -> Any:
+    """The shape of `x`, with this type."""
+    return shaped(x.shape, dtype, weak)
+
+
+def differ(x: Any, y: Any) -> bool:
+    """Whether two leaves have different types, or one is a Python number and the other is not."""
+    return x.dtype != y.dtype or bool(x.weak_type) != bool(y.weak_type)
+
+
+def holds(dtype: Any, own: Any, written: Any = None) -> bool:
+    """Whether a value like `own` is the same number in another type. `written`: the value itself, where it is known."""
+    if own.dtype == dtype:
+        return True
+    if not own.weak_type or not (_is_number(own.dtype) and _is_number(dtype)):
+        return False
+    if written is not None:
+        return _is_held(dtype, np.asarray(written))
+    return _kind(own.dtype) in "fc" or bool(np.can_cast(own.dtype, dtype, "safe"))
+
+
+def misfit(leaves: Sequence[Any], own: Own) -> int | None:
+    """The number of the first leaf that would be another number in the type of these leaves; `None` for none."""
+    known = own.written or [None] * len(own.leaves)
+    pairs = enumerate(zip(leaves, own.leaves, known, strict=True))
+    return next((i for i, (x, y, written) in pairs if not holds(x.dtype, y, written)), None)
+
+
+def advice(wanted: Any = None, own: Any = None, same: str = "Give every constructor's case") -> str:
+    """What to do where two values differ; where types do, for the type that is wanted and that which is given."""
+    if own is None or not own.weak_type:
+        return f"{same} the same structure, shapes and dtypes."
+    return (
+        "A Python number that is computed is not changed to another kind without being asked: write "
+        f"`jnp.asarray(…, jnp.{jnp.dtype(wanted.dtype).name})` there."
+    )
+
+
+def cast(x: Any, to: Any) -> Any:
+    """A value that fits, with this type."""
+    x = jnp.asarray(x)
+    return x if x.dtype == to.dtype else x.astype(to.dtype)
+
+
+@functools.cache
+def _promoted(x: Any, x_weak: bool, y: Any, y_weak: bool) -> tuple[Any, bool]:
+    with jax.numpy_dtype_promotion("standard"):
+        both = [shaped((), x, x_weak), shaped((), y, y_weak)]
+        found = jax.eval_shape(jnp.where, shaped((), jnp.bool_), *both)
+    return found.dtype, bool(found.weak_type)
+
+
+def _is_number(dtype: Any) -> bool:
+    return bool(jnp.issubdtype(dtype, jnp.number) or dtype == jnp.bool_)
+
+
+def _kind(dtype: Any) -> str:
+    """`b`, `i`, `f` or `c`: of booleans, whole, real and complex numbers."""
+    kinds = {"b": jnp.bool_, "i": jnp.integer, "f": jnp.floating, "c": jnp.complexfloating}
+    return next(k for k, kind in kinds.items() if jnp.issubdtype(dtype, kind))
+
+
+def _ends(dtype: Any) -> tuple[int, int]:
+    ends: Any = jnp.iinfo(dtype)  # type: ignore[no-untyped-call]
+    return int(ends.min), int(ends.max)
+
+
+def _is_held(dtype: Any, value: Any) -> bool:
+    """Whether a number is within a type: exactly, if it is a whole number, or else up to rounding."""
+    from_kind, to_kind = _kind(value.dtype), _kind(dtype)
+    if to_kind in "bi":
+        low, high = (0, 1) if to_kind == "b" else _ends(dtype)
+        return from_kind in "bi" and low <= int(value) <= high
+    with np.errstate(over="ignore"):
+        there = complex(value.astype(dtype))
+    if not (np.isfinite(value) and np.isfinite(there)):
+        return not np.isfinite(value)
+    return from_kind in "fc" or int(there.real) == int(value)

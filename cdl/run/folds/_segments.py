@@ -1,0 +1,66 @@
+"""Reductions of the edges of a chunk, each row's, all rows at once.
+
+A row that is computed has an edge, so that no value for no edge is needed. Rows past the valid ones get the value of
+the last of these: no value is met that the forest does not have, not even one that is thrown away.
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def at_edges(call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], value: Any, rows: int) -> Any:
+    """The step at every edge; `cs` have a row's where `batched`."""
+    place = jnp.minimum(segment, _last(segment, rows))
+    per_edge = [c[place] if b else c for c, b in zip(cs, batched, strict=True)]
+    axes = [0 if b else None for b in batched]
+    over: Any = jax.vmap(lambda x, cs: call(x, value, cs), in_axes=(0, axes), axis_size=len(segment))
+    return over(children, per_edge)
+
+
+def over_edges(
+    how: str, call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], starts: Any, rows: int
+) -> Any:
+    """Every row's reduction: `"sum"`, `"max"`, or `"fold"`, which has each row's first value in `starts`; `cs` have a
+    row's where `batched`."""
+    last = _last(segment, rows)
+    valid = jnp.arange(rows, dtype=segment.dtype) <= last
+
+    def filled(x: Any) -> Any:
+        return jnp.where(valid.reshape(rows, *[1] * (x.ndim - 1)), x, jax.lax.stop_gradient(x[last]))
+
+    if how == "fold":
+        return jax.tree.map(filled, _fold_segments(call, segment, children, cs, batched, starts, rows))
+    over = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
+    mapped = at_edges(call, segment, children, cs, batched, None, rows)
+    return jax.tree.map(lambda y: filled(over(y, segment, rows, indices_are_sorted=True)), mapped)
+
+
+def _fold_segments(
+    call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], starts: Any, rows: int
+) -> Any:
+    """A list fold of each row's children, from the last: one scan of the edges, starting anew in each segment."""
+    last = jnp.concatenate([segment[1:] != segment[:-1], jnp.ones(1, bool)]) | (segment >= rows)
+    place = jnp.minimum(segment, _last(segment, rows))
+    shared = [c for c, b in zip(cs, batched, strict=True) if not b]
+
+    def step(value: Any, edge: Any) -> Any:
+        is_last, child, start, own = edge
+        mine, others = iter(own), iter(shared)
+        value = jax.tree.map(lambda v, s: jnp.where(is_last, s, v), value, start)
+        value = call(child, value, [next(mine) if b else next(others) for b in batched])
+        return value, value
+
+    begin_at = jax.tree.map(lambda z: z[place], starts)
+    own = [c[place] for c, b in zip(cs, batched, strict=True) if b]
+    begin = jax.tree.map(lambda z: z[0], starts)
+    _, values = jax.lax.scan(step, begin, (last, children, begin_at, own), reverse=True)
+    first = jnp.concatenate([jnp.ones(1, bool), segment[1:] != segment[:-1]])
+    target = jnp.where(first, segment, rows)
+    return jax.tree.map(lambda z, v: z.at[target].set(v, mode="drop"), starts, values)
+
+
+def _last(segment: Any, rows: int) -> Any:
+    """The last row that has an edge, which edges past the valid ones repeat."""
+    return jnp.max(jnp.where(segment < rows, segment, 0))

@@ -42,6 +42,12 @@ class Algebra:
     keyed: bool = False
     seed: int = 0
 
+    @property
+    def one(self) -> str:
+        """A cell for what is not an algebra: one with a gradient."""
+        smooth = [c for c in self.cells.values() if set(c.split("+")) <= cells.SMOOTH.keys()]
+        return smooth[0] if smooth else "tanh"
+
     def text(self, family: Family) -> str:
         """The classes, and the tuple `ALGS`."""
         classes = [self._class(family, s) for s in range(family.sorts)]
@@ -184,7 +190,7 @@ def draw(rng: random.Random, family: Family, x64: bool, *, smooth: bool = False)
     if style == "hash":
         table = list(cells.WORDS)
     else:
-        table = list(cells.FUNCTIONS) + [c for c in cells.CONTROL if c != "custom_vmap" or not smooth]
+        table = list(cells.FUNCTIONS) + list(cells.CONTROL)
         if set(own) <= {"float64" if x64 else "float32"}:
             table += [c for c in cells.LAYERS if c != "Dropout"]
         if not smooth:

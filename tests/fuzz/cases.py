@@ -29,9 +29,13 @@ from returns.result import Success
 import cdl
 """
 TAIL = """
-for name, f in {"compiled": compiled, "by cdl's definition": by_cdl, "by plain recursion": plain}.items():
+for name, by, f in (
+    ("compiled", COMPILED, compiled),
+    ("by cdl's definition", TRANSFORM, by_cdl),
+    ("by plain recursion", TRANSFORM, plain),
+):
     try:
-        print(name, TRANSFORM(f)(PARAMS), sep="\\n  ")
+        print(name, by(f)(PARAMS), sep="\\n  ")
     except Exception as e:
         print(name, f"raises {type(e).__name__}: {e}", sep="\\n  ")
 """
@@ -63,7 +67,9 @@ class Case:
     def body(self) -> str:
         """The program without its imports and its settings."""
         text = self._of_lists() if self.lists else self._of_trees()
-        text += f"\nTRANSFORM = {self.transform}\n"
+        as_one = self.transform == "jitted" or self.form == "shard"
+        text += f"\nTRANSFORM = {'value' if self.transform == 'jitted' else self.transform}\n"
+        text += f"COMPILED = {'lambda f: eqx.filter_jit(TRANSFORM(f))' if as_one else 'TRANSFORM'}\n"
         return _with_parts(text)
 
     @property
@@ -89,9 +95,7 @@ class Case:
         given = f"TREES = [\n    {listed},\n]"
         smooth = self.transform in ("gradient", "curved", "pushed")
         if self.form in growth.FORMS:
-            common = forms.COMMON
-            dtype = self.algebra.dtypes[0]
-            form = growth.text(self.form, self.family, self.trees, dtype, self.algebra.seed, smooth, common)
+            form = growth.text(self.form, self.family, self.trees, self.algebra, smooth)
         else:
             form = forms.text(self.form, self.family, self.algebra, self.order, self.transform == "pushed")
         if smooth and not self.algebra.raw and self.form not in ("shard", "refold", "unfold", "unfold_key"):

@@ -67,13 +67,13 @@ CONTROL = {
     "grad": "jax.grad(lambda x: jnp.sum(jnp.sin(x) * x))",
     "custom_jvp": "ruled_forward({c})",
     "custom_vjp": "ruled_backward({c})",
-    "custom_vmap": "ruled_batch({c})",
     "stop_gradient": "lambda x: x * jax.lax.stop_gradient(x)",
     "closure": "closing({c})",
 }
 FORWARD = {  # no gradient
     "while": "lambda x: jax.lax.while_loop(lambda h: jnp.sum(h * h) > 1, lambda h: h * 0.5, x * {c})",
     "pure_callback": "calling({c})",
+    "custom_vmap": "ruled_batch({c})",
 }
 KEYED = {
     "noise": "lambda x, key: x + jr.normal(key, x.shape).astype(x.dtype)",
@@ -104,6 +104,15 @@ class Recurrent(eqx.Module):
     def __call__(self, x: Any) -> Any:
         h = self.cell(x, (x, jnp.tanh(x))) if isinstance(self.cell, eqx.nn.LSTMCell) else self.cell(x, jnp.tanh(x))
         return h[0] + h[1] if isinstance(h, tuple) else h
+
+
+class Several(eqx.Module):
+    """The sum of cells, each times another number."""
+
+    cells: Any
+
+    def __call__(self, x: Any) -> Any:
+        return sum(cell(x).astype(x.dtype) * (0.3 + i % 7 / 10) for i, cell in enumerate(self.cells))
 
 
 class Attention(eqx.Module):
@@ -219,11 +228,13 @@ def word_vmap(c: int) -> Callable[[Any], Any]:
 
 
 PARTS = {f.__name__: inspect.getsource(f) for f in (
-    Recurrent, Attention, Convolution, attending, jitted_cell, closing, ruled_forward, ruled_backward, ruled_batch,
+    Recurrent, Several, Attention, Convolution, attending, jitted_cell, closing, ruled_forward, ruled_backward, ruled_batch,
     calling, word_jit, word_closure, word_callback, word_jvp, word_vmap,
 )}  # fmt: skip
 
 
 def text(name: str, constant: int) -> str:
-    """A cell as an expression."""
+    """A cell as an expression; of names joined by `+`, the sum of their cells."""
+    if "+" in name:
+        return f"Several(({''.join(text(n, constant) + ', ' for n in name.split('+'))}))"
     return EVERY[name].replace("{c}", str(constant))

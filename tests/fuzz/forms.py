@@ -110,7 +110,7 @@ def compiled(p):
         found = several(cdl.fold(one(algs), part, key=KEY))
         return probe([x for s, x in enumerate(found) if s in {SORT[type(t)] for t in TREES}]), jnp.array(1.0)
 
-    return eqx.filter_jit(cdl.shard_mean(loss))(p["algs"], PARTS)
+    return cdl.shard_mean(loss)(p["algs"], PARTS)
 
 
 def mean(p, read):
@@ -210,11 +210,8 @@ def _steps(family: Family, algebra: Algebra) -> str:
             lines += [f"                return {c.name}({new})"]
     dtype = algebra.dtypes[0]
     names = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields] or ["none"]
-    cell = (
-        next((v for v in algebra.cells.values() if v in cells.SMOOTH), "tanh") if algebra.style == "float" else "tanh"
-    )
     made = [
-        f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(cell, 2)})' for s in range(family.sorts)
+        f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(algebra.one, 2)})' for s in range(family.sorts)
     ]
     kind = "int" if algebra.raw else f'"{dtype}"'
     tops = f"(jnp.arange(D * len(TREES)).reshape(-1, D) % 5 / 4).astype({kind})"

@@ -13,8 +13,10 @@ import itertools
 import random
 from typing import Any
 
-from . import payloads
+from . import cells, payloads
+from .algebras import Algebra
 from .families import Constructor, Family
+from .forms import COMMON
 from .trees import Node, nodes
 
 
@@ -138,20 +140,22 @@ def plain(p):
 FORMS = ("follow", "unfold", "unfold_key", "refold")
 
 
-def text(form: str, family: Family, trees: tuple[Node, ...], dtype: str, seed: int, smooth: bool, common: str) -> str:
+def text(form: str, family: Family, trees: tuple[Node, ...], algebra: Algebra, smooth: bool) -> str:
     """The functions of a form, for algebras `ALGS` and trees `TREES`."""
+    dtype, seed, cell = algebra.dtypes[0], algebra.seed, cells.text(algebra.one, 2)
     shapes = _of_trees(family, trees) if form == "follow" else _of_family(family, seed)
     lines = []
     for s in range(family.sorts):
         layers = [_layer(c, shape) for c, shape in shapes if c.sort == s]
         sizes = [str(str(shape).count("'s'")) for c, shape in shapes if c.sort == s]
-        lines += [f"class G{s}(eqx.Module):", "    w: Any", "", "    def __call__(self, seed):", "        h, n = seed"]
+        lines += [f"class G{s}(eqx.Module):", "    w: Any", "    cell: Any", "", "    def __call__(self, seed):"]
+        lines += ["        h, n = seed", f"        h = self.cell(h).astype('{dtype}')"]
         lines += [f"        scores = jnp.tile(self.w['score'] @ h, {len(layers) // 3 + 1})[: {len(layers)}]"]
         lines += [f"        grows = jnp.array([{', '.join(sizes)}]) * n"]
         lines += [f"        scores = scores * jnp.arange(1, {len(layers) + 1}) - 1.5 * grows.astype(h.dtype)"]
         lines += ["        return cdl.choose(scores.astype(h.dtype), " + ", ".join(layers) + ")"]
     made = ", ".join(
-        f"G{s}(weights({seed + s}, ['score', *map(str, range(7))], '{dtype}'))" for s in range(family.sorts)
+        f"G{s}(weights({seed + s}, ['score', *map(str, range(7))], '{dtype}'), {cell})" for s in range(family.sorts)
     )
     grow = GROW.format(seed=seed, dtype=f'"{dtype}"', sorts=family.sorts)
     body = {"follow": FOLLOW, "refold": REFOLD}.get(form, UNFOLD)
@@ -159,7 +163,7 @@ def text(form: str, family: Family, trees: tuple[Node, ...], dtype: str, seed: i
     body = body.replace("{key}", "jr.key(9)" if form == "unfold_key" else "None")
     params = 'PARAMS = {"algs": ALGS, "coalgs": COALGS, "seeds": SEEDS}'
     first = "KEY = None" if form == "follow" else ""
-    return "\n".join([*lines, f"COALGS = ({made},)", grow, first, common, body, params])
+    return "\n".join([*lines, f"COALGS = ({made},)", grow, first, COMMON, body, params])
 
 
 def _of_trees(family: Family, trees: tuple[Node, ...]) -> list[Any]:

@@ -85,10 +85,6 @@ def value(f: Any) -> Any:
     return f
 
 
-def jitted(f: Any) -> Any:
-    return eqx.filter_jit(f)
-
-
 def gradient(f: Any) -> Any:
     return eqx.filter_grad(lambda params: probe(f(params)))
 

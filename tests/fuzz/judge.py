@@ -58,8 +58,8 @@ def _run(case: Case) -> Verdict:
         return Verdict("refused", message(e), str(e))
     except Exception as e:
         return Verdict("failure", f"making: {message(e)}", traceback.format_exc(limit=-4))
-    transform: Any = names["TRANSFORM"]
-    plainly = names["TRANSFORM"] if case.transform != "jitted" else lambda f: f
+    transform: Any = names["COMPILED"]
+    plainly: Any = names["TRANSFORM"]
     compiled = outcome(lambda: transform(names["compiled"])(names["PARAMS"]))
     if isinstance(compiled[1], cdl.CdlError):
         return Verdict("refused", message(compiled[1]), str(compiled[1]))

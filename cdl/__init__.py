@@ -42,6 +42,9 @@ from .algebra import Either as Either, Left as Left, Right as Right
 from .algebra import ana as ana, apo as apo, futu as futu, choose as choose, likelihood as likelihood
 from .algebra import hylo as hylo, dyna as dyna, chrono as chrono, elgot as elgot, coelgot as coelgot
 
+# what annotations of trees and algebras mean to typeguard
+from . import _annotations as _annotations
+
 # machines, put together and as tables
 from .algebra import stateless as stateless, delay as delay, series as series, parallel as parallel
 from .algebra import feedback as feedback, as_mealy as as_mealy

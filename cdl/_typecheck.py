@@ -33,7 +33,7 @@ from typeguard import (
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_ALIASES = {typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType)}
+ALIASES = {typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType)}
 
 
 # `no_type_check` keeps the hook off the checker itself: it cannot check calls before it exists.
@@ -112,8 +112,8 @@ def _surely(hint: Any) -> Callable[[Any], bool]:
         members = [_surely(member) for member in get_args(hint)]
         members = members[: members.index(_never) if _never in members else None]  # a later one would come too early
         return lambda value: any(member(value) for member in members)
-    if type(origin) in _ALIASES:
-        return _surely(_expand(origin, get_args(hint)))
+    if type(origin) in ALIASES:
+        return _surely(expand(origin, get_args(hint)))
     if origin is collections.abc.Callable and get_args(hint)[:1] in ((), (...,)):
         return callable
     if inspect.isclass(origin) and not any(look(origin, get_args(hint), ()) for look in checker_lookup_functions):
@@ -187,8 +187,8 @@ def _look_up(origin: Any, args: tuple[Any, ...], extras: tuple[Any, ...]) -> Cal
     """
     if origin is typing_extensions.Self:
         return lambda value, origin, args, memo: None
-    if type(origin) in _ALIASES:
-        meaning = _expand(origin, args)
+    if type(origin) in ALIASES:
+        meaning = expand(origin, args)
     elif isinstance(origin, TypeVar) and isinstance(origin.__bound__, ForwardRef):
         meaning = origin.__bound__
     else:
@@ -197,7 +197,7 @@ def _look_up(origin: Any, args: tuple[Any, ...], extras: tuple[Any, ...]) -> Cal
 
 
 @no_type_check
-def _expand(alias: Any, args: tuple[Any, ...]) -> Any:
+def expand(alias: Any, args: tuple[Any, ...]) -> Any:
     """What an alias with these arguments stands for: its own value may be a string, so that it can be recursive."""
     meaning = alias.__value__
     if isinstance(meaning, str):

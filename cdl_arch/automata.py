@@ -118,7 +118,10 @@ def _expand(machine: Any, state: Any, letters: Any, decide: Any) -> Any:
 
 
 def _signature(answers: Any) -> bytes:
-    return np.asarray(answers).tobytes()
+    found = np.asarray(answers)
+    if np.issubdtype(found.dtype, np.inexact):  # there is one NaN, and one zero
+        found = np.where(found == found, found, np.nan) + 0.0
+    return found.tobytes()
 
 
 def _agreement(
@@ -128,7 +131,7 @@ def _agreement(
     theirs = np.asarray(_probe(machine, state, letters, words, decide))
     given = np.arange(automaton.letters)
     ours = np.asarray(_probe(automaton, jnp.int32(automaton.start), given, words, _same))
-    same = theirs == ours
+    same = (theirs == ours) | ((theirs != theirs) & (ours != ours))
     wrong = np.flatnonzero(~same.all(axis=1))
     return float(same.mean()), tuple(words[wrong[0]].tolist()) if wrong.size else None
 

@@ -95,3 +95,11 @@ def test_a_trained_cell_has_learnt_parity(getkey):
     found = extract(trained, trained.start, LETTERS, lambda odds: odds > 0, tests=3, key=getkey())
     assert found.agreement == 1
     assert bisimilar(found.automaton, parity)
+
+
+def test_answers_that_are_nan_are_one_answer_and_agree(getkey):
+    """A machine that is broken from the second letter on, by one NaN or the other."""
+    broken = lambda s: MooreF(jnp.where(s == 0, 1.0, jnp.where(s == 1, jnp.nan, -jnp.nan)), lambda i: 1 + s % 2)
+    found = extract(broken, 0, LETTERS, lambda x: x, tests=2, held_out=20, key=getkey())
+    assert found.automaton.states == 2
+    assert found.agreement == 1

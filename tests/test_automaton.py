@@ -145,6 +145,50 @@ def test_a_machine_is_tabulated_as_far_as_it_is_reached():
         tabulate(lambda n: MooreF(0, lambda i: n + 1), 0, [0], max_states=10)
 
 
+@pytest.mark.parametrize("mealy", [False, True])
+def test_nan_is_the_same_output_as_nan(mealy):
+    """Whatever its bits are: two states that both answer with it are told apart by other answers alone."""
+    after = np.array([[1, 2], [0, 2], [2, 2]])
+    outputs = np.array([np.nan, -np.nan, 1.0])
+    a = Automaton(after, np.stack([outputs, outputs], 1) if mealy else outputs)
+    assert bisimilar(a, a)
+    small = minimise(a)
+    assert small.states == 2
+    assert bisimilar(a, small)
+    other = Automaton(after, np.where(np.isnan(a.outputs), 0.0, a.outputs))
+    assert distinguish(a, other) == ((0,) if mealy else ())
+
+
+def test_a_machine_of_nan_is_tabulated():
+    """A state that is NaN is found again, alone or in a tuple, and so is an output."""
+    broken = lambda s: MooreF(s[0], lambda i: (float("nan"), i))
+    table, states = tabulate(broken, (0.0, 0), [0, 1])
+    assert len(states) == 3
+    assert bisimilar(table, table)
+    assert minimise(table).states == 2
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        ([1, "1"], "the output 1 is '1' in a table with the others: give all outputs one type"),
+        ([0.5, 2**53 + 1], r"the output 9007199254740993 is 9007199254740992\.0 in a table"),
+        ([(0, 1), (1, 1)], r"answers with one number or string, and this machine with \(0, 1\)"),
+    ],
+)
+def test_outputs_that_a_table_would_change_are_refused(outputs, message):
+    """Of two letters and two numbers each, the last would have been read as answers to the letters."""
+    with pytest.raises(CdlError, match=message):
+        tabulate(lambda s: MooreF(outputs[s], lambda i: 1 - s), 0, [0, 1])
+
+
+def test_outputs_that_jax_does_not_compute_with_are_refused_when_the_automaton_is_run():
+    with pytest.raises(CdlError, match="the output 1099511627776 does not fit into int32"):
+        run(Automaton([[0]], [2**40]), 0, np.array([0]))
+    with pytest.raises(CdlError, match="the outputs of this automaton are <U3, and a machine is run on numbers"):
+        run(Automaton([[0]], ["yes"]), 0, np.array([0]))
+
+
 def test_a_word_of_no_letters_distinguishes_what_differs_at_the_start():
     other = Automaton(PARITY.next, ~PARITY.outputs)
     assert distinguish(PARITY, other) == ()

@@ -9,7 +9,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from cdl import circuits
+from cdl import CdlError, circuits, z2
 
 
 def bits(n: int) -> Any:
@@ -69,6 +69,74 @@ def test_a_parity_of_few_bits_is_learnt_and_one_of_sixteen_is_not(n, learnt):
     assert (found.tolist() == secret.tolist()) is learnt
     late = float(jnp.mean(errors[-500:]))
     assert late == 0.0 if learnt else 0.4 < late < 0.6
+
+
+def test_a_table_of_sixteen_bits_reads_the_entry_of_its_input():
+    """Its sums of minterms reach `3¹⁶`, which no floating number of 32 bits holds exactly."""
+    n, rng = 16, np.random.default_rng(0)
+    entries = np.append(rng.integers(0, 2, 2**n - 1), 1).astype(np.float32)
+    model = circuits.table(n)
+    step = jax.jit(jax.vmap(lambda entries, x: model.optic.forward((entries, x))[0], (None, 0)))
+    xs = np.concatenate([np.ones((1, n)), rng.random((20, n)) < 0.9]).astype(np.float32)
+    places = xs.astype(int) @ 2 ** np.arange(n)[::-1]
+    assert step(entries[:, None], xs)[:, 0].tolist() == entries[places].tolist()
+    change, dx = jax.jit(model.optic.put)((entries[:, None], xs[0]), np.ones(1, np.float32))
+    assert np.flatnonzero(change).tolist() == [2**n - 1]
+    assert dx.tolist() == [float(entries[-1] != entries[-1 - 2**i]) for i in reversed(range(n))]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_a_parity_is_exact_in_every_floating_type(dtype):
+    """Three thousand ones, where 16 bits count to 256 or to 2,048; and votes of as many samples, by one."""
+    n = 3001
+    model, ones = circuits.parity(n), jnp.ones(n, dtype)
+    assert model.at(ones)(ones).tolist() == [1.0]
+    voter = circuits.parity(1)
+    xs, ys = jnp.ones((n, 1), dtype), (jnp.arange(n) < n // 2 + 1).astype(dtype)[:, None]
+    after, _ = circuits.majority(voter.at(jnp.zeros(1, dtype))).step(jnp.zeros(1, dtype), (xs, ys))
+    assert after.tolist() == [1.0]
+    assert after.dtype == dtype
+
+
+def test_sums_and_products_are_those_of_floating_numbers_mod_2():
+    """Every way to write one, at all bits, beside `jax.vjp` on numbers small enough."""
+
+    def wired(pair):
+        p, x = pair
+        table = jnp.prod(x[None, :] + np.ones((4, 2), np.float32), axis=1) @ p
+        chosen = jnp.where(np.array([True]), x[:1], x[1:]) + x[np.array([1])] ** 3
+        return (1 - table) * jax.jit(jnp.square)(x[0]) + jnp.cumsum(x)[1:] - chosen + jnp.pad(p[:1], 1)[1:2]
+
+    def beside(p, x):
+        y, pull = jax.vjp(wired, (p, x))
+        optic = z2.reverse(wired)
+        found, expected = (optic.get((p, x)), optic.put((p, x), jnp.ones(1))), (y, pull(jnp.ones(1))[0])
+        return jax.tree.map(lambda ours, theirs: jnp.all(ours == theirs % 2), found, expected)
+
+    every = bits(6)
+    assert all(x.all() for x in jax.tree.leaves(jax.jit(jax.vmap(beside))(every[:, :4], every[:, 4:])))
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(jnp.sin, "sin"), (jnp.max, "reduce_max"), (lambda x: x > 0, "gt"), (lambda x: x.astype(int), "convert_element")],
+)
+def test_what_is_not_a_sum_or_a_product_of_bits_is_refused(function, name):
+    with pytest.raises(CdlError, match=f"a map of bits is made of sums and products, and `{name}.*` is neither"):
+        z2.reverse(function).get(jnp.ones(2))
+
+
+def test_a_number_that_is_not_whole_is_not_a_bit():
+    same = z2.reverse(lambda x: x * x)
+    with pytest.raises(CdlError, match=r"added and multiplied mod 2, and 0\.5 is not a whole number"):
+        same.get(jnp.array([1.0, 0.5]))
+    with pytest.raises(CdlError, match="nan is not a whole number"):
+        same.put(jnp.ones(1), jnp.array([jnp.nan]))
+    with pytest.raises(CdlError, match=r"0\.25 is not a whole number"):
+        z2.reverse(lambda x: 0.25 * x).get(jnp.ones(1))
+    assert np.isnan(jax.jit(same.get)(jnp.array([1.0, 0.5]))).all()
+    assert np.isnan(jax.jit(same.put)(jnp.array([1.0, 0.5]), jnp.ones(2))).all()
+    assert same.get(jnp.array([3.0, -1.0, 2.0])).tolist() == [1.0, 1.0, 0.0]
 
 
 def irises(columns: slice, bits: int) -> tuple[Any, Any, Any]:

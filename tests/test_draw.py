@@ -257,7 +257,7 @@ def test_every_form_has_every_name(tmp_path):
     root = ET.fromstring(drawing.svg)
     texts = [t.text for t in root.iter("{http://www.w3.org/2000/svg}text")]
     assert sorted(texts) == sorted(line for n in drawing.diagram.nodes for line in n.lines)
-    assert "&lt;g&gt; &amp; &quot;h&quot;" in drawing.mermaid
+    assert "#60;g#62; #38; #34;h#34;" in drawing.mermaid
     assert drawing._repr_svg_() == drawing.svg
     assert str(drawing) == drawing.text
     assert drawing.save(tmp_path / "a.txt").read_text() == drawing.text + "\n"

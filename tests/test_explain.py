@@ -227,7 +227,7 @@ def test_an_algebra_of_plain_python_is_explained_as_far_as_it_goes():
     assert (page.name, page.type, page.parameters, page.tying) == ("depth", "α : F S → S", (), ())
     assert page.where[0] == "S = int"
     assert page.execution[0] == "by definition alone, `cata`: it is not compiled, because"
-    assert "Attempted boolean conversion of traced array" in page.execution[1]
+    assert "`depth` asks for the value of a number at `Fork`" in page.execution[1]
 
 
 def test_a_parametric_map_is_explained_as_its_term():

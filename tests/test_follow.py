@@ -1,6 +1,6 @@
 """How likely trees are under a coalgebra: `follow` beside `likelihood`, and `likelihood` beside `ana`."""
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
@@ -9,7 +9,21 @@ import jax.random as jr
 import pytest
 from agreement import close, differentiated, QUICKLY
 
-from cdl import ana, CarrierMismatch, choose, follow, ForeignLayer, Fork, Leaf, likelihood, Node, pack, RoseF, TreeF
+from cdl import (
+    ana,
+    Base,
+    CarrierMismatch,
+    choose,
+    follow,
+    ForeignLayer,
+    Fork,
+    Leaf,
+    likelihood,
+    Node,
+    pack,
+    RoseF,
+    TreeF,
+)
 
 
 TREES = [Fork(Fork(Leaf(1.0), Leaf(-0.4)), Leaf(0.3)), Leaf(2.0), Fork(Leaf(0.1), Fork(Leaf(0.2), Leaf(0.5)))]
@@ -44,6 +58,40 @@ def test_follow_is_likelihood_in_value_and_gradient(payload):
         fast, fast_gradients = eqx.filter_jit(compiled, compiler_options=QUICKLY)(grow, seeds)
         close(fast, slow, 1e-10)
         close(fast_gradients, slow_gradients, 1e-9)
+
+
+class Ladder:
+    """The name of a functor with two optional places."""
+
+
+X = TypeVar("X", covariant=True)
+
+
+class Rung(Base[Ladder, X], Generic[X]):
+    label: float
+    left: X | None
+    right: X | None
+
+
+RUNGS = [
+    Rung(0.5, None, None),
+    Rung(0.1, Rung(0.2, None, Rung(0.3, None, None)), None),
+    Rung(0.4, Rung(0.7, Rung(0.8, None, None), Rung(0.9, None, None)), Rung(0.6, None, None)),
+]
+
+
+def ladder(seed):
+    left, right = jnp.tanh(seed + 1), jnp.sin(2 * seed)
+    scores = jnp.stack([seed, -seed, seed * seed, jnp.cos(seed)])
+    some = [(None, None), (left, None), (None, right), (left, right)]
+    return choose(scores, *(Rung(seed, *places) for places in some))
+
+
+def test_optional_places_that_are_filled_are_followed():
+    seeds = jnp.array([0.3, -0.2, 0.9])
+    found = follow(ladder, pack(Rung, RUNGS), seeds)
+    each = zip(seeds, RUNGS, strict=True)
+    close(found, jnp.stack([likelihood(ladder, seed)(tree) for seed, tree in each]), 1e-6)
 
 
 def small(levels):

@@ -250,7 +250,9 @@ def test_a_coalgebra_that_changes_the_seed_of_a_sort_is_refused():
     def longer(seed: Any) -> Any:
         return Return((jnp.zeros(4), seed[1]))
 
-    words = r"`longer` is not a coalgebra: a seed of sort 0 goes in as \(f32\[3\], i32\[\]\) and comes out at place 0 of "
+    words = (
+        r"`longer` is not a coalgebra: a seed of sort 0 goes in as \(f32\[3\], i32\[\]\) and comes out at place 0 of "
+    )
     with pytest.raises(CarrierMismatch, match=words + r"`Return` as \(f32\[4\], i32\[\]\)"):
         unfold((expr, longer), given, NODES)
     forest = pack(BLOCKS, [Return(Lit(1.0))])

@@ -1,6 +1,6 @@
 """Passes from the root down, and up and down again: `annotate` and `inherit` beside `decorate` and `inherited`."""
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 import jax
@@ -15,6 +15,7 @@ from random_signatures import random_signature, random_trees
 from cdl import (
     algebra,
     annotate,
+    Base,
     CarrierMismatch,
     decorate,
     fmap,
@@ -174,6 +175,36 @@ def test_a_family_inherits_by_a_step_for_each_sort():
             for i, head in enumerate(heads(below)):
                 at = forest.nodes(tree).start + i
                 close((numbers[at], vectors[at]) if isinstance(head, tuple) else exprs[at], head, 1e-6)
+
+
+class Ladder:
+    """The name of a functor with two optional places."""
+
+
+X = TypeVar("X", covariant=True)
+
+
+class Rung(Base[Ladder, X], Generic[X]):
+    label: float
+    left: X | None
+    right: X | None
+
+
+def test_optional_places_that_are_filled_inherit_without_values():
+    def deeper(depth, layer):
+        assert all(place in ((), None) for place in (layer.left, layer.right))
+        return fmap(lambda _: 2 * depth + layer.label, layer)
+
+    trees = [
+        Rung(1.0, None, Rung(2.0, Rung(3.0, None, None), None)),
+        Rung(4.0, Rung(5.0, None, None), Rung(6.0, None, None)),
+    ]
+    forest = pack(Rung, trees)
+    expected = [0.5, 2.0, 6.0, 0.25, 4.5, 4.5]
+    assert [
+        x for top, tree in zip((0.5, 0.25), trees, strict=True) for x in heads(inherited(deeper, top)(tree))
+    ] == expected
+    assert inherit(deeper, forest, jnp.array([0.5, 0.25]))[: forest.size].tolist() == expected
 
 
 def test_one_program_serves_every_forest_of_a_bucket():

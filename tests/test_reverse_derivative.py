@@ -232,3 +232,11 @@ def test_maps_that_do_not_fit_are_refused(kind):
         two + kind.pick(2, (0,))
     with pytest.raises(PortMismatch, match=r"`pick` of place 4 of 2"):
         kind.pick(2, (0, 4))
+
+
+@pytest.mark.parametrize("kind", [SmoothMap, Z2Map])
+def test_a_map_refuses_a_vector_of_another_length(kind):
+    """JAX would read the last number in place of one that is missing."""
+    at = jnp.zeros(2, bool if kind is Z2Map else float)
+    with pytest.raises(PortMismatch, match=r"a map of 3 numbers does not take an array of shape \(2,\)"):
+        kind.identity(3)(at)

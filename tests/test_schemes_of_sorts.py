@@ -1,6 +1,7 @@
 """Folds and unfolds of two sorts, with keys and with choices; what no scheme takes is refused with a message."""
 
 import sys
+import types
 from typing import Any, Generic, Never, TypeAlias, TypeVar, Union
 
 import jax.numpy as jnp
@@ -16,10 +17,12 @@ from cdl import (
     choose,
     Cons,
     decorate,
+    fmap,
     ForeignLayer,
     Fork,
     histo,
     hylo,
+    inherited,
     Leaf,
     ListF,
     Many,
@@ -203,6 +206,44 @@ def test_one_algebra_does_not_read_two_sorts():
         cata(of_expr)(Lam(Many([Return(Num(1))])))
 
 
+@pytest.mark.parametrize(
+    ("run", "what"),
+    [
+        (lambda: ana(lambda n: Lam(Many([n])))(1), "coalgebras"),
+        (lambda: inherited(lambda value, layer: layer, 0)(Lam(Many([Return(Num(1))]))), "steps"),
+    ],
+)
+def test_one_function_does_not_go_through_two_sorts(run, what):
+    with pytest.raises(
+        SignatureError, match=rf"there is a place of sort 1, and the number of {what} is 1: give one for"
+    ):
+        run()
+
+
+def test_a_family_has_any_number_of_sorts():
+    count = 20
+    letters = tuple(TypeVar(f"T{i}", covariant=True) for i in range(count))
+
+    def sort(i: int) -> type[Any]:
+        annotations = {"next": letters[(i + 1) % count] | None}
+        bases = Base[type(f"Sort{i}", (), {}), tuple[letters]], Generic[letters]  # type: ignore[valid-type]
+        return types.new_class(f"Node{i}", bases, exec_body=lambda ns: ns.update(__annotations__=annotations))
+
+    kinds = [sort(i) for i in range(count)]
+
+    def reader(i: int) -> Any:
+        return algebra(lambda layer: i if layer.next is None else 2 * layer.next + i)
+
+    def grower(i: int) -> Any:
+        return lambda n: kinds[i](None if n == 0 else n - 1)
+
+    step = lambda depth, layer: fmap((lambda _: depth + 1,) * count, layer)
+    tree = ana(*map(grower, range(count)))[18](3)
+    assert tree == kinds[18](kinds[19](kinds[0](kinds[1](None))))
+    assert cata(*map(reader, range(count)))[18](tree) == 18 + 2 * (19 + 2 * (0 + 2 * 1))
+    assert inherited((step,) * count, (5,) * count)[18](tree).tail.next.tail.next.head == 7
+
+
 # What is refused.
 def test_a_constructor_without_a_case_is_refused():
     @algebra
@@ -220,7 +261,7 @@ def test_a_foreign_subtree_is_refused(read):
     expected = r"`Leaf` of `Tree` is no constructor of the signature of `List` \(Nil, Cons\)"
     with pytest.raises(ForeignLayer, match=expected):
         read(total)(Cons(1, Leaf(2)))
-    with pytest.raises(ForeignLayer, match="a `int` stands where a tree belongs of `List`"):
+    with pytest.raises(ForeignLayer, match="`2` stands where a tree belongs of `List`"):
         read(total)(Cons(1, 2))
 
 

@@ -55,7 +55,7 @@ def test_an_algebra_that_does_not_say_what_it_reads_is_refused(seq):
     [
         ({"unroll": 0}, "`unroll` is 0"),
         ({"remat": "all"}, "`remat` is 'all' for sequences"),
-        ({"remat": 0}, "`remat` is 0 for sequences"),
+        ({"remat": 0}, "`remat` is 0: give at least 1"),
         ({"forward": True, "bulk": True}, "ask for one of them"),
     ],
 )

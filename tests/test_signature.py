@@ -279,11 +279,26 @@ def test_a_field_without_annotation_is_refused():
             value = 3
 
 
-def test_a_constructor_that_extends_another_is_refused():
-    with pytest.raises(SignatureError, match=r"`Sub` extends Neg.*constructors are final"):
+@pytest.mark.parametrize(
+    "bases", [(Lit,), (Neg,), (Neg[X],), (Neg[X], Generic[X]), (Neg[X], Base[Expr, X]), (Leaf,)], ids=str
+)
+def test_a_constructor_that_extends_another_is_refused(bases):
+    name = bases[0].__name__
+    with pytest.raises(SignatureError, match=rf"`Sub` extends {name}, .*constructors are final. Write it as another"):
+        types.new_class(
+            "Sub", bases, exec_body=lambda ns: ns.update(__annotations__={"more": int}, __module__=__name__)
+        )
 
-        class Sub(Neg[X]):
-            more: int
+
+def test_a_constructor_may_extend_what_is_no_constructor():
+    class Shown:
+        def shown(self) -> str:
+            return f"<{self}>"
+
+    class Name(Shown, Base[Expr, Never]):
+        index: int
+
+    assert Name(3).shown() == "<Name(3)>"
 
 
 def reads(annotation: Any) -> Any:

@@ -30,7 +30,13 @@ from cdl import (
     to_snoc,
     TreeTooLarge,
 )
-from cdl.run.machines._stream import unfold_list, unfold_stream
+from cdl.run.machines import _stream
+from cdl.run.machines._stream import unfold_stream
+
+
+def unfold_list(coalg: Any, seeds: Any, nodes: int, **options: Any) -> Any:
+    """The lists, of which `unfold` is told also whether a score was NaN."""
+    return _stream.unfold_list(coalg, seeds, nodes, **options)[0]
 
 
 class Turning(eqx.Module):

@@ -258,7 +258,7 @@ def test_seeds_whose_batch_axes_differ_are_refused():
 
 
 def test_a_budget_of_no_nodes_is_refused():
-    with pytest.raises(CdlError, match="`nodes=0`"):
+    with pytest.raises(CdlError, match="`nodes` is 0: give at least 1"):
         unfold(fork, jnp.zeros(2), 0)
 
 
@@ -279,7 +279,7 @@ def test_machines_words_and_what_is_no_layer_are_refused():
 def test_a_layer_of_a_family_of_several_sorts_is_refused_where_there_is_one_coalgebra():
     words = "`OfTwo` is of a family of 2 sorts, and the number of coalgebras is 1: give one for each sort"
     with pytest.raises(SignatureError, match=words):
-        unfold(lambda s: choose(jnp.zeros(2), Leaf(s), OfTwo(s, s)), jnp.zeros(2), 5)
+        unfold(lambda s: choose(jnp.zeros(2), OfTwo(s, s), OfTwo(s, -s)), jnp.zeros(2), 5)
 
 
 def test_streams_and_lists_are_unfolded_as_such():

@@ -22,6 +22,8 @@ import typing_extensions
 
 from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
+from ..functor._base import anew
+from ..functor._given import described
 from ..functor._read import cached, signature_name, tag, tag_name
 
 
@@ -82,6 +84,7 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
         raise CarrierMismatch(
             f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "
             "or the case returns nothing. Return a value of the carrier for every constructor."
+            f"{anew([type(layer)], reads(alg) or ())}"
         )
     return value
 
@@ -122,7 +125,8 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
         return tree
     if not isinstance(tree, Base):
         raise ForeignLayer(
-            f"a `{type(tree).__name__}` stands where a tree belongs{_among(wanted)}: it is no constructor's instance."
+            f"{described(tree)} stands where a tree belongs{_among(wanted)}, and it is not an instance of a "
+            "constructor: give one tree. Several are read one by one, or packed and read by `fold`."
         )
     others = [r for i, r in enumerate(readers) if i != sort and r and type(tree) in r]
     if others and wanted:
@@ -132,6 +136,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
         )
     raise ForeignLayer(
         f"`{type(tree).__name__}` of `{tag_name(tag(type(tree)))}` is no constructor of the signature{_among(wanted)}."
+        f"{anew([type(tree)], wanted or ())}"
     )
 
 

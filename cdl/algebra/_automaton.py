@@ -9,13 +9,15 @@
 | the quotient by bisimilarity                   | `minimise(a)`                                                 |
 
 States and letters are the numbers from 0. Two machines are bisimilar just where their minimal ones are equal: states
-there are numbered in the order in which words, the shorter first, reach them.
+there are numbered in the order in which words, the shorter first, reach them. NaN is the same output as NaN.
 """
 
+import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
@@ -64,6 +66,7 @@ class Automaton(eqx.Module):
     def __call__(self, state: Any, /) -> Any:
         """The layer at a state: a lookup in the tables."""
         _expect(state, self.states, "state")
+        _refuse_incomputable(self.outputs)
         after, outputs = jnp.asarray(self.next), jnp.asarray(self.outputs)
 
         def step(letter: Any) -> Any:
@@ -73,10 +76,11 @@ class Automaton(eqx.Module):
         return MealyF(step) if self.is_mealy else MooreF(outputs[state], step)
 
     def expect(self, states: Any, letters: Any, lengths: Any = None) -> None:
-        """That states and letters are the automaton's, where they are known before the program runs.
+        """That states and letters are the automaton's, where they are known before the program runs, and outputs JAX's.
 
         **Raises:** `CdlError` naming the first that is not.
         """
+        _refuse_incomputable(self.outputs)
         if lengths is not None and not any(isinstance(x, Tracer) for x in (letters, lengths)):
             letters = np.where(np.arange(np.shape(letters)[1]) < np.asarray(lengths)[:, None], letters, 0)
         _expect(states, self.states, "state")
@@ -97,26 +101,30 @@ def tabulate(
 
     **Returns:** the automaton, and the machine's state for each of its states.
 
-    **Raises:** `TreeTooLarge` for more than `max_states` states.
+    **Raises:** `TreeTooLarge` for more than `max_states` states; `CdlError` for outputs that do not fit into one table,
+    such as `1` and `"1"`.
     """
-    found: dict[Any, int] = {start: 0}
+    found: dict[Any, int] = {_known(start): 0}
     order, rows, outputs = [start], [], []
+    mealy = False
     for state in order:
         layer = layer_of(machine, state, None)
         answers = [layer.step(i) for i in letters]
-        after = [s for _, s in answers] if isinstance(layer, MealyF) else answers
-        outputs.append([o for o, _ in answers] if isinstance(layer, MealyF) else layer.out)
+        mealy = isinstance(layer, MealyF)
+        after = [s for _, s in answers] if mealy else answers
+        outputs.extend([o for o, _ in answers] if mealy else [layer.out])
         for s in after:
-            if s not in found:
+            if _known(s) not in found:
                 if len(found) == max_states:
                     raise TreeTooLarge(
                         f"more than {max_states:,} states are reached from {start!r}; the last is {s!r}. Give a "
                         "machine with fewer, or a larger `max_states`."
                     )
-                found[s] = len(order)
+                found[_known(s)] = len(order)
                 order.append(s)
-        rows.append([found[s] for s in after])
-    return Automaton(np.array(rows).reshape(len(order), len(letters)), np.array(outputs)), order
+        rows.append([found[_known(s)] for s in after])
+    table = np.array(rows).reshape(len(order), len(letters))
+    return Automaton(table, _unchanged(outputs).reshape(table.shape if mealy else len(order))), order
 
 
 def distinguish(a: Automaton, b: Automaton) -> Word | None:
@@ -132,7 +140,7 @@ def distinguish(a: Automaton, b: Automaton) -> Word | None:
     order = [first]
     for pair in order:
         s, t = pair
-        same = np.atleast_1d(a.outputs[s] == b.outputs[t])
+        same = np.atleast_1d(_equal(a.outputs[s], b.outputs[t]))
         if not same.all():
             return (*_path(came, pair), *((int(np.argmin(same)),) if a.is_mealy else ()))
         for i, after in enumerate(zip(a.next[s].tolist(), b.next[t].tolist(), strict=True)):
@@ -158,7 +166,9 @@ def minimise(a: Automaton) -> Automaton:
     place = np.zeros(a.states, np.int64)
     place[order] = np.arange(len(order))
     after, outputs = place[a.next[order]], a.outputs[order]
-    classes = _numbered(outputs.reshape(len(order), -1))
+    alphabet: dict[Any, int] = {}
+    shown = [alphabet.setdefault(_known(output), len(alphabet)) for output in outputs.ravel().tolist()]
+    classes = _numbered(np.reshape(shown, (len(order), -1)))
     while True:
         refined = _numbered(np.column_stack([classes, classes[after]]))
         if refined.max() == classes.max():
@@ -169,6 +179,47 @@ def minimise(a: Automaton) -> Automaton:
     order = list(_reached(quotient))
     place[order] = np.arange(len(order))
     return Automaton(place[quotient.next[order]], quotient.outputs[order])
+
+
+def _known(value: Any) -> Any:
+    """A state or an output that is equal to itself: NaN stands for every NaN."""
+    if type(value) is tuple:
+        return tuple(map(_known, value))
+    return math.nan if isinstance(value, float | complex | np.inexact) and value != value else value
+
+
+def _refuse_incomputable(outputs: Any) -> None:
+    """**Raises:** `CdlError` for an output that JAX does not compute with, or would change."""
+    if isinstance(outputs, Tracer):
+        return
+    if not (outputs.dtype == bool or np.issubdtype(outputs.dtype, np.number)):
+        raise CdlError(
+            f"the outputs of this automaton are {outputs.dtype}, and a machine is run on numbers: give each a number."
+        )
+    kind = jax.dtypes.canonicalize_dtype(outputs.dtype)
+    if np.issubdtype(outputs.dtype, np.integer) and not np.array_equal(outputs.astype(kind), outputs):
+        wrong = outputs[outputs.astype(kind) != outputs][0]
+        raise CdlError(f"the output {wrong} does not fit into {kind}. Give smaller ones, or enable 64 bits in JAX.")
+
+
+def _unchanged(outputs: list[Any]) -> np.ndarray:
+    """Outputs as an array, one for each.
+
+    **Raises:** `CdlError` for an output that is several, or that an array with the others would change.
+    """
+    several = [output for output in outputs if np.shape(output)]
+    if several:
+        raise CdlError(f"an automaton answers with one number or string, and this machine with {several[0]!r}.")
+    table = np.array(outputs)
+    for given, kept in zip(outputs, table.tolist(), strict=True):
+        if not _equal(given, kept):
+            raise CdlError(f"the output {given!r} is {kept!r} in a table with the others: give all outputs one type.")
+    return table
+
+
+def _equal(x: Any, y: Any) -> Any:
+    """Whether outputs are the same; NaN is the same as NaN."""
+    return (x == y) | ((x != x) & (y != y))
 
 
 def _numbered(rows: np.ndarray) -> np.ndarray:

@@ -5,10 +5,14 @@ Typed as the union of the layers, so that a coalgebra that chooses has the type 
 
 from typing import Any, overload, TypeVar, Union
 
+import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._errors import PayloadMismatch
+from .._errors import ForeignLayer, PayloadMismatch, SignatureError
+from ..functor import Base
+from ..functor._given import described
+from ..functor._read import tag, tag_name
 from ._unfolds import Choice
 
 
@@ -49,10 +53,35 @@ def choose(scores: Any, /, *layers: Any) -> Any:
     **Arguments:** `scores`: unnormalised log-probabilities, one for each layer. `layers`: every candidate, in a fixed
     order.
 
-    **Raises:** `PayloadMismatch` where there are not as many scores as layers.
+    **Raises:** `PayloadMismatch` where there are not as many scores as layers, `ForeignLayer` for something else than a
+    layer, `SignatureError` for layers of two signatures.
     """
-    if jnp.shape(scores) != (len(layers),):
+    _expect_layers(layers)
+    shape = jnp.shape(scores) if eqx.is_array_like(scores) else None
+    if shape != (len(layers),):
+        given = f"{described(scores)} as scores" if shape is None else f"scores of shape {shape}"
         raise PayloadMismatch(
-            f"`choose` has scores of shape {jnp.shape(scores)} for {len(layers)} layers: give one score for each."
+            f"`choose` has {given} for {len(layers)} layers: give an array with one score for each layer, and then the "
+            "layers, one after the other."
         )
     return Choice(scores, layers)
+
+
+def _expect_layers(layers: tuple[Any, ...]) -> None:
+    for layer in layers:
+        if isinstance(layer, Choice):
+            raise ForeignLayer("`choose` was given another `choose` as a layer: give all layers to one of them.")
+        if not isinstance(layer, Base):
+            raise ForeignLayer(
+                f"`choose` was given {described(layer)} as a layer: write `choose(scores, Nil(), Cons(a, s))`, with a "
+                "constructor's instance for each score."
+            )
+    if not layers:
+        raise ForeignLayer("`choose` was given no layer: write `choose(scores, Nil(), Cons(a, s))`.")
+    tags = {tag(type(layer)): type(layer) for layer in layers if tag(type(layer)) is not None}
+    if len(tags) > 1:
+        (t, a), (u, b), *_ = tags.items()
+        raise SignatureError(
+            f"`choose` was given a `{a.__name__}` of `{tag_name(t)}` and a `{b.__name__}` of `{tag_name(u)}`: a "
+            "coalgebra gives layers of one signature. Write a coalgebra for each."
+        )

@@ -23,7 +23,9 @@ from jaxtyping import PRNGKeyArray
 from ..functor import Base, Cofree, Fix, Fix1of2, Fix2of2, fmap, holes
 from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
+from ..functor._usage import with_usage
 from ._algebra import Algebra, apply, expect, reads
+from ._given import expect_algebras
 
 
 T = TypeVar("T")
@@ -43,7 +45,8 @@ def cata(
 def cata(
     a: Algebra[Any, Any], b: Algebra[Any, Any], c: Algebra[Any, Any], /, *more: Algebra[Any, Any], key: Any = None
 ) -> tuple[Callable[[Any], Any], ...]: ...
-def cata(*algs: Any, key: Any = None) -> Any:
+@with_usage
+def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     """`cata α = α ∘ F (cata α) ∘ out`: reads a whole tree with an algebra (a catamorphism).
 
     Trees of type `T` are the initial algebra of its functor, so there is exactly one map of algebras out of them;
@@ -57,8 +60,9 @@ def cata(*algs: Any, key: Any = None) -> Any:
     **Raises:** `ForeignLayer` at a constructor that the algebra does not read, `CarrierMismatch` where a case gives
     nothing, `TreeTooLarge` for a cyclic value.
     """
+    algs = (alg, *more)
     up: Any = lambda frame, go: apply(algs[frame.sort], frame.filled(go), _key(key, frame))
-    solved = _over_trees(algs, up)
+    solved = _over_trees("cata", algs, up)
     return solved(0) if len(algs) == 1 else tuple(map(solved, range(len(algs))))
 
 
@@ -69,27 +73,31 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
         pairs = zip(holes(frame.layer), frame.values, strict=True)
         return apply(alg, fill(frame.layer, pairs, (lambda tree: (tree, go[0](tree)),)))
 
-    return cast("Callable[[Fix[T]], A]", _over_trees((alg,), up)(0))
+    return cast("Callable[[Fix[T]], A]", _over_trees("para", (alg,), up)(0))
 
 
 def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism)."""
 
+    expect_algebras("zygo", (helper,))
+
     def up(frame: Frame, go: Any) -> Any:
         layer = frame.filled(go)
         return apply(helper, fmap(_first, layer)), apply(alg, layer)
 
-    return _then(_second, _over_trees((alg,), up)(0))
+    return _then(_second, _over_trees("zygo", (alg,), up)(0))
 
 
 def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """Two folds, each seeing the values of both; gives the second's (a mutumorphism)."""
 
+    expect_algebras("mutu", (other,))
+
     def up(frame: Frame, go: Any) -> Any:
         layer = frame.filled(go)
         return apply(other, layer), apply(alg, layer)
 
-    return _then(_second, _over_trees((alg,), up)(0))
+    return _then(_second, _over_trees("mutu", (alg,), up)(0))
 
 
 def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
@@ -98,7 +106,7 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
     Each node is read once: the history is shared, not recomputed.
     """
     up: Any = lambda frame, go: remember(alg, frame.filled(go))
-    return _then(_head, _over_trees((alg,), up)(0))
+    return _then(_head, _over_trees("histo", (alg,), up)(0))
 
 
 def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[T, A], A], /) -> Callable[[Fix[T]], A]:
@@ -107,6 +115,8 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
     `transform` is a natural transformation of the functor: it may change a layer's constructor and payloads, and
     drop, repeat or swap its places, but not look at what stands there. Takes time in the square of the depth.
     """
+
+    expect_algebras("prepro", (alg,))
 
     def down(_: int, seed: tuple[int, Any]) -> Any:
         depth, layer = seed
@@ -125,7 +135,7 @@ def decorate(alg: Algebra[Base[T, A], A], /, *, key: PRNGKeyArray | None = None)
         layer = frame.filled(go)
         return Cofree(apply(alg, fmap(_head, layer), _key(key, frame)), layer)
 
-    return cast("Callable[[Fix[T]], Cofree[T, A]]", _over_trees((alg,), up)(0))
+    return cast("Callable[[Fix[T]], Cofree[T, A]]", _over_trees("decorate", (alg,), up)(0))
 
 
 def hoist(transform: Callable[[Base[T, Any]], Base[U, Any]], /) -> Callable[[Fix[T]], Fix[U]]:
@@ -139,7 +149,8 @@ def remember(alg: Algebra[Any, A], layer: Base[T, Cofree[T, A]]) -> Cofree[T, A]
     return Cofree(apply(alg, layer), layer)
 
 
-def _over_trees(algs: tuple[Any, ...], up: Any) -> Any:
+def _over_trees(of: str, algs: tuple[Any, ...], up: Any) -> Any:
+    expect_algebras(of, algs, several=f"as in `{of}(a, b)`")
     readers = tuple(map(reads, algs))
     return recursion(lambda sort, tree: expect(tree, readers, sort), up, finite=True)
 

@@ -12,11 +12,15 @@ with both, every attribute grammar whose attributes go up once and down once.
 from collections.abc import Callable
 from typing import Any, cast, overload, TypeVar
 
-from .._errors import CarrierMismatch
-from ..functor import Base, Cofree, Fix, fmap, holes
+from .._errors import CarrierMismatch, SignatureError
+from ..functor import Base, Cofree, Fix, holes
 from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
+from ..functor._usage import with_usage
+from ._given import expect_steps
 
+
+UNSEEN = ()  # at a place whose value is not known; `None` would say that an `X | None` is empty
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -24,24 +28,38 @@ B = TypeVar("B")
 
 
 @overload
-def inherited(step: Callable[[B, Base[T, None]], Base[T, B]], at_root: B, /) -> Callable[[Fix[T]], Cofree[T, B]]: ...
+def inherited(
+    step: Callable[[B, Base[T, tuple[()]]], Base[T, B]], at_root: B, /
+) -> Callable[[Fix[T]], Cofree[T, B]]: ...
 @overload
 def inherited(step: Callable[[B, Base[T, A]], Base[T, B]], at_root: B, /) -> Callable[[Cofree[T, A]], Cofree[T, B]]: ...
 @overload
 def inherited(step: tuple[Callable[[Any, Any], Any], ...], at_root: tuple[Any, ...], /) -> tuple[Any, ...]: ...
+@with_usage
 def inherited(step: Any, at_root: Any, /) -> Any:
     """What every node of a tree inherits, as a tree of them.
 
     **Arguments:** `step`: from what a node inherits, and its layer, to the layer of what its children inherit. In the
-    layer it sees the values of a decorated tree, and `None`s in a plain one. `at_root`: what the root inherits. For a
-    family of sorts, a tuple of each, in the order of the sorts.
+    layer it sees the values of a decorated tree, and `()` at every place of a plain one. `at_root`: what the root
+    inherits. For a family of sorts, a tuple of each, in the order of the sorts.
 
     **Returns:** a function from trees, plain or as `decorate` gives them, to trees of values; for a family, a tuple.
 
-    **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places.
+    **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places;
+    `SignatureError` where there are not as many steps as sorts; `CdlError` where something else than a step is given.
     """
     steps = step if isinstance(step, tuple) else (step,)
-    solved = recursion(lambda sort, seed: _hand_down(steps[sort], *seed), _keep)
+    expect_steps("inherited", steps)
+
+    def down(sort: int, seed: Any) -> Any:
+        if sort >= len(steps):
+            raise SignatureError(
+                f"there is a place of sort {sort}, and the number of steps is {len(steps)}: give one for each sort, in "
+                "the order of the tuple in `Base[T, tuple[…]]`."
+            )
+        return _hand_down(steps[sort], *seed)
+
+    solved = recursion(down, _keep)
     grow = [_from_root(solved(sort), b) for sort, b in enumerate(at_root if isinstance(step, tuple) else (at_root,))]
     return tuple(grow) if isinstance(step, tuple) else grow[0]
 
@@ -63,10 +81,10 @@ def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
 
 def _hand_down(step: Any, value: Any, tree: Any) -> Any:
     """The layer of pairs: what a child inherits, and the child."""
-    below = tree.tail if isinstance(tree, Cofree) else tree
-    seen = fmap(_all(_head if isinstance(tree, Cofree) else _none), below)
-    found = given_down(step, value, seen)
-    new, children = holes(found), holes(below)
+    below, see = (tree.tail, _head) if isinstance(tree, Cofree) else (tree, _unseen)
+    children = holes(below)
+    found = given_down(step, value, fill(below, map(see, children)))
+    new = holes(found)
     if len(new) != len(children):
         raise CarrierMismatch(
             f"at `{type(below).__name__}`, what is handed down has {len(new)} places, and the node {len(children)} "
@@ -83,14 +101,9 @@ def _from_root(solved: Callable[[Any], Any], at_root: Any) -> Callable[[Any], An
     return lambda tree: cast("Cofree[Any, Any]", solved((at_root, tree)))
 
 
-def _all(f: Callable[[Any], Any]) -> Any:
-    """A function as it is for one sort, and for any sort of sixteen."""
-    return (f,) * 16
-
-
 def _head(cofree: Any) -> Any:
     return cofree.head
 
 
-def _none(_: Any) -> None:
-    return None
+def _unseen(_: Any) -> tuple[()]:
+    return UNSEEN

@@ -19,10 +19,13 @@ from jaxtyping import Array, Float
 
 from .._errors import ForeignLayer, SignatureError
 from ..functor import Base, Fix, Fix1of2, Fix2of2, holes
+from ..functor._base import anew
 from ..functor._fmap import sorted_holes
 from ..functor._read import layout, sorts, tag, tag_name
+from ..functor._usage import with_usage
 from ..functor.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 from ._algebra import name_of
+from ._given import expect_coalgebras
 from ._unfolds import Choice, expect_layer
 
 
@@ -53,6 +56,7 @@ def likelihood(
 def likelihood(
     coalg: Coalgebras, seed: tuple[Any, ...], /, *, payload: Payload | None = None
 ) -> tuple[Callable[[Any], LogProb], ...]: ...
+@with_usage
 def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> Any:
     """The log-probability that `ana(coalg, key=…)` grows a tree's constructors from a seed.
 
@@ -65,6 +69,7 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> A
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
     where there are not as many coalgebras as sorts, or they are in another order.
     """
+    expect_coalgebras("likelihood", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
     coalgs, seeds = of_sorts(coalg, seed)
 
     def total(sort: int, tree: Any) -> LogProb:
@@ -112,6 +117,7 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
         raise SignatureError(
             f"`{name_of(coalg)}` gives layers of `{tag_name(tags[0])}`, and the node is a `{type(node).__name__}` of "
             f"`{tag_name(own)}`: give a coalgebra for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+            f"{anew([type(node)], map(type, layers))}"
         )
     same = [i for i, layer in enumerate(layers) if type(layer) is type(node) and _alike(layer, node)]
     name, kind = name_of(coalg), type(node).__name__
@@ -123,7 +129,7 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
         among = ", ".join(type(layer).__name__ for layer in layers)
         raise ForeignLayer(
             f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "
-            "one for each constructor."
+            f"one for each constructor.{anew([type(node)], map(type, layers))}"
         )
     score = jax.nn.log_softmax(given.scores)[same[0]] if isinstance(given, Choice) else jnp.zeros(())
     return layers[same[0]], score if payload is None else score + payload(layers[same[0]], node)

@@ -10,18 +10,21 @@ A coalgebra that is to be learnt scores the layers it might give: `choose(scores
 best, or draws one when it has a key.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, cast, overload, TypeVar
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, PRNGKeyArray
 
-from .._errors import ForeignLayer
+from .._errors import CdlError, ForeignLayer, SignatureError
 from ..functor import Base, Fix, Fix1of2, Fix2of2, Free, Pure
 from ..functor._recursion import Done, recursion
+from ..functor._usage import with_usage
 from ._algebra import wants_key
 from ._either import Either, Left
+from ._given import expect_coalgebras
 
 
 T = TypeVar("T")
@@ -49,7 +52,8 @@ def ana(
     *more: Callable[[Any], Any],
     key: Any = None,
 ) -> tuple[Callable[[Any], Any], ...]: ...
-def ana(*coalgs: Any, key: Any = None) -> Any:
+@with_usage
+def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     """`ana γ = in ∘ F (ana γ) ∘ γ`: grows a tree from a seed (an anamorphism).
 
     Strict at the places of data and lazy under functions, so that streams and machines, which never end, are values.
@@ -59,10 +63,20 @@ def ana(*coalgs: Any, key: Any = None) -> Any:
     `fold_in(key, i)`.
 
     **Returns:** a function from seeds to trees; for several sorts, a tuple of them.
+
+    **Raises:** `SignatureError` where there are not as many coalgebras as sorts, `ForeignLayer` where one gives
+    something else than a layer; `CdlError` where a score that `choose` is given is NaN.
     """
+    coalgs = (coalg, *more)
+    expect_coalgebras("ana", coalgs, several="as in `ana(a, b)`")
     entered = _Numbering()
 
     def down(sort: int, seed: Any) -> Any:
+        if sort >= len(coalgs):
+            raise SignatureError(
+                f"there is a place of sort {sort}, and the number of coalgebras is {len(coalgs)}: give one for each "
+                "sort, in the order of the tuple in `Base[T, tuple[…]]`."
+            )
         here = None if key is None else jax.random.fold_in(key, entered.next())
         given = coalgs[sort](seed, key=here) if here is not None and wants_key(coalgs[sort]) else coalgs[sort](seed)
         return expect_layer(chosen(given, here))
@@ -118,10 +132,23 @@ class Choice:
         return type(self.layers[0])
 
 
+def not_a_score(among: Iterable[str]) -> str:
+    """What is said of a score that is NaN. `among`: the names of the layers to choose from."""
+    return (
+        f"a coalgebra gives `choose` a score that is NaN, for one of {', '.join(among)}: none of these is the best. "
+        "Look for a division by zero, a logarithm of 0 or `inf - inf` in the scores."
+    )
+
+
 def chosen(given: Any, key: Any) -> Any:
-    """The best of a choice, or one drawn from the softmax of its scores; any other layer as it is."""
+    """The best of a choice, or one drawn from the softmax of its scores; any other layer as it is.
+
+    **Raises:** `CdlError` where a score is NaN.
+    """
     if not isinstance(given, Choice):
         return given
+    if not isinstance(given.scores, Tracer) and bool(jnp.any(jnp.isnan(given.scores))):
+        raise CdlError(not_a_score(type(layer).__name__ for layer in given.layers))
     index = jnp.argmax(given.scores) if key is None else jax.random.categorical(key, given.scores)
     return given.layers[int(index)]
 

@@ -10,7 +10,8 @@
 | a box that shows what is inside     | `Frame`                                                      |
 
 A place is a cell: a column and a row of text. So one layout serves every rendering: text fills the cells, SVG and PNG
-draw lines between their centres, and Mermaid lays out the graph by itself.
+draw lines between their centres, and Mermaid lays out the graph by itself. A cell has one letter, and so a line
+break in a name is written as one, `�`.
 """
 
 from collections.abc import Iterable
@@ -111,6 +112,11 @@ def extent(lines: Iterable[str], kind: Kind) -> Point:
     return max(map(len, text), default=0) + pad[0], max(len(text), 1) + pad[1]
 
 
+def printable(words: str) -> str:
+    """The same on one line, and as long: with `�` for line breaks, escapes, and whatever else is not printed."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in words)
+
+
 @dataclass
 class Canvas:
     """A diagram in the making."""
@@ -124,7 +130,7 @@ class Canvas:
         self, text: str | tuple[str, ...], kind: Kind, x: int, y: int, *, width: int = 0, height: int = 0, tint: int = 0
     ) -> Node:
         """A new node with its upper left cell there, no smaller than its text."""
-        lines = (text,) if isinstance(text, str) else text
+        lines = tuple(map(printable, (text,) if isinstance(text, str) else text))
         least = extent(lines, kind)
         key = f"n{len(self.nodes)}"
         new = Node(key, lines, kind, x, y, max(width, least[0]), max(height, least[1]), tint)
@@ -150,13 +156,13 @@ class Canvas:
             if len(kept) > 1 and (kept[-2][0] == kept[-1][0] == p[0] or kept[-2][1] == kept[-1][1] == p[1]):
                 kept.pop()
             kept.append(p)
-        self.wires.append(Wire(source, target, tuple(kept), label, at, arrow, back))
+        self.wires.append(Wire(source, target, tuple(kept), printable(label), at, arrow, back))
 
     def frame(self, name: str, x: int, y: int, width: int, height: int) -> Frame:
         """A new frame."""
-        new = Frame(f"f{len(self.frames)}", name, x, y, width, height)
+        new = Frame(f"f{len(self.frames)}", printable(name), x, y, width, height)
         self.frames.append(new)
         return new
 
     def finished(self) -> Diagram:
-        return Diagram(tuple(self.nodes), tuple(self.wires), tuple(self.frames), tuple(self.notes))
+        return Diagram(tuple(self.nodes), tuple(self.wires), tuple(self.frames), tuple(map(printable, self.notes)))

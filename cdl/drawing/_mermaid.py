@@ -1,4 +1,8 @@
-"""A diagram as Mermaid source: the same nodes, wires and frames, laid out by Mermaid."""
+"""A diagram as Mermaid source: the same nodes, wires and frames, laid out by Mermaid.
+
+What users name may have any characters. Those that mean something to Mermaid, to Markdown in its labels, or to the page
+that the source stands in, are written as Mermaid's codes, such as `#60;` for `<`: also in comments.
+"""
 
 from ._diagram import Diagram, Frame, Node
 
@@ -11,6 +15,7 @@ SHAPES = {
     "parameter": '{{{{"{}"}}}}',
     "dot": '(("{}"))',
 }
+CODES = {ord(c): f"#{ord(c)};" for c in '#&"<>%`$|\\'}
 
 
 def mermaid(diagram: Diagram) -> str:
@@ -21,7 +26,7 @@ def mermaid(diagram: Diagram) -> str:
         line = ("-.->" if wire.back else "-->") if wire.arrow else "---"
         label = f'|"{_quoted(wire.label)}"|' if wire.label else ""
         lines.append(f"  {wire.source} {line}{label} {wire.target}")
-    return "\n".join([*lines, *(f"  %% {note}" for note in diagram.notes), ""])
+    return "\n".join([*lines, *(f"  %% {_quoted(note)}" for note in diagram.notes), ""])
 
 
 def _inside(diagram: Diagram, frame: Frame | None, lines: list[str], depth: int) -> None:
@@ -38,9 +43,9 @@ def _inside(diagram: Diagram, frame: Frame | None, lines: list[str], depth: int)
 
 
 def _node(node: Node) -> str:
-    words = " " if node.kind == "dot" else "<br>".join(map(_quoted, node.lines))
+    words = " " if node.kind == "dot" else "<br>".join(map(_quoted, node.lines)) or " "
     return node.key + SHAPES[node.kind].format(words)
 
 
 def _quoted(words: str) -> str:
-    return words.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace(">", "&gt;")
+    return words.translate(CODES)

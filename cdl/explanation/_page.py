@@ -1,16 +1,19 @@
 """What is said of an architecture, as a value, and as a page of text."""
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..drawing._diagram import printable
 from ..drawing._kinds import equations
 from ..drawing._strings import space
 
 
 MOST = 8  # how many arrays, parts or programs are listed; the rest are counted
 WIDTH = 110
+MEANT = re.compile(r"[<&|`*~$\\]|(?<=\])\(|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")  # `_` within a word means nothing
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Explanation:
     @property
     def markdown(self) -> str:
         """The page as Markdown."""
-        lines = [f"# `{self.name}`, {self.kind}", ""]
+        lines = [f"# {_code(printable(self.name))}, {self.kind}", ""]
         for title, body in self._sections():
             if isinstance(body[0], str):
                 lines += [f"**{title}.**", "", *(f"- {_code(line)}" for line in body if isinstance(line, str)), ""]
@@ -89,7 +92,7 @@ class Explanation:
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        lines = [f"{self.name}, {self.kind}"]
+        lines = [f"{printable(self.name)}, {self.kind}"]
         for title, body in self._sections():
             lines += ["", title]
             rows = _folded(body) if isinstance(body[0], str) else _aligned(body)
@@ -100,7 +103,11 @@ class Explanation:
         return self.markdown
 
     def _sections(self) -> Iterator[tuple[str, Sequence[str | tuple[str, ...]]]]:
-        """Each title, with lines or with the rows of a table."""
+        """Each title, with lines or with the rows of a table, in characters that can be printed."""
+        for title, body in self._written():
+            yield title, [printable(x) if isinstance(x, str) else tuple(map(printable, x)) for x in body]
+
+    def _written(self) -> Iterator[tuple[str, Sequence[str | tuple[str, ...]]]]:
         if self.functors:
             yield "Functor" if len(self.functors) == 1 else "Functors", equations(self.functors)
         yield "Type", (self.type, *self.where)
@@ -139,12 +146,19 @@ def _aligned(rows: Sequence[str | tuple[str, ...]]) -> list[str]:
 
 
 def _code(line: str) -> str:
-    """A line as code in Markdown, also where it has code in it."""
-    return f"`` {line} ``" if "`" in line else f"`{line}`"
+    """A line as code in Markdown: between more backticks than it has in a row."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", line)), default=0))
+    pad = " " if "`" in line else ""
+    return f"{ticks}{pad}{line or ' '}{pad}{ticks}"
 
 
 def _table(rows: Sequence[str | tuple[str, ...]]) -> list[str]:
     """The rows of a table in Markdown, which has no head to say."""
     head = "|" + " |" * len(rows[0])
     rule = "|" + " --- |" * len(rows[0])
-    return [head, rule, *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows)]
+    return [head, rule, *("| " + " | ".join(map(_cell, row)) + " |" for row in rows)]
+
+
+def _cell(words: str) -> str:
+    """A text in a cell of a table: a character that means something to Markdown or HTML is written by its number."""
+    return MEANT.sub(lambda found: f"&#{ord(found[0])};", words)

@@ -14,8 +14,9 @@ pytree. Trees compare, hash, print, pickle and copy without recursion: a list 10
 import dataclasses
 import inspect
 import sys
-from collections.abc import Callable
-from typing import Any, cast, dataclass_transform, Generic, get_origin, Self, TYPE_CHECKING, TypeVar
+import weakref
+from collections.abc import Callable, Iterable
+from typing import Any, cast, dataclass_transform, Generic, Self, TYPE_CHECKING, TypeVar
 
 import jax
 from typing_extensions import TypeAliasType
@@ -78,6 +79,7 @@ else:
             _refuse_subclasses(cls)
             _refuse_unannotated(cls)
             cls.__cdl_scope__ = _scope(cls)
+            _LATEST[_full_name(cls)] = cls
             as_value(cls)
 
 
@@ -109,6 +111,31 @@ def rebuild(constructor: type[Any], values: dict[str, Any]) -> Any:
     return new
 
 
+_LATEST: weakref.WeakValueDictionary[Any, type[Any]] = weakref.WeakValueDictionary()  # by module and name
+
+
+def _full_name(cls: type[Any]) -> tuple[str, str]:
+    return cls.__module__, cls.__qualname__
+
+
+def anew(kinds: Iterable[type[Any]], others: Iterable[type[Any]] = ()) -> str:
+    """What an error says besides, where one of these classes was defined anew: nothing, or a sentence.
+
+    Run again, a cell of a notebook makes new classes, and what was made before is of the former ones. They are told by
+    a namesake among `others`, or by a constructor of that name that was defined later.
+    """
+    named = {_full_name(other): other for other in others}
+    for kind in kinds:
+        name = _full_name(kind)
+        later = kind if "<locals>" in kind.__qualname__ else _LATEST.get(name, kind)
+        if not (kind is later is named.get(name, kind)):
+            return (
+                f" There are two classes `{kind.__name__}`: it was defined anew, as when a notebook's cell is run "
+                "again. Trees, forests, signatures and algebras made before are of the former class: make them again."
+            )
+    return ""
+
+
 def _scope(cls: type[Any]) -> dict[str, Any]:
     """What the function that defines a class has defined so far: annotations may name it."""
     frame, names = sys._getframe(1), {}
@@ -120,10 +147,11 @@ def _scope(cls: type[Any]) -> dict[str, Any]:
 
 
 def _refuse_subclasses(cls: type[Any]) -> None:
-    if not any((get_origin(b) or b) is Base for b in getattr(cls, "__orig_bases__", cls.__bases__)):
+    above = [b.__name__ for b in cls.__mro__[1:] if issubclass(b, Base) and b is not Base]
+    if above:
         raise SignatureError(
-            f"`{cls.__name__}` extends {', '.join(b.__name__ for b in cls.__bases__)}, and a constructor extends "
-            "`Base[T, X]` itself: constructors are final. Write it as a summand of its own."
+            f"`{cls.__name__}` extends {', '.join(above)}, and a constructor extends `Base[T, X]` itself: constructors "
+            "are final. Write it as another summand."
         )
 
 

@@ -10,7 +10,7 @@ Several sorts take several functions: `fmap((f, g), layer)`. A place under a fun
 when the function is called.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast, overload, TypeVar
 
 from .._errors import ForeignLayer
@@ -50,7 +50,7 @@ def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
 
 def fmap_term(term: Poly, f: Any, value: Any) -> Any:
     """`F f` for a functor given as a term."""
-    functions = f if isinstance(f, tuple) else (f,)
+    functions = (f,) if callable(f) else f
     marked = [functions[sort](x) for sort, x in _each(term, value)]
     return _refill(term, value, iter(marked), functions)
 
@@ -65,12 +65,12 @@ def sorted_holes(layer: Any) -> list[tuple[int, Any]]:
     return list(_each(layout(_kind(layer)), layer))
 
 
-def fill(layer: Any, values: Iterable[Any], later: Sequence[Any] = ()) -> Any:
-    """The layer with other values at its strict places, and `later` composed after each lazy one."""
+def fill(layer: Any, values: Iterable[Any], later: Any = ()) -> Any:
+    """The layer with other values at its strict places, and `later[sort]` composed after each lazy one."""
     kind = _kind(layer)
     plain = _plain(kind)
     if plain is None:
-        return _refill(layout(kind), layer, iter(values), tuple(later))
+        return _refill(layout(kind), layer, iter(values), later)
     payloads, places = plain
     fields = {n: getattr(layer, n) for n in payloads}
     fields.update(zip(places, values, strict=True))
@@ -140,7 +140,7 @@ def _each(term: Poly, value: Any) -> Iterator[tuple[int, Any]]:
                     yield from _each(of, child)
 
 
-def _refill(term: Poly, value: Any, new: Iterator[Any], later: tuple[Any, ...]) -> Any:
+def _refill(term: Poly, value: Any, new: Iterator[Any], later: Any) -> Any:
     match term:
         case Const():
             return value

@@ -14,11 +14,13 @@ nodes at once and the reduction is one segment operation. `F X = A × Many(X)` i
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NoReturn, Protocol, TYPE_CHECKING, TypeVar
 
 import jax
 
+from .._errors import CdlError
 from ._items import Items, UNSET
+from ._usage import with_usage
 
 
 A = TypeVar("A")
@@ -64,11 +66,27 @@ class Many(Generic[A_co]):
 
     def __getattr__(self, name: str) -> Any:
         if name == "items":
-            raise TypeError(
-                "the children of a `Many` cannot be listed inside `fold`, where it stands for those of many nodes: "
-                "use `map` and a reduction, or annotate the field `tuple[X, ...]`."
-            )
-        raise AttributeError(name)
+            _refuse_listing(self)
+        raise AttributeError(
+            f"a `Many` has no `{name}`: it has `map`, `count`, and the reductions `sum`, `mean`, `max`, `attend` and "
+            "`fold`."
+        )
+
+    if not TYPE_CHECKING:  # so that type checkers know of none of these, and refuse them
+
+        def __iter__(self) -> NoReturn:
+            _refuse_listing(self)
+
+        def __getitem__(self, at: Any) -> NoReturn:
+            _refuse_listing(self)
+
+        def __len__(self) -> NoReturn:
+            _refuse_listing(self)
+
+        def __contains__(self, child: Any) -> NoReturn:
+            _refuse_listing(self)
+
+        __reversed__ = __iter__
 
     @property
     def count(self) -> Any:
@@ -86,18 +104,22 @@ class Many(Generic[A_co]):
         """What `map` makes of one child."""
         return self._each(child)
 
+    @with_usage
     def sum(self: "Many[A]", zero: A = UNSET) -> A:
         """The sum of the children; booleans are counted."""
         return self._source.reduce("sum", self._each, zero)
 
+    @with_usage
     def mean(self: "Many[A]", zero: A = UNSET) -> A:
         """Their mean; that of whole numbers is a real number."""
         return self._source.reduce("mean", self._each, zero)
 
+    @with_usage
     def max(self: "Many[A]", zero: A = UNSET) -> A:
         """The greatest, element by element."""
         return self._source.reduce("max", self._each, zero)
 
+    @with_usage
     def attend(self: "Many[A]", score: Callable[[A], Any], zero: A = UNSET) -> A:
         """Their mean weighted by the softmax of `score`, which gives one number for a child."""
         return self._source.attend(self._each, score, zero)
@@ -125,6 +147,16 @@ class Many(Generic[A_co]):
         from ._values import assemble, disassemble
 
         return assemble, (disassemble(self),)
+
+
+def _refuse_listing(many: Many[Any]) -> NoReturn:
+    """**Raises:** `CdlError`: the same in `cata` as in `fold`, so that what runs there runs here."""
+    raise CdlError(
+        "a `Many` is not a sequence: an algebra cannot loop over its children, index them or take their `len`, because "
+        "`fold` reads those of many nodes at once. Use `map` and a reduction (`sum`, `mean`, `max`, `attend`, `fold`), "
+        "use `count` for their number, or annotate the field `tuple[X, ...]`. In a tree that you have, `items` lists "
+        "them."
+    )
 
 
 def _same(x: Any) -> Any:

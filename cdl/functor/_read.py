@@ -23,7 +23,7 @@ from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, Type
 import typing_extensions
 
 from .._errors import SignatureError
-from ._base import Base
+from ._base import anew, Base
 from ._many import Many
 from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum
 
@@ -101,9 +101,13 @@ def _functor(found: tuple[type[Any], ...]) -> Sum:
         (t, c), (u, d), *_ = tags.items()
         raise SignatureError(
             f"`{c.__name__}` is a constructor of `{tag_name(t)}` and `{d.__name__}` of `{tag_name(u)}`: a signature "
-            "has one tag. Give both the same first argument of `Base`, or write two signatures."
+            f"has one tag. Give both the same first argument of `Base`, or write two signatures.{_tag_anew(t, u)}"
         )
     return Sum(tuple(map(layout, found)))
+
+
+def _tag_anew(t: Any, u: Any) -> str:
+    return anew((t,), (u,)) if isinstance(t, type) and isinstance(u, type) else ""
 
 
 def _classes(signature: Any) -> typing.Iterator[type[Any]]:
@@ -117,6 +121,11 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
             yield from _classes(member)
     elif isinstance(kind := origin or signature, type) and issubclass(kind, Base) and kind is not Base:
         yield kind
+    elif isinstance(signature, Base):
+        raise SignatureError(
+            f"a `{type(signature).__name__}` was given where a signature belongs: a signature is a union of classes, "
+            "such as `ExprF`, and not a tree."
+        )
     else:
         raise SignatureError(
             f"`{signature!r}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."

@@ -7,7 +7,7 @@ entered: pre-order. Places under a function are lazy; `go` is composed after the
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._errors import TreeTooLarge
@@ -37,13 +37,13 @@ class Frame:
         self.waiting: Iterator[tuple[int, Any]] = waiting
         self.values: list[Any] = []
 
-    def filled(self, go: Sequence[Any] = ()) -> Any:
+    def filled(self, go: Any = ()) -> Any:
         """The layer with the values found at its places."""
         return fill(self.layer, self.values, go)
 
 
 def recursion(
-    down: Callable[[int, Any], Any], up: Callable[[Frame, Sequence[Any]], Any], *, finite: bool = False
+    down: Callable[[int, Any], Any], up: Callable[[Frame, Any], Any], *, finite: bool = False
 ) -> Callable[[int], Callable[[Any], Any]]:
     """The solution of `go(s) = up(s, F go (down s))`, one function for each sort.
 
@@ -80,12 +80,21 @@ def recursion(
                     return value
                 stack[-1].values.append(value)
 
-    go = [functools.partial(solve, sort) for sort in range(_SORTS)]
-    return lambda sort: go[sort]
+    go = _BySort(solve)
+    return go.__getitem__
+
+
+class _BySort:
+    """The solution for each sort, however many there are."""
+
+    def __init__(self, solve: Callable[[int, Any], Any]) -> None:
+        self._solve = solve
+
+    def __getitem__(self, sort: int) -> Callable[[Any], Any]:
+        return functools.partial(self._solve, sort)
 
 
 _ZEROS = itertools.repeat(0)
-_SORTS = 16
 
 
 def _refuse_cycle(path: set[Any], seed: Any, entered: int) -> None:

@@ -15,6 +15,7 @@
 `str` of a term is its formula; `compose` substitutes one in another: the composite functor.
 """
 
+import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args, get_origin, TypeAlias, TypeVar, Union
@@ -238,6 +239,10 @@ def name(annotation: Any) -> str:
         return annotation.__name__.removesuffix("_co").removesuffix("_contra")
     if isinstance(annotation, list):
         return " × ".join(map(name, annotation)) or "1"
+    if get_origin(annotation) in (Union, types.UnionType):
+        return " | ".join(map(name, get_args(annotation)))
+    if annotation is type(None):
+        return "None"
     if get_origin(annotation) is None or (isinstance(annotation, type) and not get_args(annotation)):
         return str(getattr(annotation, "__name__", annotation))
     inner = ", ".join(name(a) for a in get_args(annotation))

@@ -94,6 +94,14 @@ def fit(what: str, first: int, second: int) -> None:
         raise PortMismatch(f"`{what}` of maps that do not fit: {first} numbers and {second}. Give both the same.")
 
 
+def expect_length(x: Array, source: int) -> None:
+    """That a vector, or an array whose first axis is one, is as long as a map takes. **Raises:** `PortMismatch`."""
+    if x.shape[:1] != (source,):
+        raise PortMismatch(
+            f"a map of {source} numbers does not take an array of shape {x.shape}: its first axis is to be {source}."
+        )
+
+
 def expect_places(source: int, places: Sequence[int]) -> None:
     """That a map reads what is there. **Raises:** `PortMismatch` naming what is not."""
     beyond = [i for i in places if not 0 <= i < source]

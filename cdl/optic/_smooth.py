@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from ._category import DifferentiableMap, expect_places, fit
+from ._category import DifferentiableMap, expect_length, expect_places, fit
 
 
 POINTS = 2  # how many points two maps are compared at
@@ -25,6 +25,7 @@ class SmoothMap(DifferentiableMap["SmoothMap"]):
     fn: Callable[[Array], Array]
 
     def __call__(self, x: Array, /) -> Array:
+        expect_length(x, self.source)
         return self.fn(x)
 
     def __rshift__(self, other: "SmoothMap") -> "SmoothMap":

@@ -19,6 +19,7 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
@@ -83,11 +84,13 @@ def majority(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Arra
     Of a model in which no bit matters to two outputs of a sample, as in `table` and `parity`: changes add mod 2.
     """
     rows = Batched(model.optic)
+    each = jax.vmap(model.optic.backward)
+    count: Callable[[Array], Array] = lambda changes: jnp.sum(changes.astype(jnp.int32), axis=0)
 
     def votes(residual: Any, error: Any) -> Any:
-        wanted, dx = rows.backward(residual, error)
-        concerned, _ = rows.backward(residual, jnp.ones_like(error))
-        return (wanted, concerned), dx
+        wanted, dx = each(residual, error)
+        concerned, _ = each(residual, jnp.ones_like(error))
+        return (count(wanted), count(concerned)), dx
 
     counting: Any = Optic.of(rows.forward, votes).named(model.name)
     return supervised(ParaOptic(model.params, counting), ERROR, _MAJORITY, rate=WHOLE)

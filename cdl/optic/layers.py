@@ -55,20 +55,45 @@ def dense(
 
 
 def conv(
-    inputs: int, outputs: int, kernel: int, *, key: PRNGKeyArray, size: tuple[int, int] | None = None, **how: Any
+    inputs: int,
+    outputs: int,
+    kernel: int,
+    *,
+    key: PRNGKeyArray,
+    size: tuple[int, int] | None = None,
+    stride: int | tuple[int, int] = 1,
+    padding: Any = 0,
+    dilation: int | tuple[int, int] = 1,
+    groups: int = 1,
+    use_bias: bool = True,
+    padding_mode: str = "ZEROS",
+    dtype: Any = None,
 ) -> ParaOptic[Any, Array, Array]:
-    """A convolution of images of `inputs` channels; `size`: their height and width; `how`: as for `eqx.nn.Conv2d`."""
+    """A convolution of images of `inputs` channels. `size`: their height and width; the rest as for `eqx.nn.Conv2d`."""
     source = None if size is None else (inputs, *size)
-    return ParaOptic.of(eqx.nn.Conv2d(inputs, outputs, kernel, key=key, **how), source=source, name="conv")
+    layer = eqx.nn.Conv2d(
+        inputs, outputs, kernel, stride, padding, dilation, groups, use_bias, padding_mode, dtype, key=key
+    )
+    return ParaOptic.of(layer, source=source, name="conv")
 
 
-def fold(alg: Any, **how: Any) -> ParaOptic[Any, Any, Any]:
-    """A `Forest`, a `Seq` or a `Packed` read by an algebra; trees are data, which nobody wants the change of."""
+def fold(
+    alg: Any,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Any = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> ParaOptic[Any, Any, Any]:
+    """A `Forest`, a `Seq` or a `Packed` read by an algebra; trees are data, and no gradient goes to them. The options
+    are those of `cdl.fold`."""
     reader = Para.of(alg)
 
     def read(params: Any, data: Any) -> Any:
         algebra: Any = Para(params, reader.fn).module()
-        return the_fold(algebra, data, **how)
+        return the_fold(algebra, data, key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk)
 
     return ParaOptic.of(Para(reader.params, read), inputs=False, name=f"fold {type(alg).__name__}")
 

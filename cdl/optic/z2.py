@@ -6,7 +6,7 @@
 | its reverse derivative, formally                       | `R(f)`, of which `==` is equality of polynomials          |
 | its value at bits, one sample in each bit of a word    | `f(words)`                                                |
 | a circuit of gates                                     | optics of words: `XOR`, `AND`, `NOT`, `OR`, `COPY`, …     |
-| `Z → Z₂` is a map of rings                             | `reverse(f)`: `jax.vjp` on numbers, then mod 2            |
+| `Z → Z₂` is a map of rings                             | `reverse(f)`: `jax.vjp`, on whole numbers mod 2           |
 
 Polynomials are not functions here: `x²` and `x` have the same values and different derivatives, `0` and `1`. As
 functions they would be equal, and the chain rule would fail: `x ↦ (x, x) ↦ x·x` would have two derivatives.
@@ -18,13 +18,15 @@ from dataclasses import dataclass
 from itertools import chain, product
 from typing import Any, final, TypeAlias
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from ._category import DifferentiableMap, expect_places, fit
+from ._category import DifferentiableMap, expect_length, expect_places, fit
 from ._letters import X, Y
 from ._optic import Optic
+from ._whole import all_of, bits, Kinds, kinds, on_whole, types, whole
 
 
 Monomial: TypeAlias = tuple[int, ...]  # the exponent of each variable
@@ -44,6 +46,7 @@ class Z2Map(DifferentiableMap["Z2Map"]):
         return len(self.rows)
 
     def __call__(self, x: Array, /) -> Array:
+        expect_length(x, self.source)
         ones = jnp.full(x.shape[1:], -1).astype(x.dtype)
         found = [_value(row, x, ones) for row in self.rows]
         return jnp.stack(found) if found else x[:0]
@@ -114,13 +117,38 @@ def one(n: int, /) -> Z2Map:
 
 
 def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
-    """A function of bits as floating numbers, made of sums and products, with its reverse derivative mod 2."""
+    """A function of bits as floating numbers, made of sums and products, with its reverse derivative mod 2.
+
+    Exact for sums and products of any length, in every floating type: it runs on whole numbers, which wrap around.
+
+    **Raises:** `CdlError` for an operation that is neither a sum nor a product, and for a number that is not whole;
+    where only a compiled program knows the number, what it gives is NaN.
+    """
 
     def forward(x: X) -> tuple[Y, Any]:
-        y, pull = jax.vjp(f, x)
-        return _mod_2(y), pull
+        source = kinds(x)
+        run, (y_type, pull_type) = on_whole(lambda x: jax.vjp(f, x), types(x, source))
+        given, sound = whole(x)
+        (y, pull), constant = run(given)
+        sound = all_of([sound, constant])
+        return bits(y, kinds(y_type), sound), _Residual(pull, sound, kinds(pull_type), source)
 
-    return Optic.of(forward, lambda pull, dy: _mod_2(pull(dy)[0]))
+    def backward(kept: _Residual, dy: Any) -> Any:
+        run, _ = on_whole(lambda pull, dy: pull(dy)[0], types(kept.pull, kept.kinds), types(dy, kinds(dy)))
+        change, sound = whole(dy)
+        back, _ = run(kept.pull, change)
+        return bits(back, kept.source, all_of([kept.sound, sound]))
+
+    return Optic.of(forward, backward)
+
+
+class _Residual(eqx.Module):
+    """A pullback of whole numbers, and the dtypes that they, and the input, have in the program that is given."""
+
+    pull: Any
+    sound: Any
+    kinds: Kinds = eqx.field(static=True)
+    source: Kinds = eqx.field(static=True)
 
 
 def _gate(name: str, forward: Callable[[Any], Any], backward: Callable[[Any, Any], Any]) -> Optic[Any, Any, Any, Any]:
@@ -136,10 +164,6 @@ COPY: Optic[Array, tuple[Array, Array]] = _gate("copy", lambda x: ((x, x), ()), 
 DISCARD: Optic[Array, tuple[()], Array, tuple[()]] = _gate("discard", lambda x: ((), x), lambda x, _: x ^ x)
 MIDDLE: Optic[Any, Any, Any, Any] = Optic.iso(lambda v: _middle(v), lambda v: _middle(v)).named("middle four")
 OR: Optic[tuple[Array, Array], Array] = ((COPY @ COPY) >> MIDDLE >> (AND @ XOR) >> XOR).named("or")
-
-
-def _mod_2(tree: Any) -> Any:
-    return jax.tree.map(lambda x: jnp.mod(x, 2), tree)
 
 
 def _middle(four: Any) -> Any:

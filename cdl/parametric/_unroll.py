@@ -18,9 +18,12 @@ from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 
+from .._errors import CdlError
 from ..functor import Base, Fix, fmap, holes
 from ..functor._fmap import fill
+from ..functor._given import described
 from ..functor._recursion import recursion
+from ..functor._usage import with_usage
 from ._para import Para
 from .two_cells import gather
 
@@ -75,8 +78,19 @@ def lift(f: Para[P, X, Y], /) -> Para[P, Base[Any, X], Base[Any, Y]]:
     return Para(f.params, _Lifted(f.fn))
 
 
+@with_usage
 def unroll(algebra: Para[P, Base[T, A], A], tree: Fix[T], /) -> Untied[P, A]:
-    """The untied network of a parametric algebra over a tree, at as many copies of the algebra's parameters."""
+    """The untied network of a parametric algebra over a tree, at as many copies of the algebra's parameters.
+
+    **Raises:** `CdlError` where the first is not a `Para`, or the second not a tree.
+    """
+    if not isinstance(algebra, Para):
+        write = "the algebra comes first, `unroll(Para.of(alg), tree)`"
+        if callable(algebra):
+            write = "write `unroll(Para.of(alg), tree)`, which takes its arrays for parameters"
+        raise CdlError(f"`unroll` takes a parametric algebra, a `Para`, and was given {described(algebra)}: {write}.")
+    if not isinstance(tree, Base):
+        raise CdlError(f"`unroll` makes the network of one tree, and was given {described(tree)}: give a tree.")
     places = _places(tree)
     network = Para((algebra.params,) * len(places), _Unrolled(algebra.fn, tree))
     return Untied(network, places)

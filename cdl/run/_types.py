@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from .._errors import CarrierMismatch
 from ._shapes import one_of, shaped, shown
 
 
@@ -39,7 +40,7 @@ class Own:
         """That of a value, traced or not."""
         leaves, structure = jax.tree.flatten(value)
         written = [None if isinstance(x, Tracer) or jnp.ndim(x) else x for x in leaves]
-        return cls(structure, tuple(one_of(map(jnp.asarray, leaves))), tuple(written))
+        return cls(structure, tuple(map(_form, leaves)), tuple(written))
 
     @property
     def shapes(self) -> Any:
@@ -54,6 +55,19 @@ class Own:
 
     def __str__(self) -> str:
         return shown(self.shapes)
+
+
+def _form(x: Any) -> Any:
+    """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's type does not hold."""
+    if not isinstance(x, bool | int | float | complex):
+        return one_of([jnp.asarray(x)])[0]
+    dtype = jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))
+    if not _is_held(dtype, np.asarray(x)):
+        raise CarrierMismatch(
+            f"a case gives the number {x}, which `{dtype}` does not hold: scale the values, or switch on "
+            "`jax_enable_x64`."
+        )
+    return shaped((), dtype, not isinstance(x, bool) and not hasattr(x, "dtype"))
 
 
 def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
@@ -129,7 +143,7 @@ def _is_number(dtype: Any) -> bool:
 def _kind(dtype: Any) -> str:
     """`b`, `i`, `f` or `c`: of booleans, whole, real and complex numbers."""
     kinds = {"b": jnp.bool_, "i": jnp.integer, "f": jnp.floating, "c": jnp.complexfloating}
-    return next(k for k, kind in kinds.items() if jnp.issubdtype(dtype, kind))
+    return next((k for k, kind in kinds.items() if jnp.issubdtype(dtype, kind)), "i")  # of large integers, `object`
 
 
 def _ends(dtype: Any) -> tuple[int, int]:
@@ -143,8 +157,10 @@ def _is_held(dtype: Any, value: Any) -> bool:
     if to_kind in "bi":
         low, high = (0, 1) if to_kind == "b" else _ends(dtype)
         return from_kind in "bi" and low <= int(value) <= high
+    if from_kind in "bi" and abs(int(value)) >= 2**1023:
+        return False
     with np.errstate(over="ignore"):
-        there = complex(value.astype(dtype))
+        there = complex(np.asarray(value, complex if from_kind == "c" else float).astype(dtype))
     if not (np.isfinite(value) and np.isfinite(there)):
         return not np.isfinite(value)
     return from_kind in "fc" or int(there.real) == int(value)

@@ -428,6 +428,18 @@ fold(recurrence, couples, bulk=True)  # error
 fold(recurrence, vectors)  # error
 fold(reader, [rows])  # error
 annotate(depth, couples)  # error
+fold(net, several, hoist=True)  # error
+fold(net, several, remat="chep")  # error
+annotate(net, several, remat="sqrt")  # error
+annotate(reader, vectors, remat="cheap")  # error
+fold(recurrence, couples, forward=True)  # error
+fold(net, several, quickly=True)  # error
+fold(net, tree)  # error
+unfold(sprout, seeds, 2.5)  # error
+run(wants_numbers, 0, 3, quickly=True)  # error
+len(Many([1]))  # error: pyright
+Many([1])[0]  # error
+[*Many([1])]  # error: pyright
 
 
 # Maps with a way back, and learning.

@@ -509,6 +509,9 @@ assert_type(fold(sums, couples, remat="sqrt"), tuple[Array, int])
 assert_type(annotate(sums, couples), Seq[tuple[Array, int]])
 assert_type(fold(recurrence, couples, how="scan"), tuple[Array, Array])
 assert_type(annotate(recurrence, couples), Seq[tuple[Array, Array]])
+assert_type(fold(reader, vectors, hoist=True, bulk=None, remat=2, key=jax.random.key(0)), Array)
+assert_type(fold(net, pack(ExprF, [tree]), remat="all", forward=True, key=None).ndim, int)
+assert_type(annotate((OfTerm(), OfStmt()), several, remat=None), tuple[int, str])
 
 
 # Maps with a way back, and learning.

@@ -13,8 +13,12 @@ from jaxtyping import Array, Float
 
 from ..._errors import SignatureError
 from ...algebra._algebra import name_of
+from ...algebra._given import expect_coalgebras
+from ...algebra._inherit import UNSEEN
 from ...algebra._likelihood import Coalgebras, of_sorts, Payload, scored
 from ...functor import Base
+from ...functor._usage import with_usage
+from .._given import expect_forest
 from ..folds._walk import take
 from ..forests._forest import Forest
 from ._inherit import descend
@@ -43,6 +47,7 @@ def follow(
 def follow(
     coalg: Coalgebras, forest: Forest, seeds: tuple[Any, ...], /, *, payload: Payload | None = None
 ) -> Float[Array, " trees"]: ...
+@with_usage
 def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None = None) -> Float[Array, " trees"]:
     """`likelihood(coalg, seed)` at every tree of a forest, in one compiled program, by teacher forcing.
 
@@ -57,8 +62,11 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `CarrierMismatch`
     where a seed below is not like those at the roots, or there are not as many seeds as trees; `SignatureError` where
-    the coalgebras are not those of the forest's sorts, in their order.
+    the coalgebras are not those of the forest's sorts, in their order; `CdlError` where something else than a forest is
+    given, where a coalgebra branches on a value, and in forward mode.
     """
+    expect_forest("follow", forest, "coalg")
+    expect_coalgebras("follow", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
     coalgs, tops = of_sorts(coalg, seeds)
     if len(coalgs) != len(forest.family):
         raise SignatureError(
@@ -66,7 +74,7 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
             "each sort, in a tuple, in the order in which `pack` was given the signatures."
         )
     steps, names = tuple(Scored(c, payload) for c in coalgs), tuple(map(name_of, coalgs))
-    _, scores = descend(steps, names, forest, tops, (None,) * len(tops), leaves=True, given="`seeds`")
+    _, scores = descend("follow", steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")
     tree = take(forest.tree, forest.row[: forest.bucket.nodes])
     return jax.ops.segment_sum(scores, tree, len(forest))  # past the last node the scores are zero
 

@@ -12,8 +12,14 @@ import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of
+from ...algebra._given import expect_steps
+from ...algebra._inherit import UNSEEN
 from ...functor import Base
+from ...functor._usage import with_usage
+from .._compiled import compiled
+from .._given import expect_forest
 from .._shapes import is_weak, shaped
+from .._traced import reverse_only
 from .._types import cast
 from ..folds._annotate import in_pre_order
 from ..folds._carrier import Carrier, Storage
@@ -30,13 +36,14 @@ B = TypeVar("B")
 
 
 @overload
-def inherit(step: Callable[[B, Base[T, None]], Base[T, B]], forest: Forest, at_root: B, /) -> B: ...
+def inherit(step: Callable[[B, Base[T, tuple[()]]], Base[T, B]], forest: Forest, at_root: B, /) -> B: ...
 @overload
 def inherit(step: Callable[[B, Base[T, A]], Base[T, B]], forest: Forest, at_root: B, /, *, values: A) -> B: ...
 @overload
 def inherit(
     step: tuple[Callable[[Any, Any], Any], ...], forest: Forest, at_root: tuple[Any, ...], /, *, values: Any = None
 ) -> tuple[Any, ...]: ...
+@with_usage
 def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -> Any:
     """`inherited(step, at_root)` at every tree of a forest, in one compiled program: what every node inherits.
 
@@ -45,22 +52,27 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     **Arguments:** `step`: from what a node inherits, and its layer, to the layer of what its children inherit; for one
     node, the same function as for `inherited`. `at_root`: what each root inherits, with a leading axis of the trees, as
     `fold` gives. `values`: a value for every node, as `annotate` gives, which the step sees in the places of the
-    children; without, it sees `None`. For a family of sorts, a tuple of each, in the order of the sorts.
+    children; without, it sees `()`. For a family of sorts, a tuple of each, in the order of the sorts.
 
     **Returns:** as `annotate`: a leading axis of the bucket's capacity in nodes, in pre-order, zeros past the last.
 
     **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or values that are not
-    like those at the root; `SignatureError` where there are not as many steps as sorts.
+    like those at the root; `SignatureError` where there are not as many steps as sorts; `CdlError` where something else
+    than a forest is given, where a step branches on a value, and in forward mode.
     """
     many = isinstance(step, tuple)
+    expect_forest("inherit", forest, "step")
+    expect_steps("inherit", step if many else (step,))
     steps, tops = (step, at_root) if many else ((step,), (at_root,))
-    given = (None,) * len(steps) if values is None else values if many else (values,)
+    given = values if many and values is not None else (values,) * len(steps)
+    given = tuple(UNSEEN if of_sort is None else of_sort for of_sort in given)
     names = tuple(map(name_of, steps))
-    handed, _ = descend(tuple(map(Plain, steps)), names, forest, tops, given, leaves=False)
+    handed, _ = descend("inherit", tuple(map(Plain, steps)), names, forest, tops, given, leaves=False)
     return handed if many else handed[0]
 
 
 def descend(
+    of: str,
     steps: Any,
     names: tuple[str, ...],
     forest: Forest,
@@ -72,7 +84,8 @@ def descend(
 ) -> tuple[tuple[Any, ...], Any]:
     """What every node inherits, for each sort, and what the steps give of the nodes' own, both in pre-order.
 
-    `leaves`: whether there is a step where there are no children. `given`: what an error calls the `tops`.
+    `of`: the function that asks for them. `leaves`: whether there is a step where there are no children. `given`: what
+    an error calls the `tops`.
     """
     if not len(steps) == len(tops) == len(values) == len(forest.family):
         raise SignatureError(
@@ -87,10 +100,11 @@ def descend(
                     f"{given} has an array of shape {jnp.shape(x)}, and the forest {which}: give the values at the "
                     "roots a leading axis of the trees, as `jnp.broadcast_to` does."
                 )
-    return _descend(steps, names, forest, tops, values, leaves)
+    with reverse_only(of, "use reverse mode, `jax.grad`, `jax.vjp` or `jax.jacrev`"):
+        return _descend(steps, names, forest, tops, values, leaves)
 
 
-@eqx.filter_jit
+@compiled
 def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, leaves: bool) -> Any:
     empty = Storage({0: Carrier(jax.tree.structure(()), ())})
     over = Steps(

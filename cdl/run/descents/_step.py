@@ -19,6 +19,7 @@ from ..._errors import CarrierMismatch
 from ...algebra._inherit import given_down
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
+from .._traced import without_values
 from .._types import advice, cast, joined, misfit, Own, own_of
 from ..folds._carrier import Carrier, Storage
 from ..folds._edges import Edges
@@ -101,7 +102,7 @@ class Steps:
         pairs = zip(lengths, v.many_sorts, strict=True)
         edges = [(shaped((n,), jnp.int32), rows_of(n, self.below.carriers[s].leaves)) for n, s in pairs]
         slots = [one_of(self.below.carriers[s].leaves) for s in v.slot_sorts]
-        payload = [shaped(shape, dtype) for shape, dtype in self.bucket.payload[index]]
+        payload = self.bucket.leaves(index)
         own = one_of(self.handed.carriers[v.sort].leaves)
         return shaped((), jnp.int32), payload, slots, [], edges, own
 
@@ -126,7 +127,8 @@ class Steps:
         reaching = zip(v.many_sorts, edges, strict=True)
         sources = [Edges(row, segment, below[s].unflatten(c)) for s, (segment, c) in reaching]
         layer = v.layer(list(payload), values, list(map(Many.over, sources)))
-        found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(own), layer)
+        with without_values(self.names[v.sort], f"at `{v}`"):
+            found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(own), layer)
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
         to_manys = [x for x in given if isinstance(x, Many) and not (x.listed and not x.items)]

@@ -4,16 +4,19 @@ from typing import Any, overload, TypeVar
 
 import jax
 import jax.numpy as jnp
-from typing_extensions import Unpack
+from jaxtyping import PRNGKeyArray
 
 from ...algebra import Algebra
 from ...functor import Base, List, Monoid, SnocList
+from ...functor._usage import with_usage
+from .._given import expect_forest, fitting
 from ..forests._forest import Forest
 from ..lists._monoid import Way
-from ..lists._scan import annotate_seq, Options
+from ..lists._scan import annotate_seq, Segments
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
-from ._states import at_rows, OfForest
+from ._residual import Remat
+from ._states import at_rows
 from ._walk import spread, take
 
 
@@ -26,28 +29,97 @@ M = TypeVar("M")
 
 
 @overload
-def annotate(alg: Algebra[Base[List[E], A], A], data: Seq[E], **options: Unpack[Options]) -> Seq[A]: ...
+def annotate(
+    alg: Algebra[Base[List[E], A], A],
+    data: Seq[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Seq[A]: ...
 @overload
-def annotate(alg: Algebra[Base[List[E], A], A], data: Packed[E], **options: Unpack[Options]) -> Packed[A]: ...
+def annotate(
+    alg: Algebra[Base[List[E], A], A],
+    data: Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Packed[A]: ...
 @overload
-def annotate(alg: Algebra[Base[SnocList[E], A], A], data: Seq[E], **options: Unpack[Options]) -> Seq[A]: ...
+def annotate(
+    alg: Algebra[Base[SnocList[E], A], A],
+    data: Seq[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Seq[A]: ...
 @overload
-def annotate(alg: Algebra[Base[SnocList[E], A], A], data: Packed[E], **options: Unpack[Options]) -> Packed[A]: ...
+def annotate(
+    alg: Algebra[Base[SnocList[E], A], A],
+    data: Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Packed[A]: ...
 @overload
 def annotate(alg: Monoid[M], data: Seq[M], *, how: Way | None = None) -> Seq[M]: ...
 @overload
 def annotate(alg: Monoid[M], data: Packed[M], *, how: Way | None = None) -> Packed[M]: ...
 @overload
-def annotate(alg: Algebra[Base[T, A], A], data: Forest, **options: Unpack[OfForest]) -> A: ...
+def annotate(
+    alg: Algebra[Base[T, A], A],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> A: ...
 @overload
 def annotate(
     alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
     data: Forest,
-    **options: Unpack[OfForest],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
 ) -> tuple[A, B]: ...
 @overload
-def annotate(alg: tuple[Algebra[Any, Any], ...], data: Forest, **options: Unpack[OfForest]) -> tuple[Any, ...]: ...
-def annotate(alg: Any, data: Any, **options: Any) -> Any:
+def annotate(
+    alg: tuple[Algebra[Any, Any], ...],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> tuple[Any, ...]: ...
+@with_usage
+def annotate(
+    alg: Any,
+    data: Any,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+    how: Way | None = None,
+) -> Any:
     """`decorate(alg)` at every tree of a forest, or every list: the value at every node, in one compiled program.
 
     **Arguments** and **raises:** as `fold`.
@@ -59,14 +131,12 @@ def annotate(alg: Any, data: Any, **options: Any) -> Any:
     For sequences, sequences of the same lengths: row `t` is the value at the node that holds element `t`, of the suffix
     from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros where there is no element.
     """
+    asked = dict(key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk, how=how)
     if isinstance(data, Seq | Packed):
-        return annotate_seq(alg, data, **options)
-    return _annotate(alg, data, **options)
-
-
-def _annotate(alg: Any, forest: Forest, **options: Unpack[OfForest]) -> Any:
-    states = at_rows(alg, forest, **options)
-    found = tuple(in_pre_order(forest, sort, values) for sort, values in enumerate(states))
+        return annotate_seq(alg, data, **fitting("annotate", alg, data, asked))
+    expect_forest("annotate", data, "alg")
+    states = at_rows("annotate", alg, data, **fitting("annotate", alg, data, asked))
+    found = tuple(in_pre_order(data, sort, values) for sort, values in enumerate(states))
     return found if isinstance(alg, tuple) else found[0]
 
 

@@ -9,9 +9,10 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from ..._errors import CarrierMismatch, CdlError
-from ...algebra._algebra import apply, name_of
+from ...algebra._algebra import name_of
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
+from .._traced import applied
 from .._types import advice, cast, joined, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ._carrier import Carrier, Storage
@@ -86,7 +87,7 @@ def _node(t: Reading, index: int, carriers: dict[int, Carrier]) -> Callable[...,
         values = [carriers[s].unflatten(x) for s, x in zip(v.slot_sorts, slots, strict=True)]
         pairs = zip(v.many_sorts, edges, strict=True)
         manys = [Many.over(Edges(row, segment, carriers[s].unflatten(c))) for s, (segment, c) in pairs]
-        return apply(t.algs[v.sort], v.layer(list(payload), values, manys), keys[0] if keys else None)
+        return applied(t.algs[v.sort], v.layer(list(payload), values, manys), keys[0] if keys else None)
 
     return node
 
@@ -110,7 +111,7 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
 def _inputs(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> Any:
     """The shapes of one node's inputs: row, payload, slots, key, and the chunk's edges."""
     v = t.bucket.variants[index]
-    payload = [shaped(shape, dtype) for shape, dtype in t.bucket.payload[index]]
+    payload = t.bucket.leaves(index)
     lengths = [size.edges_of(g) for g in range(v.manys)]
     pairs = zip(lengths, v.many_sorts, strict=True)
     many = [(shaped((n,), jnp.int32), rows_of(n, carriers[s].leaves)) for n, s in pairs]

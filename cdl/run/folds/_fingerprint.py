@@ -23,6 +23,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 
+from .._identity import Identity
 from .._shapes import shaped
 
 
@@ -30,19 +31,6 @@ ORDER = 2  # of the derivatives compared: a rule that calls its own function has
 LARGE = 1 << 16  # bytes, above which an inner constant is told by its identity
 PLAIN = int, str, bytes, type(None), np.dtype, type
 UNREAD = "name", "debug_info"  # parameters that change nothing
-
-
-class Identity:
-    """One object, equal to itself alone, and kept alive so that no other takes its address."""
-
-    def __init__(self, of: Any) -> None:
-        self.of = of
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Identity) and self.of is other.of
-
-    def __hash__(self) -> int:
-        return id(self.of)
 
 
 def fingerprint(jaxpr: Any, order: int = ORDER) -> Any:

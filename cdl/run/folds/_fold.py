@@ -6,16 +6,19 @@ It is `cata` at every tree, as one program for all forests of a bucket.
 from typing import Any, overload, TypeVar
 
 import jax
-from typing_extensions import Unpack
+from jaxtyping import PRNGKeyArray
 
 from ...algebra import Algebra
 from ...functor import Base, List, Monoid, SnocList
+from ...functor._usage import with_usage
+from .._given import expect_forest, fitting
 from ..forests._forest import Forest
 from ..lists._monoid import Way
-from ..lists._scan import fold_seq, Options
+from ..lists._scan import fold_seq, Segments
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
-from ._states import at_rows, OfForest
+from ._residual import Remat
+from ._states import at_rows
 
 
 T = TypeVar("T")
@@ -27,22 +30,71 @@ M = TypeVar("M")
 
 
 @overload
-def fold(alg: Algebra[Base[List[E], A], A], data: Seq[E] | Packed[E], **options: Unpack[Options]) -> A: ...
+def fold(
+    alg: Algebra[Base[List[E], A], A],
+    data: Seq[E] | Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> A: ...
 @overload
-def fold(alg: Algebra[Base[SnocList[E], A], A], data: Seq[E] | Packed[E], **options: Unpack[Options]) -> A: ...
+def fold(
+    alg: Algebra[Base[SnocList[E], A], A],
+    data: Seq[E] | Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> A: ...
 @overload
 def fold(alg: Monoid[M], data: Seq[M] | Packed[M], *, how: Way | None = None) -> M: ...
 @overload
-def fold(alg: Algebra[Base[T, A], A], data: Forest, **options: Unpack[OfForest]) -> A: ...
+def fold(
+    alg: Algebra[Base[T, A], A],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> A: ...
 @overload
 def fold(
     alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
     data: Forest,
-    **options: Unpack[OfForest],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
 ) -> tuple[A, B]: ...
 @overload
-def fold(alg: tuple[Algebra[Any, Any], ...], data: Forest, **options: Unpack[OfForest]) -> tuple[Any, ...]: ...
-def fold(alg: Any, data: Any, **options: Any) -> Any:
+def fold(
+    alg: tuple[Algebra[Any, Any], ...],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> tuple[Any, ...]: ...
+@with_usage
+def fold(
+    alg: Any,
+    data: Any,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+    how: Way | None = None,
+) -> Any:
     """`cata(alg)` at every tree of a forest, or at every list, in one compiled program: a catamorphism, batched.
 
     Differentiable in the algebra's arrays, in those that its cases close over, and in the forest's payload; works
@@ -53,27 +105,26 @@ def fold(alg: Any, data: Any, **options: Any) -> Any:
     for an algebra of lists or a `Monoid`. `key`: for algebras that take one; the node numbered `i` in pre-order of tree
     `t` gets `fold_in(fold_in(key, t), i)`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes
     through; reverse mode then does not. `remat`: what the reverse pass computes again rather than keeps: `"none"`,
-    `"cheap"` (all but matrix products) or `"all"`.
+    `"cheap"` (all but matrix products), which is the default, or `"all"`.
 
     For sequences `remat` is the length of the segments that are computed again, or `"sqrt"`. `unroll` is the number of
     steps in one turn of the loop; `hoist`, whether what does not depend on the state is computed for many elements
-    ahead; `bulk`, whether the weights' gradient is gathered in products over many steps; and for a monoid `how` is the
-    bracketing: `"scan"`, `"associative"`, `"chunked"`, or `"halving"`. What is not given suits the device.
+    ahead; `bulk`, whether the weights' gradient is gathered in products over many steps; and for a monoid `how`, its
+    only option, is the bracketing: `"scan"`, `"associative"`, `"chunked"`, or `"halving"`. What is not given suits the
+    device. An option that does not apply to the data is refused.
 
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.
 
     **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
-    nothing, `SignatureError` where the algebras are not those of the forest's sorts, in their order.
+    nothing, or something else than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in
+    their order; `CdlError` where something else than trees or lists is given, where an option does not apply, where a
+    case branches on a value, and in forward mode without `forward=True`.
     """
+    asked = dict(key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk, how=how)
     if isinstance(data, Seq | Packed):
-        return fold_seq(alg, data, **options)
-    return _fold(alg, data, **options)
-
-
-def _fold(alg: Any, forest: Forest, **options: Unpack[OfForest]) -> Any:
-    states = at_rows(alg, forest, **options)
-    found = tuple(
-        jax.tree.map(lambda s, roots=roots: s[roots], x) for x, roots in zip(states, forest.roots, strict=True)
-    )
+        return fold_seq(alg, data, **fitting("fold", alg, data, asked))
+    expect_forest("fold", data, "alg")
+    states = at_rows("fold", alg, data, **fitting("fold", alg, data, asked))
+    found = tuple(jax.tree.map(lambda s, roots=roots: s[roots], x) for x, roots in zip(states, data.roots, strict=True))
     return found if isinstance(alg, tuple) else found[0]

@@ -3,16 +3,19 @@
 Reverse mode is a rule of its own in two passes (see `_passes`); forward mode runs the same loops without it.
 """
 
-from typing import Any
+from typing import Any, get_args
 
 import equinox as eqx
 import jax
-from jaxtyping import PRNGKeyArray
-from typing_extensions import TypedDict
 
 from ..._errors import CdlError, SignatureError
 from ...algebra._algebra import name_of, reads, wants_key
+from ...algebra._given import expect_algebras
+from ...functor import Monoid
+from ...functor._base import anew
 from ...functor._read import signature_name
+from .._compiled import compiled
+from .._traced import reverse_only
 from ..forests._forest import Forest
 from ._case import read, Reading
 from ._passes import Passes
@@ -20,28 +23,27 @@ from ._residual import filled, Remat, wanted
 from ._walk import Arrays
 
 
-class OfForest(TypedDict, total=False):
-    """What `fold` and `annotate` of a forest take besides."""
-
-    key: PRNGKeyArray | None
-    forward: bool
-    remat: Remat
-
-
 def at_rows(
-    alg: Any, forest: Forest, *, key: PRNGKeyArray | None = None, forward: bool = False, remat: Remat = "cheap"
+    of: str, alg: Any, forest: Forest, *, key: Any = None, forward: bool = False, remat: Any = "cheap"
 ) -> tuple[Any, ...]:
-    """The value at every row, for each sort."""
+    """The value at every row, for each sort. `of`: the function that asks for them."""
+    if isinstance(alg, Monoid):
+        raise CdlError(f"`{of}` reads a `Forest` with an algebra, and was given a `Monoid`, which reads sequences.")
     algs = alg if isinstance(alg, tuple) else (alg,)
-    _check_sorts(algs, forest)
-    states = _states(algs, forest, key, forward, remat)
+    expect_algebras(of, algs, several="in a tuple")
+    _check_sorts(of, algs, forest)
+    if remat not in get_args(Remat):
+        ways = ", ".join(f'"{way}"' for way in get_args(Remat))
+        raise CdlError(f"`remat` is {remat!r}, and a `Forest` is read with one of {ways}: give one of these.")
+    with reverse_only(of, f"write `{of}(…, forward=True)`, which leaves that rule out, or use reverse mode"):
+        states = _states(algs, forest, key, forward, remat)
     return tuple(states.get(s) for s in range(len(algs)))
 
 
-def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
+def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
     if len(algs) != len(forest.family):
         raise SignatureError(
-            f"the forest has {len(forest.family)} sorts, and `fold` was given {len(algs)} algebras: give one for each "
+            f"the forest has {len(forest.family)} sorts, and `{of}` was given {len(algs)} algebras: give one for each "
             "sort, in a tuple, in the order in which `pack` was given the signatures."
         )
     for sort, (alg, functor) in enumerate(zip(algs, forest.family, strict=True)):
@@ -51,10 +53,11 @@ def _check_sorts(algs: tuple[Any, ...], forest: Forest) -> None:
             raise SignatureError(
                 f"sort {sort} of the forest is `{wanted}`, and `{name_of(alg)}` reads `{found}`: give the algebras in "
                 "the order in which `pack` was given the signatures."
+                f"{anew(functor.constructors, read)}"
             )
 
 
-@eqx.filter_jit
+@compiled
 def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> dict[int, Any]:
     """The value at every row, for each sort that the forest has."""
     if not forest.bucket.variants:

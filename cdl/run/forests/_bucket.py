@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._shapes import shaped
 from ._variant import Variant
 
 
@@ -78,6 +79,12 @@ class Bucket:
     def columns(self, variant: int) -> tuple[int, ...]:
         """Where a variant's payload leaves are in `storage`."""
         return tuple(self.storage.index((i, *leaf)) for i, leaf in enumerate(self.payload[variant]))
+
+    def leaves(self, variant: int) -> list[Any]:
+        """The shape and type of each payload leaf of one node; those of Python numbers are weak."""
+        v, leaves = self.variants[variant], self.payload[variant]
+        weak = v.weak or (False,) * len(leaves)
+        return [shaped(shape, t, w and t != np.bool_) for (shape, t), w in zip(leaves, weak, strict=True)]
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{s.rows}×{s.edges}" for s in self.sizes)

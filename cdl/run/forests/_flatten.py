@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, cast
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,10 +17,11 @@ from ..._errors import ForeignLayer
 from ...functor._fmap import holes
 from ...functor._read import layout
 from ...functor.poly import Const, Id, ManyOf, Sum
+from ._form import places
 from ._levels import measure
 from ._payload import stack
 from ._refuse import refuse_foreign, refuse_size, refuse_sort
-from ._variant import describe, is_array, is_plain, refuses, sort_of, Variant, variant_of
+from ._variant import describe, is_array, is_plain, is_python, refuses, sort_of, Variant, variant_of
 
 
 MAX_NODES = 10_000_000
@@ -83,8 +85,8 @@ def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NO
     for v, members in enumerate(order):
         by_row = np.argsort(row[members], kind="stable")
         nth_of_node[members[by_row]] = np.arange(len(members))
-        constructor = variants[v].constructor
-        payload[v] = tuple(stack(constructor, i, leaf)[by_row] for i, leaf in enumerate(payload[v]))
+        at_leaves = places(variants[v].constructor, variants[v].shape, [leaf[0] for leaf in payload[v]])
+        payload[v] = tuple(stack(at, leaf)[by_row] for at, leaf in zip(at_leaves, payload[v], strict=True))
     local = np.where(parent >= 0, position[parent], -1)
     return Flat(
         variants, start, _i(variant[at]), _i(height[at]), _i(local[at]), _i(group[at]), _i(place[at]),
@@ -211,21 +213,35 @@ def _split(constructor: type[Any], layers: list[Any], sort: int) -> Any:
 def _split_plain(
     constructor: type[Any], layers: list[Any], fields: Any, leaves: list[list[Any]], sort: int
 ) -> list[Any]:
-    """The same for plain fields, a whole column at a time; a variant is which of the `Many`s have children."""
+    """The same for plain fields, a whole column at a time. A variant is which of the `Many`s have children, and which
+    payloads are Python numbers."""
     recursive = [(n, f) for n, f in fields if not isinstance(f, Const)]
     places = [(True, sort_of(f.of)) if isinstance(f, ManyOf) else (False, sort_of(f)) for _, f in recursive]
     counts = np.ones((len(layers), len(places)), np.int64)
     for p, (name, f) in enumerate(recursive):
         if isinstance(f, ManyOf):
             counts[:, p] = np.fromiter(map(len, map(attrgetter(f"{name}.items"), layers)), np.int64, len(layers))
-    codes = (counts > 0) @ (1 << np.arange(len(places), dtype=np.int64))
+    marks = [counts[:, p] > 0 for p, (many, _) in enumerate(places) if many] + [_python(leaf) for leaf in leaves]
+    group = np.zeros(len(layers), np.int64)  # of layers that agree in all marks: numbered anew after each of them
+    for mark in marks:
+        group = np.unique(2 * group + mark, return_inverse=True)[1]
     found = []
-    for code in np.unique(codes).tolist():
-        where = np.flatnonzero(codes == code)
+    for number in range(int(group.max()) + 1):
+        where = np.flatnonzero(group == number)
         some = (counts[where[0]] > 0).tolist()
         mine = leaves if len(where) == len(layers) else [[leaf[i] for i in where.tolist()] for leaf in leaves]
-        found.append((variant_of(constructor, (), places, some, sort), where, tuple(mine), counts[where]))
+        weak = tuple(bool(mark[where[0]]) for mark in marks[len(marks) - len(leaves) :])
+        found.append((variant_of(constructor, (), places, some, sort, weak), where, tuple(mine), counts[where]))
     return found
+
+
+def _python(leaf: list[Any]) -> NDArray[np.bool_]:
+    """Which values are Python numbers."""
+    samples = _samples(leaf)
+    found = set(map(is_python, samples))
+    if len(found) == 1 and not any(isinstance(x, jax.Array) for x in samples):
+        return np.full(len(leaf), found.pop())
+    return np.fromiter(map(is_python, leaf), np.bool_, len(leaf))
 
 
 def _samples(leaf: list[Any]) -> list[Any]:

@@ -3,20 +3,22 @@
 `pack` flattens and schedules; a `Corpus` flattens once and schedules any choice of its trees.
 """
 
+import dataclasses
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import CdlError, SignatureError
-from ...functor import functor
+from ...functor import Base, functor
 from ...functor._read import signature_name, sorts
 from ...functor.poly import Id, Poly, Product, Record, Sum
 from ._bucket import Bucket, capacity, choose_sizes, Size
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
+from ._refuse import expect_bucket, listed
 from ._schedule import chunks, fill_rate, padded, runs
 
 
@@ -31,7 +33,7 @@ class Corpus:
     def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
         """**Arguments** and **raises:** as `pack`."""
         self.family = family(signature)
-        self.flat = flatten(self.family, list(trees), max_nodes)
+        self.flat = flatten(self.family, listed(trees), max_nodes)
         self._sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
 
     def __len__(self) -> int:
@@ -41,6 +43,12 @@ class Corpus:
     def nodes(self) -> NDArray[np.int64]:
         """How many nodes each tree has."""
         return np.diff(self.flat.start)
+
+    def __iter__(self) -> NoReturn:
+        raise CdlError(
+            "a corpus is not a list of trees: `corpus[[0, 1]]` is the forest of two of them, and "
+            "`corpus[range(len(corpus))]` that of all."
+        )
 
     def __getitem__(self, indices: Sequence[int] | NDArray[Any]) -> Forest:
         return self.pack(indices)
@@ -61,6 +69,7 @@ class Corpus:
             raise IndexError(
                 f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
             )
+        expect_bucket(bucket)
         forest, sizes = assemble(self.family, self.flat, which, sizes=self._sizes, bucket=bucket)
         self._sizes = self._sizes or sizes
         return forest
@@ -75,16 +84,22 @@ def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, 
     shared subtrees are written out.
 
     **Raises:** `ForeignLayer` for a node of another signature, `SignatureError` for one of another sort than its place,
-    `PayloadMismatch` for payloads that differ in shape or do not fit their type, `TreeTooLarge` for a cyclic tree or
-    too many nodes, `CdlError` where the trees do not fit the bucket.
+    `PayloadMismatch` for payloads that differ in shape or are not what is annotated, `TreeTooLarge` for a cyclic tree
+    or too many nodes, `CdlError` where `trees` are not some trees, or do not fit the bucket.
     """
     found = family(signature)
-    flat = flatten(found, list(trees), max_nodes)
+    expect_bucket(bucket)
+    flat = flatten(found, listed(trees), max_nodes)
     return assemble(found, flat, np.arange(len(flat.start) - 1), bucket=bucket)[0]
 
 
 def family(signature: Any) -> tuple[Sum, ...]:
     """The functors of a signature, one for each of its sorts."""
+    if isinstance(signature, Base):
+        raise SignatureError(
+            f"`pack` takes the signature first, and was given a `{type(signature).__name__}`: write `pack(signature, "
+            "trees)`, with a union of constructors such as `ExprF`."
+        )
     found = tuple(map(functor, signature)) if isinstance(signature, tuple) else (functor(signature),)
     every = [c for f in found for c in f.constructors]
     for constructor in every:
@@ -177,6 +192,11 @@ def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
     """The bucket's variants, which are to have those of the table among them, with the same payload."""
     for v, leaves in zip(flat.variants, flat.payload, strict=True):
         if v not in bucket.variants:
+            if any(v == dataclasses.replace(w, weak=v.weak) for w in bucket.variants):
+                raise CdlError(
+                    f"the payload of `{v}` has Python numbers where that of the bucket has arrays, or the other way "
+                    "round, and the two differ in type: give both as the one, or leave `bucket` out."
+                )
             raise CdlError(
                 f"`{v}` is not among the variants of the bucket ({', '.join(map(str, bucket.variants))}): leave "
                 "`bucket` out."

@@ -1,6 +1,11 @@
-"""Payloads: one array for each place, of the annotated type, or else of JAX's default type for it."""
+"""Payloads: one array for each number of a layer, of the annotated type, or else of JAX's default type for it.
 
-from typing import Any, get_args, get_origin
+No number is changed on the way but by rounding a float: what does not fit is refused.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -9,91 +14,201 @@ from jax.core import Tracer
 from numpy.typing import NDArray
 
 from ..._errors import PayloadMismatch
-from ...functor._read import layout
-from ...functor.poly import Const, walk
+from ._annotation import Asked, asked, kind_of, KINDS
+from ._form import Place
 
 
-def stack(constructor: type[Any], leaf: int, values: list[Any]) -> NDArray[Any]:
-    """The values of one payload leaf, one row for each, cast to the annotation's type.
+_iinfo: Any = jnp.iinfo
+_finfo: Any = jnp.finfo
+_PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
+_DEFAULT = {"b": np.bool_, "u": np.uint64, "i": np.int64, "f": np.float64, "c": np.complex128}
+_ADVICE = {
+    ("f", "i"): "round the values, or annotate `float`",
+    ("c", "f"): "take the real part, or annotate `complex`",
+    ("i", "b"): "write `value != 0`, or annotate `int`",
+}
 
-    **Raises:** `PayloadMismatch` where shapes differ, where a value is no number, and where an integer does not fit.
+
+@dataclass(frozen=True)
+class _Rows:
+    """Values of one type: where they stand, and whether they are Python's. Large integers are an array of objects."""
+
+    where: list[int] | None
+    values: NDArray[Any]
+    kind: str
+    python: bool
+
+    @property
+    def dtype(self) -> Any:
+        """The type that JAX gives them."""
+        return jax.dtypes.canonicalize_dtype(_DEFAULT[self.kind] if self.python else self.values.dtype)
+
+    def __str__(self) -> str:
+        return f"`{_PYTHON[self.kind].__name__ if self.python else self.values.dtype}`"
+
+
+def stack(place: Place, values: list[Any]) -> NDArray[Any]:
+    """The values at one place of a layer, one row for each, of the annotated type.
+
+    **Raises:** `PayloadMismatch` where shapes differ, where a value is no number, and where one is not of the annotated
+    kind or would be changed.
     """
-    name, annotation = _field(constructor, leaf)
-    try:
-        rows = np.array(values) if np.ndim(values[0]) == 0 else np.stack([np.asarray(v) for v in values])
-    except (ValueError, TypeError, OverflowError):
-        rows = _explain(name, values)
-    if rows.dtype == object or (rows.dtype.kind not in "biufc" and not jnp.issubdtype(rows.dtype, jnp.inexact)):
-        rows = _explain(name, values)
-    return _cast(name, annotation, rows)
+    groups = _grouped(place.name, values)
+    target = _target(place, groups)
+    if len(groups) == 1:
+        return _fitted(place.name, groups[0], target)
+    rows = np.zeros((len(values), *groups[0].values.shape[1:]), target)
+    for group in groups:
+        rows[group.where] = _fitted(place.name, group, target)
+    return rows
 
 
-def _field(constructor: type[Any], leaf: int) -> tuple[str, Any]:
-    record = layout(constructor)
-    consts = [
-        (n, t.of) for n, f in zip(record.names, record.factors, strict=True) for t in walk(f) if isinstance(t, Const)
+def _grouped(where: str, values: list[Any]) -> list[_Rows]:
+    """The values by their types."""
+    kinds = set(map(type, values))
+    if len(kinds) == 1 and (found := _python_kind(values[0])):
+        return [_Rows(None, _numbers(found, values), found, True)]
+    if any(issubclass(kind, Tracer) for kind in kinds):
+        raise PayloadMismatch(f"`{where}` holds a traced value: `pack` runs on the host, outside `jit` and `grad`.")
+    by_type: dict[Any, list[int]] = {}
+    arrays: list[Any] = []
+    for i, x in enumerate(values):
+        found = _python_kind(x)
+        arrays.append(x if found else _array(where, x))
+        by_type.setdefault(found or arrays[-1].dtype, []).append(i)
+    _expect_one_shape(where, arrays)
+    return [
+        _Rows(some, _numbers(key, [arrays[i] for i in some]), key, True)
+        if isinstance(key, str)
+        else _Rows(some, np.stack([arrays[i] for i in some]), kind_of(key), False)
+        for key, some in by_type.items()
     ]
-    name, annotation = consts[leaf] if leaf < len(consts) else (consts[-1][0], None)
-    return f"{constructor.__name__}.{name}", annotation
 
 
-def _cast(name: str, annotation: Any, rows: NDArray[Any]) -> NDArray[Any]:
-    kind, exact = wanted(annotation)
-    target = jax.dtypes.canonicalize_dtype(rows.dtype) if exact is None else np.dtype(exact)
-    if exact is None and kind == "f" and rows.dtype.kind in "biu":
-        target = jax.dtypes.canonicalize_dtype(np.float64)
-    if kind in ("i", "b") and rows.dtype.kind in "fc":
+def _python_kind(x: Any) -> str:
+    """The kind of one of Python's own numbers."""
+    if hasattr(x, "dtype"):
+        return ""
+    return next((kind for kind, python in _PYTHON.items() if isinstance(x, python)), "")
+
+
+def _numbers(kind: str, values: list[Any]) -> NDArray[Any]:
+    try:
+        return np.array(values, _DEFAULT[kind])
+    except OverflowError:
+        return np.array(list(map(int, values)), object)
+
+
+def _array(where: str, x: Any) -> NDArray[Any]:
+    if not hasattr(x, "dtype"):
         raise PayloadMismatch(
-            f"`{name}` is annotated as integers and holds `{rows.dtype}`: round the values, or annotate `Float`."
+            f"`{where}` holds a `{type(x).__name__}`, and a packed payload is a number or an array: number the values."
         )
-    if target.kind in "iu" and rows.dtype.kind in "biu" and rows.size:
-        low, high, info = rows.min(), rows.max(), np.iinfo(target)
-        if low < info.min or high > info.max:
-            worst, bound = (high, info.max) if high > info.max else (low, info.min)
-            raise PayloadMismatch(
-                f"`{name}` holds {worst}, and `{target}` ends at {bound}: the number would be changed. Number things "
-                "from 0, or switch on `jax_enable_x64`."
-            )
-    return rows.astype(target, copy=False)
+    if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
+        raise PayloadMismatch(f"`{where}` holds a random key: give `jax.random.key_data` of it.")
+    rows = np.asarray(x)
+    if not kind_of(rows.dtype):
+        raise PayloadMismatch(
+            f"`{where}` holds a `{type(x).__name__}` of type `{rows.dtype}`, and a packed payload is a number or an "
+            "array of numbers: number the values."
+        )
+    return rows
 
 
-def wanted(annotation: Any) -> tuple[str | None, Any]:
-    """The kind of number that an annotation asks for (`f`, `i`, `b` or none), and the exact type where it names one."""
-    if annotation in (float, int, bool):
-        return {float: "f", int: "i", bool: "b"}[annotation], None
-    dtypes = getattr(annotation, "dtypes", None)
-    if isinstance(dtypes, list | tuple) and dtypes:
-        exact = dtypes[0] if len(dtypes) == 1 and isinstance(dtypes[0], str) else None
-        kinds = {"b" if str(d).startswith("bool") else "i" if "int" in str(d) else "f" for d in dtypes}
-        return (kinds.pop() if len(kinds) == 1 else None), exact if exact in _KNOWN else None
-    if get_origin(annotation) is not None:
-        inner = {wanted(a)[0] for a in get_args(annotation)}
-        return (inner.pop() if len(inner) == 1 else None), None
-    return None, None
-
-
-_KNOWN = {f"{k}{b}" for k in ("int", "uint") for b in (8, 16, 32, 64)} | {"float16", "float32", "float64", "bool"}
-
-
-def _explain(name: str, values: list[Any]) -> Any:
-    """Says which value is no number, or which two shapes differ."""
+def _expect_one_shape(where: str, values: list[Any]) -> None:
     shapes: dict[Any, int] = {}
-    for i, v in enumerate(values):
-        if not isinstance(v, bool | int | float | complex) and not hasattr(v, "dtype"):
-            raise PayloadMismatch(
-                f"`{name}` holds a `{type(v).__name__}`, and a packed payload is a number or an array: number the "
-                "values."
-            )
-        if isinstance(v, Tracer):
-            raise PayloadMismatch(f"`{name}` holds a traced value: `pack` runs on the host, outside `jit` and `grad`.")
-        shapes.setdefault(np.shape(v), i)
+    for i, x in enumerate(values):
+        shapes.setdefault(np.shape(x), i)
     if len(shapes) > 1:
         (a, i), (b, j), *_ = shapes.items()
         raise PayloadMismatch(
-            f"`{name}` has shape {a} in one node (number {i} of its kind) and {b} in another (number {j}): give every "
+            f"`{where}` has shape {a} in one node (number {i} of its kind) and {b} in another (number {j}): give every "
             "node of a constructor the same shape, or write a constructor for each."
         )
-    kinds = sorted({type(v).__name__ for v in values})
-    raise PayloadMismatch(
-        f"`{name}` holds values that make no array ({', '.join(kinds)}): give numbers within 64 bits."
-    )
+
+
+def _target(place: Place, groups: list[_Rows]) -> Any:
+    """The type that values of these types are given."""
+    wanted = asked(place.annotation)
+    fitting = [kind for kind in wanted.kinds or KINDS if all(_takes(kind, group) for group in groups)]
+    if not fitting:
+        _refuse_kind(place, wanted, groups)
+    most = max((group.kind for group in groups), key=list(KINDS).index)
+    kind = most if most in fitting else fitting[0]
+    if wanted.exact is not None:
+        return jax.dtypes.canonicalize_dtype(wanted.exact)
+    own = [group.dtype for group in groups if group.kind == kind or (group.kind + kind == "ui" and not group.python)]
+    with jax.numpy_dtype_promotion("standard"):
+        found = jnp.result_type(*own) if own else _DEFAULT[kind]
+    return jax.dtypes.canonicalize_dtype(found if kind_of(found) == kind else _DEFAULT[kind])
+
+
+def _takes(kind: str, group: _Rows) -> bool:
+    """Whether values are of a kind, or are exactly some of that kind. Arrays of booleans reckon as no others do."""
+    if group.kind == "b":
+        return kind == "b" or group.python
+    return kind in {"u": "uifc", "i": "uifc", "f": "fc", "c": "c"}[group.kind]
+
+
+def _refuse_kind(place: Place, wanted: Asked, groups: list[_Rows]) -> None:
+    if not wanted.kinds or all(any(_takes(kind, g) for kind in wanted.kinds) for g in groups):
+        raise PayloadMismatch(
+            f"`{place.name}` holds {groups[0]} in one node and {groups[1]} in another: give every node of a "
+            "constructor one type."
+        )
+    wrong = next(g for g in groups if not any(_takes(kind, g) for kind in wanted.kinds))
+    value = wrong.values.ravel()[0] if wrong.values.size else None
+    shown = f"{value} (of type {wrong})" if wrong.values.ndim == 1 else f"{wrong}"
+    advice = _ADVICE.get((wrong.kind, wanted.kinds[-1]), f"give {wanted}, or annotate what it holds")
+    raise PayloadMismatch(f"`{place.name}` is annotated as {wanted} and holds {shown}: {advice}.")
+
+
+def _fitted(where: str, group: _Rows, target: Any) -> NDArray[Any]:
+    """The values as numbers of a type. **Raises:** `PayloadMismatch` for one that changes by more than rounding."""
+    rows = group.values
+    if rows.dtype == target:
+        return rows
+    if kind_of(target) in ("u", "i"):
+        return _whole(where, rows, target)
+    if group.kind in ("u", "i"):
+        return _from_whole(where, rows, target)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = rows.astype(target)
+        lost = np.isfinite(rows) != np.isfinite(found)
+    if lost.any():
+        raise PayloadMismatch(
+            f"`{where}` holds {rows[lost].ravel()[0]}, and `{target}` ends at {_end(target)}: the number would become "
+            "infinite. Scale the values, or annotate a wider type."
+        )
+    return found
+
+
+def _whole(where: str, rows: NDArray[Any], target: Any) -> NDArray[Any]:
+    if rows.size and rows.dtype != np.bool_:
+        low, high, info = rows.min(), rows.max(), _iinfo(target)
+        if low < info.min or high > info.max:
+            worst, bound = (high, info.max) if high > info.max else (low, info.min)
+            raise PayloadMismatch(
+                f"`{where}` holds {worst}, and `{target}` ends at {bound}: the number would be changed. Number things "
+                "from 0, or switch on `jax_enable_x64`."
+            )
+    return rows.astype(target)
+
+
+def _from_whole(where: str, rows: NDArray[Any], target: Any) -> NDArray[Any]:
+    """Integers as floats, or as complex numbers, each the same number."""
+    exact = 2 ** (_finfo(target).nmant + 1)
+    wide = rows[(rows > exact) | (rows < -exact)]
+    to: Callable[[Any], Any] = lambda x: np.asarray(x, np.float64).astype(target)
+    with np.errstate(over="ignore"):
+        for x in map(int, wide.ravel().tolist()):
+            if abs(x) >= 2**1023 or not np.isfinite(to(x)) or int(to(x).real) != x:
+                raise PayloadMismatch(
+                    f"`{where}` holds the integer {x}, which is not a `{target}`: the number would be changed. "
+                    "Annotate `int`, or write a float, which is rounded."
+                )
+        return to(rows)
+
+
+def _end(target: Any) -> Any:
+    return float(_finfo(target).max)

@@ -1,13 +1,45 @@
 """What cannot be packed, said plainly: which tree, which node, on what way from the root."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..._errors import ForeignLayer, SignatureError, TreeTooLarge
+from ..._errors import CdlError, ForeignLayer, SignatureError, TreeTooLarge
 from ...functor import Base
+from ...functor._base import anew
 from ...functor._fmap import holes
 from ...functor._read import signature_name, tag, tag_name
 from ...functor.poly import Sum
+from ._bucket import Bucket
+from ._forest import Forest
+
+
+def listed(trees: Any) -> list[Any]:
+    """Some trees as a list. **Raises:** `ForeignLayer` for something else."""
+    if isinstance(trees, Base):
+        raise ForeignLayer(
+            f"`pack` takes a list of trees, and was given one tree, a `{type(trees).__name__}`: write `pack(signature, "
+            "[tree])`."
+        )
+    if isinstance(trees, Forest):
+        raise ForeignLayer("`pack` takes a list of trees, and was given a `Forest`: it is packed, and `fold` reads it.")
+    try:
+        return list(trees)
+    except TypeError as e:
+        if isinstance(trees, Iterable):  # the error is that of the trees themselves
+            raise
+        raise ForeignLayer(
+            f"`pack` takes a list of trees, and was given a `{type(trees).__name__}`: write `pack(signature, "
+            "[tree, …])`."
+        ) from e
+
+
+def expect_bucket(bucket: Any) -> None:
+    """**Raises:** `CdlError` for what is no bucket."""
+    if not (bucket is None or isinstance(bucket, Bucket)):
+        raise CdlError(
+            f"`bucket` is the bucket of another forest, in whose program this one is to run, and a "
+            f"`{type(bucket).__name__}` was given: write `bucket=forest.bucket`, or leave it out."
+        )
 
 
 def refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
@@ -67,5 +99,6 @@ def _foreign(node: Any, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any,
     where = f"in tree {tree}" + (f", in {path}" if path else ", at the root")
     expected = f"of `{signature_name(kinds)}` ({', '.join(k.__name__ for k in kinds)})"
     if isinstance(node, Base):
-        return f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}` is no constructor {expected}: {where}."
+        own = f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}`"
+        return f"{own} is no constructor {expected}: {where}.{anew([type(node)], kinds)}"
     return f"a `{type(node).__name__}` stands where a constructor {expected} belongs: {where}."

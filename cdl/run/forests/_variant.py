@@ -22,15 +22,17 @@ from ...functor._fmap import pieces
 from ...functor._many import Many
 from ...functor._read import layout
 from ...functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
+from ._form import Form
 
 
 @dataclass(frozen=True)
 class Variant:
     """A constructor with the shape of its layers; hashable, and equal wherever it is made.
 
-    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the structure
-    of each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
-    `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself.
+    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the `Form` of
+    each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
+    `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself. `weak` says
+    which payload leaves are Python numbers, which take the type of what they meet; empty where none is.
     """
 
     constructor: type[Any]
@@ -38,6 +40,7 @@ class Variant:
     places: tuple[tuple[bool, int], ...] = field(compare=False)
     open: tuple[bool, ...]
     sort: int = 0
+    weak: tuple[bool, ...] = ()
 
     @property
     def slots(self) -> int:
@@ -82,7 +85,7 @@ class Variant:
         return not self.groups
 
     def __str__(self) -> str:
-        marks = [*map(str, self.shape), *("some" if some else "none" for some in self.open)]
+        marks = [*(str(s) for s in self.shape if s is not None), *("some" if some else "none" for some in self.open)]
         return self.constructor.__name__ + (f"({', '.join(marks)})" if marks else "")
 
     def layer(self, payload: list[Any], slots: list[Any], manys: list[Any]) -> Any:
@@ -114,23 +117,24 @@ def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant
     for part, x in pieces(layout(constructor), layer):
         match part:
             case Const():
-                leaves, structure = ([x], None) if is_array(x) else jax.tree.flatten(x)
-                shape.append(structure)
+                leaves, form = ([x], None) if is_array(x) else _taken(x)
+                shape.append(form)
                 payload += leaves
             case Maybe():
                 shape.append(x is not None)
             case ListOf():
                 shape.append(len(x))
-            case Id(sort):
+            case Id():
                 counts.append(1)
-                places.append((False, sort))
-            case ManyOf(of):
+                places.append((False, part.sort))
+            case ManyOf():
                 counts.append(x.count)
-                places.append((True, sort_of(of)))
+                places.append((True, sort_of(part.of)))
             case _:
                 raise TypeError(f"`{part}` cannot be packed")
     whole = () if all(s is None for s in shape) else tuple(shape)
-    return variant_of(constructor, whole, places, [c > 0 for c in counts], sort), payload, counts
+    weak = tuple(map(is_python, payload))
+    return variant_of(constructor, whole, places, [c > 0 for c in counts], sort, weak), payload, counts
 
 
 def at_places(layer: Any) -> list[Any]:
@@ -139,11 +143,16 @@ def at_places(layer: Any) -> list[Any]:
 
 
 def variant_of(
-    constructor: type[Any], shape: tuple[Any, ...], places: Sequence[tuple[bool, int]], some: Sequence[bool], sort: int
+    constructor: type[Any],
+    shape: tuple[Any, ...],
+    places: Sequence[tuple[bool, int]],
+    some: Sequence[bool],
+    sort: int,
+    weak: tuple[bool, ...],
 ) -> Variant:
     """The variant with these places, in order: whether each is a `Many` and its sort, and whether it has children."""
     opened = tuple(s for s, (many, _) in zip(some, places, strict=True) if many)
-    return Variant(constructor, shape, tuple(places), opened, sort)
+    return Variant(constructor, shape, tuple(places), opened, sort, weak if any(weak) else ())
 
 
 def sort_of(place: Poly) -> int:
@@ -157,14 +166,24 @@ def is_array(value: Any) -> bool:
     return isinstance(value, bool | int | float | complex) or (hasattr(value, "dtype") and hasattr(value, "shape"))
 
 
+def is_python(value: Any) -> bool:
+    """Whether a payload is a Python number, which takes the type of what it meets, or an array that does."""
+    if hasattr(value, "dtype"):
+        return bool(getattr(value, "weak_type", False))
+    return isinstance(value, int | float | complex)
+
+
+def _taken(payload: Any) -> tuple[list[Any], Form]:
+    leaves, structure = jax.tree.flatten(payload)
+    return leaves, Form(structure)
+
+
 def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iterator[Any], manys: Iterator[Any]) -> Any:
     again: Callable[[Poly], Any] = lambda inner: _build(inner, shape, payload, slots, manys)
     match term:
         case Const():
-            structure = next(shape, None)
-            if structure is None:
-                return next(payload)
-            return jax.tree.unflatten(structure, [next(payload) for _ in range(structure.num_leaves)])
+            form = next(shape, None)
+            return next(payload) if form is None else form.filled([next(payload) for _ in range(form.leaves)])
         case Id():
             return next(slots)
         case Record(kind, names, factors):

@@ -86,6 +86,11 @@ class Growth:
     call: Callable[..., Given]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the layers to choose from."""
+        return tuple(c.constructor.__name__ for c in self.candidates)
+
+    @property
     def places(self) -> int:
         """The most places that a candidate has."""
         return max(c.arity for c in self.candidates)
@@ -106,12 +111,13 @@ class Growth:
         return tuple(sum(self.counts[:s]) for s in range(len(self.counts)))
 
     def choose(self, given: Given, key: Any) -> Any:
-        """The number of a candidate: the best, or one drawn where there is a key; as `ana` does it."""
+        """The number of a candidate: the best, or one drawn where there is a key; as `ana` does it. -1 where a score is
+        NaN: no candidate is then the best, and the node has no children."""
         found = None
         for sort, (first, scores) in enumerate(zip(self.firsts, given.scores, strict=True)):
             own = jnp.int32(first)
             if scores is not None:
                 number = jnp.argmax(scores) if key is None else jax.random.categorical(key, scores)
-                own = own + number.astype(jnp.int32)
+                own = jnp.where(jnp.any(jnp.isnan(scores)), -1, own + number.astype(jnp.int32))
             found = own if found is None else jnp.where(given.sort == sort, own, found)
         return found

@@ -103,7 +103,7 @@ def grow(
         at_root = jnp.maximum(tree, 0)
         seed = [where(takes, x[at_root], s[top]) for x, s in zip(seeds, stack, strict=True)]
         choice, log_prob, payload, children = at_rows(growth, weights, seed, keys(key, tree, number), None)
-        arity = jnp.where(works, arities[choice], 0)
+        arity = jnp.where(works & (choice >= 0), arities[choice], 0)
         new = Rows(tree, number, choice, above, size - 1 + arity, log_prob, payload, seed if keep else [])
         rows = jax.tree.map(lambda table, row: lax.dynamic_update_index_in_dim(table, row, t, 0), rows, new)
         for place in reversed(range(growth.places)):  # the first last: in a ring that is too short, it stays

@@ -14,9 +14,10 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from ..._errors import CarrierMismatch, CdlError, SignatureError
-from ...algebra._algebra import apply, name_of, reads
+from ...algebra._algebra import name_of, reads
 from ...functor._read import signature_name
 from .._shapes import one_of
+from .._traced import applied
 from .._types import advice, cast, differ, joined, misfit, Own, own_of
 from ._candidates import Candidate, Growth
 from ._tracing import array, open_jaxpr
@@ -124,7 +125,7 @@ def _expect_order(algs: tuple[Any, ...], growth: Growth) -> None:
 def _value(alg: Any, candidate: Candidate, carriers: Any) -> Callable[..., Any]:
     def value(payload: Arrays, values: list[Arrays]) -> Any:
         pairs = zip(candidate.sorts, values, strict=True)
-        return apply(alg, candidate.layer(payload, [carriers[sort].unflatten(v) for sort, v in pairs]))
+        return applied(alg, candidate.layer(payload, [carriers[sort].unflatten(v) for sort, v in pairs]))
 
     return value
 

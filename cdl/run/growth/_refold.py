@@ -16,16 +16,21 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
-from ..._errors import SignatureError
+from ..._errors import CdlError, SignatureError
 from ...algebra import Algebra
+from ...algebra._given import expect_algebras, expect_coalgebras
 from ...algebra._likelihood import of_sorts
 from ...functor import Base
+from ...functor._usage import with_usage
+from .._compiled import compiled
+from .._traced import reverse_only
 from ..machines._state import arrays, leading
 from ._grow import Plan
 from ._grow_rule import grown_rows
 from ._grown import waiting_of
 from ._read import values_of
 from ._readings import readings
+from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._split import refold_split
 from ._unfold import by_sort, counted, LANES, one, plan_of
@@ -63,6 +68,7 @@ def refold(
     total: int | None = None,
     lanes: int = LANES,
 ) -> tuple[tuple[A, Int[Array, " trees"]], tuple[B, Int[Array, " more"]]]: ...
+@with_usage
 def refold(
     alg: Any, coalg: Any, seeds: Any, /, nodes: int | None = None, *, total: int | None = None, lanes: int = LANES
 ) -> Any:
@@ -79,12 +85,21 @@ def refold(
     **Returns:** the value of every seed; with `nodes` also how many calls of each were left undone. Where that is not
     0 the value is not known, and is `nan`, or the least integer. For a family, a tuple of such pairs.
 
-    **Raises:** `CdlError` where the shapes lead to no end, `ForeignLayer` where the coalgebra chooses and there is no
-    `nodes`; `CarrierMismatch` with `nodes`, where seeds or values differ in form; `SignatureError` where there are not
-    as many of each as sorts, they are in another order, or there is no `nodes` for them.
+    **Raises:** `CdlError` where the shapes lead to no end, where a budget is not a positive whole number, and where a
+    score is NaN; `ForeignLayer` where the coalgebra chooses and there is no `nodes`; `CarrierMismatch` with `nodes`,
+    where seeds or values differ in form; `SignatureError` where there are not as many of each as sorts, they are in
+    another order, or there is no `nodes` for them.
     """
+    algs = alg if isinstance(alg, tuple) else (alg,)
+    expect_algebras("refold", algs, several="in a tuple")
+    expect_coalgebras("refold", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
     coalgs, each = of_sorts(coalg, seeds)
     if nodes is None:
+        if total is not None or lanes != LANES:
+            raise CdlError(
+                "`total` and `lanes` are for trees that grow within a budget: give `nodes` too, the most calls that "
+                "there may be for one seed, or leave them out."
+            )
         if isinstance(coalg, tuple):
             raise SignatureError(
                 f"there are {len(coalgs)} coalgebras, for a family of sorts, and what a seed's shape decides is of one "
@@ -92,25 +107,28 @@ def refold(
             )
         seeds = jax.tree.map(lambda x: jnp.asarray(x) if eqx.is_array_like(x) and jnp.ndim(x) else x, seeds)
         rows = leading(eqx.filter(seeds, eqx.is_array), "the seeds", "one for each tree")
-        return _split(alg, coalg, seeds, rows)
+        return _split((alg, coalg), seeds, rows)
     each = tuple(arrays(x, "a seed") for x in each)
     trees = counted(each)
-    algs = alg if isinstance(alg, tuple) else (alg,)
-    found = _bounded(algs, coalgs, each, trees, plan_of(sum(trees), nodes, total, lanes))
+    with reverse_only("refold", "use reverse mode, `jax.grad`, `jax.vjp` or `jax.jacrev`"):
+        found = expect_scores(*_bounded((algs, coalgs), each, trees, plan_of(sum(trees), nodes, total, lanes)))
     return found if isinstance(coalg, tuple) else found[0]
 
 
-@eqx.filter_jit
-def _split(alg: Any, coalg: Any, seeds: Any, rows: int) -> Any:
+@compiled
+def _split(both: Any, seeds: Any, rows: int) -> Any:
+    alg, coalg = both
     return refold_split(alg, coalg, seeds, rows)
 
 
-@eqx.filter_jit
-def _bounded(algs: Any, coalgs: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> Any:
+@compiled
+def _bounded(both: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> tuple[Any, Any, Any]:
+    """The values of each sort's seeds, whether a score was NaN, and the names of the layers."""
+    algs, coalgs = both
     growth, weights = trace_all(coalgs, one(seeds), False)
     rows, steps, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), None)
     found, own = readings(algs, growth)
-    waiting = waiting_of(rows, at)
+    waiting, missing = waiting_of(rows, at), lost(rows)
     cut = (waiting > 0)[jnp.maximum(rows.tree, 0)] if plan.trees else rows.tree < 0
     rows = eqx.tree_at(lambda r: r.tree, rows, jnp.where(cut, -1, rows.tree))
     values = [v.reshape(-1, *v.shape[2:]) for v in values_of(found, growth.places, own, rows, steps)]
@@ -120,7 +138,7 @@ def _bounded(algs: Any, coalgs: Any, seeds: Any, trees: tuple[int, ...], plan: P
         return found.of(sort, known), waiting
 
     each = zip(range(len(trees)), by_sort(at, trees), by_sort(waiting, trees), strict=True)
-    return tuple(itertools.starmap(roots, each))
+    return tuple(itertools.starmap(roots, each)), missing, growth.names
 
 
 def _known(waiting: Any, roots: Any) -> Any:

@@ -13,9 +13,10 @@ import jax
 import jax.numpy as jnp
 
 from ..._errors import CdlError, ForeignLayer
-from ...algebra._algebra import apply, name_of
+from ...algebra._algebra import name_of
 from ...algebra._unfolds import Choice, expect_layer
 from .._shapes import shown
+from .._traced import applied
 from ._candidates import Candidate
 from ._tracing import take_apart
 
@@ -103,7 +104,7 @@ def _read(alg: Any, group: Group, values: dict[Any, Any]) -> Any:
     below = [jax.tree.map(lambda x, i=i: x[i : i + group.rows], values[form]) for form, i in group.places]
 
     def value(payload: Any, below: Any) -> Any:
-        return jax.tree.map(jnp.asarray, apply(alg, group.candidate.layer(payload, below)))
+        return jax.tree.map(jnp.asarray, applied(alg, group.candidate.layer(payload, below)))
 
     return jax.vmap(value, axis_size=group.rows)(group.payload, below)
 

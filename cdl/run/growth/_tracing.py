@@ -20,6 +20,7 @@ from ...algebra._unfolds import Choice, expect_layer
 from ...functor._fmap import fill, is_lazy, sorted_holes
 from ...functor._read import tag, tag_name
 from .._shapes import is_weak, one_of, shaped, shown
+from .._traced import NEEDS_VALUE
 from .._types import cast, misfit, Own
 from ..forests._variant import is_array
 from ._candidates import Candidate, Given, Growth
@@ -120,7 +121,7 @@ def _without_values(coalg: Any) -> Iterator[None]:
     """**Raises:** `CdlError` where a coalgebra asks what a seed's value is."""
     try:
         yield
-    except jax.errors.ConcretizationTypeError as e:
+    except NEEDS_VALUE as e:
         raise CdlError(
             f"`{name_of(coalg)}` decides by a seed's value which layer to give, as in `if n == 0:`, and one compiled "
             "program has no value to decide by: return `choose(scores, …)` with every layer that there may be, and "

@@ -14,19 +14,23 @@ import itertools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
-import equinox as eqx
 import jax
 from jaxtyping import Array, PRNGKeyArray
 
-from ..._errors import CdlError
+from ...algebra._given import expect_coalgebras
 from ...algebra._likelihood import Coalgebras, of_sorts
 from ...functor import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
+from ...functor._usage import whole, with_usage
+from .._compiled import compiled
+from .._given import expect_key
 from .._shapes import shaped
+from .._traced import reverse_only
 from ..machines._state import arrays, leading
 from ..machines._stream import Lists, unfold_list, unfold_stream
 from ._grow import Plan
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
+from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._tracing import kinds
 
@@ -86,8 +90,16 @@ def unfold(
     total: int | None = None,
     lanes: int = LANES,
 ) -> tuple[Grown[Any], ...]: ...
+@with_usage
 def unfold(
-    coalg: Any, seeds: Any, /, nodes: int, *, key: Any = None, total: int | None = None, lanes: int = LANES
+    coalg: Any,
+    seeds: Any,
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
 ) -> Any:
     """`ana(coalg)` at every seed, in one compiled program: an anamorphism, batched.
 
@@ -106,13 +118,17 @@ def unfold(
     **Returns:** the trees as arrays. One that would have had more nodes is cut there, and says how many places wait.
     For a family, a tuple of these, of each sort's trees. For a signature of lists, `Lists`; for streams, their outputs.
 
-    **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is no positive
-    number, and where a coalgebra branches on a seed's value; `CarrierMismatch` where it gives seeds of another form;
-    `SignatureError` where there are not as many coalgebras as sorts, or they are in another order.
+    **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is not a positive
+    whole number, where a coalgebra branches on a seed's value, and where a score is NaN; `CarrierMismatch` where it
+    gives seeds of another form; `SignatureError` where there are not as many coalgebras as sorts, or in another order.
     """
+    expect_coalgebras("unfold", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
+    expect_key(key)
     _, each = of_sorts(coalg, seeds)
     each = tuple(arrays(x, "a seed") for x in each)
-    return _unfolded(coalg, each, key, counted(each), nodes, total, lanes)
+    budget = whole("nodes", nodes, 0), None if total is None else whole("total", total, 0), whole("lanes", lanes)
+    with reverse_only("unfold", "use reverse mode, `jax.grad`, `jax.vjp` or `jax.jacrev`"):
+        return expect_scores(*_unfolded(coalg, each, key, counted(each), *budget))
 
 
 def counted(seeds: tuple[Any, ...]) -> tuple[int, ...]:
@@ -121,22 +137,23 @@ def counted(seeds: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(leading(x, f"the seeds{of}", "one for each tree") for x, of in zip(seeds, which, strict=True))
 
 
-@eqx.filter_jit
+@compiled
 def _unfolded(
     coalg: Any, seeds: tuple[Any, ...], key: Any, trees: tuple[int, ...], nodes: int, total: int | None, lanes: int
-) -> Any:
+) -> tuple[Any, Any, Any]:
+    """What was grown, whether a score was NaN, and the names of the layers."""
     family = isinstance(coalg, tuple)
     if not family:
         found = kinds(coalg, one(seeds[0]), key is not None)
         if found == {StreamF}:
-            return unfold_stream(coalg, seeds[0], nodes, key=key)
+            return unfold_stream(coalg, seeds[0], nodes, key=key), False, ()
         if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
             return unfold_list(coalg, seeds[0], nodes, key=key)
     plan = plan_of(sum(trees), nodes, total, lanes)
     growth, weights = trace_all(coalg if family else (coalg,), one(seeds), key is not None)
     rows, _, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), key)
-    grown = [as_grown(growth.candidates, rows, part) for part in by_sort(at, trees)]
-    return tuple(grown) if family else grown[0]
+    grown = tuple(as_grown(growth.candidates, rows, part) for part in by_sort(at, trees))
+    return grown if family else grown[0], lost(rows), growth.names
 
 
 def by_sort(rows: Any, trees: tuple[int, ...]) -> list[Any]:
@@ -145,11 +162,10 @@ def by_sort(rows: Any, trees: tuple[int, ...]) -> list[Any]:
     return [rows[end - n : end] for n, end in zip(trees, ends, strict=True)]
 
 
-def plan_of(trees: int, nodes: int, total: int | None, lanes: int) -> Plan:
-    """How far trees may grow. **Raises:** `CdlError` for a budget that no tree fits."""
-    total = trees * nodes if total is None else total
-    if nodes < 1 or lanes < 1 or (trees and total < 1):
-        raise CdlError(f"`nodes={nodes}`, `total={total}` and `lanes={lanes}` are to be at least 1: a tree has a root.")
+def plan_of(trees: int, nodes: Any, total: Any, lanes: Any) -> Plan:
+    """How far trees may grow. **Raises:** `CdlError` for a budget that is not a number of nodes, or fits no tree."""
+    nodes, lanes = whole("nodes", nodes), whole("lanes", lanes)
+    total = trees * nodes if total is None else whole("total", total, min(trees, 1))
     return Plan(trees, nodes, total, max(1, min(lanes, trees)))
 
 

@@ -30,7 +30,7 @@ The operations of a step are those of `combine`, counted in its program, times t
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, get_args, Literal, TypeVar
 
 import equinox as eqx
 import jax
@@ -40,6 +40,7 @@ from jaxtyping import Array
 
 from ..._errors import CarrierMismatch, CdlError
 from ...functor import Monoid
+from .._compiled import compiled
 from .._shapes import alike, shown
 from ..folds._walk import spread
 from ._cost import operations
@@ -71,19 +72,27 @@ def with_resets(monoid: Monoid[M]) -> Monoid[tuple[Array, M]]:
     return Monoid((jnp.zeros((), bool), monoid.unit), Reset(monoid.combine))
 
 
-def fold_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Way | None = None) -> Any:
+def fold_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Any = None) -> Any:
     """The product of each list, in the lists' order."""
+    _expect_way(how)
     return _read(monoid, data, how, False)
 
 
-def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Way | None = None) -> Any:
+def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Any = None) -> Any:
     """The product of each prefix, as sequences of the same lengths; zero where there is no element."""
+    _expect_way(how)
     if how == "halving":
         raise CdlError('`how="halving"` gives the product of all, and no prefix: ask for another way, or for `fold`.')
     return _read(monoid, data, how, True)
 
 
-@eqx.filter_jit
+def _expect_way(how: Any) -> None:
+    if how is not None and how not in get_args(Way):
+        ways = ", ".join(f'"{way}"' for way in get_args(Way))
+        raise CdlError(f"`how` is {how!r}, and a product is bracketed in one of the ways {ways}: give one of these.")
+
+
+@compiled
 def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
     lists = track(data, end=False)
     unit = _unit(monoid, lists.element)

@@ -25,12 +25,14 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import PRNGKeyArray
-from typing_extensions import TypedDict
 
 from ..._errors import CdlError
 from ...algebra._algebra import wants_key
+from ...algebra._given import expect_algebras
 from ...functor import Monoid
+from ...functor._usage import whole
+from .._compiled import compiled
+from .._traced import reverse_only
 from ..folds._walk import spread
 from ._monoid import annotate_monoid, fold_monoid
 from ._scan_case import Case, empty, from_the_end, read
@@ -46,53 +48,45 @@ Lists = Seq[Any] | Packed[Any]
 BLOCK = 32  # steps of a block, about
 
 
-class Options(TypedDict, total=False):
-    """What `fold` and `annotate` of sequences take besides."""
-
-    key: PRNGKeyArray | None
-    forward: bool
-    remat: Segments
-    unroll: int
-    hoist: bool | None
-    bulk: bool | None
-
-
 def fold_seq(alg: Any, data: Lists, **options: Any) -> Any:
     """`cata(alg)` of each list, or its product in a monoid: the carrier with a leading axis, in the lists' order."""
     if isinstance(alg, Monoid):
         return fold_monoid(alg, data, **options)
-    return _run(alg, data, False, **options)
+    return _run("fold", alg, data, **options)
 
 
 def annotate_seq(alg: Any, data: Lists, **options: Any) -> Any:
     """The value at the node of each element, as sequences of the same lengths; zero where there is no element."""
     if isinstance(alg, Monoid):
         return annotate_monoid(alg, data, **options)
-    return _run(alg, data, True, **options)
+    return _run("annotate", alg, data, **options)
 
 
 def _run(
+    of: str,
     alg: Any,
     data: Lists,
-    every: bool,
     *,
-    key: PRNGKeyArray | None = None,
+    key: Any = None,
     forward: bool = False,
     remat: Any = None,
-    unroll: int = 1,
+    unroll: Any = 1,
     hoist: bool | None = None,
     bulk: bool | None = None,
 ) -> Any:
-    return _read(alg, data, key, _options(unroll, remat, hoist, bulk, forward), every)
+    expect_algebras(of, (alg,))
+    options = _options(unroll, remat, hoist, bulk, forward)
+    with reverse_only(of, f"write `{of}(…, forward=True)`, which leaves that rule out, or use reverse mode"):
+        return _read(alg, data, key, options, of == "annotate")
 
 
-def _options(unroll: int, remat: Any, hoist: bool | None, bulk: bool | None, forward: bool) -> Any:
-    if unroll < 1:
-        raise CdlError(f"`unroll` is {unroll}, and a turn of the loop makes one step at least.")
-    if not (remat is None or remat == "sqrt" or (isinstance(remat, int) and remat > 0)):
+def _options(unroll: Any, remat: Any, hoist: bool | None, bulk: bool | None, forward: bool) -> Any:
+    unroll = whole("unroll", unroll)
+    if isinstance(remat, str) and remat != "sqrt":
         raise CdlError(
             f'`remat` is {remat!r} for sequences: give the number of steps of a segment, `"sqrt"`, or `None`.'
         )
+    remat = remat if remat is None or remat == "sqrt" else whole("remat", remat)
     if forward and bulk:
         raise CdlError(
             "`bulk` is a rule of the reverse pass, and `forward` leaves such rules out: ask for one of them."
@@ -100,7 +94,7 @@ def _options(unroll: int, remat: Any, hoist: bool | None, bulk: bool | None, for
     return unroll, remat, hoist, bulk, forward
 
 
-@eqx.filter_jit
+@compiled
 def _read(alg: Any, data: Any, key: Any, options: Any, every: bool) -> Any:
     end = from_the_end(alg)
     key = key if key is not None and wants_key(alg) else None

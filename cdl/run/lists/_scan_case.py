@@ -13,9 +13,10 @@ import jax
 import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, SignatureError
-from ...algebra._algebra import apply, name_of, reads
+from ...algebra._algebra import name_of, reads
 from ...functor import Cons, Lin, Nil, Snoc
 from .._shapes import one_of
+from .._traced import applied
 from .._types import advice, cast, differ, joined, misfit, Own, own_of
 from ._scan_parts import Part, split, trace
 
@@ -59,7 +60,7 @@ def from_the_end(alg: Any) -> bool:
 
 def empty(alg: Any, end: bool, key: Any = None) -> Any:
     """The value of the empty list."""
-    return jax.tree.map(jnp.asarray, apply(alg, Nil() if end else Lin(), key))
+    return jax.tree.map(jnp.asarray, applied(alg, Nil() if end else Lin(), key))
 
 
 def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
@@ -71,9 +72,9 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
     """
 
     def grown(element: Any, key: Any, state: Any) -> Any:
-        return apply(alg, Cons(element, state) if end else Snoc(state, element), key)
+        return applied(alg, Cons(element, state) if end else Snoc(state, element), key)
 
-    start = own_of(lambda k: apply(alg, Nil() if end else Lin(), k), key)
+    start = own_of(lambda k: applied(alg, Nil() if end else Lin(), k), key)
     state = start.leaves
     while True:  # until a Python number for no element has the type that it has for one
         found = own_of(grown, element, key, Own(start.structure, state).shapes)

@@ -19,6 +19,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
 from ..._errors import LengthMismatch, PayloadMismatch
+from ...functor._usage import whole
 from .._shapes import alike
 
 
@@ -59,7 +60,7 @@ class Seq(eqx.Module, Generic[E]):
         """
         rows, lengths = stacked_rows(sequences)
         longest = int(lengths.max(initial=0))
-        time = longest if time is None else time
+        time = longest if time is None else whole("time", time, 0, LengthMismatch)
         if time < longest:
             raise LengthMismatch(
                 f"the longest list has {longest} elements, and `time` is {time}: give {longest} at least."
@@ -161,6 +162,16 @@ def checked_lengths(lengths: Any, batch: int, time: int) -> Any:
     return jnp.asarray(found, jnp.int32)
 
 
+def _expect_arrays(number: int, row: Any) -> None:
+    """**Raises:** `PayloadMismatch` where a list has something else than arrays `(length, …)`."""
+    for x in jax.tree.leaves(row):
+        if not x.ndim:
+            raise PayloadMismatch(
+                f"list {number} has the lone value {x.item()!r} where an array `(length, …)` belongs: give each list "
+                "as the array of its elements, `Seq.of([np.array([1.0, 2.0]), np.array([3.0])])`, or a pytree of these."
+            )
+
+
 def stacked_rows(sequences: Sequence[Any]) -> tuple[list[Any], Any]:
     """The lists as pytrees of NumPy arrays that fit each other, and their lengths."""
     if not len(sequences):
@@ -168,11 +179,12 @@ def stacked_rows(sequences: Sequence[Any]) -> tuple[list[Any], Any]:
     rows = [jax.tree.map(np.asarray, s) for s in sequences]
     lengths = []
     for i, row in enumerate(rows):
+        _expect_arrays(i, row)
         if not alike(row, rows[0]):
             shown = [jax.tree.structure(r) for r in (rows[0], row)]
             raise PayloadMismatch(f"list 0 is {shown[0]} and list {i} {shown[1]}: give every list the same structure.")
         for a, b in zip(jax.tree.leaves(rows[0]), jax.tree.leaves(row), strict=True):
-            if not b.ndim or a.shape[1:] != b.shape[1:] or a.dtype != b.dtype:
+            if a.shape[1:] != b.shape[1:] or a.dtype != b.dtype:
                 raise PayloadMismatch(
                     f"list 0 has elements {a.dtype}{list(a.shape[1:])} and list {i} {b.dtype}{list(b.shape[1:])}: give "
                     "arrays `(length, …)` whose elements have one shape and type."

@@ -21,6 +21,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
 from ..._errors import LengthMismatch
+from ...functor._usage import whole
 from ._seq import as_array, Rows, Seq, stacked_rows
 
 
@@ -58,11 +59,9 @@ class Packed(eqx.Module, Generic[E]):
         `lanes` where batches are to share a few programs, and `steps` as well where they are to share one.
         """
         rows, lengths = stacked_rows(sequences)
-        lanes = _lanes(lengths) if lanes is None else lanes
-        if lanes < 1:
-            raise LengthMismatch(f"`lanes` is {lanes}, and lists are laid in one lane at least.")
+        lanes = _lanes(lengths) if lanes is None else whole("lanes", lanes, 1, LengthMismatch)
         lane, start, needed = _lay(lengths, lanes)
-        steps = _rounded(needed) if steps is None else steps
+        steps = _rounded(needed) if steps is None else whole("steps", steps, 0, LengthMismatch)
         if steps < needed:
             raise LengthMismatch(f"the longest of {lanes} lanes takes {needed} steps, and `steps` is {steps}.")
         number = np.repeat(np.arange(len(lengths)), lengths)
@@ -84,6 +83,7 @@ class Packed(eqx.Module, Generic[E]):
         if time is None:  # inside `jit` no length is known, but none is more than a lane's
             traced = isinstance(self.lengths, Tracer)
             time = self.steps if traced else int(np.max(np.asarray(self.lengths), initial=0))
+        time = whole("time", time, 0, LengthMismatch)
         element = jnp.arange(time, dtype=jnp.int32)
         own = element[None] < self.lengths[:, None]
         step = jnp.where(own, jnp.minimum(self.start[:, None] + element[None], self.steps - 1), 0)

@@ -17,7 +17,6 @@ computed on a step that some sequence does take: whatever stands in the padding 
 from collections.abc import Callable
 from typing import Any, Literal, overload, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -25,8 +24,16 @@ from jaxtyping import PRNGKeyArray
 from ..._errors import CdlError
 from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
+from ...algebra._given import expect_machine
 from ...functor import Base, Mealy, Moore
+from ...functor._given import described
+from ...functor._usage import with_usage
+from .._compiled import compiled
+from .._given import expect_key
+from ..forests._forest import Forest
+from ..forests._pack import Corpus
 from ..lists._seq import Seq
+from ..lists._seq_packed import Packed
 from ._machine_steps import element_of, Ends, masked, Walk
 from ._state import arrays, as_given, expect_held, leading
 
@@ -72,7 +79,8 @@ def run(
     states: Literal[True],
     key: PRNGKeyArray | None = None,
 ) -> tuple[O, S, S]: ...
-def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: Any = None) -> Any:
+@with_usage
+def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRNGKeyArray | None = None) -> Any:
     """What a machine answers to a sequence of inputs, and the state that it ends in, by one compiled scan.
 
     Differentiable in the machine's arrays, in those that it closes over, in the state and in the inputs; works under
@@ -91,8 +99,14 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: Any
 
     **Raises:** `CarrierMismatch` where a step changes the state's structure, shape or dtype; `ForeignLayer` where the
     machine gives no layer of a machine; `PayloadMismatch` where an input, an output or a state is no number;
-    `CdlError` where leading axes differ.
+    `CdlError` where leading axes differ, where something else than sequences is given, and where the machine branches
+    on a value.
     """
+    expect_machine("run", machine)
+    expect_key(key)
+    if isinstance(inputs, Base | Forest | Corpus | Packed):
+        write = "`inputs.padded()`" if isinstance(inputs, Packed) else "an array with a row for each step, or a `Seq`"
+        raise CdlError(f"`run` was given {described(inputs)} as the inputs, and reads them in time: give {write}.")
     if isinstance(inputs, Seq):
         return _of_many(machine, state, inputs, states, key)
     values, state = arrays(inputs, "an input"), arrays(state, "a state")
@@ -121,12 +135,12 @@ def _of_many(machine: Any, state: Any, inputs: Any, states: bool, key: Any) -> A
     return (answers, last, Seq(every, inputs.lengths + 1)) if states else (answers, last)
 
 
-@eqx.filter_jit
+@compiled
 def _alone(machine: Any, state: Any, inputs: Any, key: Any, keep: bool) -> Any:
     return Walk(machine, state, element_of(inputs), key)(state, inputs, key, keep)
 
 
-@eqx.filter_jit
+@compiled
 def _together(machine: Any, state: Any, inputs: Any, lengths: Any, key: Any, keep: bool) -> Any:
     walk = Walk(machine, jax.tree.map(lambda x: x[0], state), element_of(element_of(inputs)), key)
     keys = None if key is None else jax.vmap(lambda b: jax.random.fold_in(key, b))(jnp.arange(lengths.shape[0]))

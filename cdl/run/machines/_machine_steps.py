@@ -17,6 +17,7 @@ from ...algebra._algebra import name_of
 from ...algebra._compose import layer_of
 from ...functor import MooreF
 from .._shapes import is_weak, shaped
+from .._traced import without_values
 from ._state import arrays, as_given, settled
 
 
@@ -34,9 +35,10 @@ class Walk:
 
     def __init__(self, machine: Any, state: Any, element: Any, key: Any, name: str | None = None) -> None:
         self.machine, self.name = machine, name or name_of(machine)
-        self.moore = isinstance(layer_of(machine, state, key), MooreF)
-        step = lambda s, x: self._answer(layer_of(machine, s, key), x)[1]
-        self.state = settled(self.name, step, state, element)
+        with without_values(self.name, "in its step"):
+            self.moore = isinstance(layer_of(machine, state, key), MooreF)
+            step = lambda s, x: self._answer(layer_of(machine, s, key), x)[1]
+            self.state = settled(self.name, step, state, element)
 
     def __call__(self, state: Any, inputs: Any, key: Any, keep: bool, ends: Ends | None = None) -> Any:
         """The outputs, the last state, and every state where they are to be kept."""

@@ -12,7 +12,11 @@ from ..._errors import CdlError
 from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
 from ...algebra._compose import layer_of
+from ...algebra._given import expect_machine
 from ...functor import Base, Mealy, Moore, MooreF
+from ...functor._usage import with_usage
+from .._compiled import compiled
+from .._given import expect_key
 from .._shapes import is_weak, shaped
 from ._machine_steps import Walk
 from ._state import arrays
@@ -56,6 +60,7 @@ class Stepper(eqx.Module, Generic[I, O, S]):
         return _show(self.machine, self.state, self.time, self.key)
 
 
+@with_usage
 def start(
     machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]], state: S, *, key: PRNGKeyArray | None = None
 ) -> Stepper[I, O, S]:
@@ -64,19 +69,23 @@ def start(
     Step by step it gives the outputs and states that `run` gives for the whole sequence.
 
     **Arguments:** as of `run`.
+
+    **Raises:** `CdlError` where something else than a machine, or a key, is given.
     """
+    expect_machine("start", machine)
+    expect_key(key)
     begin = arrays(state, "a state")
     if isinstance(machine, Automaton):
         machine.expect(begin, 0)
     return Stepper(machine, begin, jnp.asarray(0, jnp.int32), key)
 
 
-@eqx.filter_jit
+@compiled
 def _advance(machine: Any, state: Any, x: Any, time: Any, key: Any) -> Any:
     return *Walk(machine, state, x, key).ahead(state, x, time, key), time + 1
 
 
-@eqx.filter_jit
+@compiled
 def _show(machine: Any, state: Any, time: Any, key: Any) -> Any:
     layer = layer_of(machine, state, None if key is None else jax.random.fold_in(key, time))
     if not isinstance(layer, MooreF):

@@ -24,6 +24,8 @@ from ..._errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
 from ...algebra._algebra import name_of, wants_key
 from ...algebra._unfolds import Choice
 from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
+from ...functor._usage import whole
+from .._compiled import compiled
 from .._shapes import shaped, shown
 from ..growth._candidates import Given, Growth
 from ..growth._sorts import trace_all
@@ -47,10 +49,9 @@ def unfold_stream(
 
     **Returns:** arrays `(streams, nodes, …)`.
     """
-    _expect_count(nodes, 0)
     seeds = arrays(seeds, "a seed")
     leading(seeds, "the seeds", "one for each stream")
-    return _heads(coalg, seeds, key, int(nodes))
+    return _heads(coalg, seeds, key, whole("nodes", nodes, 0))
 
 
 class Lists(eqx.Module, Generic[E]):
@@ -84,7 +85,7 @@ class Lists(eqx.Module, Generic[E]):
 
 def unfold_list(
     coalg: Callable[[S], Base[List[E] | SnocList[E], S]], seeds: S, nodes: int, *, key: PRNGKeyArray | None = None
-) -> Lists[E]:
+) -> tuple[Lists[E], Bool[Array, ""], tuple[str, ...]]:
     """The list of each seed as far as its first `nodes` nodes, of which the end of the list is one.
 
     `ana(coalg)(seed)`, compiled. Differentiable in what the coalgebra holds and in the seeds, through the elements and
@@ -94,17 +95,18 @@ def unfold_list(
     the same of `Lin` and `Snoc`. `seeds`: one for each list, along a leading axis. `nodes`: the bound. `key`: to draw
     what is chosen, and for coalgebras that take one; without it the best is chosen.
 
+    **Returns:** the lists, whether a score was NaN, and the names of the layers.
+
     **Raises:** `PayloadMismatch` where elements differ in shape, `CarrierMismatch` where seeds do; `ForeignLayer` for
     other layers.
     """
-    _expect_count(nodes, 1)
     seeds = arrays(seeds, "a seed")
     leading(seeds, "the seeds", "one for each list")
-    elements, lengths, log_prob, cut, snoc = _grown(coalg, seeds, key, int(nodes))
-    return Lists(Seq(elements, lengths), log_prob, cut, snoc)
+    (elements, lengths, log_prob, cut, missing), names = _grown(coalg, seeds, key, whole("nodes", nodes))
+    return Lists(Seq(elements, lengths), log_prob, cut, Snoc.__name__ in names), jnp.any(missing), names
 
 
-@eqx.filter_jit
+@compiled
 def _heads(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
     ticks = jnp.zeros((max(nodes - 1, 0), 0))
     walk = Walk(Ticking(coalg), _first(seeds), shaped((0,), ticks.dtype), key, name_of(coalg))
@@ -128,7 +130,7 @@ class Ticking(eqx.Module):
         return MooreF(layer.head, lambda _: layer.tail())
 
 
-@eqx.filter_jit
+@compiled
 def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
     growth, weights = trace_all((coalg,), (_first(seeds),), key is not None)
     kinds = {c.constructor for c in growth.candidates}
@@ -150,17 +152,18 @@ def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
             chance, _, below = given.chosen(growth, choice)
             grows = going & jnp.any(choice == jnp.array(longer, jnp.int32))
             element = masked(grows, _element(coalg, growth, given, longer, choice))
-            return (pick(grows, below[0], leaves), grows), (element, grows, jnp.where(going, chance, 0))
+            missing = going & (choice < 0)
+            return (pick(grows, below[0], leaves), grows), (element, grows, jnp.where(going, chance, 0), missing)
 
         begins = jax.tree.leaves(seed), jnp.array(True)
-        (_, cut), (elements, grew, log_prob) = jax.lax.scan(body, begins, numbers)
+        (_, cut), (elements, grew, log_prob, missing) = jax.lax.scan(body, begins, numbers)
         length = jnp.sum(grew, dtype=jnp.int32)
         if Snoc in kinds:  # grown from the last element
             order = jnp.where(numbers < length, length - 1 - numbers, numbers)
             elements = jax.tree.map(lambda x: x[order], elements)
-        return elements, length, log_prob, cut
+        return elements, length, log_prob, cut, missing
 
-    return *jax.vmap(one)(seeds, _keys(key, seeds)), Snoc in kinds
+    return jax.vmap(one)(seeds, _keys(key, seeds)), growth.names
 
 
 def _element(coalg: Any, growth: Growth, given: Given, longer: list[int], choice: Any) -> Any:
@@ -188,8 +191,3 @@ def _keys(key: Any, seeds: Any) -> Any:
     """A key for each seed, or none."""
     count = jax.tree.leaves(seeds)[0].shape[0]
     return None if key is None else jax.vmap(lambda b: jax.random.fold_in(key, b))(jnp.arange(count))
-
-
-def _expect_count(nodes: int, least: int) -> None:
-    if nodes < least:
-        raise CdlError(f"`nodes` is {nodes}: give at least {least}.")

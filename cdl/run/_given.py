@@ -1,0 +1,81 @@
+"""What the compiled forms are given: the data that they read, and the options that apply to it.
+
+| the data            | the options of `fold` and `annotate`                          |
+| ------------------- | ------------------------------------------------------------- |
+| a `Forest`          | `key`, `forward`, `remat`                                     |
+| a `Seq` or `Packed` | `key`, `forward`, `remat`, `unroll`, `hoist`, `bulk`          |
+| the same, a monoid  | `how`                                                         |
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._errors import CdlError
+from ..functor import Base, Monoid
+from ..functor._given import described
+from .forests._forest import Forest
+from .forests._pack import Corpus
+from .lists._seq import Seq
+from .lists._seq_packed import Packed
+
+
+UNSET = {"key": None, "forward": False, "remat": None, "unroll": 1, "hoist": None, "bulk": None, "how": None}
+APPLY = {
+    "a `Forest`": ("key", "forward", "remat"),
+    "sequences": ("key", "forward", "remat", "unroll", "hoist", "bulk"),
+    "a `Monoid`": ("how",),
+}
+
+
+def fitting(of: str, alg: Any, data: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given. **Raises:** `CdlError` where one does not apply to what is read."""
+    of_sequences = isinstance(data, Seq | Packed)
+    read = "a `Monoid`" if of_sequences and isinstance(alg, Monoid) else "sequences" if of_sequences else "a `Forest`"
+    given = {name: value for name, value in options.items() if value is not UNSET[name]}
+    for name in given:
+        if name not in APPLY[read]:
+            takes = ", ".join(f"`{option}`" for option in APPLY[read])
+            others = [f"`{other}`" if other == "a" else other for other, names in APPLY.items() if name in names]
+            raise CdlError(
+                f"`{name}` does not apply where `{of}` reads {read}: it is an option for {' and '.join(others)}. Leave "
+                f"it out; the options here are {takes}."
+            )
+    expect_key(given.get("key"))
+    return given
+
+
+def expect_key(key: Any) -> None:
+    """**Raises:** `CdlError` where something else than a key is given as one."""
+    if key is None:
+        return
+    typed = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+    raw = hasattr(key, "dtype") and key.dtype == jnp.uint32 and jnp.ndim(key) == 1
+    if not (typed and jnp.ndim(key) == 0) and not raw:
+        raise CdlError(f"`key` is {described(key)}, and a key comes from JAX: write `key=jax.random.key(0)`.")
+
+
+def expect_forest(of: str, forest: Any, alg: str) -> None:
+    """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
+    comes first."""
+    if isinstance(forest, Forest):
+        return
+    several = isinstance(forest, list | tuple) and forest and all(isinstance(x, Base) for x in forest)
+    if isinstance(forest, Base):
+        write = f"pack the tree, `{of}({alg}, pack(signature, [tree]))`"
+        write += {"fold": ", or read it alone, `cata(alg)(tree)`", "annotate": ", or `decorate(alg)(tree)`"}.get(of, "")
+    elif several:
+        write = f"pack the trees, `{of}({alg}, pack(signature, trees))`"
+    elif isinstance(forest, Corpus):
+        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[range(len(corpus))]`"
+    elif isinstance(forest, Seq | Packed):
+        write = "pack the lists as trees, `pack(ListF, [to_list(xs), …])`"
+    elif callable(forest):
+        write = f"the {dict(alg='algebra', coalg='coalgebra').get(alg, alg)} comes first, `{of}({alg}, forest)`"
+    elif of in ("fold", "annotate"):
+        write = "make a `Forest` of trees with `pack`, and a `Seq` of lists with `Seq.of`"
+    else:
+        write = "make one of trees with `pack`"
+    reads = "a `Forest`, a `Seq` or a `Packed`" if of in ("fold", "annotate") else "a `Forest`"
+    raise CdlError(f"`{of}` reads {reads}, and was given {described(forest)}: {write}.")

@@ -1,0 +1,16 @@
+"""Objects compared by identity."""
+
+from typing import Any
+
+
+class Identity:
+    """One object, equal to itself alone, and kept alive so that no other takes its address."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Identity) and self.of is other.of
+
+    def __hash__(self) -> int:
+        return id(self.of)

@@ -1,0 +1,90 @@
+"""A user's function, traced for many nodes at once: what only runs on one node is refused by a sentence.
+
+| what it does                  | why not                                         | what to write               |
+| ----------------------------- | ----------------------------------------------- | --------------------------- |
+| `if x > 0:`, `float(x)`       | the program is compiled before there is a value | `jnp.where`, `jax.lax.cond` |
+| `np.tanh(x)`                  | NumPy computes at once                          | `jnp.tanh(x)`               |
+| `jax.grad` through a `Many`   | its children are those of many nodes            | `jax.grad` of `fold`        |
+| gives a string, or a function | a value is kept in an array                     | numbers, or `cata`          |
+"""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._errors import CarrierMismatch, CdlError
+from ..algebra._algebra import apply, name_of
+from ..functor._given import described
+
+
+NEEDS_VALUE = (  # what JAX raises where Python or NumPy asks what a traced number is
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+
+
+@contextlib.contextmanager
+def without_values(name: str, where: str) -> Iterator[None]:
+    """Around a call of the function `name`, `where` it is. **Raises:** `CdlError` where it asks for a value."""
+    try:
+        yield
+    except jax.errors.TracerArrayConversionError as error:
+        raise CdlError(
+            f"`{name}` gives NumPy a traced array {where}, and NumPy computes at once, not in the compiled program: "
+            "write `jnp` for `np`."
+        ) from error
+    except ValueError as error:
+        if not str(error).startswith("Linearization failed"):
+            raise
+        raise CdlError(
+            f"`{name}` takes a derivative {where} through a `Many`, which has none inside a case: differentiate the "
+            "compiled form itself, or annotate the field `tuple[X, ...]`."
+        ) from error
+    except NEEDS_VALUE as error:
+        raise CdlError(
+            f"`{name}` asks for the value of a number {where}, as in `if x > 0:` or `float(x)`, and one compiled "
+            "program runs for all nodes, whatever their values: write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`."
+        ) from error
+
+
+def applied(alg: Any, layer: Any, key: Any = None) -> Any:
+    """The algebra at a layer of traced values: `apply`, and numbers in the end.
+
+    **Raises:** `CdlError` where it asks for a value, `CarrierMismatch` where it gives something else than numbers.
+    """
+    name, kind = name_of(alg), type(layer).__name__
+    with without_values(name, f"at `{kind}`"):
+        value = apply(alg, layer, key)
+    for x in jax.tree.leaves(value):
+        if not is_number(x):
+            raise CarrierMismatch(
+                f"`{name}` gives {described(x)} at `{kind}`, and a compiled carrier is made of numbers and arrays: "
+                "number the values, or read one tree at a time with `cata`."
+            )
+    return value
+
+
+def is_number(x: Any) -> bool:
+    """Whether a leaf is a number or an array of numbers, or of keys."""
+    if isinstance(x, bool | int | float | complex | jax.Array):
+        return True
+    kind = getattr(x, "dtype", None)
+    return kind is not None and (jnp.issubdtype(kind, jnp.number) or jnp.issubdtype(kind, jnp.bool_))
+
+
+@contextlib.contextmanager
+def reverse_only(of: str, instead: str) -> Iterator[None]:
+    """Around a reverse rule. **Raises:** `CdlError` where forward mode meets it. `instead`: what to write."""
+    try:
+        yield
+    except TypeError as error:
+        if "custom_vjp" not in str(error) or "jvp" not in str(error):
+            raise
+        raise CdlError(
+            f"forward-mode differentiation (`jax.jvp`, `jax.jacfwd`) goes through `{of}`, which has a rule for reverse "
+            f"mode alone: {instead}."
+        ) from error

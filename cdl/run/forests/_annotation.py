@@ -1,0 +1,179 @@
+"""Annotations of payloads: what number each leaf of one is to be.
+
+| the annotation                                      | what it asks for                                   |
+| --------------------------------------------------- | -------------------------------------------------- |
+| `bool`, `int`, `float`, `complex`, `Float[Array, …]`| a kind of number                                   |
+| `Float32[Array, …]`, `np.float32`, `NDArray[…]`     | that very type                                     |
+| `float | None`, `int | float`                       | any of these                                       |
+| `tuple[int, float]`, `dict[str, int]`, a dataclass  | for each leaf inside what is annotated there       |
+| a type variable, `Array`, anything else             | nothing                                            |
+"""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, get_args, get_origin, Literal, Never, TypeVar, Union
+
+import jax.numpy as jnp
+import numpy as np
+import typing_extensions
+from jax.tree_util import DictKey, GetAttrKey, SequenceKey
+
+
+KINDS = {"b": "booleans", "u": "unsigned integers", "i": "integers", "f": "floats", "c": "complex numbers"}
+_PYTHON = {bool: "b", int: "i", float: "f", complex: "c"}
+_ABSTRACT: dict[Any, str] = {
+    np.generic: "buifc",
+    np.number: "uifc",
+    np.integer: "ui",
+    np.signedinteger: "i",
+    np.unsignedinteger: "u",
+    np.inexact: "fc",
+    np.floating: "f",
+    np.complexfloating: "c",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """The kinds of number that an annotation allows, all where it names none, and the type where it names one."""
+
+    kinds: str = ""
+    exact: Any = None
+
+    def __str__(self) -> str:
+        return " or ".join(KINDS[kind] for kind in self.kinds)
+
+
+def asked(annotation: Any) -> Asked:
+    """What an annotation asks of one number, or of one array."""
+    a = plain(annotation)
+    origin, args = get_origin(a), get_args(a)
+    if origin in (Union, types.UnionType):
+        return _either(asked(x) for x in args if x not in (None, type(None)))
+    if origin is Literal:
+        return _either(asked(type(x)) for x in args if x is not None)
+    if origin is np.ndarray:
+        return asked(get_args(args[1])[0]) if get_args(args[1]) else Asked()
+    if origin in (tuple, list) and args:  # an array stands for them all
+        return _either(asked(x) for x in args if x is not Ellipsis)
+    if not isinstance(a, type):
+        return Asked()
+    named = getattr(a, "dtypes", None)
+    if isinstance(named, list | tuple):  # jaxtyping
+        return _either(map(_of_name, named))
+    dtype = getattr(a, "dtype", None)
+    if isinstance(dtype, np.dtype):  # `jnp.float32`
+        return _of_type(dtype)
+    if a in _ABSTRACT:
+        return Asked(_ABSTRACT[a])
+    if issubclass(a, np.generic):
+        return _of_type(np.dtype(a))
+    return Asked(next((kind for python, kind in _PYTHON.items() if issubclass(a, python)), ""))
+
+
+def kind_of(dtype: Any) -> str:
+    """The kind of a type of numbers; nothing for any other."""
+    kinds = {"b": jnp.bool_, "u": jnp.unsignedinteger, "i": jnp.signedinteger, "f": jnp.floating}
+    return next((k for k, of in {**kinds, "c": jnp.complexfloating}.items() if jnp.issubdtype(dtype, of)), "")
+
+
+def inside(annotation: Any, key: Any) -> Any:
+    """What is annotated at a key of a pytree; `Never` where an annotation says that there is nothing inside."""
+    a = plain(annotation)
+    origin, args = get_origin(a), get_args(a)
+    if origin in (Union, types.UnionType):
+        found = [x for x in (inside(member, key) for member in args) if x is not Never]
+        return Any if Any in found else Union[tuple(found)] if found else Never
+    kind = origin or a
+    if a is None or a is type(None) or (asked(a).kinds and kind not in (tuple, list)):
+        return Never
+    if not isinstance(kind, type):
+        return Any
+    match key:
+        case SequenceKey(idx=i) if kind is tuple and args and args[-1] is not Ellipsis:
+            return args[i] if i < len(args) else Never
+        case SequenceKey() if args and issubclass(kind, Iterable):
+            return args[0]
+        case DictKey() if len(args) == 2 and issubclass(kind, Mapping):
+            return args[1]
+        case DictKey(key=name):
+            return _hints(kind).get(name, Any)
+        case GetAttrKey(name=name):
+            return _applied(
+                _hints(kind).get(name, Any), dict(zip(getattr(kind, "__parameters__", ()), args, strict=False))
+            )
+        case _:
+            return Any
+
+
+def admits_none(annotation: Any) -> bool:
+    """Whether `None` is a value of an annotation, as far as can be said."""
+    a = plain(annotation)
+    origin, args = get_origin(a), get_args(a)
+    if origin in (Union, types.UnionType):
+        return any(map(admits_none, args))
+    if origin is Literal:
+        return None in args
+    kind = origin or a
+    try:
+        return not isinstance(kind, type) or isinstance(None, kind) or kind is Any
+    except TypeError:  # a protocol, say, that is not for run time
+        return True
+
+
+def plain(annotation: Any) -> Any:
+    """An annotation without the names that it goes by; `Any` for a type variable."""
+    while True:
+        origin = get_origin(annotation)
+        if isinstance(annotation, TypeVar):
+            return Any
+        if origin is Annotated:
+            annotation = get_args(annotation)[0]
+        elif isinstance(annotation, _ALIASES):
+            annotation = annotation.__value__
+        elif isinstance(origin, _ALIASES):
+            annotation = _applied(
+                origin.__value__, dict(zip(origin.__type_params__, get_args(annotation), strict=False))
+            )
+        elif hasattr(annotation, "__supertype__"):
+            annotation = annotation.__supertype__
+        else:
+            return annotation
+
+
+_ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
+
+
+def _either(members: Iterable[Asked]) -> Asked:
+    found = list(members)
+    exact = {x.exact for x in found}
+    kinds = "".join(k for k in KINDS if any(k in x.kinds for x in found)) if all(x.kinds for x in found) else ""
+    return Asked(kinds, exact.pop() if len(exact) == 1 else None)
+
+
+def _of_name(name: Any) -> Asked:
+    try:
+        return _of_type(jnp.dtype(name))
+    except TypeError:
+        return Asked()
+
+
+def _of_type(dtype: Any) -> Asked:
+    return Asked(kind_of(dtype), dtype)
+
+
+def _hints(kind: type[Any]) -> dict[str, Any]:
+    try:
+        return typing_extensions.get_type_hints(kind)
+    except Exception:  # whatever a string in an annotation may do, it then tells nothing
+        return {}
+
+
+def _applied(annotation: Any, arguments: dict[Any, Any]) -> Any:
+    """An annotation with types for its type variables."""
+    if isinstance(annotation, TypeVar):
+        return arguments.get(annotation, annotation)
+    own = getattr(annotation, "__parameters__", ()) if get_origin(annotation) is not None else ()
+    return annotation[tuple(arguments.get(p, p) for p in own)] if own and arguments else annotation

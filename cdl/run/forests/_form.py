@@ -1,0 +1,114 @@
+"""Forms: what a payload is but for its numbers, and where in a constructor each of these is."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Never
+
+import jax
+from jax.tree_util import keystr, tree_flatten_with_path
+
+from ..._errors import PayloadMismatch
+from ...functor._read import layout
+from ...functor.poly import Const, ListOf, Maybe, name, Poly, Product, Record
+from ._annotation import admits_none, inside
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """The structure of a payload that is not one number or array."""
+
+    structure: Any
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Form):
+            return False
+        try:
+            return bool(self.structure == other.structure)
+        except Exception as e:  # whatever the comparison of a fixed part may do
+            raise PayloadMismatch(
+                f"payloads with the fixed parts {self} and {other} cannot be compared: keep arrays in fields that are "
+                "not static, and give the others an `==` that is true or false."
+            ) from e
+
+    def __hash__(self) -> int:
+        try:
+            return hash(self.structure)
+        except TypeError as e:
+            raise PayloadMismatch(f"a payload with the fixed part {self} cannot be hashed ({e}).") from e
+
+    @property
+    def leaves(self) -> int:
+        """How many numbers and arrays there are."""
+        return int(self.structure.num_leaves)
+
+    def filled(self, leaves: list[Any]) -> Any:
+        """The payload with these numbers and arrays."""
+        return jax.tree.unflatten(self.structure, leaves)
+
+    def __str__(self) -> str:
+        return str(self.structure).removeprefix("PyTreeDef(").removesuffix(")")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a number is, as an error names it, and what is annotated there."""
+
+    name: str
+    annotation: Any
+
+
+def places(constructor: type[Any], shape: tuple[Any, ...], payload: list[Any]) -> list[Place]:
+    """The place of every number of a payload, in order, from one payload of this shape.
+
+    **Raises:** `PayloadMismatch` where a number is, or `None`, and the annotation says otherwise.
+    """
+    rest = iter(payload)
+    found: list[Place] = []
+    for where, annotation, form in _payloads(layout(constructor), constructor.__name__, iter(shape)):
+        if form is None:
+            next(rest)
+            found.append(Place(where, annotation))
+            continue
+        value = form.filled([next(rest) for _ in range(form.leaves)])
+        for path, x in tree_flatten_with_path(value, is_leaf=lambda x: x is None)[0]:
+            at = _at(where, annotation, path)
+            if x is not None:
+                found.append(at)
+            elif not admits_none(at.annotation):
+                raise PayloadMismatch(
+                    f"`{at.name}` is annotated `{name(at.annotation)}` and holds `None`: give it a value, or annotate "
+                    f"`{name(at.annotation)} | None`."
+                )
+    return found
+
+
+def _at(where: str, annotation: Any, path: tuple[Any, ...]) -> Place:
+    """The place at a path inside a field."""
+    for i, key in enumerate(path):
+        below = inside(annotation, key)
+        if below is Never:
+            outer, inner = where + keystr(path[:i]), where + keystr(path[: i + 1])
+            raise PayloadMismatch(
+                f"`{outer}` is annotated `{name(annotation)}`, and there is an `{inner}`: annotate what it holds."
+            )
+        annotation = below
+    return Place(where + keystr(path), annotation)
+
+
+def _payloads(term: Poly, where: str, shape: Iterator[Any]) -> Iterator[tuple[str, Any, Form | None]]:
+    """Every payload of a layer of this shape: where it is, its annotation and its form."""
+    match term:
+        case Const(of):
+            yield where, of, next(shape, None)
+        case Record(_, names, factors):
+            for field, factor in zip(names, factors, strict=True):
+                yield from _payloads(factor, f"{where}.{field}", shape)
+        case Product(factors):
+            for i, factor in enumerate(factors):
+                yield from _payloads(factor, f"{where}[{i}]", shape)
+        case Maybe(of):
+            if next(shape):
+                yield from _payloads(of, where, shape)
+        case ListOf(of):
+            for i in range(next(shape)):
+                yield from _payloads(of, f"{where}[{i}]", shape)

@@ -4,7 +4,7 @@
 #   make pages                 the code of every page       make first-network-full    every seed of every model
 #   make test-slow             what takes minutes           make tutorials             render the scripts as pages
 #   make check                 format, lint, types          make bench                 time it against its peers
-#   make docs                  the site, in site/
+#   make docs                  the site, in site/           make fuzz                  random programs, for ten minutes
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -18,7 +18,7 @@ RUN := $(VENV)/bin/python
 # A Python of an environment that is active, or a PYTHONPATH, is not to be seen in this one.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: test pages test-slow check format lint mypy pyright planted docs first-network first-network-full tutorials bench
+.PHONY: test pages test-slow fuzz check format lint mypy pyright planted docs first-network first-network-full tutorials bench
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -26,6 +26,10 @@ test pages test-slow: $(VENV)/.has-test
 
 pages: MARKED := -m page
 test-slow: MARKED := -m slow
+
+# ARGS="--seconds 3600 --seed 3": how long it goes on, and where it begins. What fails is printed as a program.
+fuzz: $(VENV)/.has-test
+	PYTHONPATH=tests $(RUN) -m fuzz $(ARGS)
 
 check: format lint mypy pyright planted
 

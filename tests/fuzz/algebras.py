@@ -116,7 +116,8 @@ class Algebra:
         if self.style == "hash":
             return [f"h = mix(h, bits({x}))"]
         if self.style == "number":
-            return [f"h = h + {self._k(place)} * {x}"] if kind[0] == "py" and kind[1] != "bool" else []
+            small = x if kind == ("py", "float") else f"({x} % 7)"
+            return [f"h = h + {self._k(place)} * {small}"] if kind[0] == "py" and kind[1] != "bool" else []
         if self.raw and kind == ("py", "float"):
             return [f"h = h + self.w['{place}'][0] * {x}"]
         return [f"h = h + self.w['{place}'][0] * number({x}).astype(h.dtype)"]

@@ -84,10 +84,11 @@ class Case:
         return sum(1 for t in self.trees for _ in trees.nodes(t))
 
     @property
-    def low(self) -> bool:
-        """Whether there are floats of 16 bits."""
-        kinds = [self.lists.dtype, *map(str, self.lists.elements)] if self.lists else self.algebra.dtypes
-        return any("float16" in d for d in kinds)
+    def coarsest(self) -> str:
+        """The type with the fewest digits of those that its numbers go through."""
+        given = [self.lists.dtype, *map(str, self.lists.elements)] if self.lists else [*self.algebra.dtypes]
+        text = " ".join(given if self.lists or self.transform == "value" else [*given, self.family.text])
+        return next((d for d in ("bfloat16", "float16", "float32") if d in text), "float64" if self.x64 else "float32")
 
     def _of_trees(self) -> str:
         terms = {c.name: c.terms for c in self.family.constructors}

@@ -211,7 +211,8 @@ def _steps(family: Family, algebra: Algebra) -> str:
     dtype = algebra.dtypes[0]
     names = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields] or ["none"]
     made = [
-        f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(algebra.one, 2)})' for s in range(family.sorts)
+        f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(algebra.one, 2)})'
+        for s in range(family.sorts)
     ]
     kind = "int" if algebra.raw else f'"{dtype}"'
     tops = f"(jnp.arange(D * len(TREES)).reshape(-1, D) % 5 / 4).astype({kind})"

@@ -48,12 +48,28 @@ def run(case: Case) -> Verdict:
         return _run(case)
 
 
-def _run(case: Case) -> Verdict:
-    names = dict(
+def traced(case: Case) -> Verdict:
+    """Whether the compiled form is traced, or refuses: it is not compiled, and nothing is compared."""
+    with jax.enable_x64(case.x64), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        names = made(case)
+        _, e, where = outcome(lambda: eqx.filter_eval_shape(names["COMPILED"](names["compiled"]), names["PARAMS"]))
+    if e is None:
+        return Verdict("equal")
+    return Verdict("refused" if isinstance(e, cdl.CdlError) else "failure", message(e), where)
+
+
+def made(case: Case) -> dict[str, Any]:
+    """The names of a program that has run as far as its functions."""
+    names: dict[str, Any] = dict(
         __name__="fuzzed", eqx=eqx, jax=jax, jnp=jnp, jr=jr, jaxtyping=jaxtyping, np=np, Success=Success, cdl=cdl
     )
+    exec(compile(GIVEN + case.body, "<case>", "exec"), names)
+    return names
+
+
+def _run(case: Case) -> Verdict:
     try:
-        exec(compile(GIVEN + case.body, "<case>", "exec"), names)
+        names = made(case)
     except cdl.CdlError as e:
         return Verdict("refused", message(e), str(e))
     except Exception as e:
@@ -70,7 +86,7 @@ def _run(case: Case) -> Verdict:
         return Verdict("failure", f"only plain recursion raises: {message(plain[1])}", plain[2])
     if compiled[1] is not None:
         return Verdict("failure", f"{case.form}, {case.transform} raises {message(compiled[1])}", compiled[2])
-    tolerance = max(TOLERANCES["bfloat16"] if case.low else 0, TOLERANCES["float64" if case.x64 else "float32"])
+    tolerance = TOLERANCES[case.coarsest]
     if differs := difference(compiled[0], plain[0], tolerance):
         return Verdict("failure", f"{case.form}, {case.transform} differs: {kind_of(differs)}", differs)
     by_cdl = outcome(lambda: plainly(names["by_cdl"])(names["PARAMS"]))

@@ -3,19 +3,20 @@
 A failure prints its program, as it was drawn; `make fuzz ARGS="--seed 3 --seconds 1"` prints a smaller one.
 """
 
+import inspect
 import random
 from collections import Counter
 from dataclasses import replace
 
 import jax
 import pytest
-from fuzz import cases, cells, families, forms, growth, judge, lists, payloads, table
+from fuzz import cases, cells, families, forms, growth, judge, lists, parts, payloads, table
 from fuzz.algebras import CARRIERS, REDUCTIONS
 from fuzz.shrink import shrink
 from fuzz.trees import nodes
 
 
-SEEDS = (1, 4, 7, 11, 12, 20, 21, 25)
+SEEDS = (1, 4, 7, 11, 20, 21, 25)
 
 
 def holds(case, of=judge.run):
@@ -49,8 +50,8 @@ def test_compiled_forms_of_many_random_families_agree_with_their_definitions(fir
 
 
 def test_everything_that_there_is_to_draw_is_drawn():
-    every = [case for seed in range(900) for case in drawn(seed)]
-    text = "\n".join(case.body for case in every[::5])
+    every = [case for seed in range(600) for case in drawn(seed)]
+    text = "\n".join(case.body for case in every[::4])
     assert {case.form for case in every} == {*forms.FORMS, *growth.FORMS, *lists.FORMS}
     assert {case.transform for case in every} == {*cases.TRANSFORMS}
     assert {case.family.sorts for case in every} == {1, 2, 3, 4}
@@ -88,7 +89,10 @@ def test_what_is_found_is_made_smaller():
     """Of a tree that fails where it has a `Many` with a child, that node and its child are left."""
     kinds = lambda case: {c.name: c.terms for c in case.family.constructors}
     fails = lambda case: any(
-        t[0] == "many" and x for tree in case.trees for n in nodes(tree) for x, t in zip(n.fields, kinds(case)[n.name])
+        term[0] == "many" and value
+        for tree in case.trees
+        for node in nodes(tree)
+        for value, term in zip(node.fields, kinds(case)[node.name], strict=True)
     )
     case = next(c for seed in range(99) for c in drawn(seed) if not c.lists and len(c.trees) > 4 and fails(c))
     small = shrink(case, fails, 20)
@@ -108,7 +112,10 @@ def apart(make, names, of=judge.run):
     pytest.fail("\n".join(f"{n}: {v.why}" for n, v in alone.items() if v.kind != "equal") or "only together")
 
 
-@pytest.mark.parametrize("place", table.PLACES)
+SLOW_PLACES = [pytest.param(p, marks=pytest.mark.slow) for p in ("Two.f0", "Two.f1", "Row.f0")]
+
+
+@pytest.mark.parametrize("place", ["One.f0", "Some.f0", "Some.f0'", *SLOW_PLACES])
 def test_each_cell_is_traced_at_each_place(place):
     apart(lambda names: table.case("fold", "value", {place: names}), table.NO_KEY, judge.traced)
 
@@ -118,8 +125,9 @@ def test_each_cell_is_traced_backwards_inside_of_map():
 
 
 @pytest.mark.parametrize("form", ["annotate", "inherit", "follow", "refold"])
-def test_each_cell_is_traced_in_other_forms(form):
-    apart(lambda names: table.case(form, "value", {"One.f0": names}), table.NO_KEY, judge.traced)
+def test_cells_are_traced_in_other_forms(form):
+    some = table.NO_KEY[::3]
+    apart(lambda names: table.case(form, "value", {"One.f0": names}), some, judge.traced)
 
 
 @pytest.mark.parametrize("form", ["seq", "run"])
@@ -135,9 +143,9 @@ def test_cells_without_a_gradient_agree_at_each_place():
     apart(lambda names: table.case("fold", "value", dict.fromkeys(table.PLACES, names)), tuple(cells.FORWARD))
 
 
-@pytest.mark.parametrize("name", cells.KEYED)
-def test_cells_with_a_key_agree_at_each_place(name):
-    assert holds(table.case("fold", "value", dict.fromkeys(table.PLACES, (name,)), keyed=True)) == "equal"
+def test_cells_with_a_key_agree_at_some_places():
+    at = {p: (name,) for p, name in zip(table.PLACES, 2 * tuple(cells.KEYED), strict=True)}
+    assert holds(table.case("fold", "value", at, keyed=True)) == "equal"
 
 
 @pytest.mark.slow
@@ -160,7 +168,7 @@ def test_each_cell_agrees_on_lists_with_its_gradient(form):
 
 def test_the_table_has_every_function_of_jax_nn():
     aside = {"initializers", "scaled_matmul", "scaled_dot_general", "get_scaled_dot_general_config"}
-    found = " ".join(cells.FUNCTIONS.values()) + cells.PARTS["attending"]
+    found = " ".join(cells.FUNCTIONS.values()) + inspect.getsource(parts.attending)
     assert {n for n in dir(jax.nn) if not n.startswith("_") and f"jax.nn.{n}" not in found} <= aside
 
 

@@ -1,12 +1,12 @@
 """Cases: what is drawn for one comparison, and the program that it stands for."""
 
+import functools
 import inspect
 import random
 import re
 from dataclasses import dataclass, replace
-from typing import Any
 
-from . import algebras, cells, families, forms, growth, helpers, lists, trees, yardstick
+from . import algebras, cells, families, forms, growth, helpers, lists, parts, trees, yardstick
 from .algebras import Algebra
 from .families import Family
 from .lists import Lists
@@ -47,7 +47,7 @@ LEFT = {  # what a form does not have
     "jitted": {"unfold", "unfold_key"},
     "value": {"remat"},
 }
-LISTED = (yardstick, helpers)
+LISTED = (yardstick, helpers, parts)
 
 
 @dataclass(frozen=True)
@@ -108,13 +108,19 @@ class Case:
         return self.lists.text(self.form)
 
 
+@functools.cache
+def _definitions() -> dict[str, str]:
+    """What the texts name, and its source."""
+    every: dict[str, str] = {}
+    for module in LISTED:
+        own = {n: f for n, f in vars(module).items() if callable(f) and inspect.getmodule(f) is module}
+        every |= {n: inspect.getsource(f) for n, f in own.items()}
+    return every
+
+
 def _with_parts(text: str) -> str:
     """The text below the definitions that it names, and those that these name."""
-    every = dict(cells.PARTS)
-    for module in LISTED:
-        every |= {
-            n: inspect.getsource(f) for n, f in vars(module).items() if inspect.getmodule(f) is module and callable(f)
-        }
+    every = _definitions()
     needed: list[str] = []
     todo = [text]
     while todo:

@@ -8,13 +8,11 @@
 | `bucket`           | `fold` of some of the trees in the bucket of all                            |
 | `shard`            | the mean over devices of a number from each one's trees                     |
 | `remat`            | `fold`, with what the reverse pass computes again                           |
-| `inherit`          | `inherited`, with the children's values and without                         |
+| `inherit`          | `inherited` (`descents.py`)                                                 |
 """
 
-from typing import Any
-
-from . import cells
-from .algebras import Algebra, constant
+from . import descents
+from .algebras import Algebra
 from .families import Family
 
 
@@ -22,7 +20,7 @@ COMMON = '''
 several = lambda x: x if isinstance(FAMILY, tuple) else (x,)
 one = lambda x: x if isinstance(FAMILY, tuple) else x[0]
 key_of = lambda t: None if KEY is None else jr.fold_in(KEY, t)
-stack = lambda found: jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) if hasattr(x, "dtype") else x for x in xs]), *found)
+stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(xs), *found)
 
 
 def forest(p):
@@ -129,41 +127,6 @@ def by_cdl(p):
 def plain(p):
     return mean(p, lambda algs, t, key: values(algs, t, SORT, key)[0])
 """
-INHERIT = """
-def compiled(p):
-    given = cdl.annotate(one(p["algs"]), forest(p)) if {values} else None
-    return at_nodes(several(cdl.inherit(one(p["steps"]), forest(p), one(p["tops"]), values=given)))
-
-
-def of_root(p, t):
-    s = SORT[type(TREES[t])]
-    return jax.tree.map(lambda x: x[[SORT[type(t)] for t in TREES[:t]].count(s)], p["tops"][s])
-
-
-def by_cdl(p):
-    found = []
-    for t in range(len(TREES)):
-        s, given = SORT[type(TREES[t])], tree(t, p)
-        if {values}:
-            if len(ALGS) > 1:
-                return plain(p)
-            given = cdl.decorate(*p["algs"])(given)
-        tops = tuple(of_root(p, t) for _ in ALGS)
-        found += heads(several(cdl.inherited(one(p["steps"]), one(tops)))[s](given))
-    return by_sort(found, KINDS)
-
-
-def heads(c):
-    found = [c.head]
-    layer(c.tail, lambda x: found.extend(heads(x)))
-    return found
-
-
-def plain(p):
-    above = (lambda child: values(p["algs"], child, SORT)[0]) if {values} else lambda child: ()
-    found = [v for t in range(len(TREES)) for v in handed(p["steps"], tree(t, p), of_root(p, t), SORT, above)]
-    return by_sort(found, KINDS, list(zip(KINDS, found)))
-"""
 FORMS = ("fold", "annotate", "corpus", "bucket", "shard", "remat", "inherit", "inherit_values")
 
 
@@ -182,7 +145,7 @@ def text(form: str, family: Family, algebra: Algebra, order: tuple[int, ...], fo
         case "shard":
             body = SHARD
         case "inherit" | "inherit_values":
-            body = _steps(family, algebra) + INHERIT.replace("{values}", str(form == "inherit_values"))
+            body = descents.steps(family, algebra) + descents.INHERIT.replace("{values}", str(form == "inherit_values"))
             params = '{"algs": ALGS, "steps": STEPS, "tops": TOPS}'
         case _:
             body = FOLD.replace(
@@ -191,49 +154,7 @@ def text(form: str, family: Family, algebra: Algebra, order: tuple[int, ...], fo
     if form == "corpus":
         pack = f"FOREST = cdl.Corpus(FAMILY, TREES)[{list(order)}]\nTREES = [TREES[i] for i in {list(order)}]"
     if form == "bucket":
-        pack = "BUCKET = cdl.pack(FAMILY, TREES).bucket\nTREES = TREES[1:] or TREES\nFOREST = cdl.pack(FAMILY, TREES, bucket=BUCKET)"
+        pack = "BUCKET = cdl.pack(FAMILY, TREES).bucket\nTREES = TREES[1:] or TREES\n"
+        pack += "FOREST = cdl.pack(FAMILY, TREES, bucket=BUCKET)"
     plain = "" if form.startswith(("inherit", "shard")) else PLAIN
     return "\n".join([key, pack, COMMON, plain, body, f"PARAMS = {params}"])
-
-
-def _steps(family: Family, algebra: Algebra) -> str:
-    """From what a node inherits to what each child does: other weights at each place, and the payload."""
-    lines = []
-    for s in range(family.sorts):
-        lines += [f"class Down{s}(eqx.Module):", "    w: Any", "    cell: Any", "", "    def __call__(self, h, layer):"]
-        lines += ["        match layer:"]
-        for c in family.of(s):
-            payload = ", ".join(n for n, t in c.fields if t[0] == "data")
-            lines += [f"            case {c.name}({', '.join(n for n, _ in c.fields)}):"]
-            lines += [f"                e = number(({payload}{',' if payload else ''}))"]
-            new = ", ".join(_handed(t, n, f"{c.name}.{n}", algebra.raw) for n, t in c.fields)
-            lines += [f"                return {c.name}({new})"]
-    dtype = algebra.dtypes[0]
-    names = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields] or ["none"]
-    made = [
-        f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(algebra.one, 2)})'
-        for s in range(family.sorts)
-    ]
-    kind = "int" if algebra.raw else f'"{dtype}"'
-    tops = f"(jnp.arange(D * len(TREES)).reshape(-1, D) % 5 / 4).astype({kind})"
-    of = f"tuple({tops}[: sum(SORT[type(t)] == s for t in TREES)] for s in range({family.sorts}))"
-    return "\n".join(lines) + f"\n\nSTEPS = ({', '.join(made)},)\nTOPS = {of}\n"
-
-
-def _handed(term: Any, x: str, place: str, raw: bool, depth: int = 0) -> str:
-    """A field of the layer that goes down."""
-    again = lambda t, y, more: _handed(t, y, place, raw, depth * 4 + more + 1)
-    match term:
-        case ("data", _):
-            return x
-        case ("maybe", of):
-            return f"(None if {x} is None else {again(of, x, 0)})"
-        case ("pair", parts):
-            return f"({''.join(again(t, f'{x}[{i}]', i) + ', ' for i, t in enumerate(parts))})"
-        case ("list", of):
-            return f"tuple({again(of, f'y{depth}', 0)} for y{depth} in {x})"
-        case ("many", sort):
-            return f"{x}.map(lambda y: {again(('x', sort), 'y', 0)})"
-    w, k = f"self.w['{place}']", constant(place) % 3 + depth
-    type_ = "" if raw else f".astype({w}.dtype)"
-    return f"self.cell({w}[0] * h + {w}[1] * (e + {k} * number({x})){type_}){type_}"

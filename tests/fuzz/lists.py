@@ -34,7 +34,8 @@ PARAMS = {{"algs": ALGS}}
 LISTS = '''
 stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(xs), *found)
 rows = lambda elements: jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs]), *elements)
-DATA = cdl.{kind}.of([jax.tree.map(np.asarray, rows(xs)) if xs else jax.tree.map(lambda x: np.zeros((0, *jnp.shape(x)), jnp.asarray(x).dtype), LISTS[0][0]) for xs in LISTS])
+nothing = jax.tree.map(lambda x: np.zeros((0, *jnp.shape(x)), jnp.asarray(x).dtype), LISTS[0][0])
+DATA = cdl.{kind}.of([jax.tree.map(np.asarray, rows(xs)) if xs else nothing for xs in LISTS])
 ENDS = {ends}
 
 

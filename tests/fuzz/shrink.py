@@ -1,4 +1,4 @@
-"""A smaller case that fails in the same way: fewer trees, nodes, constructors, fields; simpler cells, types and forms."""
+"""A smaller case that fails in the same way: fewer trees, nodes, constructors and fields; simpler cells and types."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -23,6 +23,8 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 import cdl
 
+from ._letters import letters_of
+
 
 State = Float[Array, " width"]
 Words = tuple[Int[Array, "words time"], Bool[Array, "words prefixes"]]
@@ -48,7 +50,8 @@ class Recogniser(eqx.Module):
 
     def odds(self, word: Int[Array, " time"]) -> Float[Array, " prefixes"]:
         """What it says of each prefix of a word, the empty one first."""
-        outputs, _ = cdl.run(self, self.start, word)
+        count = self.letters.weight.shape[0]
+        outputs, _ = cdl.run(self, self.start, letters_of(count, word))
         return outputs
 
 

@@ -25,6 +25,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import choose, Cons, fold, ListF, MealyF, Nil, run, Seq, StreamF, unfold
 
+from ._letters import letters_of
 from .folding import FromStart, gru
 
 
@@ -80,10 +81,14 @@ class Decoder(eqx.Module):
         return MealyF(step)
 
     def log_prob(self, states: Float[Array, "batch width"], lists: Seq[Letter]) -> Float[Array, " batch"]:
-        """The logarithm of the probability of each list, its end included, from a state each."""
+        """The logarithm of the probability of each list, its end included, from a state each.
+
+        **Raises:** `CdlError` for a letter that is not one of those that it writes.
+        """
         letters, lengths = jnp.asarray(lists.values, jnp.int32), lists.lengths
         edge = jnp.full((letters.shape[0], 1), self.begin, jnp.int32)  # before the first letter, and after the last
         inside = jnp.arange(letters.shape[1])[None] < lengths[:, None]
+        letters = letters_of(self.begin, letters, inside)
         ended = jnp.where(inside, letters, self.begin)
         pairs = jnp.concatenate([edge, ended], 1), jnp.concatenate([ended, edge], 1)
         answers, _ = run(self.forced, states, Seq(pairs, lengths + 1))
@@ -105,7 +110,10 @@ class Seq2Seq(eqx.Module):
 
     def read(self, lists: Seq[Letter]) -> Float[Array, "batch width"]:
         """The state that each list is read to."""
-        return fold(self.reader, Seq(jnp.take(self.letters.weight, lists.values, axis=0), lists.lengths))
+        values, lengths = jnp.asarray(lists.values), jnp.asarray(lists.lengths)
+        inside = jnp.arange(values.shape[1])[None] < lengths[:, None]
+        letters = jnp.where(inside, letters_of(self.writer.begin, values, inside), 0)
+        return fold(self.reader, Seq(jnp.take(self.letters.weight, letters, axis=0), lengths))
 
     def log_prob(self, given: Seq[Letter], wanted: Seq[Letter]) -> Float[Array, " batch"]:
         """The logarithm of the probability of each list that is wanted."""

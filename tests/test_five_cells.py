@@ -12,6 +12,7 @@ import numpy as np
 import optax
 import pytest
 from agreement import close
+from programs import constants, primitives
 
 from cdl import (
     ana,
@@ -185,40 +186,42 @@ def test_the_gradient_of_a_recursive_network_is_the_sum_over_its_copies(name, co
         tied_and_untied(net, tree, (lambda net: fold(net, forest)) if compiled else None)
 
 
-def test_a_program_has_one_copy_of_each_weight_whatever_the_size(getkey):
+def program_of(f, net):
+    """What goes into the program of a function of a network, the weights built into it, and all that it does."""
+    arrays, rest = eqx.partition(net, eqx.is_inexact_array)
+    program = jax.make_jaxpr(lambda arrays: f(eqx.combine(arrays, rest)))(arrays)
+    shapes = [x.shape for x in jax.tree.leaves(arrays)]
+    inside = [c for c in constants(program) if jnp.shape(c) in shapes and jnp.issubdtype(c.dtype, jnp.inexact)]
+    assert [v.aval.shape for v in program.jaxpr.invars] == shapes
+    assert inside == []
+    return primitives(program)
+
+
+def gradient(f):
+    return eqx.filter_grad(lambda net: sum(x.sum() for x in jax.tree.leaves(f(net))))
+
+
+@pytest.mark.parametrize("form", [lambda f: f, gradient], ids=["fold", "gradient"])
+def test_a_program_uses_each_weight_as_often_whatever_the_size(form, getkey):
     net = gru(3, WIDTH, key=getkey())
-    arrays, rest = eqx.partition(net, eqx.is_array)
-
-    def shapes(time):
-        words = Seq(jnp.zeros((1, time, 3)), [time])
-        program = jax.make_jaxpr(lambda arrays: fold(eqx.combine(arrays, rest), words))(arrays)
-        weight = net.cell.weight_hh.shape
-        return [v.aval.shape for v in program.jaxpr.invars], sum(jnp.shape(c) == weight for c in program.consts)
-
-    assert shapes(4) == shapes(32) == ([x.shape for x in jax.tree.leaves(arrays)], 0)
-
-
-def programs_weights(net, trees):
-    """The arrays that go into the program of a fold of trees and of its gradient, and those that are built into it."""
-    arrays, rest = eqx.partition(net, eqx.is_array)
-    forest = pack(TreeF, trees)
-    loss = lambda arrays: sum(x.sum() for x in jax.tree.leaves(fold(eqx.combine(arrays, rest), forest)))
-    program = jax.make_jaxpr(jax.grad(loss))(arrays)
-    sizes = {x.shape for x in jax.tree.leaves(arrays)}
-    inside = [c for c in program.consts if jnp.shape(c) in sizes and jnp.issubdtype(jnp.result_type(c), jnp.inexact)]
-    return [v.aval.shape for v in program.jaxpr.invars], len(inside), len(program.jaxpr.eqns)
+    compiled = lambda time: program_of(form(lambda net: fold(net, Seq(jnp.zeros((1, time, 3)), [time]))), net)
+    assert compiled(5) == compiled(32)
+    assert compiled(5)["dot_general"] > 0
+    unrolled = lambda time: program_of(form(lambda net: cata(net)(to_snoc([jnp.zeros(3)] * time))), net)
+    assert unrolled(10)["dot_general"] > 1.5 * unrolled(5)["dot_general"]  # the count sees a loop written out
 
 
 @pytest.mark.parametrize("name", ["n_ary", *(pytest.param(n, marks=pytest.mark.slow) for n in NETS if n != "n_ary")])
-def test_a_program_of_trees_has_one_copy_of_each_weight_whatever_the_size(name, getkey):
+def test_a_program_of_trees_uses_each_weight_as_often_whatever_the_size(name, getkey):
     net = NETS[name](TreeF, WIDTH, payload={Leaf: 3}, key=getkey())
     leaf = Leaf(jnp.ones(3))
     chain = leaf
     for _ in range(20):
         chain = Fork(chain, leaf)
-    short, long = programs_weights(net, [Fork(leaf, leaf)]), programs_weights(net, [chain])
-    assert short[:2] == long[:2] == ([x.shape for x in jax.tree.leaves(eqx.filter(net, eqx.is_array))], 0)
-    assert short[2] == long[2]
+    bucket = pack(TreeF, [chain]).bucket
+    compiled = lambda tree: program_of(gradient(lambda net: fold(net, pack(TreeF, [tree], bucket=bucket))), net)
+    assert compiled(Fork(leaf, leaf)) == compiled(chain)
+    assert compiled(chain)["dot_general"] > 0
 
 
 def test_a_generator_is_a_loop_of_its_two_maps(getkey):

@@ -9,10 +9,11 @@ from typing import Any, Generic, Never, TypeVar, Union
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 import pytest
 from agreement import agrees
 
-from cdl import Algebra, algebra, Base, pack
+from cdl import Algebra, algebra, Base, cata, fold, pack
 from cdl.run.folds._case import read, Reading
 
 
@@ -123,3 +124,74 @@ def test_stacked_weights_get_each_their_own_gradient(weights):
 def test_weights_shared_by_two_constructors_get_the_sum_of_both_gradients(weights):
     shared = lambda w: reader((w, w), cell(), swapped)
     agrees(pack(PairF, [TREE]), [TREE], weights[0], 1e-4, make=shared)
+
+
+def jitted(scale: Any) -> Callable[[Any], Any]:
+    return jax.jit(lambda x: x * scale)
+
+
+def called_back(scale: Any) -> Callable[[Any], Any]:
+    return lambda x: jax.pure_callback(lambda x: x * np.float32(scale), x, x, vmap_method="sequential")
+
+
+def through_vjp(scale: Any) -> Callable[[Any], Any]:
+    return jax.jit(lambda x: with_vjp(scale)(x) * jnp.asarray(scale))
+
+
+def checkpointed(scale: Any) -> Callable[[Any], Any]:
+    table = jnp.full(3, scale)
+    return jax.checkpoint(lambda x: x * jax.jit(lambda y: y + table)(x))
+
+
+def scanned(scale: Any) -> Callable[[Any], Any]:
+    steps = np.full((2, 3), scale, np.float32)
+    return lambda x: jax.lax.scan(lambda carry, step: (carry * step, None), x, steps)[0]
+
+
+CLOSED = [jitted, called_back, through_vjp, checkpointed, scanned]
+
+
+@pytest.mark.parametrize("close", CLOSED)
+def test_cells_that_differ_in_what_a_function_inside_them_closes_over_are_different(close):
+    """Two programs may look the same in print, and close over other numbers or call other functions."""
+    scale = {"this": jnp.asarray([3.0]), "that": jnp.asarray([70.0])}
+    if close is called_back:
+        scale = {"this": np.asarray(3.0), "that": np.asarray(70.0)}
+    this, that = (cell(close(value[0] if value.ndim else value)) for value in scale.values())
+    alg = reader((jnp.eye(3), jnp.eye(3)), this, that)
+    np.testing.assert_allclose(fold(alg, pack(PairF, [TREE]))[0], cata(alg)(TREE), rtol=1e-4)
+
+
+@pytest.mark.parametrize("close", [jitted, checkpointed, scanned])
+def test_cells_that_close_over_equal_numbers_share_a_program(close):
+    this, that = cell(close(jnp.asarray(3.0))), cell(close(jnp.asarray(3.0)))
+    assert number_of_programs(reader((jnp.eye(3), 2 * jnp.eye(3)), this, that)) == 2
+
+
+def test_numbers_that_compare_equal_and_are_not_the_same_keep_cells_apart():
+    negative = lambda x: 1 / (0 * x + jax.jit(lambda: jnp.asarray(-0.0))())
+    positive = lambda x: 1 / (0 * x + jax.jit(lambda: jnp.asarray(0.0))())
+    alg = reader((jnp.zeros((3, 3)), jnp.zeros((3, 3))), cell(positive), cell(negative))
+    np.testing.assert_array_equal(fold(alg, pack(PairF, [TREE]))[0], cata(alg)(TREE))
+
+
+def test_a_rule_that_wants_symbolic_zeros_or_fails_keeps_cells_apart(weights):
+    def odd(slope: float) -> Callable[[Any], Any]:
+        activation = jax.custom_jvp(lambda x: jnp.maximum(x, 0))
+        activation.defjvp(
+            lambda primals, tangents: (activation(*primals), slope * tangents[0]), symbolic_zeros=slope > 0
+        )
+        return activation
+
+    assert number_of_programs(reader(weights, cell(odd(1.0)), cell(odd(1.0)))) == 3
+
+
+def test_cells_whose_second_derivatives_differ_alone_are_different_programs(weights):
+    def curved(curve: float) -> Callable[[Any], Any]:
+        slope = jax.custom_jvp(lambda x: jnp.cos(x))
+        slope.defjvp(lambda primals, tangents: (jnp.cos(*primals), -curve * jnp.sin(*primals) * tangents[0]))
+        activation = jax.custom_jvp(lambda x: jnp.sin(x))
+        activation.defjvp(lambda primals, tangents: (jnp.sin(*primals), slope(*primals) * tangents[0]))
+        return activation
+
+    assert number_of_programs(reader(weights, cell(curved(1.0)), cell(curved(2.0)))) == 3

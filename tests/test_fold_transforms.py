@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import pytest
 from agreement import close
+from programs import primitives
 
 from cdl import Algebra, cata, Corpus, fold, Fork, Leaf, Many, Node, pack, RoseF, TreeF
 
@@ -82,16 +83,6 @@ def test_batches_of_a_corpus_run_in_one_program(getkey):
         step(alg, corpus[rng.sample(range(10), 3)])
 
 
-def count(jaxpr: Any) -> int:
-    """The equations of a jaxpr and of all those within it."""
-    return len(jaxpr.eqns) + sum(count(j) for eqn in jaxpr.eqns for j in jax.tree.leaves(inner(eqn.params)))
-
-
-def inner(params: Any) -> list[Any]:
-    found = jax.tree.leaves(params, is_leaf=lambda x: hasattr(x, "eqns") or hasattr(x, "jaxpr"))
-    return [x if hasattr(x, "eqns") else x.jaxpr for x in found if hasattr(x, "eqns") or hasattr(x, "jaxpr")]
-
-
 @pytest.mark.parametrize("function", [loss, eqx.filter_grad(loss)], ids=["value", "gradient"])
 def test_the_program_does_not_grow_with_depth_or_with_trees(function, getkey):
     alg = Reader(getkey())
@@ -102,7 +93,7 @@ def test_the_program_does_not_grow_with_depth_or_with_trees(function, getkey):
     bucket = dataclasses.replace(pack(TreeF, few).bucket, nodes=4096)
     forests = [few, few * 30, [*few, deep], [deep] * 9]
     sized = [pack(TreeF, f, bucket=bucket) for f in forests]
-    sizes = {count(eqx.filter_make_jaxpr(function)(alg, forest)[0].jaxpr) for forest in sized}
+    sizes = {primitives(eqx.filter_make_jaxpr(function)(alg, forest)[0]).total() for forest in sized}
     assert len(sizes) == 1
     assert 50 < sizes.pop() < 5_000
 

@@ -1,5 +1,6 @@
 """How likely trees are under a coalgebra: `follow` beside `likelihood`, and `likelihood` beside `ana`."""
 
+from collections import Counter
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -100,17 +101,30 @@ def small(levels):
     return choose(scores, Leaf(levels), Fork(levels - 1, levels - 1))
 
 
-def test_the_likelihoods_of_all_trees_that_can_be_grown_sum_to_one():
+def all_small() -> list[Any]:
+    """Every tree that `small` grows from 2."""
     leaf = Leaf(0)
     every = [leaf, Fork(leaf, leaf)]
-    every = [leaf, *(Fork(a, b) for a in every for b in every)]
-    assert sum(float(jnp.exp(likelihood(small, jnp.array(2))(tree))) for tree in every) == pytest.approx(1.0)
+    return [leaf, *(Fork(a, b) for a in every for b in every)]
+
+
+def test_the_likelihoods_of_all_trees_that_can_be_grown_sum_to_one():
+    assert sum(float(jnp.exp(likelihood(small, jnp.array(2))(tree))) for tree in all_small()) == pytest.approx(1.0)
 
 
 def test_a_tree_is_grown_as_often_as_it_is_likely():
-    seed, many = jnp.array(1), 150
-    leaves = sum(isinstance(ana(small, key=jr.key(i))(seed), Leaf) for i in range(many))
-    assert leaves / many == pytest.approx(float(jnp.exp(likelihood(small, seed)(Leaf(0)))), abs=0.12)
+    """Pearson's test: of a sum of squares with four degrees of freedom, one in a thousand is above 18.47."""
+    many, seed = 150, jnp.array(2)
+    grown = Counter(outline(ana(small, key=jr.key(i))(seed)) for i in range(many))
+    expected = {outline(tree): many * float(jnp.exp(likelihood(small, seed)(tree))) for tree in all_small()}
+    assert len(expected) == 5
+    assert sum((grown[tree] - often) ** 2 / often for tree, often in expected.items()) < 18.47
+    assert grown.total() == sum(grown[tree] for tree in expected)
+
+
+def outline(tree: Any) -> Any:
+    """A tree without its labels."""
+    return () if isinstance(tree, Leaf) else (outline(tree.left), outline(tree.right))
 
 
 @pytest.mark.parametrize(

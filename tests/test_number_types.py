@@ -317,6 +317,48 @@ def test_the_greatest_of_what_is_no_number_is_none_in_both_forms():
     assert np.isnan(slow).all()
 
 
+@pytest.mark.parametrize(
+    ("sign", "reckon"),
+    [
+        (r"`\+` meets truth values in `count`, at `Fork`", lambda a, b: a + b),
+        (r"`\*` meets truth values in `count`, at `Fork`", lambda a, b: a * b),
+        (r"`~` meets truth values in `count`, at `Fork`", lambda a, b: ~a),
+        (r"`count` reckons with truth values at `Fork`", lambda a, b: a - b),
+    ],
+)
+def test_arithmetic_on_truth_values_is_refused_where_python_and_arrays_differ(sign, reckon):
+    @algebra
+    def count(layer: TreeF[float, Any]) -> Any:
+        match layer:
+            case Leaf(label):
+                return label > 0
+            case Fork(left, right):
+                return reckon(left, right)
+
+    tree = Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(-1.0)))
+    with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=sign):
+        fold(count, pack(TreeF, [tree]))
+    labels = algebra(lambda layer: layer.label if isinstance(layer, Leaf) else layer.left + layer.right)
+    with pytest.raises(CdlError, match=r"`\+` meets truth values"):
+        fold(labels, pack(TreeF, [Fork(Leaf(True), Leaf(True))]))
+
+
+def test_logic_on_truth_values_and_sums_of_them_as_numbers_are_as_in_the_definition():
+    def counting(leaf: Any, both: Any) -> Any:
+        return algebra(lambda x: leaf(x.label) if isinstance(x, Leaf) else both(x.left, x.right))
+
+    trees = [Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(-1.0))), Leaf(3.0)]
+    with jax.numpy_dtype_promotion("standard"):
+        for leaf, both in [
+            (lambda x: x > 0, lambda a, b: (a | b) ^ (a & b)),
+            (lambda x: x > 0, jnp.logical_xor),
+            (lambda x: 1 * (x > 0), lambda a, b: 2 * a + b),
+            (lambda x: (x > 0) + 1, lambda a, b: a - b),
+        ]:
+            alg = counting(leaf, both)
+            assert fold(alg, pack(TreeF, trees)).tolist() == [cata(alg)(tree) for tree in trees]
+
+
 def test_a_gradient_taken_inside_a_case_through_a_many_is_refused_by_name():
     alg = bushes(lambda kids: jax.grad(lambda s: kids.map(lambda x: jnp.sin(s * x)).sum(0.0))(2.0))
     with pytest.raises(CdlError, match=r"`read` takes a derivative at `Twig` through a `Many`"):

@@ -299,6 +299,18 @@ def test_a_cell_that_was_run_again_is_told_of(cells, run):
         run(*cells)
 
 
+def test_a_constructor_that_an_algebra_does_not_read_is_refused_as_by_its_definition():
+    @algebra
+    def lazy(layer: Number) -> Any:
+        return jnp.asarray(layer.value) if isinstance(layer, Number) else jnp.int32(99)
+
+    tree, message = Next(Number(1)), r"`Next` of `Numbered` is no constructor of the signature of `Numbered` \(Number\)"
+    with pytest.raises(ForeignLayer, match=message):
+        cata(lazy)(tree)
+    with pytest.raises(ForeignLayer, match=message):
+        fold(lazy, pack(NumberedF, [tree]))
+
+
 def test_what_is_made_after_is_read_as_ever(cells):
     _, after = cells
     assert fold(after.said, pack(after.ExF, [after.Ad(after.Li(1.0), after.Li(2.0))])).tolist() == [3.0]

@@ -87,7 +87,7 @@ class Incomparable:
         return 0
 
 
-Identifier = NewType("Identifier", int)
+Share = NewType("Share", float)
 PairOf = typing_extensions.TypeAliasType("PairOf", tuple[A, A], type_params=(A,))
 
 
@@ -173,7 +173,8 @@ def spans(forest: Any) -> Any:
         (int | float, [1, 2], "int32"),
         (int | float, [1, 2.5], "float32"),
         (Annotated[float, "a note"], [1], "float32"),
-        (Identifier, [1], "int32"),
+        (Share, [1], "float32"),
+        (float | A, [1], "int32"),
         (Literal[1, 2], [2], "int32"),
         (Colour, [Colour.BLUE], "int32"),
         (Sequence[int], [np.array([1, 2])], "int32"),

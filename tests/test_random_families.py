@@ -50,17 +50,18 @@ def packed_digest(sort: int) -> Any:
 def test_each_node_is_packed_with_its_sort_its_place_and_its_parent(seed):
     signature, _, trees, roots = family(seed)
     forest = pack(signature, trees)
-    row = np.asarray(forest.row)
+    row, sort_of, above, child, owner = map(
+        np.asarray, (forest.row, forest.sort, forest.above, forest.child, forest.owner)
+    )
     for t, (tree, root) in enumerate(zip(trees, roots, strict=True)):
         nodes = flat(tree, root)
         rows = row[forest.nodes(t)]
-        assert forest.sort[rows].tolist() == [sort for sort, _ in nodes]
+        assert sort_of[rows].tolist() == [sort for sort, _ in nodes]
         number = {id(node): r for (_, node), r in zip(nodes, rows, strict=True)}
         for _, node in nodes:
-            below = [number[id(child)] for _, _, child in children(node)]
-            edges = np.asarray(forest.above)[below]
-            assert np.asarray(forest.child)[edges].tolist() == below
-            assert set(np.asarray(forest.owner)[edges].tolist()) <= {number[id(node)]}
+            below = [number[id(x)] for _, _, x in children(node)]
+            assert child[above[below]].tolist() == below
+            assert set(owner[above[below]].tolist()) <= {number[id(node)]}
     for sort, rows in enumerate(forest.roots):
         assert rows.tolist() == [row[forest.nodes(t).start] for t, root in enumerate(roots) if root == sort]
 

@@ -134,9 +134,14 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
             f"a `{tag_name(tag(type(tree)))}` (`{type(tree).__name__}`) stands at a place of sort {sort}, which is "
             f"`{signature_name(wanted)}`: give the sorts in the order of the tuple in `Base[T, tuple[…]]`."
         )
-    raise ForeignLayer(
-        f"`{type(tree).__name__}` of `{tag_name(tag(type(tree)))}` is no constructor of the signature{_among(wanted)}."
-        f"{anew([type(tree)], wanted or ())}"
+    raise ForeignLayer(foreign(type(tree), wanted))
+
+
+def foreign(kind: type[Any], wanted: tuple[type[Any], ...] | None) -> str:
+    """What an error says of a constructor that is not one of those that an algebra says it reads."""
+    return (
+        f"`{kind.__name__}` of `{tag_name(tag(kind))}` is no constructor of the signature{_among(wanted)}."
+        f"{anew([kind], wanted or ())}"
     )
 
 

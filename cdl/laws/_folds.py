@@ -132,9 +132,7 @@ def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) 
 def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float = 0.0) -> None:
     """That `decorate` keeps at each node the fold of the tree below it. **Raises:** `LawBroken`."""
     kept = _reader(lambda layer: Cofree(alg(fmap(_head, layer)), layer))
-    decorated = by(alg)(tree)
-    hold("`decorate α = cata ⟨α ∘ F head, id⟩`", decorated, cata(kept)(tree), tolerance)
-    hold("`head ∘ decorate α = cata α`", decorated.head, cata(alg)(tree), tolerance)
+    hold("`decorate α = cata ⟨α ∘ F head, id⟩`", by(alg)(tree), cata(kept)(tree), tolerance)
 
 
 def _reader(read: Callable[[Any], Any]) -> Algebra[Any, Any]:

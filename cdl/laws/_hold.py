@@ -58,7 +58,7 @@ def _same(x: Any, y: Any, tolerance: float) -> bool:
     if tolerance == 0 or not (_inexact(a) or _inexact(b)):
         return bool(np.all((a == b) | ((a != a) & (b != b))))  # the same number, or neither is one
     with np.errstate(invalid="ignore"):
-        close = (a == b) | (np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b)))
+        close = (a == b) | (np.isfinite(b) & (np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b))))
     return bool(np.all(close | (np.isnan(a) & np.isnan(b))))
 
 

@@ -11,26 +11,38 @@
 A step goes forward once and back once. Compiled, it is the program of the step that is written by hand.
 """
 
-from collections.abc import Callable
-from typing import Any, cast, final, Generic
+import itertools
+from typing import Any, cast, final, Generic, Protocol
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import TypeVar
 
+from .._errors import CdlError, first_line
 from ._letters import P, Q, T, X, Y, Z
-from ._optic import Named, Optic, unnamed
+from ._optax import told
+from ._optic import _Beside, Named, Optic, unnamed
 from ._para_optic import ParaOptic
-from ._parametric import Along, Beside, Layer, Sequence
+from ._parametric import Along, Beside, keyed, Layer, Sequence
 from ._reverse import reverse
-from ._types import check
+from ._types import check, check_rows, like, rows, value_type
 from .losses import rate as the_rate
 from .optimisers import Optimiser
 
 
 K = TypeVar("K")  # what is kept from step to step
 D = TypeVar("D")  # data
+D_contra = TypeVar("D_contra", contravariant=True)
+
+
+class Step(Protocol[K, D_contra]):
+    """One step of learning: from a state and data to the next state, and the loss before."""
+
+    def __call__(
+        self, state: K, data: D_contra, /, *, key: PRNGKeyArray | None = None, **extra: Any
+    ) -> tuple[K, Array]: ...
 
 
 @final
@@ -43,12 +55,25 @@ class Learner(eqx.Module, Generic[K, D, P]):
     state: K
 
     @property
-    def step(self) -> Callable[[K, D], tuple[K, Array]]:
-        """One step of learning, as a function for `jax.jit` and `jax.lax.scan`: the next state, and the loss before."""
+    def step(self) -> Step[K, D]:
+        """One step of learning, as a function for `jax.jit` and `jax.lax.scan`: the next state, and the loss before.
 
-        def step(state: K, data: D, /) -> tuple[K, Array]:
-            loss, residual = self.optic.forward((state, data))
-            return self.optic.backward(residual, self.rate.put(loss, ()))[0], loss
+        Called with a state, data and, where a layer draws random numbers, a `key`, another one at each step. What is
+        given by other names is told to the optimiser, where that is one of optax.
+
+        **Raises:** `CdlError` where a layer wants a key and there is none, or the optimiser is not told what it wants.
+        """
+
+        def step(state: K, data: D, /, *, key: PRNGKeyArray | None = None, **extra: Any) -> tuple[K, Array]:
+            loss, residual = _forward(self.optic, (state, data), key)
+            wish = self.rate.put(loss, ())
+
+            def known() -> dict[str, Any]:
+                at = lambda params: wish * _forward(_unlearning(self.optic), (params, data), key)[0]
+                two = isinstance(self.reader, _Beside)
+                return {"value": wish * loss, **({} if two else {"value_fn": at}), **extra}
+
+            return told(self.optic, known).backward(residual, wish)[0], loss
 
         return step
 
@@ -60,6 +85,28 @@ class Learner(eqx.Module, Generic[K, D, P]):
     def closed(self) -> Optic[tuple[K, D], tuple[()], tuple[K, Any], tuple[()]]:
         """The composite with its rate: nothing comes out but the next state, and a change of the data."""
         return self.optic >> self.rate
+
+
+def _forward(optic: Any, pair: Any, key: Any) -> Any:
+    """Forward, with a key for the layers that take one."""
+    if key is not None:
+        return keyed(optic, key).forward(pair)
+    try:
+        return optic.forward(pair)
+    except (RuntimeError, TypeError) as why:
+        if "key" not in first_line(why):
+            raise
+        raise CdlError(
+            f"a layer draws random numbers, and there is no key: {first_line(why)}. Write "
+            "`step(state, data, key=key)`, with another key at each step."
+        ) from why
+
+
+def _unlearning(optic: Any) -> Any:
+    """A learner's composite without its optimiser: from parameters and data to the loss."""
+    number = itertools.count()
+    bare = lambda part: part.optic if isinstance(part, Along) and next(number) == 0 else part
+    return jax.tree.map(bare, optic, is_leaf=lambda part: isinstance(part, Along))
 
 
 ONE = the_rate(1.0)
@@ -78,10 +125,11 @@ def supervised(
     **Arguments:** `loss`: an optic from a target and a prediction. `rate`: the change of the loss that is wished for.
     `target`: a target, or the type of one; where the model's own type is known, the loss is checked against both.
 
-    **Raises:** `PortMismatch` where the loss does not fit, or is no number.
+    **Raises:** `PortMismatch` where the loss does not fit, or is no number; `CdlError` for what is not a model, a loss
+    or an optimiser.
     """
-    if model.target is not None:
-        check(loss, (model.target if target is None else target, model.target), rate)
+    _expect(model, loss, optimiser)
+    _check(model, loss, rate, target)
     return _learner(_called("model", model), loss, optimiser, rate)
 
 
@@ -92,8 +140,17 @@ def dream(
     optimiser: Optimiser,
     *,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
+    target: Any = None,
 ) -> Learner[Any, tuple[P, T], X]:
-    """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target."""
+    """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target.
+
+    **Arguments:** `target`: a target, or the type of one, where it is not like what the model gives.
+
+    **Raises:** `PortMismatch` where the model does not take `x`, the loss does not fit, or is no number.
+    """
+    _expect(model, loss, optimiser)
+    prediction = value_type(model, eqx.filter_eval_shape(lambda x: x, x))
+    check(loss, (prediction if target is None else target, prediction), rate, assumed=target is None)
     return _learner(_called("model", model).exchange(x), loss, optimiser, rate)
 
 
@@ -105,9 +162,18 @@ def autoencoder(
     *,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
 ) -> Learner[Any, X, tuple[P, Q]]:
-    """Learning to give back what came in, by way of a code."""
+    """Learning to give back what came in, by way of a code.
+
+    **Raises:** `PortMismatch` where the decoder does not take what the encoder gives, or the loss does not take the
+    input and what the decoder gives.
+    """
+    _expect(encoder, loss, optimiser)
+    _expect(decoder, loss, optimiser)
     both = _called("encoder", encoder) >> _called("decoder", decoder)
-    learner = supervised(both, loss, optimiser, rate=rate)
+    if both.row is not None:
+        check_rows(loss, both.row, rate)
+    _check(both, loss, rate, both.source)
+    learner = _learner(_called("model", both), loss, optimiser, rate)
     return Learner(_doubled >> learner.optic, learner.rate, learner.reader, learner.state)
 
 
@@ -124,14 +190,50 @@ def gan(
 
     **Arguments:** `g`, `d`: the optimisers of the two; one of them descends and the other ascends. `payoff`: from the
     scores of what is made and of what is real; if not given, the mean of these less the mean of those.
+
+    **Raises:** `PortMismatch` where the critic does not take what the generator makes, or the payoff is no number.
     """
     value = reverse(_margin).named("payoff") if payoff is None else payoff
+    for model, optimiser in ((generator, g), (critic, d)):
+        _expect(model, value, optimiser)
     judge = _called("critic", critic)
-    both = (_called("generator", generator) >> judge) @ judge
+    scores = _called("generator", generator) >> judge
+    if scores.target is not None:
+        check(value, (scores.target, scores.target), rate)
+    elif scores.row is not None:
+        check_rows(value, (scores.row[1], scores.row[1]), rate)
+    both = scores @ judge
     tied = both.reparametrise(cast("Any", reverse(_with_copy).named("copy")), at=(generator.params, critic.params))
     reader = g.optic @ d.optic
     learns = tied.reparametrise(reader, at=(g.start(generator.params), d.start(critic.params)))
     return Learner(learns.optic >> value, rate, reader, learns.params)
+
+
+def _expect(model: Any, loss: Any, optimiser: Any) -> None:
+    """**Raises:** `CdlError` for what is not a model, a loss or an optimiser, with what to write."""
+    for name, value, kind, mend in (
+        ("model", model, ParaOptic, "write `ParaOptic.of(module)`"),
+        ("loss", loss, Optic, "write `reverse(f)` of a function of a pair, a target and a prediction"),
+        ("optimiser", optimiser, Optimiser, "write `optimisers.from_optax(rule)`"),
+    ):
+        if not isinstance(value, kind):
+            raise CdlError(
+                f"the {name} of a learner is of type `{kind.__name__}`, and this is of type `{type(value).__name__}`: "
+                f"{mend}."
+            )
+
+
+def _check(model: Any, loss: Any, rate: Any, target: Any) -> None:
+    """That a loss takes a target and what a model gives, as far as their types are known.
+
+    **Raises:** `PortMismatch`.
+    """
+    if model.target is not None:
+        check(loss, (model.target if target is None else target, model.target), rate, assumed=target is None)
+    elif model.row is not None and target is None:
+        check_rows(loss, (model.row[1], model.row[1]), rate)
+    elif model.row is not None and (shape := jnp.shape(jax.tree.leaves(like(target))[0])):
+        check(loss, (target, rows(shape[0], model.row[1])), rate)
 
 
 def _learner(

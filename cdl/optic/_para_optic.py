@@ -19,12 +19,14 @@ from typing import Any, cast, final, Generic
 
 import equinox as eqx
 import jax
+from jaxtyping import PRNGKeyArray
 
 from .._errors import PortMismatch
+from ..algebra._algebra import wants_key
 from ..parametric import Para
 from ._letters import DP, DQ, DV, DW, DX, DY, DZ, P, Q, V, W, X, Y, Z
 from ._optic import Named, Optic, unnamed
-from ._parametric import Along, Beside, Layer, over_batch, Sequence
+from ._parametric import Along, Beside, keyed, Layer, over_batch, Sequence
 from ._reverse import numbers
 from ._types import like, rows, show, value_type
 
@@ -37,6 +39,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
     optic: Optic[tuple[P, X], Y, tuple[DP, DX], DY]
     source: Any = eqx.field(static=True, default=None)
     target: Any = eqx.field(static=True, default=None)
+    row: Any = eqx.field(static=True, default=None)  # the types of a row's input and value, of any number of rows
 
     @staticmethod
     def of(
@@ -45,34 +48,43 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         """A parametric map, or a module, with its reverse derivative.
 
         **Arguments:** `source`: an input, or the type of one, where composites are to be checked. `inputs`: false
-        where inputs are data, which nobody wants the change of. `name`: for pictures and messages.
+        where inputs are data, which nobody wants the change of. `name`: for pictures and messages. What takes `key=`,
+        as dropout does, gets one from a learner's `step`.
         """
         para = f if isinstance(f, Para) else Para.of(f)
         named = str(name or getattr(para.fn, "name", None) or getattr(f, "__name__", type(f).__name__))
-        size = numbers(para.params)
-        return _typed(para.params, Layer(para.fn, named, size, inputs), like(source))
+        fn: Any = para.fn
+        if not isinstance(f, Para) and wants_key(f):
+            fn = _Keyed(fn.rest)
+        layer = Layer(fn, named, numbers(para.params), inputs, wants_key(fn))
+        return _typed(para.params, layer, like(source))
 
     @staticmethod
     def identity() -> "ParaOptic[tuple[()], V, V, tuple[()], DV, DV]":
         """`X → X`, with no parameters."""
         return ParaOptic((), Optic.iso(_given, _given_back))
 
-    def __call__(self, x: X) -> Y:
-        return self.optic.get((self.params, x))
+    def __call__(self, x: X, *, key: PRNGKeyArray | None = None) -> Y:
+        return (self.optic if key is None else keyed(self.optic, key)).get((self.params, x))
 
     def at(self, params: P) -> "ParaOptic[P, X, Y, DP, DX, DY]":
         """The same at another point."""
-        return ParaOptic(params, self.optic, self.source, self.target)
+        return ParaOptic(params, self.optic, self.source, self.target, self.row)
 
     def named(self, name: str) -> "ParaOptic[P, X, Y, DP, DX, DY]":
         """The same, with a name by which pictures and messages call it: a layer, or all that it is composed of."""
-        return ParaOptic(self.params, self.optic.named(name), self.source, self.target)
+        return ParaOptic(self.params, self.optic.named(name), self.source, self.target, self.row)
 
     def __rshift__(
         self, other: "ParaOptic[Q, Y, Z, DQ, DY, DZ]"
     ) -> "ParaOptic[tuple[P, Q], X, Z, tuple[DP, DQ], DX, DZ]":
-        target = None if self.target is None else _target_of(self, other)
-        return ParaOptic((self.params, other.params), Sequence(self.optic, other.optic), self.source, target)
+        target, row = None, None
+        if self.target is not None:
+            target = _target_of(self, other)
+        elif self.row is not None and other.row is not None:
+            _expect_same(self, other, self.row[1], other.row[0], ", row by row")
+            row = self.row[0], other.row[1]
+        return ParaOptic((self.params, other.params), Sequence(self.optic, other.optic), self.source, target, row)
 
     def __matmul__(
         self, other: "ParaOptic[Q, V, W, DQ, DV, DW]"
@@ -84,7 +96,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
 
     def reparametrise(self, cell: Optic[Q, P, DQ, DP], at: Q) -> "ParaOptic[Q, X, Y, DQ, DX, DY]":
         """Along an optic from `Q` to `P`, at a point of `Q`: the parameters that it gets, the changes that it puts."""
-        return ParaOptic(at, Along(cell, self.optic), self.source, self.target)
+        return ParaOptic(at, Along(cell, self.optic), self.source, self.target, self.row)
 
     def exchange(self, x: X) -> "ParaOptic[X, P, Y, DX, DP, DY]":
         """With the ports exchanged: the input, at `x`, is the parameter, and the parameters are the input."""
@@ -96,8 +108,12 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
 
         **Arguments:** `size`: the length of the axis, where composites are to be checked.
         """
-        known = size is not None and self.source is not None
-        return _typed(self.params, over_batch(self.optic), rows(size, self.source) if known else None)
+        optic = over_batch(self.optic)
+        if self.source is None:
+            return ParaOptic(self.params, optic)
+        if size is None:
+            return ParaOptic(self.params, optic, row=(self.source, self.target))
+        return _typed(self.params, optic, rows(size, self.source))
 
     @property
     def path(self) -> "tuple[ParaOptic[Any, Any, Any], ...]":
@@ -122,6 +138,17 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         return tuple(_param_type(layer.params) for layer in self.path)
 
 
+@final
+class _Keyed(eqx.Module):
+    """A module that takes a key, without its arrays, which come as parameters."""
+
+    rest: Any
+
+    def __call__(self, params: Any, x: Any, key: PRNGKeyArray | None = None) -> Any:
+        module = eqx.combine(params, self.rest)
+        return module(x) if key is None else module(x, key=key)
+
+
 def _given(pair: tuple[tuple[()], V]) -> V:
     return pair[1]
 
@@ -144,9 +171,14 @@ def _typed(params: Any, optic: Any, source: Any) -> ParaOptic[Any, Any, Any, Any
 def _target_of(first: Any, second: Any) -> Any:
     """The type of the value of two, one after the other."""
     comes, takes = first.target, second.source
-    if takes is not None and comes != takes:
+    if takes is not None:
+        _expect_same(first, second, comes, takes)
+    return value_type(second, comes)
+
+
+def _expect_same(first: Any, second: Any, comes: Any, takes: Any, where: str = "") -> None:
+    if comes != takes:
         raise PortMismatch(
             f"`{second.name}` cannot follow `{first.name}`: what comes is {show(comes)}, and what it takes is "
-            f"{show(takes)}. Put a layer from the one to the other between them, or change one of the two."
+            f"{show(takes)}{where}. Put a layer from the one to the other between them, or change one of the two."
         )
-    return value_type(second, comes)

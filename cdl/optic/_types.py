@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from .._errors import first_line, PortMismatch
 from ..run._shapes import shaped, shown
+from ._parametric import keyed
 
 
 def like(value: Any) -> Any:
@@ -32,7 +33,8 @@ def value_type(para: Any, source: Any) -> Any:
     """
     takes = lambda: f"`{para.name}`, whose parameters are {', '.join(para.param_types)}, does not take {show(source)}"
     with refusing(takes, "Give it an input that it takes, or change its sizes."):
-        return _strong(eqx.filter_eval_shape(lambda params, x: para.optic.get((params, x)), para.params, source))
+        value: Any = lambda params, x, key: keyed(para.optic, key).get((params, x))
+        return _strong(eqx.filter_eval_shape(value, para.params, source, jax.random.key(0)))
 
 
 def show(kind: Any) -> str:
@@ -40,24 +42,53 @@ def show(kind: Any) -> str:
     return " ".join(shown(kind).split())
 
 
-def check(loss: Any, kinds: Any, rate: Any) -> None:
+def check(loss: Any, kinds: Any, rate: Any, *, assumed: bool = False) -> None:
     """That a loss takes a target and a prediction of these types, and that the rate takes what it gives.
+
+    **Arguments:** `assumed`: whether nobody said what the target is, so that it was taken to be like the prediction.
 
     **Raises:** `PortMismatch`.
     """
-    takes = lambda: f"the loss does not take a target {show(like(kinds[0]))} and a prediction {show(kinds[1])}"
-    with refusing(takes, "Give it what it takes, or take another loss."):
-        eqx.filter_eval_shape(lambda pair: (loss >> rate).get(pair), tuple(map(like, kinds)))
+    target, prediction = map(like, kinds)
+    takes = lambda: f"the loss does not take a target {show(target)} and a prediction {show(prediction)}"
+    mend = "Give it what it takes, or take another loss."
+    if assumed:
+        mend = (
+            "Nobody said what a target is, so it was taken to be like the prediction: give `target=`, a target or the "
+            "type of one, or take another loss."
+        )
+    with refusing(takes, mend):
+        eqx.filter_eval_shape(lambda pair: (loss >> rate).get(pair), (target, prediction))
+
+
+def check_rows(loss: Any, row: tuple[Any, Any], rate: Any) -> None:
+    """The same of any number of rows, of which the types of a target and a prediction are given: tried on two.
+
+    Where the loss takes another number only, nothing is known.
+
+    **Raises:** `PortMismatch`.
+    """
+    target, prediction = (rows(2, kind) for kind in row)
+    if _takes(loss, target, prediction) or (target != prediction and _takes(loss, prediction, prediction)):
+        check(loss, (target, prediction), rate)
+
+
+def _takes(loss: Any, target: Any, prediction: Any) -> bool:
+    try:
+        eqx.filter_eval_shape(loss.get, (target, prediction))
+    except Exception:  # whatever a loss of someone's may say of two rows
+        return False
+    return True
 
 
 @contextmanager
 def refusing(what: Callable[[], str], mend: str) -> Iterator[None]:
-    """JAX's refusal of shapes and types as a `PortMismatch`, which says what does not fit and what to do."""
+    """Another's refusal of shapes and types as a `PortMismatch`, which says what does not fit and what to do."""
     try:
         yield
     except PortMismatch:
         raise
-    except (TypeError, ValueError) as why:
+    except (TypeError, ValueError, LookupError, AttributeError, AssertionError) as why:
         raise PortMismatch(f"{what()}: {first_line(why).rstrip('. ')}. {mend}") from why
 
 

@@ -83,7 +83,7 @@ def _bit(x: Any) -> tuple[Any, Any]:
     if not traced and not np.all(sound):
         raise CdlError(
             "a bit is a floating number 0 or 1, added and multiplied mod 2, and "
-            f"{given[~sound].flat[0]} is not a whole number."
+            f"{given[np.logical_not(sound)][0]} is not a whole number."
         )
     return bit.astype(np.int32), sound if traced else True
 

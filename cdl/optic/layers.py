@@ -20,6 +20,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
+from ..algebra._algebra import wants_key
 from ..parametric import Para
 from ..run import fold as the_fold, run as the_run
 from ._para_optic import ParaOptic
@@ -38,11 +39,16 @@ def bias(size: int, at: Array | None = None) -> ParaOptic[Array, Array, Array]:
 
 
 def activation(
-    fn: Callable[[Array], Array], *, source: Any = None, name: str | None = None
+    fn: Callable[..., Array], *, source: Any = None, name: str | None = None
 ) -> ParaOptic[tuple[()], Array, Array, tuple[()]]:
-    """`x ↦ σ(x)`, or any other map of arrays without parameters. `source`: the type of its input, if it has one."""
+    """`x ↦ σ(x)`, or any other map of arrays without parameters: dropout, say, which takes a key.
+
+    **Arguments:** `source`: the type of its input, if it has one.
+    """
     named = name or getattr(fn, "__name__", "activation")
-    return ParaOptic.of(Para((), lambda _, x: fn(x)), source=source, name=named)
+    plain: Any = lambda _, x: fn(x)
+    drawn: Any = lambda _, x, key=None: fn(x) if key is None else fn(x, key=key)
+    return ParaOptic.of(Para((), drawn if wants_key(fn) else plain), source=source, name=named)
 
 
 def dense(
@@ -88,12 +94,14 @@ def fold(
     bulk: bool | None = None,
 ) -> ParaOptic[Any, Any, Any]:
     """A `Forest`, a `Seq` or a `Packed` read by an algebra; trees are data, and no gradient goes to them. The options
-    are those of `cdl.fold`."""
+    are those of `cdl.fold`; the `key` of a learner's step goes before that which is given here."""
     reader = Para.of(alg)
+    how: Any = dict(forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk)
+    always = key
 
-    def read(params: Any, data: Any) -> Any:
+    def read(params: Any, data: Any, key: Any = None) -> Any:
         algebra: Any = Para(params, reader.fn).module()
-        return the_fold(algebra, data, key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk)
+        return the_fold(algebra, data, key=always if key is None else key, **how)
 
     return ParaOptic.of(Para(reader.params, read), inputs=False, name=f"fold {type(alg).__name__}")
 
@@ -101,6 +109,9 @@ def fold(
 def run(machine: Any, state: Any) -> ParaOptic[Any, Any, Any]:
     """A sequence run by a machine from a state, which is a parameter as well; gives the outputs."""
     start = Para.of(machine)
-    through = lambda params, inputs: the_run(Para(params[0], start.fn).module(), params[1], inputs)[0]
+
+    def through(params: Any, inputs: Any, key: Any = None) -> Any:
+        return the_run(Para(params[0], start.fn).module(), params[1], inputs, key=key)[0]
+
     name = f"run {getattr(machine, '__name__', type(machine).__name__)}"
     return ParaOptic.of(Para((start.params, state), through), name=name)

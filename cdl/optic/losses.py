@@ -9,15 +9,21 @@
 
 A loss has two ports on its left: the way back has a change of the target as well. A loss is closed by a learning rate,
 `rate(η)`: whatever the loss is, `η` is the change of it that is wished for.
+
+Labels are checked, since JAX would take the label −1 for the last class: at once where they are known, else when the
+compiled program runs. Equinox's `EQX_ON_ERROR=off` leaves the second check out.
 """
 
 from typing import Any, Literal
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array
 
-from .._errors import PortMismatch
+from .._errors import CdlError, PortMismatch
 from ._lens import Lens, to_optic
 from ._optic import Optic
 from ._reverse import reverse
@@ -26,27 +32,40 @@ from ._types import show
 
 def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Array], Array]:
     """Half the squared error: its mean over all numbers, or its sum."""
+    if reduction not in ("mean", "sum"):
+        raise CdlError(f'`mse` reduces by "mean" or "sum", and not by {reduction!r}.')
 
     def half_the_square(pair: tuple[Array, Array]) -> Array:
         target, prediction = pair
         _refuse_unless_alike("mse", target, prediction)
         total = jnp.sum(jnp.square(prediction - target)) / 2
-        return total / prediction.size if reduction == "mean" else total
+        return total / _count("mse", prediction) if reduction == "mean" else total
 
     return reverse(half_the_square).named("mse")
 
 
 def cross_entropy() -> Optic[tuple[Array, Array], Array]:
-    """Of scores in the last axis, to distributions over it or to whole numbers, which are labels."""
+    """Of scores in the last axis, to distributions over it or to whole numbers, which are labels.
+
+    A class of probability 0 adds 0 to it, even where its score is `-inf`.
+
+    **Raises:** `PortMismatch` for shapes that do not fit; `CdlError` for a label that is not the number of a class, or
+    in a compiled program an error when it runs.
+    """
 
     def of_scores(pair: tuple[Array, Array]) -> Array:
         target, scores = pair
+        if scores.ndim == 0:
+            raise PortMismatch("`cross_entropy` takes a score for each class, along the last axis, and not one number.")
+        _count("cross_entropy", scores)
         logs = jax.nn.log_softmax(scores)
         if jnp.issubdtype(target.dtype, jnp.integer):
             _refuse_unless_alike("cross_entropy", target, scores[..., 0])
-            return -jnp.mean(jnp.take_along_axis(logs, target[..., None], axis=-1))
+            labels = _labels(target, scores.shape[-1])
+            return -jnp.mean(jnp.take_along_axis(logs, labels[..., None], axis=-1))
         _refuse_unless_alike("cross_entropy", target, scores)
-        return -jnp.mean(jnp.sum(target * logs, axis=-1))
+        reached = jnp.where((target == 0) & (logs == -jnp.inf), 0, logs)
+        return -jnp.mean(jnp.sum(target * reached, axis=-1))
 
     return reverse(of_scores).named("cross entropy")
 
@@ -70,6 +89,10 @@ def rate(eta: float) -> Optic[Array, tuple[()], Array, tuple[()]]:
             raise PortMismatch(
                 f"a loss is one number, and this one is {show(loss)}. Reduce it, by a mean or a sum, before the rate."
             )
+        if not jnp.issubdtype(loss.dtype, jnp.inexact):
+            raise PortMismatch(
+                f"a loss is a floating number, and this one is {show(loss)}: a rate would be rounded to it."
+            )
         return ()
 
     return to_optic(Lens(end, lambda loss, _: jnp.full_like(loss, eta))).named("rate")
@@ -81,3 +104,23 @@ def _refuse_unless_alike(name: str, target: Any, prediction: Any) -> None:
             f"`{name}` compares what is of one shape: the target is {show(target)}, and what it is held against is "
             f"{show(prediction)}. Give one of the two the shape of the other."
         )
+
+
+def _count(name: str, values: Any) -> int:
+    """How many numbers a mean is of. **Raises:** `PortMismatch` for none, whose mean is not a number."""
+    if not values.size:
+        raise PortMismatch(f"`{name}` of {show(values)} is a mean of no numbers. Leave out a batch that is empty.")
+    return int(values.size)
+
+
+def _labels(labels: Any, classes: int) -> Any:
+    """Labels that are numbers of classes."""
+    expected = f"the labels of {classes} classes are the whole numbers 0 to {classes - 1}"
+    if isinstance(labels, Tracer):
+        most = min(classes - 1, int(np.iinfo(labels.dtype).max))
+        return eqx.error_if(labels, (labels < 0) | (labels > most), f"{expected}, and a label is another number.")
+    known = np.asarray(labels)
+    wrong = known[(known < 0) | (known >= classes)]
+    if wrong.size:
+        raise CdlError(f"{expected}, and a label is {wrong[0]}.")
+    return labels

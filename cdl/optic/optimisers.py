@@ -25,6 +25,7 @@ import optax
 from jaxtyping import Array
 
 from ._lens import Lens, to_optic
+from ._optax import Rule
 from ._optic import Optic
 
 
@@ -87,15 +88,12 @@ def adam(rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1
 
 
 def from_optax(transformation: optax.GradientTransformation) -> Optimiser:
-    """Any transformation of optax, its state in the lens."""
+    """Any transformation of optax, its state in the lens.
 
-    def put(state: Any, g: Any) -> Any:
-        kept, p = state
-        with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
-            updates, kept = transformation.update(g, kept, p)
-        return kept, optax.apply_updates(p, updates)
-
-    return _lens("optax", lambda p: (transformation.init(p), p), _second, put)
+    One that wants to know more than the gradient, as `optax.contrib.reduce_on_plateau` and `optax.lbfgs` do, is told it
+    by a learner: `value`, the loss times its rate, `grad` and `value_fn`; and what is given to `step` by other names.
+    """
+    return _lens("optax", lambda p: (transformation.init(p), p), _second, Rule(transformation))
 
 
 def _plain(name: str, step: Callable[[Any, Any], Any]) -> Optimiser:

@@ -49,6 +49,13 @@ def without_values(name: str, where: str) -> Iterator[None]:
             f"`{name}` asks for the value of a number {where}, as in `if x > 0:` or `float(x)`, and one compiled "
             "program runs for all nodes, whatever their values: write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`."
         ) from error
+    except TypeError as error:
+        if "does not accept dtype bool" not in str(error):
+            raise
+        raise CdlError(
+            f"`{name}` reckons with truth values {where}, which those of an array do not allow: write `1 * a - b`, "
+            "say, or `jnp.logical_not(a)`."
+        ) from error
 
 
 def applied(alg: Any, layer: Any, key: Any = None) -> Any:

@@ -25,6 +25,7 @@ from jax.core import Tracer
 
 from .._errors import CarrierMismatch
 from ._shapes import one_of, shaped, shown
+from ._truth import expect_no_reckoning
 
 
 @dataclass(frozen=True)
@@ -60,26 +61,32 @@ class Own:
 def _form(x: Any) -> Any:
     """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's type does not hold."""
     if not isinstance(x, bool | int | float | complex):
-        return one_of([jnp.asarray(x)])[0]
+        return one_of([x if isinstance(x, jax.Array) else jnp.asarray(x)])[0]
     dtype = jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))
     if not _is_held(dtype, np.asarray(x)):
         raise CarrierMismatch(
             f"a case gives the number {x}, which `{dtype}` does not hold: scale the values, or switch on "
             "`jax_enable_x64`."
         )
-    return shaped((), dtype, not isinstance(x, bool) and not hasattr(x, "dtype"))
+    return shaped((), dtype, not hasattr(x, "dtype"))
 
 
 def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
     """What a function gives for inputs of these shapes and types."""
     found: list[Own] = []
-    jax.eval_shape(lambda *xs: found.append(Own.of(fn(*xs))), *inputs)
+
+    def leaves(*xs: Any) -> list[Any]:
+        value = fn(*xs)
+        found.append(Own.of(value))
+        return jax.tree.leaves(value)
+
+    expect_no_reckoning(jax.make_jaxpr(leaves)(*inputs).jaxpr, "in a case")
     return found[-1]
 
 
 def joined(x: Any, y: Any) -> Any:
     """The shape and type of values of one shape, some like `x` and some like `y`."""
-    if not (_is_number(x.dtype) and _is_number(y.dtype)):
+    if not differ(x, y) or not (_is_number(x.dtype) and _is_number(y.dtype)):
         return x
     return like(x, *_promoted(x.dtype, bool(x.weak_type), y.dtype, bool(y.weak_type)))
 

@@ -13,6 +13,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import fold, Seq
 
+from .._letters import letters_of
 from ..folding import FromStart, gru
 
 
@@ -44,9 +45,12 @@ class GruReader(eqx.Module):
     def __call__(self, texts: Seq[Int[Array, ""]], *, key: PRNGKeyArray | None = None) -> Float[Array, " batch"]:
         """The logit of each text. `key`: for dropout, in training."""
         drop_in, drop_out = (None, None) if key is None else jr.split(key)
-        elements = jnp.take(self.embedding.weight, texts.values, axis=0)
+        values, lengths = jnp.asarray(texts.values), jnp.asarray(texts.lengths)
+        inside = jnp.arange(values.shape[1])[None] < lengths[:, None]
+        symbols = jnp.where(inside, letters_of(self.embedding.weight.shape[0], values, inside), 0)
+        elements = jnp.take(self.embedding.weight, symbols, axis=0)
         elements = self.dropout(elements, key=drop_in, inference=key is None)
-        last = fold(self.rnn, Seq(elements, texts.lengths))
+        last = fold(self.rnn, Seq(elements, lengths))
         return jax.vmap(self.head)(self.dropout(last, key=drop_out, inference=key is None))
 
 

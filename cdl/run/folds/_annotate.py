@@ -8,8 +8,10 @@ from jaxtyping import PRNGKeyArray
 
 from ...algebra import Algebra
 from ...functor import Base, List, Monoid, SnocList
+from ...functor._items import weaken
 from ...functor._usage import with_usage
 from .._given import expect_forest, fitting
+from .._shapes import is_weak
 from ..forests._forest import Forest
 from ..lists._monoid import Way
 from ..lists._scan import annotate_seq, Segments
@@ -149,6 +151,7 @@ def in_pre_order(forest: Forest, sort: int | None, values: Any) -> Any:
 
     def at_nodes(values: Any) -> Any:
         found = take(values, rows)
-        return jnp.where(spread(own, found), found, jnp.zeros((), found.dtype))
+        nothing = jnp.zeros((), found.dtype)
+        return jnp.where(spread(own, found), found, weaken(nothing) if is_weak(found) else nothing)
 
     return jax.tree.map(at_nodes, values)

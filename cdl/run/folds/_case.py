@@ -13,6 +13,7 @@ from ...algebra._algebra import name_of
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
 from .._traced import applied
+from .._truth import expect_no_reckoning
 from .._types import advice, cast, joined, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ._carrier import Carrier, Storage
@@ -105,7 +106,10 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
             return list(map(jnp.asarray, arrays))
         return list(map(cast, arrays, carrier.leaves))
 
-    return jax.make_jaxpr(leaves)(*_inputs(t, index, carriers, size)), own[0]
+    case = jax.make_jaxpr(leaves)(*_inputs(t, index, carriers, size))
+    v = t.bucket.variants[index]
+    expect_no_reckoning(case.jaxpr, f"in `{name_of(t.algs[v.sort])}`, at `{v}`")
+    return case, own[0]
 
 
 def _inputs(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> Any:

@@ -137,7 +137,7 @@ def _value(x: Any, order: int) -> Any:
         return type(x), x
     if isinstance(x, functools.partial):
         return _value((x.func, x.args, x.keywords), order)
-    if hasattr(x, "shape") and hasattr(x, "dtype"):
+    if isinstance(x, np.ndarray | np.generic | jax.Array):
         return _array(x)
     if callable(x) or not type(x).__module__.startswith("jax"):
         return Identity(x)

@@ -113,6 +113,15 @@ def fold(
     only option, is the bracketing: `"scan"`, `"associative"`, `"chunked"`, or `"halving"`. What is not given suits the
     device. An option that does not apply to the data is refused.
 
+    **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
+    call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value costs
+    nothing. Anything else that has changed, NumPy arrays among it, is noticed, and the algebra is traced again. Not
+    looked into are libraries, functions under `jit`, and containers of more than 1,000 entries. Under a `jit` of yours
+    everything is read once, when it is traced.
+
+    **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what it
+    meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`.
+
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.
 

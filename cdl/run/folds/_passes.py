@@ -33,11 +33,16 @@ class Passes:
         self.forest, self.programs, self.storage = forest, programs, storage
         self.smooth = [[storage.smooth[c] for c in p.wiring.out] for p in programs]
         self.remat: Remat = remat
-        self.kept: list[list[Kept]] = [[] for _ in programs]
-        if remat != "all":
-            examples = [functools.partial(self.walk.example, p) for p in range(len(programs))]
-            every = zip(programs, examples, self.smooth, strict=True)
-            self.kept = [residuals(p, e, smooth, remat) for p, e, smooth in every]
+
+    @functools.cached_property
+    def kept(self) -> list[list[Kept]]:
+        """The residuals of each program that the reverse passes read again. A pass forwards asks for none, so that a
+        case need have no derivative."""
+        if self.remat == "all":
+            return [[] for _ in self.programs]
+        examples = [functools.partial(self.walk.example, p) for p in range(len(self.programs))]
+        every = zip(self.programs, examples, self.smooth, strict=True)
+        return [residuals(p, e, smooth, self.remat) for p, e, smooth in every]
 
     def forward(self, weights: list[Arrays], payload: Arrays) -> Arrays:
         """The state at every row."""
@@ -60,7 +65,7 @@ class Passes:
             at = self.walk.chunk(p, size, chunk)
             states, tables = both[0], dict(both[1])
             run, inputs = self.programs[p].at[size], self.walk.inputs(p, at, chunk, weights[p], payload, states)
-            if self.kept[p] and tables:
+            if tables and self.kept[p]:
                 out, back = pull(run, inputs, self.smooth[p], self.remat)
                 leaves = jax.tree.leaves(back)
                 for (table, many), some in _grouped(self.kept[p]).items():

@@ -8,8 +8,8 @@ from typing import Any, get_args
 import equinox as eqx
 import jax
 
-from ..._errors import CdlError, SignatureError
-from ...algebra._algebra import name_of, reads, wants_key
+from ..._errors import CdlError, ForeignLayer, SignatureError
+from ...algebra._algebra import foreign, name_of, reads, wants_key
 from ...algebra._given import expect_algebras
 from ...functor import Monoid
 from ...functor._base import anew
@@ -55,6 +55,9 @@ def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
                 "the order in which `pack` was given the signatures."
                 f"{anew(functor.constructors, read)}"
             )
+        for v in forest.bucket.variants:
+            if read and v.sort == sort and v.constructor not in read:
+                raise ForeignLayer(foreign(v.constructor, read))
 
 
 @compiled

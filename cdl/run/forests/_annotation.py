@@ -20,6 +20,8 @@ import numpy as np
 import typing_extensions
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 
+from ...functor._read import cached
+
 
 KINDS = {"b": "booleans", "u": "unsigned integers", "i": "integers", "f": "floats", "c": "complex numbers"}
 _PYTHON = {bool: "b", int: "i", float: "f", complex: "c"}
@@ -73,6 +75,7 @@ def asked(annotation: Any) -> Asked:
     return Asked(next((kind for python, kind in _PYTHON.items() if issubclass(a, python)), ""))
 
 
+@cached
 def kind_of(dtype: Any) -> str:
     """The kind of a type of numbers; nothing for any other."""
     kinds = {"b": jnp.bool_, "u": jnp.unsignedinteger, "i": jnp.signedinteger, "f": jnp.floating}

@@ -84,7 +84,7 @@ class Bucket:
         """The shape and type of each payload leaf of one node; those of Python numbers are weak."""
         v, leaves = self.variants[variant], self.payload[variant]
         weak = v.weak or (False,) * len(leaves)
-        return [shaped(shape, t, w and t != np.bool_) for (shape, t), w in zip(leaves, weak, strict=True)]
+        return [shaped(shape, t, w) for (shape, t), w in zip(leaves, weak, strict=True)]
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{s.rows}×{s.edges}" for s in self.sizes)

@@ -31,10 +31,7 @@ class Form:
             ) from e
 
     def __hash__(self) -> int:
-        try:
-            return hash(self.structure)
-        except TypeError as e:
-            raise PayloadMismatch(f"a payload with the fixed part {self} cannot be hashed ({e}).") from e
+        return hash(self.structure)
 
     @property
     def leaves(self) -> int:

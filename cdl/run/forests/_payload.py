@@ -104,7 +104,7 @@ def _array(where: str, x: Any) -> NDArray[Any]:
         raise PayloadMismatch(
             f"`{where}` holds a `{type(x).__name__}`, and a packed payload is a number or an array: number the values."
         )
-    if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
+    if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
         raise PayloadMismatch(f"`{where}` holds a random key: give `jax.random.key_data` of it.")
     rows = np.asarray(x)
     if not kind_of(rows.dtype):
@@ -202,7 +202,7 @@ def _from_whole(where: str, rows: NDArray[Any], target: Any) -> NDArray[Any]:
     to: Callable[[Any], Any] = lambda x: np.asarray(x, np.float64).astype(target)
     with np.errstate(over="ignore"):
         for x in map(int, wide.ravel().tolist()):
-            if abs(x) >= 2**1023 or not np.isfinite(to(x)) or int(to(x).real) != x:
+            if abs(x) >= 2**1023 or not np.isfinite(to(x)) or int(np.real(to(x))) != x:
                 raise PayloadMismatch(
                     f"`{where}` holds the integer {x}, which is not a `{target}`: the number would be changed. "
                     "Annotate `int`, or write a float, which is rounded."

@@ -1,0 +1,146 @@
+"""What a case reads from outside: the compiled forms see it as it is at each call, as their definitions do."""
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from cdl import Algebra, algebra, annotate, cata, fmap, fold, Fork, inherit, Leaf, MealyF, pack, run, TreeF, unfold
+from cdl.run._reads import Reads
+
+
+TREE = Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(3.0)))
+SETTINGS = types.SimpleNamespace(scale=2.0, deep={"table": [1.0, np.array([2.0])]})
+GLOBAL = 1.0
+
+
+class Config:
+    scale = 1.0
+
+
+def helper(x: Any) -> Any:
+    return x * GLOBAL + SETTINGS.scale + SETTINGS.deep["table"][1][0] + Config.scale
+
+
+def reader(read: Callable[[Any], Any]) -> Any:
+    """An algebra that changes each leaf by a function, and counts how often it is traced."""
+    traced: list[Any] = []
+
+    @algebra
+    def changed(layer: TreeF[float, Any]) -> Any:
+        match layer:
+            case Leaf(label):
+                traced.append(label)
+                return read(label)
+            case Fork(left, right):
+                return left - right
+
+    return changed, traced
+
+
+def change_global() -> None:
+    global GLOBAL
+    GLOBAL += 1.0
+
+
+CHANGES: dict[str, Callable[[], None]] = {
+    "a global": change_global,
+    "an attribute": lambda: setattr(SETTINGS, "scale", SETTINGS.scale + 1),
+    "an array inside": lambda: SETTINGS.deep["table"][1].__iadd__(1.0),
+    "an attribute of a class": lambda: setattr(Config, "scale", Config.scale + 1),
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_a_function_that_is_called_reads_may_change(what):
+    alg, _ = reader(lambda label: helper(label))
+    forest = pack(TreeF, [TREE])
+    before = float(fold(alg, forest)[0])
+    assert before == cata(alg)(TREE)
+    CHANGES[what]()
+    assert float(fold(alg, forest)[0]) == cata(alg)(TREE) != before
+
+
+@pytest.mark.parametrize("wrapped", [lambda x: x, lambda x: [x], lambda x: {"key": (x,)}])
+def test_what_is_closed_over_may_be_changed_in_place_or_bound_anew(wrapped):
+    table = np.array([2.0, 0.5])
+    held = wrapped(table)
+    (array,) = jax.tree.leaves(held)
+    alg, _ = reader(lambda label: label * jax.tree.leaves(held)[0][0])
+    forest = pack(TreeF, [TREE])
+    assert fold(alg, forest)[0] == cata(alg)(TREE)
+    array[0] = 7.0
+    assert fold(alg, forest)[0] == cata(alg)(TREE)
+
+
+def test_an_array_of_real_numbers_is_an_input_and_nothing_is_traced_again():
+    weight, shift = jnp.asarray(2.0), {"by": [jnp.asarray(0.5)]}
+    partly = functools.partial(lambda shift, label: label + shift["by"][0], shift)
+    alg, traced = reader(lambda label: weight * partly(label))
+    forest = pack(TreeF, [TREE])
+    fold(alg, forest)
+    once = len(traced)
+    for factor in (3.0, -1.0):
+        weight, shift["by"][0] = jnp.asarray(factor), jnp.asarray(factor / 4)
+        assert float(fold(alg, forest)[0]) == pytest.approx(factor * (1 + factor / 4) - factor * (2 - 3))
+        assert len(traced) == once
+
+
+class Net(Algebra[TreeF[float, Any], Any]):
+    """An algebra whose method reads a global, by another method."""
+
+    act: Callable[[Any], Any]
+
+    def __call__(self, layer: TreeF[float, Any]) -> Any:
+        match layer:
+            case Leaf(label):
+                return self.act(self.moved(label))
+            case Fork(left, right):
+                return left - right
+
+    def moved(self, label: Any) -> Any:
+        return label + SETTINGS.scale
+
+
+def test_methods_and_the_functions_that_a_module_holds_are_looked_into():
+    table = [1.0]
+    net, forest = Net(lambda x: x * table[0]), pack(TreeF, [TREE])
+    for change in (lambda: None, lambda: table.__setitem__(0, 5.0), CHANGES["an attribute"]):
+        change()
+        assert fold(net, forest)[0] == cata(net)(TREE) == annotate(net, forest)[0]
+
+
+def test_every_compiled_form_sees_what_has_changed():
+    table = [1.0]
+    forest = pack(TreeF, [TREE])
+    forms = {
+        "inherit": lambda: inherit(lambda x, layer: fmap(lambda _: x + table[0], layer), forest, jnp.zeros(1))[1],
+        "run": lambda: run(lambda s: MealyF(lambda i: (s * table[0], s + table[0])), jnp.zeros(()), jnp.zeros(2))[1],
+        "unfold": lambda: unfold(lambda s: Leaf(s * table[0]), jnp.ones(1), 1).trees()[0].label,
+    }
+    found = {name: float(form()) for name, form in forms.items()}
+    table[0] = 3.0
+    again = {name: float(form()) for name, form in forms.items()}
+    assert found == {"inherit": 1, "run": 2, "unfold": 1}
+    assert again == {"inherit": 3, "run": 6, "unfold": 3}
+
+
+def test_what_is_read_is_told_in_a_form_that_can_be_compared():
+    def looked(x: Any) -> Any:
+        return Reads(lambda: x).print
+
+    loop: list[Any] = []
+    loop.append(loop)
+    module = eqx.nn.Linear(2, 2, key=jax.random.key(0))
+    for x in (loop, module, {1, 2}, "text", None, np.float32(1), [module] * 2, object(), jax.jit(abs), range(3)):
+        f = lambda x=x: x
+        assert Reads(f).print == Reads(f).print
+    assert looked(np.zeros(2)) != looked(np.zeros(3))
+    assert looked([1]) != looked([True])
+    assert looked(0.0) != looked(-0.0)

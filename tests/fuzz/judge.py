@@ -1,0 +1,153 @@
+"""Running a case, and the verdict: equal, refused by name, or a failure.
+
+| the compiled form          | its definitions          | the verdict                              |
+| -------------------------- | ------------------------ | ---------------------------------------- |
+| gives a value              | give it too              | `equal`: structure, shapes, types, values |
+| raises a `CdlError`        | whatever they do         | `refused`, counted by its message        |
+| raises                     | raise as well            | `no case`: the program itself is wrong   |
+| anything else              |                          | a failure                                |
+"""
+
+import re
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import jaxtyping
+import numpy as np
+from returns.result import Success
+
+import cdl
+
+from .cases import Case
+
+
+GIVEN = (
+    "import functools\nfrom collections.abc import Callable\nfrom typing import Any, Generic, Never, TypeVar, Union\n"
+)
+TOLERANCES = {"float64": 1e-8, "float32": 3e-4, "float16": 4e-2, "bfloat16": 2e-1}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`equal`, `refused`, `no case` or `failure`; what it is of, in a line that others of its kind have too."""
+
+    kind: str
+    why: str = ""
+    detail: str = field(default="", compare=False)
+
+
+def run(case: Case) -> Verdict:
+    """The verdict of a case, run in this process."""
+    with jax.enable_x64(case.x64), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        return _run(case)
+
+
+def traced(case: Case) -> Verdict:
+    """Whether the compiled form is traced, or refuses: it is not compiled, and nothing is compared."""
+    with jax.enable_x64(case.x64), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        names = made(case)
+        _, e, where = outcome(lambda: eqx.filter_eval_shape(names["COMPILED"](names["compiled"]), names["PARAMS"]))
+    if e is None:
+        return Verdict("equal")
+    return Verdict("refused" if isinstance(e, cdl.CdlError) else "failure", message(e), where)
+
+
+def made(case: Case) -> dict[str, Any]:
+    """The names of a program that has run as far as its functions."""
+    names: dict[str, Any] = dict(
+        __name__="fuzzed", eqx=eqx, jax=jax, jnp=jnp, jr=jr, jaxtyping=jaxtyping, np=np, Success=Success, cdl=cdl
+    )
+    exec(compile(GIVEN + case.body, "<case>", "exec"), names)
+    return names
+
+
+def _run(case: Case) -> Verdict:
+    try:
+        names = made(case)
+    except cdl.CdlError as e:
+        return Verdict("refused", message(e), str(e))
+    except Exception as e:
+        return Verdict("failure", f"making: {message(e)}", traceback.format_exc(limit=-4))
+    transform: Any = names["COMPILED"]
+    plainly: Any = names["TRANSFORM"]
+    compiled = outcome(lambda: transform(names["compiled"])(names["PARAMS"]))
+    if isinstance(compiled[1], cdl.CdlError):
+        return Verdict("refused", message(compiled[1]), str(compiled[1]))
+    plain = outcome(lambda: plainly(names["plain"])(names["PARAMS"]))
+    if plain[1] is not None:
+        if compiled[1] is not None:
+            return Verdict("no case", message(plain[1]), plain[2])
+        return Verdict("failure", f"only plain recursion raises: {message(plain[1])}", plain[2])
+    if compiled[1] is not None:
+        return Verdict("failure", f"{case.form}, {case.transform} raises {message(compiled[1])}", compiled[2])
+    tolerance = TOLERANCES[case.coarsest]
+    if differs := difference(compiled[0], plain[0], tolerance):
+        return Verdict("failure", f"{case.form}, {case.transform} differs: {kind_of(differs)}", differs)
+    by_cdl = outcome(lambda: plainly(names["by_cdl"])(names["PARAMS"]))
+    if by_cdl[1] is not None:
+        return Verdict("failure", f"the definition of {case.form} raises {message(by_cdl[1])}", by_cdl[2])
+    if differs := difference(by_cdl[0], plain[0], tolerance, types=False):
+        return Verdict("failure", f"the definition of {case.form} differs: {kind_of(differs)}", differs)
+    return Verdict("equal")
+
+
+def outcome(f: Callable[[], Any]) -> tuple[Any, Exception | None, str]:
+    """What a function gives, or the error that it raises, with where."""
+    try:
+        return jax.block_until_ready(f()), None, ""
+    except Exception as e:
+        return None, e, traceback.format_exc(limit=-5)
+
+
+def difference(a: Any, b: Any, tolerance: float, *, types: bool = True) -> str:
+    """How two results differ; nothing where they do not."""
+    if jax.tree.structure(a) != jax.tree.structure(b):
+        return f"structure: {jax.tree.structure(a)} and {jax.tree.structure(b)}"
+    for path, x in jax.tree_util.tree_leaves_with_path(a):
+        y = b
+        for step in path:
+            y = _at(y, step)
+        if isinstance(x, str | bool) or isinstance(y, str | bool):
+            if x != y:
+                return f"values: {x} and {y}"
+            continue
+        if any(getattr(z, "dtype", None) == jax.dtypes.float0 for z in (x, y)):
+            continue
+        x, y = jnp.asarray(x), jnp.asarray(y)
+        if x.shape != y.shape:
+            return f"shapes: {x.shape} and {y.shape}"
+        if types and x.dtype != y.dtype:
+            return f"types: {x.dtype} and {y.dtype}, of {x} and {y}"
+        loose = max(tolerance, *(TOLERANCES.get(str(z.dtype), 0) for z in (x, y)))
+        u, v = (np.asarray(z).astype("complex128" if jnp.iscomplexobj(z) else "float64") for z in (x, y))
+        exact = not jnp.issubdtype(x.dtype, jnp.inexact)
+        scale = float(np.max(np.abs(np.where(np.isfinite(v), v, 0)), initial=0)) if not exact else 0.0
+        if not np.allclose(
+            u, v, rtol=0 if exact else loose, atol=0 if exact else loose * max(scale, 1e-2), equal_nan=True
+        ):
+            return f"values: {x} and {y}"
+    return ""
+
+
+def _at(tree: Any, step: Any) -> Any:
+    if isinstance(step, jax.tree_util.GetAttrKey):
+        return getattr(tree, step.name)
+    return tree[step.key if isinstance(step, jax.tree_util.DictKey) else step.idx]
+
+
+def kind_of(differs: str) -> str:
+    kind, _, rest = differs.partition(":")
+    return f"{kind}:{rest.partition(', of')[0]}" if kind == "types" else kind
+
+
+def message(e: Exception) -> str:
+    """An error in a line, without its names and numbers."""
+    text = re.sub(r"`[^`]*`", "`…`", str(e).strip().split("\n")[0])
+    text = re.sub(r"[0-9]+", "n", re.sub(r"[(\[{].*?[)\]}]", "(…)", text))
+    return f"{type(e).__name__}: {text[:160]}"

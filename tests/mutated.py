@@ -45,10 +45,12 @@ MODULES = {
     "cdl/laws/_optics.py": Mutated(["tests/test_broken_laws_of_optics.py", EXACT]),
     "cdl/laws/_reverse_derivative.py": Mutated(["tests/test_broken_laws_of_derivatives.py", EXACT]),
     "cdl/run/forests/_variant.py": Mutated(
-        ["tests/test_pack_refuses.py", "tests/test_pack.py", "tests/test_families.py", FOLDED], None, 40
+        ["tests/test_payload.py", "tests/test_random_families.py", "tests/test_pack.py", "tests/test_families.py"],
+        None,
+        40,
     ),
-    "cdl/run/forests/_payload.py": Mutated(["tests/test_pack_refuses.py", "tests/test_pack.py", FOLDED], None, 40),
-    "cdl/run/folds/_program.py": Mutated(["tests/test_fold_programs.py", FOLDED], None, 40),
-    "cdl/run/folds/_edges.py": Mutated([FOLDED], None, 40),
-    "cdl/run/descents/_step.py": Mutated(["tests/test_inherit.py", "tests/test_follow.py"], None, 40),
+    "cdl/run/forests/_payload.py": Mutated(["tests/test_payload.py"], None, 60),
+    "cdl/run/folds/_program.py": Mutated(["tests/test_fold_programs.py"], None, 30),
+    "cdl/run/folds/_edges.py": Mutated(["tests/test_number_types.py"], None, 30),
+    "cdl/run/descents/_step.py": Mutated(["tests/test_inherit.py", "tests/test_follow.py"], None, 30),
 }

@@ -49,7 +49,16 @@ MODULES = {
         None,
         40,
     ),
-    "cdl/run/forests/_payload.py": Mutated(["tests/test_payload.py"], None, 60),
+    "cdl/run/forests/_payload.py": Mutated(
+        ["tests/test_payload.py", "tests/test_pack_refuses.py"],
+        {
+            "_target: `group.kind + kind == 'ui' and (not group.python)` is "
+            "`group.kind + kind == 'ui' or not group.python`": "a type joined with a narrower kind is itself",
+            "_refuse_kind: `0` is `1`": "which of two values the message shows",
+            "_from_whole: `1023` is `1024`": "between them is no whole number that a narrower type holds",
+        },
+        60,
+    ),
     "cdl/run/folds/_program.py": Mutated(["tests/test_fold_programs.py"], None, 30),
     "cdl/run/folds/_edges.py": Mutated(["tests/test_number_types.py"], None, 30),
     "cdl/run/descents/_step.py": Mutated(["tests/test_inherit.py", "tests/test_follow.py"], None, 30),

@@ -1,8 +1,11 @@
 """What a case reads from outside: the compiled forms see it as it is at each call, as their definitions do."""
 
 import functools
+import importlib
+import itertools
 import types
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import equinox as eqx
@@ -12,7 +15,7 @@ import numpy as np
 import pytest
 
 from cdl import Algebra, algebra, annotate, cata, fmap, fold, Fork, inherit, Leaf, MealyF, pack, run, TreeF, unfold
-from cdl.run._reads import Reads
+from cdl.run._surroundings import Surroundings
 
 
 TREE = Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(3.0)))
@@ -131,16 +134,107 @@ def test_every_compiled_form_sees_what_has_changed():
     assert again == {"inherit": 3, "run": 6, "unfold": 3}
 
 
+class Table:
+    """An ordinary object: a method, a property, and slots."""
+
+    __slots__ = ("held", "times")
+
+    def __init__(self) -> None:
+        self.held, self.times = {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0, "e": [5.0]}, 1.0
+
+    def total(self, x: Any) -> Any:
+        return x * self.times + sum(v for v in self.held.values() if isinstance(v, float)) + self.last
+
+    @property
+    def last(self) -> float:
+        return self.held["e"][0]  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table.held.update(c=30.0),
+        lambda table: table.held.update(d=40.0),
+        lambda table: setattr(table, "times", 7.0),
+        lambda table: table.held["e"].__setitem__(0, 9.0),
+    ],
+)
+def test_objects_are_looked_into_with_their_methods_properties_and_slots(change):
+    table = Table()
+    alg, _ = reader(lambda label: table.total(label))
+    forest = pack(TreeF, [TREE])
+    before = float(fold(alg, forest)[0])
+    change(table)
+    assert float(fold(alg, forest)[0]) == cata(alg)(TREE) != before
+
+
+def test_what_is_seen_again_is_not_traced_again_for_any_of_two_instances(monkeypatch):
+    states = importlib.import_module("cdl.run.folds._states")
+    traced, read = [], states.read
+    monkeypatch.setattr(states, "read", lambda reading: traced.append(0) or read(reading))
+
+    class Scaled(Algebra[TreeF[float, Any], Any]):
+        by: float = eqx.field(static=True)
+
+        def __call__(self, layer: TreeF[float, Any]) -> Any:
+            return self.by * layer.label * table[0] if isinstance(layer, Leaf) else layer.left - layer.right
+
+    table = [1.0]
+    two, forest = (Scaled(2.0), Scaled(3.0)), pack(TreeF, [TREE])
+    for factor in (1.0, 5.0):
+        table[0] = factor
+        for alg in two:
+            assert fold(alg, forest)[0] == alg.by * factor * 2
+    assert len(traced) == 4
+    for factor in (1.0, 5.0, 1.0):
+        table[0] = factor
+        for alg in two:
+            assert fold(alg, forest)[0] == alg.by * factor * 2
+    assert len(traced) == 4
+
+
+def test_threads_see_what_has_changed():
+    def work(number: int) -> list[bool]:
+        table = [float(number)]
+        alg, _ = reader(lambda label: label * table[0])
+        forest = pack(TreeF, [TREE])
+        found = []
+        for factor in (1.0, 2.0, 3.0):
+            table[0] = factor * number
+            found.append(float(fold(alg, forest)[0]) == 2 * factor * number)
+        return found
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(itertools.chain(*pool.map(work, range(1, 5))))
+
+
+def test_keys_partials_cycles_and_counters_are_what_they_were():
+    weight, key = jnp.asarray(2.0), jax.random.key(0)
+    loop: list[Any] = [weight]
+    loop.append(loop)
+    count = 0
+    partly = jax.tree_util.Partial(lambda w, x: w * x, weight)
+
+    def read(label: Any) -> Any:
+        nonlocal count
+        count += 1
+        return partly(label) + loop[0] + jax.random.uniform(key) * 0
+
+    alg, _ = reader(read)
+    assert fold(alg, pack(TreeF, [TREE]))[0] == pytest.approx(float(cata(alg)(TREE)))
+    assert count > 3
+
+
 def test_what_is_read_is_told_in_a_form_that_can_be_compared():
     def looked(x: Any) -> Any:
-        return Reads(lambda: x).print
+        return Surroundings(lambda: x).seen
 
     loop: list[Any] = []
     loop.append(loop)
     module = eqx.nn.Linear(2, 2, key=jax.random.key(0))
     for x in (loop, module, {1, 2}, "text", None, np.float32(1), [module] * 2, object(), jax.jit(abs), range(3)):
         f = lambda x=x: x
-        assert Reads(f).print == Reads(f).print
+        assert Surroundings(f).seen == Surroundings(f).seen
     assert looked(np.zeros(2)) != looked(np.zeros(3))
     assert looked([1]) != looked([True])
     assert looked(0.0) != looked(-0.0)

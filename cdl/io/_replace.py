@@ -34,17 +34,18 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     os.stat(target.parent)  # so that an error names the folder, and not the part
     part = target.with_name(f".cdl-{secrets.token_hex(8)}.part")
     mode = 0o666 if old is None else stat.S_IMODE(old.st_mode)
-    with open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
-        try:
+    file = open(part, "xb", opener=lambda name, flags: os.open(name, flags, mode))
+    try:
+        with file:
             if old is not None:
                 _as_before(file.fileno(), old)
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.replace(part, target)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        os.replace(part, target)  # of a file that is closed: some systems replace no other
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
     _sync_folder(target.parent)
 
 
@@ -71,9 +72,12 @@ def _status(target: Path) -> os.stat_result | None:
 def _as_before(file: int, old: os.stat_result) -> None:
     """With the owner and the permissions of the old file, as far as this process may give them."""
     if os.name == "posix":
-        with contextlib.suppress(PermissionError):
+        mode = stat.S_IMODE(old.st_mode)
+        try:
             os.fchown(file, old.st_uid, old.st_gid)
-        os.fchmod(file, stat.S_IMODE(old.st_mode))
+        except PermissionError:
+            mode &= ~stat.S_IRWXG  # it stays with another group, which was promised nothing
+        os.fchmod(file, mode)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -94,12 +94,17 @@ def _forward(optic: Any, pair: Any, key: Any) -> Any:
     try:
         return optic.forward(pair)
     except (RuntimeError, TypeError) as why:
-        if "key" not in first_line(why):
+        if not _misses_key(first_line(why)):
             raise
         raise CdlError(
             f"a layer draws random numbers, and there is no key: {first_line(why)}. Write "
             "`step(state, data, key=key)`, with another key at each step."
         ) from why
+
+
+def _misses_key(words: str) -> bool:
+    """Whether an error says that a key is missing: Python's, of an argument, or one of Equinox's layers."""
+    return "argument: 'key'" in words or "without a key" in words or "requires a key" in words or "`key`" in words
 
 
 def _unlearning(optic: Any) -> Any:

@@ -20,6 +20,7 @@ from ...algebra._inherit import given_down
 from ...functor._many import Many
 from .._shapes import one_of, rows_of, shaped
 from .._traced import without_values
+from .._truth import expect_no_reckoning
 from .._types import advice, cast, joined, misfit, Own, own_of
 from ..folds._carrier import Carrier, Storage
 from ..folds._edges import Edges
@@ -110,14 +111,16 @@ class Steps:
         """What the step of one variant gives: to each place, with its sort, and of its own."""
         v, found = self.bucket.variants[index], []
 
-        def give(*inputs: Any) -> None:
+        def give(*inputs: Any) -> list[Any]:
             to_slots, sources, to_manys, out = self._step(index, *inputs)
             pairs = [(s, Own.of(x)) for s, x in zip(v.slot_sorts, to_slots, strict=True)]
             every = zip(v.many_sorts, sources, to_manys, strict=True)
             pairs += [(s, own_of(many.at, source.child)) for s, source, many in every]
             found.append((pairs, Own.of(out)))
+            return jax.tree.leaves((to_slots, out))
 
-        jax.eval_shape(give, *self._inputs(index, PROBES[0]))
+        case = jax.make_jaxpr(give)(*self._inputs(index, PROBES[0]))
+        expect_no_reckoning(case.jaxpr, f"in `{self.names[v.sort]}`, at `{v}`")
         return v, found[-1]
 
     def _step(self, index: int, row: Any, payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> Any:

@@ -91,6 +91,7 @@ class Edges:
             out = at_edges(call, segment, children, cs, batched[3], None, rows)
             return out, jax.tree.map(lambda _: False, out)
 
+        at_rows.reduction = "each"  # type: ignore[attr-defined]
         return at_node(self.row, self.segment, self.children, consts)
 
     @property

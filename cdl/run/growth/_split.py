@@ -15,8 +15,9 @@ import jax.numpy as jnp
 from ..._errors import CdlError, ForeignLayer
 from ...algebra._algebra import name_of
 from ...algebra._unfolds import Choice, expect_layer
-from .._shapes import shown
+from .._shapes import is_weak, shaped, shown
 from .._traced import applied
+from .._types import own_of
 from ._candidates import Candidate
 from ._tracing import take_apart
 
@@ -104,9 +105,10 @@ def _read(alg: Any, group: Group, values: dict[Any, Any]) -> Any:
     below = [jax.tree.map(lambda x, i=i: x[i : i + group.rows], values[form]) for form, i in group.places]
 
     def value(payload: Any, below: Any) -> Any:
-        return jax.tree.map(jnp.asarray, applied(alg, group.candidate.layer(payload, below)))
+        return applied(alg, group.candidate.layer(payload, below))
 
-    return jax.vmap(value, axis_size=group.rows)(group.payload, below)
+    own_of(value, *jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype, is_weak(x)), (group.payload, below)))
+    return jax.vmap(lambda *row: jax.tree.map(jnp.asarray, value(*row)), axis_size=group.rows)(group.payload, below)
 
 
 def _shown(seeds: Any) -> str:

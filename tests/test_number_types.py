@@ -132,6 +132,10 @@ def test_sums_of_whole_numbers_stay_whole_and_those_of_truth_values_are_counts()
     assert same(bushes(lambda kids: 1.0 * (kids.map(lambda x: x > 0).sum(0)))).tolist() == [2, 2, 1, 0.25]
 
 
+def test_the_greatest_of_truth_values_is_one():
+    assert same(bushes(lambda kids: kids.max(), lambda value: single(value) > 0.6)).dtype == jnp.bool_
+
+
 def test_what_a_python_number_meets_decides_about_its_type():
     weight = jnp.asarray(1.125, jnp.bfloat16)
     alg = bushes(lambda kids: jnp.tanh(kids.sum(0) * weight), lambda value: value * weight)
@@ -341,6 +345,22 @@ def test_arithmetic_on_truth_values_is_refused_where_python_and_arrays_differ(si
     labels = algebra(lambda layer: layer.label if isinstance(layer, Leaf) else layer.left + layer.right)
     with pytest.raises(CdlError, match=r"`\+` meets truth values"):
         fold(labels, pack(TreeF, [Fork(Leaf(True), Leaf(True))]))
+
+
+def test_arithmetic_on_truth_values_is_seen_inside_branches_in_passes_down_and_in_refolds():
+    forest = pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))])
+    inside = lambda x, y: jax.lax.cond(True, lambda: 1.0 * ((x > 0) + (y > 0)), lambda: 0.0)
+    branch = algebra(lambda x: x.label if isinstance(x, Leaf) else inside(x.left, x.right))
+    down = lambda x, layer: fmap(lambda value: x + 1.0 * ((value > 0) + (value > 1)), layer)
+    halves = algebra(lambda x: x.label > 0 if isinstance(x, Leaf) else x.left + x.right)
+    split = lambda xs: Leaf(0.5) if len(xs) == 1 else Fork(xs[: len(xs) // 2], xs[len(xs) // 2 :])
+    for form in (
+        lambda: fold(branch, forest),
+        lambda: inherit(down, forest, jnp.zeros(1), values=jnp.broadcast_to(0.5, (forest.bucket.nodes,))),
+        lambda: refold(halves, split, jnp.ones((1, 4))),
+    ):
+        with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"`\+` meets truth values"):
+            form()
 
 
 def test_logic_on_truth_values_and_sums_of_them_as_numbers_are_as_in_the_definition():

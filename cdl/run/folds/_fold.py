@@ -115,12 +115,14 @@ def fold(
 
     **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
     call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value costs
-    nothing. Anything else that has changed, NumPy arrays among it, is noticed, and the algebra is traced again. Not
-    looked into are libraries, functions under `jit`, and containers of more than 1,000 entries. Under a `jit` of yours
-    everything is read once, when it is traced.
+    nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and where
+    one has changed, the algebra is traced again. Not looked into are libraries, functions under `jit`, and containers
+    of more than 1,000 entries. Under a `jit` of yours everything is read once, when it is traced.
 
     **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what it
-    meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`.
+    meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed is
+    rounded as that dtype is, and whole numbers wrap around: a Python `int` is an `int32` (`int64` with
+    `jax_enable_x64`).
 
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.

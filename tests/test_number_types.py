@@ -110,6 +110,17 @@ REDUCTIONS = {
     "truth values, counted": lambda kids: kids.map(lambda x: x > 0.3).sum(0) * 1.0,
     "truth values, their mean": lambda kids: kids.map(lambda x: x > 0.3).mean(0),
     "truth values, the greatest": lambda kids: kids.map(lambda x: x > 0.3).max(False) * 1.0,
+    "a variance": lambda kids: kids.map(lambda x: (x - kids.mean(0.0)) ** 2).mean(0.0),
+    "pairs": lambda kids: kids.map(lambda a: kids.map(lambda b: jnp.tanh(a * b)).sum(0.0)).sum(0.0),
+    "self-attention": lambda kids: kids.map(lambda a: kids.attend(lambda b: 0.5 * a * b, 0.0)).sum(0.0),
+    "attention by a mean": lambda kids: kids.attend(lambda x: x - kids.mean(0.0), 0.0),
+    "a list fold in a map": lambda kids: kids.map(
+        lambda a: kids.fold(algebra(lambda x: a if isinstance(x, Nil) else jnp.sin(x.head + x.tail)))
+    ).sum(0.0),
+    "a mean in a list fold": lambda kids: kids.fold(
+        algebra(lambda x: 0.0 if isinstance(x, Nil) else jnp.sin(x.head + x.tail) + kids.mean(0.0) * x.head)
+    ),
+    "attention that is certain": lambda kids: kids.attend(lambda x: 1e10 * x, 0.0),
     "a count": lambda kids: kids.sum() / kids.count,
     "a mean of whole numbers": lambda kids: kids.map(lambda x: (10 * x).astype(jnp.int32)).mean(0),
     "vmap around a sum": lambda kids: jax.vmap(lambda a: kids.map(lambda x: jnp.tanh(a * x)).sum(0.0))(SCALES).sum(),
@@ -205,6 +216,21 @@ def test_zero_has_the_form_of_a_child_in_both_forms_and_is_needed_where_a_node_h
     for form in (lambda: cata(open_sum)(none), lambda: fold(open_sum, pack(BushF, [none]))):
         with pytest.raises(CarrierMismatch, match=r"without children is reduced by `sum`.*write `sum\(zero\)`"):
             form()
+
+
+def test_the_score_of_attention_is_one_number():
+    wide = bushes(lambda kids: kids.attend(lambda x: x[None], 0.0))
+    for form in (lambda: cata(wide)(BUSHES[0]), lambda: fold(wide, pack(BushF, BUSHES))):
+        with pytest.raises(CarrierMismatch, match=r"the score of `attend` has shape \(1,\), and it is one number"):
+            form()
+
+
+def test_a_gradient_through_a_reduction_inside_another_is_that_of_the_definition():
+    within = lambda w: bushes(
+        lambda kids: kids.map(lambda a: kids.attend(lambda b: w * a * b, 0.0)).sum(0.0), lambda x: w * single(x)
+    )
+    slow = jax.grad(lambda w: sum(cata(within(w))(tree) for tree in BUSHES))(1.3)
+    np.testing.assert_allclose(jax.grad(lambda w: fold(within(w), pack(BushF, BUSHES)).sum())(1.3), slow, rtol=1e-4)
 
 
 def test_a_list_fold_of_children_that_changes_its_carrier_is_refused():

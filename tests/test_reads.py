@@ -225,6 +225,46 @@ def test_keys_partials_cycles_and_counters_are_what_they_were():
     assert count > 3
 
 
+def test_functions_that_are_put_in_the_place_of_others_are_seen():
+    functions = {"f": lambda x: 2 * x, "g": [functools.partial(lambda k, x: k * x, 3.0), lambda x: x]}
+    alg, _ = reader(lambda label: functions["f"](label) + functions["g"][0](label) + functions["g"][1](label))
+    forest = pack(TreeF, [TREE])
+    for change in (
+        lambda: None,
+        lambda: functions.update(f=lambda x: 10 * x),
+        lambda: functions["g"].__setitem__(0, functools.partial(lambda k, x: k * x, 30.0)),
+        lambda: functions["g"].__setitem__(1, lambda x: 5 * x),
+    ):
+        change()
+        assert fold(alg, forest)[0] == cata(alg)(TREE)
+
+
+def test_methods_of_parents_and_attributes_of_classes_are_seen():
+    class Parent(Algebra[TreeF[float, Any], Any]):
+        def __call__(self, layer: TreeF[float, Any]) -> Any:
+            return self.leaf(layer.label) if isinstance(layer, Leaf) else layer.left - layer.right
+
+        def leaf(self, x: Any) -> Any:
+            return x * SETTINGS.scale * type(self).times  # type: ignore[attr-defined]
+
+    class Child(Parent):
+        times = staticmethod(float)  # not a field
+
+        def leaf(self, x: Any) -> Any:
+            return super().leaf(x) + 1
+
+    Child.times = 2.0  # type: ignore[assignment]
+    alg, forest = Child(), pack(TreeF, [TREE])
+    for change in (
+        lambda: None,
+        CHANGES["an attribute"],
+        lambda: setattr(Child, "times", 7.0),
+        lambda: setattr(Child, "leaf", lambda self, x: 3 * x),
+    ):
+        change()
+        assert fold(alg, forest)[0] == cata(alg)(TREE)
+
+
 def test_what_is_read_is_told_in_a_form_that_can_be_compared():
     def looked(x: Any) -> Any:
         return Surroundings(lambda: x).seen

@@ -100,8 +100,13 @@ def as_number(x: Any) -> Any:
 
 
 def as_score(x: Any) -> Any:
-    """A score as an array of real numbers."""
+    """A score as a real number. **Raises:** `CarrierMismatch` where it is not one number."""
     x = jnp.asarray(x)
+    if x.shape:
+        raise CarrierMismatch(
+            f"the score of `attend` has shape {x.shape}, and it is one number for each child: give a number, as "
+            '`eqx.nn.Linear(n, "scalar")` does.'
+        )
     return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
 
 

@@ -77,6 +77,7 @@ class Put:
         )
         new.__annotations__, new.__module__, new.__qualname__ = fn.__annotations__, fn.__module__, fn.__qualname__
         new.__kwdefaults__ = found["kwdefaults"] or None
+        new.__dict__.update(fn.__dict__)
         return new
 
 

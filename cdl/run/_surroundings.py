@@ -18,6 +18,7 @@ import site
 import sys
 import sysconfig
 import types
+from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ class Surroundings:
         self.arrays: list[Any] = []
         self.functions: list[Any] = []
         self._number: dict[int, int] = {}
-        self._met: dict[int, int] = {}
+        self._met: dict[Any, int] = {}
         self._alive: list[Any] = []  # so that no other object takes the address of one that was met
         self._open: bool | None = None  # whether arrays are gathered, or compared; `None` for those of the value itself
         self._depth = 0
@@ -75,11 +76,12 @@ class Surroundings:
             return type(x), repr(x)
         if isinstance(x, np.ndarray):
             return self._numpy(x)
-        if id(x) in self._met:
-            return "again", self._met[id(x)]
+        name = id(x), frozenset() if isinstance(x, types.FunctionType) else names
+        if name in self._met:
+            return "again", self._met[name]
         if self._depth > DEPTH or len(self._alive) > MOST:
             return Identity(x)
-        self._met[id(x)] = len(self._alive)
+        self._met[name] = len(self._alive)
         self._alive.append(x)
         self._depth += 1
         found = self._inside(x, names)
@@ -91,13 +93,13 @@ class Surroundings:
         if isinstance(x, types.FunctionType):
             return Identity(x), self._function(x)
         if isinstance(x, eqx.Module):
-            methods = self._compared(lambda: tuple(map(look, methods_of((type(x), frozenset(["__call__"]))))))
+            methods = self._compared(lambda: self._class(type(x), frozenset(["__call__"])))
             return type(x), methods, tuple((k, look(v)) for k, v in vars(x).items())
         if isinstance(x, functools.partial):
             return type(x), look(x.func), tuple(map(look, x.args)), tuple((k, look(v)) for k, v in x.keywords.items())
         if isinstance(x, types.MethodType):
             return type(x), look(x.__self__), look(x.__func__)
-        if isinstance(x, dict | list | tuple | set | frozenset):
+        if isinstance(x, dict | list | tuple | set | frozenset | deque):
             return self._container(x, look) if is_plain(x) else self._compared(lambda: self._container(x, look))
         if isinstance(x, Base):
             return Identity(x)
@@ -142,7 +144,7 @@ class Surroundings:
         names = names_of(fn.__code__)
         found = tuple((kind, where, self._look(x, names)) for kind, where, x in outside(fn))
         self._open = before
-        return found
+        return Identity(fn.__code__), tuple((k, self._look(v, names)) for k, v in vars(fn).items()), found
 
     def _attributes(self, x: Any, names: frozenset[str]) -> Any:
         """What an object, a class or a module has."""
@@ -154,9 +156,32 @@ class Surroundings:
         if is_of_library_kind(type(x)) and not isinstance(x, types.SimpleNamespace):
             return None
         own = {**getattr(x, "__dict__", {}), **{n: getattr(x, n) for n in slots_of(type(x)) if hasattr(x, n)}}
-        methods = methods_of((type(x), names | {"__call__"}))
-        named = tuple((n, look(inspect.getattr_static(type(x), n, None))) for n in sorted(names - own.keys()))
-        return tuple((n, look(v)) for n, v in own.items()), tuple(map(look, methods)), named
+        return tuple((n, look(v)) for n, v in own.items()), self._class(type(x), names | {"__call__"})
+
+    def _class(self, kind: type[Any], names: frozenset[str]) -> Any:
+        """What instances of a class have of it: the methods, properties and attributes that are named, with those that
+        they name, and so on."""
+        if (kind, names) in self._met:
+            return "again", self._met[kind, names]
+        self._met[kind, names] = len(self._alive)
+        todo, done, found = list(names), set[str](), []
+        while todo:
+            name = todo.pop()
+            if name in done:
+                continue
+            done.add(name)
+            for owner in kind.__mro__:
+                if name not in vars(owner) or is_of_library_kind(owner):
+                    continue
+                held = vars(owner)[name]
+                inner = getattr(held, "fget", getattr(held, "__func__", held))
+                for fn in (inner, getattr(inner, "__wrapped__", None), getattr(inner, "method", None)):
+                    if isinstance(fn, types.FunctionType):
+                        todo += () if is_of_library(fn) else names_of(fn.__code__)
+                        found.append((name, self._look(fn, frozenset())))
+                    elif fn is held:
+                        found.append((name, self._look(fn, frozenset())))
+        return tuple(found)
 
     def _compared(self, looked: Callable[[], Any]) -> Any:
         """What is found, with arrays compared: nothing can be put in their place."""
@@ -184,21 +209,6 @@ def outside(fn: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
 def is_plain(x: Any) -> bool:
     """Whether a container is one that can be built anew with other parts."""
     return type(x) in (dict, list, tuple) or (isinstance(x, tuple) and hasattr(x, "_fields"))
-
-
-@cached
-def methods_of(named: tuple[type[Any], frozenset[str]]) -> tuple[types.FunctionType, ...]:
-    """The methods and properties of a class that are named, and those that they name; none of a library's."""
-    kind, names = named
-    todo, done = list(names), dict[str, types.FunctionType]()
-    while todo:
-        name = todo.pop()
-        fn = inspect.getattr_static(kind, name, None)
-        fn = getattr(fn, "fget", getattr(fn, "__func__", getattr(fn, "__wrapped__", fn)))
-        if name not in done and isinstance(fn, types.FunctionType) and not is_of_library(fn):
-            done[name] = fn
-            todo += names_of(fn.__code__)
-    return tuple(done.values())
 
 
 @cached

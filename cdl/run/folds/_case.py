@@ -23,11 +23,11 @@ from ._program import PROBES, Program, programs, Wiring
 
 @dataclass(frozen=True)
 class Reading:
-    """The algebras of each sort, the bucket they are to read, and whether they are given keys."""
+    """The algebras of each sort, the bucket they are to read, and the keys that they are given."""
 
     algs: tuple[Any, ...]
     bucket: Bucket
-    keyed: bool
+    key: Any  # the shape of a node's key; none where none is given
 
 
 def read(t: Reading) -> tuple[Storage, list[Program]]:
@@ -119,7 +119,7 @@ def _inputs(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) ->
     lengths = [size.edges_of(g) for g in range(v.manys)]
     pairs = zip(lengths, v.many_sorts, strict=True)
     many = [(shaped((n,), jnp.int32), rows_of(n, carriers[s].leaves)) for n, s in pairs]
-    keys = [jax.eval_shape(lambda: jax.random.key(0))] if t.keyed else []
+    keys = [] if t.key is None else [t.key]
     return shaped((), jnp.int32), payload, [one_of(carriers[s].leaves) for s in v.slot_sorts], keys, many
 
 

@@ -19,7 +19,7 @@ from ...functor import Cons, Nil
 from ...functor._items import as_number, as_score, expect_like, weaken
 from .._shapes import is_weak, shaped
 from .._types import advice, cast, differ, joined, misfit, Own, own_of
-from ._program import opened, over_rows
+from ._program import opened, over
 from ._segments import at_edges, over_edges
 
 
@@ -50,9 +50,10 @@ class Edges:
 
         def weighted(x: Any, _: Any) -> Any:
             child = each(x)
-            below = as_score(score(child)) - highest
-            # above 0 at edges that are no row's, and by rounding at the highest, which keeps its gradient
-            weight = jnp.exp(below - jax.lax.stop_gradient(jnp.maximum(below, 0)))
+            own = as_score(score(child))
+            below = own - highest
+            # at the highest exactly 0, which rounding and edges that are no row's may miss; with its gradient
+            weight = jnp.exp(below - jax.lax.stop_gradient(jnp.where(own >= highest, below, 0)))
             return weight, jax.tree.map(lambda leaf: weight * leaf, child)
 
         total, value = self._run("sum", weighted)
@@ -129,12 +130,13 @@ def _operation(how: str, call: Any) -> Any:
     """A reduction as an operation on a row's number, the first value, the edges' rows, the children, and what the step
     uses of its surroundings."""
 
-    @custom_vmap
-    def at_node(row: Any, start: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+    def alone(row: Any, start: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
         own = jnp.where(segment == row, 0, 1)
         starts = jax.tree.map(lambda z: jnp.asarray(z)[None], start)
         out = over_edges(how, call, own, children, cs, [False] * len(cs), starts, 1)
         return jax.tree.map(lambda x: x[0], out)
+
+    at_node = custom_vmap(alone)
 
     @at_node.def_vmap
     def at_rows(rows: int, batched: Any, row: Any, start: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
@@ -144,8 +146,16 @@ def _operation(how: str, call: Any) -> Any:
             for x, b in zip((segment, children), batched[2:4], strict=True)
         )
         starts = jax.tree.map(lambda z, b: z if b else jnp.broadcast_to(z, (rows, *jnp.shape(z))), start, batched[1])
-        if over_rows.get():
+        if over.get() == "rows":
             out = over_edges(how, call, segment, children, cs, batched[4], starts, rows)
+        elif over.get() == "edges":  # a reduction inside the function of another: for each of its edges, one by itself
+            axes = jax.tree.map(lambda b: 0 if b else None, (batched[0], batched[4]))
+            each: Any = jax.vmap(
+                lambda row, start, cs: alone(row, start, segment, children, cs),
+                in_axes=(axes[0], 0, axes[1]),
+                axis_size=rows,
+            )
+            out = each(row, starts, cs)
         else:  # a `vmap` that the algebra has inside
             axes = 0, None, [0 if b else None for b in batched[4]]
             wide: Any = jax.vmap(lambda v, x, cs: call(x, v, cs), in_axes=axes, axis_size=rows)

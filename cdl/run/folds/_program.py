@@ -13,7 +13,7 @@ it does not matter how the algebra holds them: as fields, in a closure, or many 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -27,7 +27,8 @@ from ._fingerprint import fingerprint, same_bytes
 
 PROBES = Size(3, 5, 4), Size(7, 11, 6)  # sizes at which cases are compared, and rows told from edges
 
-over_rows: ContextVar[bool] = ContextVar("over_rows", default=False)  # whether a case is being put on a chunk's rows
+# Over what a case is being put: a chunk's rows, the edges of one of its `Many`s, or nothing, while it is traced.
+over: ContextVar[Literal["rows", "edges"] | None] = ContextVar("over", default=None)
 
 Columns = tuple[int, ...]
 
@@ -92,11 +93,11 @@ def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any
             return run(*weights, *jax.tree.leaves((row, payload, slots, keys, edges, own)))
 
         places = jnp.arange(size.rows, dtype=jnp.int32)
-        before = over_rows.set(True)
+        before = over.set("rows")
         try:
             return jax.vmap(one, out_axes=axes)(places, payload, slots, keys, own)
         finally:
-            over_rows.reset(before)
+            over.reset(before)
 
     return rows
 

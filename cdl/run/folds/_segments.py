@@ -9,14 +9,20 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ._program import over
+
 
 def at_edges(call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], value: Any, rows: int) -> Any:
     """The step at every edge; `cs` have a row's where `batched`."""
     place = jnp.minimum(segment, _last(segment, rows))
     per_edge = [c[place] if b else c for c, b in zip(cs, batched, strict=True)]
     axes = [0 if b else None for b in batched]
-    over: Any = jax.vmap(lambda x, cs: call(x, value, cs), in_axes=(0, axes), axis_size=len(segment))
-    return over(children, per_edge)
+    each: Any = jax.vmap(lambda x, cs: call(x, value, cs), in_axes=(0, axes), axis_size=len(segment))
+    before = over.set("edges")
+    try:
+        return each(children, per_edge)
+    finally:
+        over.reset(before)
 
 
 def over_edges(
@@ -32,9 +38,9 @@ def over_edges(
 
     if how == "fold":
         return jax.tree.map(filled, _fold_segments(call, segment, children, cs, batched, starts, rows))
-    over = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
+    reduce = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
     mapped = at_edges(call, segment, children, cs, batched, None, rows)
-    return jax.tree.map(lambda y: filled(over(y, segment, rows, indices_are_sorted=True)), mapped)
+    return jax.tree.map(lambda y: filled(reduce(y, segment, rows, indices_are_sorted=rows > 1)), mapped)
 
 
 def _fold_segments(
@@ -55,7 +61,11 @@ def _fold_segments(
     begin_at = jax.tree.map(lambda z: z[place], starts)
     own = [c[place] for c, b in zip(cs, batched, strict=True) if b]
     begin = jax.tree.map(lambda z: z[0], starts)
-    _, values = jax.lax.scan(step, begin, (last, children, begin_at, own), reverse=True)
+    before = over.set("edges")
+    try:
+        _, values = jax.lax.scan(step, begin, (last, children, begin_at, own), reverse=True)
+    finally:
+        over.reset(before)
     first = jnp.concatenate([jnp.ones(1, bool), segment[1:] != segment[:-1]])
     target = jnp.where(first, segment, rows)
     return jax.tree.map(lambda z, v: z.at[target].set(v, mode="drop"), starts, values)

@@ -65,10 +65,11 @@ def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) ->
     """The value at every row, for each sort that the forest has."""
     if not forest.bucket.variants:
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
-    reading = Reading(algs, forest.bucket, key is not None and any(map(wants_key, algs)))
+    keyed = key is not None and any(map(wants_key, algs))
+    reading = Reading(algs, forest.bucket, jax.eval_shape(jax.random.fold_in, key, 0) if keyed else None)
     storage, found = read(reading)
     weights = [p.weights for p in found]
-    args = (jax.lax.stop_gradient(key) if reading.keyed else None, forest.schedule)
+    args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
     rule = _plain if forward else _rule
 
     def passes(key: Any, integers: Any) -> Passes:

@@ -93,7 +93,7 @@ class Walk:
         pairs = zip(program.weights, program.stacked, strict=True)
         weights = [shaped(w.shape[1:] if stacked else w.shape, w.dtype) for w, stacked in pairs]
         payload = [shaped((size.rows, *kinds[c][1]), kinds[c][2]) for c in program.wiring.payload]
-        keys = [] if self.key is None else [jax.eval_shape(lambda: jax.random.split(jax.random.key(0), size.rows))]
+        keys = [] if self.key is None else rows_of(size.rows, [jax.eval_shape(jax.random.fold_in, self.key, 0)])
         leaves = self.storage.leaves
         slots = [rows_of(size.rows, [leaves[c] for c in columns]) for columns in program.wiring.slots]
         lengths = [size.edges_of(g) for g in range(program.variant.manys)]

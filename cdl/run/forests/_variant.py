@@ -17,7 +17,8 @@ from typing import Any
 
 import jax
 
-from ...functor._base import rebuild
+from ..._errors import PayloadMismatch
+from ...functor._base import Base, rebuild
 from ...functor._fmap import pieces
 from ...functor._many import Many
 from ...functor._read import layout
@@ -174,6 +175,12 @@ def is_python(value: Any) -> bool:
 
 
 def _taken(payload: Any) -> tuple[list[Any], Form]:
+    for x in jax.tree.leaves(payload, is_leaf=lambda x: isinstance(x, Base | Many)):
+        if isinstance(x, Base | Many):
+            raise PayloadMismatch(
+                f"a payload holds a `{type(x).__name__}`, which is a tree: annotate its field `X`, or `Many[X]`, and "
+                "it is a child."
+            )
     leaves, structure = jax.tree.flatten(payload)
     return leaves, Form(structure)
 

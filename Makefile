@@ -5,6 +5,7 @@
 #   make test-slow             what takes minutes           make tutorials             render the scripts as pages
 #   make check                 format, lint, types          make bench                 time it against its peers
 #   make docs                  the site, in site/           make fuzz                  random programs, for ten minutes
+#   make mutants               mistakes no test catches
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -18,7 +19,8 @@ RUN := $(VENV)/bin/python
 # A Python of an environment that is active, or a PYTHONPATH, is not to be seen in this one.
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
-.PHONY: test pages test-slow fuzz check format lint mypy pyright planted docs first-network first-network-full tutorials bench
+.PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
+.PHONY: bench
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -26,6 +28,9 @@ test pages test-slow: $(VENV)/.has-test
 
 pages: MARKED := -m page
 test-slow: MARKED := -m slow
+
+mutants: $(VENV)/.has-test # of one module, as in `make mutants ARGS=cdl/laws/_folds.py`
+	$(RUN) tests/mutation.py $(ARGS)
 
 # ARGS="--seconds 3600 --seed 3": how long it goes on, and where it begins. What fails is printed as a program.
 fuzz: $(VENV)/.has-test

@@ -35,46 +35,52 @@ OPTIONS = ["-qx", "-p", "no:cacheprovider", "-o", "addopts=", "-m", "not slow an
 OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 
 
-def survivors(path: str, tests: Sequence[str], sample: int | None = None) -> list[str]:
-    """The names of the mutants that live, found by a process of its own.
+def survivors(
+    path: str, tests: Sequence[str], *, sample: int | None = None, limit: int | None = None, root: pathlib.Path = ROOT
+) -> list[str]:
+    """The names of the mutants that live, found in a new process.
 
-    **Arguments:** `path`: the module's file, from the root of the repository. `tests`: files or tests, as pytest takes
-    them. `sample`: how many mutants to try, the same ones each time; all of them if not given.
+    **Arguments:** `path`: the file of the module, from `root`, from which it is imported. `tests`: files or tests, as
+    pytest takes them. `sample`: how many mutants to try, the same ones each time; all of them if not given. `limit`:
+    how many seconds the tests may take; if not given, a few times what they take as they are.
 
     **Raises:** `AssertionError` where the tests do not pass as they are, or do not import the module.
     """
-    command = [sys.executable, __file__, path, "--json", "--tests", *tests]
+    given = {"--sample": sample, "--limit": limit, "--root": root}
+    options = [f"{name}={value}" for name, value in given.items() if value is not None]
     done = subprocess.run(
-        [*command, *([] if sample is None else [f"--sample={sample}"])],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(TESTS)]), "PYTHONHASHSEED": "0"},
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
+        [sys.executable, __file__, path, "--json", *options, "--tests", *tests],
+        env={**os.environ, "PYTHONHASHSEED": "0"},
+        capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
-def living(path: str, tests: Sequence[str], sample: int | None = None) -> Iterator[Mutant]:
-    """The mutants that live, each as it is found."""
-    source = (ROOT / path).read_text()
+def living(
+    path: str, tests: Sequence[str], sample: int | None, limit: int | None, root: pathlib.Path
+) -> Iterator[Mutant]:
+    """The mutants that live, each as it is found; by a process that has imported nothing of what it mutates."""
+    source = (root / path).read_text()
     module = ".".join(pathlib.Path(path).with_suffix("").parts)
     began = time.monotonic()
     ended = _forked(module, source, tests, limit=600, quiet=False)
     assert ended != NOT_IMPORTED, f"No test imports {module}."
     assert ended == PASSED, "The tests have to pass as they are."
-    limit = 10 + 3 * int(time.monotonic() - began)
+    seconds = 10 + 3 * int(time.monotonic() - began) if limit is None else limit
     found = mutants(source)
     if sample is not None and sample < len(found):
         found = sorted(random.Random(0).sample(found, sample), key=lambda mutant: mutant.line)
-    yield from (m for m in found if _forked(module, m.source, tests, limit=limit, quiet=True) == PASSED)
+    yield from (m for m in found if _forked(module, m.source, tests, limit=seconds, quiet=True) == PASSED)
 
 
 def _forked(module: str, source: str, tests: Sequence[str], *, limit: int, quiet: bool) -> int:
     """How the tests end with this source for the module: pytest's code, or the number of a signal, negative."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that a fork has none of its parent's threads, of which there are none yet
+        warnings.simplefilter("ignore")  # a fork lacks its parent's other threads, and here there are none yet
         child = os.fork()
         if child == 0:
             _child(module, source, tests, limit, quiet, folder)
@@ -94,7 +100,7 @@ def _child(module: str, source: str, tests: Sequence[str], limit: int, quiet: bo
         os.dup2(out, 2)
         planted = Planted(module, source)
         sys.meta_path.insert(0, planted)
-        code = int(pytest.main([*OPTIONS, "--rootdir", str(ROOT), *tests]))
+        code = int(pytest.main([*OPTIONS, *tests]))
         code = code if planted.imported else NOT_IMPORTED
     except BaseException:
         traceback.print_exc()
@@ -129,15 +135,22 @@ def main() -> None:
     parser.add_argument("module", help="the file of a module, such as cdl/laws/_optics.py")
     parser.add_argument("--tests", nargs="+", help="test files; without, those of `tests/mutated.py`")
     parser.add_argument("--sample", type=int, help="how many mutants to try, in the place of all")
+    parser.add_argument("--limit", type=int, help="how many seconds the tests may take, before a mutant is caught")
+    parser.add_argument("--root", type=pathlib.Path, default=ROOT, help="the folder of `module` and `tests`")
     parser.add_argument("--json", action="store_true", help="one line with the names of all that live")
     given = parser.parse_args()
     if given.tests is None:
         from mutated import MODULES
 
-        given.tests = MODULES[given.module].tests
+        if given.module not in MODULES:
+            parser.error(f"{given.module} is not in tests/mutated.py: give its tests with `--tests`.")
+        module = MODULES[given.module]
+        given.tests, given.sample = module.tests, given.sample or module.sample
+    os.chdir(given.root)
+    sys.path[:0] = [str(given.root), str(TESTS)]
     _import_what_stays()
     found = []
-    for mutant in living(given.module, given.tests, given.sample):
+    for mutant in living(given.module, given.tests, given.sample, given.limit, given.root):
         found.append(mutant.name)
         if not given.json:
             print(f"{given.module}:{mutant.line}: {mutant.name}", flush=True)

@@ -4,6 +4,7 @@ import itertools
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -225,3 +226,16 @@ def test_letters_and_states_that_there_are_not_are_refused():
         start(PARITY, 0).step(3)
     with pytest.raises(CdlError, match="there is no letter 5"):
         PARITY(0).step(5)
+
+
+def test_letters_that_are_known_when_the_program_runs_are_looked_at_then():
+    flip = Automaton(np.array([[0, 1], [1, 0]]), np.array([0, 1]))
+    answers = jax.jit(lambda word: run(flip, 0, word)[0])
+    assert answers(jnp.array([0, 1])).tolist() == [0, 0, 1]
+    with pytest.raises(Exception, match="there is no such letter: the automaton has 2"):
+        jax.block_until_ready(answers(jnp.array([0, 2])))
+    batch = jax.jit(lambda words, lengths: run(flip, jnp.zeros(2, int), Seq(words, lengths))[0].values)
+    padded = jnp.array([[1, 7], [1, 1]])
+    assert batch(padded, jnp.array([1, 2])).tolist() == [[0, 1, 0], [0, 1, 0]]
+    with pytest.raises(Exception, match="there is no such letter: the automaton has 2"):
+        jax.block_until_ready(batch(padded, jnp.array([2, 2])))

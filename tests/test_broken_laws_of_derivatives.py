@@ -14,7 +14,7 @@ class Planted(DifferentiableMap["Planted"]):
     `instead` has these answers by the operation, which is `R`, `>>` or `+`, and its arguments.
     """
 
-    instead: dict[tuple[Any, ...], Z2Map]
+    instead: dict[tuple[Any, ...], Z2Map] = {}  # noqa: RUF012
 
     def __init__(self, map: Z2Map) -> None:
         self.map = map
@@ -134,3 +134,6 @@ def test_one_other_answer_breaks_one_law_of_the_left_additive_structure_and_no_o
 def test_the_same_without_another_answer_break_none():
     laws.reverse_derivative(*instance({}))
     laws.left_additive(*instance({}))
+    others = [Planted(map) for map in (Z & (Z * Z), (Z * Z) & Z, X * Y)]  # `A → A²`, `A → A²` and `A² → A`
+    laws.reverse_derivative(*others)
+    laws.left_additive(*others)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from planted import breaks, wrong_at
-from test_broken_laws import add, countdown
+from test_broken_laws import add
+from test_broken_laws_of_unfolds import countdown
 
 from cdl import Cofree, Cons, EilenbergMoore, interpret, laws, ListMonad, Monoid, Nil, Pure, trace
 

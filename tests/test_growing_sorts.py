@@ -257,7 +257,7 @@ def test_a_coalgebra_that_changes_the_seed_of_a_sort_is_refused():
         unfold((expr, longer), given, NODES)
     forest = pack(BLOCKS, [Return(Lit(1.0))])
     with pytest.raises(
-        CarrierMismatch, match=r"`longer` hands \(f32\[4\], i32\[\]\) to a child, and the root is given"
+        CarrierMismatch, match=r"`longer` hands \(f32\[4\], i32\[\]\) to a child of sort 0, and the root is given"
     ):
         follow((expr, longer), forest, seeds(jnp.float32, 0, 1))
 

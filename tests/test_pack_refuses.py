@@ -327,5 +327,7 @@ def test_a_many_reduced_to_another_shape_than_its_zero_is_refused():
                 return jnp.asarray(label) + children.map(lambda x: jnp.ones(2) * x).sum(jnp.float32(0))
 
     tree = Node(1.0, Many([Node(2.0, Many())]))
-    with pytest.raises(CarrierMismatch, match=r"a `Many` is reduced by `sum` from f32\[2\] to f32\[\]: give `zero`"):
+    with pytest.raises(
+        CarrierMismatch, match=r"a `Many` of f32\[2\] is reduced by `sum` with `zero=f32\[\]`: give `zero`"
+    ):
         eqx.filter_jit(fold)(sums, pack(RoseF, [tree]))

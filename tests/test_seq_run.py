@@ -120,10 +120,9 @@ def test_a_batch_of_other_lengths_does_not_compile_again(seq):
     cell = net("elman", jr.key(0), jnp.float32)
     alg = FromStart(eqx.tree_at(lambda n: n.cell, cell, Counting(cell.cell.across, cell.cell.into, cell.cell.bias)))
     cdl.fold(alg, seq)
-    assert calls
-    calls.clear()
+    before = len(calls)
     cdl.fold(alg, cdl.Seq(seq.values, [1, 0]))
-    assert not calls
+    assert len(calls) == before > 0
 
 
 def test_two_algebras_side_by_side_are_read_as_one(seq):

@@ -112,7 +112,6 @@ assert accuracy >= 0.97
 # %%
 wanted = jnp.eye(10) - 0.1
 grey = jnp.full((1, 8, 8), 0.3)
-before = jax.tree.map(jnp.array, params)
 dreamer = cdl.dream(network.at(params), grey, cdl.losses.dot(), cdl.optimisers.ascent(2e-3))
 dreaming = jax.jit(dreamer.step)
 
@@ -126,7 +125,6 @@ for digit in range(10):
     climbs.append(scores)
 
 assert all(np.all(np.diff(scores) > 0) for scores in climbs)  # at every step, of every dream
-assert eqx.tree_equal(params, before)  # and to the last bit
 told = [int(jnp.argmax(network.at(params)(dream))) for dream in dreams]
 print("the dreams are read as:", *told)
 assert told == list(range(10))

@@ -75,16 +75,17 @@ class Automaton(eqx.Module):
 
         return MealyF(step) if self.is_mealy else MooreF(outputs[state], step)
 
-    def expect(self, states: Any, letters: Any, lengths: Any = None) -> None:
-        """That states and letters are the automaton's, where they are known before the program runs, and outputs JAX's.
+    def expect(self, states: Any, letters: Any, lengths: Any = None) -> tuple[Any, Any]:
+        """States and letters, which are to be the automaton's; letters beyond their `lengths` may be anything.
 
-        **Raises:** `CdlError` naming the first that is not.
+        **Raises:** `CdlError` naming the first that is not; or an error when the program runs, where they are known no
+        sooner.
         """
         _refuse_incomputable(self.outputs)
-        if lengths is not None and not any(isinstance(x, Tracer) for x in (letters, lengths)):
-            letters = np.where(np.arange(np.shape(letters)[1]) < np.asarray(lengths)[:, None], letters, 0)
-        _expect(states, self.states, "state")
-        _expect(letters, self.letters, "letter")
+        known = not any(isinstance(x, Tracer) for x in (letters, lengths))
+        array: Any = np if known else jnp
+        within = True if lengths is None else array.arange(np.shape(letters)[1])[None] < array.asarray(lengths)[:, None]
+        return _expect(states, self.states, "state"), _expect(letters, self.letters, "letter", within)
 
     def __repr__(self) -> str:
         kind = "Mealy" if self.is_mealy else "Moore"
@@ -265,14 +266,15 @@ def _validate(after: np.ndarray, outputs: np.ndarray, start: int) -> None:
             raise CdlError(f"`{what}` leads to state {wrong}, and the states are 0 to {states - 1}.")
 
 
-def _expect(numbers: Any, count: int, what: str) -> None:
-    """That states or letters are some, where they are known before the program runs."""
-    if isinstance(numbers, Tracer):
-        return
-    found = np.atleast_1d(np.asarray(numbers))
-    wrong = found[(found < 0) | (found >= count)]
-    if wrong.size:
-        raise CdlError(f"there is no {what} {wrong[0]}: the automaton has {count}, numbered from 0.")
+def _expect(numbers: Any, count: int, what: str, within: Any = True) -> Any:
+    """States or letters, which are to be some where they are `within` their sequences."""
+    wrong = ((numbers < 0) | (numbers >= count)) & within
+    if isinstance(wrong, Tracer):
+        return eqx.error_if(numbers, wrong, f"there is no such {what}: the automaton has {count}, numbered from 0.")
+    if np.any(wrong):
+        first = np.asarray(numbers)[np.asarray(wrong)].ravel()[0]
+        raise CdlError(f"there is no {what} {first}: the automaton has {count}, numbered from 0.")
+    return numbers
 
 
 def _expect_alike(a: Automaton, b: Automaton) -> None:

@@ -44,7 +44,7 @@ def shared(down: Callable[[Any], Any], up: Callable[[Any, Any], Any]) -> Callabl
             return layer
 
         def up_once(frame: Any, lazy: Any) -> Any:
-            value, name = up(frame, (go,) * len(lazy)), path.pop()
+            value, name = up(frame, (go,)), path.pop()
             if name is not None:
                 values[name] = frame.seed, value
             return value

@@ -25,7 +25,7 @@ from ..folds._carrier import Carrier, Storage
 from ..folds._edges import Edges
 from ..folds._program import PROBES, Program, programs, Wiring
 from ..forests._bucket import Bucket, Size
-from ..forests._variant import at_places
+from ..forests._variant import at_places, Variant
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Steps:
         for sort, carrier in self.handed.carriers.items():
             first, last = Own(carrier.structure, carrier.leaves), handed[sort].leaves
             if (i := misfit(last, first)) is not None:
-                raise over._mismatch("", sort, first, advice(last[i], first.leaves[i], "Give every node"))
+                raise over._mismatch(None, sort, first, advice(last[i], first.leaves[i], "Give every node"))
         return over
 
     @property
@@ -106,7 +106,7 @@ class Steps:
         own = one_of(self.handed.carriers[v.sort].leaves)
         return shaped((), jnp.int32), payload, slots, [], edges, own
 
-    def _given(self, index: int) -> tuple[str, tuple[list[tuple[int, Own]], Own]]:
+    def _given(self, index: int) -> tuple[Variant, tuple[list[tuple[int, Own]], Own]]:
         """What the step of one variant gives: to each place, with its sort, and of its own."""
         v, found = self.bucket.variants[index], []
 
@@ -118,7 +118,7 @@ class Steps:
             found.append((pairs, Own.of(out)))
 
         jax.eval_shape(give, *self._inputs(index, PROBES[0]))
-        return str(v), found[-1]
+        return v, found[-1]
 
     def _step(self, index: int, row: Any, payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> Any:
         """What the step of one variant gives: to its slots; its sources of edges, and what goes along them; its own."""
@@ -148,19 +148,22 @@ class Steps:
             leaves += source.each(functools.partial(_along, carriers[sort], many))
         return leaves
 
-    def _joined(self, variant: str, sort: int, carrier: Carrier, own: Own) -> Carrier:
+    def _joined(self, variant: Variant, sort: int, carrier: Carrier, own: Own) -> Carrier:
         """The carrier of what is handed to a sort, joined with what one step gives."""
         if not own.alike(Own(carrier.structure, carrier.leaves)):
             raise self._mismatch(variant, sort, own, "Give every node the same structure and shapes.")
         return Carrier(carrier.structure, tuple(map(joined, carrier.leaves, own.leaves)))
 
-    def _mismatch(self, variant: str, sort: int, own: Own, what: str) -> CarrierMismatch:
+    def _mismatch(self, variant: Variant | None, sort: int, own: Own, what: str) -> CarrierMismatch:
         """That of a value which a step hands to a child of some sort, or of that at the roots."""
         carrier, which = self.handed.carriers[sort], f" of sort {sort}" if len(self.names) > 1 else ""
         others = Own(carrier.structure, carrier.leaves)
-        found = f"at `{variant}`, `{self.names[sort]}` hands {own} to a child{which}, and the root is given {others}"
-        given = f"the root{which} is given {own}, and what is handed to a child is {others}"
-        return CarrierMismatch(f"{found if variant else given}. {what}")
+        if variant is None:
+            return CarrierMismatch(f"the root{which} is given {own}, and what is handed to a child is {others}. {what}")
+        return CarrierMismatch(
+            f"at `{variant}`, `{self.names[variant.sort]}` hands {own} to a child{which}, and the root is given "
+            f"{others}. {what}"
+        )
 
 
 def _along(carrier: Carrier, many: Many[Any], child: Any) -> list[Any]:

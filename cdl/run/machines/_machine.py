@@ -112,7 +112,7 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
     values, state = arrays(inputs, "an input"), arrays(state, "a state")
     leading(values, "the inputs", "time")
     if isinstance(machine, Automaton):
-        machine.expect(state, values)
+        state, values = machine.expect(state, values)
     outputs, last, every = _alone(machine, state, values, key, states)
     expect_held(name_of(machine), state, last)
     return (outputs, last, every) if states else (outputs, last)
@@ -129,7 +129,7 @@ def _of_many(machine: Any, state: Any, inputs: Any, states: bool, key: Any) -> A
             "begins in, along a leading axis."
         )
     if isinstance(machine, Automaton):
-        machine.expect(state, values, inputs.lengths)
+        state, values = machine.expect(state, values, inputs.lengths)
     outputs, last, every, moore = _together(machine, state, values, inputs.lengths, key, states)
     answers: Any = Seq(outputs, inputs.lengths + moore)
     return (answers, last, Seq(every, inputs.lengths + 1)) if states else (answers, last)

@@ -37,8 +37,7 @@ class Walk:
         self.machine, self.name = machine, name or name_of(machine)
         with without_values(self.name, "in its step"):
             self.moore = isinstance(layer_of(machine, state, key), MooreF)
-            step = lambda s, x: self._answer(layer_of(machine, s, key), x)[1]
-            self.state = settled(self.name, step, state, element)
+            self.state = settled(self.name, lambda s, x: self._after(layer_of(machine, s, key), x), state, element)
 
     def __call__(self, state: Any, inputs: Any, key: Any, keep: bool, ends: Ends | None = None) -> Any:
         """The outputs, the last state, and every state where they are to be kept."""
@@ -75,6 +74,12 @@ class Walk:
         """What a layer answers to an input, and the next state; a Moore machine answers nothing."""
         out, after = self._answer(layer, x)
         return arrays(out, f"an answer of `{self.name}`"), arrays(after, f"a state that `{self.name}` goes to")
+
+    def _after(self, layer: Any, x: Any) -> Any:
+        """The next state, in which Python numbers are such."""
+        after = self._answer(layer, x)[1]
+        arrays(after, f"a state that `{self.name}` goes to")
+        return after
 
     def _answer(self, layer: Any, x: Any) -> tuple[Any, Any]:
         """The same as the layer has it: Python numbers are such."""

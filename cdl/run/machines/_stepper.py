@@ -43,7 +43,7 @@ class Stepper(eqx.Module, Generic[I, O, S]):
         """
         given = arrays(input, "an input")
         if isinstance(self.machine, Automaton):
-            self.machine.expect(self.machine.start, given)
+            _, given = self.machine.expect(self.machine.start, given)
         state: Any = self.state
         if any(x.weak_type for x in jax.tree.leaves(state)):  # a Python number takes the type of what follows it
             element = jax.tree.map(lambda x: shaped(x.shape, x.dtype, is_weak(x)), given)
@@ -76,7 +76,7 @@ def start(
     expect_key(key)
     begin = arrays(state, "a state")
     if isinstance(machine, Automaton):
-        machine.expect(begin, 0)
+        begin, _ = machine.expect(begin, 0)
     return Stepper(machine, begin, jnp.asarray(0, jnp.int32), key)
 
 

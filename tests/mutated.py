@@ -1,0 +1,65 @@
+"""The modules of which mutants are made, the tests that have to catch them, and the mutants that live for a reason."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Mutated:
+    """The tests of a module, as pytest takes them, and the mutants that none of them can catch, each with the reason.
+
+    `equivalent` is `None` where the mutants that live have not been read yet: `make mutants` lists them, and the slow
+    tests leave the module out. `sample` is how many mutants are tried, where all of them take too long.
+    """
+
+    tests: list[str]
+    equivalent: dict[str, str] | None = field(default_factory=dict)
+    sample: int | None = None
+
+
+EXACT = "tests/test_hold.py::test_laws_are_exact_where_no_tolerance_is_given"
+RANDOM = "tests/test_laws.py::test_the_laws_hold_on_a_random_signature_with_types_checked"
+OPTICS = "tests/test_optics.py::test_para_is_a_bicategory_over_sets_smooth_maps_and_optics"
+CELLS = "tests/test_optics.py::test_a_map_of_parameters_is_a_2_cell_where_it_is_and_not_elsewhere"
+FOLDED = "tests/test_fold_random.py::test_folding_trees_of_a_random_signature_agrees_in_double_precision"
+
+MODULES = {
+    "cdl/laws/_hold.py": Mutated(
+        ["tests/test_hold.py"],
+        {"_opened: `if inner is not None` never holds": "layers are pytrees, too, and have the same parts as such"},
+    ),
+    "cdl/laws/_functor.py": Mutated(["tests/test_broken_laws.py", EXACT, RANDOM]),
+    "cdl/laws/_folds.py": Mutated(["tests/test_broken_laws.py", EXACT, RANDOM]),
+    "cdl/laws/_unfolds.py": Mutated(["tests/test_broken_laws_of_unfolds.py", EXACT, RANDOM]),
+    "cdl/laws/_machines.py": Mutated(["tests/test_broken_laws_of_unfolds.py", EXACT]),
+    "cdl/laws/_free.py": Mutated(
+        ["tests/test_broken_laws_of_monads.py", EXACT, RANDOM],
+        {
+            "free: `0` is `1`": "the sort of the root, which these recursions do not read",
+            "cofree: `0` is `1`": "the sort of the root, which these recursions do not read",
+        },
+    ),
+    "cdl/laws/_monad.py": Mutated(["tests/test_broken_laws_of_monads.py", EXACT]),
+    "cdl/laws/_interfaces.py": Mutated(["tests/test_lawful.py"]),
+    "cdl/laws/_parametric.py": Mutated(["tests/test_broken_laws_of_parameters.py", EXACT, CELLS, OPTICS]),
+    "cdl/laws/_lifted.py": Mutated(["tests/test_broken_laws_of_parameters.py", EXACT]),
+    "cdl/laws/_optics.py": Mutated(["tests/test_broken_laws_of_optics.py", EXACT]),
+    "cdl/laws/_reverse_derivative.py": Mutated(["tests/test_broken_laws_of_derivatives.py", EXACT]),
+    "cdl/run/forests/_variant.py": Mutated(
+        ["tests/test_payload.py", "tests/test_random_families.py", "tests/test_pack.py", "tests/test_families.py"],
+        None,
+        40,
+    ),
+    "cdl/run/forests/_payload.py": Mutated(
+        ["tests/test_payload.py", "tests/test_pack_refuses.py"],
+        {
+            "_target: `group.kind + kind == 'ui' and (not group.python)` is "
+            "`group.kind + kind == 'ui' or not group.python`": "a type joined with a narrower kind is itself",
+            "_refuse_kind: `0` is `1`": "which of two values the message shows",
+            "_from_whole: `1023` is `1024`": "between them is no whole number that a narrower type holds",
+        },
+        60,
+    ),
+    "cdl/run/folds/_program.py": Mutated(["tests/test_fold_programs.py"], None, 30),
+    "cdl/run/folds/_edges.py": Mutated(["tests/test_number_types.py"], None, 30),
+    "cdl/run/descents/_step.py": Mutated(["tests/test_inherit.py", "tests/test_follow.py"], None, 30),
+}

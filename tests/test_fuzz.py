@@ -143,6 +143,12 @@ def test_cells_without_a_gradient_agree_at_each_place():
     apart(lambda names: table.case("fold", "value", dict.fromkeys(table.PLACES, names)), tuple(cells.FORWARD))
 
 
+@pytest.mark.parametrize("style", ["hash", "float"])
+def test_cases_that_differ_in_what_their_cells_close_over_are_kept_apart(style):
+    names = tuple(cells.WORDS) if style == "hash" else (*cells.CONTROL, *cells.FORWARD)
+    apart(lambda names: table.twins(names, style), names)
+
+
 def test_cells_with_a_key_agree_at_some_places():
     at = {p: (name,) for p, name in zip(table.PLACES, 2 * tuple(cells.KEYED), strict=True)}
     assert holds(table.case("fold", "value", at, keyed=True)) == "equal"

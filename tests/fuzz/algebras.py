@@ -82,11 +82,9 @@ class Algebra:
         return found or {"hash": "word_plus", "float": "tanh"}[self.style]
 
     def _case(self, c: Constructor) -> list[str]:
-        start = {
-            "hash": f"jnp.uint32({constant(c.name)})",
-            "float": f"self.w['{c.name}'][0]",
-            "number": self._k(c.name),
-        }
+        # Cases with children may begin alike, and differ only in what their cells close over.
+        first = constant(c.name) if self.seed % 2 or all(t[0] == "data" for t in c.terms) else 5
+        start = {"hash": f"jnp.uint32({first})", "float": f"self.w['{c.name}'][0]", "number": self._k(c.name)}
         lines = [f"h = {start[self.style]}"]
         for name, term in c.fields:
             lines += self._field(f"{c.name}.{name}", name, term)
@@ -203,7 +201,11 @@ def draw(rng: random.Random, family: Family, x64: bool, *, smooth: bool = False)
     places = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields]
     some = rng.sample(table, min(len(table), 4))
     ways = [w for w in REDUCTIONS if not (w == "max" and smooth) and not (style != "float" and w in ("attend", "mean"))]
-    pick = lambda xs, share: {p: rng.choice(xs) for p in places if rng.random() < share}
+
+    def pick(xs: Any, share: float) -> dict[str, Any]:
+        found = {p: rng.choice(xs) for p in places if "t." not in p and rng.random() < share}
+        return found | {p: found[of] for p in places if (of := p.replace("t.", ".")) in found}
+
     return Algebra(
         style, own, tuple(rng.choice(kinds) for _ in every), pick(some, 0.6), pick(some, 0.4), pick(ways, 0.8),
         pick(("like", "like", "int", "whole"), 0.8), raw, keyed, rng.randrange(10**6),

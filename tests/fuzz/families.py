@@ -122,12 +122,15 @@ def draw(rng: random.Random, x64: bool, *, many: bool = True, data: bool = True)
                 kinds = [t for t in kinds if least(t, {}) is not None][:2]
             found.append([f"C{s}_{i}", s, kinds])
     if wide:
-        places = [
-            rng.choices(((("x", rng.randrange(count))), ("many", rng.randrange(count))), (9, 1))[0] for _ in range(wide)
-        ]
+        # the last ones are a `Many` more often: 63 places fit in the bits of one integer
+        kinds = [rng.choices(("x", "many"), (9, 1) if i < 60 else (1, 1))[0] for i in range(wide)]
+        places = [(kind, rng.randrange(count)) for kind in kinds]
         found.append([f"C0_{len(found)}", 0, places])
     if all(least(t, {}) is not None for _, _, kinds in found for t in kinds):
         found[1][2].append(("x", rng.randrange(count)))
+    if not every:  # a twin differs only in what the cells of its case close over
+        some = [(n, s, k) for n, s, k in found if len(k) < 9 and any(list(sorts(t)) for t in k)]
+        found += [[f"{n}t", s, k] for n, s, k in some if rng.random() < 0.25]
     return Family(count, tuple(Constructor(n, s, tuple((f"f{i}", t) for i, t in enumerate(k))) for n, s, k in found))
 
 

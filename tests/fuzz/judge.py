@@ -8,9 +8,10 @@
 | anything else              |                          | a failure                                |
 """
 
+import contextlib
 import re
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,15 +43,29 @@ class Verdict:
     detail: str = field(default="", compare=False)
 
 
+@contextlib.contextmanager
+def as_a_user(x64: bool) -> Iterator[None]:
+    """JAX as it is by default, on all threads: callbacks run on others, which do not see what `with` sets."""
+    wanted = {"jax_enable_x64": x64, "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow"}
+    before = {name: getattr(jax.config, name) for name in wanted}
+    try:
+        for name, value in wanted.items():
+            jax.config.update(name, value)
+        yield
+    finally:
+        for name, value in before.items():
+            jax.config.update(name, value)
+
+
 def run(case: Case) -> Verdict:
     """The verdict of a case, run in this process."""
-    with jax.enable_x64(case.x64), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+    with as_a_user(case.x64):
         return _run(case)
 
 
 def traced(case: Case) -> Verdict:
     """Whether the compiled form is traced, or refuses: it is not compiled, and nothing is compared."""
-    with jax.enable_x64(case.x64), jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+    with as_a_user(case.x64):
         names = made(case)
         _, e, where = outcome(lambda: eqx.filter_eval_shape(names["COMPILED"](names["compiled"]), names["PARAMS"]))
     if e is None:

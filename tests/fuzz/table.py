@@ -45,6 +45,15 @@ def case(form: str, transform: str, at: dict[str, Any], *, keyed: bool = False) 
     return Case(form, transform, True, family, algebra, trees, None, tuple(range(len(trees))))
 
 
+def twins(names: tuple[str, ...], style: str) -> Case:
+    """Constructors in pairs, whose cases differ only in what one cell closes over."""
+    kinds = [Constructor(f"N{i}{twin}", 0, (("f0", PLACE),)) for i in range(len(names)) for twin in ("", "t")]
+    own = {f"N{i}{twin}.f0": name for i, name in enumerate(names) for twin in ("", "t")}
+    algebra = Algebra(style, ("float64",), ("plain",), own)
+    trees = tuple(Node(c.name, (_leaf("0.4"),)) for c in kinds)
+    return Case("fold", "value", True, Family(1, (LEAF, *kinds)), algebra, trees, None, (0,))
+
+
 def of_lists(form: str, transform: str, names: tuple[str, ...]) -> Case:
     """A form of lists, or a machine, whose cell is the sum of these."""
     first, *more = (f'jnp.array([{a}, {b}], "float64")' for a, b in ((0.4, 1.0), (0.9, -1.0), (0.2, 0.5)))

@@ -66,7 +66,9 @@ class Draw:
     def node(self, c: Constructor, budget: int) -> Node:
         terms = c.terms
         spare = max(budget - 1 - sum(least(t, self.costs) or 0 for t in terms), 0)
-        shares = [self.rng.random() for _ in terms]
+        open_ = [i for i, t in enumerate(terms) if t[0] in ("many", "list", "maybe")]
+        some = self.rng.sample(range(len(terms)), min(len(terms), 4)) + self.rng.sample(open_, min(len(open_), 4))
+        shares = [self.rng.random() * (i in some) for i in range(len(terms))]  # the spare nodes go to a few fields
         found = []
         for term, share in zip(terms, shares, strict=True):
             found.append(self.field(term, (least(term, self.costs) or 0) + int(spare * share / (sum(shares) or 1))))

@@ -60,7 +60,7 @@ def reader(weights: tuple[Any, Any], this: Cell, that: Cell) -> Algebra[Any, jax
 
 
 def number_of_programs(alg: Any) -> int:
-    return len(read(Reading((alg,), pack(PairF, [TREE]).bucket, False))[1])
+    return len(read(Reading((alg,), pack(PairF, [TREE]).bucket, None))[1])
 
 
 def cell(activation: Callable[[Any], Any] = jnp.tanh) -> Cell:

@@ -83,7 +83,7 @@ def _compiled(algs: Algs, sorts: Sorts, trees: Sequence[Any]) -> Forest | str:
     """The trees packed, for an algebra that can be compiled; or why it cannot be."""
     try:
         forest = pack(sorts.signature, trees)
-        read(Reading(algs, forest.bucket, False))
+        read(Reading(algs, forest.bucket, None))
     except (CdlError, TypeError) as error:  # those of JAX, where a value decides, are `TypeError`s
         return first_line(error)
     return forest
@@ -152,7 +152,7 @@ def _execution(algs: Algs, sorts: Sorts, forest: Forest | str, trees: int) -> tu
     """The bucket, and which constructors are one program."""
     if isinstance(forest, str):
         return ("by definition alone, `cata`: it is not compiled, because", forest)
-    _, programs = read(Reading(algs, forest.bucket, False))
+    _, programs = read(Reading(algs, forest.bucket, None))
     variants = forest.bucket.variants
     lines = [
         f"`fold`: {trees} trees, {forest.size} nodes in {forest.depth} levels, {forest.fill:.0%} of the rows in use",

@@ -166,7 +166,7 @@ def _of_trees(rng: random.Random, x64: bool, family: Family, form: str, transfor
     sorts = [rng.randrange(family.sorts) for _ in range(rng.randint(1, 9))]
     wide = [c for c in family.constructors if (c.least(family.costs) or 0) > 16]
     some = tuple(drawn.tree(s, rng.choice((1, 3, 8, 16))) for s in sorts)
-    some += tuple(drawn.node(c, 90) for c in wide for _ in range(2))
+    some += tuple(node for c in wide for node in drawn.pair(c, 90))
     order = tuple(rng.sample(range(len(some)), len(some))) + tuple(rng.choices(range(len(some)), k=2))
     return Case(form, transform, x64, family, algebra, some, None, order)
 

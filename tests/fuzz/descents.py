@@ -65,7 +65,7 @@ def steps(family: Family, algebra: Algebra) -> str:
         f'Down{s}(weights({algebra.seed + s}, {names}, "{dtype}"), {cells.text(algebra.one, 2)})'
         for s in range(family.sorts)
     ]
-    kind = "int" if algebra.raw else f'"{dtype}"'
+    kind = "int" if algebra.raw and algebra.seed % 3 == 0 else f'"{dtype}"'
     tops = f"(jnp.arange(D * len(TREES)).reshape(-1, D) % 5 / 4).astype({kind})"
     of = f"tuple({tops}[: sum(SORT[type(t)] == s for t in TREES)] for s in range({family.sorts}))"
     return "\n".join(lines) + f"\n\nSTEPS = ({', '.join(made)},)\nTOPS = {of}\n"

@@ -106,7 +106,8 @@ PARTS = cdl.shard([CORPUS.pack(some, bucket=BUCKET) for some in TURNED], jax.mak
 def compiled(p):
     def loss(algs, part):
         found = several(cdl.fold(one(algs), part, key=KEY))
-        return probe([x for s, x in enumerate(found) if s in {SORT[type(t)] for t in TREES}]), jnp.array(1.0)
+        total = probe([x for s, x in enumerate(found) if s in {SORT[type(t)] for t in TREES}])
+        return total, jnp.ones((), total.dtype)
 
     return cdl.shard_mean(loss)(p["algs"], PARTS)
 

@@ -46,7 +46,8 @@ def number(payload: Any) -> Any:
     for leaf in jax.tree.leaves(payload):
         x = jnp.asarray(leaf)
         x = x.real + 2 * x.imag if jnp.iscomplexobj(x) else x
-        x = jnp.sin(x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype("float32"))
+        small = not jnp.issubdtype(x.dtype, jnp.inexact) or x.dtype.itemsize < 4
+        x = jnp.sin(x.astype("float32") if small else x)
         found = 0.5 * found + (jnp.sum(x) if x.ndim else x)  # a sum would make a Python number's type a firm one
     return found
 

@@ -74,6 +74,15 @@ class Draw:
             found.append(self.field(term, (least(term, self.costs) or 0) + int(spare * share / (sum(shares) or 1))))
         return Node(c.name, tuple(found))
 
+    def pair(self, c: Constructor, budget: int) -> list[Node]:
+        """Two nodes that differ only in whether their last `Many` has a child."""
+        node = self.node(c, budget)
+        last = max((i for i, t in enumerate(c.terms) if t[0] == "many"), default=None)
+        if last is None:
+            return [node]
+        other = () if node.fields[last] else (self.tree(c.terms[last][1], 1),)
+        return [node, Node(c.name, (*node.fields[:last], other, *node.fields[last + 1 :]))]
+
     def field(self, term: Any, budget: int) -> Any:
         match term:
             case ("data", kind):

@@ -449,7 +449,7 @@ def public() -> dict[str, Any]:
         if inside or (inspect.isclass(thing) and thing.__module__.startswith("cdl")):
             members = {n: m for n, m in vars(thing).items() if not n.startswith("_")}
             waiting += [(f"{name}.{n}", getattr(m, "__func__", m)) for n, m in members.items()]
-        elif inspect.isroutine(thing) and thing.__module__.startswith("cdl"):
+        elif callable(thing) and inspect.isroutine(thing) and thing.__module__.startswith("cdl"):
             found[name] = thing
     return found
 

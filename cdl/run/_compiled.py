@@ -13,6 +13,7 @@ from typing import Any, cast, TypeVar
 
 import equinox as eqx
 
+from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
 
@@ -32,7 +33,9 @@ def compiled(fn: F) -> F:
     def traced(first: Any, rest: Any, arrays: list[Any], seen: Any) -> Any:
         del seen
         _thread.traced = True
-        return fn(Put(Surroundings(first), arrays).value if arrays else first, *rest)
+        around = Surroundings(first)
+        expect_no_kinds(around.functions)
+        return fn(Put(around, arrays).value if arrays else first, *rest)
 
     @functools.wraps(fn)
     def call(first: Any, *rest: Any) -> Any:

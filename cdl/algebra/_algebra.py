@@ -23,7 +23,7 @@ import typing_extensions
 from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
 from ..functor._base import anew
-from ..functor._given import described
+from ..functor._described import described
 from ..functor._read import cached, signature_name, tag, tag_name
 
 

@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 
 from .._errors import ForeignLayer, PayloadMismatch, SignatureError
 from ..functor import Base
-from ..functor._given import described
+from ..functor._described import described
 from ..functor._read import tag, tag_name
 from ._unfolds import Choice
 

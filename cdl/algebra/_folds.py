@@ -25,7 +25,7 @@ from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
 from ..functor._usage import with_usage
 from ._algebra import Algebra, apply, expect, reads
-from ._given import expect_algebras
+from ._expect import expect_algebras
 
 
 T = TypeVar("T")

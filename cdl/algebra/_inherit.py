@@ -17,7 +17,7 @@ from ..functor import Base, Cofree, Fix, holes
 from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
 from ..functor._usage import with_usage
-from ._given import expect_steps
+from ._expect import expect_steps
 
 
 UNSEEN = ()  # at a place whose value is not known; `None` would say that an `X | None` is empty

@@ -25,7 +25,7 @@ from ..functor._read import layout, sorts, tag, tag_name
 from ..functor._usage import with_usage
 from ..functor.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 from ._algebra import name_of
-from ._given import expect_coalgebras
+from ._expect import expect_coalgebras
 from ._unfolds import Choice, expect_layer
 
 

@@ -20,8 +20,8 @@ from ..functor import Base, Cofree, Free, Pure
 from ..functor._recursion import Done, recursion
 from ._algebra import Algebra, apply
 from ._either import Either, Left
+from ._expect import expect_algebras, expect_coalgebras
 from ._folds import remember
-from ._given import expect_algebras, expect_coalgebras
 from ._share import shared
 from ._unfolds import ahead, expect_layer
 

@@ -24,7 +24,7 @@ from ..functor._recursion import Done, recursion
 from ..functor._usage import with_usage
 from ._algebra import wants_key
 from ._either import Either, Left
-from ._given import expect_coalgebras
+from ._expect import expect_coalgebras
 
 
 T = TypeVar("T")

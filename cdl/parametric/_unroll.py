@@ -20,8 +20,8 @@ import equinox as eqx
 
 from .._errors import CdlError
 from ..functor import Base, Fix, fmap, holes
+from ..functor._described import described
 from ..functor._fmap import fill
-from ..functor._given import described
 from ..functor._recursion import recursion
 from ..functor._usage import with_usage
 from ._para import Para

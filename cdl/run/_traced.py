@@ -17,7 +17,7 @@ import jax.numpy as jnp
 
 from .._errors import CarrierMismatch, CdlError
 from ..algebra._algebra import apply, name_of
-from ..functor._given import described
+from ..functor._described import described
 
 
 NEEDS_VALUE = (  # what JAX raises where Python or NumPy asks what a traced number is

@@ -13,12 +13,12 @@ from jaxtyping import Array, Float
 
 from ..._errors import SignatureError
 from ...algebra._algebra import name_of
-from ...algebra._given import expect_coalgebras
+from ...algebra._expect import expect_coalgebras
 from ...algebra._inherit import UNSEEN
 from ...algebra._likelihood import Coalgebras, of_sorts, Payload, scored
 from ...functor import Base
 from ...functor._usage import with_usage
-from .._given import expect_forest
+from .._options import expect_forest
 from ..folds._walk import take
 from ..forests._forest import Forest
 from ._inherit import descend

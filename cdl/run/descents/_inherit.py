@@ -12,12 +12,12 @@ import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of
-from ...algebra._given import expect_steps
+from ...algebra._expect import expect_steps
 from ...algebra._inherit import UNSEEN
 from ...functor import Base
 from ...functor._usage import with_usage
 from .._compiled import compiled
-from .._given import expect_forest
+from .._options import expect_forest
 from .._shapes import is_weak, shaped
 from .._traced import reverse_only
 from .._types import cast

@@ -10,7 +10,7 @@ from ...algebra import Algebra
 from ...functor import Base, List, Monoid, SnocList
 from ...functor._items import weaken
 from ...functor._usage import with_usage
-from .._given import expect_forest, fitting
+from .._options import expect_forest, fitting
 from .._shapes import is_weak
 from ..forests._forest import Forest
 from ..lists._monoid import Way

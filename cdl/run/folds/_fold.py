@@ -11,7 +11,7 @@ from jaxtyping import PRNGKeyArray
 from ...algebra import Algebra
 from ...functor import Base, List, Monoid, SnocList
 from ...functor._usage import with_usage
-from .._given import expect_forest, fitting
+from .._options import expect_forest, fitting
 from ..forests._forest import Forest
 from ..lists._monoid import Way
 from ..lists._scan import fold_seq, Segments

@@ -10,7 +10,7 @@ import jax
 
 from ..._errors import CdlError, ForeignLayer, SignatureError
 from ...algebra._algebra import foreign, name_of, reads, wants_key
-from ...algebra._given import expect_algebras
+from ...algebra._expect import expect_algebras
 from ...functor import Monoid
 from ...functor._base import anew
 from ...functor._read import signature_name

@@ -18,7 +18,7 @@ from jaxtyping import Array, Int
 
 from ..._errors import CdlError, SignatureError
 from ...algebra import Algebra
-from ...algebra._given import expect_algebras, expect_coalgebras
+from ...algebra._expect import expect_algebras, expect_coalgebras
 from ...algebra._likelihood import of_sorts
 from ...functor import Base
 from ...functor._usage import with_usage

@@ -28,7 +28,7 @@ import jax.numpy as jnp
 
 from ..._errors import CdlError
 from ...algebra._algebra import wants_key
-from ...algebra._given import expect_algebras
+from ...algebra._expect import expect_algebras
 from ...functor import Monoid
 from ...functor._usage import whole
 from .._compiled import compiled

@@ -24,12 +24,12 @@ from jaxtyping import PRNGKeyArray
 from ..._errors import CdlError
 from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
-from ...algebra._given import expect_machine
+from ...algebra._expect import expect_machine
 from ...functor import Base, Mealy, Moore
-from ...functor._given import described
+from ...functor._described import described
 from ...functor._usage import with_usage
 from .._compiled import compiled
-from .._given import expect_key
+from .._options import expect_key
 from ..forests._forest import Forest
 from ..forests._pack import Corpus
 from ..lists._seq import Seq

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from .._errors import CdlError
 from ..functor import Base, Monoid
-from ..functor._given import described
+from ..functor._described import described
 from .forests._forest import Forest
 from .forests._pack import Corpus
 from .lists._seq import Seq

@@ -6,7 +6,7 @@ import equinox as eqx
 
 from .._errors import CdlError
 from ..functor import Base
-from ..functor._given import described
+from ..functor._described import described
 from ._algebra import Algebra
 
 

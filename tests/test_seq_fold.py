@@ -11,7 +11,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import close, differentiated, QUICKLY
-from cells import elements, FromEnd, FromStart, H, net, Noisy, NoisyFromStart
+from cells import elements, FromEnd, FromStart, H, Net, net, Noisy, NoisyFromStart
 
 from cdl import algebra, annotate, cata, decorate, fold, ListF, Packed, Seq, SnocF, to_list, to_snoc
 
@@ -182,3 +182,16 @@ def test_integers_have_no_gradient_and_are_folded():
     assert fold(other, seq).tolist() == [123, 4]
     assert annotate(number, seq).values.tolist() == [[321, 32, 3], [4, 0, 0]]
     assert annotate(other, seq).values.tolist() == [[1, 12, 123], [4, 0, 0]]
+
+
+@pytest.mark.parametrize("options", [{}, {"remat": 2}, {"hoist": True, "bulk": True}, {"unroll": 2}], ids=str)
+@pytest.mark.parametrize("end", [True, False], ids=["from the end", "from the start"])
+def test_a_step_without_a_derivative_is_read_where_none_is_asked_for(end: bool, options: dict[str, Any]):
+    halved = lambda x: jax.lax.while_loop(lambda h: jnp.sum(h * h) > 1, lambda h: 0.5 * h, x)
+    alg, lists = (FromEnd, to_list) if end else (FromStart, to_snoc)
+    reader = alg(Net(jnp.ones(2), lambda x, h: halved(3 * h + x)))
+    rows = [np.array([1.0, -2.0, 3.0], np.float32), np.array([4.0], np.float32)]
+    wanted = jnp.stack([cata(reader)(lists(list(row))) for row in rows])
+    for data in (Seq.of(rows), Packed.of(rows)):
+        close(fold(reader, data, **options), wanted, 1e-6)
+        close(eqx.filter_jit(fold)(reader, data, **options), wanted, 1e-6)

@@ -77,6 +77,7 @@ RUN = """
 stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(xs), *found)
 rows = lambda elements: jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs]), *elements)
 START = jax.tree.map(jnp.asarray, ALGS[0](cdl.Nil()))
+DATA = cdl.Seq.of([jax.tree.map(np.asarray, rows(xs)) for xs in LISTS]) if {many} else None
 
 
 class Machine(eqx.Module):
@@ -92,8 +93,7 @@ def compiled(p):
     machine = Machine(p["algs"][0])
     if {many}:
         starts = jax.tree.map(lambda x: jnp.stack([x] * len(LISTS)), START)
-        data = cdl.Seq.of([jax.tree.map(np.asarray, rows(xs)) for xs in LISTS])
-        found, last = cdl.run(machine, starts, data)
+        found, last = cdl.run(machine, starts, DATA)
         return [[found.values[b, : len(xs) + {moore}] for b, xs in enumerate(LISTS)], last]
     return [*cdl.run(machine, START, rows(LISTS[0]))]
 

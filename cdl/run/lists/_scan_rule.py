@@ -8,6 +8,7 @@ Blocks are short enough for what passes between them to stay near the processor,
 pass 2 to be of a good size. In segments (`remat`), a block keeps the state that it began with, and is run again.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,16 +35,28 @@ class Blocks:
         self.wanted_weights, wanted_values, _ = wanted
         self.wanted_elements = [*jax.tree.leaves(wanted_values), *([] if key is None else [False])]
         self.case, self.track, self.nils, self.how = case, track, nils, how
-        self.plan = Plan(case, self.wanted_weights)
-        self.weights, self.shared = weights, [*self.plan.more, *weights]
+        self.weights = weights
         self.size = how.segment or how.block
-        falls = sum(self.plan.smooth)
-        self.emitted = sorted(set(self.plan.down[falls:]))  # the cotangents that pass 2 reads
         self.count = track.steps // self.size
         self.key, self.spare = key, track.spare()
         cut: Any = lambda x: x.reshape(self.count, self.size, *x.shape[1:])
         keys = [] if key is None else [cut(track.keys(key))]
         self.marks = (jnp.arange(self.count, dtype=jnp.int32), *map(cut, (track.own, track.first, track.owner)), keys)
+
+    @functools.cached_property
+    def plan(self) -> Plan:
+        """The parts of a step for the reverse pass: made where it is asked for, as not every step has a derivative."""
+        return Plan(self.case, self.wanted_weights)
+
+    @property
+    def shared(self) -> Arrays:
+        """What the parts of the plan read beside a row and a state."""
+        return [*self.plan.more, *self.weights]
+
+    @property
+    def emitted(self) -> list[int]:
+        """The cotangents that pass 2 reads."""
+        return sorted(set(self.plan.down[sum(self.case.smooth) :]))
 
     def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Any]:
         """The final states, the states after every step, and what the reverse pass reads."""
@@ -135,7 +148,7 @@ class Blocks:
     ) -> Any:
         """Pass 1: the state's cotangent through a block, and those that come down at each step."""
         block, own, first, owner, _ = marks
-        falls = sum(self.plan.smooth)
+        falls = sum(self.case.smooth)
 
         def step(carry: Any, at: Any) -> tuple[Any, Arrays]:
             given, to_nils = carry
@@ -169,7 +182,7 @@ class Blocks:
         self, to_weights: Any, marks: Any, elements: Arrays, tables: Any, start: Any, found: dict[int, Any]
     ) -> tuple[Any, Arrays]:
         """Pass 2: the weights' cotangents with a block's added, and those of its elements."""
-        plan, falls = self.plan, sum(self.plan.smooth)
+        plan, falls = self.plan, sum(self.case.smooth)
         to_weights = list(to_weights)
         numbers = start + jnp.arange(self.size, dtype=jnp.int32)
         before = lambda x: x[self._before(numbers, x)]
@@ -194,7 +207,7 @@ class Blocks:
 
     def filled(self, given: Sequence[Any], axes: tuple[int, ...]) -> Arrays:
         """The cotangents of the states that have one, zero where none is given."""
-        pairs = zip(given, self.case.states, self.plan.smooth, strict=True)
+        pairs = zip(given, self.case.states, self.case.smooth, strict=True)
         return [jnp.zeros((*axes, *x.shape), x.dtype) if g is None else g for g, x, yes in pairs if yes]
 
     def _elements(self, marks: Any) -> Arrays:
@@ -213,7 +226,7 @@ class Blocks:
 
     def _no_nils(self) -> Arrays:
         """Zeros for the cotangents of the empty list's value: a row for each lane, or for each list if they differ."""
-        some = [n for n, yes in zip(self.nils, self.plan.smooth, strict=True) if yes]
+        some = [n for n, yes in zip(self.nils, self.case.smooth, strict=True) if yes]
         return [jnp.zeros((self.track.lanes if n.shape[0] == 1 else n.shape[0], *n.shape[1:]), n.dtype) for n in some]
 
     def _to_nil(self, total: Any, down: Any, begins: Any, owner: Any) -> Any:

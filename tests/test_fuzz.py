@@ -20,6 +20,7 @@ SEEDS = (1, 6, 7, 8, 9, 11, 12, 24, 25, 27, 37, 41, 49, 55, 65)
 
 
 def holds(case, of=judge.run):
+    """Whether a case is `equal`, or `refused` by name; it fails otherwise."""
     verdict = of(case)
     if verdict.kind not in ("equal", "refused"):
         pytest.fail(f"{verdict.why}\n{verdict.detail}\n\n{case.program}", pytrace=False)
@@ -39,7 +40,8 @@ def drawn(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compiled_forms_of_a_random_family_agree_with_their_definitions(seed):
-    assert all(holds(case) in ("equal", "refused") for case in drawn(seed))
+    found = Counter(holds(case) for case in drawn(seed))
+    assert found["equal"] > found["refused"]
 
 
 @pytest.mark.slow
@@ -147,6 +149,13 @@ def test_cells_without_a_gradient_agree_at_each_place():
 def test_cases_that_differ_in_what_their_cells_close_over_are_kept_apart(style):
     names = tuple(cells.WORDS) if style == "hash" else (*cells.CONTROL, *cells.FORWARD)
     apart(lambda names: table.twins(names, style), names)
+
+
+@pytest.mark.parametrize("form", ["fold", "inherit", "seq"])
+def test_what_cells_read_from_outside_is_read_at_each_call(form):
+    some = tuple(name for name in cells.CONTROL if name.startswith("setting"))
+    made = table.of_lists(form, "changed", some) if form == "seq" else table.case(form, "changed", {"One.f0": some})
+    assert holds(made) == "equal"
 
 
 def test_cells_with_a_key_agree_at_some_places():

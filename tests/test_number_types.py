@@ -262,6 +262,15 @@ def test_what_is_inherited_has_the_type_that_is_handed_on(other):
     assert inherit(halved, forest, jnp.zeros(1))[:5].tolist() == slow
 
 
+def test_a_number_that_is_handed_down_is_held_by_the_type_of_the_others():
+    def torn(value: Any, layer: TreeF[float, None]) -> Any:
+        return Fork(16777217, jnp.float32(0.5)) if isinstance(layer, Fork) else layer
+
+    forest = pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))])
+    with pytest.raises(CarrierMismatch, match=r"i32\[\].*f32\[\]"):
+        inherit(torn, forest, jnp.zeros(1))
+
+
 def cata_like(cofree: Any) -> list[float]:
     below = [] if isinstance(cofree.tail, Leaf) else [cofree.tail.left, cofree.tail.right]
     return [float(cofree.head), *(x for child in below for x in cata_like(child))]

@@ -1,5 +1,6 @@
 """Families with every kind of field: packed, read and gone through as plain recursion says, sort by sort."""
 
+import dataclasses
 from typing import Any, Generic, Never, TypeVar, Union
 
 import jax.numpy as jnp
@@ -7,8 +8,9 @@ import numpy as np
 import pytest
 from random_families import children, digest, flat, mixed, PRIME, random_family, random_family_trees, salt
 
-from cdl import algebra, Base, cata, fold, inherit, inherited, Many, pack
+from cdl import algebra, Base, CarrierMismatch, cata, fmap, fold, inherit, inherited, Many, pack
 from cdl.functor import holes
+from cdl.run.forests._variant import describe
 
 
 def family(seed: int) -> tuple[Any, list[list[type[Any]]], list[Any], list[int]]:
@@ -174,3 +176,41 @@ def test_a_constructor_has_any_number_of_fields():
     expected = [3 * a + middle + 7 * b for a in (-1, 5) for b in (-2, 110)]
     assert [int(cata(weighed)(row)) for row in rows] == expected
     assert fold(weighed, pack(Union[End, Row], rows)).tolist() == expected
+
+
+class Mixed:
+    """The name of a functor with each kind of field in one constructor."""
+
+
+class Stop(Base[Mixed, Never]):
+    value: int
+
+
+class Each(Base[Mixed, X], Generic[X]):
+    maybe: X | None
+    ordered: tuple[X, ...]
+    many: Many[X]
+    weight: float
+    pair: tuple[int, int]
+
+
+FULL = Each(Stop(1), (Stop(2), Stop(3)), Many([Stop(4)]), 0.5, (1, 2))
+
+
+def test_a_variant_is_written_as_its_constructor_and_what_a_layer_of_it_has():
+    variants = [describe(kind, layer)[0] for kind, layer in ((Each, FULL), (Stop, Stop(1)))]
+    assert list(map(str, variants)) == ["Each(True, 2, (*, *), some)", "Stop"]
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"maybe": None}, {"ordered": ()}, {"many": Many()}, {"many": Many([1.0])}, {"maybe": None, "many": Many([1.0])}],
+    ids=str,
+)
+def test_a_step_that_gives_to_other_places_than_there_are_is_refused(changed):
+    def down(value: Any, layer: Any) -> Any:
+        return dataclasses.replace(fmap(lambda _: value, layer), **(changed if isinstance(layer, Each) else {}))
+
+    forest = pack(Union[Stop, Each], [FULL])
+    with pytest.raises(CarrierMismatch, match=r"at `Each\(.*`, `.*down` gives a layer with other places"):
+        inherit(down, forest, jnp.zeros(1))

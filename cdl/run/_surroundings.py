@@ -228,9 +228,8 @@ def is_of_library(fn: types.FunctionType) -> bool:
 def is_of_library_kind(kind: Any) -> bool:
     """Whether a class or a module is."""
     module = kind if isinstance(kind, types.ModuleType) else sys.modules.get(kind.__module__)
-    name = getattr(module, "__name__", "")
-    file = getattr(module, "__file__", None)
-    return name.split(".")[0] in OWN or (name != "__main__" and file is None) or str(file).startswith(LIBRARIES)
+    name = getattr(module, "__name__", "").split(".")[0]
+    return name in OWN or name in sys.stdlib_module_names or str(getattr(module, "__file__", "")).startswith(LIBRARIES)
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from .trees import Node
 HEAD = """
 import functools
 from collections.abc import Callable
-from typing import Any, Generic, Never, TypeVar, Union
+from typing import Any, ClassVar, Generic, Never, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -39,13 +39,14 @@ for name, by, f in (
     except Exception as e:
         print(name, f"raises {type(e).__name__}: {e}", sep="\\n  ")
 """
-TRANSFORMS = ("value", "gradient", "jitted", "mapped", "pushed", "curved")
+TRANSFORMS = ("value", "gradient", "jitted", "mapped", "pushed", "curved", "changed")
 LEFT = {  # what a form does not have
     "pushed": {"shard", "remat", "inherit", "inherit_values", "unfold", "unfold_key", "follow", "refold", *lists.FORMS},
     "curved": {"shard", "inherit", "inherit_values", "unfold", "unfold_key", "follow", "refold", *lists.FORMS},
     "mapped": {"unfold", "unfold_key", "refold", "shard", "run_seq"},
     "jitted": {"unfold", "unfold_key"},
     "value": {"remat"},
+    "changed": {"shard", "remat"},
 }
 LISTED = (yardstick, helpers, parts)
 

@@ -1,11 +1,12 @@
 """What the programs call: each is written into a program that names it."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 
 import cdl
 
@@ -84,6 +85,35 @@ def scaled(params: Any, by: Any) -> Any:
 
 def value(f: Any) -> Any:
     return f
+
+
+class Setting:
+    """What cells read from outside."""
+
+    scale = 1.0
+    table: ClassVar[dict[str, Any]] = {"by": [1.0]}
+    array = np.ones(1)
+    weight = jnp.ones((), "float32")
+
+    @classmethod
+    def put(cls, by: float) -> None:
+        cls.scale = by
+        cls.table["by"][0] = by
+        cls.array[0] = by
+        cls.weight = jnp.asarray(by, "float32")
+
+
+def changed(f: Any) -> Any:
+    """Called again with other settings, with other arrays, and as at first."""
+
+    def every(params: Any) -> Any:
+        found = []
+        for by, of in ((1.0, params), (0.5, params), (0.5, scaled(params, jnp.array(-1.0))), (1.0, params)):
+            Setting.put(by)
+            found.append(f(of))
+        return found
+
+    return every
 
 
 def gradient(f: Any) -> Any:

@@ -29,7 +29,8 @@ from .cases import Case
 
 
 GIVEN = (
-    "import functools\nfrom collections.abc import Callable\nfrom typing import Any, Generic, Never, TypeVar, Union\n"
+    "import functools\nfrom collections.abc import Callable\n"
+    "from typing import Any, ClassVar, Generic, Never, TypeVar, Union\n"
 )
 TOLERANCES = {"float64": 1e-8, "float32": 3e-4, "float16": 4e-2, "bfloat16": 2e-1}
 

@@ -4,6 +4,7 @@ import dataclasses
 import gc
 import math
 import sys
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -442,3 +443,21 @@ def deep_schemes():
 
 def test_every_scheme_goes_a_hundred_thousand_layers_deep():
     run_alone(deep_schemes)
+
+
+def test_an_algebra_that_was_used_is_not_kept():
+    """Nor what it closes over, which may be large, or traced."""
+
+    def used() -> weakref.ref[Any]:
+        large = [1.0] * 1000
+
+        @algebra
+        def total(layer: ListF[float, Any]) -> Any:
+            return layer.head + layer.tail + len(large) if isinstance(layer, Cons) else 0.0
+
+        assert cata(total)(to_list([1.0])) == 1001.0
+        return weakref.ref(total.fn)
+
+    found = used()
+    gc.collect()
+    assert found() is None

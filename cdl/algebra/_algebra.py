@@ -24,7 +24,7 @@ from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
 from ..functor._base import anew
 from ..functor._described import described
-from ..functor._read import cached, signature_name, tag, tag_name
+from ..functor._read import cached, cached_weakly, signature_name, tag, tag_name
 
 
 T = TypeVar("T")
@@ -149,7 +149,7 @@ def _among(wanted: tuple[type[Any], ...] | None) -> str:
     return "" if wanted is None else f" of `{signature_name(wanted)}` ({', '.join(k.__name__ for k in wanted)})"
 
 
-@cached
+@cached_weakly
 def _wants_key(fn: Callable[..., Any]) -> bool:
     try:
         return "key" in inspect.signature(fn).parameters
@@ -166,7 +166,7 @@ def _reads_class(cls: type[Any]) -> tuple[type[Any], ...] | None:
     return None
 
 
-@cached
+@cached_weakly
 def _reads_function(fn: Callable[..., Any]) -> tuple[type[Any], ...] | None:
     try:
         first = next(iter(inspect.signature(fn).parameters))

@@ -17,6 +17,7 @@ import functools
 import sys
 import types
 import typing
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, TypeVar, Union
 
@@ -35,6 +36,22 @@ V = TypeVar("V")
 def cached(fn: Callable[[K], V]) -> Callable[[K], V]:
     """`functools.cache`, for a function of one argument, with the function's own type."""
     return functools.cache(fn)
+
+
+def cached_weakly(fn: Callable[[K], V]) -> Callable[[K], V]:
+    """As `cached`, for arguments that may hold arrays, such as closures: what is known of one goes when it goes."""
+    known: weakref.WeakKeyDictionary[Any, V] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(fn)
+    def call(of: K) -> V:
+        try:
+            if of not in known:
+                known[of] = fn(of)
+            return known[of]
+        except TypeError:  # it has no hash, or no weak reference
+            return fn(of)
+
+    return call
 
 
 def functor(signature: Any) -> Sum:

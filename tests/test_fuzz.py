@@ -87,6 +87,17 @@ def test_a_form_that_differs_is_found_and_made_smaller(monkeypatch):
     assert judge.run(case) == judge.Verdict("failure", "fold, value differs: values")
 
 
+@pytest.mark.parametrize(("times", "kind"), [(1.002, "equal"), (1.2, "failure")])
+def test_digits_count_where_they_differ_in_double_precision(monkeypatch, times, kind):
+    import cdl
+
+    fold = cdl.fold
+    case = next(c for s in range(99) for c in drawn(s) if c.form == "fold" and c.algebra.dtypes == ("float32",))
+    single = lambda x: x * times if x.dtype == jax.numpy.float32 else x
+    monkeypatch.setattr(cdl, "fold", lambda alg, data, **options: jax.tree.map(single, fold(alg, data, **options)))
+    assert judge.run(case).kind == kind
+
+
 def test_what_is_found_is_made_smaller():
     """Of a tree that fails where it has a `Many` with a child, that node and its child are left."""
     kinds = lambda case: {c.name: c.terms for c in case.family.constructors}

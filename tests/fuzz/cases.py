@@ -53,7 +53,8 @@ LISTED = (yardstick, helpers, parts)
 
 @dataclass(frozen=True)
 class Case:
-    """A form, what is done with it, and what it reads. `order`: of the trees in a batch of a corpus."""
+    """A form, what is done with it, and what it reads. `order`: of the trees in a batch of a corpus. `double`: whether
+    every number is one of double precision."""
 
     form: str
     transform: str
@@ -63,6 +64,7 @@ class Case:
     trees: tuple[Node, ...]
     lists: Lists | None = None
     order: tuple[int, ...] = ()
+    double: bool = False
 
     @property
     def body(self) -> str:
@@ -71,7 +73,8 @@ class Case:
         as_one = self.transform == "jitted" or self.form == "shard"
         text += f"\nTRANSFORM = {'value' if self.transform == 'jitted' else self.transform}\n"
         text += f"COMPILED = {'lambda f: eqx.filter_jit(TRANSFORM(f))' if as_one else 'TRANSFORM'}\n"
-        return _with_parts(text)
+        text = _with_parts(text)
+        return re.sub("b?float(16|32)", "float64", text).replace("complex64", "complex128") if self.double else text
 
     @property
     def program(self) -> str:
@@ -87,6 +90,8 @@ class Case:
     @property
     def coarsest(self) -> str:
         """The type with the fewest digits of those that its numbers go through."""
+        if self.double:
+            return "float64"
         given = [self.lists.dtype, *map(str, self.lists.elements)] if self.lists else [*self.algebra.dtypes]
         text = " ".join(given if self.lists or self.transform == "value" else [*given, self.family.text])
         return next((d for d in ("bfloat16", "float16", "float32") if d in text), "float64" if self.x64 else "float32")

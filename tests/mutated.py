@@ -77,7 +77,7 @@ MODULES = {
                 f"the module: `{n}` is `{n + 1}`": "any two sizes that differ tell rows from edges"
                 for n in range(3, 12)
             },
-            f"_same_array: `{SAME}` is `{SAME.replace(' or ', ' and ', 1)}`": "weights that are the same are stacked: it is only slower",
+            f"_same_array: `{SAME}` is `{SAME.replace(' or ', ' and ', 1)}`": "equal weights are stacked: only slower",
         },
         30,
     ),

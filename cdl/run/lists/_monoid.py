@@ -113,8 +113,7 @@ def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
         return _total(how, combine, elements, unit, (lists.lanes,))
     else:
         prefixes = _prefixes(how, combine, elements, unit, (lists.lanes,))
-    rows = jax.tree.map(lambda x: jnp.where(spread(lists.own, x), x, jnp.zeros((), x.dtype)), prefixes)
-    return eqx.tree_at(lambda d: d.values, data, lists.in_place(rows))
+    return eqx.tree_at(lambda d: d.values, data, lists.shown(prefixes))
 
 
 def chosen(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) -> Way:

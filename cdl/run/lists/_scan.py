@@ -25,6 +25,7 @@ from typing import Any, Literal
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from ..._errors import CdlError
 from ...algebra._algebra import wants_key
@@ -124,10 +125,9 @@ def _read(alg: Any, data: Any, key: Any, options: Any, every: bool) -> Any:
 
 
 def _annotated(data: Any, case: Case, lists: Track, states: Arrays) -> Any:
-    rows = [jnp.where(spread(lists.own, x), x, jnp.zeros((), x.dtype)) for x in states]
-    if not states:
-        rows = [jnp.zeros((0, lists.lanes, *x.shape), x.dtype) for x in case.states]
-    values = lists.in_place(jax.tree.unflatten(case.structure, rows))
+    states = states or lists.shown([jnp.zeros((0, lists.lanes, *x.shape), x.dtype) for x in case.states])
+    rows = [lax.slice_in_dim(x, 0, lists.real, axis=lists.axis) for x in states]
+    values = jax.tree.unflatten(case.structure, rows)
     return eqx.tree_at(lambda d: d.values, data, values)
 
 

@@ -30,7 +30,7 @@ class How:
 
 
 def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How) -> tuple[Arrays, Arrays]:
-    """The state of each lane after its last element and, if `every` is wanted, after each step."""
+    """The state of each lane after its last element and, if `every` is wanted, after each step (`Track.shown`)."""
     step, rows = case.step, jax.tree.leaves(track.by_step())
     if key is not None:
         rows.append(track.keys(key))
@@ -46,7 +46,8 @@ def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
     xs = (rows, track.own, track.first, track.owner)
     start = begin(case, track.lanes)
     if how.segment is None:
-        return lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
+        final, out = lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
+        return final, track.shown(out)
 
     @jax.checkpoint
     def segment(state: Arrays, some: Any) -> tuple[Arrays, Arrays]:
@@ -54,7 +55,7 @@ def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
 
     xs = jax.tree.map(lambda x: x.reshape(-1, how.segment, *x.shape[1:]), xs)
     final, out = lax.scan(segment, start, xs, reverse=track.end)
-    return final, [x.reshape(-1, *x.shape[2:]) for x in out]
+    return final, track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
 
 
 def begin(case: Case, lanes: int) -> Arrays:

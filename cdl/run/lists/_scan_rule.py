@@ -8,7 +8,6 @@ Blocks are short enough for what passes between them to stay near the processor,
 pass 2 to be of a good size. In segments (`remat`), a block keeps the state that it began with, and is run again.
 """
 
-import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,100 +18,14 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..folds._walk import spread
+from ._scan_blocks import Blocks
 from ._scan_case import Case
-from ._scan_parts import Part, split
-from ._scan_plain import Arrays, begin, enter, flat, How, leave, unflat
-from ._scan_plan import Plan
+from ._scan_plain import Arrays, enter, flat, How, unflat
 from ._scan_track import Track
 
 
-class Blocks:
-    """One algebra's case over one track, block by block."""
-
-    def __init__(
-        self, case: Case, wanted: Any, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How
-    ) -> None:
-        self.wanted_weights, wanted_values, _ = wanted
-        self.wanted_elements = [*jax.tree.leaves(wanted_values), *([] if key is None else [False])]
-        self.case, self.track, self.nils, self.how = case, track, nils, how
-        self.weights = weights
-        self.size = how.segment or how.block
-        self.count = track.steps // self.size
-        self.key, self.spare = key, track.spare()
-        cut: Any = lambda x: x.reshape(self.count, self.size, *x.shape[1:])
-        keys = [] if key is None else [cut(track.keys(key))]
-        self.marks = (jnp.arange(self.count, dtype=jnp.int32), *map(cut, (track.own, track.first, track.owner)), keys)
-
-    @functools.cached_property
-    def plan(self) -> Plan:
-        """The parts of a step for the reverse pass: made where it is asked for, as not every step has a derivative."""
-        return Plan(self.case, self.wanted_weights)
-
-    @property
-    def shared(self) -> Arrays:
-        """What the parts of the plan read beside a row and a state."""
-        return [*self.plan.more, *self.weights]
-
-    @property
-    def emitted(self) -> list[int]:
-        """The cotangents that pass 2 reads."""
-        return sorted(set(self.plan.down[sum(self.case.smooth) :]))
-
-    def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Any]:
-        """The final states, the states after every step, and what the reverse pass reads."""
-        begins = begin(self.case, self.track.lanes)
-        if not (self.how.hoist or (keep and self.how.segment)):
-            final, out, kept = self._steps(begins, keep=keep)
-            return final, out if self.how.every else [], (out if keep else [], kept, [])
-        lasts = keep and not self.how.segment
-
-        def block(state: Arrays, marks: Any) -> tuple[Arrays, Any]:
-            after, out, kept = self._run(state, marks, self._elements(marks), keep=lasts)
-            return after, (out if lasts or self.how.every else [], kept, state if keep and not lasts else [])
-
-        final, (out, kept, starts) = lax.scan(block, begins, self.marks, reverse=self.track.end)
-        out, kept = ([flat(x) for x in some] for some in (out, kept))
-        return final, out if self.how.every else [], (out if lasts else [], kept, starts)
-
-    def _steps(self, state: Arrays, *, keep: bool) -> tuple[Arrays, Arrays, Arrays]:
-        """All steps one after another: the last state, the state after each step, and what is kept of each."""
-        part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
-
-        def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
-            number, own, first, owner, key = at
-            some = jax.tree.map(
-                lambda x: lax.dynamic_index_in_dim(x, number, self.track.axis, False), self.track.values
-            )
-            row = [*jax.tree.leaves(self.track.filled(some, own, self.spare)), *key]
-            found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
-            out, kept = found[: len(state)], found[len(state) :]
-            return leave(state, out, own), (out if keep or self.how.every else [], kept)
-
-        xs = (
-            jnp.arange(self.track.steps, dtype=jnp.int32),
-            *map(flat, self.marks[1:4]),
-            list(map(flat, self.marks[4])),
-        )
-        final, (out, kept) = lax.scan(step, state, xs, reverse=self.track.end, unroll=self.how.unroll)
-        return final, out, kept
-
-    def _run(self, state: Arrays, marks: Any, elements: Arrays, *, keep: bool) -> tuple[Arrays, Arrays, Arrays]:
-        """A block forward: its last state, the state after each step, and what is kept of each."""
-        _, own, first, owner, _ = marks
-        part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
-        if self.how.hoist:
-            ahead, part = split(part, self.case.elements)
-            elements = self._bulk(ahead, shared, elements)
-
-        def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
-            row, own, first, owner = at
-            found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
-            out, kept = found[: len(state)], found[len(state) :]
-            return leave(state, out, own), (out, kept)
-
-        xs = (elements, own, first, owner)
-        after, (out, kept) = lax.scan(step, state, xs, reverse=self.track.end, unroll=self.how.unroll)
-        return after, out, kept
+class Back(Blocks):
+    """The reverse pass over the same blocks."""
 
     def backward(self, residuals: Any, final: Arrays, every: Arrays) -> tuple[Arrays, Arrays, Arrays]:
         """The cotangents of the weights, the elements and the empty list's value, from those of what came out."""
@@ -156,7 +69,7 @@ class Blocks:
             read = lambda x: x[start + number]
             before = lambda x: x[self._before(start + number, x)]
             known = [*row, *self._known(tables, read, before, own, first, owner)]
-            more = [e[block * self.size + number] for e in every]
+            more = [lax.dynamic_index_in_dim(e, block * self.size + number, self.track.axis, False) for e in every]
             total = [g + e for g, e in zip(given, more, strict=True)] if every else given
             total = [jnp.where(spread(own, g), g, 0) for g in total]
             found = self.plan.back.rows(self.shared, *self.plan.again.rows(self.shared, *known), *total)
@@ -210,14 +123,6 @@ class Blocks:
         pairs = zip(given, self.case.states, self.case.smooth, strict=True)
         return [jnp.zeros((*axes, *x.shape), x.dtype) if g is None else g for g, x, yes in pairs if yes]
 
-    def _elements(self, marks: Any) -> Arrays:
-        """The leaves of a block's elements, and its keys."""
-        number, own, _, _, keys = marks
-        return [*jax.tree.leaves(self.track.filled(self.track.block(number, self.size), own, self.spare)), *keys]
-
-    def _bulk(self, part: Part, shared: Arrays, rows: Sequence[Any]) -> Arrays:
-        return [unflat(x, self.track.lanes) for x in part.rows(shared, *map(flat, rows))]
-
     def _shifted(self, start: Arrays, out: Arrays) -> Arrays:
         """The state before each step of a block."""
         if self.track.end:
@@ -261,7 +166,8 @@ def _rule_backward(
 ) -> Any:
     blocks = _blocks(wanted, inputs, track, key, case, how)
     final = blocks.filled(given[0], (track.lanes,))
-    every = blocks.filled(given[1], (track.steps, track.lanes)) if any(x is not None for x in given[1]) else []
+    axes = (track.lanes, track.steps) if track.axis else (track.steps, track.lanes)
+    every = blocks.filled(given[1], axes) if any(x is not None for x in given[1]) else []
     to_weights, to_elements, to_nils = blocks.backward(residuals, final, every)
     moved = (jnp.moveaxis(x, 0, track.axis) for x in to_elements)
     to_values = jax.tree.map(lambda yes: next(moved) if yes else None, wanted[1])
@@ -270,9 +176,9 @@ def _rule_backward(
     return to_weights, to_values, [n if yes else None for n, yes in zip(every_nil, wanted[2], strict=True)]
 
 
-def _blocks(wanted: Any, inputs: Any, track: Track, key: Any, case: Case, how: How) -> Blocks:
+def _blocks(wanted: Any, inputs: Any, track: Track, key: Any, case: Case, how: How) -> Back:
     weights, values, nils = inputs
-    return Blocks(case, wanted, weights, replace(track, values=values), nils, key, how)
+    return Back(case, wanted, weights, replace(track, values=values), nils, key, how)
 
 
 def _without_values(track: Track) -> Track:

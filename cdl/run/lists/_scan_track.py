@@ -73,9 +73,10 @@ class Track(eqx.Module):
         fill: Any = lambda x, s: jnp.where(spread(own, x), x, jnp.broadcast_to(s, x.shape))
         return jax.tree.map(fill, elements, spare)
 
-    def in_place(self, by_step: Any) -> Any:
-        """Arrays with steps first, as `values` lie."""
-        return jax.tree.map(lambda x: jnp.moveaxis(x[: self.real], 0, self.axis), by_step)
+    def shown(self, by_step: Any) -> Any:
+        """What is found at each step, as `values` lie; zero where there is no element."""
+        zero: Any = lambda x: jnp.where(spread(self.own, x), x, jnp.zeros_like(x))
+        return jax.tree.map(lambda x: jnp.moveaxis(zero(x), 0, self.axis), by_step)
 
 
 def track(data: Seq[Any] | Packed[Any], end: bool, block: int = 1) -> Track:

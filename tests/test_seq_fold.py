@@ -195,3 +195,19 @@ def test_a_step_without_a_derivative_is_read_where_none_is_asked_for(end: bool, 
     for data in (Seq.of(rows), Packed.of(rows)):
         close(fold(reader, data, **options), wanted, 1e-6)
         close(eqx.filter_jit(fold)(reader, data, **options), wanted, 1e-6)
+
+
+@pytest.mark.parametrize("options", [{}, {"remat": 2}, {"hoist": True}], ids=str)
+def test_a_state_holds_truth_values_and_whole_numbers_beside_real_ones(options: dict[str, Any]):
+    @algebra
+    def seen(layer: SnocF[Any, Any]) -> Any:
+        if not hasattr(layer, "last"):
+            return jnp.asarray(True), jnp.int32(0), jnp.float32(0.5)
+        up, count, total = layer.init
+        return up & (layer.last > total), count + 1, total + layer.last
+
+    row = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
+    up, count, total = annotate(seen, Seq.of([row, row[:1]]), **options).values
+    assert up.tolist() == [[True, True, False, False], [True, False, False, False]]
+    assert count.tolist() == [[1, 2, 3, 4], [1, 0, 0, 0]]
+    assert total.tolist() == [[1.5, 3.5, 6.5, 10.5], [1.5, 0.0, 0.0, 0.0]]

@@ -49,7 +49,7 @@ class Wiring:
 @dataclass
 class Program:
     """One compiled case. `members[i]` is the variant at place i of the stacked weights; `at[size]` is the case at every
-    row of a chunk, traced once, while what it closes over is at hand."""
+    row of a chunk, traced once for each number of edges, while what it closes over is at hand."""
 
     variant: Variant
     wiring: Wiring
@@ -72,14 +72,19 @@ def programs(bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size],
 
 
 def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr]) -> Program:
-    first, wiring, _ = cases[0]
+    first, wiring, case = cases[0]
     weights, stacked = [], []
     for same in zip(*(case.consts for *_, case in cases), strict=True):
         shared = all(_same_array(c, same[0]) for c in same[1:])
         weights.append(jnp.asarray(same[0]) if shared else jnp.stack([jnp.asarray(c) for c in same]))
         stacked.append(not shared)
-    sizes = {*PROBES, *bucket.sizes, *bucket.blocks}
-    runs = {size: _rows(size, trace(first, size), wiring.by_edge) for size in sizes}
+    lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(bucket.variants[first].manys)))
+    traced = {lengths(PROBES[0]): case}
+    runs = {}
+    for size in (*PROBES, *bucket.sizes, *bucket.blocks):
+        if lengths(size) not in traced:
+            traced[lengths(size)] = trace(first, size)
+        runs[size] = _rows(size, traced[lengths(size)], wiring.by_edge)
     return Program(bucket.variants[first], wiring, [i for i, *_ in cases], weights, stacked, runs)
 
 

@@ -25,6 +25,7 @@ from jax.core import Tracer
 from .._errors import CdlError, TreeTooLarge
 from ..functor import MealyF, MooreF
 from ._compose import layer_of
+from ._in_range import in_range
 
 
 Word = tuple[int, ...]
@@ -268,13 +269,9 @@ def _validate(after: np.ndarray, outputs: np.ndarray, start: int) -> None:
 
 def _expect(numbers: Any, count: int, what: str, within: Any = True) -> Any:
     """States or letters, which are to be some where they are `within` their sequences."""
-    wrong = ((numbers < 0) | (numbers >= count)) & within
-    if isinstance(wrong, Tracer):
-        return eqx.error_if(numbers, wrong, f"there is no such {what}: the automaton has {count}, numbered from 0.")
-    if np.any(wrong):
-        first = np.asarray(numbers)[np.asarray(wrong)].ravel()[0]
-        raise CdlError(f"there is no {what} {first}: the automaton has {count}, numbered from 0.")
-    return numbers
+    which: Callable[[Any], str] = lambda x: f"such {what}" if x is None else f"{what} {x}"
+    words: Callable[[Any], str] = lambda x: f"there is no {which(x)}: the automaton has {count}, numbered from 0."
+    return in_range(numbers, count, words, within)
 
 
 def _expect_alike(a: Automaton, b: Automaton) -> None:

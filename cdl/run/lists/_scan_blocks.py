@@ -1,0 +1,222 @@
+"""A track read in blocks of steps, forward and backward.
+
+    a block, forward     [ahead for all its steps] → step by step → what is kept
+    a block, backward    pass 1: step by step, the state's cotangent alone
+                         pass 2: the weights' and the elements', all steps of the block in one product
+
+Blocks are short enough for what passes between them to stay near the processor, and long enough for the products of
+pass 2 to be of a good size. In segments (`remat`), a block keeps the state that it began with, and is run again.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ..folds._walk import spread
+from ._scan_case import Case
+from ._scan_parts import Part, split
+from ._scan_plain import Arrays, begin, enter, flat, How, leave, unflat
+from ._scan_plan import Plan
+from ._scan_track import Track
+
+
+class Blocks:
+    """One algebra's case over one track, block by block."""
+
+    def __init__(
+        self, case: Case, wanted: Any, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How
+    ) -> None:
+        self.wanted_weights, wanted_values, _ = wanted
+        self.wanted_elements = [*jax.tree.leaves(wanted_values), *([] if key is None else [False])]
+        self.case, self.track, self.nils, self.how = case, track, nils, how
+        self.plan = Plan(case, self.wanted_weights)
+        self.weights, self.shared = weights, [*self.plan.more, *weights]
+        self.size = how.segment or how.block
+        falls = sum(self.plan.smooth)
+        self.emitted = sorted(set(self.plan.down[falls:]))  # the cotangents that pass 2 reads
+        self.count = track.steps // self.size
+        self.key, self.spare = key, track.spare()
+        cut: Any = lambda x: x.reshape(self.count, self.size, *x.shape[1:])
+        keys = [] if key is None else [cut(track.keys(key))]
+        self.marks = (jnp.arange(self.count, dtype=jnp.int32), *map(cut, (track.own, track.first, track.owner)), keys)
+
+    def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Any]:
+        """The final states, the states after every step, and what the reverse pass reads."""
+        begins = begin(self.case, self.track.lanes)
+        if not (self.how.hoist or (keep and self.how.segment)):
+            final, out, kept = self._steps(begins, keep=keep)
+            return final, out if self.how.every else [], (out if keep else [], kept, [])
+        lasts = keep and not self.how.segment
+
+        def block(state: Arrays, marks: Any) -> tuple[Arrays, Any]:
+            after, out, kept = self._run(state, marks, self._elements(marks), keep=lasts)
+            return after, (out if lasts or self.how.every else [], kept, state if keep and not lasts else [])
+
+        final, (out, kept, starts) = lax.scan(block, begins, self.marks, reverse=self.track.end)
+        out, kept = ([flat(x) for x in some] for some in (out, kept))
+        return final, out if self.how.every else [], (out if lasts else [], kept, starts)
+
+    def _steps(self, state: Arrays, *, keep: bool) -> tuple[Arrays, Arrays, Arrays]:
+        """All steps one after another: the last state, the state after each step, and what is kept of each."""
+        part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
+
+        def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
+            number, own, first, owner, key = at
+            some = jax.tree.map(
+                lambda x: lax.dynamic_index_in_dim(x, number, self.track.axis, False), self.track.values
+            )
+            row = [*jax.tree.leaves(self.track.filled(some, own, self.spare)), *key]
+            found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
+            out, kept = found[: len(state)], found[len(state) :]
+            return leave(state, out, own), (out if keep or self.how.every else [], kept)
+
+        xs = (
+            jnp.arange(self.track.steps, dtype=jnp.int32),
+            *map(flat, self.marks[1:4]),
+            list(map(flat, self.marks[4])),
+        )
+        final, (out, kept) = lax.scan(step, state, xs, reverse=self.track.end, unroll=self.how.unroll)
+        return final, out, kept
+
+    def _run(self, state: Arrays, marks: Any, elements: Arrays, *, keep: bool) -> tuple[Arrays, Arrays, Arrays]:
+        """A block forward: its last state, the state after each step, and what is kept of each."""
+        _, own, first, owner, _ = marks
+        part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
+        if self.how.hoist:
+            ahead, part = split(part, self.case.elements)
+            elements = self._bulk(ahead, shared, elements)
+
+        def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
+            row, own, first, owner = at
+            found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
+            out, kept = found[: len(state)], found[len(state) :]
+            return leave(state, out, own), (out, kept)
+
+        xs = (elements, own, first, owner)
+        after, (out, kept) = lax.scan(step, state, xs, reverse=self.track.end, unroll=self.how.unroll)
+        return after, out, kept
+
+    def backward(self, residuals: Any, final: Arrays, every: Arrays) -> tuple[Arrays, Arrays, Arrays]:
+        """The cotangents of the weights, the elements and the empty list's value, from those of what came out."""
+        out, kept, starts = residuals
+        to_weights = [
+            jnp.zeros_like(w) if yes else None for w, yes in zip(self.weights, self.wanted_weights, strict=True)
+        ]
+
+        def block(carry: Any, at: Any) -> tuple[Any, Arrays]:
+            given, to_nils, to_weights = carry
+            marks, start = at
+            elements = self._elements(marks)
+            if self.how.segment:
+                _, own_out, own_kept = self._run(start, marks, elements, keep=True)
+                tables, first = (self._shifted(start, own_out), own_out, own_kept), jnp.int32(0)
+            else:
+                tables, first = (out, out, kept), marks[0] * self.size
+            given, to_nils, down = self._through(given, to_nils, marks, elements, tables, first, every)
+            to_weights, to_elements = self._over(to_weights, marks, elements, tables, first, down)
+            return (given, to_nils, to_weights), to_elements
+
+        carry = (final, self._no_nils(), to_weights)
+        carry, to_elements = lax.scan(block, carry, (self.marks, starts), reverse=not self.track.end)
+        return carry[2], [flat(x) for x in to_elements], self._summed(carry[1])
+
+    def _known(self, tables: Any, read: Any, before: Any, own: Any, first: Any, owner: Any) -> Arrays:
+        """What is known of some steps: the state that they read, that they gave, and what was kept."""
+        entered = enter([before(x) for x in tables[0]], self.nils, own, first, owner)
+        return [*entered, *(read(tables[1][i]) for i in self.plan.known), *map(read, tables[2])]
+
+    def _through(
+        self, given: Arrays, to_nils: Arrays, marks: Any, elements: Arrays, tables: Any, start: Any, every: Arrays
+    ) -> Any:
+        """Pass 1: the state's cotangent through a block, and those that come down at each step."""
+        block, own, first, owner, _ = marks
+        falls = sum(self.plan.smooth)
+
+        def step(carry: Any, at: Any) -> tuple[Any, Arrays]:
+            given, to_nils = carry
+            number, row, own, first, owner = at
+            read = lambda x: x[start + number]
+            before = lambda x: x[self._before(start + number, x)]
+            known = [*row, *self._known(tables, read, before, own, first, owner)]
+            more = [e[block * self.size + number] for e in every]
+            total = [g + e for g, e in zip(given, more, strict=True)] if every else given
+            total = [jnp.where(spread(own, g), g, 0) for g in total]
+            found = self.plan.back.rows(self.shared, *self.plan.again.rows(self.shared, *known), *total)
+            down = [found[i] for i in self.plan.down[:falls]]
+            passed = [jnp.where(spread(first, d), 0, d) for d in down]
+            given = [jnp.where(spread(own, d), d, g) for d, g in zip(passed, given, strict=True)]
+            to_nils = [self._to_nil(t, d, own & first, owner) for t, d in zip(to_nils, down, strict=True)]
+            return (given, to_nils), [found[i] for i in self.emitted]
+
+        xs = (jnp.arange(self.size, dtype=jnp.int32), elements, own, first, owner)
+        (given, to_nils), found = lax.scan(
+            step, (given, to_nils), xs, reverse=not self.track.end, unroll=self.how.unroll
+        )
+        return given, to_nils, dict(zip(self.emitted, map(flat, found), strict=True))
+
+    def _before(self, number: Any, table: Any) -> Any:
+        """The step that comes before one, in a table of states: of a segment's, the tables are shifted already."""
+        if self.how.segment:
+            return number
+        return jnp.minimum(number + 1, len(table) - 1) if self.track.end else jnp.maximum(number - 1, 0)
+
+    def _over(
+        self, to_weights: Any, marks: Any, elements: Arrays, tables: Any, start: Any, found: dict[int, Any]
+    ) -> tuple[Any, Arrays]:
+        """Pass 2: the weights' cotangents with a block's added, and those of its elements."""
+        plan, falls = self.plan, sum(self.plan.smooth)
+        to_weights = list(to_weights)
+        numbers = start + jnp.arange(self.size, dtype=jnp.int32)
+        before = lambda x: x[self._before(numbers, x)]
+        known = self._known(tables, lambda x: lax.dynamic_slice_in_dim(x, start, self.size), before, *marks[1:4])
+        read = plan.found.rows(self.shared, *map(flat, [*elements, *known]))
+        for tap in plan.taps:
+            for i, g in tap.pull(self.weights, read, found).items():
+                to_weights[i] = to_weights[i] + g
+        down = [found[i] for i in plan.down[falls : falls + sum(plan.rises)]]
+        mine = [w if yes else None for w, yes in zip(self.weights, self.wanted_weights, strict=True)]
+        own = [flat(x) if yes else None for x, yes in zip(elements, self.wanted_elements, strict=True)]
+
+        def ahead(moved: Any) -> Arrays:
+            ws = [w if m is None else m for w, m in zip(self.weights, moved[0], strict=True)]
+            xs = [flat(x) if m is None else m for x, m in zip(elements, moved[1], strict=True)]
+            return [z for z, yes in zip(plan.ahead.rows(ws, *xs), plan.rises, strict=True) if yes]
+
+        _, back = jax.vjp(ahead, (mine, own))
+        more, to_elements = back(down)[0]
+        to_weights = [None if t is None else t + m for t, m in zip(to_weights, more, strict=True)]
+        return to_weights, [unflat(x, self.track.lanes) for x in to_elements if x is not None]
+
+    def filled(self, given: Sequence[Any], axes: tuple[int, ...]) -> Arrays:
+        """The cotangents of the states that have one, zero where none is given."""
+        pairs = zip(given, self.case.states, self.plan.smooth, strict=True)
+        return [jnp.zeros((*axes, *x.shape), x.dtype) if g is None else g for g, x, yes in pairs if yes]
+
+    def _elements(self, marks: Any) -> Arrays:
+        """The leaves of a block's elements, and its keys."""
+        number, own, _, _, keys = marks
+        return [*jax.tree.leaves(self.track.filled(self.track.block(number, self.size), own, self.spare)), *keys]
+
+    def _bulk(self, part: Part, shared: Arrays, rows: Sequence[Any]) -> Arrays:
+        return [unflat(x, self.track.lanes) for x in part.rows(shared, *map(flat, rows))]
+
+    def _shifted(self, start: Arrays, out: Arrays) -> Arrays:
+        """The state before each step of a block."""
+        if self.track.end:
+            return [jnp.concatenate([x[1:], s[None]]) for x, s in zip(out, start, strict=True)]
+        return [jnp.concatenate([s[None], x[:-1]]) for x, s in zip(out, start, strict=True)]
+
+    def _no_nils(self) -> Arrays:
+        """Zeros for the cotangents of the empty list's value: a row for each lane, or for each list if they differ."""
+        some = [n for n, yes in zip(self.nils, self.plan.smooth, strict=True) if yes]
+        return [jnp.zeros((self.track.lanes if n.shape[0] == 1 else n.shape[0], *n.shape[1:]), n.dtype) for n in some]
+
+    def _to_nil(self, total: Any, down: Any, begins: Any, owner: Any) -> Any:
+        down = jnp.where(spread(begins, down), down, 0)
+        return total + down if self.nils[0].shape[0] == 1 else total.at[owner].add(down)
+
+    def _summed(self, to_nils: Arrays) -> Arrays:
+        return [x.sum(0, keepdims=True) for x in to_nils] if self.nils[0].shape[0] == 1 else to_nils

@@ -23,7 +23,7 @@ class SignatureError(CdlError, TypeError):
 
 
 class ForeignLayer(CdlError, TypeError):
-    """A value that is no layer of the signature in question."""
+    """A value that is not a layer of the signature in question."""
 
 
 class CarrierMismatch(CdlError):
@@ -31,15 +31,15 @@ class CarrierMismatch(CdlError):
 
 
 class PayloadMismatch(CdlError):
-    """The payloads of one constructor differ in shape, or are no numbers."""
+    """The payloads of one constructor differ in shape, or are not numbers."""
 
 
 class LengthMismatch(CdlError):
-    """Lengths of sequences that are no whole numbers, or do not fit the data."""
+    """Lengths of sequences that are not whole numbers, or do not fit the data."""
 
 
 class PortMismatch(CdlError, TypeError):
-    """What comes is not what is taken: of two optics, or of a model and its loss."""
+    """What one optic gives is not what the next takes; or what a model gives, and its loss."""
 
 
 class TreeTooLarge(CdlError):

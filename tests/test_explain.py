@@ -158,7 +158,7 @@ def test_a_family_that_does_not_fit_is_refused():
         (lambda: explain(it.arch, signature=(TreeF,)), "there are 2 algebras, and 1 signatures"),
         (
             lambda: explain(grows),
-            r"`\(GrowExpr, GrowStmt\)` is no algebra.* annotations do not say what it gives, give `state=…`",
+            r"`\(GrowExpr, GrowStmt\)` is not an algebra.* annotations do not say what it gives, give `state=…`",
         ),
         (lambda: explain(grows, state=(jnp.zeros(3),)), "there are 2 coalgebras, and 1 seeds"),
     ]:
@@ -317,7 +317,7 @@ def test_what_cannot_be_explained_says_what_is_missing(getkey):
 
     recogniser, word = Recogniser(2, 3, key=getkey()), jnp.zeros(3, jnp.int32)
     for given, message in [
-        (lambda: explain(3), "`int` is no algebra, coalgebra or `Para`, and cannot be explained."),
+        (lambda: explain(3), "`int` is not an algebra, a coalgebra or a `Para`, and cannot be explained."),
         (lambda: explain(unfolding.Seq2Seq(2, 3, key=getkey())), r"made of, `explain\(….reader\)`, `explain\(….writer"),
         (lambda: explain(recogniser, word), "`Recogniser` is explained at a state: give `state=…`."),
         (lambda: explain(recogniser, state=jnp.zeros(3)), "`Recogniser` is explained on a word of inputs: give `sam"),

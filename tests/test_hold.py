@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import CdlError, Cons, LawBroken, laws, Leaf, Many, Monoid, Node
+from cdl import CdlError, Cons, Fork, LawBroken, laws, Leaf, Many, Monoid, Node
 from cdl.laws._hold import difference, hold
 
 
@@ -94,6 +94,18 @@ def test_a_thing_is_the_same_as_itself_whatever_it_says():
     assert difference((1, thing, 2), (1, thing, 2)) is None
     assert difference((thing, 1), (thing, 2)) == (1, 2)
     assert difference(thing, Never()) is not None
+
+
+@pytest.mark.parametrize("pair", [lambda x: Fork(x, x), lambda x: (x, x), lambda x: [x, {"a": x}]])
+def test_parts_that_are_shared_are_compared_once(pair):
+    def doubled(x):
+        for _ in range(60):
+            x = pair(x)
+        return x
+
+    assert difference(doubled(Leaf(1)), doubled(Leaf(1))) is None
+    assert difference((doubled(Leaf(1)), 2), (doubled(Leaf(1)), 3)) == (2, 3)
+    assert difference(doubled(Leaf(1)), doubled(Leaf(2))) == (1, 2)
 
 
 def test_a_long_side_is_cut():

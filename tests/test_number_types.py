@@ -340,6 +340,7 @@ def test_a_type_holds_a_number_or_not():
         (jnp.int8, 127, True),
         (jnp.int8, 128, False),
         (jnp.uint8, -1, False),
+        (jnp.int32, 0.5, False),
         (jnp.complex64, 0.5, True),
     ]:
         assert holds(dtype, *of(value)) is fits, (dtype, value)

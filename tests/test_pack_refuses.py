@@ -83,7 +83,9 @@ EndlessF = Union[Once[X], Twice[X]]
 
 def test_a_foreign_subtree_is_found_with_the_way_to_it():
     tree = Fork(Leaf(1.0), Fork(Fork(Nil(), Leaf(2.0)), Leaf(3.0)))
-    with pytest.raises(ForeignLayer, match=r"`Nil` of .* is no constructor of .* in tree 1, in Fork in Fork in Fork"):
+    with pytest.raises(
+        ForeignLayer, match=r"`Nil` of .* is not a constructor of .* in tree 1, in Fork in Fork in Fork"
+    ):
         pack(TreeF, [Leaf(0.0), tree])
 
 
@@ -304,7 +306,10 @@ def test_a_constructor_that_an_algebra_does_not_read_is_refused_as_by_its_defini
     def lazy(layer: Number) -> Any:
         return jnp.asarray(layer.value) if isinstance(layer, Number) else jnp.int32(99)
 
-    tree, message = Next(Number(1)), r"`Next` of `Numbered` is no constructor of the signature of `Numbered` \(Number\)"
+    tree, message = (
+        Next(Number(1)),
+        r"`Next` of `Numbered` is not a constructor of the signature of `Numbered` \(Number\)",
+    )
     with pytest.raises(ForeignLayer, match=message):
         cata(lazy)(tree)
     with pytest.raises(ForeignLayer, match=message):

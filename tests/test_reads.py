@@ -82,6 +82,44 @@ def test_what_is_closed_over_may_be_changed_in_place_or_bound_anew(wrapped):
     assert fold(alg, forest)[0] == cata(alg)(TREE)
 
 
+TABLES: dict[str, Callable[[], Any]] = {
+    "16 bits": lambda: np.array([1.0, 2.0], jnp.bfloat16),
+    "large": lambda: np.ones(10_000, np.float32),
+    "every other": lambda: np.ones((3, 4))[:, ::2],
+    "objects": lambda: np.array([1.0, 2.0], object),
+    "masked": lambda: np.ma.masked_array([1.0, 2.0], [False, False]),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_numpy_array_of_any_kind_may_be_changed_in_place(kind):
+    table = TABLES[kind]()
+    alg, traced = reader(lambda label: label * float(table.sum()))
+    forest = pack(TreeF, [TREE])
+    before = float(fold(alg, forest)[0])
+    once = len(traced)
+    assert float(fold(alg, forest)[0]) == before
+    assert len(traced) == once  # `cata` is called last: it would count, which a case that counts reads
+    table[-1:] = np.ma.masked if kind == "masked" else 8
+    assert float(fold(alg, forest)[0]) == cata(alg)(TREE) != before
+
+
+@pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
+def test_a_list_that_a_module_holds_may_be_read_by_its_function_too(array):
+    class Both(Algebra[TreeF[float, Any], Any]):
+        table: list[Any]
+        act: Callable[[Any], Any]
+
+        def __call__(self, layer: TreeF[float, Any]) -> Any:
+            return self.act(layer.label) if isinstance(layer, Leaf) else layer.left - layer.right
+
+    table = [array(2.0)]
+    alg, forest = Both(table, lambda x: x * table[0]), pack(TreeF, [TREE])
+    for factor in (2.0, 5.0):
+        table[0] = array(factor)
+        assert fold(alg, forest)[0] == cata(alg)(TREE) == 2 * factor
+
+
 def test_an_array_of_real_numbers_is_an_input_and_nothing_is_traced_again():
     weight, shift = jnp.asarray(2.0), {"by": [jnp.asarray(0.5)]}
     partly = functools.partial(lambda shift, label: label + shift["by"][0], shift)

@@ -258,7 +258,7 @@ def test_a_constructor_without_a_case_is_refused():
 
 @pytest.mark.parametrize("read", [cata, para, histo, decorate], ids=lambda f: f.__name__)
 def test_a_foreign_subtree_is_refused(read):
-    expected = r"`Leaf` of `Tree` is no constructor of the signature of `List` \(Nil, Cons\)"
+    expected = r"`Leaf` of `Tree` is not a constructor of the signature of `List` \(Nil, Cons\)"
     with pytest.raises(ForeignLayer, match=expected):
         read(total)(Cons(1, Leaf(2)))
     with pytest.raises(ForeignLayer, match="`2` stands where a tree belongs of `List`"):

@@ -15,4 +15,4 @@ from ._refolds import hylo as hylo, dyna as dyna, chrono as chrono, elgot as elg
 from ._compose import stateless as stateless, delay as delay, series as series, parallel as parallel
 from ._compose import feedback as feedback, as_mealy as as_mealy
 from ._automaton import Automaton as Automaton, tabulate as tabulate
-from ._automaton import bisimilar as bisimilar, distinguish as distinguish, minimise as minimise
+from ._bisimilar import bisimilar as bisimilar, distinguish as distinguish, minimise as minimise

@@ -140,7 +140,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
 def foreign(kind: type[Any], wanted: tuple[type[Any], ...] | None) -> str:
     """What an error says of a constructor that is not one of those that an algebra says it reads."""
     return (
-        f"`{kind.__name__}` of `{tag_name(tag(kind))}` is no constructor of the signature{_among(wanted)}."
+        f"`{kind.__name__}` of `{tag_name(tag(kind))}` is not a constructor of the signature{_among(wanted)}."
         f"{anew([kind], wanted or ())}"
     )
 

@@ -1,19 +1,16 @@
-"""Finite machines, as tables: when two of them behave alike, and the smallest that does.
+"""Finite machines, as tables.
 
 | the mathematics                                | here                                                          |
 | ---------------------------------------------- | ------------------------------------------------------------- |
 | `S → O × [I, S]` with `S` and `I` finite       | `Automaton(next, outputs, start)`, `outputs` for each state   |
 | `S → [I, O × S]`                               | the same, `outputs` for each state and letter                 |
 | the part reached from a state                  | `tabulate(machine, start, letters)`                           |
-| a bisimulation; a word that shows there is none| `bisimilar(a, b)`, `distinguish(a, b)`                        |
-| the quotient by bisimilarity                   | `minimise(a)`                                                 |
 
-States and letters are the numbers from 0. Two machines are bisimilar just where their minimal ones are equal: states
-there are numbered in the order in which words, the shorter first, reach them. NaN is the same output as NaN.
+States and letters are the numbers from 0. NaN is the same output as NaN.
 """
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -25,9 +22,7 @@ from jax.core import Tracer
 from .._errors import CdlError, TreeTooLarge
 from ..functor import MealyF, MooreF
 from ._compose import layer_of
-
-
-Word = tuple[int, ...]
+from ._in_range import in_range
 
 
 class Automaton(eqx.Module):
@@ -128,60 +123,6 @@ def tabulate(
     return Automaton(table, _unchanged(outputs).reshape(table.shape if mealy else len(order))), order
 
 
-def distinguish(a: Automaton, b: Automaton) -> Word | None:
-    """The shortest word on which two automata answer differently; `None` where there is none.
-
-    The pairs of states that the same word leads to, in the order of words: where all agree, they are a bisimulation.
-
-    **Raises:** `CdlError` where the two do not read the same letters, or are not of a kind.
-    """
-    _expect_alike(a, b)
-    first = (a.start, b.start)
-    came: dict[tuple[int, int], tuple[tuple[int, int], int] | None] = {first: None}
-    order = [first]
-    for pair in order:
-        s, t = pair
-        same = np.atleast_1d(_equal(a.outputs[s], b.outputs[t]))
-        if not same.all():
-            return (*_path(came, pair), *((int(np.argmin(same)),) if a.is_mealy else ()))
-        for i, after in enumerate(zip(a.next[s].tolist(), b.next[t].tolist(), strict=True)):
-            if after not in came:
-                came[after] = pair, i
-                order.append(after)
-    return None
-
-
-def bisimilar(a: Automaton, b: Automaton) -> bool:
-    """Whether two automata answer every word alike. `distinguish` has a word on which they do not."""
-    return distinguish(a, b) is None
-
-
-def minimise(a: Automaton) -> Automaton:
-    """The smallest automaton that answers every word alike: what cannot be reached left out, what cannot be told
-    apart made one.
-
-    Partition refinement: states are told apart by their outputs, then by the classes that their letters lead to,
-    until no class is divided.
-    """
-    order = list(_reached(a))
-    place = np.zeros(a.states, np.int64)
-    place[order] = np.arange(len(order))
-    after, outputs = place[a.next[order]], a.outputs[order]
-    alphabet: dict[Any, int] = {}
-    shown = [alphabet.setdefault(_known(output), len(alphabet)) for output in outputs.ravel().tolist()]
-    classes = _numbered(np.reshape(shown, (len(order), -1)))
-    while True:
-        refined = _numbered(np.column_stack([classes, classes[after]]))
-        if refined.max() == classes.max():
-            break
-        classes = refined
-    _, one = np.unique(classes, return_index=True)  # a state of each class
-    quotient = Automaton(classes[after[one]], outputs[one], int(classes[0]))
-    order = list(_reached(quotient))
-    place[order] = np.arange(len(order))
-    return Automaton(place[quotient.next[order]], quotient.outputs[order])
-
-
 def _known(value: Any) -> Any:
     """A state or an output that is equal to itself: NaN stands for every NaN."""
     if type(value) is tuple:
@@ -223,31 +164,6 @@ def _equal(x: Any, y: Any) -> Any:
     return (x == y) | ((x != x) & (y != y))
 
 
-def _numbered(rows: np.ndarray) -> np.ndarray:
-    """For each row the number of its value."""
-    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-
-
-def _reached(a: Automaton) -> Iterator[int]:
-    """The states that words lead to, the shorter words first."""
-    found, order = {a.start}, [a.start]
-    for state in order:
-        yield state
-        for after in a.next[state].tolist():
-            if after not in found:
-                found.add(after)
-                order.append(after)
-
-
-def _path(came: Any, pair: Any) -> Word:
-    """The letters that lead to a pair of states."""
-    word: list[int] = []
-    while came[pair] is not None:
-        pair, letter = came[pair]
-        word.append(letter)
-    return tuple(reversed(word))
-
-
 def _validate(after: np.ndarray, outputs: np.ndarray, start: int) -> None:
     if after.ndim != 2 or not np.issubdtype(after.dtype, np.integer) or 0 in after.shape:
         raise CdlError(
@@ -268,15 +184,6 @@ def _validate(after: np.ndarray, outputs: np.ndarray, start: int) -> None:
 
 def _expect(numbers: Any, count: int, what: str, within: Any = True) -> Any:
     """States or letters, which are to be some where they are `within` their sequences."""
-    wrong = ((numbers < 0) | (numbers >= count)) & within
-    if isinstance(wrong, Tracer):
-        return eqx.error_if(numbers, wrong, f"there is no such {what}: the automaton has {count}, numbered from 0.")
-    if np.any(wrong):
-        first = np.asarray(numbers)[np.asarray(wrong)].ravel()[0]
-        raise CdlError(f"there is no {what} {first}: the automaton has {count}, numbered from 0.")
-    return numbers
-
-
-def _expect_alike(a: Automaton, b: Automaton) -> None:
-    if (a.is_mealy, a.letters) != (b.is_mealy, b.letters):
-        raise CdlError(f"`{a}` and `{b}` cannot be compared: both are to be Moore or Mealy, on the same letters.")
+    which: Callable[[Any], str] = lambda x: f"such {what}" if x is None else f"{what} {x}"
+    words: Callable[[Any], str] = lambda x: f"there is no {which(x)}: the automaton has {count}, numbered from 0."
+    return in_range(numbers, count, words, within)

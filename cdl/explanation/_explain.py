@@ -71,7 +71,7 @@ def explain(
         coalgs, seeds = of_sorts(each, state if len(each) > 1 else (state,))
         return explain_coalgebra(coalgs, Sorts(layers), seeds, samples, tolerance)
     raise CdlError(
-        f"`{_called(arch)}` is no algebra, coalgebra or `Para`, and cannot be explained{_instead(each, state)}."
+        f"`{_called(arch)}` is not an algebra, a coalgebra or a `Para`, and cannot be explained{_instead(each, state)}."
     )
 
 

@@ -220,7 +220,7 @@ def _term(annotation: Any, places: dict[Any, Id], where: str) -> Poly:
         if _mentions(args[0], places):
             raise SignatureError(
                 f"`{where}: {_text(annotation)}` has a recursive variable to the left of an arrow, a negative "
-                "occurrence: that is no functor. A function's arguments may not mention it."
+                "occurrence: that is not a functor. A function's arguments may not mention it."
             )
         return Exp(args[0], read(args[1]))
     raise SignatureError(

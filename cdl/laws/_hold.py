@@ -23,17 +23,20 @@ def difference(left: Any, right: Any, tolerance: float = 0.0) -> tuple[Any, Any]
     """The first two parts, at the same place, that differ; `None` where the values are the same.
 
     Layers, tuples, lists, dictionaries and any JAX pytree are compared part by part; arrays and numbers by shape, and
-    within `tolerance` of the larger of 1 and the right side; everything else by `==`.
+    within `tolerance` of the larger of 1 and the right side; everything else by `==`. Two parts that are shared are
+    compared once.
     """
     todo = [(left, right)]
+    met: dict[tuple[int, int], Any] = {}  # with the parts, so that no others take their addresses
     while todo:
         x, y = todo.pop()
-        if x is y:
+        if x is y or (id(x), id(y)) in met:
             continue
         (kind, parts), (other, others) = _opened(x), _opened(y)
         if type(kind) is not type(other) or kind != other or len(parts) != len(others):
             return x, y
         if parts:
+            met[id(x), id(y)] = x, y
             todo.extend(reversed(list(zip(parts, others, strict=True))))
         elif kind is None and not _same(x, y, tolerance):
             return x, y

@@ -11,6 +11,7 @@ from .z2 import Z2Map as Z2Map
 from . import z2 as z2
 from . import layers as layers, losses as losses, optimisers as optimisers
 from .optimisers import Optimiser as Optimiser
-from ._learners import Learner as Learner, supervised as supervised, dream as dream
+from ._learner import Learner as Learner
+from ._learners import supervised as supervised, dream as dream
 from ._learners import autoencoder as autoencoder, gan as gan
 from . import circuits as circuits

@@ -25,7 +25,8 @@ import numpy as np
 from jaxtyping import Array
 
 from . import z2
-from ._learners import Learner, supervised
+from ._learner import Learner
+from ._learners import supervised
 from ._lens import Lens, to_optic
 from ._optic import Optic
 from ._para_optic import ParaOptic

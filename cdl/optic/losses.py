@@ -14,16 +14,15 @@ Labels are checked, since JAX would take the label −1 for the last class: at o
 compiled program runs. Equinox's `EQX_ON_ERROR=off` leaves the second check out.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.core import Tracer
 from jaxtyping import Array
 
 from .._errors import CdlError, PortMismatch
+from ..algebra._in_range import in_range
 from ._lens import Lens, to_optic
 from ._optic import Optic
 from ._reverse import reverse
@@ -115,12 +114,6 @@ def _count(name: str, values: Any) -> int:
 
 def _labels(labels: Any, classes: int) -> Any:
     """Labels that are numbers of classes."""
+    which: Callable[[Any], Any] = lambda x: "another number" if x is None else x
     expected = f"the labels of {classes} classes are the whole numbers 0 to {classes - 1}"
-    if isinstance(labels, Tracer):
-        most = min(classes - 1, int(np.iinfo(labels.dtype).max))
-        return eqx.error_if(labels, (labels < 0) | (labels > most), f"{expected}, and a label is another number.")
-    known = np.asarray(labels)
-    wrong = known[(known < 0) | (known >= classes)]
-    if wrong.size:
-        raise CdlError(f"{expected}, and a label is {wrong[0]}.")
-    return labels
+    return in_range(labels, classes, lambda x: f"{expected}, and a label is {which(x)}.")

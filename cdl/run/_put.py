@@ -6,7 +6,8 @@ from typing import Any
 
 import equinox as eqx
 
-from ._surroundings import ENTRIES, is_plain, outside, Surroundings
+from ._outside import outside
+from ._surroundings import ENTRIES, is_plain, Surroundings
 
 
 class Put:

@@ -11,16 +11,10 @@
 """
 
 import functools
-import hashlib
 import inspect
-import os
-import site
-import sys
-import sysconfig
 import types
 from collections import deque
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
@@ -31,21 +25,26 @@ from jax.core import Tracer
 
 from ..functor import Base
 from ..functor._read import cached
+from ._digest import digest
 from ._identity import Identity
+from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
 
 
 ENTRIES = 1000  # of one container
 MOST = 20_000  # of all that is looked at
 DEPTH = 100
+CALL = frozenset(["__call__"])
 NUMBERS = int, str, bytes, type(None), np.dtype
-FOLDERS = (
-    *site.getsitepackages(),
-    site.getusersitepackages(),
-    sysconfig.get_paths()["stdlib"],
-    Path(__file__).parents[1],
-)
-LIBRARIES = tuple(f"{folder}{os.sep}" for folder in FOLDERS)
-OWN = "jax", "jaxlib", "numpy", "equinox", "cdl"  # looked at least often, told by name
+ATOMS = {"_array": (jax.Array, Tracer), "_number": NUMBERS, "_written": (float, complex, np.generic)}
+WAYS: dict[str, tuple[type[Any], ...]] = ATOMS | {  # the first that fits says how a value is looked at
+    "_numpy": (np.ndarray,),
+    "_function": (types.FunctionType,),
+    "_module": (eqx.Module,),
+    "_partial": (functools.partial,),
+    "_method": (types.MethodType,),
+    "_container": (dict, list, tuple, set, frozenset, deque),
+    "_tree": (Base,),
+}
 
 
 class Surroundings:
@@ -59,7 +58,7 @@ class Surroundings:
         self.value = value
         self.arrays: list[Any] = []
         self.functions: list[Any] = []
-        self._number: dict[int, int] = {}
+        self._place: dict[int, int] = {}
         self._met: dict[Any, int] = {}
         self._alive: list[Any] = []  # so that no other object takes the address of one that was met
         self._open: bool | None = None  # whether arrays are gathered, or compared; `None` for those of the value itself
@@ -68,15 +67,10 @@ class Surroundings:
 
     def _look(self, x: Any, names: frozenset[str]) -> Any:
         """A value as a hashable one. `names`: what the code that reads it mentions."""
-        if isinstance(x, jax.Array):
-            return self._array(x)
-        if isinstance(x, NUMBERS):
-            return type(x), x
-        if isinstance(x, float | complex | np.generic):
-            return type(x), repr(x)
-        if isinstance(x, np.ndarray):
-            return self._numpy(x)
-        name = id(x), frozenset() if isinstance(x, types.FunctionType) else names
+        way = way_of(type(x))
+        if way in ATOMS:
+            return getattr(self, way)(x)
+        name = id(x), frozenset() if way == "_function" else names, self._open is None
         if name in self._met:
             return "again", self._met[name]
         if self._depth > DEPTH or len(self._alive) > MOST:
@@ -84,34 +78,15 @@ class Surroundings:
         self._met[name] = len(self._alive)
         self._alive.append(x)
         self._depth += 1
-        found = self._inside(x, names)
+        found = getattr(self, way)(x, names)
         self._depth -= 1
         return found
 
-    def _inside(self, x: Any, names: frozenset[str]) -> Any:
-        look: Callable[[Any], Any] = lambda part: self._look(part, names)
-        if isinstance(x, types.FunctionType):
-            return Identity(x), self._function(x)
-        if isinstance(x, eqx.Module):
-            methods = self._compared(lambda: self._class(type(x), frozenset(["__call__"])))
-            return type(x), methods, tuple((k, look(v)) for k, v in vars(x).items())
-        if isinstance(x, functools.partial):
-            return type(x), look(x.func), tuple(map(look, x.args)), tuple((k, look(v)) for k, v in x.keywords.items())
-        if isinstance(x, types.MethodType):
-            return type(x), look(x.__self__), look(x.__func__)
-        if isinstance(x, dict | list | tuple | set | frozenset | deque):
-            return self._container(x, look) if is_plain(x) else self._compared(lambda: self._container(x, look))
-        if isinstance(x, Base):
-            return Identity(x)
-        return Identity(x), self._compared(lambda: self._attributes(x, names))
+    def _number(self, x: Any) -> Any:
+        return type(x), x
 
-    def _container(self, x: Any, look: Callable[[Any], Any]) -> Any:
-        if len(x) > ENTRIES:
-            return Identity(x), len(x)
-        if isinstance(x, dict):
-            return type(x), tuple((look(k), look(v)) for k, v in x.items())
-        parts = map(look, x)
-        return type(x), frozenset(parts) if isinstance(x, set | frozenset) else tuple(parts)
+    def _written(self, x: Any) -> Any:
+        return type(x), repr(x)  # which tells 0.0 from -0.0, and one `nan` is as another
 
     def _array(self, x: Any) -> Any:
         if self._open is None:
@@ -120,43 +95,71 @@ class Surroundings:
             return "traced", id(x)
         if not (self._open and jnp.issubdtype(x.dtype, jnp.inexact)):
             return Identity(x)
-        if id(x) not in self._number:
-            self._number[id(x)] = len(self.arrays)
+        if id(x) not in self._place:
+            self._place[id(x)] = len(self.arrays)
             self.arrays.append(x)
-        return self._number[id(x)], x.shape, x.dtype, x.weak_type
+        return self._place[id(x)], x.shape, x.dtype, x.weak_type
 
-    def _numpy(self, x: Any) -> Any:
+    def _numpy(self, x: Any, names: frozenset[str]) -> Any:
         if self._open is None:
             return None
-        if x.dtype.hasobject:
-            return Identity(x)
-        return x.shape, x.dtype.str, hashlib.blake2b(np.ascontiguousarray(x).data.cast("B")).digest() if x.size else b""
+        if x.dtype.hasobject or x.dtype.kind == "T":  # objects, or text of any length
+            entries = x.ravel().tolist() if x.size <= ENTRIES else ()
+            return Identity(x), x.shape, self._compared(lambda: self._parts(entries, names))
+        return x.shape, x.dtype, digest(x), self._named(getattr(x, "__dict__", {}), names)
 
-    def _function(self, fn: types.FunctionType) -> Any:
-        inner = [getattr(fn, "__wrapped__", None), getattr(fn, "registry", None)]  # of `functools`' decorators
-        if is_of_library(fn):
-            return tuple(
-                self._look(dict(x) if isinstance(x, types.MappingProxyType) else x, names_of(fn.__code__))
-                for x in inner
-            )
+    def _module(self, x: Any, names: frozenset[str]) -> Any:
+        methods = self._compared(lambda: self._class(type(x), CALL))
+        return type(x), methods, self._named(vars(x), names)
+
+    def _partial(self, x: Any, names: frozenset[str]) -> Any:
+        parts = tuple(self._look(part, names) for part in (x.func, *x.args))
+        return type(x), parts, self._named(x.keywords, names)
+
+    def _method(self, x: Any, names: frozenset[str]) -> Any:
+        return type(x), self._look(x.__self__, names), self._look(x.__func__, names)
+
+    def _container(self, x: Any, names: frozenset[str]) -> Any:
+        return self._parts(x, names) if is_plain(x) else self._compared(lambda: self._parts(x, names))
+
+    def _tree(self, x: Any, names: frozenset[str]) -> Any:
+        return Identity(x)
+
+    def _object(self, x: Any, names: frozenset[str]) -> Any:
+        return Identity(x), self._compared(lambda: self._attributes(x, names))
+
+    def _named(self, parts: dict[str, Any], names: frozenset[str]) -> Any:
+        return tuple((k, self._look(v, names)) for k, v in parts.items())
+
+    def _parts(self, x: Any, names: frozenset[str]) -> Any:
+        if len(x) > ENTRIES:
+            return Identity(x), len(x)
+        if isinstance(x, dict):
+            return type(x), tuple((self._look(k, names), self._look(v, names)) for k, v in x.items())
+        parts = (self._look(part, names) for part in x)
+        return type(x), frozenset(parts) if isinstance(x, set | frozenset) else tuple(parts)
+
+    def _function(self, fn: types.FunctionType, _: frozenset[str]) -> Any:
+        names = names_of(fn.__code__)
+        if is_of_library(fn):  # such as a decorator of `functools`, which holds functions that are not
+            inner = getattr(fn, "__wrapped__", None), getattr(fn, "registry", None)
+            plain = (dict(x) if isinstance(x, types.MappingProxyType) else x for x in inner)
+            return Identity(fn), tuple(self._look(x, names) for x in plain)
         self.functions.append(fn)
         before, self._open = self._open, self._open is not False
-        names = names_of(fn.__code__)
         found = tuple((kind, where, self._look(x, names)) for kind, where, x in outside(fn))
         self._open = before
-        return Identity(fn.__code__), tuple((k, self._look(v, names)) for k, v in vars(fn).items()), found
+        return Identity(fn), Identity(fn.__code__), self._named(vars(fn), names), found
 
     def _attributes(self, x: Any, names: frozenset[str]) -> Any:
         """What an object, a class or a module has."""
-        look: Callable[[Any], Any] = lambda part: self._look(part, names)
         if isinstance(x, type | types.ModuleType):
-            if is_of_library_kind(x):
-                return None
-            return tuple((n, look(inspect.getattr_static(x, n))) for n in sorted(names & set(dir(x))))
+            named = () if is_of_library_kind(x) else sorted(names & set(dir(x)))
+            return self._named({n: inspect.getattr_static(x, n) for n in named}, names)
         if is_of_library_kind(type(x)) and not isinstance(x, types.SimpleNamespace):
             return None
         own = {**getattr(x, "__dict__", {}), **{n: getattr(x, n) for n in slots_of(type(x)) if hasattr(x, n)}}
-        return tuple((n, look(v)) for n, v in own.items()), self._class(type(x), names | {"__call__"})
+        return self._named(own, names), self._class(type(x), names | CALL)
 
     def _class(self, kind: type[Any], names: frozenset[str]) -> Any:
         """What instances of a class have of it: the methods, properties and attributes that are named, with those that
@@ -191,49 +194,12 @@ class Surroundings:
         return found
 
 
-def outside(fn: types.FunctionType) -> Iterator[tuple[str, Any, Any]]:
-    """What a function reads from outside: of what kind, by which name or number, and what it is now."""
-    for i, cell in enumerate(fn.__closure__ or ()):
-        try:
-            yield "closure", i, cell.cell_contents
-        except ValueError:  # a name that has no value yet
-            continue
-    for name in sorted(names_of(fn.__code__) & fn.__globals__.keys()):
-        yield "globals", name, fn.__globals__[name]
-    for i, value in enumerate(fn.__defaults__ or ()):
-        yield "defaults", i, value
-    for name, value in (fn.__kwdefaults__ or {}).items():
-        yield "kwdefaults", name, value
+@cached
+def way_of(kind: type[Any]) -> str:
+    """The method that looks at values of a class, which takes one look-up for each value instead of many questions."""
+    return next((way for way, kinds in WAYS.items() if issubclass(kind, kinds)), "_object")
 
 
 def is_plain(x: Any) -> bool:
     """Whether a container is one that can be built anew with other parts."""
     return type(x) in (dict, list, tuple) or (isinstance(x, tuple) and hasattr(x, "_fields"))
-
-
-@cached
-def slots_of(kind: type[Any]) -> tuple[str, ...]:
-    """The attributes that a class keeps without a dictionary."""
-    each = [vars(k).get("__slots__", ()) for k in kind.__mro__]
-    names = [name for slots in each for name in ([slots] if isinstance(slots, str) else slots)]
-    return tuple(name for name in names if name not in ("__dict__", "__weakref__"))
-
-
-def is_of_library(fn: types.FunctionType) -> bool:
-    """Whether a function is one of Python's, of a package that is installed, or one of these."""
-    return fn.__code__.co_filename.startswith(LIBRARIES)
-
-
-@cached
-def is_of_library_kind(kind: Any) -> bool:
-    """Whether a class or a module is."""
-    module = kind if isinstance(kind, types.ModuleType) else sys.modules.get(kind.__module__)
-    name = getattr(module, "__name__", "").split(".")[0]
-    return name in OWN or name in sys.stdlib_module_names or str(getattr(module, "__file__", "")).startswith(LIBRARIES)
-
-
-@functools.cache
-def names_of(code: types.CodeType) -> frozenset[str]:
-    """The names that a function's code mentions, of globals and of attributes, with those of functions inside it."""
-    inner = (names_of(c) for c in code.co_consts if isinstance(c, types.CodeType))
-    return frozenset(code.co_names).union(*inner)

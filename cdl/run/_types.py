@@ -24,6 +24,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._errors import CarrierMismatch
+from ._lost import kind, lost
 from ._shapes import one_of, shaped, shown
 from ._truth import expect_no_reckoning
 
@@ -63,7 +64,7 @@ def _form(x: Any) -> Any:
     if not isinstance(x, bool | int | float | complex):
         return one_of([x if isinstance(x, jax.Array) else jnp.asarray(x)])[0]
     dtype = jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))
-    if not _is_held(dtype, np.asarray(x)):
+    if lost(np.asarray(x), dtype).any():
         raise CarrierMismatch(
             f"a case gives the number {x}, which `{dtype}` does not hold: scale the values, or switch on "
             "`jax_enable_x64`."
@@ -108,8 +109,8 @@ def holds(dtype: Any, own: Any, written: Any = None) -> bool:
     if not own.weak_type or not (_is_number(own.dtype) and _is_number(dtype)):
         return False
     if written is not None:
-        return _is_held(dtype, np.asarray(written))
-    return _kind(own.dtype) in "fc" or bool(np.can_cast(own.dtype, dtype, "safe"))
+        return not lost(np.asarray(written), dtype).any()
+    return kind(own.dtype) in "fc" or bool(np.can_cast(own.dtype, dtype, "safe"))
 
 
 def misfit(leaves: Sequence[Any], own: Own) -> int | None:
@@ -145,29 +146,3 @@ def _promoted(x: Any, x_weak: bool, y: Any, y_weak: bool) -> tuple[Any, bool]:
 
 def _is_number(dtype: Any) -> bool:
     return bool(jnp.issubdtype(dtype, jnp.number) or dtype == jnp.bool_)
-
-
-def _kind(dtype: Any) -> str:
-    """`b`, `i`, `f` or `c`: of booleans, whole, real and complex numbers."""
-    kinds = {"b": jnp.bool_, "i": jnp.integer, "f": jnp.floating, "c": jnp.complexfloating}
-    return next((k for k, kind in kinds.items() if jnp.issubdtype(dtype, kind)), "i")  # of large integers, `object`
-
-
-def _ends(dtype: Any) -> tuple[int, int]:
-    ends: Any = jnp.iinfo(dtype)  # type: ignore[no-untyped-call]
-    return int(ends.min), int(ends.max)
-
-
-def _is_held(dtype: Any, value: Any) -> bool:
-    """Whether a number is within a type: exactly, if it is a whole number, or else up to rounding."""
-    from_kind, to_kind = _kind(value.dtype), _kind(dtype)
-    if to_kind in "bi":
-        low, high = (0, 1) if to_kind == "b" else _ends(dtype)
-        return from_kind in "bi" and low <= int(value) <= high
-    if from_kind in "bi" and abs(int(value)) >= 2**1023:
-        return False
-    with np.errstate(over="ignore"):
-        there = complex(np.asarray(value, complex if from_kind == "c" else float).astype(dtype))
-    if not (np.isfinite(value) and np.isfinite(there)):
-        return not np.isfinite(value)
-    return from_kind in "fc" or int(there.real) == int(value)

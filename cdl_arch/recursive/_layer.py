@@ -86,4 +86,4 @@ def _take(term: Poly, value: Any) -> Iterator[tuple[str, Any]]:
         case ListOf(of):
             yield "group", Many(child for part in value or () for _, child in _take(of, part))
         case _:
-            raise SignatureError(f"`{term}` is no part of a layer that a cell can read.")
+            raise SignatureError(f"`{term}` is not a part of a layer that a cell can read.")

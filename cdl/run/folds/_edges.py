@@ -5,6 +5,7 @@ over its own edges; for the rows of a chunk, under `vmap`, one segment operation
 the mapped function uses of the row it stands in becomes an argument of it, and is spread over the row's edges.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +18,9 @@ from ..._errors import CarrierMismatch
 from ...algebra._algebra import name_of
 from ...functor import Cons, Nil
 from ...functor._items import as_number, as_score, expect_like, weaken
+from .._carried import carried
 from .._shapes import is_weak, shaped
-from .._types import advice, cast, differ, joined, misfit, Own, own_of
+from .._types import advice, cast, Own, own_of
 from ._program import opened, over
 from ._segments import at_edges, over_edges
 
@@ -63,20 +65,10 @@ class Edges:
         step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))
         start = algebra(Nil())
         first = Own.of(start)
-        form = first
-        while True:  # until a Python number at the end of the list has the type that a step gives it
-            found = own_of(step, self.child, form.shapes)
-            if not found.alike(first):
-                raise _mismatch(algebra, first, found, advice())
-            leaves = tuple(map(joined, form.leaves, found.leaves))
-            if not any(map(differ, form.leaves, leaves)):
-                break
-            form = Own(form.structure, leaves)
-        for own in (first, found):
-            if (i := misfit(leaves, own)) is not None:
-                raise _mismatch(algebra, first, found, advice(leaves[i], own.leaves[i]))
-        typed: Callable[[Any, Any], Any] = lambda x, value: jax.tree.map(cast, step(x, value), form.shapes)
-        return self._run("fold", typed, jax.tree.map(cast, start, form.shapes), form.shapes)
+        mismatch = functools.partial(_mismatch, algebra, first)
+        form = carried(first, lambda value: own_of(step, self.child, value), mismatch).shapes
+        typed: Callable[[Any, Any], Any] = lambda x, value: jax.tree.map(cast, step(x, value), form)
+        return self._run("fold", typed, jax.tree.map(cast, start, form), form)
 
     def each(self, f: Callable[[Any], Any]) -> Any:
         """`f` at the child of every edge of the chunk, whichever row is its own: an array for each leaf, one row for
@@ -167,8 +159,8 @@ def _operation(how: str, call: Any) -> Any:
     return at_node
 
 
-def _mismatch(algebra: Any, first: Own, found: Own, what: str) -> CarrierMismatch:
+def _mismatch(algebra: Any, first: Own, found: Own, *types: Any) -> CarrierMismatch:
     return CarrierMismatch(
         f"a `Many` is folded by `{name_of(algebra)}`, which is not an algebra of lists: at `Nil` its value is "
-        f"{first}, and at `Cons` {found}. {what}"
+        f"{first}, and at `Cons` {found}. {advice(*types)}"
     )

@@ -3,7 +3,6 @@
 No number is changed on the way but by rounding a float: what does not fit is refused.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +13,11 @@ from jax.core import Tracer
 from numpy.typing import NDArray
 
 from ..._errors import PayloadMismatch
+from .._lost import converted, ends, lost
 from ._annotation import Asked, asked, kind_of, KINDS
 from ._form import Place
 
 
-_iinfo: Any = jnp.iinfo
-_finfo: Any = jnp.finfo
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 _DEFAULT = {"b": np.bool_, "u": np.uint64, "i": np.int64, "f": np.float64, "c": np.complex128}
 _ADVICE = {
@@ -168,47 +166,26 @@ def _fitted(where: str, group: _Rows, target: Any) -> NDArray[Any]:
     rows = group.values
     if rows.dtype == target:
         return rows
+    wrong = lost(rows, target)
+    if wrong.any():
+        _refuse_lost(where, group.kind, rows[wrong][0], target)
+    return converted(rows, target)
+
+
+def _refuse_lost(where: str, kind: str, x: Any, target: Any) -> None:
+    low, high = ends(target)
+    end = low if np.real(x) < 0 else high
     if kind_of(target) in ("u", "i"):
-        return _whole(where, rows, target)
-    if group.kind in ("u", "i"):
-        return _from_whole(where, rows, target)
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = rows.astype(target)
-        lost = np.isfinite(rows) != np.isfinite(found)
-    if lost.any():
         raise PayloadMismatch(
-            f"`{where}` holds {rows[lost].ravel()[0]}, and `{target}` ends at {_end(target)}: the number would become "
-            "infinite. Scale the values, or annotate a wider type."
+            f"`{where}` holds {x}, and `{target}` ends at {end}: the number would be changed. Number things from 0, or "
+            "switch on `jax_enable_x64`."
         )
-    return found
-
-
-def _whole(where: str, rows: NDArray[Any], target: Any) -> NDArray[Any]:
-    if rows.size and rows.dtype != np.bool_:
-        low, high, info = rows.min(), rows.max(), _iinfo(target)
-        if low < info.min or high > info.max:
-            worst, bound = (high, info.max) if high > info.max else (low, info.min)
-            raise PayloadMismatch(
-                f"`{where}` holds {worst}, and `{target}` ends at {bound}: the number would be changed. Number things "
-                "from 0, or switch on `jax_enable_x64`."
-            )
-    return rows.astype(target)
-
-
-def _from_whole(where: str, rows: NDArray[Any], target: Any) -> NDArray[Any]:
-    """Integers as floats, or as complex numbers, each the same number."""
-    exact = 2 ** (_finfo(target).nmant + 1)
-    wide = rows[(rows > exact) | (rows < -exact)]
-    to: Callable[[Any], Any] = lambda x: np.asarray(x, np.float64).astype(target)
-    with np.errstate(over="ignore"):
-        for x in map(int, wide.ravel().tolist()):
-            if abs(x) >= 2**1023 or not np.isfinite(to(x)) or int(np.real(to(x))) != x:
-                raise PayloadMismatch(
-                    f"`{where}` holds the integer {x}, which is not a `{target}`: the number would be changed. "
-                    "Annotate `int`, or write a float, which is rounded."
-                )
-        return to(rows)
-
-
-def _end(target: Any) -> Any:
-    return float(_finfo(target).max)
+    if kind in ("u", "i"):
+        raise PayloadMismatch(
+            f"`{where}` holds the integer {x}, which is not a `{target}`: the number would be changed. Annotate `int`, "
+            "or write a float, which is rounded."
+        )
+    raise PayloadMismatch(
+        f"`{where}` holds {x}, and `{target}` ends at {high}: the number would become infinite. Scale the values, or "
+        "annotate a wider type."
+    )

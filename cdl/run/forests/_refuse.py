@@ -100,5 +100,5 @@ def _foreign(node: Any, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any,
     expected = f"of `{signature_name(kinds)}` ({', '.join(k.__name__ for k in kinds)})"
     if isinstance(node, Base):
         own = f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}`"
-        return f"{own} is no constructor {expected}: {where}.{anew([type(node)], kinds)}"
+        return f"{own} is not a constructor {expected}: {where}.{anew([type(node)], kinds)}"
     return f"a `{type(node).__name__}` stands where a constructor {expected} belongs: {where}."

@@ -6,6 +6,7 @@
 | `1 + X × A`   | from the first element to the last       | `Lin`          | `Snoc(init, last)` |
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,10 @@ import jax.numpy as jnp
 from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of, reads
 from ...functor import Cons, Lin, Nil, Snoc
+from .._carried import carried
 from .._shapes import one_of
 from .._traced import applied
-from .._types import advice, cast, differ, joined, misfit, Own, own_of
+from .._types import advice, cast, Own, own_of
 from ._scan_parts import Part, split, trace
 
 
@@ -75,33 +77,24 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
         return applied(alg, Cons(element, state) if end else Snoc(state, element), key)
 
     start = own_of(lambda k: applied(alg, Nil() if end else Lin(), k), key)
-    state = start.leaves
-    while True:  # until a Python number for no element has the type that it has for one
-        found = own_of(grown, element, key, Own(start.structure, state).shapes)
-        if not found.alike(start):
-            raise _mismatch(alg, end, start, found, advice())
-        both = tuple(map(joined, state, found.leaves))
-        if not any(map(differ, both, state)):
-            break
-        state = both
-    for own in (start, found):
-        if (i := misfit(state, own)) is not None:
-            raise _mismatch(alg, end, start, found, advice(state[i], own.leaves[i]))
-    flat, structure = jax.tree.flatten((element, key, Own(start.structure, state).shapes))
+    mismatch = functools.partial(_mismatch, alg, end, start)
+    state = carried(start, lambda value: own_of(grown, element, key, value), mismatch)
+    flat, structure = jax.tree.flatten((element, key, state.shapes))
 
     def step(*inputs: Any) -> list[Any]:
         out = jax.tree.leaves(grown(*jax.tree.unflatten(structure, inputs)))
         return list(map(cast, out, states))
 
-    states = tuple(one_of(state))
+    states = tuple(one_of(state.leaves))
     whole, arrays = trace(step, *flat)
     derive, rest = split(Part(whole.jaxpr, 0), len(arrays))
     weights = derive(*arrays)
     return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), start.structure, states)
 
 
-def _mismatch(alg: Any, end: bool, start: Own, found: Own, what: str) -> CarrierMismatch:
+def _mismatch(alg: Any, end: bool, start: Own, found: Own, *types: Any) -> CarrierMismatch:
     kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
     return CarrierMismatch(
-        f"`{name_of(alg)}` is not an algebra: at `{kinds[0]}` its value is {start}, and at `{kinds[1]}` {found}. {what}"
+        f"`{name_of(alg)}` is not an algebra: at `{kinds[0]}` its value is {start}, and at `{kinds[1]}` {found}. "
+        + advice(*types)
     )

@@ -1,5 +1,6 @@
 """The state of a machine in a loop: one structure, one shape and one type at every step."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -7,8 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from ..._errors import CarrierMismatch, CdlError, PayloadMismatch
+from .._carried import carried
 from .._shapes import shown
-from .._types import advice, cast, differ, joined, misfit, Own, own_of
+from .._types import advice, cast, misfit, Own, own_of
 
 
 def arrays(tree: Any, what: str) -> Any:
@@ -34,19 +36,10 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
 
     **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
     """
-    first = form = Own.of(state)
-    while True:
-        after = own_of(step, form.shapes, element)
-        if not after.alike(first):
-            raise _changes(name, first, after)
-        leaves = tuple(map(joined, form.leaves, after.leaves))
-        if not any(map(differ, form.leaves, leaves)):
-            break
-        form = Own(form.structure, leaves)
-    given = [_begun(x, y) for x, y in zip(leaves, first.leaves, strict=True)]
-    for own in (Own(first.structure, tuple(given), first.written), after):
-        if (i := misfit(leaves, own)) is not None:
-            raise _changes(name, first, after, leaves[i], own.leaves[i])
+    first = Own.of(state)
+    changes = functools.partial(_changes, name, first)
+    # inside `jit` the value of a number that a machine begins in is not known: `expect_held` looks at it
+    form = carried(first, lambda value: own_of(step, value, element), changes, held_later=True)
     return jax.tree.map(cast, state, form.shapes)
 
 
@@ -60,11 +53,6 @@ def expect_held(name: str, state: Any, last: Any) -> None:
 def as_given(state: Any, like: Any) -> Any:
     """A state with the types of another."""
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
-
-
-def _begun(after: Any, own: Any) -> Any:
-    """A number that a machine begins in, inside `jit`, where its value is not known: `expect_held` looks at it."""
-    return after if own.weak_type and not own.shape else own
 
 
 def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None) -> CarrierMismatch:

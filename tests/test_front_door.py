@@ -21,8 +21,10 @@ from cdl import (
     Cons,
     Corpus,
     decorate,
+    draw,
     fold,
     follow,
+    functor,
     hylo,
     inherit,
     inherited,
@@ -42,9 +44,12 @@ from cdl import (
     unfold,
     unroll,
 )
+from cdl.functor._described import described
+from cdl.functor._words import an, short
 
 
 X = TypeVar("X", covariant=True)
+Y = TypeVar("Y", covariant=True)
 
 
 class Expr: ...
@@ -68,6 +73,23 @@ class Bag: ...
 class Box(Base[Bag, X], Generic[X]):
     label: float
     kids: Many[X]
+
+
+class Bush: ...
+
+
+class Twig: ...
+
+
+class Branch(Base[Bush, tuple[X, Y]], Generic[X, Y]):
+    twigs: Many[Y]
+
+
+class Leaf(Base[Twig, Never]):
+    value: float
+
+
+BushF: TypeAlias = Branch[X, Y]
 
 
 class Net(Algebra[ExprF[Any], Any]):
@@ -151,7 +173,46 @@ def test_fold_says_how_to_come_by_a_forest(data, words):
 
 
 def test_what_it_says_to_write_works():
-    assert fold(net, corpus[[0]]).tolist() == fold(net, corpus[range(len(corpus))]).tolist() == [[3.0, 3.0]]
+    assert fold(net, corpus[[0]]).tolist() == fold(net, corpus[:]).tolist() == [[3.0, 3.0]]
+
+
+def test_a_corpus_is_sliced_as_a_list_is():
+    three = Corpus(ExprF, [Lit(0.0), Lit(1.0), Lit(2.0)])
+    for some, values in ((slice(1, None), [1.0, 2.0]), (slice(None, None, -1), [2.0, 1.0, 0.0]), (slice(3, 9), [])):
+        assert fold(net, three[some])[:, 0].tolist() == values
+
+
+def test_a_signature_is_told_from_trees_and_from_several():
+    for make in (bare(pack), lambda *given: bare(Corpus.__init__)(object.__new__(Corpus), *given)):
+        swapped = r"takes the signature first, and was given a .* of .*: write `(pack|Corpus)\(signature, trees\)`"
+        refused(rf"^.{{0,20}}{swapped}.{{0,80}}$", lambda make=make: make([tree] * 999, ExprF))
+        refused(swapped, lambda make=make: make(tree, ExprF))
+        refused("the signatures of a family in a tuple, and was given a `list`", lambda make=make: make([Leaf], []))
+    refused("`Corpus` was given one signature: give one for each sort", lambda: Corpus(BushF, []))
+    refused("a `list` of trees was given where a signature belongs", lambda: functor([tree]))
+    refused("a `tuple` was given .* `functor` reads each signature by itself", lambda: functor((Leaf, BushF)))
+    refused("place of sort 1, and the number of signatures is 1: give one for each sort", lambda: draw(BushF))
+    assert "X₁" in str(draw((BushF, Leaf)))
+
+
+def test_what_is_given_is_cut_to_a_few_words():
+    for given in ("a" * 999, 10**9999, [tree] * 999, {i: i for i in range(999)}, np.zeros((99, 99)), Union[Lit, Add]):
+        assert len(short(given)) <= 80
+        assert len(described(given)) <= 90
+    assert short([1, "a"]) == "[1, 'a']"
+    assert [an(name) for name in ("Obj", "int", "Net", "UnionF", "Undo")] == [
+        "an `Obj`",
+        "an `int`",
+        "a `Net`",
+        "a `UnionF`",
+        "an `Undo`",
+    ]
+
+
+def test_one_thing_is_not_said_to_be_several():
+    assert str(pack(ExprF, [Lit(1.0)])).startswith("Forest of float + X²: 1 tree, 1 node, 1 level, ")
+    assert str(Seq.of([np.ones(1)])).startswith("Seq: 1 list, ")
+    refused("the forest has 1 sort, and `fold` was given 2 algebras", lambda: fold((net, net), forest))
 
 
 def test_arguments_in_the_other_order_are_said_to_be():

@@ -350,7 +350,7 @@ def test_the_wrong_number_of_fields_is_refused():
 
 
 def test_what_is_no_layer_is_refused():
-    with pytest.raises(ForeignLayer, match="`3` is no layer: it is a `int`, not an instance of `Base`"):
+    with pytest.raises(ForeignLayer, match="`3` is no layer: it is an `int`, not an instance of `Base`"):
         holes(3)
     with pytest.raises(ForeignLayer, match="`Leaf\\(1\\)` is no value of `1 \\+ A × X`"):
         fmap_term(functor(ListF), str, Leaf(1))

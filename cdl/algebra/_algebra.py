@@ -25,6 +25,7 @@ from ..functor import Base, constructors, fmap
 from ..functor._base import anew
 from ..functor._described import described
 from ..functor._read import cached, signature_name, tag, tag_name
+from ..functor._words import an
 
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
     """
     if sort >= len(readers):
         raise SignatureError(
-            f"a place of sort {sort} has a `{type(tree).__name__}`, and the number of algebras is {len(readers)}: give "
+            f"a place of sort {sort} has {an(type(tree).__name__)}, and the number of algebras is {len(readers)}: give "
             "one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
         )
     wanted = readers[sort]
@@ -131,7 +132,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
     others = [r for i, r in enumerate(readers) if i != sort and r and type(tree) in r]
     if others and wanted:
         raise SignatureError(
-            f"a `{tag_name(tag(type(tree)))}` (`{type(tree).__name__}`) stands at a place of sort {sort}, which is "
+            f"{an(tag_name(tag(type(tree))))} (`{type(tree).__name__}`) stands at a place of sort {sort}, which is "
             f"`{signature_name(wanted)}`: give the sorts in the order of the tuple in `Base[T, tuple[…]]`."
         )
     raise ForeignLayer(foreign(type(tree), wanted))

@@ -22,6 +22,7 @@ from .._errors import CdlError, ForeignLayer, SignatureError
 from ..functor import Base, Fix, Fix1of2, Fix2of2, Free, Pure
 from ..functor._recursion import Done, recursion
 from ..functor._usage import with_usage
+from ..functor._words import an
 from ._algebra import wants_key
 from ._either import Either, Left
 from ._expect import expect_coalgebras
@@ -112,8 +113,8 @@ def expect_layer(layer: Any) -> Any:
     layer = chosen(layer, None)
     if not isinstance(layer, Base):
         raise ForeignLayer(
-            f"a coalgebra gave a `{type(layer).__name__}`, which is no layer: return a constructor's instance "
-            "with seeds at its places."
+            f"a coalgebra gave {an(type(layer).__name__)}, which is no layer: return a constructor's instance with "
+            "seeds at its places."
         )
     return layer
 

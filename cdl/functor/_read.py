@@ -25,6 +25,7 @@ import typing_extensions
 from .._errors import SignatureError
 from ._base import anew, Base
 from ._many import Many
+from ._words import an, short
 from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum
 
 
@@ -53,7 +54,9 @@ def constructors(signature: Any) -> tuple[type[Any], ...]:
     """The constructors of a signature, in the order they were written."""
     found = tuple(dict.fromkeys(_classes(signature)))
     if not found:
-        raise SignatureError(f"`{signature!r}` has no constructors: write a union of classes that extend `Base[T, X]`.")
+        raise SignatureError(
+            f"`{short(signature)}` has no constructors: write a union of classes that extend `Base[T, X]`."
+        )
     return found
 
 
@@ -121,15 +124,28 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
             yield from _classes(member)
     elif isinstance(kind := origin or signature, type) and issubclass(kind, Base) and kind is not Base:
         yield kind
+    elif isinstance(signature, list | tuple):
+        raise SignatureError(_several(signature))
     elif isinstance(signature, Base):
         raise SignatureError(
-            f"a `{type(signature).__name__}` was given where a signature belongs: a signature is a union of classes, "
+            f"{an(type(signature).__name__)} was given where a signature belongs: a signature is a union of classes, "
             "such as `ExprF`, and not a tree."
         )
     else:
         raise SignatureError(
-            f"`{signature!r}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."
+            f"`{short(signature)}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."
         )
+
+
+def _several(given: list[Any] | tuple[Any, ...]) -> str:
+    """What an error says of several things where one signature belongs."""
+    what = an(type(given).__name__)
+    if any(isinstance(x, Base) for x in given):
+        return f"{what} of trees was given where a signature belongs: the signature, such as `ExprF`, comes first."
+    return (
+        f"{what} was given where one signature belongs. A signature is a union, `Union[A, B]`. For a family of sorts, "
+        "`functor` reads each signature by itself, and the functions of a family take them in a tuple."
+    )
 
 
 def _is_alias(signature: Any) -> bool:
@@ -154,7 +170,7 @@ def _places(constructor: type[Any]) -> dict[Any, Id]:
             places[v] = Id(i, v.__name__)
         elif v is not Never and v is not typing_extensions.Never:
             raise SignatureError(
-                f"`{constructor.__name__}` extends `Base[T, {v!r}]`: the second argument is a type variable, "
+                f"`{constructor.__name__}` extends `Base[T, {short(v)}]`: the second argument is a type variable, "
                 "`Never`, or a tuple of these, one for each sort."
             )
     return places

@@ -11,6 +11,7 @@ from typing import Any, cast, TypeVar
 import numpy as np
 
 from .._errors import CdlError
+from ._words import short
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -43,7 +44,7 @@ def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlErro
         number = None
     if number is None:
         raise error(
-            f"`{name}` is {value!r}, and a size is a whole number that is known before the program runs: give an "
+            f"`{name}` is {short(value)}, and a size is a whole number that is known before the program runs: give an "
             f"`int` of at least {least}."
         )
     if number < least:

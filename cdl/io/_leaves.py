@@ -20,6 +20,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._errors import CheckpointError
+from ..functor._words import an
 
 
 NUMBERS = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
@@ -57,7 +58,7 @@ def leaves(tree: Any) -> list[Leaf]:
     for name, x in found:
         if not (is_saved(x) or callable(x)):
             raise CheckpointError(
-                f"`{name}` is a `{type(x).__qualname__}`, and a checkpoint holds arrays, keys, numbers and texts: make "
+                f"`{name}` is {an(type(x).__qualname__)}, and a checkpoint holds arrays, keys, numbers and texts: make "
                 "it a static field, or turn it into one of these."
             )
     return [leaf for leaf in found if is_saved(leaf.value)]

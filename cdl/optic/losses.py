@@ -24,6 +24,7 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from .._errors import CdlError, PortMismatch
+from ..functor._words import short
 from ._lens import Lens, to_optic
 from ._optic import Optic
 from ._reverse import reverse
@@ -33,7 +34,7 @@ from ._types import show
 def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Array], Array]:
     """Half the squared error: its mean over all numbers, or its sum."""
     if reduction not in ("mean", "sum"):
-        raise CdlError(f'`mse` reduces by "mean" or "sum", and not by {reduction!r}.')
+        raise CdlError(f'`mse` reduces by "mean" or "sum", and not by {short(reduction)}.')
 
     def half_the_square(pair: tuple[Array, Array]) -> Array:
         target, prediction = pair

@@ -68,7 +68,7 @@ def expect_forest(of: str, forest: Any, alg: str) -> None:
     elif several:
         write = f"pack the trees, `{of}({alg}, pack(signature, trees))`"
     elif isinstance(forest, Corpus):
-        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[range(len(corpus))]`"
+        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[:]`"
     elif isinstance(forest, Seq | Packed):
         write = "pack the lists as trees, `pack(ListF, [to_list(xs), …])`"
     elif callable(forest):

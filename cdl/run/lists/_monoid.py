@@ -40,6 +40,7 @@ from jaxtyping import Array
 
 from ..._errors import CarrierMismatch, CdlError
 from ...functor import Monoid
+from ...functor._words import short
 from .._compiled import compiled
 from .._shapes import alike, shown
 from ..folds._walk import spread
@@ -89,7 +90,9 @@ def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: A
 def _expect_way(how: Any) -> None:
     if how is not None and how not in get_args(Way):
         ways = ", ".join(f'"{way}"' for way in get_args(Way))
-        raise CdlError(f"`how` is {how!r}, and a product is bracketed in one of the ways {ways}: give one of these.")
+        raise CdlError(
+            f"`how` is {short(how)}, and a product is bracketed in one of the ways {ways}: give one of these."
+        )
 
 
 @compiled

@@ -20,6 +20,7 @@ from jaxtyping import Array, Bool, Int, PyTree
 
 from ..._errors import LengthMismatch, PayloadMismatch
 from ...functor._usage import whole
+from ...functor._words import number_of
 from .._shapes import alike
 
 
@@ -96,9 +97,11 @@ class Seq(eqx.Module, Generic[E]):
         if not isinstance(self.lengths, jax.Array):
             return f"Seq of {type(self.lengths).__name__}"
         if isinstance(self.lengths, Tracer):
-            return f"Seq: {len(self)} lists, traced; arrays of {self.time}"
+            return f"Seq: {number_of('list', len(self))}, traced; arrays of {self.time}"
         longest = int(np.max(np.asarray(self.lengths)))
-        return f"Seq: {len(self)} lists, the longest {longest}, fill {self.fill:.2f}; arrays of {self.time}"
+        return (
+            f"Seq: {number_of('list', len(self))}, the longest {longest}, fill {self.fill:.2f}; arrays of {self.time}"
+        )
 
 
 def as_array(x: Any) -> Any:

@@ -16,6 +16,7 @@ from ..._errors import CarrierMismatch
 from ...algebra._algebra import name_of
 from ...algebra._compose import layer_of
 from ...functor import MooreF
+from ...functor._words import an
 from .._shapes import is_weak, shaped
 from .._traced import without_values
 from ._state import arrays, as_given, settled
@@ -88,8 +89,8 @@ class Walk:
             return None, after
         if not isinstance(after, tuple) or len(after) != 2:
             raise CarrierMismatch(
-                f"`{self.name}` answers with a `{type(after).__name__}`: the `step` of a `MealyF` gives a "
-                "pair, the output and the next state."
+                f"`{self.name}` answers with {an(type(after).__name__)}: the `step` of a `MealyF` gives a pair, the "
+                "output and the next state."
             )
         return after
 

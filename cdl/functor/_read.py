@@ -23,10 +23,10 @@ from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, Type
 import typing_extensions
 
 from .._errors import SignatureError
-from ._base import anew, Base
+from ._base import anew, Base, Fix
 from ._many import Many
 from ._words import an, short
-from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum
+from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, name, Poly, Product, Record, Sum
 
 
 K = TypeVar("K")
@@ -66,6 +66,8 @@ def layout(constructor: type[Any]) -> Record:
     places = _places(constructor)
     hints = _hints(constructor)
     names = tuple(f.name for f in dataclasses.fields(constructor))
+    for n in names:
+        _expect_payload(hints[n], places, constructor, n)
     return Record(constructor, names, tuple(_term(hints[n], places, f"{constructor.__name__}.{n}") for n in names))
 
 
@@ -226,6 +228,36 @@ def _term(annotation: Any, places: dict[Any, Id], where: str) -> Poly:
         f"`{where}: {_text(annotation)}` cannot be read as a functor. A recursive place is `X`, `X | None`, "
         "`tuple[X, X]`, `tuple[X, ...]`, `Many[X]` or `Callable[[I], X]`."
     )
+
+
+def _expect_payload(annotation: Any, places: dict[Any, Id], constructor: type[Any], field: str) -> None:
+    """**Raises:** `SignatureError` where what is annotated is no recursive place, and was meant to be one: the trees of
+    this very type, a `Many` of no place, a type variable that the class does not have."""
+    if isinstance(annotation, list):
+        for inner in annotation:
+            _expect_payload(inner, places, constructor, field)
+        return
+    origin, args = get_origin(annotation) or annotation, get_args(annotation)
+    other = places and isinstance(annotation, TypeVar) and annotation not in getattr(constructor, "__parameters__", ())
+    bare_many = origin is Many and not _mentions(annotation, places)
+    if other or bare_many or _is_tree_of(tag(constructor), origin, args):
+        letters = " or ".join(f"`{id.letter}`, `Many[{id.letter}]`" for id in places.values()) or "`X`, `Many[X]`"
+        extends = "" if places else f", and let `{constructor.__name__}` extend `Base[T, X]`"
+        raise SignatureError(
+            f"`{constructor.__name__}.{field}: {name(annotation)}` is not a recursive place, so that it would be read "
+            f"as a payload. For a child write {letters} or `tuple[X, ...]`{extends}."
+        )
+    for inner in args:
+        _expect_payload(inner, places, constructor, field)
+
+
+def _is_tree_of(own: Any, origin: Any, args: tuple[Any, ...]) -> bool:
+    """Whether an annotation is that of a tree with this tag, or of a tree of any."""
+    if origin is own and own is not None:
+        return True
+    if not isinstance(origin, type) or not issubclass(origin, Base):
+        return origin is Fix and (not args or get_origin(args[0]) is own or args[0] is own)
+    return not args or (get_origin(args[0]) or args[0]) is own if origin is Base else tag(origin) is own
 
 
 def _mentions(annotation: Any, places: dict[Any, Id]) -> bool:

@@ -279,6 +279,40 @@ def test_an_option_that_is_not_one_is_answered_with_those_that_are():
     )
 
 
+def test_every_option_that_is_misspelt_is_answered_with_those_that_there_are():
+    found = [fn for fn in public().values() if not fn.__module__.startswith("cdl.laws")]
+    given = {fn.__qualname__: inspect.signature(fn).parameters for fn in found}
+    keyword = lambda fn: any(p.kind is p.KEYWORD_ONLY for p in given[fn.__qualname__].values())
+    found = [fn for fn in found if keyword(fn) or fn.__name__ in ("save", "load", "draw")]
+    found = [corpus.pack, *(fn for fn in found if "self" not in given[fn.__qualname__])]
+    assert {"pack", "Seq.of", "explain", "gan", "tabulate", "save"} <= {fn.__qualname__ for fn in found}
+    for fn in [*found, Corpus, importlib.import_module("cdl_arch.train").train]:
+        refused(f"`{fn.__qualname__}` has no option `quickly`: it takes ", lambda fn=fn: fn(quickly=True))
+    refused("`pack` has no option `buket`: .* Did you mean `bucket`", lambda: pack(ExprF, [tree], buket=forest.bucket))
+    refused("`draw` has no option `tree`: it takes none", lambda: draw(net, tree=tree))
+
+
+@pytest.mark.parametrize("given", [(1.0, 2.0), (tree,), (tree, tree)], ids=str)
+def test_a_many_takes_its_children_in_a_list(given):
+    many = lambda *given: bare(Many.__init__)(object.__new__(Many), *given)
+    refused(r"`Many` takes its children in a list, and was given .*: write `Many\(\[x, y\]\)`", lambda: many(*given))
+
+
+@pytest.mark.parametrize("key", [0, 0.5, jnp.float32(0), "a"], ids=str)
+def test_a_key_is_not_a_number(key):
+    words = r"`key` is .*, and a key comes from JAX: write `key=jax.random.key\(0\)`"
+    for read in (cata, decorate):
+        refused(words, lambda read=read: bare(read)(net, key=key))
+    refused(words, lambda: bare(ana)(sprout, key=key))
+    refused(words, lambda: bare(fold)(net, forest, key=key))
+    refused(words, lambda: bare(unfold)(sprout, seeds, 9, key=key))
+    refused(words, lambda: bare(run)(shown, 0.0, seeds, key=key))
+    refused(words, lambda: bare(start)(shown, 0.0, key=key))
+    train = bare(importlib.import_module("cdl_arch.train").train)
+    refused(words, lambda: train(net, None, None, None, optimiser=None, epochs=1, key=key))
+    assert cata(net, key=jax.random.PRNGKey(0))(Lit(1.0)).tolist() == [1.0, 1.0]
+
+
 def test_an_error_inside_a_call_that_fits_stays_as_it_is():
     def wrong(layer: Any) -> Any:
         return jnp.sin(layer.value, layer.value)

@@ -24,6 +24,7 @@ from jax.core import Tracer
 
 from .._errors import CdlError, TreeTooLarge
 from ..functor import MealyF, MooreF
+from ..functor._usage import with_usage
 from ..functor._words import short
 from ._compose import layer_of
 
@@ -93,6 +94,7 @@ class Automaton(eqx.Module):
         return f"Automaton({kind}, {self.states} states, {self.letters} letters, start {self.start})"
 
 
+@with_usage
 def tabulate(
     machine: Callable[[Any], Any], start: Hashable, letters: Sequence[Any], *, max_states: int = 10_000
 ) -> tuple[Automaton, list[Any]]:

@@ -25,7 +25,7 @@ from ..functor._usage import with_usage
 from ..functor._words import an
 from ._algebra import wants_key
 from ._either import Either, Left
-from ._expect import expect_coalgebras
+from ._expect import expect_coalgebras, expect_key
 
 
 T = TypeVar("T")
@@ -70,6 +70,7 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     """
     coalgs = (coalg, *more)
     expect_coalgebras("ana", coalgs, several="as in `ana(a, b)`")
+    expect_key(key)
     entered = _Numbering()
 
     def down(sort: int, seed: Any) -> Any:

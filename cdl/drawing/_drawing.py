@@ -9,6 +9,7 @@ from .._errors import CdlError, SignatureError
 from ..algebra import Algebra, Automaton
 from ..functor import Base, constructors, functor
 from ..functor._read import signature_name
+from ..functor._usage import with_usage
 from ..functor._words import short
 from ..functor.poly import Sum
 from ..optic import Learner, Lens, Optic, ParaOptic
@@ -66,6 +67,7 @@ class Drawing:
         return self.svg
 
 
+@with_usage
 def draw(x: Any, at: Any = None, /) -> Drawing:
     """The diagram of something.
 

@@ -29,7 +29,7 @@ def with_usage(fn: Function) -> Function:
         try:
             return fn(*args, **options)
         except TypeError:
-            if (wrong := _wrong(fn.__qualname__, signature, args, options)) is None:
+            if (wrong := _wrong(fn.__qualname__.removesuffix(".__init__"), signature, args, options)) is None:
                 raise  # the call fits, and something inside it did not
         raise CdlError(wrong)
 
@@ -64,7 +64,8 @@ def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given
             near = difflib.get_close_matches(unknown[0], named, 1)
             meant = f" Did you mean `{near[0]}`?" if near else ""
             options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] or named
-            return f"`{name}` has no option `{unknown[0]}`: it takes {', '.join(f'`{o}`' for o in options)}.{meant}"
+            takes = ", ".join(f"`{option}`" for option in options) or "none"
+            return f"`{name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
         plain = [p.replace(annotation=p.empty) for p in parameters]
         usage = inspect.Signature(plain)
         return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`."

@@ -21,6 +21,7 @@ from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import TypeVar
 
 from .._errors import CdlError, first_line
+from ..functor._usage import with_usage
 from ._letters import P, Q, T, X, Y, Z
 from ._optax import told
 from ._optic import _Beside, Named, Optic, unnamed
@@ -117,6 +118,7 @@ def _unlearning(optic: Any) -> Any:
 ONE = the_rate(1.0)
 
 
+@with_usage
 def supervised(
     model: ParaOptic[P, X, Y, Any, Any, Any],
     loss: Optic[tuple[T, Y], Array, Any, Any],
@@ -138,6 +140,7 @@ def supervised(
     return _learner(_called("model", model), loss, optimiser, rate)
 
 
+@with_usage
 def dream(
     model: ParaOptic[P, X, Y, Any, Any, Any],
     x: X,
@@ -159,6 +162,7 @@ def dream(
     return _learner(_called("model", model).exchange(x), loss, optimiser, rate)
 
 
+@with_usage
 def autoencoder(
     encoder: ParaOptic[P, X, Z, Any, Any, Any],
     decoder: ParaOptic[Q, Z, X, Any, Any, Any],
@@ -182,6 +186,7 @@ def autoencoder(
     return Learner(_doubled >> learner.optic, learner.rate, learner.reader, learner.state)
 
 
+@with_usage
 def gan(
     generator: ParaOptic[P, Z, X, Any, Any, Any],
     critic: ParaOptic[Q, X, Array, Any, Any, Any],

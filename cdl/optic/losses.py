@@ -24,6 +24,7 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from .._errors import CdlError, PortMismatch
+from ..functor._usage import with_usage
 from ..functor._words import short
 from ._lens import Lens, to_optic
 from ._optic import Optic
@@ -31,6 +32,7 @@ from ._reverse import reverse
 from ._types import show
 
 
+@with_usage
 def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Array], Array]:
     """Half the squared error: its mean over all numbers, or its sum."""
     if reduction not in ("mean", "sum"):

@@ -23,6 +23,7 @@ from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import CdlError
+from ..functor._usage import with_usage
 from ..functor._words import number_of
 from .forests._forest import Forest
 
@@ -74,6 +75,7 @@ def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
     return [np.sort(np.asarray(trees, np.int64)) for trees in found]
 
 
+@with_usage
 def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
     """Puts one part of a batch on each device of a mesh.
 

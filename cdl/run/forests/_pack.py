@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..._errors import CdlError, SignatureError
 from ...functor import functor
 from ...functor._read import signature_name, sorts
+from ...functor._usage import with_usage
 from ...functor.poly import Id, Poly, Product, Record, Sum
 from ._bucket import Bucket, capacity, choose_sizes, Size
 from ._flatten import Flat, flatten, MAX_NODES
@@ -30,6 +31,7 @@ class Corpus:
     `corpus.pack(indices, bucket=…)` is one of a bucket that is given: an epoch runs in one.
     """
 
+    @with_usage
     def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
         """**Arguments** and **raises:** as `pack`."""
         self.family = family("Corpus", signature)
@@ -53,6 +55,7 @@ class Corpus:
     def __getitem__(self, indices: Sequence[int] | NDArray[Any] | slice) -> Forest:
         return self.pack(range(len(self))[indices] if isinstance(indices, slice) else indices)
 
+    @with_usage
     def pack(self, indices: Sequence[int] | NDArray[Any], *, bucket: Bucket | None = None) -> Forest:
         """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
 
@@ -75,6 +78,7 @@ class Corpus:
         return forest
 
 
+@with_usage
 def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, max_nodes: int = MAX_NODES) -> Forest:
     """Packs trees into a `Forest`. On the host, once; iterative at any depth.
 

@@ -19,7 +19,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
 from ..._errors import LengthMismatch, PayloadMismatch
-from ...functor._usage import whole
+from ...functor._usage import whole, with_usage
 from ...functor._words import number_of
 from .._shapes import alike
 
@@ -53,6 +53,7 @@ class Seq(eqx.Module, Generic[E]):
     @staticmethod
     def of(sequences: Sequence[A], *, time: int | None = None) -> "Seq[A]": ...
     @staticmethod
+    @with_usage
     def of(sequences: Sequence[Any], *, time: int | None = None) -> "Seq[Any]":
         """The batch of these lists, each given as the pytree of its elements stacked: arrays `(length, …)`.
 

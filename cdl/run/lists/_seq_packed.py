@@ -21,7 +21,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
 from ..._errors import LengthMismatch
-from ...functor._usage import whole
+from ...functor._usage import whole, with_usage
 from ...functor._words import number_of
 from ._seq import as_array, Rows, Seq, stacked_rows
 
@@ -52,6 +52,7 @@ class Packed(eqx.Module, Generic[E]):
     @staticmethod
     def of(sequences: Sequence[A], *, lanes: int | None = None, steps: int | None = None) -> "Packed[A]": ...
     @staticmethod
+    @with_usage
     def of(sequences: Sequence[Any], *, lanes: int | None = None, steps: int | None = None) -> "Packed[Any]":
         """The lists, each the pytree of its elements stacked, laid end to end.
 

@@ -2,6 +2,7 @@
 
 import enum
 import hashlib
+import inspect
 import os
 import random
 import re
@@ -248,6 +249,19 @@ class Level(enum.IntEnum):
 
 
 LOST = [b"bytes", Level.HIGH, {1, 2}, object(), np.ma.masked_array([1.0, 2.0], [True, False]), np.dtype("f4")]
+
+
+def test_what_is_not_a_path_and_what_cannot_be_saved_is_named(tmp_path):
+    from cdl import CheckpointError, Corpus, ListF
+    from cdl.io import load, save
+
+    plainly, back = inspect.unwrap(save), inspect.unwrap(load)
+    with pytest.raises(CheckpointError, match=r"^the value is a `Corpus`, and a checkpoint holds arrays"):
+        plainly(tmp_path / "a", Corpus(ListF, []))
+    with pytest.raises(CheckpointError, match=r"`save` takes the path first, and was given an array .* `save\(path, …"):
+        plainly(jnp.zeros(1), tmp_path / "a")
+    with pytest.raises(CheckpointError, match="`load` takes the path first"):
+        back(jnp.zeros(1), tmp_path / "a")
 
 
 @pytest.mark.parametrize("leaf", LOST, ids=lambda leaf: type(leaf).__name__)

@@ -29,8 +29,10 @@ from cdl import (
     inherit,
     inherited,
     likelihood,
+    Lin,
     ListF,
     Many,
+    MealyF,
     Monoid,
     MooreF,
     Nil,
@@ -40,10 +42,12 @@ from cdl import (
     refold,
     run,
     Seq,
+    Snoc,
     start,
     unfold,
     unroll,
 )
+from cdl.functor._base import rebuild
 from cdl.functor._described import described
 from cdl.functor._words import an, short
 
@@ -264,6 +268,35 @@ def test_an_algebra_is_told_from_its_class_from_several_and_from_a_tree():
     refused("a `Forest` stands where a tree belongs of `Expr`", lambda: cata(net)(forest))
 
 
+def test_two_algebras_that_are_not_in_a_tuple_are_told_to_be():
+    words = r"too many positional arguments: .* For a family of sorts, give a tuple: `{}\(\(a, b\){}\)`"
+    refused(words.format("fold", ", data"), lambda: fold(net, net, forest))
+    refused(words.format("unfold", ", seeds, nodes"), lambda: unfold(sprout, sprout, seeds, seeds, 9))
+
+
+def test_payloads_of_two_types_at_one_constructor_are_told_apart():
+    class Any1(Base[Twig, Never]):
+        value: Any
+
+    same = algebra(lambda layer: layer.value)
+    refused(
+        "at `Any1` its value is f16.., and at another `Any1`, whose payload is of another type, i32",
+        lambda: fold(same, pack(Any1, [Any1(1), Any1(np.float16(2))])),
+    )
+
+
+def test_a_bucket_of_a_cell_that_was_run_again_is_told_to_be():
+    def cell() -> Any:
+        class Again(Base[Twig, Never]):
+            value: float
+
+        return Again
+
+    one, two = cell(), cell()
+    words = r"`Again` is not among the variants of the bucket \(Again\).* There are two classes `Again`"
+    refused(words, lambda: pack(two, [two(1.0)], bucket=pack(one, [one(1.0)]).bucket))
+
+
 def test_an_option_that_is_not_one_is_answered_with_those_that_are():
     refused(
         "`fold` has no option `remta`: it takes `key`, .*`how`. Did you mean `remat`?",
@@ -281,10 +314,10 @@ def test_an_option_that_is_not_one_is_answered_with_those_that_are():
 
 def test_every_option_that_is_misspelt_is_answered_with_those_that_there_are():
     found = [fn for fn in public().values() if not fn.__module__.startswith("cdl.laws")]
-    given = {fn.__qualname__: inspect.signature(fn).parameters for fn in found}
-    keyword = lambda fn: any(p.kind is p.KEYWORD_ONLY for p in given[fn.__qualname__].values())
+    given = {fn: inspect.signature(fn).parameters for fn in found}
+    keyword = lambda fn: any(p.kind is p.KEYWORD_ONLY for p in given[fn].values())
     found = [fn for fn in found if keyword(fn) or fn.__name__ in ("save", "load", "draw")]
-    found = [corpus.pack, *(fn for fn in found if "self" not in given[fn.__qualname__])]
+    found = [corpus.pack, *(fn for fn in found if "self" not in given[fn])]
     assert {"pack", "Seq.of", "explain", "gan", "tabulate", "save"} <= {fn.__qualname__ for fn in found}
     for fn in [*found, Corpus, importlib.import_module("cdl_arch.train").train]:
         refused(f"`{fn.__qualname__}` has no option `quickly`: it takes ", lambda fn=fn: fn(quickly=True))
@@ -426,6 +459,27 @@ def reading(read: Any) -> Any:
     return case
 
 
+@pytest.mark.parametrize("wrong", [Monoid(0.0, max), lambda x, y: x + y, bare], ids=["monoid", "binary", "snoc"])
+def test_many_fold_says_which_algebras_it_takes(wrong):
+    @algebra
+    def from_start(layer: Any) -> Any:
+        match layer:
+            case Lin():
+                return 0.0
+            case Snoc(rest, x):
+                return rest + x
+
+    wrong = from_start if wrong is bare else wrong
+
+    @algebra
+    def reads(layer: Box[Any]) -> Any:
+        return bare(Many.fold)(layer.kids, wrong)
+
+    words = r"`(Monoid|<lambda>|from_start)` gives nothing for `Nil`: `Many.fold` takes an algebra of lists .* end"
+    refused(words, lambda: cata(reads)(Box(1.0, Many())))
+    refused(words, lambda: fold(reads, pack(Box[Any], [Box(1.0, Many())])))
+
+
 BRANCHES = {
     "if": (
         lambda x: x if x > 0 else -x,
@@ -433,6 +487,9 @@ BRANCHES = {
     ),
     "float": (lambda x: float(x), "asks for the value of a number at `Lit`"),
     "index": (lambda x: [1.0, 2.0][x.astype(int)], "asks for the value of a number at `Lit`"),
+    "dict": (lambda x: {1.0: 2.0}[x], r"looks a number up in a `dict` or a `set` at `Lit`.* `jnp.array\(\[…\]\)\[x\]`"),
+    "set": (lambda x: 1.0 * (x in {1.0}), "looks a number up in a `dict` or a `set` at `Lit`"),
+    "mask": (lambda x: jnp.ones(3)[x > 0], r"indexes an array with a truth value at `Lit`.* `jnp.asarray\(x, int\)`"),
     "numpy": (lambda x: np.tanh(x), "gives NumPy a traced array at `Lit`.* write `jnp` for `np`"),
 }
 
@@ -456,6 +513,7 @@ def test_lists_passes_down_and_machines_that_ask_for_a_value_are_named_too():
     refused("`downwards` asks for the value of a number at `Add`", lambda: inherit(downwards, forest, seeds))
     branches = lambda s: MooreF(s, lambda i: s if i > 0 else -s)
     refused("`<lambda>` asks for the value of a number in its step", lambda: run(branches, 0.0, seeds))
+    refused("`max` asks for the value of a number in the product of", lambda: fold(Monoid(0.0, max), seq))
     refused("decides by a seed's value", lambda: unfold(lambda n: Lit([1.0, 2.0][n.astype(int)]), seeds, 9))
 
 
@@ -479,6 +537,21 @@ def test_lists_of_numbers_are_told_to_be_arrays():
     for make in (Seq.of, Packed.of):
         refused(words, lambda make=make: make([[1.0, 2.0], [3.0]]))
     assert Seq.of([np.array([1.0, 2.0]), np.array([3.0])]).lengths.tolist() == [2, 1]
+
+
+def test_numbers_in_a_list_are_told_to_be_an_array():
+    words = r"have the shapes \(\), \(\): give arrays .*; for numbers in a list write `jnp.array\(\[…\]\)`"
+    refused("the seeds " + words, lambda: unfold(sprout, [1.0, 2.0], 9))
+    refused("the seeds " + words, lambda: refold(net, sprout, [1.0, 2.0], 9))
+    refused("the inputs " + words, lambda: run(shown, 0.0, [1.0, 2.0]))
+    refused(r"elements lie along two axes.* `Seq.of\(\[np.array", lambda: Seq([[1.0, 2.0]], [2]))
+
+
+def test_a_step_that_is_not_a_function_is_refused():
+    words = r"`<lambda>` gives a `M.*F` whose `step` is .*: it is a function of an input, as in `MealyF\(lambda i: "
+    refused(words, lambda: run(lambda s: rebuild(MealyF, {"step": (s, s)}), 0.0, seeds))
+    refused(words, lambda: run(lambda s: rebuild(MooreF, {"out": s, "step": s}), 0.0, seeds))
+    refused("answers with an array of shape .* gives a pair", lambda: run(lambda s: MealyF(lambda i: s), 0.0, seeds))
 
 
 def test_forward_mode_through_a_reverse_rule_says_how_to_go_through():

@@ -20,7 +20,8 @@ def described(given: Any) -> str:
         return f"a tree of `{tag_name(tag(kind))}`"
     if isinstance(given, list | tuple) and given:
         first = given[0]
-        held = "trees" if isinstance(first, Base) else f"`{type(first).__name__}`"
+        held = "trees" if isinstance(first, Base) else "arrays" if isinstance(first, jax.Array) else None
+        held = held or f"`{type(first).__name__}`"
         return f"{an(kind.__name__)} of {held}"
     if isinstance(given, jax.Array | np.ndarray):
         return f"an array of shape {tuple(given.shape)}"

@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 
 from .._errors import CarrierMismatch
+from ._usage import takes
 
 
 class Items:
@@ -54,6 +55,29 @@ class Items:
         for x in reversed(self.held):
             value = algebra(Cons(each(x), value))
         return value
+
+
+def of_lists(algebra: Any) -> Callable[[Any], Any]:
+    """What reads the layers of a list. **Raises:** `CarrierMismatch` for what does not read `Nil()` and `Cons(x, "
+    "y)`."""
+    name = str(getattr(getattr(algebra, "fn", algebra), "__name__", type(algebra).__name__))
+
+    def read(layer: Any) -> Any:
+        try:
+            value = algebra(layer)
+        except TypeError:
+            if callable(algebra) and takes(algebra, layer):
+                raise  # the call fits, and something inside it did not
+            value = None
+        if value is None:
+            raise CarrierMismatch(
+                f"`{name}` gives nothing for `{type(layer).__name__}`: `Many.fold` takes an algebra of lists that are "
+                "read from the end, a function of one layer with a case for `Nil()` and one for `Cons(x, rest)`."
+            )
+        return value
+
+    read.__name__ = name
+    return read
 
 
 class _Unset:

@@ -19,7 +19,7 @@ from typing import Any, Generic, Never, NoReturn, Protocol, TYPE_CHECKING, TypeV
 import jax
 
 from .._errors import CdlError
-from ._items import Items, UNSET
+from ._items import Items, of_lists, UNSET
 from ._usage import with_usage
 from ._words import short
 
@@ -131,9 +131,13 @@ class Many(Generic[A_co]):
         """Their mean weighted by the softmax of `score`, which gives one number for a child."""
         return self._source.attend(self._each, score, zero)
 
+    @with_usage
     def fold(self: "Many[A]", algebra: Callable[[Any], B]) -> B:
-        """The children folded, from the last, by an algebra of lists."""
-        return self._source.fold(self._each, algebra)
+        """The children folded, from the last, by an algebra of lists.
+
+        **Raises:** `CarrierMismatch` for what is not one: a `Monoid`, say, or an algebra of lists read from the start.
+        """
+        return self._source.fold(self._each, of_lists(algebra))
 
     def __eq__(self, other: object) -> bool:
         from ._values import equal

@@ -52,6 +52,25 @@ def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlErro
     return number
 
 
+def _several(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ...]) -> str:
+    """What an error says besides, where several functions stand where one, or a tuple of them, belongs."""
+    if len(args) < 2 or not (callable(args[0]) and callable(args[1])):
+        return ""
+    rest = "".join(f", {p.name}" for p in parameters[1:] if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
+    return f" For a family of sorts, give a tuple: `{name}((a, b){rest})`."
+
+
+def takes(fn: Callable[..., Any], *args: Any) -> bool:
+    """Whether a function takes these arguments, as far as it tells."""
+    try:
+        inspect.signature(fn).bind(*args)
+    except ValueError:
+        return True
+    except TypeError:
+        return False
+    return True
+
+
 def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
     """What is wrong with a call, or `None` where it fits."""
     try:
@@ -68,5 +87,6 @@ def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given
             return f"`{name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
         plain = [p.replace(annotation=p.empty) for p in parameters]
         usage = inspect.Signature(plain)
-        return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`."
+        several = _several(name, parameters, args) if "too many" in str(error) else ""
+        return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`.{several}"
     return None

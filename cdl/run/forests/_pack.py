@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..._errors import CdlError, SignatureError
 from ...functor import functor
+from ...functor._base import anew
 from ...functor._read import signature_name, sorts
 from ...functor._usage import with_usage
 from ...functor.poly import Id, Poly, Product, Record, Sum
@@ -199,7 +200,7 @@ def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
                 )
             raise CdlError(
                 f"`{v}` is not among the variants of the bucket ({', '.join(map(str, bucket.variants))}): leave "
-                "`bucket` out."
+                f"`bucket` out.{anew([v.constructor], [w.constructor for w in bucket.variants])}"
             )
         there = bucket.payload[bucket.variants.index(v)]
         here = tuple((x.shape[1:], x.dtype) for x in leaves)

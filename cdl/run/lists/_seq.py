@@ -131,7 +131,14 @@ def batch_and_time(values: Any) -> tuple[int, int]:
     shapes = {jax.tree_util.keystr(path) or "values": tuple(jnp.shape(leaf)) for path, leaf in named}
     for name, shape in shapes.items():
         if len(shape) < 2:
-            raise PayloadMismatch(f"`{name}` has shape {shape}, and elements lie along two axes: `(batch, time, …)`.")
+            lone = (
+                "; of lists of numbers, `Seq.of([np.array([1.0, 2.0]), …])` makes it"
+                if isinstance(values, list)
+                else ""
+            )
+            raise PayloadMismatch(
+                f"`{name}` has shape {shape}, and elements lie along two axes: give arrays `(batch, time, …)`{lone}."
+            )
     (first, shape), *others = shapes.items()
     for name, other in others:
         if other[:2] != shape[:2]:

@@ -447,6 +447,19 @@ def test_a_many_says_what_it_has_and_how_it_is_reduced():
     assert Many([1.0]).items == (1.0,)
 
 
+def test_a_division_by_the_count_of_no_child_is_told_and_the_mean_is_not_one():
+    mean = algebra(lambda box: box.label + box.kids.sum(0.0) / box.kids.count)
+    refused(r"divides by zero at `Box`.* `mean\(zero\)` is the mean", lambda: cata(mean)(Box(1.0, Many())))
+    read = algebra(lambda box: box.label + box.kids.mean(0.0))
+    assert cata(read)(Box(1.0, Many([Box(2.0, Many())]))) == 3.0
+
+
+@pytest.mark.parametrize("read", [cata, lambda alg: lambda box: fold(alg, pack(Box[Any], [box]))], ids=["cata", "fold"])
+def test_a_reduction_without_a_value_for_no_child_says_which_it_takes(read):
+    alone = algebra(lambda box: box.kids.sum())
+    refused(r"write `sum\(zero\)`, with a `zero` of the shape of one child", lambda: read(alone)(Box(1.0, Many())))
+
+
 def reading(read: Any) -> Any:
     @algebra
     def case(layer: ExprF[Any]) -> Any:

@@ -95,7 +95,8 @@ def for_none(how: str, zero: Any) -> Any:
     if zero is UNSET:
         raise CarrierMismatch(
             f"a `Many` without children is reduced by `{how}`, which was not given a value for no child: write "
-            f"`{how}({'score, ' if how == 'attend' else ''}zero)`."
+            f"`{how}({'score, ' if how == 'attend' else ''}zero)`, with a `zero` of the shape of one child, such as "
+            "`jnp.zeros(8)`."
         )
     return zero
 

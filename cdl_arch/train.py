@@ -29,6 +29,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from cdl.algebra._expect import expect_key
+from cdl.functor._usage import with_usage
 from cdl.io import load, save
 
 
@@ -55,6 +57,7 @@ class Run(eqx.Module, Generic[M]):
         return -1 if self.epoch == 0 else self.epoch - 1 - int(np.nanargmax(self.scores[: self.epoch][::-1]))
 
 
+@with_usage
 def train(
     model: M,
     batches: Callable[[int], Iterable[B]],
@@ -83,6 +86,7 @@ def train(
 
     **Raises:** `CheckpointError` where the file to go on from is of another model, optimiser or number of epochs.
     """
+    expect_key(key)
     file = None if checkpoint is None else Path(checkpoint)
     state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
     unknown = np.full(epochs, np.nan)

@@ -2,6 +2,7 @@
 
 import enum
 import hashlib
+import inspect
 import os
 import random
 import re
@@ -173,10 +174,13 @@ def test_a_flipped_bit_is_refused_with_both_checksums(value, saved, at, part):
     saved.write_bytes(content)
     (length,) = struct.unpack("<I", content[8:12])
     read, said = (content[44 : 44 + length], content[12:44]) if part == "head" else (content[:-32], content[-32:])
-    found = hashlib.sha256(bytes(read)).hexdigest()[:16]
+    said, found = bytes(said), hashlib.sha256(bytes(read)).digest()
     message = refusal(saved, value)
-    assert f"the {part} of `{saved}` was altered: its checksum is {bytes(said).hex()[:16]}…, and its" in message
-    assert f"content's {found}…" in message
+    at = next(i for i in range(32) if said[i] != found[i])  # the last bytes where the checksum itself was altered
+    before, after = "…" * (at > 0), "…" * (at < 24)
+    shown = [before + x[at : at + 8].hex() + after for x in (said, found)]
+    assert shown[0] != shown[1]
+    assert f"the {part} of `{saved}` was altered: its checksum is {shown[0]}, and its content's {shown[1]}." in message
 
 
 def test_a_file_that_is_too_long_is_refused_before_its_content_is_read(tmp_path):
@@ -247,12 +251,25 @@ class Level(enum.IntEnum):
 LOST = [b"bytes", Level.HIGH, {1, 2}, object(), np.ma.masked_array([1.0, 2.0], [True, False]), np.dtype("f4")]
 
 
+def test_what_is_not_a_path_and_what_cannot_be_saved_is_named(tmp_path):
+    from cdl import CheckpointError, Corpus, ListF
+    from cdl.io import load, save
+
+    plainly, back = inspect.unwrap(save), inspect.unwrap(load)
+    with pytest.raises(CheckpointError, match=r"^the value is a `Corpus`, and a checkpoint holds arrays"):
+        plainly(tmp_path / "a", Corpus(ListF, []))
+    with pytest.raises(CheckpointError, match=r"`save` takes the path first, and was given an array .* `save\(path, …"):
+        plainly(jnp.zeros(1), tmp_path / "a")
+    with pytest.raises(CheckpointError, match="`load` takes the path first"):
+        back(jnp.zeros(1), tmp_path / "a")
+
+
 @pytest.mark.parametrize("leaf", LOST, ids=lambda leaf: type(leaf).__name__)
 def test_a_leaf_that_would_be_lost_is_refused(tmp_path, leaf):
     from cdl import CheckpointError
     from cdl.io import load, save
 
-    message = rf"`\['a'\]` is a `{re.escape(type(leaf).__qualname__)}`, and a checkpoint holds arrays, keys, numbers"
+    message = rf"`\['a'\]` is an? `{re.escape(type(leaf).__qualname__)}`, and a checkpoint holds arrays, keys, numbers"
     with pytest.raises(CheckpointError, match=message):
         save(tmp_path / "a", {"a": leaf})
     save(tmp_path / "a", {"a": 1})

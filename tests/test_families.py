@@ -73,12 +73,12 @@ def test_algebras_in_the_wrong_order_are_refused_by_name():
     forest = pack(FAMILY, TREES)
     with pytest.raises(SignatureError, match="sort 0 of the forest is `Expr`, and `OfStmt` reads `Stmt`"):
         fold(algebras(jnp.float32)[::-1], forest)
-    with pytest.raises(SignatureError, match="the forest has 2 sorts, and `fold` was given 1 algebras"):
+    with pytest.raises(SignatureError, match="the forest has 2 sorts, and `fold` was given 1 algebra:"):
         fold(algebras(jnp.float32)[0], forest)
 
 
 def test_a_node_at_a_place_of_another_sort_is_refused_by_name():
-    expected = r"a `Expr` \(`Lit`, of sort 0\) stands at a place of sort 1, which is `Stmt`"
+    expected = r"an `Expr` \(`Lit`, of sort 0\) stands at a place of sort 1, which is `Stmt`"
     with pytest.raises(SignatureError, match=expected):
         pack(FAMILY, [While(Lit(1.0), Many([Return(Lit(1.0)), Lit(2.0)]))])
 
@@ -91,6 +91,6 @@ def test_a_constructor_in_two_signatures_is_refused():
 def test_a_family_is_found_by_its_names():
     assert {Expr.__name__, Stmt.__name__} == {"Expr", "Stmt"}
     forest = pack(FAMILY, [Lam(Many([]))])
-    assert repr(forest).startswith("Forest of float + E + Many(S) and E + E × Many(S) + S × E: 1 trees, 1 nodes")
+    assert repr(forest).startswith("Forest of float + E + Many(S) and E + E × Many(S) + S × E: 1 tree, 1 node")
     assert OfStmt is type(algebras(jnp.float32)[1])
     assert StmtF is FAMILY[1]

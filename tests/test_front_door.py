@@ -21,14 +21,18 @@ from cdl import (
     Cons,
     Corpus,
     decorate,
+    draw,
     fold,
     follow,
+    functor,
     hylo,
     inherit,
     inherited,
     likelihood,
+    Lin,
     ListF,
     Many,
+    MealyF,
     Monoid,
     MooreF,
     Nil,
@@ -38,13 +42,18 @@ from cdl import (
     refold,
     run,
     Seq,
+    Snoc,
     start,
     unfold,
     unroll,
 )
+from cdl.functor._base import rebuild
+from cdl.functor._described import described
+from cdl.functor._words import an, short
 
 
 X = TypeVar("X", covariant=True)
+Y = TypeVar("Y", covariant=True)
 
 
 class Expr: ...
@@ -68,6 +77,23 @@ class Bag: ...
 class Box(Base[Bag, X], Generic[X]):
     label: float
     kids: Many[X]
+
+
+class Bush: ...
+
+
+class Twig: ...
+
+
+class Branch(Base[Bush, tuple[X, Y]], Generic[X, Y]):
+    twigs: Many[Y]
+
+
+class Leaf(Base[Twig, Never]):
+    value: float
+
+
+BushF: TypeAlias = Branch[X, Y]
 
 
 class Net(Algebra[ExprF[Any], Any]):
@@ -151,7 +177,46 @@ def test_fold_says_how_to_come_by_a_forest(data, words):
 
 
 def test_what_it_says_to_write_works():
-    assert fold(net, corpus[[0]]).tolist() == fold(net, corpus[range(len(corpus))]).tolist() == [[3.0, 3.0]]
+    assert fold(net, corpus[[0]]).tolist() == fold(net, corpus[:]).tolist() == [[3.0, 3.0]]
+
+
+def test_a_corpus_is_sliced_as_a_list_is():
+    three = Corpus(ExprF, [Lit(0.0), Lit(1.0), Lit(2.0)])
+    for some, values in ((slice(1, None), [1.0, 2.0]), (slice(None, None, -1), [2.0, 1.0, 0.0]), (slice(3, 9), [])):
+        assert fold(net, three[some])[:, 0].tolist() == values
+
+
+def test_a_signature_is_told_from_trees_and_from_several():
+    for make in (bare(pack), lambda *given: bare(Corpus.__init__)(object.__new__(Corpus), *given)):
+        swapped = r"takes the signature first, and was given a .* of .*: write `(pack|Corpus)\(signature, trees\)`"
+        refused(rf"^.{{0,20}}{swapped}.{{0,80}}$", lambda make=make: make([tree] * 999, ExprF))
+        refused(swapped, lambda make=make: make(tree, ExprF))
+        refused("the signatures of a family in a tuple, and was given a `list`", lambda make=make: make([Leaf], []))
+    refused("`Corpus` was given one signature: give one for each sort", lambda: Corpus(BushF, []))
+    refused("a `list` of trees was given where a signature belongs", lambda: functor([tree]))
+    refused("a `tuple` was given .* `functor` reads each signature by itself", lambda: functor((Leaf, BushF)))
+    refused("place of sort 1, and the number of signatures is 1: give one for each sort", lambda: draw(BushF))
+    assert "X₁" in str(draw((BushF, Leaf)))
+
+
+def test_what_is_given_is_cut_to_a_few_words():
+    for given in ("a" * 999, 10**9999, [tree] * 999, {i: i for i in range(999)}, np.zeros((99, 99)), Union[Lit, Add]):
+        assert len(short(given)) <= 80
+        assert len(described(given)) <= 90
+    assert short([1, "a"]) == "[1, 'a']"
+    assert [an(name) for name in ("Obj", "int", "Net", "UnionF", "Undo")] == [
+        "an `Obj`",
+        "an `int`",
+        "a `Net`",
+        "a `UnionF`",
+        "an `Undo`",
+    ]
+
+
+def test_one_thing_is_not_said_to_be_several():
+    assert str(pack(ExprF, [Lit(1.0)])).startswith("Forest of float + X²: 1 tree, 1 node, 1 level, ")
+    assert str(Seq.of([np.ones(1)])).startswith("Seq: 1 list, ")
+    refused("the forest has 1 sort, and `fold` was given 2 algebras", lambda: fold((net, net), forest))
 
 
 def test_arguments_in_the_other_order_are_said_to_be():
@@ -203,6 +268,35 @@ def test_an_algebra_is_told_from_its_class_from_several_and_from_a_tree():
     refused("a `Forest` stands where a tree belongs of `Expr`", lambda: cata(net)(forest))
 
 
+def test_two_algebras_that_are_not_in_a_tuple_are_told_to_be():
+    words = r"too many positional arguments: .* For a family of sorts, give a tuple: `{}\(\(a, b\){}\)`"
+    refused(words.format("fold", ", data"), lambda: fold(net, net, forest))
+    refused(words.format("unfold", ", seeds, nodes"), lambda: unfold(sprout, sprout, seeds, seeds, 9))
+
+
+def test_payloads_of_two_types_at_one_constructor_are_told_apart():
+    class Any1(Base[Twig, Never]):
+        value: Any
+
+    same = algebra(lambda layer: layer.value)
+    refused(
+        "at `Any1` its value is f16.., and at another `Any1`, whose payload is of another type, i32",
+        lambda: fold(same, pack(Any1, [Any1(1), Any1(np.float16(2))])),
+    )
+
+
+def test_a_bucket_of_a_cell_that_was_run_again_is_told_to_be():
+    def cell() -> Any:
+        class Again(Base[Twig, Never]):
+            value: float
+
+        return Again
+
+    one, two = cell(), cell()
+    words = r"`Again` is not among the variants of the bucket \(Again\).* There are two classes `Again`"
+    refused(words, lambda: pack(two, [two(1.0)], bucket=pack(one, [one(1.0)]).bucket))
+
+
 def test_an_option_that_is_not_one_is_answered_with_those_that_are():
     refused(
         "`fold` has no option `remta`: it takes `key`, .*`how`. Did you mean `remat`?",
@@ -216,6 +310,40 @@ def test_an_option_that_is_not_one_is_answered_with_those_that_are():
     refused(
         r"missing a required argument: 'nodes': write `unfold\(coalg, seeds, /, nodes, ", lambda: unfold(sprout, seeds)
     )
+
+
+def test_every_option_that_is_misspelt_is_answered_with_those_that_there_are():
+    found = [fn for fn in public().values() if not fn.__module__.startswith("cdl.laws")]
+    given = {fn: inspect.signature(fn).parameters for fn in found}
+    keyword = lambda fn: any(p.kind is p.KEYWORD_ONLY for p in given[fn].values())
+    found = [fn for fn in found if keyword(fn) or fn.__name__ in ("save", "load", "draw")]
+    found = [corpus.pack, *(fn for fn in found if "self" not in given[fn])]
+    assert {"pack", "Seq.of", "explain", "gan", "tabulate", "save"} <= {fn.__qualname__ for fn in found}
+    for fn in [*found, Corpus, importlib.import_module("cdl_arch.train").train]:
+        refused(f"`{fn.__qualname__}` has no option `quickly`: it takes ", lambda fn=fn: fn(quickly=True))
+    refused("`pack` has no option `buket`: .* Did you mean `bucket`", lambda: pack(ExprF, [tree], buket=forest.bucket))
+    refused("`draw` has no option `tree`: it takes none", lambda: draw(net, tree=tree))
+
+
+@pytest.mark.parametrize("given", [(1.0, 2.0), (tree,), (tree, tree)], ids=str)
+def test_a_many_takes_its_children_in_a_list(given):
+    many = lambda *given: bare(Many.__init__)(object.__new__(Many), *given)
+    refused(r"`Many` takes its children in a list, and was given .*: write `Many\(\[x, y\]\)`", lambda: many(*given))
+
+
+@pytest.mark.parametrize("key", [0, 0.5, jnp.float32(0), "a"], ids=str)
+def test_a_key_is_not_a_number(key):
+    words = r"`key` is .*, and a key comes from JAX: write `key=jax.random.key\(0\)`"
+    for read in (cata, decorate):
+        refused(words, lambda read=read: bare(read)(net, key=key))
+    refused(words, lambda: bare(ana)(sprout, key=key))
+    refused(words, lambda: bare(fold)(net, forest, key=key))
+    refused(words, lambda: bare(unfold)(sprout, seeds, 9, key=key))
+    refused(words, lambda: bare(run)(shown, 0.0, seeds, key=key))
+    refused(words, lambda: bare(start)(shown, 0.0, key=key))
+    train = bare(importlib.import_module("cdl_arch.train").train)
+    refused(words, lambda: train(net, None, None, None, optimiser=None, epochs=1, key=key))
+    assert cata(net, key=jax.random.PRNGKey(0))(Lit(1.0)).tolist() == [1.0, 1.0]
 
 
 def test_an_error_inside_a_call_that_fits_stays_as_it_is():
@@ -319,6 +447,19 @@ def test_a_many_says_what_it_has_and_how_it_is_reduced():
     assert Many([1.0]).items == (1.0,)
 
 
+def test_a_division_by_the_count_of_no_child_is_told_and_the_mean_is_not_one():
+    mean = algebra(lambda box: box.label + box.kids.sum(0.0) / box.kids.count)
+    refused(r"divides by zero at `Box`.* `mean\(zero\)` is the mean", lambda: cata(mean)(Box(1.0, Many())))
+    read = algebra(lambda box: box.label + box.kids.mean(0.0))
+    assert cata(read)(Box(1.0, Many([Box(2.0, Many())]))) == 3.0
+
+
+@pytest.mark.parametrize("read", [cata, lambda alg: lambda box: fold(alg, pack(Box[Any], [box]))], ids=["cata", "fold"])
+def test_a_reduction_without_a_value_for_no_child_says_which_it_takes(read):
+    alone = algebra(lambda box: box.kids.sum())
+    refused(r"write `sum\(zero\)`, with a `zero` of the shape of one child", lambda: read(alone)(Box(1.0, Many())))
+
+
 def reading(read: Any) -> Any:
     @algebra
     def case(layer: ExprF[Any]) -> Any:
@@ -331,6 +472,27 @@ def reading(read: Any) -> Any:
     return case
 
 
+@pytest.mark.parametrize("wrong", [Monoid(0.0, max), lambda x, y: x + y, bare], ids=["monoid", "binary", "snoc"])
+def test_many_fold_says_which_algebras_it_takes(wrong):
+    @algebra
+    def from_start(layer: Any) -> Any:
+        match layer:
+            case Lin():
+                return 0.0
+            case Snoc(rest, x):
+                return rest + x
+
+    wrong = from_start if wrong is bare else wrong
+
+    @algebra
+    def reads(layer: Box[Any]) -> Any:
+        return bare(Many.fold)(layer.kids, wrong)
+
+    words = r"`(Monoid|<lambda>|from_start)` gives nothing for `Nil`: `Many.fold` takes an algebra of lists .* end"
+    refused(words, lambda: cata(reads)(Box(1.0, Many())))
+    refused(words, lambda: fold(reads, pack(Box[Any], [Box(1.0, Many())])))
+
+
 BRANCHES = {
     "if": (
         lambda x: x if x > 0 else -x,
@@ -338,6 +500,9 @@ BRANCHES = {
     ),
     "float": (lambda x: float(x), "asks for the value of a number at `Lit`"),
     "index": (lambda x: [1.0, 2.0][x.astype(int)], "asks for the value of a number at `Lit`"),
+    "dict": (lambda x: {1.0: 2.0}[x], r"looks a number up in a `dict` or a `set` at `Lit`.* `jnp.array\(\[…\]\)\[x\]`"),
+    "set": (lambda x: 1.0 * (x in {1.0}), "looks a number up in a `dict` or a `set` at `Lit`"),
+    "mask": (lambda x: jnp.ones(3)[x > 0], r"indexes an array with a truth value at `Lit`.* `jnp.asarray\(x, int\)`"),
     "numpy": (lambda x: np.tanh(x), "gives NumPy a traced array at `Lit`.* write `jnp` for `np`"),
 }
 
@@ -361,6 +526,7 @@ def test_lists_passes_down_and_machines_that_ask_for_a_value_are_named_too():
     refused("`downwards` asks for the value of a number at `Add`", lambda: inherit(downwards, forest, seeds))
     branches = lambda s: MooreF(s, lambda i: s if i > 0 else -s)
     refused("`<lambda>` asks for the value of a number in its step", lambda: run(branches, 0.0, seeds))
+    refused("`max` asks for the value of a number in the product of", lambda: fold(Monoid(0.0, max), seq))
     refused("decides by a seed's value", lambda: unfold(lambda n: Lit([1.0, 2.0][n.astype(int)]), seeds, 9))
 
 
@@ -384,6 +550,21 @@ def test_lists_of_numbers_are_told_to_be_arrays():
     for make in (Seq.of, Packed.of):
         refused(words, lambda make=make: make([[1.0, 2.0], [3.0]]))
     assert Seq.of([np.array([1.0, 2.0]), np.array([3.0])]).lengths.tolist() == [2, 1]
+
+
+def test_numbers_in_a_list_are_told_to_be_an_array():
+    words = r"have the shapes \(\), \(\): give arrays .*; for numbers in a list write `jnp.array\(\[…\]\)`"
+    refused("the seeds " + words, lambda: unfold(sprout, [1.0, 2.0], 9))
+    refused("the seeds " + words, lambda: refold(net, sprout, [1.0, 2.0], 9))
+    refused("the inputs " + words, lambda: run(shown, 0.0, [1.0, 2.0]))
+    refused(r"elements lie along two axes.* `Seq.of\(\[np.array", lambda: Seq([[1.0, 2.0]], [2]))
+
+
+def test_a_step_that_is_not_a_function_is_refused():
+    words = r"`<lambda>` gives a `M.*F` whose `step` is .*: it is a function of an input, as in `MealyF\(lambda i: "
+    refused(words, lambda: run(lambda s: rebuild(MealyF, {"step": (s, s)}), 0.0, seeds))
+    refused(words, lambda: run(lambda s: rebuild(MooreF, {"out": s, "step": s}), 0.0, seeds))
+    refused("answers with an array of shape .* gives a pair", lambda: run(lambda s: MealyF(lambda i: s), 0.0, seeds))
 
 
 def test_forward_mode_through_a_reverse_rule_says_how_to_go_through():

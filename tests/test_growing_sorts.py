@@ -224,10 +224,10 @@ def test_another_number_of_coalgebras_than_sorts_is_refused():
         likelihood(expr, row(given[0], 0))(Neg(Lit(1.0)))
     with pytest.raises(SignatureError, match=r"`Neg` .* the number of coalgebras is 3"):
         unfold((expr, stmt, stmt), (*given, given[1]), NODES)
-    with pytest.raises(SignatureError, match="the forest has 2 sorts, and `follow` was given 1 coalgebras"):
+    with pytest.raises(SignatureError, match="the forest has 2 sorts, and `follow` was given 1 coalgebra"):
         follow(expr, pack(BLOCKS, [Lit(1.0)]), given[0])
     for run in (lambda seeds: unfold((expr, stmt), seeds, NODES), lambda seeds: likelihood((expr, stmt), seeds)):
-        with pytest.raises(SignatureError, match="there are 2 coalgebras, and 1 seeds: give seeds for each sort"):
+        with pytest.raises(SignatureError, match="there are 2 coalgebras, and 1 seed: give seeds for each sort"):
             run(given[:1])
         with pytest.raises(SignatureError, match="there are 2 coalgebras, and a `list` of seeds"):
             run(list(given))
@@ -237,10 +237,10 @@ def test_seeds_that_differ_in_their_batch_axis_are_refused():
     coalgs, ((h, depth), stmts) = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
     with pytest.raises(CdlError, match=r"the seeds of sort 0 have the shapes \(2, 3\), \(1,\): .* one for each tree"):
         unfold(coalgs, ((h, depth[:1]), stmts), NODES)
-    words = r"`seeds` has an array of shape \(2, 3\), and the forest 1 trees of sort 0"
+    words = r"`seeds` has an array of shape \(2, 3\), and the forest 1 tree of sort 0"
     with pytest.raises(CarrierMismatch, match=words):
         follow(coalgs, pack(BLOCKS, [Lit(1.0)]), ((h, depth), stmts))
-    with pytest.raises(CarrierMismatch, match=r"`seeds` has an array of shape \(2,\), and the forest 1 trees: give"):
+    with pytest.raises(CarrierMismatch, match=r"`seeds` has an array of shape \(2,\), and the forest 1 tree: give"):
         follow(lambda s: Leaf(s), pack(TreeF[float, Any], [Leaf(1.0)]), jnp.zeros(2))
 
 

@@ -241,7 +241,7 @@ def test_values_unlike_the_roots_are_refused():
         inherit(wider, forest, jnp.zeros(3))
     with pytest.raises(CarrierMismatch, match=r"`at_root` has an array of shape \(2,\), and the forest 3 trees"):
         inherit(wider, forest, jnp.zeros(2))
-    with pytest.raises(SignatureError, match="the forest has 1 sorts, and there are 2 steps"):
+    with pytest.raises(SignatureError, match="the forest has 1 sort, and there are 2 steps"):
         inherit((wider, wider), forest, (jnp.zeros(3),))
 
 

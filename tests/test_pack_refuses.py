@@ -90,7 +90,7 @@ def test_a_foreign_subtree_is_found_with_the_way_to_it():
 
 
 def test_a_value_that_is_no_tree_is_found_at_the_root():
-    with pytest.raises(ForeignLayer, match=r"a `int` stands where a constructor .*Leaf, Fork.* in tree 0, at the root"):
+    with pytest.raises(ForeignLayer, match=r"an `int` stands where a constructor .*Leaf, Fork.* tree 0, at the root"):
         pack(TreeF, [3])
 
 
@@ -124,7 +124,7 @@ def test_a_traced_payload_is_refused():
 def test_a_cyclic_value_is_refused():
     tree = Fork(Leaf(1.0), Leaf(2.0))
     object.__setattr__(tree, "right", tree)
-    with pytest.raises(TreeTooLarge, match=r"tree 1 is cyclic: a `Fork` is inside itself, 1 nodes below the root"):
+    with pytest.raises(TreeTooLarge, match=r"tree 1 is cyclic: a `Fork` is inside itself, 1 node below the root"):
         pack(TreeF, [Leaf(0.0), tree], max_nodes=1_000)
 
 
@@ -190,7 +190,7 @@ def test_a_tree_that_a_corpus_does_not_have_is_refused(which):
 
 @pytest.mark.parametrize("which", [np.array(x) for x in ([True, False], [0.0, 1.0], 1, [[0], [1]])], ids=str)
 def test_a_corpus_is_indexed_by_a_list_of_numbers(which):
-    with pytest.raises(IndexError, match=r"indexed by a list of numbers of trees, and got `\w+` of shape"):
+    with pytest.raises(IndexError, match=r"indexed by a slice or a list of numbers of trees, and got `\w+` of shape"):
         Corpus(TreeF, [Leaf(1.0), Leaf(2.0)])[which]
 
 
@@ -204,15 +204,22 @@ plainly = inspect.unwrap(pack)
     [
         (
             (TreeF, Leaf(1.0)),
-            r"takes a list of trees, and was given one tree, a `Leaf`: write `pack\(signature, \[tree\]\)`",
+            r"takes a list of trees, and was given one tree, a `Leaf`: write `(pack|Corpus)\(signature, \[tree\]\)`",
         ),
         (
             (Leaf(1.0), TreeF),
-            r"`pack` takes the signature first, and was given a `Leaf`: write `pack\(signature, trees\)`",
+            r"` takes the signature first, and was given a tree of `Tree`: write `(pack|Corpus)\(signature, trees\)`",
         ),
-        (([TreeF], [Leaf(1.0)]), r"is no constructor: each summand of a signature"),
-        ((TreeF, 3), r"`pack` takes a list of trees, and was given a `int`: write"),
-        ((TreeF, None), r"`pack` takes a list of trees, and was given a `NoneType`"),
+        (
+            ([TreeF], [Leaf(1.0)]),
+            r"takes the signatures of a family in a tuple, and was given a `list`: write `.*\(\(",
+        ),
+        (
+            ([Leaf(1.0)] * 99, TreeF),
+            r"takes the signature first, and was given a `list` of trees: write `.*\(sig",
+        ),
+        ((TreeF, 3), r"`(pack|Corpus)` takes a list of trees, and was given an `int`: write"),
+        ((TreeF, None), r"`(pack|Corpus)` takes a list of trees, and was given a `NoneType`"),
         ((TreeF, Many([Leaf(1.0)])), r"takes a list of trees, and was given a `Many`|a `Many` is not a sequence"),
         (
             (TreeF, pack(TreeF, [])),

@@ -290,8 +290,8 @@ REFUSED = [
     (Module, [Module(np.zeros(2), 1, "x")], r"`Made.field.free` holds a `str`, and .*: number the values"),
     (float, [(1.0, 2.0)], r"`Made.field` is annotated `float`, and there is an `Made.field\[0\]`: annotate"),
     (tuple[int, int], [(1, 2, 3)], r"`Made.field` is annotated `tuple.*, and there is an `Made.field\[2\]`"),
-    (Any, [np.array(["a"])], r"holds a `ndarray` of type `<U1`, and a packed payload is a number or an array"),
-    (Any, [np.array([None])], r"holds a `ndarray` of type `object`"),
+    (Any, [np.array(["a"])], r"holds an? `ndarray` of type `<U1`, and a packed payload is a number or an array"),
+    (Any, [np.array([None])], r"holds an? `ndarray` of type `object`"),
     (Any, [np.datetime64("2024-01-01")], r"holds a `datetime64` of type"),
     (Any, [jax.random.key(0)], r"holds a random key: give `jax.random.key_data` of it"),
 ]  # fmt: skip

@@ -193,7 +193,7 @@ def test_two_sorts_grow_from_two_coalgebras():
 
 def test_sorts_in_the_wrong_order_are_refused_by_name():
     stmt, _ = cata(of_stmt, of_expr)
-    expected = r"a `Expr` \(`Num`\) stands at a place of sort 0, which is `Stmt`"
+    expected = r"an `Expr` \(`Num`\) stands at a place of sort 0, which is `Stmt`"
     with pytest.raises(TypeError, match=expected):
         stmt(Return(Num(1)))
     with pytest.raises(SignatureError, match=expected):
@@ -266,7 +266,7 @@ def test_a_foreign_subtree_is_refused(read):
 
 
 def test_a_coalgebra_that_gives_no_layer_is_refused():
-    with pytest.raises(ForeignLayer, match="a coalgebra gave a `int`, which is no layer"):
+    with pytest.raises(ForeignLayer, match="a coalgebra gave an `int`, which is no layer"):
         ana(lambda n: n)(3)
 
 

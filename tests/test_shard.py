@@ -85,7 +85,7 @@ def forest(*sizes: int) -> cdl.Forest:
 
 
 def test_parts_that_are_not_one_for_each_device_are_refused():
-    with pytest.raises(cdl.CdlError, match=r"1 devices of this process along `data`, and 2 parts.*`balance\("):
+    with pytest.raises(cdl.CdlError, match=r"1 device of this process along `data`, and 2 parts.*`balance\("):
         cdl.shard([forest(3), forest(3)], mesh())
 
 

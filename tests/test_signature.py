@@ -15,6 +15,7 @@ from cdl import (
     Base,
     CdlError,
     Cons,
+    Fix,
     fmap,
     ForeignLayer,
     Fork,
@@ -324,6 +325,37 @@ def test_a_many_of_anything_but_a_place_is_refused():
         reads(Many[tuple[X, X]])
 
 
+Z = TypeVar("Z")
+
+
+NO_PLACES = [Expr, Fix[Expr], Fix, Base, Base[Expr, Any], Neg, Neg[Any], Z, Many, Many[Expr], Many[int]]
+PAYLOADS = [Any, List, Base[List, Any], Leaf, tuple[int, ...], Callable[[int], str]]
+
+
+@pytest.mark.parametrize(
+    "annotation", [*NO_PLACES, tuple[Expr, ...], Union[Expr, None], Callable[[int], Expr]], ids=str
+)
+def test_a_child_that_is_not_annotated_as_a_place_is_not_taken_for_a_payload(annotation):
+    words = r"`Made.field: .*` is not a recursive place.* For a child write `X`, `Many\[X\]` or `tuple\[X, ...\]`"
+    with pytest.raises(SignatureError, match=words):
+        reads(annotation)
+
+
+def test_a_constructor_without_places_says_what_to_extend():
+    class Odd(Base[Expr, Never]):
+        arg: Expr
+
+    with pytest.raises(SignatureError, match=r"`Odd.arg: Expr` is .*, and let `Odd` extend `Base\[T, X\]`"):
+        functor(Odd)
+
+
+@pytest.mark.parametrize(
+    "annotation", [Any, List, Base[List, Any], Leaf, tuple[int, ...], Callable[[int], str]], ids=str
+)
+def test_trees_of_another_type_may_be_payloads(annotation):
+    assert reads(annotation).summands[0].factors == (Const(annotation),)
+
+
 def test_constructors_of_two_functors_are_refused():
     with pytest.raises(SignatureError, match="`Neg` is a constructor of `Expr` and `Cons` of `List`"):
         functor(Union[Neg[X], Cons[int, X]])
@@ -350,7 +382,7 @@ def test_the_wrong_number_of_fields_is_refused():
 
 
 def test_what_is_no_layer_is_refused():
-    with pytest.raises(ForeignLayer, match="`3` is no layer: it is a `int`, not an instance of `Base`"):
+    with pytest.raises(ForeignLayer, match="`3` is no layer: it is an `int`, not an instance of `Base`"):
         holes(3)
     with pytest.raises(ForeignLayer, match="`Leaf\\(1\\)` is no value of `1 \\+ A × X`"):
         fmap_term(functor(ListF), str, Leaf(1))

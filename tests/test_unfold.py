@@ -179,6 +179,17 @@ def test_a_tree_that_is_cut_is_told_and_not_passed_off_as_whole():
         raise two.failure()
 
 
+def test_a_tree_that_is_cut_by_the_total_is_told_so():
+    grown = unfold(fork, jnp.array([3.0, 3.0, 3.0]), 20, total=12, lanes=2)
+    count, waiting = grown.count.tolist(), grown.waiting.tolist()
+    assert sum(waiting) > 0
+    assert all(w == 0 or n < 20 for n, w in zip(count, waiting, strict=True))
+    with pytest.raises(TreeTooLarge, match=r"not finished within the `total`: .* Unfold with a larger `total`"):
+        grown.trees()
+    with pytest.raises(TreeTooLarge, match=r"the tree is not finished within the `total`: .* a larger `total`"):
+        raise grown.results()[waiting.index(max(waiting))].failure()
+
+
 def test_the_seeds_that_wait_are_counted_even_where_there_was_no_room_for_them():
     def many(seed: jax.Array) -> Any:
         return choose(jnp.stack([seed, -seed]), Node(seed, Many([seed] * 9)), Node(seed, Many()))

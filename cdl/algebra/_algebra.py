@@ -20,11 +20,12 @@ from typing import Any, Generic, get_args, get_origin, TypeVar
 import equinox as eqx
 import typing_extensions
 
-from .._errors import CarrierMismatch, ForeignLayer, SignatureError
+from .._errors import CarrierMismatch, CdlError, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
 from ..functor._base import anew
 from ..functor._described import described
 from ..functor._read import cached, cached_weakly, signature_name, tag, tag_name
+from ..functor._words import an
 
 
 T = TypeVar("T")
@@ -77,9 +78,16 @@ def product(
 def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     """The algebra at a layer, with a key where one is given and wanted; never `None` by oversight.
 
-    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor.
+    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor; `CdlError`
+    where a Python number is divided by zero.
     """
-    value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
+    try:
+        value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
+    except ZeroDivisionError as error:
+        raise CdlError(
+            f"`{name_of(alg)}` divides by zero at `{type(layer).__name__}`, where an array would have infinity or NaN: "
+            "divide by what is never 0. `mean(zero)` is the mean of a `Many`, and `zero` where it has no child."
+        ) from error
     if value is None:
         raise CarrierMismatch(
             f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "
@@ -117,7 +125,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
     """
     if sort >= len(readers):
         raise SignatureError(
-            f"a place of sort {sort} has a `{type(tree).__name__}`, and the number of algebras is {len(readers)}: give "
+            f"a place of sort {sort} has {an(type(tree).__name__)}, and the number of algebras is {len(readers)}: give "
             "one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
         )
     wanted = readers[sort]
@@ -131,7 +139,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
     others = [r for i, r in enumerate(readers) if i != sort and r and type(tree) in r]
     if others and wanted:
         raise SignatureError(
-            f"a `{tag_name(tag(type(tree)))}` (`{type(tree).__name__}`) stands at a place of sort {sort}, which is "
+            f"{an(tag_name(tag(type(tree))))} (`{type(tree).__name__}`) stands at a place of sort {sort}, which is "
             f"`{signature_name(wanted)}`: give the sorts in the order of the tuple in `Base[T, tuple[…]]`."
         )
     raise ForeignLayer(foreign(type(tree), wanted))

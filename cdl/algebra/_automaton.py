@@ -21,6 +21,8 @@ from jax.core import Tracer
 
 from .._errors import CdlError, TreeTooLarge
 from ..functor import MealyF, MooreF
+from ..functor._usage import with_usage
+from ..functor._words import short
 from ._compose import layer_of
 from ._in_range import in_range
 
@@ -87,6 +89,7 @@ class Automaton(eqx.Module):
         return f"Automaton({kind}, {self.states} states, {self.letters} letters, start {self.start})"
 
 
+@with_usage
 def tabulate(
     machine: Callable[[Any], Any], start: Hashable, letters: Sequence[Any], *, max_states: int = 10_000
 ) -> tuple[Automaton, list[Any]]:
@@ -113,8 +116,8 @@ def tabulate(
             if _known(s) not in found:
                 if len(found) == max_states:
                     raise TreeTooLarge(
-                        f"more than {max_states:,} states are reached from {start!r}; the last is {s!r}. Give a "
-                        "machine with fewer, or a larger `max_states`."
+                        f"more than {max_states:,} states are reached from {short(start)}; the last is {short(s)}. "
+                        "Give a machine with fewer, or a larger `max_states`."
                     )
                 found[_known(s)] = len(order)
                 order.append(s)
@@ -151,11 +154,13 @@ def _unchanged(outputs: list[Any]) -> np.ndarray:
     """
     several = [output for output in outputs if np.shape(output)]
     if several:
-        raise CdlError(f"an automaton answers with one number or string, and this machine with {several[0]!r}.")
+        raise CdlError(f"an automaton answers with one number or string, and this machine with {short(several[0])}.")
     table = np.array(outputs)
     for given, kept in zip(outputs, table.tolist(), strict=True):
         if not _equal(given, kept):
-            raise CdlError(f"the output {given!r} is {kept!r} in a table with the others: give all outputs one type.")
+            raise CdlError(
+                f"the output {short(given)} is {short(kept)} in a table with the others: give all outputs one type."
+            )
     return table
 
 

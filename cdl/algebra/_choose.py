@@ -13,6 +13,7 @@ from .._errors import ForeignLayer, PayloadMismatch, SignatureError
 from ..functor import Base
 from ..functor._described import described
 from ..functor._read import tag, tag_name
+from ..functor._words import an
 from ._unfolds import Choice
 
 
@@ -82,6 +83,6 @@ def _expect_layers(layers: tuple[Any, ...]) -> None:
     if len(tags) > 1:
         (t, a), (u, b), *_ = tags.items()
         raise SignatureError(
-            f"`choose` was given a `{a.__name__}` of `{tag_name(t)}` and a `{b.__name__}` of `{tag_name(u)}`: a "
+            f"`choose` was given {an(a.__name__)} of `{tag_name(t)}` and {an(b.__name__)} of `{tag_name(u)}`: a "
             "coalgebra gives layers of one signature. Write a coalgebra for each."
         )

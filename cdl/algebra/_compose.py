@@ -23,6 +23,7 @@ import jax
 
 from .._errors import CdlError, ForeignLayer
 from ..functor import Base, Mealy, MealyF, Moore, MooreF
+from ..functor._words import an
 from ._algebra import name_of, wants_key
 
 
@@ -163,7 +164,7 @@ class Parallel(eqx.Module):
             case MealyF(), MealyF():
                 return MealyF(step)
             case _:
-                kinds = [f"`{name_of(m)}` gives a `{type(x).__name__}`" for m, x in self._each(first, second)]
+                kinds = [f"`{name_of(m)}` gives {an(type(x).__name__)}" for m, x in self._each(first, second)]
                 raise CdlError(
                     f"{' and '.join(kinds)}: the one answers each input, the other also before any. Give `parallel` "
                     "two of a kind, the Moore machine by `as_mealy`."
@@ -197,7 +198,7 @@ class LoopThrough(eqx.Module):
         if not isinstance(layer, MealyF) or not isinstance(loop, MooreF):
             raise CdlError(
                 "`feedback(f, g)` loops a Mealy machine `f` through a Moore machine `g`, and "
-                f"`{name_of(self.machine)}` gives a `{type(layer).__name__}`, `{name_of(self.through)}` a "
+                f"`{name_of(self.machine)}` gives {an(type(layer).__name__)}, `{name_of(self.through)}` a "
                 f"`{type(loop).__name__}`. A Moore machine loops by itself, `feedback(f)`; a loop through a Mealy "
                 "machine may have no value."
             )
@@ -233,7 +234,7 @@ def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> An
         layer = machine(state)
     if not isinstance(layer, MealyF | MooreF):
         raise ForeignLayer(
-            f"`{name_of(machine)}` gives a `{type(layer).__name__}`, which is no layer of a machine: return "
+            f"`{name_of(machine)}` gives {an(type(layer).__name__)}, which is no layer of a machine: return "
             "`MealyF(step)` or `MooreF(out, step)`."
         )
     return layer

@@ -1,8 +1,10 @@
-"""Algebras and coalgebras at the front door: what is not one is refused before anything runs."""
+"""Algebras, coalgebras and keys at the front door: what is not one is refused before anything runs."""
 
 from typing import Any
 
 import equinox as eqx
+import jax
+import jax.numpy as jnp
 
 from .._errors import CdlError
 from ..functor import Base
@@ -31,6 +33,16 @@ def expect_steps(of: str, steps: tuple[Any, ...]) -> None:
     """**Raises:** `CdlError` where one is not a step, from what a node inherits, and its layer, to a layer."""
     for step in steps:
         _expect(of, "a step", "gives the children's layer for `(value, layer)`", step, "in a tuple")
+
+
+def expect_key(key: Any) -> None:
+    """**Raises:** `CdlError` where something else than a key is given as one."""
+    if key is None:
+        return
+    typed = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+    raw = hasattr(key, "dtype") and key.dtype == jnp.uint32 and jnp.ndim(key) == 1
+    if not (typed and jnp.ndim(key) == 0) and not raw:
+        raise CdlError(f"`key` is {described(key)}, and a key comes from JAX: write `key=jax.random.key(0)`.")
 
 
 def _expect(of: str, what: str, does: str, given: Any, several: str) -> None:

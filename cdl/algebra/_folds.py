@@ -25,7 +25,7 @@ from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
 from ..functor._usage import with_usage
 from ._algebra import Algebra, apply, expect, reads
-from ._expect import expect_algebras
+from ._expect import expect_algebras, expect_key
 
 
 T = TypeVar("T")
@@ -61,6 +61,7 @@ def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     nothing, `TreeTooLarge` for a cyclic value.
     """
     algs = (alg, *more)
+    expect_key(key)
     up: Any = lambda frame, go: apply(algs[frame.sort], frame.filled(go), _key(key, frame))
     solved = _over_trees("cata", algs, up)
     return solved(0) if len(algs) == 1 else tuple(map(solved, range(len(algs))))
@@ -128,8 +129,10 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
     return lambda tree: solved((0, tree))
 
 
+@with_usage
 def decorate(alg: Algebra[Base[T, A], A], /, *, key: PRNGKeyArray | None = None) -> Callable[[Fix[T]], Cofree[T, A]]:
     """The value at every node, as a tree of them: `cata` with nothing thrown away."""
+    expect_key(key)
 
     def up(frame: Frame, go: Any) -> Any:
         layer = frame.filled(go)

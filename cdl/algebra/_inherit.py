@@ -17,6 +17,7 @@ from ..functor import Base, Cofree, Fix, holes
 from ..functor._fmap import fill
 from ..functor._recursion import Frame, recursion
 from ..functor._usage import with_usage
+from ..functor._words import an
 from ._expect import expect_steps
 
 
@@ -73,7 +74,7 @@ def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
     if type(found) is not type(layer):
         name = getattr(step, "__name__", type(step).__name__)
         raise CarrierMismatch(
-            f"at `{type(layer).__name__}`, `{name}` gives a `{type(found).__name__}`: return the same constructor, "
+            f"at `{type(layer).__name__}`, `{name}` gives {an(type(found).__name__)}: return the same constructor, "
             "with what each child inherits in its place."
         )
     return found

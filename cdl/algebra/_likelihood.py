@@ -23,6 +23,7 @@ from ..functor._base import anew
 from ..functor._fmap import sorted_holes
 from ..functor._read import layout, sorts, tag, tag_name
 from ..functor._usage import with_usage
+from ..functor._words import an, number_of
 from ..functor.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 from ._algebra import name_of
 from ._expect import expect_coalgebras
@@ -92,7 +93,7 @@ def of_sorts(coalg: Any, seeds: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     if not isinstance(coalg, tuple):
         return (coalg,), (seeds,)
     if not isinstance(seeds, tuple) or len(seeds) != len(coalg):
-        given = f"{len(seeds)} seeds" if isinstance(seeds, tuple) else f"a `{type(seeds).__name__}` of seeds"
+        given = number_of("seed", len(seeds)) if isinstance(seeds, tuple) else f"{an(type(seeds).__name__)} of seeds"
         raise SignatureError(
             f"there are {len(coalg)} coalgebras, and {given}: give seeds for each sort, in a tuple, in the same order."
         )
@@ -115,9 +116,9 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
     own, tags = tag(type(node)), [tag(type(layer)) for layer in layers]
     if own not in tags and None not in (own, *tags):
         raise SignatureError(
-            f"`{name_of(coalg)}` gives layers of `{tag_name(tags[0])}`, and the node is a `{type(node).__name__}` of "
-            f"`{tag_name(own)}`: give a coalgebra for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
-            f"{anew([type(node)], map(type, layers))}"
+            f"`{name_of(coalg)}` gives layers of `{tag_name(tags[0])}`, and the node is {an(type(node).__name__)} of "
+            f"`{tag_name(own)}`: give a coalgebra for each sort, in the order of the tuple in `Base[T, "
+            f"tuple[…]]`.{anew([type(node)], map(type, layers))}"
         )
     same = [i for i, layer in enumerate(layers) if type(layer) is type(node) and _alike(layer, node)]
     name, kind = name_of(coalg), type(node).__name__

@@ -22,9 +22,10 @@ from .._errors import CdlError, ForeignLayer, SignatureError
 from ..functor import Base, Fix, Fix1of2, Fix2of2, Free, Pure
 from ..functor._recursion import Done, recursion
 from ..functor._usage import with_usage
+from ..functor._words import an
 from ._algebra import wants_key
 from ._either import Either, Left
-from ._expect import expect_coalgebras
+from ._expect import expect_coalgebras, expect_key
 
 
 T = TypeVar("T")
@@ -69,6 +70,7 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     """
     coalgs = (coalg, *more)
     expect_coalgebras("ana", coalgs, several="as in `ana(a, b)`")
+    expect_key(key)
     entered = _Numbering()
 
     def down(sort: int, seed: Any) -> Any:
@@ -112,8 +114,8 @@ def expect_layer(layer: Any) -> Any:
     layer = chosen(layer, None)
     if not isinstance(layer, Base):
         raise ForeignLayer(
-            f"a coalgebra gave a `{type(layer).__name__}`, which is no layer: return a constructor's instance "
-            "with seeds at its places."
+            f"a coalgebra gave {an(type(layer).__name__)}, which is no layer: return a constructor's instance with "
+            "seeds at its places."
         )
     return layer
 

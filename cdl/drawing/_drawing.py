@@ -9,6 +9,8 @@ from .._errors import CdlError, SignatureError
 from ..algebra import Algebra, Automaton
 from ..functor import Base, constructors, functor
 from ..functor._read import signature_name
+from ..functor._usage import with_usage
+from ..functor._words import short
 from ..functor.poly import Sum
 from ..optic import Learner, Lens, Optic, ParaOptic
 from ..parametric import Para
@@ -65,6 +67,7 @@ class Drawing:
         return self.svg
 
 
+@with_usage
 def draw(x: Any, at: Any = None, /) -> Drawing:
     """The diagram of something.
 
@@ -117,8 +120,8 @@ def _diagram(x: Any, at: Any) -> Diagram:
         kinds = tuple(f.constructors if isinstance(f, Sum) else constructors(f) for f in each)
     except SignatureError:
         raise CdlError(
-            f"`{x!r}` cannot be drawn: it is no `Para`, optic, signature, tree, algebra or machine. A machine whose "
-            "annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
+            f"`{short(x)}` cannot be drawn: it is no `Para`, optic, signature, tree, algebra or machine. A machine "
+            "whose annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
         ) from None
     functors = tuple(f if isinstance(f, Sum) else functor(f) for f in each)
     return signature_diagram(kinds, list(map(signature_name, kinds)), equations(formulas(functors)))

@@ -40,8 +40,8 @@ def kinds_of(algs: tuple[Any, ...], signature: Any = None) -> Kinds:
     signatures = signature if isinstance(signature, tuple) else (signature,) * len(algs)
     if len(signatures) != len(algs):
         raise SignatureError(
-            f"there are {len(algs)} algebras, and {len(signatures)} signatures: give one for each sort, in a tuple, in "
-            "the same order."
+            f"the number of algebras is {len(algs)}, and that of signatures {len(signatures)}: give one for each sort, "
+            "in a tuple, in the same order."
         )
     return tuple(_read(alg, given) for alg, given in zip(algs, signatures, strict=True))
 

@@ -20,6 +20,7 @@ from .._errors import CdlError, first_line
 from ..algebra import cata
 from ..drawing._trees import legend, power
 from ..functor import Cons, fmap, Lin, Nil, Snoc
+from ..functor._words import number_of
 from ..parametric import Para, unroll
 from ..parametric._family import family
 from ..parametric._uses import parts
@@ -109,7 +110,7 @@ def _of_fold(algs: Algs, sorts: Sorts, forest: Forest, trees: Any, values: Any, 
     """That the compiled forms give what the definition does."""
     folded: Any = fold(algs, forest)
     rows = sorts.rows(trees, lambda sort, i: jax.tree.map(lambda x: x[i], folded[sort]))
-    found = [law(f"fold α = cata α, on {len(trees)} trees", rows, _arrays(values), allowed)]
+    found = [law(f"fold α = cata α, on {number_of('tree', len(trees))}", rows, _arrays(values), allowed)]
     words = _as_lists(trees)
     if words is not None:
         read_as = fold(algs[0], words)
@@ -157,7 +158,7 @@ def _execution(algs: Algs, sorts: Sorts, forest: Forest | str, trees: int) -> tu
     lines = [
         f"`fold`: {trees} trees, {forest.size} nodes in {forest.depth} levels, {forest.fill:.0%} of the rows in use",
         f"bucket of {forest.bucket}",
-        f"{len(programs)} programs for {len(variants)} forms of layer:",
+        f"{number_of('program', len(programs))} for {number_of('form', len(variants))} of layer:",
         *cut(["  " + ", ".join(str(variants[i]) for i in program.members) for program in programs]),
     ]
     if set(sorts.kinds[0]) in ({Nil, Cons}, {Lin, Snoc}):

@@ -23,6 +23,7 @@ from ..algebra import ana, likelihood
 from ..algebra._algebra import wants_key
 from ..algebra._unfolds import Choice
 from ..drawing._trees import power
+from ..functor._words import number_of
 from ..optic._reverse import numbers
 from ..run import follow, Lists, pack, unfold
 from ._measure import gradient, law, shapes
@@ -57,7 +58,7 @@ def explain_coalgebra(
     checks, untold = [], tuple[str, ...]()
     if grown:
         defined = [_bounded(coalgs, sort, seeds[sort], jax.random.fold_in(key, i)) for sort, i, _, _ in grown]
-        checks.append(law(f"unfold γ = ana γ, on {len(every)} trees that ended", every, defined, allowed))
+        checks.append(law(f"unfold γ = ana γ, on {number_of('tree', len(every))} that ended", every, defined, allowed))
     try:
         checks += _of_likelihood(coalgs, sorts, seeds, grown, allowed)
         checks += _of_follow(coalgs, sorts, seeds, list(trees or every), allowed)
@@ -130,7 +131,9 @@ def _of_follow(coalgs: Coalgs, sorts: Sorts, seeds: Seeds, trees: list[Any], all
         return follow(coalg, forest, own)
 
     defined: Callable[[Any], Any] = lambda c: jnp.stack([_likelihood(c, sorts, seeds, t) for t in trees])
-    found = [law(f"follow γ = likelihood γ, on {len(trees)} trees", compiled(coalgs), defined(coalgs), allowed)]
+    found = [
+        law(f"follow γ = likelihood γ, on {number_of('tree', len(trees))}", compiled(coalgs), defined(coalgs), allowed)
+    ]
     if numbers(coalgs):
         fast, slow = gradient(lambda c: compiled(c).sum(), coalgs), gradient(lambda c: defined(c).sum(), coalgs)
         found.append(law("∇ (follow γ) = ∇ (likelihood γ)", fast, slow, allowed))

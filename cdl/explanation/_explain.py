@@ -10,6 +10,7 @@ from ..algebra import Algebra, Automaton
 from ..algebra._likelihood import of_sorts
 from ..drawing._kinds import grown_kinds, kinds_of, machine_kind
 from ..functor import StreamF
+from ..functor._usage import with_usage
 from ..parametric import Para
 from ._algebra import explain_algebra
 from ._coalgebra import explain_coalgebra
@@ -20,6 +21,7 @@ from ._samples import samples as some
 from ._sorts import Sorts
 
 
+@with_usage
 def explain(
     arch: Any,
     samples: Any = None,

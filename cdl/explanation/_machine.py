@@ -21,6 +21,7 @@ from ..drawing._strings import space
 from ..drawing._term import name
 from ..drawing._trees import power
 from ..functor import functor, MealyF, MooreF, respond, StreamF, take
+from ..functor._words import number_of
 from ..optic._reverse import numbers
 from ..parametric import Para
 from ..parametric._uses import used_by
@@ -66,7 +67,9 @@ def _of_run(machine: Any, state: Any, word: Any, inputs: list[Any], allowed: flo
     outputs, _ = run(machine, state, word)
     defined = respond(ana(machine)(state), inputs)
     moore = len(defined) > len(inputs)
-    found = [law(f"run γ s = respond (ana γ s), on {len(inputs)} inputs", _rows(outputs), defined, allowed)]
+    found = [
+        law(f"run γ s = respond (ana γ s), on {number_of('input', len(inputs))}", _rows(outputs), defined, allowed)
+    ]
     stepper, answers = start(machine, state), []
     answers += [stepper.out] if moore else []
     for given in inputs:
@@ -123,7 +126,7 @@ def _tying(machine: Any, kind: type[Any], state: Any, inputs: list[Any]) -> tupl
     for part, i in (("the output", 0), ("the next state", 1)):
         used = used_by(lambda params: _step(para.fn(params, state), inputs[0])[i], para.params)  # noqa: B023
         lines.append(f"{part}: {', '.join(names[j] for j in sorted(used)) or 'no weight'}")
-    return (f"over {len(inputs)} steps, Δ : P → {power(len(inputs) + (kind is MooreF))}", *lines)
+    return (f"over {number_of('step', len(inputs))}, Δ : P → {power(len(inputs) + (kind is MooreF))}", *lines)
 
 
 def _execution(machine: Any, kind: type[Any], state: Any, word: Any, n: int) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from typing_extensions import TypeAliasType
 
 from .._errors import SignatureError
 from . import _values
+from ._words import short
 
 
 T = TypeVar("T")  # a tag: the name of a functor
@@ -161,8 +162,8 @@ def _refuse_unannotated(cls: type[Any]) -> None:
         plain = not (callable(value) or hasattr(value, "__get__"))
         if plain and not name.startswith("_") and name not in annotated:
             raise SignatureError(
-                f"`{cls.__name__}.{name} = {value!r}` has no annotation, so it is no field of the layer. "
-                f"Write `{name}: X` for a recursive place, or `{name}: <type>` for a payload."
+                f"`{cls.__name__}.{name} = {short(value)}` has no annotation, so it is no field of the layer. Write "
+                f"`{name}: X` for a recursive place, or `{name}: <type>` for a payload."
             )
 
 

@@ -20,6 +20,7 @@ from .._errors import SignatureError
 from ._base import rebuild
 from ._many import Many
 from ._read import functor
+from ._usage import with_usage
 from .poly import Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, name, Poly, Product, Record, Sum
 
 
@@ -48,6 +49,7 @@ class Graph:
         return "{" + ", ".join(f"{', '.join(map(repr, x))} ↦ {y!r}" for x, y in self.pairs) + "}"
 
 
+@with_usage
 def initial_chain(
     signature: Any, steps: int, constants: Constants | None = None, *, listed: int = 64
 ) -> list[Approximant]:
@@ -61,6 +63,7 @@ def initial_chain(
     return _chain(_term(signature), (), steps, constants or {}, listed)
 
 
+@with_usage
 def final_chain(
     signature: Any, steps: int, constants: Constants | None = None, *, listed: int = 64
 ) -> list[Approximant]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ._base import Base
 from ._read import tag, tag_name
+from ._words import an, short
 
 
 def described(given: Any) -> str:
@@ -19,12 +20,13 @@ def described(given: Any) -> str:
         return f"a tree of `{tag_name(tag(kind))}`"
     if isinstance(given, list | tuple) and given:
         first = given[0]
-        held = "trees" if isinstance(first, Base) else f"`{type(first).__name__}`"
-        return f"a `{kind.__name__}` of {held}"
+        held = "trees" if isinstance(first, Base) else "arrays" if isinstance(first, jax.Array) else None
+        held = held or f"`{type(first).__name__}`"
+        return f"{an(kind.__name__)} of {held}"
     if isinstance(given, jax.Array | np.ndarray):
         return f"an array of shape {tuple(given.shape)}"
     if inspect.isroutine(given):
         return f"the function `{given.__name__}`"
     if given is None or isinstance(given, str | bool | int | float | complex):
-        return f"`{given!r}`"
-    return f"{'an' if kind.__name__[0] in 'AEIOU' else 'a'} `{kind.__name__}`"
+        return f"`{short(given)}`"
+    return an(kind.__name__)

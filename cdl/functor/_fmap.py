@@ -18,6 +18,7 @@ from ._base import Base, rebuild, T
 from ._many import Many
 from ._read import cached, layout
 from ._values import getter
+from ._words import an, short
 from .poly import Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum, walk
 
 
@@ -80,7 +81,7 @@ def fill(layer: Any, values: Iterable[Any], later: Any = ()) -> Any:
 def _kind(layer: Any) -> type[Any]:
     if not isinstance(layer, Base):
         raise ForeignLayer(
-            f"`{_short(layer)}` is no layer: it is a `{type(layer).__name__}`, not an instance of `Base`."
+            f"`{short(layer)}` is no layer: it is {an(type(layer).__name__)}, not an instance of `Base`."
         )
     return type(layer)
 
@@ -170,7 +171,7 @@ def _refill(term: Poly, value: Any, new: Iterator[Any], later: Any) -> Any:
 def _many(value: Any) -> Many[Any]:
     if not isinstance(value, Many):
         raise ForeignLayer(
-            f"`{_short(value)}` is a `{type(value).__name__}` where a `Many` belongs: write `Many([…])`, or annotate "
+            f"`{short(value)}` is {an(type(value).__name__)} where a `Many` belongs: write `Many([…])`, or annotate "
             "the field `tuple[X, ...]`."
         )
     return value
@@ -182,14 +183,9 @@ def _summand(term: Sum, value: Any) -> tuple[Poly, Any]:
     for summand in term.summands:
         if isinstance(summand, Record) and type(value) is summand.constructor:
             return summand, value
-    raise ForeignLayer(f"`{_short(value)}` is no value of `{term}`.")
+    raise ForeignLayer(f"`{short(value)}` is no value of `{term}`.")
 
 
 def is_lazy(kind: type[Any]) -> bool:
     """Whether a constructor has a function in it."""
     return any(isinstance(t, Exp) for t in walk(layout(kind)))
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) < 60 else text[:57] + "…"

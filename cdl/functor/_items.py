@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 
 from .._errors import CarrierMismatch
+from ._usage import takes
 
 
 class Items:
@@ -56,6 +57,29 @@ class Items:
         return value
 
 
+def of_lists(algebra: Any) -> Callable[[Any], Any]:
+    """What reads the layers of a list. **Raises:** `CarrierMismatch` for what does not read `Nil()` and `Cons(x, "
+    "y)`."""
+    name = str(getattr(getattr(algebra, "fn", algebra), "__name__", type(algebra).__name__))
+
+    def read(layer: Any) -> Any:
+        try:
+            value = algebra(layer)
+        except TypeError:
+            if callable(algebra) and takes(algebra, layer):
+                raise  # the call fits, and something inside it did not
+            value = None
+        if value is None:
+            raise CarrierMismatch(
+                f"`{name}` gives nothing for `{type(layer).__name__}`: `Many.fold` takes an algebra of lists that are "
+                "read from the end, a function of one layer with a case for `Nil()` and one for `Cons(x, rest)`."
+            )
+        return value
+
+    read.__name__ = name
+    return read
+
+
 class _Unset:
     """A `zero` that is not given."""
 
@@ -71,7 +95,8 @@ def for_none(how: str, zero: Any) -> Any:
     if zero is UNSET:
         raise CarrierMismatch(
             f"a `Many` without children is reduced by `{how}`, which was not given a value for no child: write "
-            f"`{how}({'score, ' if how == 'attend' else ''}zero)`."
+            f"`{how}({'score, ' if how == 'attend' else ''}zero)`, with a `zero` of the shape of one child, such as "
+            "`jnp.zeros(8)`."
         )
     return zero
 

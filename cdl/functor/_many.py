@@ -14,13 +14,14 @@ nodes at once and the reduction is one segment operation. `F X = A × Many(X)` i
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, NoReturn, Protocol, TYPE_CHECKING, TypeVar
+from typing import Any, Generic, Never, NoReturn, Protocol, TYPE_CHECKING, TypeVar
 
 import jax
 
 from .._errors import CdlError
-from ._items import Items, UNSET
+from ._items import Items, of_lists, UNSET
 from ._usage import with_usage
+from ._words import short
 
 
 A = TypeVar("A")
@@ -47,7 +48,13 @@ class Many(Generic[A_co]):
     shapes of one (mapped) child. It may be left out where no tree has such a node.
     """
 
-    def __init__(self, items: Iterable[A_co] = (), /) -> None:
+    def __init__(self, items: Iterable[A_co] = (), /, *others: Never) -> None:
+        """**Arguments:** `items`: the children, in a list or another iterable.
+
+        **Raises:** `CdlError` where they are given one by one.
+        """
+        if others or not isinstance(items, Iterable):
+            raise CdlError(f"`Many` takes its children in a list, and was given {short(items)}: write `Many([x, y])`.")
         self.items: tuple[A_co, ...] = tuple(items)
         self._source: Source = Items(self.items)
         self._each: Callable[[Any], Any] = _same
@@ -124,9 +131,13 @@ class Many(Generic[A_co]):
         """Their mean weighted by the softmax of `score`, which gives one number for a child."""
         return self._source.attend(self._each, score, zero)
 
+    @with_usage
     def fold(self: "Many[A]", algebra: Callable[[Any], B]) -> B:
-        """The children folded, from the last, by an algebra of lists."""
-        return self._source.fold(self._each, algebra)
+        """The children folded, from the last, by an algebra of lists.
+
+        **Raises:** `CarrierMismatch` for what is not one: a `Monoid`, say, or an algebra of lists read from the start.
+        """
+        return self._source.fold(self._each, of_lists(algebra))
 
     def __eq__(self, other: object) -> bool:
         from ._values import equal

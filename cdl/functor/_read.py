@@ -24,9 +24,10 @@ from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, Type
 import typing_extensions
 
 from .._errors import SignatureError
-from ._base import anew, Base
+from ._base import anew, Base, Fix
 from ._many import Many
-from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum
+from ._words import an, short
+from .poly import Const, Exp, Id, ListOf, ManyOf, Maybe, name, Poly, Product, Record, Sum
 
 
 K = TypeVar("K")
@@ -70,7 +71,9 @@ def constructors(signature: Any) -> tuple[type[Any], ...]:
     """The constructors of a signature, in the order they were written."""
     found = tuple(dict.fromkeys(_classes(signature)))
     if not found:
-        raise SignatureError(f"`{signature!r}` has no constructors: write a union of classes that extend `Base[T, X]`.")
+        raise SignatureError(
+            f"`{short(signature)}` has no constructors: write a union of classes that extend `Base[T, X]`."
+        )
     return found
 
 
@@ -80,6 +83,8 @@ def layout(constructor: type[Any]) -> Record:
     places = _places(constructor)
     hints = _hints(constructor)
     names = tuple(f.name for f in dataclasses.fields(constructor))
+    for n in names:
+        _expect_payload(hints[n], places, constructor, n)
     return Record(constructor, names, tuple(_term(hints[n], places, f"{constructor.__name__}.{n}") for n in names))
 
 
@@ -138,15 +143,28 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
             yield from _classes(member)
     elif isinstance(kind := origin or signature, type) and issubclass(kind, Base) and kind is not Base:
         yield kind
+    elif isinstance(signature, list | tuple):
+        raise SignatureError(_several(signature))
     elif isinstance(signature, Base):
         raise SignatureError(
-            f"a `{type(signature).__name__}` was given where a signature belongs: a signature is a union of classes, "
+            f"{an(type(signature).__name__)} was given where a signature belongs: a signature is a union of classes, "
             "such as `ExprF`, and not a tree."
         )
     else:
         raise SignatureError(
-            f"`{signature!r}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."
+            f"`{short(signature)}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."
         )
+
+
+def _several(given: list[Any] | tuple[Any, ...]) -> str:
+    """What an error says of several things where one signature belongs."""
+    what = an(type(given).__name__)
+    if any(isinstance(x, Base) for x in given):
+        return f"{what} of trees was given where a signature belongs: the signature, such as `ExprF`, comes first."
+    return (
+        f"{what} was given where one signature belongs. A signature is a union, `Union[A, B]`. For a family of sorts, "
+        "`functor` reads each signature by itself, and the functions of a family take them in a tuple."
+    )
 
 
 def _is_alias(signature: Any) -> bool:
@@ -171,7 +189,7 @@ def _places(constructor: type[Any]) -> dict[Any, Id]:
             places[v] = Id(i, v.__name__)
         elif v is not Never and v is not typing_extensions.Never:
             raise SignatureError(
-                f"`{constructor.__name__}` extends `Base[T, {v!r}]`: the second argument is a type variable, "
+                f"`{constructor.__name__}` extends `Base[T, {short(v)}]`: the second argument is a type variable, "
                 "`Never`, or a tuple of these, one for each sort."
             )
     return places
@@ -227,6 +245,36 @@ def _term(annotation: Any, places: dict[Any, Id], where: str) -> Poly:
         f"`{where}: {_text(annotation)}` cannot be read as a functor. A recursive place is `X`, `X | None`, "
         "`tuple[X, X]`, `tuple[X, ...]`, `Many[X]` or `Callable[[I], X]`."
     )
+
+
+def _expect_payload(annotation: Any, places: dict[Any, Id], constructor: type[Any], field: str) -> None:
+    """**Raises:** `SignatureError` where what is annotated is no recursive place, and was meant to be one: the trees of
+    this very type, a `Many` of no place, a type variable that the class does not have."""
+    if isinstance(annotation, list):
+        for inner in annotation:
+            _expect_payload(inner, places, constructor, field)
+        return
+    origin, args = get_origin(annotation) or annotation, get_args(annotation)
+    other = places and isinstance(annotation, TypeVar) and annotation not in getattr(constructor, "__parameters__", ())
+    bare_many = origin is Many and not _mentions(annotation, places)
+    if other or bare_many or _is_tree_of(tag(constructor), origin, args):
+        letters = " or ".join(f"`{id.letter}`, `Many[{id.letter}]`" for id in places.values()) or "`X`, `Many[X]`"
+        extends = "" if places else f", and let `{constructor.__name__}` extend `Base[T, X]`"
+        raise SignatureError(
+            f"`{constructor.__name__}.{field}: {name(annotation)}` is not a recursive place, so that it would be read "
+            f"as a payload. For a child write {letters} or `tuple[X, ...]`{extends}."
+        )
+    for inner in args:
+        _expect_payload(inner, places, constructor, field)
+
+
+def _is_tree_of(own: Any, origin: Any, args: tuple[Any, ...]) -> bool:
+    """Whether an annotation is that of a tree with this tag, or of a tree of any."""
+    if origin is own and own is not None:
+        return True
+    if not isinstance(origin, type) or not issubclass(origin, Base):
+        return origin is Fix and (not args or get_origin(args[0]) is own or args[0] is own)
+    return not args or (get_origin(args[0]) or args[0]) is own if origin is Base else tag(origin) is own
 
 
 def _mentions(annotation: Any, places: dict[Any, Id]) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from .._errors import TreeTooLarge
 from ._fmap import fill, holes, sorted_holes
 from ._read import sorts
+from ._words import an, number_of
 
 
 MAX_NODES = 10_000_000  # how many nodes a tree may have once its sharing is expanded
@@ -100,8 +101,8 @@ _ZEROS = itertools.repeat(0)
 def _refuse_cycle(path: set[Any], seed: Any, entered: int) -> None:
     if id(seed) in path:
         raise TreeTooLarge(
-            f"the tree is cyclic: a `{type(seed).__name__}` is inside itself, {len(path)} nodes below the root. "
-            "Trees are finite; build an infinite value with `ana` of a functor with a function in it."
+            f"the tree is cyclic: {an(type(seed).__name__)} is inside itself, {number_of('node', len(path))} below the "
+            "root. Trees are finite; build an infinite value with `ana` of a functor with a function in it."
         )
     if entered >= MAX_NODES:
         raise TreeTooLarge(

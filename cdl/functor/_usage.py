@@ -11,6 +11,7 @@ from typing import Any, cast, TypeVar
 import numpy as np
 
 from .._errors import CdlError
+from ._words import short
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -28,7 +29,7 @@ def with_usage(fn: Function) -> Function:
         try:
             return fn(*args, **options)
         except TypeError:
-            if (wrong := _wrong(fn.__qualname__, signature, args, options)) is None:
+            if (wrong := _wrong(fn.__qualname__.removesuffix(".__init__"), signature, args, options)) is None:
                 raise  # the call fits, and something inside it did not
         raise CdlError(wrong)
 
@@ -43,12 +44,31 @@ def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlErro
         number = None
     if number is None:
         raise error(
-            f"`{name}` is {value!r}, and a size is a whole number that is known before the program runs: give an "
+            f"`{name}` is {short(value)}, and a size is a whole number that is known before the program runs: give an "
             f"`int` of at least {least}."
         )
     if number < least:
         raise error(f"`{name}` is {number}: give at least {least}.")
     return number
+
+
+def _several(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ...]) -> str:
+    """What an error says besides, where several functions stand where one, or a tuple of them, belongs."""
+    if len(args) < 2 or not (callable(args[0]) and callable(args[1])):
+        return ""
+    rest = "".join(f", {p.name}" for p in parameters[1:] if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
+    return f" For a family of sorts, give a tuple: `{name}((a, b){rest})`."
+
+
+def takes(fn: Callable[..., Any], *args: Any) -> bool:
+    """Whether a function takes these arguments, as far as it tells."""
+    try:
+        inspect.signature(fn).bind(*args)
+    except ValueError:
+        return True
+    except TypeError:
+        return False
+    return True
 
 
 def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
@@ -63,8 +83,10 @@ def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given
             near = difflib.get_close_matches(unknown[0], named, 1)
             meant = f" Did you mean `{near[0]}`?" if near else ""
             options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] or named
-            return f"`{name}` has no option `{unknown[0]}`: it takes {', '.join(f'`{o}`' for o in options)}.{meant}"
+            takes = ", ".join(f"`{option}`" for option in options) or "none"
+            return f"`{name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
         plain = [p.replace(annotation=p.empty) for p in parameters]
         usage = inspect.Signature(plain)
-        return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`."
+        several = _several(name, parameters, args) if "too many" in str(error) else ""
+        return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`.{several}"
     return None

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._errors import TreeTooLarge
 from ._many import Many
+from ._words import an
 
 
 SHOWN = 1000  # how many layers `repr` writes before it leaves the rest out
@@ -169,7 +170,7 @@ def getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
 
 def _refuse_cycle(value: Any, within: dict[int, bool]) -> None:
     if within[id(value)]:
-        raise TreeTooLarge(f"the value is cyclic: a `{type(value).__name__}` is inside itself. Trees are finite.")
+        raise TreeTooLarge(f"the value is cyclic: {an(type(value).__name__)} is inside itself. Trees are finite.")
 
 
 class _Open:

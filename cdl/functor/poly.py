@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args, get_origin, TypeAlias, TypeVar, Union
 
+from .._errors import SignatureError
+
 
 @dataclass(frozen=True)
 class Const:
@@ -176,12 +178,20 @@ def compose(outer: Poly, inner: Poly) -> Poly:
 
 
 def lettered(term: Poly, letters: Sequence[str]) -> Poly:
-    """The term with a letter for the places of each sort."""
+    """The term with a letter for the places of each sort.
+
+    **Raises:** `SignatureError` where there is a place of a sort that has no letter.
+    """
     again: Callable[[Poly], Poly] = lambda inner: lettered(inner, letters)
     match term:
         case Const():
             return term
         case Id(sort):
+            if sort >= len(letters):
+                raise SignatureError(
+                    f"there is a place of sort {sort}, and the number of signatures is {len(letters)}: give one for "
+                    "each sort of the family, in a tuple, in the order of the tuple in `Base[T, tuple[…]]`."
+                )
             return Id(sort, letters[sort])
         case Product(factors):
             return Product(tuple(map(again, factors)))

@@ -14,6 +14,8 @@ import jax
 import numpy as np
 
 from .._errors import CheckpointError
+from ..functor._described import described
+from ..functor._usage import with_usage
 from ._head import Head, read, TRAILER, unchanged, written
 from ._leaves import from_numbers, is_saved, Leaf, leaves, plain, to_bytes
 from ._replace import regular, replaced
@@ -22,6 +24,7 @@ from ._replace import regular, replaced
 T = TypeVar("T")
 
 
+@with_usage
 def save(path: str | os.PathLike[str], tree: Any) -> None:
     """Writes the arrays, numbers and texts of a value to a file: all of them, or, where that fails, nothing.
 
@@ -36,7 +39,7 @@ def save(path: str | os.PathLike[str], tree: Any) -> None:
     **Raises:** `CheckpointError` for another leaf, an array of Python objects, an integer of more than 64 bits, and
     where the path is not that of a file. `OSError` where it cannot be written.
     """
-    path, saved = Path(path), leaves(tree)
+    path, saved = _path("save", path), leaves(tree)
     start = written(_head(saved), path)
     with replaced(path) as file:
         file.write(start)
@@ -49,6 +52,7 @@ def save(path: str | os.PathLike[str], tree: Any) -> None:
         file.write(checksum.digest())
 
 
+@with_usage
 def load(path: str | os.PathLike[str], like: T) -> T:
     """The value that was saved, in the form of a template.
 
@@ -58,7 +62,7 @@ def load(path: str | os.PathLike[str], like: T) -> T:
     **Raises:** `CheckpointError` naming the two things that differ: the file's length, checksum, version or structure,
     and what it should be. `OSError` where the file cannot be read.
     """
-    path, wanted = Path(path), leaves(like)
+    path, wanted = _path("load", path), leaves(like)
     regular(path, os.stat(path))  # a pipe is not even opened: that would wait for someone to write
     with path.open("rb") as file:
         head, start = read(file, path)
@@ -67,6 +71,13 @@ def load(path: str | os.PathLike[str], like: T) -> T:
     texts, each = iter(head.texts), iter(numbers)
     new = iter([next(texts) if isinstance(leaf.value, str) else from_numbers(leaf, next(each)) for leaf in wanted])
     return jax.tree.map(lambda x: next(new) if is_saved(x) else x, like)
+
+
+def _path(of: str, path: Any) -> Path:
+    """**Raises:** `CheckpointError` where something else than a path is given as one."""
+    if not isinstance(path, str | os.PathLike):
+        raise CheckpointError(f"`{of}` takes the path first, and was given {described(path)}: write `{of}(path, …)`.")
+    return Path(path)
 
 
 def _head(saved: Sequence[Leaf]) -> Head:

@@ -89,12 +89,13 @@ def read(file: BinaryIO, path: Path) -> tuple[Head, bytes]:
 def unchanged(path: Path, part: str, said: bytes, found: bytes) -> None:
     """Nothing, where the two checksums are one.
 
-    **Raises:** `CheckpointError` with both.
+    **Raises:** `CheckpointError` with both, from where they differ.
     """
     if said != found:
+        at = next((i for i, (a, b) in enumerate(zip(said, found, strict=False)) if a != b), 0)
+        shown = [("…" if at else "") + x[at : at + 8].hex() + ("…" if at + 8 < len(x) else "") for x in (said, found)]
         raise CheckpointError(
-            f"the {part} of `{path}` was altered: its checksum is {said.hex()[:16]}…, and its content's "
-            f"{found.hex()[:16]}…."
+            f"the {part} of `{path}` was altered: its checksum is {shown[0]}, and its content's {shown[1]}."
         )
 
 

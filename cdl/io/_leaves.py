@@ -20,6 +20,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._errors import CheckpointError
+from ..functor._words import an
 
 
 NUMBERS = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
@@ -56,8 +57,9 @@ def leaves(tree: Any) -> list[Leaf]:
     found = [Leaf(jax.tree_util.keystr(path), x) for path, x in jax.tree_util.tree_flatten_with_path(tree)[0]]
     for name, x in found:
         if not (is_saved(x) or callable(x)):
+            where = f"`{name}`" if name else "the value"
             raise CheckpointError(
-                f"`{name}` is a `{type(x).__qualname__}`, and a checkpoint holds arrays, keys, numbers and texts: make "
+                f"{where} is {an(type(x).__qualname__)}, and a checkpoint holds arrays, keys, numbers and texts: make "
                 "it a static field, or turn it into one of these."
             )
     return [leaf for leaf in found if is_saved(leaf.value)]

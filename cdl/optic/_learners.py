@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .._errors import CdlError
+from ..functor._usage import with_usage
 from ._learner import Learner
 from ._letters import P, Q, T, X, Y, Z
 from ._optic import Named, Optic, unnamed
@@ -33,6 +34,7 @@ from .optimisers import Optimiser
 ONE = the_rate(1.0)
 
 
+@with_usage
 def supervised(
     model: ParaOptic[P, X, Y, Any, Any, Any],
     loss: Optic[tuple[T, Y], Array, Any, Any],
@@ -54,6 +56,7 @@ def supervised(
     return _learner(_called("model", model), loss, optimiser, rate)
 
 
+@with_usage
 def dream(
     model: ParaOptic[P, X, Y, Any, Any, Any],
     x: X,
@@ -75,6 +78,7 @@ def dream(
     return _learner(_called("model", model).exchange(x), loss, optimiser, rate)
 
 
+@with_usage
 def autoencoder(
     encoder: ParaOptic[P, X, Z, Any, Any, Any],
     decoder: ParaOptic[Q, Z, X, Any, Any, Any],
@@ -98,6 +102,7 @@ def autoencoder(
     return Learner(_doubled >> learner.optic, learner.rate, learner.reader, learner.state)
 
 
+@with_usage
 def gan(
     generator: ParaOptic[P, Z, X, Any, Any, Any],
     critic: ParaOptic[Q, X, Array, Any, Any, Any],

@@ -23,6 +23,7 @@ from jaxtyping import PRNGKeyArray
 
 from .._errors import PortMismatch
 from ..algebra._algebra import wants_key
+from ..functor._usage import with_usage
 from ..parametric import Para
 from ._letters import DP, DQ, DV, DW, DX, DY, DZ, P, Q, V, W, X, Y, Z
 from ._optic import Named, Optic, unnamed
@@ -42,6 +43,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
     row: Any = eqx.field(static=True, default=None)  # the types of a row's input and value, of any number of rows
 
     @staticmethod
+    @with_usage
     def of(
         f: Para[Q, V, W] | Callable[[V], W], *, source: Any = None, inputs: bool = True, name: str | None = None
     ) -> "ParaOptic[Any, V, W]":

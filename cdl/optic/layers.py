@@ -21,11 +21,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from ..algebra._algebra import wants_key
+from ..functor._usage import with_usage
 from ..parametric import Para
 from ..run import fold as the_fold, run as the_run
 from ._para_optic import ParaOptic
 
 
+@with_usage
 def linear(inputs: int, outputs: int, *, key: PRNGKeyArray) -> ParaOptic[Array, Array, Array]:
     """`x ↦ M x`."""
     weight = eqx.nn.Linear(inputs, outputs, use_bias=False, key=key).weight
@@ -38,6 +40,7 @@ def bias(size: int, at: Array | None = None) -> ParaOptic[Array, Array, Array]:
     return ParaOptic.of(Para(start, lambda b, x: x + b), source=(size,), name="bias")
 
 
+@with_usage
 def activation(
     fn: Callable[..., Array], *, source: Any = None, name: str | None = None
 ) -> ParaOptic[tuple[()], Array, Array, tuple[()]]:
@@ -51,6 +54,7 @@ def activation(
     return ParaOptic.of(Para((), drawn if wants_key(fn) else plain), source=source, name=named)
 
 
+@with_usage
 def dense(
     inputs: int, outputs: int, fn: Callable[[Array], Array] | None = None, *, key: PRNGKeyArray
 ) -> ParaOptic[Any, Array, Array]:
@@ -60,6 +64,7 @@ def dense(
     return (affine if fn is None else affine >> activation(fn)).named("dense")
 
 
+@with_usage
 def conv(
     inputs: int,
     outputs: int,
@@ -83,6 +88,7 @@ def conv(
     return ParaOptic.of(layer, source=source, name="conv")
 
 
+@with_usage
 def fold(
     alg: Any,
     *,

@@ -23,16 +23,19 @@ from jaxtyping import Array
 
 from .._errors import CdlError, PortMismatch
 from ..algebra._in_range import in_range
+from ..functor._usage import with_usage
+from ..functor._words import short
 from ._lens import Lens, to_optic
 from ._optic import Optic
 from ._reverse import reverse
 from ._types import show
 
 
+@with_usage
 def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Array], Array]:
     """Half the squared error: its mean over all numbers, or its sum."""
     if reduction not in ("mean", "sum"):
-        raise CdlError(f'`mse` reduces by "mean" or "sum", and not by {reduction!r}.')
+        raise CdlError(f'`mse` reduces by "mean" or "sum", and not by {short(reduction)}.')
 
     def half_the_square(pair: tuple[Array, Array]) -> Array:
         target, prediction = pair

@@ -9,10 +9,8 @@
 
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from .._errors import CdlError
+from ..algebra._expect import expect_key
 from ..functor import Base, Monoid
 from ..functor._described import described
 from .forests._forest import Forest
@@ -46,16 +44,6 @@ def fitting(of: str, alg: Any, data: Any, options: dict[str, Any]) -> dict[str, 
     return given
 
 
-def expect_key(key: Any) -> None:
-    """**Raises:** `CdlError` where something else than a key is given as one."""
-    if key is None:
-        return
-    typed = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
-    raw = hasattr(key, "dtype") and key.dtype == jnp.uint32 and jnp.ndim(key) == 1
-    if not (typed and jnp.ndim(key) == 0) and not raw:
-        raise CdlError(f"`key` is {described(key)}, and a key comes from JAX: write `key=jax.random.key(0)`.")
-
-
 def expect_forest(of: str, forest: Any, alg: str) -> None:
     """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
     comes first."""
@@ -68,7 +56,7 @@ def expect_forest(of: str, forest: Any, alg: str) -> None:
     elif several:
         write = f"pack the trees, `{of}({alg}, pack(signature, trees))`"
     elif isinstance(forest, Corpus):
-        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[range(len(corpus))]`"
+        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[:]`"
     elif isinstance(forest, Seq | Packed):
         write = "pack the lists as trees, `pack(ListF, [to_list(xs), …])`"
     elif callable(forest):

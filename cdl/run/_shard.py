@@ -23,6 +23,8 @@ from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike, NDArray
 
 from .._errors import CdlError
+from ..functor._usage import with_usage
+from ..functor._words import number_of
 from .forests._forest import Forest
 
 
@@ -73,6 +75,7 @@ def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
     return [np.sort(np.asarray(trees, np.int64)) for trees in found]
 
 
+@with_usage
 def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
     """Puts one part of a batch on each device of a mesh.
 
@@ -87,8 +90,9 @@ def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
     here = _positions(mesh, axis)
     if len(parts) != len(here):
         raise CdlError(
-            f"the mesh has {len(here)} devices of this process along `{axis}`, and {len(parts)} parts were given: give "
-            f"one for each, as in `balance(corpus.nodes, {mesh.shape[axis]})`."
+            f"the mesh has {number_of('device', len(here))} of this process along `{axis}`, and "
+            f"{number_of('part', len(parts))} were given: give one for each, as in `balance(corpus.nodes, "
+            f"{mesh.shape[axis]})`."
         )
     arrays, rest = zip(*(eqx.partition(part, eqx.is_array_like) for part in parts), strict=True)
     _expect_one_form(arrays, rest)

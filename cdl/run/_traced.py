@@ -49,7 +49,17 @@ def without_values(name: str, where: str) -> Iterator[None]:
             f"`{name}` asks for the value of a number {where}, as in `if x > 0:` or `float(x)`, and one compiled "
             "program runs for all nodes, whatever their values: write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`."
         ) from error
+    except jax.errors.NonConcreteBooleanIndexError as error:
+        raise CdlError(
+            f"`{name}` indexes an array with a truth value {where}, which JAX reads as a mask: write `jnp.where(x, a, "
+            "b)`, or index with `jnp.asarray(x, int)`."
+        ) from error
     except TypeError as error:
+        if "unhashable type" in str(error) and "Tracer" in str(error):
+            raise CdlError(
+                f"`{name}` looks a number up in a `dict` or a `set` {where}, and one compiled program runs for all "
+                "nodes, whatever their values: index an array, `jnp.array([…])[x]`, or compare, `(x == 2) | (x == 3)`."
+            ) from error
         if "does not accept dtype bool" not in str(error):
             raise
         raise CdlError(

@@ -18,6 +18,7 @@ from ...algebra._inherit import UNSEEN
 from ...algebra._likelihood import Coalgebras, of_sorts, Payload, scored
 from ...functor import Base
 from ...functor._usage import with_usage
+from ...functor._words import number_of
 from .._options import expect_forest
 from ..folds._walk import take
 from ..forests._forest import Forest
@@ -70,8 +71,9 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
     coalgs, tops = of_sorts(coalg, seeds)
     if len(coalgs) != len(forest.family):
         raise SignatureError(
-            f"the forest has {len(forest.family)} sorts, and `follow` was given {len(coalgs)} coalgebras: give one for "
-            "each sort, in a tuple, in the order in which `pack` was given the signatures."
+            f"the forest has {number_of('sort', len(forest.family))}, and `follow` was given "
+            f"{number_of('coalgebra', len(coalgs))}: give one for each sort, in a tuple, in the order in which `pack` "
+            "was given the signatures."
         )
     steps, names = tuple(Scored(c, payload) for c in coalgs), tuple(map(name_of, coalgs))
     _, scores = descend("follow", steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")

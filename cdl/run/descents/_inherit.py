@@ -16,6 +16,7 @@ from ...algebra._expect import expect_steps
 from ...algebra._inherit import UNSEEN
 from ...functor import Base
 from ...functor._usage import with_usage
+from ...functor._words import number_of
 from .._compiled import compiled
 from .._options import expect_forest
 from .._shapes import is_weak, shaped
@@ -89,13 +90,14 @@ def descend(
     """
     if not len(steps) == len(tops) == len(values) == len(forest.family):
         raise SignatureError(
-            f"the forest has {len(forest.family)} sorts, and there are {len(steps)} steps, {len(tops)} values at the "
-            f"root and {len(values)} at the nodes: give one of each for each sort, in their order."
+            f"the forest has {number_of('sort', len(forest.family))}, and there are {number_of('step', len(steps))}, "
+            f"{number_of('value', len(tops))} at the root and {len(values)} at the nodes: give one of each for each "
+            "sort, in their order."
         )
     for sort, (top, roots) in enumerate(zip(tops, forest.roots, strict=True)):
         for x in jax.tree.leaves(top):
             if jnp.shape(x)[:1] != roots.shape:
-                which = f"{len(roots)} trees" + (f" of sort {sort}" if len(tops) > 1 else "")
+                which = number_of("tree", len(roots)) + (f" of sort {sort}" if len(tops) > 1 else "")
                 raise CarrierMismatch(
                     f"{given} has an array of shape {jnp.shape(x)}, and the forest {which}: give the values at the "
                     "roots a leading axis of the trees, as `jnp.broadcast_to` does."

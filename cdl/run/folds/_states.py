@@ -14,6 +14,7 @@ from ...algebra._expect import expect_algebras
 from ...functor import Monoid
 from ...functor._base import anew
 from ...functor._read import signature_name
+from ...functor._words import number_of, short
 from .._compiled import compiled
 from .._traced import reverse_only
 from ..forests._forest import Forest
@@ -34,7 +35,7 @@ def at_rows(
     _check_sorts(of, algs, forest)
     if remat not in get_args(Remat):
         ways = ", ".join(f'"{way}"' for way in get_args(Remat))
-        raise CdlError(f"`remat` is {remat!r}, and a `Forest` is read with one of {ways}: give one of these.")
+        raise CdlError(f"`remat` is {short(remat)}, and a `Forest` is read with one of {ways}: give one of these.")
     with reverse_only(of, f"write `{of}(…, forward=True)`, which leaves that rule out, or use reverse mode"):
         states = _states(algs, forest, key, forward, remat)
     return tuple(states.get(s) for s in range(len(algs)))
@@ -43,8 +44,9 @@ def at_rows(
 def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
     if len(algs) != len(forest.family):
         raise SignatureError(
-            f"the forest has {len(forest.family)} sorts, and `{of}` was given {len(algs)} algebras: give one for each "
-            "sort, in a tuple, in the order in which `pack` was given the signatures."
+            f"the forest has {number_of('sort', len(forest.family))}, and `{of}` was given "
+            f"{number_of('algebra', len(algs))}: give one for each sort, in a tuple, in the order in which `pack` was "
+            "given the signatures."
         )
     for sort, (alg, functor) in enumerate(zip(algs, forest.family, strict=True)):
         read = reads(alg)

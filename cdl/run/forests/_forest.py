@@ -9,6 +9,7 @@ import equinox as eqx
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Int
 
+from ...functor._words import number_of
 from ...functor.poly import Sum
 from ._bucket import Bucket
 
@@ -72,8 +73,8 @@ class Forest(eqx.Module):
     def __repr__(self) -> str:
         formula = " and ".join(textwrap.shorten(str(f), 80, placeholder=" + …") for f in self.family)
         if isinstance(self.facts, Tracer):
-            return f"Forest of {formula}: {len(self)} trees, traced; bucket of {self.bucket}"
+            return f"Forest of {formula}: {number_of('tree', len(self))}, traced; bucket of {self.bucket}"
         return (
-            f"Forest of {formula}: {len(self)} trees, {self.size} nodes, {self.depth} levels, "
-            f"fill {self.fill:.2f}; bucket of {self.bucket}"
+            f"Forest of {formula}: {number_of('tree', len(self))}, {number_of('node', self.size)}, "
+            f"{number_of('level', self.depth)}, fill {self.fill:.2f}; bucket of {self.bucket}"
         )

@@ -12,28 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._errors import CdlError, SignatureError
-from ...functor import Base, functor
+from ...functor import functor
+from ...functor._base import anew
 from ...functor._read import signature_name, sorts
+from ...functor._usage import with_usage
 from ...functor.poly import Id, Poly, Product, Record, Sum
 from ._bucket import Bucket, capacity, choose_sizes, Size
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
-from ._refuse import expect_bucket, listed
+from ._refuse import expect_bucket, expect_signature, listed
 from ._schedule import chunks, fill_rate, padded, runs
 
 
 class Corpus:
     """Trees flattened and validated once, from which any batch is packed in a few whole-array operations.
 
-    `corpus[indices]` is a `Forest` of those trees, in that order. Every batch has the sizes of chunk and the variants
-    of the corpus, and a capacity out of a few: an epoch runs in few programs. `corpus.pack(indices, bucket=…)` is one
-    of a bucket that is given: an epoch runs in one.
+    `corpus[indices]` is a `Forest` of those trees, in that order; `corpus[0:9]` is one of a slice. Every batch has the
+    sizes of chunk and the variants of the corpus, and a capacity out of a few: an epoch runs in few programs.
+    `corpus.pack(indices, bucket=…)` is one of a bucket that is given: an epoch runs in one.
     """
 
+    @with_usage
     def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
         """**Arguments** and **raises:** as `pack`."""
-        self.family = family(signature)
-        self.flat = flatten(self.family, listed(trees), max_nodes)
+        self.family = family("Corpus", signature)
+        self.flat = flatten(self.family, listed("Corpus", trees), max_nodes)
         self._sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
 
     def __len__(self) -> int:
@@ -47,12 +50,13 @@ class Corpus:
     def __iter__(self) -> NoReturn:
         raise CdlError(
             "a corpus is not a list of trees: `corpus[[0, 1]]` is the forest of two of them, and "
-            "`corpus[range(len(corpus))]` that of all."
+            "`corpus[:]` that of all."
         )
 
-    def __getitem__(self, indices: Sequence[int] | NDArray[Any]) -> Forest:
-        return self.pack(indices)
+    def __getitem__(self, indices: Sequence[int] | NDArray[Any] | slice) -> Forest:
+        return self.pack(range(len(self))[indices] if isinstance(indices, slice) else indices)
 
+    @with_usage
     def pack(self, indices: Sequence[int] | NDArray[Any], *, bucket: Bucket | None = None) -> Forest:
         """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
 
@@ -61,8 +65,8 @@ class Corpus:
         which = np.asarray(indices)
         if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
             raise IndexError(
-                f"a corpus is indexed by a list of numbers of trees, and got `{which.dtype}` of shape {which.shape}: "
-                "write `corpus[[i]]`, or `np.flatnonzero` of a mask."
+                f"a corpus is indexed by a slice or a list of numbers of trees, and got `{which.dtype}` of shape "
+                f"{which.shape}: write `corpus[[i]]`, or `np.flatnonzero` of a mask."
             )
         which = which.astype(np.int64)
         if len(which) and not (0 <= which.min() and which.max() < len(self)):
@@ -75,6 +79,7 @@ class Corpus:
         return forest
 
 
+@with_usage
 def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, max_nodes: int = MAX_NODES) -> Forest:
     """Packs trees into a `Forest`. On the host, once; iterative at any depth.
 
@@ -87,26 +92,22 @@ def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, 
     `PayloadMismatch` for payloads that differ in shape or are not what is annotated, `TreeTooLarge` for a cyclic tree
     or too many nodes, `CdlError` where `trees` are not some trees, or do not fit the bucket.
     """
-    found = family(signature)
+    found = family("pack", signature)
     expect_bucket(bucket)
-    flat = flatten(found, listed(trees), max_nodes)
+    flat = flatten(found, listed("pack", trees), max_nodes)
     return assemble(found, flat, np.arange(len(flat.start) - 1), bucket=bucket)[0]
 
 
-def family(signature: Any) -> tuple[Sum, ...]:
-    """The functors of a signature, one for each of its sorts."""
-    if isinstance(signature, Base):
-        raise SignatureError(
-            f"`pack` takes the signature first, and was given a `{type(signature).__name__}`: write `pack(signature, "
-            "trees)`, with a union of constructors such as `ExprF`."
-        )
+def family(of: str, signature: Any) -> tuple[Sum, ...]:
+    """The functors of a signature, one for each of its sorts. `of`: the function that was given it."""
+    expect_signature(of, signature)
     found = tuple(map(functor, signature)) if isinstance(signature, tuple) else (functor(signature),)
     every = [c for f in found for c in f.constructors]
     for constructor in every:
         if sorts(constructor) not in (0, len(found)):
             given = "one signature" if len(found) == 1 else f"{len(found)} signatures"
             raise SignatureError(
-                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `pack` was given {given}: "
+                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
                 "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
             )
         if every.count(constructor) > 1:
@@ -199,7 +200,7 @@ def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
                 )
             raise CdlError(
                 f"`{v}` is not among the variants of the bucket ({', '.join(map(str, bucket.variants))}): leave "
-                "`bucket` out."
+                f"`bucket` out.{anew([v.constructor], [w.constructor for w in bucket.variants])}"
             )
         there = bucket.payload[bucket.variants.index(v)]
         here = tuple((x.shape[1:], x.dtype) for x in leaves)

@@ -13,6 +13,7 @@ from jax.core import Tracer
 from numpy.typing import NDArray
 
 from ..._errors import PayloadMismatch
+from ...functor._words import an
 from .._lost import converted, ends, lost
 from ._annotation import Asked, asked, kind_of, KINDS
 from ._form import Place
@@ -100,14 +101,14 @@ def _numbers(kind: str, values: list[Any]) -> NDArray[Any]:
 def _array(where: str, x: Any) -> NDArray[Any]:
     if not hasattr(x, "dtype"):
         raise PayloadMismatch(
-            f"`{where}` holds a `{type(x).__name__}`, and a packed payload is a number or an array: number the values."
+            f"`{where}` holds {an(type(x).__name__)}, and a packed payload is a number or an array: number the values."
         )
     if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
         raise PayloadMismatch(f"`{where}` holds a random key: give `jax.random.key_data` of it.")
     rows = np.asarray(x)
     if not kind_of(rows.dtype):
         raise PayloadMismatch(
-            f"`{where}` holds a `{type(x).__name__}` of type `{rows.dtype}`, and a packed payload is a number or an "
+            f"`{where}` holds {an(type(x).__name__)} of type `{rows.dtype}`, and a packed payload is a number or an "
             "array of numbers: number the values."
         )
     return rows

@@ -6,30 +6,49 @@ from typing import Any
 from ..._errors import CdlError, ForeignLayer, SignatureError, TreeTooLarge
 from ...functor import Base
 from ...functor._base import anew
+from ...functor._described import described
 from ...functor._fmap import holes
 from ...functor._read import signature_name, tag, tag_name
+from ...functor._words import an, number_of
 from ...functor.poly import Sum
 from ._bucket import Bucket
 from ._forest import Forest
 
 
-def listed(trees: Any) -> list[Any]:
+def expect_signature(of: str, signature: Any) -> None:
+    """**Raises:** `SignatureError` for trees in the place of a signature, and for a list of signatures."""
+    trees = isinstance(signature, list | tuple) and any(isinstance(x, Base) for x in signature)
+    if trees or isinstance(signature, Base | Forest):
+        raise SignatureError(
+            f"`{of}` takes the signature first, and was given {described(signature)}: write `{of}(signature, trees)`, "
+            "with a union of constructors such as `ExprF`."
+        )
+    if isinstance(signature, list):
+        raise SignatureError(
+            f"`{of}` takes the signatures of a family in a tuple, and was given a `list`: write `{of}((ExprF, StmtF), "
+            "trees)`."
+        )
+
+
+def listed(of: str, trees: Any) -> list[Any]:
     """Some trees as a list. **Raises:** `ForeignLayer` for something else."""
     if isinstance(trees, Base):
         raise ForeignLayer(
-            f"`pack` takes a list of trees, and was given one tree, a `{type(trees).__name__}`: write `pack(signature, "
+            f"`{of}` takes a list of trees, and was given one tree, {an(type(trees).__name__)}: write `{of}(signature, "
             "[tree])`."
         )
     if isinstance(trees, Forest):
-        raise ForeignLayer("`pack` takes a list of trees, and was given a `Forest`: it is packed, and `fold` reads it.")
+        raise ForeignLayer(
+            f"`{of}` takes a list of trees, and was given a `Forest`: it is packed, and `fold` reads it."
+        )
     try:
         return list(trees)
     except TypeError as e:
         if isinstance(trees, Iterable):  # the error is that of the trees themselves
             raise
         raise ForeignLayer(
-            f"`pack` takes a list of trees, and was given a `{type(trees).__name__}`: write `pack(signature, "
-            "[tree, …])`."
+            f"`{of}` takes a list of trees, and was given {an(type(trees).__name__)}: write `{of}(signature, [tree, "
+            "…])`."
         ) from e
 
 
@@ -54,8 +73,8 @@ def refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
                 seen.add(id(node))
             elif id(node) in path:
                 raise TreeTooLarge(
-                    f"tree {i} is cyclic: a `{type(node).__name__}` is inside itself, {len(path)} nodes below the "
-                    "root. Trees are finite; a value that goes on for ever is unfolded, not packed."
+                    f"tree {i} is cyclic: {an(type(node).__name__)} is inside itself, {number_of('node', len(path))} "
+                    "below the root. Trees are finite; a value that goes on for ever is unfolded, not packed."
                 )
             elif id(node) not in seen:
                 path.add(id(node))
@@ -71,7 +90,7 @@ def refuse_sort(family: Sequence[Sum], node: Any, found: int, expected: int) -> 
     """Says of a node of one sort that it stands where one of another belongs."""
     there = signature_name(family[expected].constructors)
     raise SignatureError(
-        f"a `{tag_name(tag(type(node)))}` (`{type(node).__name__}`, of sort {found}) stands at a place of sort "
+        f"{an(tag_name(tag(type(node))))} (`{type(node).__name__}`, of sort {found}) stands at a place of sort "
         f"{expected}, which is `{there}`: give the signatures in the order of the tuple in `Base[T, tuple[…]]`."
     )
 
@@ -101,4 +120,4 @@ def _foreign(node: Any, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any,
     if isinstance(node, Base):
         own = f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}`"
         return f"{own} is not a constructor {expected}: {where}.{anew([type(node)], kinds)}"
-    return f"a `{type(node).__name__}` stands where a constructor {expected} belongs: {where}."
+    return f"{an(type(node).__name__)} stands where a constructor {expected} belongs: {where}."

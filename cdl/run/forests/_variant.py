@@ -22,6 +22,7 @@ from ...functor._base import Base, rebuild
 from ...functor._fmap import pieces
 from ...functor._many import Many
 from ...functor._read import layout
+from ...functor._words import an
 from ...functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 from ._form import Form
 
@@ -178,7 +179,7 @@ def _taken(payload: Any) -> tuple[list[Any], Form]:
     for x in jax.tree.leaves(payload, is_leaf=lambda x: isinstance(x, Base | Many)):
         if isinstance(x, Base | Many):
             raise PayloadMismatch(
-                f"a payload holds a `{type(x).__name__}`, which is a tree: annotate its field `X`, or `Many[X]`, and "
+                f"a payload holds {an(type(x).__name__)}, which is a tree: annotate its field `X`, or `Many[X]`, and "
                 "it is a child."
             )
     leaves, structure = jax.tree.flatten(payload)

@@ -61,26 +61,36 @@ class Grown(eqx.Module, Generic[R]):
 
         **Raises:** `TreeTooLarge` where one is cut, with how many places wait.
         """
-        waiting, nodes = np.asarray(self.waiting), self.choice.shape[1]
+        waiting = np.asarray(self.waiting)
         if waiting.any():
             cut = np.flatnonzero(waiting)
+            budget, more = self._spent(cut)
             raise TreeTooLarge(
-                f"{len(cut)} of {len(waiting)} trees are not finished within `nodes={nodes}`: {waiting.sum()} places "
-                f"still hold a seed, {waiting[cut[0]]} of them in tree {cut[0]}. Unfold with more nodes, or take "
-                "`results()`, which has the others."
+                f"{len(cut)} of {len(waiting)} trees are not finished within {budget}: {waiting.sum()} places still "
+                f"hold a seed, {waiting[cut[0]]} of them in tree {cut[0]}. {more}, or take `results()`, which has the "
+                "others."
             )
         return self._built(range(len(self)))
 
     def results(self) -> list[Result[R, TreeTooLarge]]:
         """Each tree as a `Success`, or as a `Failure` where it is cut. On the host."""
-        waiting, nodes = np.asarray(self.waiting), self.choice.shape[1]
+        waiting = np.asarray(self.waiting)
         finished = np.flatnonzero(waiting == 0)
         built = dict(zip(finished.tolist(), self._built(finished.tolist()), strict=True))
-        cut = "the tree is not finished within `nodes={}`: {} of its places still hold a seed. Unfold with more nodes."
+        cut = "the tree is not finished within {0}: {2} of its places still hold a seed. {1}."
         return [
-            Success(built[t]) if t in built else Failure(TreeTooLarge(cut.format(nodes, waiting[t])))
+            Success(built[t]) if t in built else Failure(TreeTooLarge(cut.format(*self._spent([t]), waiting[t])))
             for t in range(len(self))
         ]
+
+    def _spent(self, cut: Any) -> tuple[str, str]:
+        """The budgets that these trees were cut by, and what to do: one below `nodes` was cut by `total`."""
+        nodes = self.choice.shape[1]
+        below = np.asarray(self.count)[cut] < nodes
+        if below.all():
+            return "the `total`", "Unfold with a larger `total`"
+        both = "and the `total`" if below.any() else ""
+        return f"`nodes={nodes}` {both}".rstrip(), "Unfold with more nodes"
 
     def _built(self, which: Any) -> list[Any]:
         """Some trees, the last node first: children are numbered after their parents."""

@@ -19,6 +19,7 @@ from ...algebra._likelihood import expect_sorts
 from ...algebra._unfolds import Choice, expect_layer
 from ...functor._fmap import fill, is_lazy, sorted_holes
 from ...functor._read import tag, tag_name
+from ...functor._words import an
 from .._shapes import is_weak, one_of, shaped, shown
 from .._traced import NEEDS_VALUE
 from .._types import cast, misfit, Own
@@ -137,8 +138,8 @@ def take_apart(coalg: Any, layer: Any, count: int) -> tuple[list[Any], Any, list
     kind = type(layer)
     if is_lazy(kind):
         raise ForeignLayer(
-            f"`{name_of(coalg)}` gives a `{kind.__name__}`, which has a function in it: such a value never ends. "
-            "Run a machine with `run`, and unfold a stream for so many outputs."
+            f"`{name_of(coalg)}` gives {an(kind.__name__)}, which has a function in it: such a value never ends. Run a "
+            "machine with `run`, and unfold a stream for so many outputs."
         )
     expect_sorts(count, kind)
     places = sorted_holes(layer)
@@ -146,7 +147,7 @@ def take_apart(coalg: Any, layer: Any, count: int) -> tuple[list[Any], Any, list
     for x in payload:
         if not is_array(x):
             raise PayloadMismatch(
-                f"`{name_of(coalg)}` puts a `{type(x).__name__}` in a `{kind.__name__}` of `{tag_name(tag(kind))}`, "
+                f"`{name_of(coalg)}` puts {an(type(x).__name__)} in {an(kind.__name__)} of `{tag_name(tag(kind))}`, "
                 "and a compiled payload is a number or an array: number the values."
             )
     return [jnp.asarray(x) for x in payload], form, places

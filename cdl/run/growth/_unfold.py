@@ -17,12 +17,11 @@ from typing import Any, overload, TypeVar
 import jax
 from jaxtyping import Array, PRNGKeyArray
 
-from ...algebra._expect import expect_coalgebras
+from ...algebra._expect import expect_coalgebras, expect_key
 from ...algebra._likelihood import Coalgebras, of_sorts
 from ...functor import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
 from ...functor._usage import whole, with_usage
 from .._compiled import compiled
-from .._options import expect_key
 from .._shapes import shaped
 from .._traced import reverse_only
 from ..machines._state import arrays, leading

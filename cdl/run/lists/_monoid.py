@@ -39,9 +39,12 @@ from jax import lax
 from jaxtyping import Array
 
 from ..._errors import CarrierMismatch, CdlError
+from ...algebra._algebra import name_of
 from ...functor import Monoid
+from ...functor._words import short
 from .._compiled import compiled
 from .._shapes import alike, shown
+from .._traced import without_values
 from ..folds._walk import spread
 from ._cost import operations
 from ._scan_track import Track, track
@@ -89,7 +92,9 @@ def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: A
 def _expect_way(how: Any) -> None:
     if how is not None and how not in get_args(Way):
         ways = ", ".join(f'"{way}"' for way in get_args(Way))
-        raise CdlError(f"`how` is {how!r}, and a product is bracketed in one of the ways {ways}: give one of these.")
+        raise CdlError(
+            f"`how` is {short(how)}, and a product is bracketed in one of the ways {ways}: give one of these."
+        )
 
 
 @compiled
@@ -135,7 +140,8 @@ def _unit(monoid: Monoid[Any], element: Any) -> Any:
     if not same or any(jnp.shape(u) != x.shape for u, x in pairs):
         _refuse("unit", monoid.unit, element)
     unit = jax.tree.map(lambda u, x: jnp.asarray(u, x.dtype), monoid.unit, element)
-    product = jax.eval_shape(monoid.combine, element, element)
+    with without_values(name_of(monoid.combine), "in the product of two elements"):
+        product = jax.eval_shape(monoid.combine, element, element)
     same = alike(product, element)
     pairs = list(zip(jax.tree.leaves(product), jax.tree.leaves(element), strict=True)) if same else []
     if not same or any(p.shape != x.shape or p.dtype != x.dtype for p, x in pairs):

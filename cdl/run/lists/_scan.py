@@ -32,6 +32,7 @@ from ...algebra._algebra import wants_key
 from ...algebra._expect import expect_algebras
 from ...functor import Monoid
 from ...functor._usage import whole
+from ...functor._words import short
 from .._compiled import compiled
 from .._traced import reverse_only
 from ..folds._walk import spread
@@ -85,7 +86,7 @@ def _options(unroll: Any, remat: Any, hoist: bool | None, bulk: bool | None, for
     unroll = whole("unroll", unroll)
     if isinstance(remat, str) and remat != "sqrt":
         raise CdlError(
-            f'`remat` is {remat!r} for sequences: give the number of steps of a segment, `"sqrt"`, or `None`.'
+            f'`remat` is {short(remat)} for sequences: give the number of steps of a segment, `"sqrt"`, or `None`.'
         )
     remat = remat if remat is None or remat == "sqrt" else whole("remat", remat)
     if forward and bulk:

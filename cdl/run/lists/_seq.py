@@ -19,7 +19,8 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
 from ..._errors import LengthMismatch, PayloadMismatch
-from ...functor._usage import whole
+from ...functor._usage import whole, with_usage
+from ...functor._words import number_of
 from .._shapes import alike
 
 
@@ -52,6 +53,7 @@ class Seq(eqx.Module, Generic[E]):
     @staticmethod
     def of(sequences: Sequence[A], *, time: int | None = None) -> "Seq[A]": ...
     @staticmethod
+    @with_usage
     def of(sequences: Sequence[Any], *, time: int | None = None) -> "Seq[Any]":
         """The batch of these lists, each given as the pytree of its elements stacked: arrays `(length, …)`.
 
@@ -96,9 +98,11 @@ class Seq(eqx.Module, Generic[E]):
         if not isinstance(self.lengths, jax.Array):
             return f"Seq of {type(self.lengths).__name__}"
         if isinstance(self.lengths, Tracer):
-            return f"Seq: {len(self)} lists, traced; arrays of {self.time}"
+            return f"Seq: {number_of('list', len(self))}, traced; arrays of {self.time}"
         longest = int(np.max(np.asarray(self.lengths)))
-        return f"Seq: {len(self)} lists, the longest {longest}, fill {self.fill:.2f}; arrays of {self.time}"
+        return (
+            f"Seq: {number_of('list', len(self))}, the longest {longest}, fill {self.fill:.2f}; arrays of {self.time}"
+        )
 
 
 def as_array(x: Any) -> Any:
@@ -127,7 +131,14 @@ def batch_and_time(values: Any) -> tuple[int, int]:
     shapes = {jax.tree_util.keystr(path) or "values": tuple(jnp.shape(leaf)) for path, leaf in named}
     for name, shape in shapes.items():
         if len(shape) < 2:
-            raise PayloadMismatch(f"`{name}` has shape {shape}, and elements lie along two axes: `(batch, time, …)`.")
+            lone = (
+                "; of lists of numbers, `Seq.of([np.array([1.0, 2.0]), …])` makes it"
+                if isinstance(values, list)
+                else ""
+            )
+            raise PayloadMismatch(
+                f"`{name}` has shape {shape}, and elements lie along two axes: give arrays `(batch, time, …)`{lone}."
+            )
     (first, shape), *others = shapes.items()
     for name, other in others:
         if other[:2] != shape[:2]:

@@ -21,7 +21,8 @@ from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
 from ..._errors import LengthMismatch
-from ...functor._usage import whole
+from ...functor._usage import whole, with_usage
+from ...functor._words import number_of
 from ._seq import as_array, Rows, Seq, stacked_rows
 
 
@@ -51,6 +52,7 @@ class Packed(eqx.Module, Generic[E]):
     @staticmethod
     def of(sequences: Sequence[A], *, lanes: int | None = None, steps: int | None = None) -> "Packed[A]": ...
     @staticmethod
+    @with_usage
     def of(sequences: Sequence[Any], *, lanes: int | None = None, steps: int | None = None) -> "Packed[Any]":
         """The lists, each the pytree of its elements stacked, laid end to end.
 
@@ -122,9 +124,9 @@ class Packed(eqx.Module, Generic[E]):
             return f"Packed of {type(self.lengths).__name__}"
         shape = f"{self.lanes} lanes of {self.steps} steps"
         if isinstance(self.lengths, Tracer):
-            return f"Packed: {len(self)} lists, traced; {shape}"
+            return f"Packed: {number_of('list', len(self))}, traced; {shape}"
         longest = int(np.max(np.asarray(self.lengths)))
-        return f"Packed: {len(self)} lists, the longest {longest}, fill {self.fill:.2f}; {shape}"
+        return f"Packed: {number_of('list', len(self))}, the longest {longest}, fill {self.fill:.2f}; {shape}"
 
 
 def _lanes(lengths: Any) -> int:

@@ -24,12 +24,11 @@ from jaxtyping import PRNGKeyArray
 from ..._errors import CdlError
 from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
-from ...algebra._expect import expect_machine
+from ...algebra._expect import expect_key, expect_machine
 from ...functor import Base, Mealy, Moore
 from ...functor._described import described
 from ...functor._usage import with_usage
 from .._compiled import compiled
-from .._options import expect_key
 from ..forests._forest import Forest
 from ..forests._pack import Corpus
 from ..lists._seq import Seq

@@ -16,6 +16,7 @@ from ..._errors import CarrierMismatch
 from ...algebra._algebra import name_of
 from ...algebra._compose import layer_of
 from ...functor import MooreF
+from ...functor._described import described
 from .._shapes import is_weak, shaped
 from .._traced import without_values
 from ._state import arrays, as_given, settled
@@ -83,13 +84,18 @@ class Walk:
 
     def _answer(self, layer: Any, x: Any) -> tuple[Any, Any]:
         """The same as the layer has it: Python numbers are such."""
+        if not callable(layer.step):
+            raise CarrierMismatch(
+                f"`{self.name}` gives a `{type(layer).__name__}` whose `step` is {described(layer.step)}: it is a "
+                "function of an input, as in `MealyF(lambda i: (output, state))` or `MooreF(output, lambda i: state)`."
+            )
         after = layer.step(x)
         if self.moore:
             return None, after
         if not isinstance(after, tuple) or len(after) != 2:
             raise CarrierMismatch(
-                f"`{self.name}` answers with a `{type(after).__name__}`: the `step` of a `MealyF` gives a "
-                "pair, the output and the next state."
+                f"`{self.name}` answers with {described(after)}: the `step` of a `MealyF` gives a pair, the output and "
+                "the next state."
             )
         return after
 

@@ -12,11 +12,10 @@ from ..._errors import CdlError
 from ...algebra._algebra import name_of
 from ...algebra._automaton import Automaton
 from ...algebra._compose import layer_of
-from ...algebra._expect import expect_machine
+from ...algebra._expect import expect_key, expect_machine
 from ...functor import Base, Mealy, Moore, MooreF
 from ...functor._usage import with_usage
 from .._compiled import compiled
-from .._options import expect_key
 from .._shapes import is_weak, shaped
 from ._machine_steps import Walk
 from ._state import arrays

@@ -1,5 +1,6 @@
 """What a case reads from outside: the compiled forms see it as it is at each call, as their definitions do."""
 
+import copy
 import functools
 import importlib
 import itertools
@@ -14,7 +15,23 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import Algebra, algebra, annotate, cata, fmap, fold, Fork, inherit, Leaf, MealyF, pack, run, TreeF, unfold
+from cdl import (
+    Algebra,
+    algebra,
+    annotate,
+    cata,
+    CdlError,
+    fmap,
+    fold,
+    Fork,
+    inherit,
+    Leaf,
+    MealyF,
+    pack,
+    run,
+    TreeF,
+    unfold,
+)
 from cdl.run._surroundings import Surroundings
 
 
@@ -118,6 +135,35 @@ def test_a_list_that_a_module_holds_may_be_read_by_its_function_too(array):
     for factor in (2.0, 5.0):
         table[0] = array(factor)
         assert fold(alg, forest)[0] == cata(alg)(TREE) == 2 * factor
+
+
+LARGE: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {  # read, and changed in place
+    "a list": ([0.5] * 3000, lambda x: x[2999], lambda x: x.__setitem__(2999, -1.5)),
+    "whole numbers": ([-1] * 3000, lambda x: x[0], lambda x: x.__setitem__(0, -2)),
+    "a dictionary": (dict.fromkeys(map(str, range(3000)), 2.0), lambda x: x["7"], lambda x: x.update({"7": 0.25})),
+    "lists in a list": ([[0.5] for _ in range(3000)], lambda x: x[1][0], lambda x: x[1].append(x[1].pop() + 1)),
+    "arrays": ([np.ones(1) for _ in range(1500)], lambda x: x[9][0], lambda x: x[9].__iadd__(1.0)),
+    "objects": (np.array([[0.5]] * 3000, object), lambda x: x[5, 0], lambda x: x.__setitem__((5, 0), 4.0)),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_what_is_large_may_change_too(what):
+    held, read, change = LARGE[what]
+    held = copy.deepcopy(held)
+    alg, _ = reader(lambda label: label * float(read(held)))
+    forest = pack(TreeF, [TREE])
+    before = float(fold(alg, forest)[0])
+    assert before == cata(alg)(TREE)
+    change(held)
+    assert float(fold(alg, forest)[0]) == cata(alg)(TREE) != before
+
+
+def test_more_than_can_be_compared_at_each_call_is_refused():
+    held = [types.SimpleNamespace(by=1.0) for _ in range(30_000)]
+    alg, _ = reader(lambda label: label * held[0].by)
+    with pytest.raises(CdlError, match=r"read more than 20,000 things from outside.*SimpleNamespace"):
+        fold(alg, pack(TreeF, [TREE]))
 
 
 def test_an_array_of_real_numbers_is_an_input_and_nothing_is_traced_again():

@@ -4,14 +4,17 @@
 | ----------------------------------------------- | --------------------------------------------------------------- |
 | a JAX array of real numbers                     | one of `arrays`, in a function, or a plain container in one     |
 | numbers, text, NumPy arrays, other JAX arrays   | compared                                                        |
-| lists, dictionaries, modules of arrays          | looked into, `ENTRIES` entries at most                          |
+| lists, dictionaries, modules of arrays          | looked into; many numbers at once                               |
 | other objects                                   | looked into: their attributes, and the methods that are named   |
 | classes, modules of Python                      | looked into at the names that the code mentions                 |
 | libraries, functions under `jit`                | taken to stay as they are                                       |
 """
 
+import contextlib
 import functools
+import hashlib
 import inspect
+import marshal
 import types
 from collections import deque
 from collections.abc import Callable
@@ -23,14 +26,16 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from .._errors import CdlError
 from ..functor import Base
+from ..functor._described import described
 from ..functor._read import cached
 from ._digest import digest
 from ._identity import Identity
 from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
 
 
-ENTRIES = 1000  # of one container
+ENTRIES = 1000  # of one container, which are looked at one by one
 MOST = 20_000  # of all that is looked at
 DEPTH = 100
 CALL = frozenset(["__call__"])
@@ -52,6 +57,8 @@ class Surroundings:
 
     `arrays` are those that may be put in the place of others, each once; `seen` is the rest as a hashable value, equal
     where all of it is; `functions` are those that were looked into.
+
+    **Raises:** `CdlError` where there is more than can be looked at.
     """
 
     def __init__(self, value: Any) -> None:
@@ -74,7 +81,11 @@ class Surroundings:
         if name in self._met:
             return "again", self._met[name]
         if self._depth > DEPTH or len(self._alive) > MOST:
-            return Identity(x)
+            raise CdlError(
+                f"functions here read more than {MOST:,} things from outside, or things more than {DEPTH} deep, the last "
+                f"of them {described(x)}: they cannot be compared at each call. Hold numbers in an array, and give what "
+                "changes as an argument."
+            )
         self._met[name] = len(self._alive)
         self._alive.append(x)
         self._depth += 1
@@ -104,8 +115,7 @@ class Surroundings:
         if self._open is None:
             return None
         if x.dtype.hasobject or x.dtype.kind == "T":  # objects, or text of any length
-            entries = x.ravel().tolist() if x.size <= ENTRIES else ()
-            return Identity(x), x.shape, self._compared(lambda: self._parts(entries, names))
+            return Identity(x), x.shape, self._compared(lambda: self._parts(x.ravel().tolist(), names))
         return x.shape, x.dtype, digest(x), self._named(getattr(x, "__dict__", {}), names)
 
     def _module(self, x: Any, names: frozenset[str]) -> Any:
@@ -133,7 +143,8 @@ class Surroundings:
 
     def _parts(self, x: Any, names: frozenset[str]) -> Any:
         if len(x) > ENTRIES:
-            return Identity(x), len(x)
+            with contextlib.suppress(ValueError):  # of what is neither a number, text, nor a container of such
+                return type(x), len(x), hashlib.blake2b(marshal.dumps(x, 2)).digest()
         if isinstance(x, dict):
             return type(x), tuple((self._look(k, names), self._look(v, names)) for k, v in x.items())
         parts = (self._look(part, names) for part in x)

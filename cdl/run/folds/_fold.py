@@ -116,8 +116,8 @@ def fold(
     **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
     call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value costs
     nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and where
-    one has changed, the algebra is traced again. Not looked into are libraries, functions under `jit`, and containers
-    of more than 1,000 entries. Under a `jit` of yours everything is read once, when it is traced.
+    one has changed, the algebra is traced again. Not looked into are libraries and functions under `jit`. Under a
+    `jit` of yours everything is read once, when it is traced.
 
     **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what it
     meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed is
@@ -133,7 +133,8 @@ def fold(
     **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
     nothing, or something else than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in
     their order; `CdlError` where something else than trees or lists is given, where an option does not apply, where a
-    case branches on a value, and in forward mode without `forward=True`.
+    case branches on a value, or reads more from outside than can be compared at each call, and in forward mode without
+    `forward=True`.
     """
     asked = dict(key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk, how=how)
     if isinstance(data, Seq | Packed):

@@ -160,7 +160,7 @@ def test_a_family_that_does_not_fit_is_refused():
             lambda: explain(grows),
             r"`\(GrowExpr, GrowStmt\)` is not an algebra.* annotations do not say what it gives, give `state=…`",
         ),
-        (lambda: explain(grows, state=(jnp.zeros(3),)), "there are 2 coalgebras, and 1 seeds"),
+        (lambda: explain(grows, state=(jnp.zeros(3),)), "there are 2 coalgebras, and 1 seed"),
     ]:
         with pytest.raises(cdl.CdlError, match=message):
             given()

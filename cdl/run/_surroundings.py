@@ -82,9 +82,9 @@ class Surroundings:
             return "again", self._met[name]
         if self._depth > DEPTH or len(self._alive) > MOST:
             raise CdlError(
-                f"functions here read more than {MOST:,} things from outside, or things more than {DEPTH} deep, the last "
-                f"of them {described(x)}: they cannot be compared at each call. Hold numbers in an array, and give what "
-                "changes as an argument."
+                f"functions here read more than {MOST:,} things from outside, or more than {DEPTH} deep, at last "
+                f"{described(x)}: they cannot be compared at each call. Hold numbers in an array, and give what changes "
+                "as an argument."
             )
         self._met[name] = len(self._alive)
         self._alive.append(x)

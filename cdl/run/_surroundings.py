@@ -83,8 +83,8 @@ class Surroundings:
         if self._depth > DEPTH or len(self._alive) > MOST:
             raise CdlError(
                 f"functions here read more than {MOST:,} things from outside, or more than {DEPTH} deep, at last "
-                f"{described(x)}: they cannot be compared at each call. Hold numbers in an array, and give what changes "
-                "as an argument."
+                f"{described(x)}: these cannot be compared at each call. Hold numbers in an array, and give what "
+                "changes as an argument."
             )
         self._met[name] = len(self._alive)
         self._alive.append(x)

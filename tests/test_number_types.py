@@ -176,7 +176,9 @@ def test_numpy_numbers_have_their_own_type_and_python_numbers_beside_them_none()
         assert fold(scaled, pack(TreeF, [Fork(Leaf(1.5), Leaf(2.5))])).dtype == jnp.float16
         assert fold(scaled, pack(TreeF, [Fork(Leaf(np.float32(1.5)), Leaf(np.float32(2.5)))])).dtype == jnp.float32
         mixed = pack(TreeF, [Fork(Leaf(1.5), Leaf(np.float32(2.5)))])
-        with pytest.raises(CarrierMismatch, match=r"at `Leaf` its value is f(16|32)\[\], and at `Leaf` f(32|16)\[\]"):
+        with pytest.raises(
+            CarrierMismatch, match=r"is f(16|32)\[\], and at another `Leaf`, whose payload is of another type, f"
+        ):
             fold(scaled, mixed)
 
 

@@ -25,7 +25,7 @@ from jax.core import Tracer
 
 from .._errors import CarrierMismatch
 from ._lost import kind, lost
-from ._shapes import one_of, shaped, shown
+from ._shapes import one_of, same_structure, shaped, shown
 from ._truth import expect_no_reckoning
 
 
@@ -51,7 +51,7 @@ class Own:
 
     def alike(self, other: "Own") -> bool:
         """Whether two values have one structure, and leaves of the same shapes."""
-        return bool(self.structure == other.structure) and all(
+        return same_structure(self.structure, other.structure) and all(
             x.shape == y.shape for x, y in zip(self.leaves, other.leaves, strict=True)
         )
 

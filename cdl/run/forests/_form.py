@@ -10,6 +10,7 @@ from jax.tree_util import keystr, tree_flatten_with_path
 from ..._errors import PayloadMismatch
 from ...functor._read import layout
 from ...functor.poly import Const, ListOf, Maybe, name, Poly, Product, Record
+from .._shapes import same_structure
 from ._annotation import admits_none, inside
 
 
@@ -23,7 +24,7 @@ class Form:
         if not isinstance(other, Form):
             return False
         try:
-            return bool(self.structure == other.structure)
+            return same_structure(self.structure, other.structure)
         except Exception as e:  # whatever the comparison of a fixed part may do
             raise PayloadMismatch(
                 f"payloads with the fixed parts {self} and {other} cannot be compared: keep arrays in fields that are "

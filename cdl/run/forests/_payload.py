@@ -136,10 +136,20 @@ def _target(place: Place, groups: list[_Rows]) -> Any:
     kind = most if most in fitting else fitting[0]
     if wanted.exact is not None:
         return jax.dtypes.canonicalize_dtype(wanted.exact)
-    own = [group.dtype for group in groups if group.kind == kind or (group.kind + kind == "ui" and not group.python)]
-    with jax.numpy_dtype_promotion("standard"):
-        found = jnp.result_type(*own) if own else _DEFAULT[kind]
-    return jax.dtypes.canonicalize_dtype(found if kind_of(found) == kind else _DEFAULT[kind])
+    default = jax.dtypes.canonicalize_dtype(_DEFAULT[kind])
+    own = {g.dtype for g in groups if g.kind == kind}
+    own |= {default if g.values.dtype.itemsize == 8 else g.dtype for g in groups if g.kind + kind == "ui"}
+    if len(own) > 1:
+        _refuse_mixture(place, groups)
+    return own.pop() if own else default
+
+
+def _refuse_mixture(place: Place, groups: list[_Rows]) -> None:
+    """Each type reckons in its own way, such as where it wraps around, and a constructor's payload has one."""
+    raise PayloadMismatch(
+        f"`{place.name}` holds {groups[0]} in one node and {groups[1]} in another: give every node of a constructor "
+        "one type."
+    )
 
 
 def _takes(kind: str, group: _Rows) -> bool:
@@ -151,10 +161,7 @@ def _takes(kind: str, group: _Rows) -> bool:
 
 def _refuse_kind(place: Place, wanted: Asked, groups: list[_Rows]) -> None:
     if not wanted.kinds or all(any(_takes(kind, g) for kind in wanted.kinds) for g in groups):
-        raise PayloadMismatch(
-            f"`{place.name}` holds {groups[0]} in one node and {groups[1]} in another: give every node of a "
-            "constructor one type."
-        )
+        _refuse_mixture(place, groups)
     wrong = next(g for g in groups if not any(_takes(kind, g) for kind in wanted.kinds))
     value = wrong.values.ravel()[0] if wrong.values.size else None
     shown = f"{value} (of type {wrong})" if wrong.values.ndim == 1 else f"{wrong}"

@@ -106,13 +106,14 @@ def unfold(
     are computed at every seed, and one is taken: the best, or with a key one drawn by the softmax of the scores. So
     each has to be finite at every seed, in its derivatives too.
 
-    **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of arrays
-    with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort has so many
-    trees as it has seeds, and trees are numbered through, those of the first sort first. `nodes`: the most nodes that a
-    tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to draw; the node numbered
-    `i` in pre-order of tree `t` gets `fold_in(fold_in(key, t), i)`. `total`: how many nodes all trees may have
-    together, where most are far smaller than the largest: trees within both bounds are never cut, and there is room
-    for `total + lanes * nodes` nodes. `lanes`: how many trees grow at a time; each lane begins the next tree when it has finished one.
+    **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of
+    arrays with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort
+    has so many trees as it has seeds, and trees are numbered through, those of the first sort first. `nodes`: the
+    most nodes that a tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to
+    draw; the node numbered `i` in pre-order of tree `t` gets `fold_in(fold_in(key, t), i)`. `total`: how many nodes
+    all trees may have together, where most are far smaller than the largest: trees within both bounds are never
+    cut, and there is room for `total + lanes * nodes` nodes. `lanes`: how many trees grow at a time; each lane
+    begins the next tree when it has finished one.
 
     **Returns:** the trees as arrays. One that would have had more nodes is cut there, and says how many places wait.
     For a family, a tuple of these, of each sort's trees. For a signature of lists, `Lists`; for streams, their outputs.

@@ -338,3 +338,26 @@ def test_payloads_whose_fixed_parts_cannot_be_compared_are_refused():
     some = [kind(Module(np.zeros(2), 1, 2.0, Incomparable())) for _ in range(2)]
     with pytest.raises(PayloadMismatch, match="cannot be compared: keep arrays in fields that are not static"):
         pack(kind, some)
+
+
+def test_a_dictionary_keeps_the_order_of_its_keys():
+    kind = constructor(field=dict[str, Any])
+    given = {"b": 1.0, "a": {"d": (2.0, {"z": 3.0, "y": 4.0}), "c": 5.0}}
+    sorts = {"a": {"c": 5.0, "d": (2.0, {"y": 4.0, "z": 3.0})}, "b": 1.0}
+    first, second = (layer.field for layer in packed(kind, [(given,), (sorts,)]))
+    assert str(jax.tree_util.tree_map(float, first)) == str(jax.tree_util.tree_map(float, second))
+    assert (list(first), list(first["a"]), list(first["a"]["d"][1])) == (["b", "a"], ["d", "c"], ["z", "y"])
+    assert (list(second), list(second["a"]), list(second["a"]["d"][1])) == (["a", "b"], ["c", "d"], ["y", "z"])
+    assert first["a"]["d"][1]["z"] == 3.0
+
+
+def test_fixed_parts_that_are_equal_and_not_the_same_are_told_apart():
+    kind = constructor(field=Any)
+    fixed = [0.0, -0.0, 1, True, 1.0]
+    found = [
+        layer.field.name
+        for (layer,) in zip(packed(kind, [(Module(np.ones(1, np.float32), 1, 2.0, x),) for x in fixed]), strict=True)
+    ]
+    assert list(map(repr, found)) == list(map(repr, fixed))
+    assert [list(layer.field) for layer in packed(kind, [({1: 2.0},), ({True: 2.0},)])] == [[1], [True]]
+    assert [type(*layer.field) for layer in packed(kind, [({1: 2.0},), ({True: 2.0},)])] == [int, bool]

@@ -126,6 +126,7 @@ def fold(
     is a traced array: an `if` on it is refused, and so are `v is True`, `case Flag(True)` and `isinstance(v, int)`
     of a field. In a helper that is given the number alone these cannot be seen, nor can `f"{v}"` and `hasattr(v,
     "dtype")` anywhere: they are answered for the array. Decide by `jnp.where`, or by a constructor for each case.
+    The dictionaries of a value have their keys sorted, as in JAX.
 
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.

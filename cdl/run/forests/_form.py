@@ -16,15 +16,24 @@ from ._annotation import admits_none, inside
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """The structure of a payload that is not one number or array."""
+    """The structure of a payload that is not one number or array; and the keys of each dictionary in it, in order, where
+    that is another order than JAX's, which sorts them."""
 
     structure: Any
+    keys: tuple[tuple[Any, ...], ...] = ()
+
+    @classmethod
+    def of(cls, payload: Any) -> tuple[list[Any], "Form"]:
+        """The numbers and arrays of a payload, and its form."""
+        leaves, structure = jax.tree.flatten(payload)
+        keys = tuple(_keys(payload))
+        return leaves, cls(structure, () if all(list(some) == sorted(some) for some in keys) else keys)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Form):
             return False
         try:
-            return same_structure(self.structure, other.structure)
+            return same_structure(self.structure, other.structure) and self.keys == other.keys
         except Exception as e:  # whatever the comparison of a fixed part may do
             raise PayloadMismatch(
                 f"payloads with the fixed parts {self} and {other} cannot be compared: keep arrays in fields that are "
@@ -41,10 +50,36 @@ class Form:
 
     def filled(self, leaves: list[Any]) -> Any:
         """The payload with these numbers and arrays."""
-        return jax.tree.unflatten(self.structure, leaves)
+        payload = jax.tree.unflatten(self.structure, leaves)
+        return _in_order(payload, iter(self.keys)) if self.keys else payload
 
     def __str__(self) -> str:
         return str(self.structure).removeprefix("PyTreeDef(").removesuffix(")")
+
+
+def _is_dict(x: Any) -> bool:
+    return type(x) is dict
+
+
+def _keys(payload: Any) -> Iterator[tuple[Any, ...]]:
+    """The keys of every dictionary, an outer one before those inside it."""
+    for x in filter(_is_dict, jax.tree.leaves(payload, is_leaf=_is_dict)):
+        yield tuple(x)
+        for key in sorted(x):
+            yield from _keys(x[key])
+
+
+def _in_order(payload: Any, keys: Iterator[tuple[Any, ...]]) -> Any:
+    """A payload whose dictionaries have these keys, in this order."""
+
+    def ordered(x: Any) -> Any:
+        if not _is_dict(x):
+            return x
+        own = next(keys)
+        inner = {key: _in_order(x[key], keys) for key in sorted(x)}
+        return {key: inner[key] for key in own}
+
+    return jax.tree.map(ordered, payload, is_leaf=_is_dict)
 
 
 @dataclass(frozen=True)

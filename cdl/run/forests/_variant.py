@@ -182,8 +182,7 @@ def _taken(payload: Any) -> tuple[list[Any], Form]:
                 f"a payload holds {an(type(x).__name__)}, which is a tree: annotate its field `X`, or `Many[X]`, and "
                 "it is a child."
             )
-    leaves, structure = jax.tree.flatten(payload)
-    return leaves, Form(structure)
+    return Form.of(payload)
 
 
 def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iterator[Any], manys: Iterator[Any]) -> Any:

@@ -20,7 +20,7 @@ from typing import Any, Generic, get_args, get_origin, TypeVar
 import equinox as eqx
 import typing_extensions
 
-from .._errors import CarrierMismatch, CdlError, ForeignLayer, SignatureError
+from .._errors import CarrierMismatch, ForeignLayer, SignatureError
 from ..functor import Base, constructors, fmap
 from ..functor._base import anew
 from ..functor._described import described
@@ -78,16 +78,9 @@ def product(
 def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     """The algebra at a layer, with a key where one is given and wanted; never `None` by oversight.
 
-    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor; `CdlError`
-    where a Python number is divided by zero.
+    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor.
     """
-    try:
-        value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
-    except ZeroDivisionError as error:
-        raise CdlError(
-            f"`{name_of(alg)}` divides by zero at `{type(layer).__name__}`, where an array would have infinity or NaN: "
-            "divide by what is never 0. `mean(zero)` is the mean of a `Many`, and `zero` where it has no child."
-        ) from error
+    value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
     if value is None:
         raise CarrierMismatch(
             f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "

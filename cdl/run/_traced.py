@@ -44,6 +44,11 @@ def without_values(name: str, where: str) -> Iterator[None]:
             f"`{name}` takes a derivative {where} through a `Many`, which has none inside a case: differentiate the "
             "compiled form itself, or annotate the field `tuple[X, ...]`."
         ) from error
+    except ZeroDivisionError as error:
+        raise CdlError(
+            f"`{name}` divides by zero {where}: divide by what is never 0, or decide by `jnp.where`. `mean(zero)` of a "
+            "`Many` is `zero` where it has no child."
+        ) from error
     except NEEDS_VALUE as error:
         raise CdlError(
             f"`{name}` asks for the value of a number {where}, as in `if x > 0:` or `float(x)`, and one compiled "

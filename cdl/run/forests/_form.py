@@ -16,8 +16,8 @@ from ._annotation import admits_none, inside
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """The structure of a payload that is not one number or array; and the keys of each dictionary in it, in order, where
-    that is another order than JAX's, which sorts them."""
+    """The structure of a payload that is not one number or array, and the keys of each dictionary in it, in their order
+    where that is not JAX's, which sorts them."""
 
     structure: Any
     keys: tuple[tuple[Any, ...], ...] = ()

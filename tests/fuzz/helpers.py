@@ -17,7 +17,7 @@ D = 3  # how long vectors are
 def weights(seed: int, names: list[str], dtype: str) -> dict[str, jax.Array]:
     """Three vectors for each name."""
     keys = jr.split(jr.key(seed), len(names))
-    return {n: (0.7 * jr.normal(k, (3, D), "float32")).astype(dtype) for n, k in zip(names, keys, strict=True)}
+    return {n: (0.7 * jr.normal(k, (3, D), np.dtype("f4"))).astype(dtype) for n, k in zip(names, keys, strict=True)}
 
 
 def mix(h: Any, x: Any) -> Any:

@@ -46,8 +46,9 @@ class Convolution(eqx.Module):
 
 
 def attending(x: Any) -> Any:
-    rows = jnp.stack([x, jnp.sin(x)])[:, None]
-    return jax.nn.dot_product_attention(rows, rows, rows)[0, 0]
+    wide = x.astype(jnp.result_type(x.dtype, "float32"))  # not every batch of 16 bits has a product on a CPU
+    rows = jnp.stack([wide, jnp.sin(wide)])[:, None]
+    return jax.nn.dot_product_attention(rows, rows, rows)[0, 0].astype(x.dtype)
 
 
 def jitted_cell(c: int) -> Callable[[Any], Any]:

@@ -155,7 +155,7 @@ def test_a_family_that_does_not_fit_is_refused():
             r"`Stmt` \(`Return`\) stands at a place of sort 1, which is `Expr`",
         ),
         (lambda: explain(it.arch[0], it.samples[:1]), "a place of sort 1 has a `.*`, and the number of algebras is 1"),
-        (lambda: explain(it.arch, signature=(TreeF,)), "the number of algebras is 2, and that of signatures 1"),
+        (lambda: explain(it.arch, signature=(TreeF,)), "there are 2 algebras for 1 signatures"),
         (
             lambda: explain(grows),
             r"`\(GrowExpr, GrowStmt\)` is not an algebra.* annotations do not say what it gives, give `state=…`",

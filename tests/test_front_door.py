@@ -555,7 +555,7 @@ def test_lists_of_numbers_are_told_to_be_arrays():
 
 
 def test_numbers_in_a_list_are_told_to_be_an_array():
-    words = r"have the shapes \(\), \(\): give arrays .*; for numbers in a list write `jnp.array\(\[…\]\)`"
+    words = r"have the shapes \(\), \(\): give arrays .*; a list of numbers is not an array: write `jnp.array\(\[…\]\)`"
     refused("the seeds " + words, lambda: unfold(sprout, [1.0, 2.0], 9))
     refused("the seeds " + words, lambda: refold(net, sprout, [1.0, 2.0], 9))
     refused("the inputs " + words, lambda: run(shown, 0.0, [1.0, 2.0]))
@@ -655,3 +655,11 @@ def test_help_shows_the_options_of_fold_with_their_defaults():
     assert inspect.signature(annotate).parameters.keys() == inspect.signature(fold).parameters.keys()
     for name, meaning in shown.items():
         assert f"`{name}`" in fold.__doc__, (name, meaning)
+
+
+def test_a_forest_of_64_bits_is_read_where_they_are_on():
+    twice = algebra(lambda box: 2.0 * box.label + box.kids.sum(0.0))
+    with jax.enable_x64(True):
+        forest = pack(Box, [Box(1.0, Many())])
+        assert fold(twice, forest).tolist() == [2.0]
+    refused(r"packed while `jax_enable_x64` was on, with a payload of `float64`", lambda: fold(twice, forest))

@@ -40,7 +40,7 @@ def kinds_of(algs: tuple[Any, ...], signature: Any = None) -> Kinds:
     signatures = signature if isinstance(signature, tuple) else (signature,) * len(algs)
     if len(signatures) != len(algs):
         raise SignatureError(
-            f"the number of algebras is {len(algs)}, and that of signatures {len(signatures)}: give one for each sort, "
+            f"there are {len(algs)} algebras for {len(signatures)} signatures: give one for each sort, "
             "in a tuple, in the same order."
         )
     return tuple(_read(alg, given) for alg, given in zip(algs, signatures, strict=True))

@@ -9,6 +9,8 @@
 
 from typing import Any
 
+import jax
+
 from .._errors import CdlError
 from ..algebra._expect import expect_key
 from ..functor import Base, Monoid
@@ -35,7 +37,7 @@ def fitting(of: str, alg: Any, data: Any, options: dict[str, Any]) -> dict[str, 
     for name in given:
         if name not in APPLY[read]:
             takes = ", ".join(f"`{option}`" for option in APPLY[read])
-            others = [f"`{other}`" if other == "a" else other for other, names in APPLY.items() if name in names]
+            others = [other for other, names in APPLY.items() if name in names]
             raise CdlError(
                 f"`{name}` does not apply where `{of}` reads {read}: it is an option for {' and '.join(others)}. Leave "
                 f"it out; the options here are {takes}."
@@ -48,6 +50,12 @@ def expect_forest(of: str, forest: Any, alg: str) -> None:
     """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
     comes first."""
     if isinstance(forest, Forest):
+        wide = next((x.dtype for x in forest.payload if x.dtype.itemsize == 8 and not _is_default(x.dtype)), None)
+        if wide is not None:
+            raise CdlError(
+                f"the forest was packed while `jax_enable_x64` was on, with a payload of `{wide}`, and now it is off: "
+                "pack it anew, or switch it on."
+            )
         return
     several = isinstance(forest, list | tuple) and forest and all(isinstance(x, Base) for x in forest)
     if isinstance(forest, Base):
@@ -67,3 +75,8 @@ def expect_forest(of: str, forest: Any, alg: str) -> None:
         write = "make one of trees with `pack`"
     reads = "a `Forest`, a `Seq` or a `Packed`" if of in ("fold", "annotate") else "a `Forest`"
     raise CdlError(f"`{of}` reads {reads}, and was given {described(forest)}: {write}.")
+
+
+def _is_default(dtype: Any) -> bool:
+    """Whether JAX leaves numbers of a type as they are, which for those of 64 bits is a setting."""
+    return bool(jax.dtypes.canonicalize_dtype(dtype) == dtype)

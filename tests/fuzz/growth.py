@@ -17,7 +17,8 @@ from .trees import Node
 
 
 GROW = """
-seeds_of = lambda s: (jr.normal(jr.fold_in(jr.key({seed}), s), (2, D), {dtype}), jnp.zeros(2, "int32"))
+normals = lambda s: jr.normal(jr.fold_in(jr.key({seed}), s), (2, D), np.dtype("f4"))
+seeds_of = lambda s: (normals(s).astype({dtype}), jnp.zeros(2, "int32"))
 SEEDS = tuple(map(seeds_of, range({sorts})))
 """
 FOLLOW = """

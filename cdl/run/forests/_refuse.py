@@ -56,8 +56,8 @@ def expect_bucket(bucket: Any) -> None:
     """**Raises:** `CdlError` for what is no bucket."""
     if not (bucket is None or isinstance(bucket, Bucket)):
         raise CdlError(
-            f"`bucket` is the bucket of another forest, in whose program this one is to run, and a "
-            f"`{type(bucket).__name__}` was given: write `bucket=forest.bucket`, or leave it out."
+            f"`bucket` is the bucket of another forest, in whose program this one is to run, and "
+            f"{an(type(bucket).__name__)} was given: write `bucket=forest.bucket`, or leave it out."
         )
 
 

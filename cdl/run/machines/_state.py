@@ -28,7 +28,11 @@ def leading(tree: Any, whose: str, axis: str) -> int:
     if len(lengths) == 1 and None not in lengths:
         return int(shapes[0][0])
     found = f"have the shapes {', '.join(map(str, shapes))}" if shapes else "have no array"
-    lone = "; for numbers in a list write `jnp.array([…])`" if isinstance(tree, list) and set(shapes) == {()} else ""
+    lone = (
+        "; a list of numbers is not an array: write `jnp.array([…])`"
+        if isinstance(tree, list) and set(shapes) == {()}
+        else ""
+    )
     raise CdlError(f"{whose} {found}: give arrays whose leading axis is {axis}, of one length for all{lone}.")
 
 

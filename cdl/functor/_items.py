@@ -58,7 +58,10 @@ class Items:
 
 
 def of_lists(algebra: Any) -> Callable[[Any], Any]:
-    """What reads the layers of a list. **Raises:** `CarrierMismatch` for what has no value for `Nil()` or `Cons(x, y)`."""
+    """What reads the layers of a list.
+
+    **Raises:** `CarrierMismatch` for what has no value for `Nil()` or `Cons(x, y)`.
+    """
     name = str(getattr(getattr(algebra, "fn", algebra), "__name__", type(algebra).__name__))
 
     def read(layer: Any) -> Any:

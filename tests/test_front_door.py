@@ -663,3 +663,15 @@ def test_a_forest_of_64_bits_is_read_where_they_are_on():
         forest = pack(Box, [Box(1.0, Many())])
         assert fold(twice, forest).tolist() == [2.0]
     refused(r"packed while `jax_enable_x64` was on, with a payload of `float64`", lambda: fold(twice, forest))
+
+
+def test_a_layer_is_printed_inside_a_case():
+    printed: list[str] = []
+
+    def read(box: Any) -> Any:
+        printed.append(repr(box))
+        return box.label + box.kids.sum(0.0)
+
+    fold(algebra(read), pack(Box, [Box(1.0, Many([Box(2.0, Many())]))]))
+    assert any("Many(<edges>)" in text for text in printed)
+    assert any("Many([])" in text for text in printed)

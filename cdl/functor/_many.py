@@ -152,7 +152,7 @@ class Many(Generic[A_co]):
     def __repr__(self) -> str:
         from ._values import show
 
-        return show(self) if self.listed else "Many(<edges>)"
+        return show(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         from ._values import assemble, disassemble

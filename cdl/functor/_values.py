@@ -59,7 +59,7 @@ def show(value: Any, limit: int = SHOWN) -> str:
             words.append(item)
             continue
         x = item.value
-        inner = inside(x)
+        inner = None if _is_elsewhere(x) else inside(x)
         if inner is None:
             words.append(_show_payload(x))
             continue
@@ -218,7 +218,14 @@ def _hash_payload(value: Any) -> int:
     return hash(flat.item()) if flat.shape == () else hash((flat.shape, tuple(flat.ravel().tolist())))
 
 
+def _is_elsewhere(value: Any) -> bool:
+    """Whether it is a `Many` as `fold` has it, whose children are not in it."""
+    return isinstance(value, Many) and not value.listed
+
+
 def _show_payload(value: Any) -> str:
+    if _is_elsewhere(value):
+        return "Many(<edges>)"
     if _is_array(value) and np.shape(value) == () and not hasattr(value, "aval"):
         return repr(value.item())
     return " ".join(repr(value).split())

@@ -233,7 +233,8 @@ class Surroundings:
                         if (owner_name := (id(owner), name)) not in done:
                             done.add(owner_name)
                             found.append((Identity(owner), name, self._look(vars(owner)[name])))
-        return tuple(found), self._look(os.environ) if names & ENVIRONMENT else None
+        environment = (self._names[True] | self._names[False]) & ENVIRONMENT
+        return tuple(found), self._look(os.environ) if environment else None
 
     def _wanted(self, owner: Any, names: set[str]) -> set[str]:
         """The attributes of a class or a module that code may read."""

@@ -13,9 +13,11 @@ from typing import Any, cast, TypeVar
 
 import equinox as eqx
 
+from ..algebra._algebra import name_of
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
+from ._traced import without_leaks
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +45,8 @@ def compiled(fn: F) -> F:
         with _lock:
             seen = _before.get(around.seen, around.seen)
         _thread.traced = False
-        found = traced(first, rest, around.arrays, _Static(seen))
+        with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)):
+            found = traced(first, rest, around.arrays, _Static(seen))
         if _thread.traced:
             _remember(Surroundings(first).seen, seen)
         return found

@@ -5,16 +5,19 @@
 | a JAX array of real numbers                     | one of `arrays`, in a function, or a plain container in one     |
 | numbers, text, NumPy arrays, other JAX arrays   | compared                                                        |
 | lists, dictionaries, modules of arrays          | looked into; many numbers at once                               |
-| other objects                                   | looked into: their attributes, and the methods that are named   |
-| classes, modules of Python                      | looked into at the names that the code mentions                 |
+| what holds another value, as a `ContextVar`     | looked into                                                     |
+| other objects                                   | looked into: their attributes, and their classes                |
+| classes, modules of Python                      | looked into at the names that any code here mentions            |
+| operators of classes, such as `__getitem__`     | looked into; all of a class where code makes names, as `getattr`|
 | libraries, functions under `jit`                | taken to stay as they are                                       |
 """
 
 import contextlib
 import functools
 import hashlib
-import inspect
 import marshal
+import os
+import sys
 import types
 from collections import deque
 from collections.abc import Callable
@@ -32,13 +35,31 @@ from ..functor._described import described
 from ..functor._read import cached
 from ._digest import digest
 from ._identity import Identity
-from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
+from ._outside import (
+    held_by,
+    HOLDERS,
+    is_generated,
+    is_of_library,
+    is_of_library_kind,
+    MAKES_NAMES,
+    names_of,
+    OPEN,
+    outside,
+    slots_of,
+)
 
 
 ENTRIES = 1000  # of one container, which are looked at one by one
 MOST = 20_000  # of all that is looked at
 DEPTH = 100
-CALL = frozenset(["__call__"])
+CONSTRUCTORS = frozenset(["__init__", "__new__", "__post_init__", "__class_getitem__", "__init_subclass__"])
+CONSTRUCTS = frozenset(["type", "__class__", "replace", "copy"])  # what calls them for a class that is not mentioned
+DESCRIBES = frozenset(  # what a class says of itself, which no operator reads
+    "__module__ __doc__ __dict__ __weakref__ __annotations__ __abstractmethods__ __abstractvars__ __match_args__ "
+    "__abstractclassvars__ __dataclass_params__ __dataclass_fields__ __parameters__ __orig_bases__ __slots__ "
+    "__qualname__ __static_attributes__ __firstlineno__ __type_params__ __repr__ _abc_impl".split()
+)
+ENVIRONMENT = frozenset(["environ", "environb", "getenv", "getenvb", "expandvars"])
 NUMBERS = int, str, bytes, type(None), np.dtype
 ATOMS = {"_array": (jax.Array, Tracer), "_number": NUMBERS, "_written": (float, complex, np.generic)}
 WAYS: dict[str, tuple[type[Any], ...]] = ATOMS | {  # the first that fits says how a value is looked at
@@ -49,6 +70,7 @@ WAYS: dict[str, tuple[type[Any], ...]] = ATOMS | {  # the first that fits says h
     "_method": (types.MethodType,),
     "_container": (dict, list, tuple, set, frozenset, deque),
     "_tree": (Base,),
+    "_holder": tuple(HOLDERS),
 }
 
 
@@ -67,17 +89,21 @@ class Surroundings:
         self.functions: list[Any] = []
         self._place: dict[int, int] = {}
         self._met: dict[Any, int] = {}
+        self._names: dict[bool, set[str]] = {True: {"__call__"}, False: set()}  # what code mentions; where it is called
+        self._owners: dict[int, Any] = {}  # the classes and modules of a user, whose attributes may be mentioned
+        self._constructed: set[int] = set()
+        self._called = True  # whether what is looked at is called, as far as can be told; otherwise, it might be
         self._alive: list[Any] = []  # so that no other object takes the address of one that was met
         self._open: bool | None = None  # whether arrays are gathered, or compared; `None` for those of the value itself
         self._depth = 0
-        self.seen = self._look(value, frozenset())
+        self.seen = self._look(value), self._compared(self._mentioned)
 
-    def _look(self, x: Any, names: frozenset[str]) -> Any:
-        """A value as a hashable one. `names`: what the code that reads it mentions."""
+    def _look(self, x: Any) -> Any:
+        """A value as a hashable one."""
         way = way_of(type(x))
         if way in ATOMS:
             return getattr(self, way)(x)
-        name = id(x), frozenset() if way == "_function" else names, self._open is None
+        name = id(x), self._open, self._called
         if name in self._met:
             return "again", self._met[name]
         if self._depth > DEPTH or len(self._alive) > MOST:
@@ -89,7 +115,7 @@ class Surroundings:
         self._met[name] = len(self._alive)
         self._alive.append(x)
         self._depth += 1
-        found = getattr(self, way)(x, names)
+        found = getattr(self, way)(x)
         self._depth -= 1
         return found
 
@@ -111,91 +137,114 @@ class Surroundings:
             self.arrays.append(x)
         return self._place[id(x)], x.shape, x.dtype, x.weak_type
 
-    def _numpy(self, x: Any, names: frozenset[str]) -> Any:
+    def _numpy(self, x: Any) -> Any:
         if self._open is None:
             return None
+        self._register(type(x))
         if x.dtype.hasobject or x.dtype.kind == "T":  # objects, or text of any length
-            return Identity(x), x.shape, self._compared(lambda: self._parts(x.ravel().tolist(), names))
-        return x.shape, x.dtype, digest(x), self._named(getattr(x, "__dict__", {}), names)
+            return Identity(x), x.shape, self._compared(lambda: self._parts(x.ravel().tolist()))
+        return x.shape, x.dtype, digest(x), self._named(getattr(x, "__dict__", {}))
 
-    def _module(self, x: Any, names: frozenset[str]) -> Any:
-        methods = self._compared(lambda: self._class(type(x), CALL))
-        return type(x), methods, self._named(vars(x), names)
+    def _module(self, x: Any) -> Any:
+        self._register(type(x))
+        return type(x), self._named(vars(x))
 
-    def _partial(self, x: Any, names: frozenset[str]) -> Any:
-        parts = tuple(self._look(part, names) for part in (x.func, *x.args))
-        return type(x), parts, self._named(x.keywords, names)
+    def _partial(self, x: Any) -> Any:
+        return type(x), tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords)
 
-    def _method(self, x: Any, names: frozenset[str]) -> Any:
-        return type(x), self._look(x.__self__, names), self._look(x.__func__, names)
+    def _method(self, x: Any) -> Any:
+        return type(x), self._look(x.__self__), self._look(x.__func__)
 
-    def _container(self, x: Any, names: frozenset[str]) -> Any:
-        return self._parts(x, names) if is_plain(x) else self._compared(lambda: self._parts(x, names))
+    def _container(self, x: Any) -> Any:
+        if is_plain(x):
+            self._register(type(x))
+            return self._parts(x)
+        return self._compared(lambda: (self._parts(x), self._attributes(x)))
 
-    def _tree(self, x: Any, names: frozenset[str]) -> Any:
+    def _tree(self, x: Any) -> Any:
+        self._register(type(x))
         return Identity(x)
 
-    def _object(self, x: Any, names: frozenset[str]) -> Any:
-        return Identity(x), self._compared(lambda: self._attributes(x, names))
+    def _holder(self, x: Any) -> Any:
+        held, names = held_by(x)
+        self._names[self._called].update(names)
+        return Identity(x), self._compared(lambda: (self._look(held), self._attributes(x)))
 
-    def _named(self, parts: dict[str, Any], names: frozenset[str]) -> Any:
-        return tuple((k, self._look(v, names)) for k, v in parts.items())
+    def _object(self, x: Any) -> Any:
+        return Identity(x), self._compared(lambda: self._attributes(x))
 
-    def _parts(self, x: Any, names: frozenset[str]) -> Any:
+    def _named(self, parts: dict[str, Any]) -> Any:
+        return tuple((k, self._look(v)) for k, v in parts.items())
+
+    def _parts(self, x: Any) -> Any:
         if len(x) > ENTRIES:
             with contextlib.suppress(ValueError):  # of what is neither a number, text, nor a container of such
                 return type(x), len(x), hashlib.blake2b(marshal.dumps(x, 2)).digest()
         if isinstance(x, dict):
-            return type(x), tuple((self._look(k, names), self._look(v, names)) for k, v in x.items())
-        parts = (self._look(part, names) for part in x)
+            return type(x), tuple((self._look(k), self._look(v)) for k, v in x.items())
+        parts = (self._look(part) for part in x)
         return type(x), frozenset(parts) if isinstance(x, set | frozenset) else tuple(parts)
 
-    def _function(self, fn: types.FunctionType, _: frozenset[str]) -> Any:
-        names = names_of(fn.__code__)
+    def _function(self, fn: types.FunctionType) -> Any:
         if is_of_library(fn):  # such as a decorator of `functools`, which holds functions that are not
-            inner = getattr(fn, "__wrapped__", None), getattr(fn, "registry", None)
-            plain = (dict(x) if isinstance(x, types.MappingProxyType) else x for x in inner)
-            return Identity(fn), tuple(self._look(x, names) for x in plain)
-        self.functions.append(fn)
+            return Identity(fn), self._compared(lambda: self._look(held_by(fn)[0]))
+        self._names[self._called] |= names_of(fn.__code__)
+        if self._called:
+            self.functions.append(fn)
         before, self._open = self._open, self._open is not False
-        found = tuple((kind, where, self._look(x, names)) for kind, where, x in outside(fn))
+        found = tuple((kind, where, self._look(x)) for kind, where, x in outside(fn))
         self._open = before
-        return Identity(fn), Identity(fn.__code__), self._named(vars(fn), names), found
+        return Identity(fn), Identity(fn.__code__), self._named(vars(fn)), found
 
-    def _attributes(self, x: Any, names: frozenset[str]) -> Any:
-        """What an object, a class or a module has."""
+    def _attributes(self, x: Any) -> Any:
+        """What an object has itself. What its class has, or a class or a module, is looked at where it is mentioned."""
+        kind = type(x)
+        self._register(kind)
         if isinstance(x, type | types.ModuleType):
-            named = () if is_of_library_kind(x) else sorted(names & set(dir(x)))
-            return self._named({n: inspect.getattr_static(x, n) for n in named}, names)
-        if is_of_library_kind(type(x)) and not isinstance(x, types.SimpleNamespace):
+            self._constructed.update(map(id, getattr(x, "__mro__", ())))
+            return self._register(x)
+        if is_of_library_kind(kind) and not issubclass(kind, OPEN):
             return None
-        own = {**getattr(x, "__dict__", {}), **{n: getattr(x, n) for n in slots_of(type(x)) if hasattr(x, n)}}
-        return self._named(own, names), self._class(type(x), names | CALL)
+        own = {**getattr(x, "__dict__", {}), **{n: getattr(x, n) for n in slots_of(kind) if hasattr(x, n)}}
+        return kind, self._named(own)
 
-    def _class(self, kind: type[Any], names: frozenset[str]) -> Any:
-        """What instances of a class have of it: the methods, properties and attributes that are named, with those that
-        they name, and so on."""
-        if (kind, names) in self._met:
-            return "again", self._met[kind, names]
-        self._met[kind, names] = len(self._alive)
-        todo, done, found = list(names), set[str](), []
-        while todo:
-            name = todo.pop()
-            if name in done:
-                continue
-            done.add(name)
-            for owner in kind.__mro__:
-                if name not in vars(owner) or is_of_library_kind(owner):
-                    continue
-                held = vars(owner)[name]
-                inner = getattr(held, "fget", getattr(held, "__func__", held))
-                for fn in (inner, getattr(inner, "__wrapped__", None), getattr(inner, "method", None)):
-                    if isinstance(fn, types.FunctionType):
-                        todo += () if is_of_library(fn) else names_of(fn.__code__)
-                        found.append((name, self._look(fn, frozenset())))
-                    elif fn is held:
-                        found.append((name, self._look(fn, frozenset())))
-        return tuple(found)
+    def _register(self, x: Any) -> None:
+        if is_of_library_kind(x):
+            return
+        if id(x) not in self._owners:
+            for owner in x.__mro__ if isinstance(x, type) else (x,):
+                if not is_of_library_kind(owner):
+                    self._owners[id(owner)] = owner
+
+    def _mentioned(self) -> Any:
+        """What classes and modules have at the names that code mentions, and so on: first of the code that is called,
+        then of that which might be."""
+        found: list[Any] = []
+        done: set[Any] = set()
+        for self._called in (True, False):
+            before = -1
+            while before < len(done):
+                before = len(done)
+                names = self._names[True] if self._called else self._names[True] | self._names[False]
+                for name in names & sys.modules.keys():  # a function may import them
+                    self._register(sys.modules[name])
+                for owner in list(self._owners.values()):
+                    for name in sorted(self._wanted(owner, names)):
+                        if (owner_name := (id(owner), name)) not in done:
+                            done.add(owner_name)
+                            found.append((Identity(owner), name, self._look(vars(owner)[name])))
+        environment = (self._names[True] | self._names[False]) & ENVIRONMENT
+        return tuple(found), self._look(os.environ) if environment else None
+
+    def _wanted(self, owner: Any, names: set[str]) -> set[str]:
+        """The attributes of a class or a module that code may read."""
+        held = vars(owner)
+        if self._called or isinstance(owner, types.ModuleType):
+            return held.keys() & names
+        idle = DESCRIBES if names & CONSTRUCTS or id(owner) in self._constructed else DESCRIBES | CONSTRUCTORS
+        every = bool(names & MAKES_NAMES)
+        operators = {n for n, x in held.items() if every or (n.startswith("__") and n.endswith("__"))} - idle
+        return (held.keys() & names) | {n for n in operators if not is_generated(held[n])}
 
     def _compared(self, looked: Callable[[], Any]) -> Any:
         """What is found, with arrays compared: nothing can be put in their place."""
@@ -208,7 +257,10 @@ class Surroundings:
 @cached
 def way_of(kind: type[Any]) -> str:
     """The method that looks at values of a class, which takes one look-up for each value instead of many questions."""
-    return next((way for way, kinds in WAYS.items() if issubclass(kind, kinds)), "_object")
+    plain = kind in NUMBERS or is_of_library_kind(kind)
+    return next(
+        (way for way, kinds in WAYS.items() if issubclass(kind, kinds) and (plain or way not in ATOMS)), "_object"
+    )
 
 
 def is_plain(x: Any) -> bool:

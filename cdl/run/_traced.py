@@ -5,10 +5,12 @@
 | `if x > 0:`, `float(x)`       | the program is compiled before there is a value | `jnp.where`, `jax.lax.cond` |
 | `np.tanh(x)`                  | NumPy computes at once                          | `jnp.tanh(x)`               |
 | `jax.grad` through a `Many`   | its children are those of many nodes            | `jax.grad` of `fold`        |
+| keeps an array, as in a memo   | it is a part of one program, and of no other    | the array made outside      |
 | gives a string, or a function | a value is kept in an array                     | numbers, or `cata`          |
 """
 
 import contextlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,7 +33,8 @@ NEEDS_VALUE = (  # what JAX raises where Python or NumPy asks what a traced numb
 def without_values(name: str, where: str) -> Iterator[None]:
     """Around a call of the function `name`, `where` it is. **Raises:** `CdlError` where it asks for a value."""
     try:
-        yield
+        with without_leaks(name):
+            yield
     except jax.errors.TracerArrayConversionError as error:
         raise CdlError(
             f"`{name}` gives NumPy a traced array {where}, and NumPy computes at once, not in the compiled program: "
@@ -70,6 +73,20 @@ def without_values(name: str, where: str) -> Iterator[None]:
         raise CdlError(
             f"`{name}` reckons with truth values {where}, which those of an array do not allow: write `1 * a - b`, "
             "say, or `jnp.logical_not(a)`."
+        ) from error
+
+
+@contextlib.contextmanager
+def without_leaks(name: str) -> Iterator[None]:
+    """Around a call of the function `name`. **Raises:** `CdlError` where it reads an array of another program."""
+    try:
+        yield
+    except jax.errors.UnexpectedTracerError as error:
+        kind = re.search(r"with type (\w+\[[\d,]*\])", str(error))
+        raise CdlError(
+            f"`{name}` keeps an array{f', {kind[1]},' if kind else ''} that was made while it was traced, as in a "
+            "table under `functools.cache` or a memo in a `dict`: it is a part of that compiled program, and no other "
+            "can read it. Make the array outside of the case, or as a NumPy array."
         ) from error
 
 

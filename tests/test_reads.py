@@ -147,11 +147,15 @@ def test_a_list_that_a_module_holds_may_be_read_by_its_function_too(made):
         assert fold(alg, forest)[0] == cata(alg)(TREE) == 2 * factor
 
 
+LINEAR, OTHER = (eqx.nn.Linear(1, 1, key=jax.random.key(i)) for i in range(2))
 LARGE: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {  # read, and changed in place
     "a list": ([0.5] * 3000, lambda x: x[2999], lambda x: x.__setitem__(2999, -1.5)),
     "whole numbers": ([-1] * 3000, lambda x: x[0], lambda x: x.__setitem__(0, -2)),
     "a dictionary": (dict.fromkeys(map(str, range(3000)), 2.0), lambda x: x["7"], lambda x: x.update({"7": 0.25})),
     "lists in a list": ([[0.5] for _ in range(3000)], lambda x: x[1][0], lambda x: x[1].append(x[1].pop() + 1)),
+    "JAX arrays": ([jnp.ones(1)] * 1500, lambda x: x[9][0], lambda x: x.__setitem__(9, jnp.zeros(1))),
+    "modules": ([LINEAR] * 1500, lambda x: x[9].weight[0, 0], lambda x: x.__setitem__(9, OTHER)),
+    "types": ([np.zeros(1, np.int32)] * 1500, lambda x: x[9].dtype.itemsize, lambda x: x.__setitem__(9, np.zeros(1))),
     "arrays": ([np.ones(1) for _ in range(1500)], lambda x: x[9][0], lambda x: x[9].__iadd__(1.0)),
     "objects": (np.array([[0.5]] * 3000, object), lambda x: x[5, 0], lambda x: x.__setitem__((5, 0), 4.0)),
 }
@@ -161,11 +165,51 @@ LARGE: dict[str, tuple[Any, Callable[[Any], Any], Callable[[Any], Any]]] = {  # 
 def test_what_is_large_may_change_too(what):
     held, read, change = LARGE[what]
     held = copy.deepcopy(held)
-    alg, _ = reader(lambda label: label * float(read(held)))
+    alg, _ = reader(lambda label: label * jnp.asarray(read(held), jnp.float32))
     forest = pack(TreeF, [TREE])
     before = float(fold(alg, forest)[0])
     change(held)
     assert float(fold(alg, forest)[0]) == cata(alg)(TREE) != before
+
+
+def first(table: Any, layer: TreeF[float, Any]) -> Any:
+    return layer.label * table[0] if isinstance(layer, Leaf) else layer.left - layer.right
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_arrays_of_numpy_are_read_as_they_are_whatever_jax_remembers_of_them(dtype):
+    table = np.ones(2, dtype)
+    alg, _ = reader(lambda label: label * jnp.asarray(table)[0].astype(jnp.float32))
+    forest = pack(TreeF, [TREE])
+    before = float(fold(alg, forest)[0])
+    table += 1
+    assert float(fold(alg, forest)[0]) == 2 * before
+    assert float(cata(alg)(TREE)) == 2 * before
+
+
+@pytest.mark.parametrize("held", [[jnp.asarray(1.0)], [1.0], {0: jnp.asarray(1.0)}], ids=str)
+@pytest.mark.parametrize("bind", [lambda x: functools.partial(first, x), lambda x: functools.partial(last, table=x)])
+def test_what_a_partial_function_is_bound_to_may_change_in_place(held, bind):
+    held = copy.copy(held)
+    alg, forest = bind(held), pack(TreeF, [TREE])
+    before = float(fold(alg, forest)[0])
+    held[0] = 3 * held[0]
+    assert float(fold(alg, forest)[0]) == float(cata(alg)(TREE)) == 3 * before
+
+
+def last(layer: TreeF[float, Any], *, table: Any) -> Any:
+    return first(table, layer)
+
+
+def test_what_a_function_has_as_an_attribute_may_change():
+    def scaled(layer: TreeF[float, Any]) -> Any:
+        return first([scaled.by], layer)  # type: ignore[attr-defined]
+
+    forest = pack(TreeF, [TREE])
+    scaled.by = jnp.asarray(1.0)  # type: ignore[attr-defined]
+    before = float(fold(algebra(scaled), forest)[0])
+    scaled.by = jnp.asarray(5.0)  # type: ignore[attr-defined]
+    assert float(fold(algebra(scaled), forest)[0]) == 5 * before
 
 
 def test_more_than_can_be_compared_at_each_call_is_refused():

@@ -37,7 +37,7 @@ def compiled(fn: F) -> F:
         _thread.traced = True
         around = Surroundings(first)
         expect_no_kinds(around.functions)
-        return fn(Put(around, arrays).value if arrays else first, *rest)
+        return fn(Put(around, arrays).value, *rest)
 
     @functools.wraps(fn)
     def call(first: Any, *rest: Any) -> Any:

@@ -5,9 +5,11 @@ import types
 from typing import Any
 
 import equinox as eqx
+import jax
+import numpy as np
 
 from ._outside import outside
-from ._surroundings import ENTRIES, is_plain, Surroundings
+from ._surroundings import is_plain, Surroundings
 
 
 class Put:
@@ -24,6 +26,8 @@ class Put:
         """The value with arrays put in; the same object where there is none in it."""
         if id(x) in self._array_of:
             return self._array_of[id(x)]
+        if type(x) is np.ndarray and jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
+            return self._made.setdefault(id(x), x.copy())  # JAX remembers by its address what it made of it
         if id(x) in self._made or id(x) in self._inside:
             return self._made.get(id(x), x)
         if isinstance(x, types.FunctionType):
@@ -43,7 +47,7 @@ class Put:
             )
         if isinstance(x, types.MethodType):
             return types.MethodType(self._put(x.__func__), self._put(x.__self__))
-        if not is_plain(x) or len(x) > ENTRIES:
+        if not is_plain(x):
             return x
         if isinstance(x, dict):
             entries = {k: self._put(v) for k, v in x.items()}

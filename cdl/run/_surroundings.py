@@ -12,9 +12,9 @@
 | libraries, functions under `jit`                | taken to stay as they are                                       |
 """
 
-import contextlib
 import functools
 import hashlib
+import itertools
 import marshal
 import os
 import sys
@@ -60,6 +60,7 @@ DESCRIBES = frozenset(  # what a class says of itself, which no operator reads
     "__qualname__ __static_attributes__ __firstlineno__ __type_params__ __repr__ _abc_impl".split()
 )
 ENVIRONMENT = frozenset(["environ", "environb", "getenv", "getenvb", "expandvars"])
+WRITTEN = {int, float, complex, bool, str, bytes, type(None)}
 NUMBERS = int, str, bytes, type(None), np.dtype
 ATOMS = {"_array": (jax.Array, Tracer), "_number": NUMBERS, "_written": (float, complex, np.generic)}
 WAYS: dict[str, tuple[type[Any], ...]] = ATOMS | {  # the first that fits says how a value is looked at
@@ -150,7 +151,10 @@ class Surroundings:
         return type(x), self._named(vars(x))
 
     def _partial(self, x: Any) -> Any:
-        return type(x), tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords)
+        before, self._open = self._open, self._open is not False  # it is no pytree, so that its arrays are no leaves
+        found = tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords)
+        self._open = before
+        return type(x), found
 
     def _method(self, x: Any) -> Any:
         return type(x), self._look(x.__self__), self._look(x.__func__)
@@ -177,9 +181,11 @@ class Surroundings:
         return tuple((k, self._look(v)) for k, v in parts.items())
 
     def _parts(self, x: Any) -> Any:
-        if len(x) > ENTRIES:
-            with contextlib.suppress(ValueError):  # of what is neither a number, text, nor a container of such
-                return type(x), len(x), hashlib.blake2b(marshal.dumps(x, 2)).digest()
+        if (
+            len(x) > ENTRIES
+            and set(map(type, itertools.chain(x, x.values() if isinstance(x, dict) else ()))) <= WRITTEN
+        ):
+            return type(x), len(x), hashlib.blake2b(marshal.dumps(x, 2)).digest()
         if isinstance(x, dict):
             return type(x), tuple((self._look(k), self._look(v)) for k, v in x.items())
         parts = (self._look(part) for part in x)
@@ -194,7 +200,7 @@ class Surroundings:
         before, self._open = self._open, self._open is not False
         found = tuple((kind, where, self._look(x)) for kind, where, x in outside(fn))
         self._open = before
-        return Identity(fn), Identity(fn.__code__), self._named(vars(fn)), found
+        return Identity(fn), Identity(fn.__code__), self._compared(lambda: self._named(vars(fn))), found
 
     def _attributes(self, x: Any) -> Any:
         """What an object has itself. What its class has, or a class or a module, is looked at where it is mentioned."""

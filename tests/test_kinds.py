@@ -161,7 +161,6 @@ ASKS: dict[str, Callable[[Any], Any]] = {
     "an abstract class": lambda v: isinstance(v.label, numbers.Real),
     "a tuple by name": lambda v: isinstance(v.label, REAL),
     "an array of JAX": lambda v: isinstance(v.label, jax.Array),
-    "a tracer": lambda v: isinstance(v.label, jax.core.Tracer),
     "arrays of NumPy": lambda v: isinstance(v.label, (np.ndarray, np.generic)),
     "a number of NumPy": lambda v: isinstance(v.label, np.float64),
     "a union": lambda v: isinstance(v.label, float | np.ndarray),

@@ -27,19 +27,15 @@ from typing import Any
 import equinox as eqx
 import jax
 import numpy as np
-from jax.core import Tracer
 
 from .._errors import CdlError
+from ._bytecode import last, line, named, NOTHING, reads, stored
 
 
-NUMBERS = numbers.Number, np.generic, np.ndarray, jax.Array, Tracer
+NUMBERS = numbers.Number, np.generic, np.ndarray, jax.Array
 EACH = bool, int, float, complex, np.ndarray, jax.Array
 OF_ARRAYS = np.isscalar, eqx.is_array, eqx.is_inexact_array
-NOTHING = "COPY", "PRECALL", "NOP", "CACHE"
 COMPARES = "IS_OP", "COMPARE_OP", "CONTAINS_OP"
-NAMES = "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"
-ATTRIBUTES = "LOAD_ATTR", "LOAD_METHOD"
-STARTS = "STORE_", "POP_", "RETURN_", "FOR_ITER", "MATCH_", "UNPACK_"  # before what one instruction stores
 
 
 @dataclass(frozen=True)
@@ -89,8 +85,8 @@ def _value(path: str, names: Mapping[str, Any]) -> Any:
 
 def _tells(kinds: Any) -> bool:
     """Whether a class, or one of several, has Python's numbers, arrays of NumPy or arrays of JAX, but not all."""
-    if isinstance(kinds, tuple | list | set | frozenset | dict):
-        return any(map(_tells, kinds))
+    if isinstance(kinds, tuple | list | set | frozenset):
+        return any(_tells(x) for x in kinds if isinstance(x, type | tuple | types.UnionType))
     if args := typing.get_args(kinds):
         return any(map(_tells, args))
     try:
@@ -103,12 +99,12 @@ def _tells(kinds: Any) -> bool:
 def _asked(code: types.CodeType, outer: frozenset[str] = frozenset()) -> tuple[Asked, ...]:
     """The questions in a function's code, and in those inside it. `outer`: the fields around it."""
     steps = [s for s in dis.get_instructions(code) if s.opname not in NOTHING]
-    fields, local = _stored(steps, outer | {f"{x}." for x in code.co_varnames[: code.co_argcount] if x != "self"})
+    fields, local = stored(steps, outer | {f"{x}." for x in code.co_varnames[: code.co_argcount] if x != "self"})
     found = [asked for i in range(len(steps)) for asked in _questions(steps, i, fields, local)]
     for i, s in enumerate(steps):
         if isinstance(s.argval, types.CodeType):
             over = next((j for j in range(i, len(steps)) if steps[j].opname == "GET_ITER"), i)
-            each = {".0"} if _reads(steps[i:over], fields) else set[str]()  # what a comprehension goes over
+            each = {".0"} if reads(steps[i:over], fields) else set[str]()  # what a comprehension goes over
             found += _asked(s.argval, frozenset(x for x in fields if x.rstrip(".") in s.argval.co_freevars) | each)
     return tuple(found)
 
@@ -119,89 +115,18 @@ def _questions(
     """What one instruction may ask of a field."""
     step, before = steps[i], steps[:i]
     if step.opname == "IS_OP" and before[-1].opname == "LOAD_CONST" and isinstance(before[-1].argval, bool):
-        if before[-2].opname in ("UNPACK_SEQUENCE", "POP_TOP", "SWAP") or _reads(_last(before[:-1], 1), fields):
-            yield Asked(_line(step), words=f"whether a number is `{before[-1].argval}` itself")
+        if before[-2].opname in ("UNPACK_SEQUENCE", "POP_TOP", "SWAP") or reads(last(before[:-1], 1), fields):
+            yield Asked(line(step), words=f"whether a number is `{before[-1].argval}` itself")
     elif step.opname == "MATCH_CLASS":
-        yield Asked(_line(step), of=_named(_last(before[:-1], 1), local))
+        yield Asked(line(step), of=named(last(before[:-1], 1), local))
     elif step.opname in COMPARES:
-        both, right = _last(before, 2), _last(before, 1)
+        both, right = last(before, 2), last(before, 1)
         left = both[: len(both) - len(right)]
         for value, kinds in ((left, right), (right, left)):
-            if _reads(value, fields) and not any(s.opname.startswith("CALL") for s in kinds):
-                yield Asked(_line(step), of=_named(kinds, local))
+            if reads(value, fields) and not any(s.opname.startswith("CALL") for s in kinds):
+                yield Asked(line(step), of=named(kinds, local))
     elif step.opname == "CALL":
-        whole, last = _last(before, step.arg + 2), _last(before, 1)
-        by, given = _named(whole, {})[:1], whole if step.arg == 1 else whole[: len(whole) - len(last)]
-        if by and _reads(given, fields):
-            yield Asked(_line(step), by[0], (str(last[-1].argval),) if by == ("hasattr",) else _named(last, local))
-
-
-def _last(steps: list[dis.Instruction], count: int) -> list[dis.Instruction]:
-    """The instructions that leave the last values on the stack, so many as `count`."""
-    i = len(steps)
-    while i and count > 0:
-        i -= 1
-        s = steps[i]
-        if s.opname == "CALL":
-            count += (s.arg or 0) + 1
-        elif not s.opname.startswith("STORE_"):  # in an expression, of a copy
-            count -= dis.stack_effect(s.opcode, s.arg if s.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
-    return steps[i:]
-
-
-def _stored(steps: list[dis.Instruction], fields: frozenset[str]) -> tuple[frozenset[str], dict[str, tuple[str, ...]]]:
-    """The variables that hold a field, with those that may hold a layer and a dot; and what the others are named."""
-    lines, local = {_line(s) for s in steps if s.opname == "MATCH_CLASS"}, dict[str, tuple[str, ...]]()
-    for i, s in enumerate(steps):
-        if not s.opname.startswith(("STORE_FAST", "STORE_DEREF")):
-            continue
-        names = _names(s)[:1] if s.opname == "STORE_FAST_LOAD_FAST" else _names(s)
-        value = _given(steps[:i])
-        if _line(s) in lines or _reads(value, fields):
-            fields |= {*names}
-        else:
-            local |= dict.fromkeys(names, _named(value, local))
-    return fields, local
-
-
-def _given(steps: list[dis.Instruction]) -> list[dis.Instruction]:
-    """What may be read for the value that is stored next."""
-    end = len(steps)
-    while end and steps[end - 1].opname.startswith(("STORE_", "UNPACK_")):  # one of several, of the same value
-        end -= 1
-    if end and steps[end - 1].opname == "FOR_ITER":
-        end = next((j for j in range(end - 1, -1, -1) if steps[j].opname == "GET_ITER"), end - 1)
-    start = next((j for j in range(end - 1, -1, -1) if steps[j].opname.startswith(STARTS)), -1)
-    return steps[start + 1 : end]
-
-
-def _reads(steps: list[dis.Instruction], fields: frozenset[str]) -> bool:
-    """Whether these instructions read a field of a layer."""
-    for i, s in enumerate(steps):
-        names = _names(s) if s.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "STORE_FAST_LOAD_FAST")) else ()
-        dotted = i + 1 < len(steps) and steps[i + 1].opname in ATTRIBUTES
-        if any(name in fields for name in names) or (dotted and names and f"{names[-1]}." in fields):
-            return True
-    return False
-
-
-def _named(steps: list[dis.Instruction], local: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
-    """What these instructions name, with attributes; a variable for what it was given."""
-    found: list[str] = []
-    for s in steps:
-        if s.opname in ATTRIBUTES and found:
-            found[-1] += f".{s.argval}"
-        elif s.opname.startswith("LOAD_FAST"):
-            found += [x for name in _names(s) for x in local.get(name, ("",))]
-        elif s.opname in NAMES:
-            found.append(s.argval)
-    return tuple(found)
-
-
-def _names(s: dis.Instruction) -> tuple[str, ...]:
-    """The variables of an instruction: newer Pythons put two loads, or two stores, in one."""
-    return s.argval if isinstance(s.argval, tuple) else (s.argval,)
-
-
-def _line(s: dis.Instruction) -> int:
-    return (s.positions.lineno if s.positions else None) or 0
+        whole, end = last(before, (step.arg or 0) + 2), last(before, 1)
+        by, given = named(whole, {})[:1], whole if step.arg == 1 else whole[: len(whole) - len(end)]
+        if by and reads(given, fields):
+            yield Asked(line(step), by[0], (str(end[-1].argval),) if by == ("hasattr",) else named(end, local))

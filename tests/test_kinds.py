@@ -1,10 +1,15 @@
 """What Python answers otherwise for a number than for an array is refused, where it is asked of a field."""
 
+import collections.abc
+import enum
+import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from cdl import algebra, annotate, cata, CdlError, fmap, fold, Fork, inherit, Leaf, MealyF, pack, run, TreeF, unfold
@@ -107,6 +112,113 @@ def test_a_fold_refuses_what_python_would_answer_otherwise(case: Callable[[Any],
         CdlError, match=rf"`{case.__name__}` asks whether a number is .* at line \d+ of .*test_kinds.py"
     ):
         fold(alg, pack(TreeF, TREES))
+
+
+REAL = int, float
+
+
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+class Pair(NamedTuple):
+    a: float
+    b: float
+
+
+def by_a_local_name(v: Any) -> Any:
+    kinds = (float, complex)
+    return isinstance(v.label, kinds)
+
+
+def by_what_is_computed(v: Any) -> Any:
+    w = v.label
+    w = 1 + (w * 2)
+    return isinstance(w, float)
+
+
+def by_what_is_taken_apart(v: Any) -> Any:
+    w, _ = v.label * 2, 1
+    return isinstance(w, float)
+
+
+def in_a_loop(v: Any) -> Any:
+    for w in (v.label, v.label):
+        if isinstance(w, float):
+            return True
+    return False
+
+
+def in_a_pattern_by_an_attribute(v: Any) -> Any:
+    match v.label:
+        case numbers.Real():
+            return True
+    return False
+
+
+# what is asked of a leaf, and which answer a number of Python gets
+ASKS: dict[str, Callable[[Any], Any]] = {
+    "an abstract class": lambda v: isinstance(v.label, numbers.Real),
+    "a tuple by name": lambda v: isinstance(v.label, REAL),
+    "an array of JAX": lambda v: isinstance(v.label, jax.Array),
+    "arrays of NumPy": lambda v: isinstance(v.label, (np.ndarray, np.generic)),
+    "a number of NumPy": lambda v: isinstance(v.label, np.float64),
+    "a union": lambda v: isinstance(v.label, float | np.ndarray),
+    "an enumeration": lambda v: isinstance(v.label, Colour),
+    "what can be gone over": lambda v: isinstance(v.label, collections.abc.Iterable),
+    "a computed value": lambda v: isinstance(v.label * 2, float),
+    "a value that is named on the way": lambda v: isinstance(w := v.label * 2, float) and w > 0,
+    "a scalar": lambda v: np.isscalar(v.label),
+    "an array by Equinox": lambda v: eqx.is_array(v.label),
+    "an attribute": lambda v: hasattr(v.label, "dtype"),
+    "a type by name": lambda v: type(v.label) in REAL,
+    "a type on the left": lambda v: float is type(v.label),
+    "a subclass": lambda v: issubclass(type(v.label), numbers.Number),
+    "in a list": lambda v: [w for w in (v.label, v.label) if isinstance(w, float)],
+    "any of several": lambda v: any(isinstance(w, float) for w in (v.label, v.label)),
+    **{f.__name__: f for f in (by_a_local_name, by_what_is_computed, by_what_is_taken_apart, in_a_loop)},
+    "in_a_pattern_by_an_attribute": in_a_pattern_by_an_attribute,
+}
+
+
+@pytest.mark.parametrize("name", ASKS)
+def test_a_question_is_known_by_what_it_names(name: str):
+    asks = ASKS[name]
+    alg = algebra(lambda x: jnp.where(bool(asks(x)), 1.0, 0.0) if isinstance(x, Leaf) else x.left + x.right)
+    with pytest.raises(CdlError, match=r"asks whether a number is .* at line \d+ of .*test_kinds.py"):
+        fold(alg, pack(TreeF, [Leaf(1.5)]))
+
+
+ROWS = [0.5, 2]
+
+
+def of_a_global(v: Any) -> Any:
+    doubled = [w * 2 for w in ROWS if isinstance(w, float)]
+    return sum(doubled) * v.label
+
+
+def of_structure(v: Any) -> Any:
+    pair = Pair(v.label, 1.0)
+    assert isinstance(pair, tuple)
+    assert type(pair) is Pair
+    return 0.0 if isinstance(v.label, (tuple, dict, Pair, type(None))) else pair.a + pair.b
+
+
+ALLOWED: dict[str, Callable[[Any], Any]] = {
+    "of a global": of_a_global,
+    "of structure": of_structure,
+    "of none": lambda v: 0.0 if v.label is None else v.label,
+    "a comparison with a number": lambda v: jnp.where(v.label > float("-inf"), 1.0, jnp.asarray(v.label, float)),
+    "of any object": lambda v: v.label if isinstance(v.label, object) else 0.0,
+    "of a shape": lambda v: v.label + jnp.ndim(v.label) if np.isscalar(len(ROWS)) else 0.0,
+    "an attribute of both": lambda v: v.label if hasattr(v.label, "__add__") else 0.0,
+}
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_questions_that_have_one_answer_are_allowed(name: str):
+    alg = algebra(lambda x: ALLOWED[name](x) if isinstance(x, Leaf) else x.left + x.right)
+    assert fold(alg, pack(TreeF, [Leaf(1.5)])).tolist() == [float(cata(alg)(Leaf(1.5)))]
 
 
 class Sharp(eqx.Module):

@@ -29,11 +29,13 @@ from cdl import (
     ListF,
     Many,
     MealyF,
+    MooreF,
     Nil,
     pack,
     refold,
     run,
     Seq,
+    start,
     to_list,
     TreeF,
 )
@@ -415,6 +417,123 @@ def test_logic_on_truth_values_and_sums_of_them_as_numbers_are_as_in_the_definit
         ]:
             alg = counting(leaf, both)
             assert fold(alg, pack(TreeF, trees)).tolist() == [cata(alg)(tree) for tree in trees]
+
+
+def half_to_the(n: Any) -> Any:
+    return 2**-n
+
+
+POWERS = {
+    "of two": half_to_the,
+    "of itself": lambda n: n**n,
+    "of a power": lambda n: 3 ** (2 * n),
+    "of a truth value": lambda n: (n > 0) ** n,
+    "under jit": jax.jit(half_to_the),
+    "in a branch": lambda n: jax.lax.cond(True, lambda: 1.0 * 2**-n, lambda: 0.0),
+    "in a loop": lambda n: jax.lax.fori_loop(0, 3, lambda i, x: x + 2**-n, 0.0),
+    "under vmap": lambda n: jax.vmap(lambda a: a * 2**-n)(SCALES).sum(),
+}
+
+
+@pytest.mark.parametrize("name", POWERS)
+def test_powers_of_whole_numbers_of_python_are_refused(name):
+    alg = algebra(lambda x: POWERS[name](x.label) if isinstance(x, Leaf) else x.left + x.right)
+    with (
+        jax.numpy_dtype_promotion("standard"),
+        pytest.raises(CdlError, match=r"`\*\*` raises a whole number of Python"),
+    ):
+        fold(alg, pack(TreeF, [Leaf(2)]))
+
+
+def test_powers_that_python_and_arrays_give_alike_are_as_in_the_definition():
+    trees = [Fork(Leaf(-3), Fork(Leaf(2), Leaf(1)))]
+    with jax.numpy_dtype_promotion("standard"):
+        for power in (
+            lambda n: 2.0**-n,
+            lambda n: n**2 + n**0,
+            lambda n: jnp.asarray(2, jnp.int32) ** abs(n),
+            lambda n: jnp.power(jnp.asarray(n, jnp.int32), 2),
+            lambda n: (n >> 1) + (n // 2) + n % 2,
+        ):
+            alg = algebra(lambda x, power=power: power(x.label) if isinstance(x, Leaf) else x.left - x.right)
+            assert fold(alg, pack(TreeF, trees)).tolist() == [cata(alg)(tree) for tree in trees]
+
+
+def both(x: Any) -> Any:
+    """A sum of truth values, as a real number."""
+    return 1.0 * ((x > 0) + (x > 1))
+
+
+def every_form(reckon: Callable[[Any], Any], one: Any) -> dict[str, Callable[[], Any]]:
+    """Compiled forms in which a number of Python's is reckoned with. `one`: that number."""
+    leaf = algebra(lambda x: reckon(x.label) if isinstance(x, Leaf) else x.left + x.right)
+    alg = algebra(lambda layer: 0.0 if isinstance(layer, Nil) else 1.0 * reckon(layer.head) + layer.tail)
+    alg.fn.__annotations__ = {"layer": ListF[Any, Any]}
+    forest, seq, twigs = pack(TreeF, [Leaf(one)]), Seq(jnp.full((1, 2), one), jnp.array([2])), pack(BushF, BUSHES)
+    ones, xs = jnp.broadcast_to(jnp.asarray(one), (1,)), jnp.zeros(2)
+    moore = lambda s: MooreF(reckon(s), lambda i: s)
+    return {
+        "fold": lambda: fold(leaf, forest),
+        "annotate": lambda: annotate(leaf, forest),
+        "a fold of a Seq": lambda: fold(alg, seq),
+        "a fold of children": lambda: fold(bushes(lambda kids: kids.fold(alg), lambda value: one), twigs),
+        "a map of children": lambda: fold(bushes(lambda kids: kids.map(reckon).sum(0.0), lambda value: one), twigs),
+        "inherit": lambda: inherit(
+            lambda x, layer: fmap(lambda _: x * reckon(layer.left), layer),
+            pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))]),
+            jnp.ones(1),
+            values=jnp.broadcast_to(jnp.asarray(one), (forest.bucket.nodes,)),
+        ),
+        "refold": lambda: refold(leaf, lambda n: Leaf(one), jnp.ones(1), nodes=1),
+        "a refold by shape": lambda: refold(leaf, lambda n: Leaf(one), jnp.ones(1)),
+        "an output": lambda: run(lambda s: MealyF(lambda i: (reckon(s), s)), one, xs),
+        "a state": lambda: run(lambda s: MealyF(lambda i: (i, 1.0 * reckon(s + 0))), one, xs),
+        "many states": lambda: run(moore, ones, Seq(jnp.zeros((1, 2)), jnp.array([2]))),
+        "a step": lambda: start(moore, one).step(0.0),
+        "what is shown": lambda: start(moore, one).out,
+    }
+
+
+@pytest.mark.parametrize(("reckon", "sign"), [(both, r"`\+` meets truth values"), (half_to_the, r"`\*\*` raises")])
+def test_every_compiled_form_refuses_what_python_reckons_otherwise(reckon, sign):
+    with jax.numpy_dtype_promotion("standard"):
+        for name, form in every_form(reckon, 1).items():
+            with pytest.raises(CdlError, match=sign):
+                pytest.fail(f"{name} gives {form()}")
+
+
+TWICE = {"`+`": lambda s: s + s, "`*`": lambda s: s * s, "`~`": lambda s: ~s}
+
+
+@pytest.mark.parametrize("sign", TWICE)
+def test_a_machine_that_begins_in_or_goes_to_a_truth_value_of_python_reckons_with_none(sign):
+    mealy = lambda s: MealyF(lambda i: (TWICE[sign](s), s))
+    moore = lambda s: MooreF(TWICE[sign](s), lambda i: True)
+    for form in (
+        lambda: run(mealy, True, jnp.zeros(2)),
+        lambda: run(moore, jnp.asarray(True), jnp.zeros(2)),
+        lambda: start(mealy, True).step(0.0),
+        lambda: start(moore, True).out,
+    ):
+        with pytest.raises(CdlError, match=f"`[{sign[1]}]` meets truth values"):
+            form()
+    of_arrays = run(mealy, np.bool_(True), jnp.zeros(2))
+    assert of_arrays[0].tolist() == [bool(TWICE[sign](jnp.asarray(True)))] * 2
+
+
+def test_truth_values_of_which_some_are_pythons_are_reckoned_with_as_pythons():
+    """At a `Bud` an array's, and without children one that is written out: two of these are 2 in the definition."""
+
+    @algebra
+    def mixed(layer: BushF[Any]) -> Any:
+        match layer:
+            case Bud(value):
+                return single(value) > 0
+            case Twig(kids):
+                return kids.fold(algebra(lambda x: True if isinstance(x, Nil) else (x.head + x.tail) * 1 > 1))
+
+    with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"`\+` meets truth values"):
+        fold(mixed, pack(BushF, BUSHES))
 
 
 def test_a_gradient_taken_inside_a_case_through_a_many_is_refused_by_name():

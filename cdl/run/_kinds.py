@@ -4,89 +4,129 @@
 | ---------------------------------------- | ---------------------- | ------------ | --------------------------- |
 | `v is True`, `case Flag(True)`           | which one it is        | no           | `jnp.where(v, a, b)`        |
 | `isinstance(v, int)`, `case Num(int(n))` | of which kind it is    | no           | a constructor for each kind |
+| `isinstance(v, jax.Array)`               | no                     | yes          | the same for both           |
+| `np.isscalar(v)`                         | yes                    | no           | the same for both           |
 
 JAX never hears of them, so they are looked for in the bytecode of the user's functions. They are refused of a field
-of a layer: one that a pattern names, or an attribute of an argument other than `self`.
+of a layer: one that a pattern names, an attribute of an argument other than `self`, or what is computed from these.
+What a question names is looked up when it is asked, so that `num = int, float` is known by another name too.
 """
 
+import builtins
+import contextlib
 import dis
 import functools
+import numbers
 import types
-from collections.abc import Iterable, Iterator
+import typing
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax
+import numpy as np
 
 from .._errors import CdlError
+from ._bytecode import last, line, named, NOTHING, reads, stored
 
 
-KINDS = "bool", "int", "float", "complex"
-ENDS = "IS_OP", "COMPARE_OP", "CONTAINS_OP"
-NOTHING = "COPY", "PRECALL", "NOP", "CACHE"
+NUMBERS = numbers.Number, np.generic, np.ndarray, jax.Array
+EACH = bool, int, float, complex, np.ndarray, jax.Array
+OF_ARRAYS = np.isscalar, eqx.is_array, eqx.is_inexact_array
+COMPARES = "IS_OP", "COMPARE_OP", "CONTAINS_OP"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What may be a question: at which line, by which name, of which others; or in words, where it is one anyway."""
+
+    line: int
+    by: str = "isinstance"
+    of: tuple[str, ...] = ()
+    words: str = ""
+
+    def question(self, names: Mapping[str, Any]) -> str:
+        """It in words, where these names make it one."""
+        by = _value(self.by, names)
+        if by is isinstance or by is issubclass:
+            found = [name for name in self.of if _tells(_value(name, names))]
+            return f"whether a number is of the kind `{found[0]}`" if found else self.words
+        if any(by is x for x in OF_ARRAYS) or (by is hasattr and len({hasattr(x, *self.of) for x in EACH}) > 1):
+            return f"whether a number is an array, by `{self.by}`"
+        return ""
 
 
 def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
     """**Raises:** `CdlError` where one of them asks of data of which kind it is, or which truth value of Python's."""
     for fn in functions:
-        for line, question in _asked(fn.__code__):
-            raise CdlError(
-                f"`{fn.__qualname__}` asks {question}, at line {line} of {fn.__code__.co_filename}. In a compiled form "
-                "every number is an array, and the answer is always no: write `jnp.where(v, a, b)`, or give each kind "
-                "a constructor."
-            )
+        if not (every := _asked(fn.__code__)):
+            continue
+        held = {}
+        for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+            with contextlib.suppress(ValueError):  # a name that has no value yet
+                held[name] = cell.cell_contents
+        names = ChainMap(held, fn.__globals__, vars(builtins))
+        for asked in every:
+            if question := asked.question(names):
+                raise CdlError(
+                    f"`{fn.__qualname__}` asks {question}, at line {asked.line} of {fn.__code__.co_filename}. In a "
+                    "compiled form every number is an array, and the answer is always the same: write "
+                    "`jnp.where(v, a, b)`, or give each kind a constructor."
+                )
+
+
+def _value(path: str, names: Mapping[str, Any]) -> Any:
+    """What a name, or one with attributes, stands for; none where that is not known."""
+    first, *rest = path.split(".")
+    return functools.reduce(lambda x, name: getattr(x, name, None), rest, names.get(first))
+
+
+def _tells(kinds: Any) -> bool:
+    """Whether a class, or one of several, has Python's numbers, arrays of NumPy or arrays of JAX, but not all."""
+    if isinstance(kinds, tuple | list | set | frozenset):
+        return any(_tells(x) for x in kinds if isinstance(x, type | tuple | types.UnionType))
+    if args := typing.get_args(kinds):
+        return any(map(_tells, args))
+    try:
+        return issubclass(kinds, NUMBERS) or len({issubclass(x, kinds) for x in EACH}) > 1
+    except TypeError:  # not a class, or one that does not say
+        return False
 
 
 @functools.lru_cache(maxsize=4096)
-def _asked(code: types.CodeType, outer: frozenset[str] = frozenset()) -> tuple[tuple[int, str], ...]:
-    """The questions in a function's code, and in those inside it, each with its line. `outer`: the fields around it."""
+def _asked(code: types.CodeType, outer: frozenset[str] = frozenset()) -> tuple[Asked, ...]:
+    """The questions in a function's code, and in those inside it. `outer`: the fields around it."""
     steps = [s for s in dis.get_instructions(code) if s.opname not in NOTHING]
-    fields = outer | _fields(steps, {*code.co_varnames[: code.co_argcount]} - {"self"})
-    found = [(_line(steps[i]), asked) for i in range(len(steps)) for asked in _questions(steps, i, fields)]
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            found += _asked(inner, frozenset(x for x in fields if x.rstrip(".") in inner.co_freevars))
+    fields, local = stored(steps, outer | {f"{x}." for x in code.co_varnames[: code.co_argcount] if x != "self"})
+    found = [asked for i in range(len(steps)) for asked in _questions(steps, i, fields, local)]
+    for i, s in enumerate(steps):
+        if isinstance(s.argval, types.CodeType):
+            over = next((j for j in range(i, len(steps)) if steps[j].opname == "GET_ITER"), i)
+            each = {".0"} if reads(steps[i:over], fields) else set[str]()  # what a comprehension goes over
+            found += _asked(s.argval, frozenset(x for x in fields if x.rstrip(".") in s.argval.co_freevars) | each)
     return tuple(found)
 
 
-def _questions(steps: list[dis.Instruction], i: int, fields: frozenset[str]) -> Iterator[str]:
-    """The question that one instruction asks of a field, if it does."""
+def _questions(
+    steps: list[dis.Instruction], i: int, fields: frozenset[str], local: dict[str, tuple[str, ...]]
+) -> Iterator[Asked]:
+    """What one instruction may ask of a field."""
     step, before = steps[i], steps[:i]
     if step.opname == "IS_OP" and before[-1].opname == "LOAD_CONST" and isinstance(before[-1].argval, bool):
-        if before[-2].opname in ("UNPACK_SEQUENCE", "POP_TOP", "SWAP") or _is_field(before[:-1], fields):
-            yield f"whether a number is `{before[-1].argval}` itself"
-    if step.opname == "MATCH_CLASS" and before[-2].argval in KINDS:
-        yield f"whether a number is of the kind `{before[-2].argval}`"
-    if step.opname == "LOAD_GLOBAL" and step.argval in KINDS and not (step.arg or 0) & 1:
-        start = next((j for j in range(i - 1, max(-1, i - 12), -1) if before[j].argval in ("isinstance", "type")), i)
-        inside = [s for s in before[start + 1 :] if s.opname != "CALL" and s.argval not in KINDS]
-        if not any(s.opname in ENDS for s in inside) and _is_field(inside, fields):
-            yield f"whether a number is of the kind `{step.argval}`"
-
-
-def _fields(steps: list[dis.Instruction], given: set[str]) -> frozenset[str]:
-    """The variables that hold a field of a layer, and, with a dot after them, those that may hold a layer."""
-    lines = {_line(s) for s in steps if s.opname == "MATCH_CLASS"}
-    stores = [(i, s) for i, s in enumerate(steps) if s.opname.startswith(("STORE_FAST", "STORE_DEREF"))]
-    found = frozenset(f"{name}." for name in given)
-    for i, s in stores:
-        if _line(s) in lines or _is_field(steps[:i], found):
-            found |= _names(s)
-    return found
-
-
-def _is_field(steps: list[dis.Instruction], fields: frozenset[str]) -> bool:
-    """Whether what these instructions leave is a field of a layer."""
-    attributes = 0
-    for s in reversed(steps):
-        if s.opname == "LOAD_ATTR":
-            attributes += 1
-        elif s.opname not in ("BINARY_SUBSCR", "LOAD_CONST"):
-            names = _names(s) if s.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) else set()
-            return any(name in fields or (attributes and f"{name}." in fields) for name in names)
-    return False
-
-
-def _names(s: dis.Instruction) -> set[str]:
-    """The variables of an instruction: newer Pythons put two loads, or two stores, in one."""
-    return {*s.argval} if isinstance(s.argval, tuple) else {s.argval}
-
-
-def _line(s: dis.Instruction) -> int:
-    return (s.positions.lineno if s.positions else None) or 0
+        if before[-2].opname in ("UNPACK_SEQUENCE", "POP_TOP", "SWAP") or reads(last(before[:-1], 1), fields):
+            yield Asked(line(step), words=f"whether a number is `{before[-1].argval}` itself")
+    elif step.opname == "MATCH_CLASS":
+        yield Asked(line(step), of=named(last(before[:-1], 1), local))
+    elif step.opname in COMPARES:
+        both, right = last(before, 2), last(before, 1)
+        left = both[: len(both) - len(right)]
+        for value, kinds in ((left, right), (right, left)):
+            if reads(value, fields) and not any(s.opname.startswith("CALL") for s in kinds):
+                yield Asked(line(step), of=named(kinds, local))
+    elif step.opname == "CALL":
+        whole, end = last(before, (step.arg or 0) + 2), last(before, 1)
+        by, given = named(whole, {})[:1], whole if step.arg == 1 else whole[: len(whole) - len(end)]
+        if by and reads(given, fields):
+            yield Asked(line(step), by[0], (str(end[-1].argval),) if by == ("hasattr",) else named(end, local))

@@ -1,13 +1,15 @@
-"""Truth values in Python and in arrays: `True + True` is 2 in Python, and `True` where they are arrays.
+"""Reckoning that Python's numbers do otherwise than arrays: with truth values, and powers of whole numbers.
 
-A comparison of Python numbers gives Python's truth values in a definition, and traced ones in a compiled form. JAX
-marks those by their weak type, so that arithmetic on them is seen in a case's jaxpr.
+`True + True` is 2 in Python, and `True` where they are arrays; `2**-1` is 0.5, and arrays of whole numbers have no such
+power. A payload, a count and a comparison of them are Python's in a definition, and traced in a compiled form. JAX
+marks those by their weak type, so that reckoning with them is seen in a case's jaxpr.
 
-| in a case   | of Python's truth values | of arrays of them | write                       |
-| ----------- | ------------------------ | ----------------- | --------------------------- |
-| `a + b`     | how many are true        | `a or b`          | `1 * a + b`, or `a \\| b`    |
-| `a * b`     | a whole number           | `a and b`         | `1 * a * b`, or `a & b`     |
-| `~a`        | -1 or -2                 | `not a`           | `jnp.logical_not(a)`        |
+| in a case   | of Python's numbers                  | of arrays of them | write                       |
+| ----------- | ------------------------------------ | ----------------- | --------------------------- |
+| `a + b`     | of truth values: how many are true   | `a or b`          | `1 * a + b`, or `a \\| b`    |
+| `a * b`     | of truth values: a whole number      | `a and b`         | `1 * a * b`, or `a & b`     |
+| `~a`        | of truth values: -1 or -2            | `not a`           | `jnp.logical_not(a)`        |
+| `m**n`      | of whole ones: real for a negative n | a whole number    | `2.0**n`                    |
 """
 
 import functools
@@ -18,7 +20,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from .._errors import CdlError
-from ._shapes import shaped
+from ._shapes import is_weak, shaped
 
 
 OPERATORS = {"or": ("+", ("_operator_add", "_operator_radd"), "1 * a + b`, or `a | b")} | {
@@ -28,7 +30,7 @@ INVERT = ("~", ("_forward_operator_to_aval.<locals>.op",), "jnp.logical_not(a)")
 
 
 def expect_no_reckoning(jaxpr: Any, where: str) -> None:
-    """**Raises:** `CdlError` where a case reckons with truth values that are Python's in its definition."""
+    """**Raises:** `CdlError` where a case reckons with Python's numbers in a way that would differ."""
     weak: set[Any] = set()
     for eqn in jaxpr.eqns:
         reads = [v for v in eqn.invars if not isinstance(v, Literal)]
@@ -41,6 +43,12 @@ def expect_no_reckoning(jaxpr: Any, where: str) -> None:
                     f"`{sign}` meets truth values {where}: it takes Python's as 0 and 1, and those of arrays as in "
                     f"logic, so that `cata` and a compiled form would differ. Write `{instead}`."
                 )
+        if _is_power(eqn):
+            raise CdlError(
+                f"`**` raises a whole number of Python's to the power of another {where}: where that is negative, "
+                "Python gives a real number, and arrays a whole one, so that `cata` and a compiled form would differ. "
+                "Write `2.0**n` for `2**n`, or give one of them a type, as in `jnp.asarray(2, jnp.int32)**n`."
+            )
         for inner in jax.tree.leaves(dict(eqn.params), is_leaf=_is_jaxpr):
             if _is_jaxpr(inner):
                 expect_no_reckoning(getattr(inner, "jaxpr", inner), where)
@@ -59,6 +67,18 @@ def tells() -> bool:
 def _called(eqn: Any) -> list[str]:
     """The names of the functions in whose call an equation was made."""
     return [frame.function_name for frame in getattr(eqn.source_info.traceback, "frames", ())]
+
+
+def _is_power(eqn: Any) -> bool:
+    """Whether an equation is part of a power of whole numbers of Python's, whose exponent is not written out.
+
+    JAX multiplies squares, one for each bit of the exponent, and takes the bits by this shift, which Python has not:
+    its own `>>` keeps the sign. Only where both numbers are Python's is the exponent of a weak type.
+    """
+    if eqn.primitive.name != "shift_right_logical":
+        return False
+    exponent, by = eqn.invars
+    return bool(is_weak(exponent.aval) and exponent.aval.dtype.kind == "i" and isinstance(by, Literal) and by.val == 1)
 
 
 def _is_jaxpr(x: Any) -> bool:

@@ -86,7 +86,12 @@ def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
 
 
 def joined(x: Any, y: Any) -> Any:
-    """The shape and type of values of one shape, some like `x` and some like `y`."""
+    """The shape and type of values of one shape, some like `x` and some like `y`.
+
+    Truth values of which some are Python's may be Python's: what they are reckoned to is looked at as if they were.
+    """
+    if x.dtype == y.dtype == jnp.bool_:
+        return like(x, x.dtype, bool(x.weak_type) or bool(y.weak_type))
     if not differ(x, y) or not (_is_number(x.dtype) and _is_number(y.dtype)):
         return x
     return like(x, *_promoted(x.dtype, bool(x.weak_type), y.dtype, bool(y.weak_type)))

@@ -37,7 +37,9 @@ class Walk:
     def __init__(self, machine: Any, state: Any, element: Any, key: Any, name: str | None = None) -> None:
         self.machine, self.name = machine, name or name_of(machine)
         with without_values(self.name, "in its step"):
-            self.moore = isinstance(layer_of(machine, state, key), MooreF)
+            moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
+            jax.eval_shape(lambda s: moore.append(isinstance(layer_of(machine, s, key), MooreF)), state)
+            self.moore = moore[-1]
             self.state = settled(self.name, lambda s, x: self._after(layer_of(machine, s, key), x), state, element)
 
     def __call__(self, state: Any, inputs: Any, key: Any, keep: bool, ends: Ends | None = None) -> Any:

@@ -17,6 +17,7 @@ from ...functor import Base, Mealy, Moore, MooreF
 from ...functor._usage import with_usage
 from .._compiled import compiled
 from .._shapes import is_weak, shaped
+from .._types import own_of
 from ._machine_steps import Walk
 from ._state import arrays
 
@@ -86,7 +87,13 @@ def _advance(machine: Any, state: Any, x: Any, time: Any, key: Any) -> Any:
 
 @compiled
 def _show(machine: Any, state: Any, time: Any, key: Any) -> Any:
-    layer = layer_of(machine, state, None if key is None else jax.random.fold_in(key, time))
-    if not isinstance(layer, MooreF):
-        raise CdlError(f"`{name_of(machine)}` is a Mealy machine, and shows nothing before an input: use `step`.")
-    return layer.out
+    name = name_of(machine)
+
+    def out(state: Any) -> Any:
+        layer = layer_of(machine, state, None if key is None else jax.random.fold_in(key, time))
+        if not isinstance(layer, MooreF):
+            raise CdlError(f"`{name}` is a Mealy machine, and shows nothing before an input: use `step`.")
+        return arrays(layer.out, f"an output of `{name}`")
+
+    own_of(out, state)
+    return out(state)

@@ -1,0 +1,85 @@
+"""Bytecode: the instructions that leave a value, and what they read of the fields of a layer.
+
+Fields are given by the names of variables that hold one; a name with a dot after it is that of a variable which may
+hold a layer, so that its attributes are fields.
+"""
+
+import dis
+from collections.abc import Mapping
+
+
+NOTHING = "COPY", "PRECALL", "NOP", "CACHE"  # instructions that are left out everywhere here
+NAMES = "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"
+ATTRIBUTES = "LOAD_ATTR", "LOAD_METHOD"
+STARTS = "STORE_", "POP_", "RETURN_", "FOR_ITER", "MATCH_", "UNPACK_"  # before what one instruction stores
+
+
+def last(steps: list[dis.Instruction], count: int) -> list[dis.Instruction]:
+    """The instructions that leave the last values on the stack, so many as `count`."""
+    i = len(steps)
+    while i and count > 0:
+        i -= 1
+        s = steps[i]
+        if s.opname == "CALL":
+            count += (s.arg or 0) + 1
+        elif not s.opname.startswith("STORE_"):  # in an expression, of a copy
+            count -= dis.stack_effect(s.opcode, s.arg if s.opcode >= dis.HAVE_ARGUMENT else None, jump=False)
+    return steps[i:]
+
+
+def stored(steps: list[dis.Instruction], fields: frozenset[str]) -> tuple[frozenset[str], dict[str, tuple[str, ...]]]:
+    """The variables that hold a field, with those that may hold a layer and a dot; and what the others are named."""
+    lines, local = {line(s) for s in steps if s.opname == "MATCH_CLASS"}, dict[str, tuple[str, ...]]()
+    for i, s in enumerate(steps):
+        if not s.opname.startswith(("STORE_FAST", "STORE_DEREF")):
+            continue
+        names = _names(s)[:1] if s.opname == "STORE_FAST_LOAD_FAST" else _names(s)
+        value = _given(steps[:i])
+        if line(s) in lines or reads(value, fields):
+            fields |= {*names}
+        else:
+            local |= dict.fromkeys(names, named(value, local))
+    return fields, local
+
+
+def _given(steps: list[dis.Instruction]) -> list[dis.Instruction]:
+    """What may be read for the value that is stored next."""
+    end = len(steps)
+    while end and steps[end - 1].opname.startswith(("STORE_", "UNPACK_")):  # one of several, of the same value
+        end -= 1
+    if end and steps[end - 1].opname == "FOR_ITER":
+        end = next((j for j in range(end - 1, -1, -1) if steps[j].opname == "GET_ITER"), end - 1)
+    start = next((j for j in range(end - 1, -1, -1) if steps[j].opname.startswith(STARTS)), -1)
+    return steps[start + 1 : end]
+
+
+def reads(steps: list[dis.Instruction], fields: frozenset[str]) -> bool:
+    """Whether these instructions read a field of a layer."""
+    for i, s in enumerate(steps):
+        names = _names(s) if s.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "STORE_FAST_LOAD_FAST")) else ()
+        dotted = i + 1 < len(steps) and steps[i + 1].opname in ATTRIBUTES
+        if any(name in fields for name in names) or (dotted and names and f"{names[-1]}." in fields):
+            return True
+    return False
+
+
+def named(steps: list[dis.Instruction], local: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """What these instructions name, with attributes; a variable for what it was given."""
+    found: list[str] = []
+    for s in steps:
+        if s.opname in ATTRIBUTES and found:
+            found[-1] += f".{s.argval}"
+        elif s.opname.startswith("LOAD_FAST"):
+            found += [x for name in _names(s) for x in local.get(name, ("",))]
+        elif s.opname in NAMES:
+            found.append(s.argval)
+    return tuple(found)
+
+
+def _names(s: dis.Instruction) -> tuple[str, ...]:
+    """The variables of an instruction: newer Pythons put two loads, or two stores, in one."""
+    return s.argval if isinstance(s.argval, tuple) else (s.argval,)
+
+
+def line(s: dis.Instruction) -> int:
+    return (s.positions.lineno if s.positions else None) or 0

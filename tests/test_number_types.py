@@ -19,6 +19,7 @@ from cdl import (
     CarrierMismatch,
     cata,
     CdlError,
+    choose,
     decorate,
     fmap,
     fold,
@@ -38,6 +39,7 @@ from cdl import (
     start,
     to_list,
     TreeF,
+    unfold,
 )
 from cdl.run._types import holds, Own
 
@@ -540,3 +542,16 @@ def test_a_gradient_taken_inside_a_case_through_a_many_is_refused_by_name():
     alg = bushes(lambda kids: jax.grad(lambda s: kids.map(lambda x: jnp.sin(s * x)).sum(0.0))(2.0))
     with pytest.raises(CdlError, match=r"`read` takes a derivative at `Twig` through a `Many`"):
         fold(alg, pack(BushF, BUSHES))
+
+
+def test_a_whole_number_to_a_negative_power_is_told():
+    with pytest.raises(CdlError, match=r"raises a whole number to a negative power at `Leaf`.* write `1.0 / n`"):
+        fold(algebra(lambda x: x.label**-1 if isinstance(x, Leaf) else x.left), pack(TreeF, [Leaf(2)]))
+
+
+def test_coalgebras_reckon_as_arrays_do_or_are_refused():
+    grow = lambda s: choose(jnp.stack([1.0 * s, -1.0 * s]), Leaf(2**-s), Fork(1, 1))
+    label = algebra(lambda x: x.label if isinstance(x, Leaf) else x.left + x.right)
+    for form in (lambda: unfold(grow, jnp.array([-1]), 3), lambda: refold(label, grow, jnp.array([-1]))):
+        with pytest.raises(CdlError, match="power"):
+            form()

@@ -68,6 +68,11 @@ def without_values(name: str, where: str) -> Iterator[None]:
                 f"`{name}` looks a number up in a `dict` or a `set` {where}, and one compiled program runs for all "
                 "nodes, whatever their values: index an array, `jnp.array([…])[x]`, or compare, `(x == 2) | (x == 3)`."
             ) from error
+        if "Integers cannot be raised to negative powers" in str(error):
+            raise CdlError(
+                f"`{name}` raises a whole number to a negative power {where}, which gives a real number in Python, and "
+                "nothing for an array of whole numbers: write `1.0 / n`, or `(1.0 * n)**-1`."
+            ) from error
         if "does not accept dtype bool" not in str(error):
             raise
         raise CdlError(

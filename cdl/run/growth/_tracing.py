@@ -22,6 +22,7 @@ from ...functor._read import tag, tag_name
 from ...functor._words import an
 from .._shapes import is_weak, one_of, shaped, shown
 from .._traced import NEEDS_VALUE
+from .._truth import expect_no_reckoning
 from .._types import cast, misfit, Own
 from ..forests._variant import is_array
 from ._candidates import Candidate, Given, Growth
@@ -71,6 +72,7 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
     own = forms[sort]
     keyed_itself = keyed and wants_key(coalg)
     found: list[Any] = []
+    given_seeds: list[tuple[int, Any]] = []
 
     def call(leaves: list[Any], keys: list[Any]) -> Any:
         seed = jax.tree.unflatten(own.structure, leaves)
@@ -87,6 +89,7 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
                 Candidate(type(layer), form, tuple(columns[k] for k in kinds), tuple(s for s, _ in places))
             )
             payloads.append(payload)
+            given_seeds.extend(places)
             seeds.append([_same_form(coalg, layer, i, forms, *place) for i, place in enumerate(places)])
         found.append((tuple(candidates), tuple(shaped(*column[1:]) for column in columns)))
         return [scores if scores is None else _float(scores)], payloads, seeds
@@ -94,6 +97,8 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
     with _without_values(coalg):
         case, shape = jax.make_jaxpr(call, return_shape=True)(list(own.leaves), keys)
+        if weak := _pythons(own, sort, given_seeds):
+            expect_no_reckoning(jax.make_jaxpr(call)(weak, keys).jaxpr, f"in `{name_of(coalg)}`")
     candidates, columns = found[-1]
     run = open_jaxpr(case)
 
@@ -102,6 +107,13 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
         return Given(*jax.tree.unflatten(jax.tree.structure(shape), flat))
 
     return Growth(candidates, columns, (len(candidates),), again), [array(c) for c in case.consts]
+
+
+def _pythons(own: Form, sort: int, given: list[tuple[int, Any]]) -> list[Any]:
+    """The leaves of a seed, as Python's numbers where one that is given to its sort has such; none where none has."""
+    every = [Own.of(seed).leaves for s, seed in given if s == sort]
+    weak = [is_weak(x) or any(is_weak(of[i]) for of in every) for i, x in enumerate(own.leaves)]
+    return [shaped(x.shape, x.dtype, w) for x, w in zip(own.leaves, weak, strict=True)] if any(weak) else []
 
 
 def kinds(coalg: Any, seed: Any, keyed: bool) -> set[type[Any]]:

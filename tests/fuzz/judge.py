@@ -125,7 +125,8 @@ def _run(case: Case) -> Verdict:
     if compiled[1] is not None:
         return Verdict("failure", f"{case.form}, {case.transform} raises {message(compiled[1])}", compiled[2])
     tolerance = TOLERANCES[case.coarsest]
-    if differs := difference(compiled[0], plain[0], tolerance):
+    static = case.form != "refold" or case.algebra.style != "number"  # otherwise Python numbers take a type from layers
+    if differs := difference(compiled[0], plain[0], tolerance, types=static):  # that were not chosen
         pair = compiled[0], plain[0]
         return Verdict("failure", f"{case.form}, {case.transform} differs: {kind_of(differs)}", differs, pair)
     by_cdl = outcome(lambda: plainly(names["by_cdl"])(names["PARAMS"]))

@@ -552,6 +552,6 @@ def test_a_whole_number_to_a_negative_power_is_told():
 def test_coalgebras_reckon_as_arrays_do_or_are_refused():
     grow = lambda s: choose(jnp.stack([s, -s]).astype(jnp.float32), Leaf(2**-s), Fork(1, 1))
     label = algebra(lambda x: x.label if isinstance(x, Leaf) else x.left + x.right)
-    for form in (lambda: unfold(grow, jnp.array([-1]), 3), lambda: refold(label, grow, jnp.array([-1]))):
+    for form in (lambda: unfold(grow, jnp.array([-1]), 3), lambda: refold(label, grow, jnp.array([-1]), 3)):
         with pytest.raises(CdlError, match="power"):
             form()

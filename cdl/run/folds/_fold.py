@@ -114,10 +114,11 @@ def fold(
     device. An option that does not apply to the data is refused.
 
     **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
-    call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value costs
-    nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and where
-    one has changed, the algebra is traced again. Not looked into are libraries and functions under `jit`. Under a
-    `jit` of yours everything is read once, when it is traced.
+    call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value
+    costs nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and
+    where one has changed, the algebra is traced again. Not looked into are objects of libraries and functions under
+    `jit`. While it is traced a case runs once for all nodes: what it draws from `random`, counts or prints happens
+    then. Randomness comes from a key. Under a `jit` of yours everything is read once, when it is traced.
 
     **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what
     it meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed

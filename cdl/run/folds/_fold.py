@@ -123,11 +123,11 @@ def fold(
     **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what
     it meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed
     is rounded as that dtype is, and whole numbers wrap around: a Python `int` is an `int32` (`int64` with
-    `jax_enable_x64`), and a division by zero has infinity or NaN where Python raises an error. In a case a payload
-    is a traced array: an `if` on it is refused, and so are `v is True`, `case Flag(True)` and `isinstance(v, int)`
-    of a field. In a helper that is given the number alone these cannot be seen, nor can `f"{v}"` and `hasattr(v,
-    "dtype")` anywhere: they are answered for the array. Decide by `jnp.where`, or by a constructor for each case.
-    The dictionaries of a value have their keys sorted, as in JAX.
+    `jax_enable_x64`), and a division by zero has infinity or NaN, or for whole numbers any number, where Python
+    raises an error. In a case a payload is a traced array: an `if` on it is refused, and so are `v is True`, `case
+    Flag(True)` and `isinstance(v, int)` of a field. In a helper that is given the number alone these cannot be
+    seen, nor can `f"{v}"` anywhere: they are answered for the array. Decide by `jnp.where`, or by a constructor for
+    each case. The dictionaries of a value have their keys sorted, as in JAX.
 
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.

@@ -67,7 +67,7 @@ def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
         for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
             with contextlib.suppress(ValueError):  # a name that has no value yet
                 held[name] = cell.cell_contents
-        names = ChainMap(held, fn.__globals__, vars(builtins))
+        names = ChainMap(held, fn.__globals__, dict(vars(builtins)))
         for asked in every:
             if question := asked.question(names):
                 raise CdlError(

@@ -34,31 +34,15 @@ from ..functor import Base
 from ..functor._described import described
 from ..functor._read import cached
 from ._digest import digest
+from ._held import held_by, HOLDERS, OPEN
 from ._identity import Identity
-from ._outside import (
-    held_by,
-    HOLDERS,
-    is_generated,
-    is_of_library,
-    is_of_library_kind,
-    MAKES_NAMES,
-    names_of,
-    OPEN,
-    outside,
-    slots_of,
-)
+from ._members import members
+from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
 
 
 ENTRIES = 1000  # of one container, which are looked at one by one
 MOST = 20_000  # of all that is looked at
 DEPTH = 100
-CONSTRUCTORS = frozenset(["__init__", "__new__", "__post_init__", "__class_getitem__", "__init_subclass__"])
-CONSTRUCTS = frozenset(["type", "__class__", "replace", "copy"])  # what calls them for a class that is not mentioned
-DESCRIBES = frozenset(  # what a class says of itself, which no operator reads
-    "__module__ __doc__ __dict__ __weakref__ __annotations__ __abstractmethods__ __abstractvars__ __match_args__ "
-    "__abstractclassvars__ __dataclass_params__ __dataclass_fields__ __parameters__ __orig_bases__ __slots__ "
-    "__qualname__ __static_attributes__ __firstlineno__ __type_params__ __repr__ _abc_impl".split()
-)
 ENVIRONMENT = frozenset(["environ", "environb", "getenv", "getenvb", "expandvars"])
 WRITTEN = {int, float, complex, bool, str, bytes, type(None)}
 NUMBERS = int, str, bytes, type(None), np.dtype
@@ -235,22 +219,17 @@ class Surroundings:
                 for name in names & sys.modules.keys():  # a function may import them
                     self._register(sys.modules[name])
                 for owner in list(self._owners.values()):
-                    for name in sorted(self._wanted(owner, names)):
+                    for name in sorted(self._members(owner, names)):
                         if (owner_name := (id(owner), name)) not in done:
                             done.add(owner_name)
                             found.append((Identity(owner), name, self._look(vars(owner)[name])))
         environment = (self._names[True] | self._names[False]) & ENVIRONMENT
         return tuple(found), self._look(os.environ) if environment else None
 
-    def _wanted(self, owner: Any, names: set[str]) -> set[str]:
-        """The attributes of a class or a module that code may read."""
-        held = vars(owner)
+    def _members(self, owner: Any, names: set[str]) -> set[str]:
         if self._called or isinstance(owner, types.ModuleType):
-            return held.keys() & names
-        idle = DESCRIBES if names & CONSTRUCTS or id(owner) in self._constructed else DESCRIBES | CONSTRUCTORS
-        every = bool(names & MAKES_NAMES)
-        operators = {n for n, x in held.items() if every or (n.startswith("__") and n.endswith("__"))} - idle
-        return (held.keys() & names) | {n for n in operators if not is_generated(held[n])}
+            return vars(owner).keys() & names
+        return members(owner, names, constructed=id(owner) in self._constructed)
 
     def _compared(self, looked: Callable[[], Any]) -> Any:
         """What is found, with arrays compared: nothing can be put in their place."""

@@ -245,6 +245,33 @@ def twice(x: int) -> int:
     return 2 * x if isinstance(x, int) else x
 
 
+class Settled(eqx.Module):
+    """Matches its own settings, in a method whose object has another name."""
+
+    mode: Any
+
+    def __call__(this, layer: TreeF[Any, Any]) -> Any:
+        match this.mode:
+            case int(n):
+                times = float(n)
+            case _:
+                times = 3.0
+        match (True, this.mode):
+            case (True, float()):
+                times += float(isinstance(this.mode, float))
+        match layer:
+            case Leaf(label):
+                return jnp.where(label, times, 0.0)
+            case Fork(left, right):
+                return left - right
+        raise TypeError(layer)
+
+
+@pytest.mark.parametrize("mode", [2, 0.5])
+def test_settings_are_matched_as_before(mode: Any):
+    assert fold(Settled(mode), pack(TreeF, TREES)).tolist() == [float(cata(Settled(mode))(t)) for t in TREES]
+
+
 def test_questions_of_anything_else_are_asked_as_before():
     assert (fold(Sharp(3.0, True), pack(TreeF, TREES)) == jnp.stack([cata(Sharp(3.0, True))(t) for t in TREES])).all()
 

@@ -361,3 +361,12 @@ def test_fixed_parts_that_are_equal_and_not_the_same_are_told_apart():
     assert list(map(repr, found)) == list(map(repr, fixed))
     assert [list(layer.field) for layer in packed(kind, [({1: 2.0},), ({True: 2.0},)])] == [[1], [True]]
     assert [type(*layer.field) for layer in packed(kind, [({1: 2.0},), ({True: 2.0},)])] == [int, bool]
+
+
+@pytest.mark.parametrize("held", [Many(), [Many()]], ids=str)
+def test_a_tree_in_a_payload_is_told_from_a_number(held):
+    kind = constructor(field=Any)
+    with pytest.raises(PayloadMismatch, match="a payload holds a `Many`, which is a tree: annotate its field `X`"):
+        pack(kind, [kind(held)])
+    with pytest.raises(PayloadMismatch, match="a payload holds a `Made`, which is a tree"):
+        pack(kind, [kind([kind(1.0)])])

@@ -9,8 +9,10 @@ from collections.abc import Mapping
 
 
 NOTHING = "COPY", "PRECALL", "NOP", "CACHE"  # instructions that are left out everywhere here
+VARIABLES = "LOAD_FAST", "LOAD_DEREF"
 NAMES = "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"
 ATTRIBUTES = "LOAD_ATTR", "LOAD_METHOD"
+VALUES = "LOAD_", "CALL", "BINARY_", "BUILD_"  # the last of those that leave a value
 STARTS = "STORE_", "POP_", "RETURN_", "FOR_ITER", "MATCH_", "UNPACK_"  # before what one instruction stores
 
 
@@ -61,6 +63,18 @@ def reads(steps: list[dis.Instruction], fields: frozenset[str]) -> bool:
         if any(name in fields for name in names) or (dotted and names and f"{names[-1]}." in fields):
             return True
     return False
+
+
+def matches(steps: list[dis.Instruction], i: int, fields: frozenset[str]) -> bool:
+    """Whether the pattern of an instruction is matched against a layer, or a field of one, as far as can be told."""
+    for k in range(i, -1, -1):
+        if steps[k].opname in ("MATCH_CLASS", "MATCH_SEQUENCE", "MATCH_MAPPING"):
+            start = k - 1 - len(last(steps[: k - 1], 1)) if steps[k].opname == "MATCH_CLASS" else k
+            subject = last(steps[:start], 1) if start and steps[start - 1].opname.startswith(VALUES) else []
+            if subject:  # of the first case; before the others stands what is done where one before them fails
+                layers = (f"{name}." in fields for s in subject if s.opname.startswith(VARIABLES) for name in _names(s))
+                return reads(subject, fields) or any(layers)
+    return True
 
 
 def named(steps: list[dis.Instruction], local: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ import jax
 import numpy as np
 
 from .._errors import CdlError
-from ._bytecode import last, line, named, NOTHING, reads, stored
+from ._bytecode import last, line, matches, named, NOTHING, reads, stored
 
 
 NUMBERS = numbers.Number, np.generic, np.ndarray, jax.Array
@@ -99,7 +99,8 @@ def _tells(kinds: Any) -> bool:
 def _asked(code: types.CodeType, outer: frozenset[str] = frozenset()) -> tuple[Asked, ...]:
     """The questions in a function's code, and in those inside it. `outer`: the fields around it."""
     steps = [s for s in dis.get_instructions(code) if s.opname not in NOTHING]
-    fields, local = stored(steps, outer | {f"{x}." for x in code.co_varnames[: code.co_argcount] if x != "self"})
+    given = code.co_varnames[_is_method(code) : code.co_argcount]
+    fields, local = stored(steps, outer | {f"{x}." for x in given if x != "self"})
     found = [asked for i in range(len(steps)) for asked in _questions(steps, i, fields, local)]
     for i, s in enumerate(steps):
         if isinstance(s.argval, types.CodeType):
@@ -109,16 +110,23 @@ def _asked(code: types.CodeType, outer: frozenset[str] = frozenset()) -> tuple[A
     return tuple(found)
 
 
+def _is_method(code: types.CodeType) -> bool:
+    """Whether a function is written in a class, so that its first argument is the object."""
+    return code.co_qualname.rpartition(".")[0].rpartition(".")[2] not in ("", "<locals>")
+
+
 def _questions(
     steps: list[dis.Instruction], i: int, fields: frozenset[str], local: dict[str, tuple[str, ...]]
 ) -> Iterator[Asked]:
     """What one instruction may ask of a field."""
     step, before = steps[i], steps[:i]
     if step.opname == "IS_OP" and before[-1].opname == "LOAD_CONST" and isinstance(before[-1].argval, bool):
-        if before[-2].opname in ("UNPACK_SEQUENCE", "POP_TOP", "SWAP") or reads(last(before[:-1], 1), fields):
+        in_pattern = before[-2].opname in ("UNPACK_SEQUENCE", "POP_TOP", "SWAP") and matches(steps, i, fields)
+        if in_pattern or reads(last(before[:-1], 1), fields):
             yield Asked(line(step), words=f"whether a number is `{before[-1].argval}` itself")
     elif step.opname == "MATCH_CLASS":
-        yield Asked(line(step), of=named(last(before[:-1], 1), local))
+        if matches(steps, i, fields):
+            yield Asked(line(step), of=named(last(before[:-1], 1), local))
     elif step.opname in COMPARES:
         both, right = last(before, 2), last(before, 1)
         left = both[: len(both) - len(right)]

@@ -2,6 +2,7 @@
 
 import collections.abc
 import enum
+import functools
 import numbers
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -219,6 +220,26 @@ ALLOWED: dict[str, Callable[[Any], Any]] = {
 def test_questions_that_have_one_answer_are_allowed(name: str):
     alg = algebra(lambda x: ALLOWED[name](x) if isinstance(x, Leaf) else x.left + x.right)
     assert fold(alg, pack(TreeF, [Leaf(1.5)])).tolist() == [float(cata(alg)(Leaf(1.5)))]
+
+
+@functools.singledispatch
+def counted(x: Any) -> float:
+    return 0.0
+
+
+@counted.register
+def _(x: bool) -> float:
+    return 1.0
+
+
+def by_dispatch(layer: TreeF[Any, Any]) -> Any:
+    return counted(layer.label) if isinstance(layer, Leaf) else layer.left + layer.right
+
+
+def test_a_function_that_dispatches_on_the_kind_of_a_number_is_refused():
+    assert cata(algebra(by_dispatch))(TREES[0]) == 1.0
+    with pytest.raises(CdlError, match=r"`by_dispatch` asks of which kind a number is, by `counted`, at line"):
+        fold(algebra(by_dispatch), pack(TreeF, TREES))
 
 
 class Sharp(eqx.Module):

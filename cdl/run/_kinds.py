@@ -55,6 +55,9 @@ class Asked:
             return f"whether a number is of the kind `{found[0]}`" if found else self.words
         if any(by is x for x in OF_ARRAYS) or (by is hasattr and len({hasattr(x, *self.of) for x in EACH}) > 1):
             return f"whether a number is an array, by `{self.by}`"
+        registry = getattr(by, "registry", None)  # of `functools.singledispatch`
+        if isinstance(registry, Mapping) and any(map(_tells, registry)):
+            return f"of which kind a number is, by `{self.by}`"
         return ""
 
 

@@ -94,7 +94,9 @@ class Case:
             return "float64"
         given = [self.lists.dtype, *map(str, self.lists.elements)] if self.lists else [*self.algebra.dtypes]
         text = " ".join(given if self.lists or self.transform == "value" else [*given, self.family.text])
-        return next((d for d in ("bfloat16", "float16", "float32") if d in text), "float64" if self.x64 else "float32")
+        narrow = next((d for d in ("bfloat16", "float16", "float32") if d in text), None)
+        small = any(word in self.family.text for word in ("int", "bool"))  # which `number` reads as float32
+        return narrow or ("float64" if self.x64 and not small else "float32")
 
     def _of_trees(self) -> str:
         terms = {c.name: c.terms for c in self.family.constructors}

@@ -102,7 +102,7 @@ def test_digits_that_a_definition_has_are_not_excused(monkeypatch, how):
     case = next(c for s in range(99) for c in drawn(s) if c.form == "fold" and c.algebra.dtypes == ("float32",))
     single = lambda x: ROUNDED[how](x) if x.dtype == jax.numpy.float32 else x
     monkeypatch.setattr(cdl, "fold", lambda alg, data, **options: jax.tree.map(single, fold(alg, data, **options)))
-    assert judge.run(case).why == "fold, value differs: digits"
+    assert judge.run(case).why == "fold, value differs: values"
 
 
 def test_digits_that_a_definition_has_lost_itself_are_excused():
@@ -110,7 +110,7 @@ def test_digits_that_a_definition_has_lost_itself_are_excused():
     names = ("standardize",)
     case = dataclasses.replace(table.case("fold", "value", dict.fromkeys(table.PLACES, names)), x64=False)
     case = dataclasses.replace(case, algebra=dataclasses.replace(case.algebra, dtypes=("float32",)))
-    wrong = judge.Verdict("failure", "differs: digits", "", judge_pair(case))
+    wrong = judge.Verdict("failure", "differs: values", "", judge_pair(case))
     assert judge._excused(case, wrong)
 
 

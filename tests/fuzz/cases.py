@@ -46,7 +46,7 @@ LEFT = {  # what a form does not have
     "mapped": {"unfold", "unfold_key", "refold", "shard", "run_seq"},
     "jitted": {"unfold", "unfold_key"},
     "value": {"remat"},
-    "changed": {"shard", "remat"},
+    "changed": {"shard", "remat", "unfold", "unfold_key", "refold"},  # which trees are whole depends on the weights
 }
 LISTED = (yardstick, helpers, parts)
 

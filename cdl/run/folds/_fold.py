@@ -118,7 +118,8 @@ def fold(
     costs nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and
     where one has changed, the algebra is traced again. Not looked into are objects of libraries and functions under
     `jit`. While it is traced a case runs once for all nodes: what it draws from `random`, counts or prints happens
-    then. Randomness comes from a key. Under a `jit` of yours everything is read once, when it is traced.
+    then. Randomness comes from a key. An algebra that is made anew for each call is traced anew, and what it closes
+    over is kept, as by `jax.jit`. Under a `jit` of yours everything is read once, when it is traced.
 
     **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what
     it meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed

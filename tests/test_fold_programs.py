@@ -195,3 +195,18 @@ def test_cells_whose_second_derivatives_differ_alone_are_different_programs(weig
         return activation
 
     assert number_of_programs(reader(weights, cell(curved(1.0)), cell(curved(2.0)))) == 3
+
+
+@pytest.mark.parametrize("wanted", [0, 1])
+def test_one_of_two_weights_is_differentiated_and_the_other_is_an_array_of_numpy(wanted):
+    held = np.array([0.5, -1.0, 2.0], np.float32)
+    cell = lambda w, left, right: jnp.tanh(w * left - right)
+
+    def of(how, weight):
+        net = reader((held, weight) if wanted else (weight, held), cell, cell)
+        return (fold(net, pack(PairF, [TREE]))[0] if how == "fold" else cata(net)(TREE)).sum()
+
+    found, expected = (
+        jax.grad(lambda w, how=how: of(how, w))(jnp.asarray([1.5, 0.25, -0.5])) for how in ("fold", "cata")
+    )
+    assert jnp.allclose(found, expected, atol=1e-6)

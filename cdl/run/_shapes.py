@@ -42,8 +42,10 @@ def alike(a: Any, b: Any) -> bool:
 
 def same_structure(x: Any, y: Any) -> bool:
     """Whether two structures of pytrees are the same, in their fixed parts too: 0.0 is not -0.0 there, nor 1 `True`."""
-    return bool(x == y) and _written(x) == _written(y)
+    return bool(x == y) and written(x) == written(y)
 
 
-def _written(structure: Any) -> str:
-    return re.sub(" at 0x[0-9a-f]+", "", str(structure))
+def written(structure: Any) -> str:
+    """A structure as text, without the addresses of objects in it."""
+    text = str(structure)
+    return re.sub(" at 0x[0-9a-f]+", "", text) if " at 0x" in text else text

@@ -5,35 +5,45 @@ from dataclasses import dataclass
 from typing import Any, Never
 
 import jax
+import numpy as np
 from jax.tree_util import keystr, tree_flatten_with_path
 
 from ..._errors import PayloadMismatch
 from ...functor._read import layout
 from ...functor.poly import Const, ListOf, Maybe, name, Poly, Product, Record
-from .._shapes import same_structure
+from .._shapes import written
 from ._annotation import admits_none, inside
+
+
+_NUMBERS = int, float, complex, np.generic, np.ndarray, jax.Array
 
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """The structure of a payload that is not one number or array, and the keys of each dictionary in it, in their order
-    where that is not JAX's, which sorts them."""
+    """The structure of a payload that is not one number or array.
+
+    `written` tells its fixed parts from others that are equal; `keys` are those of each dictionary in it, in their order
+    where that is not JAX's, which sorts them.
+    """
 
     structure: Any
-    keys: tuple[tuple[Any, ...], ...] = ()
+    written: str
+    keys: tuple[tuple[Any, ...], ...]
 
     @classmethod
     def of(cls, payload: Any) -> tuple[list[Any], "Form"]:
         """The numbers and arrays of a payload, and its form."""
         leaves, structure = jax.tree.flatten(payload)
         keys = tuple(_keys(payload))
-        return leaves, cls(structure, () if all(list(some) == sorted(some) for some in keys) else keys)
+        return leaves, cls(
+            structure, written(structure), () if all(list(some) == sorted(some) for some in keys) else keys
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Form):
             return False
         try:
-            return same_structure(self.structure, other.structure) and self.keys == other.keys
+            return self.written == other.written and self.keys == other.keys and bool(self.structure == other.structure)
         except Exception as e:  # whatever the comparison of a fixed part may do
             raise PayloadMismatch(
                 f"payloads with the fixed parts {self} and {other} cannot be compared: keep arrays in fields that are "
@@ -63,10 +73,13 @@ def _is_dict(x: Any) -> bool:
 
 def _keys(payload: Any) -> Iterator[tuple[Any, ...]]:
     """The keys of every dictionary, an outer one before those inside it."""
-    for x in filter(_is_dict, jax.tree.leaves(payload, is_leaf=_is_dict)):
-        yield tuple(x)
-        for key in sorted(x):
-            yield from _keys(x[key])
+    if _is_dict(payload):
+        yield tuple(payload)
+        for key in sorted(payload):
+            yield from _keys(payload[key])
+    elif not isinstance(payload, _NUMBERS):
+        for x in filter(_is_dict, jax.tree.leaves(payload, is_leaf=_is_dict)):
+            yield from _keys(x)
 
 
 def _in_order(payload: Any, keys: Iterator[tuple[Any, ...]]) -> Any:

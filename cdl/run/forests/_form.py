@@ -22,8 +22,8 @@ _NUMBERS = int, float, complex, np.generic, np.ndarray, jax.Array
 class Form:
     """The structure of a payload that is not one number or array.
 
-    `written` tells its fixed parts from others that are equal; `keys` are those of each dictionary in it, in their order
-    where that is not JAX's, which sorts them.
+    `written` tells its fixed parts from others that are equal; `keys` are those of each dictionary, in their order
+    where that is not the sorted order of JAX.
     """
 
     structure: Any

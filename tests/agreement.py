@@ -79,17 +79,14 @@ def differentiated(f: Callable[..., Any]) -> Callable[..., Any]:
 
 def payload_places(forest: Forest, trees: list[Any]) -> dict[int, tuple[int, int]]:
     """For each leaf of the trees as one pytree, the column and the row that it has in the forest's payload."""
-    rows = {
-        at: r
-        for r, at in enumerate(zip(*(x[: forest.size].tolist() for x in (forest.tree, forest.order)), strict=True))
-    }
+    row = forest.row.tolist()
     leaves, structure = jax.tree.flatten(trees)
     places: dict[int, tuple[int, int]] = {}
     for t, tree in enumerate(jax.tree.unflatten(structure, range(len(leaves)))):
         for i, node in enumerate(pre_order(tree)):
             variant, payload, _ = describe(type(node), node)
             columns = forest.bucket.columns(forest.bucket.variants.index(variant))
-            places |= {leaf: (column, rows[t, i]) for leaf, column in zip(payload, columns, strict=True)}
+            places |= {leaf: (column, row[forest.nodes(t).start + i]) for leaf, column in zip(payload, columns, strict=True)}
     return places
 
 

@@ -85,9 +85,7 @@ def test_a_leaf_stands_beside_a_node_of_two_thousand_children(how):
     np.testing.assert_allclose(values, np.array([0.5, 0.25, 0.75]) + 2 * np.array(reduced), rtol=1e-4)
     highest = (np.arange(2_000) == np.sin(labels).argmax()).astype(float)
     share = {"sum": np.ones(2_000), "mean": np.full(2_000, 1 / 2_000), "max": highest}[how]
-    rows = np.zeros(2_001, np.int64)  # of the wide tree's nodes, in pre-order
-    own = np.flatnonzero(np.asarray(forest.tree)[: forest.size] == 1)
-    rows[np.asarray(forest.order)[own]] = own
+    rows = forest.row[forest.nodes(1)]
     np.testing.assert_allclose(gradient.payload[0][rows], [1, *(2 * np.cos(labels) * share)], rtol=1e-4, atol=1e-7)
 
 
@@ -114,11 +112,9 @@ def deep_folds() -> None:
     value, gradient = eqx.filter_jit(eqx.filter_value_and_grad(first))(forest)
     powers = (-0.5) ** np.arange(60)
     np.testing.assert_allclose(value, (np.cos(np.arange(60)) * powers).sum(), rtol=1e-5)
-    rows = np.zeros(DEPTH + 1, np.int64)  # of the first list's nodes, in pre-order
-    own = np.flatnonzero(np.asarray(forest.tree)[: forest.size] == 0)
-    rows[np.asarray(forest.order)[own]] = own
+    rows = forest.row[forest.nodes(0)]
     np.testing.assert_allclose(gradient.payload[0][rows[:60]], powers, rtol=1e-5)
-    assert len(own) == DEPTH + 1
+    assert len(rows) == DEPTH + 1
 
 
 def test_chains_a_hundred_thousand_deep_pack_and_fold_forwards_and_backwards():

@@ -27,7 +27,7 @@ def one_size(signature: Any, trees: list[Any]) -> Forest:
     """The trees, in a bucket whose chunks are all of one size that none of the groups fills."""
     bucket = pack(signature, trees).bucket
     sizes = (Size(4, 16),)
-    return pack(signature, trees, bucket=dataclasses.replace(bucket, sizes=sizes, blocks=sizes))
+    return pack(signature, trees, bucket=dataclasses.replace(bucket, sizes=sizes, pieces=sizes))
 
 
 def with_numbers(trees: list[Any], seed: int) -> list[Any]:

@@ -373,7 +373,7 @@ def test_an_error_inside_a_call_that_fits_stays_as_it_is():
         ("monoid", {"forward": True}, "`forward` does not apply where `fold` reads a `Monoid`: .* here are `how`"),
         ("monoid", {"remat": 3}, "`remat` does not apply where `fold` reads a `Monoid`"),
         ("monoid", {"how": "scn"}, '`how` is \'scn\', .* "scan", "associative", "halving", "chunked"'),
-        ("forest", {"remat": "chep"}, '`remat` is \'chep\', and a `Forest` is read with one of "none", "cheap", "all"'),
+        ("forest", {"remat": "chep"}, '`remat` is \'chep\', and a `Forest` is read with "cheap" or "all"'),
         ("forest", {"remat": "sqrt"}, "`remat` is 'sqrt', and a `Forest`"),
         ("seq", {"remat": "cheap"}, "`remat` is 'cheap' for sequences: give the number of steps"),
         ("seq", {"remat": 2.5}, "`remat` is 2.5, and a size is a whole number"),

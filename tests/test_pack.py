@@ -113,8 +113,9 @@ def test_an_empty_forest_without_a_bucket_has_no_structure_to_fold():
 
 
 def rows_of(forest: Forest) -> dict[tuple[int, int], int]:
-    pairs = zip(forest.tree[: forest.size].tolist(), forest.order[: forest.size].tolist(), strict=True)
-    return {pair: row for row, pair in enumerate(pairs)}
+    rows = forest.row[: forest.size].tolist()
+    pairs = zip(forest.tree[forest.row].tolist(), forest.order[forest.row].tolist(), strict=True)
+    return {pair: row for row, pair in zip(rows, pairs, strict=False)}
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,12 +1,12 @@
-"""The passes of a step over a forest: down with what is handed on, up with its cotangents, once over the parameters.
+"""The passes of a step over a forest: down with what is handed on, and up with its cotangents.
 
 | the pass      | what it does, chunk by chunk                                                    | order            |
 | ------------- | ------------------------------------------------------------------------------- | ---------------- |
 | `forward`     | reads what its rows inherit, runs the program, writes their edges               | reversed         |
-| `cotangents`  | from the cotangents of the edges below a row to that of what it inherits        | the schedule's   |
-| `parameters`  | the weights' and the payload's cotangents                                       | any: big blocks  |
+| `backward`    | from the cotangents of the edges below a row to that of what it inherits        | the schedule's   |
 
-What is handed down is kept by edge; a root's is given. The reverse passes compute the step again.
+What is handed down is kept by edge; a root's is given. The reverse pass computes the step again, and adds up the
+weights' cotangents on its way.
 """
 
 from typing import Any
@@ -53,24 +53,23 @@ class Descent:
                     handed[c] = write(handed[c], edge[0], own, next(found))
             return handed, outs
 
-        start = _zeros(self.handed, self.forest.bucket.edges), _zeros(self.out, self.forest.bucket.rows)
-        over, leaves = self.forest, self.steps.leaves
-        found: tuple[Buffers, Buffers] = self.walk.loop(
-            over.chunk, over.bucket.sizes, body, start, down=True, leaves=leaves
-        )
+        start = _zeros(self.handed, len(self.forest.child)), _zeros(self.out, self.forest.bucket.rows)
+        found: tuple[Buffers, Buffers] = self.walk.loop(body, start, down=True)
         return found
 
-    def cotangents(self, inputs: Any, handed: Buffers, given: tuple[Buffers, Buffers]) -> tuple[Buffers, Buffers]:
-        """The cotangent of what each row inherits, and that of the value at each edge's end.
+    def backward(self, inputs: Any, handed: Buffers, given: tuple[Buffers, Buffers], wanted: Any) -> Any:
+        """The cotangent of what each row inherits, that of the value at each edge's end, and those of the weights and
+        of the payload that are `wanted`; `None` for the others.
 
         `given` are those from outside: of what is handed along edges, and of what rows give of their own.
         """
         bucket = self.forest.bucket
 
-        def body(p: int, size: Size, chunk: Any, both: tuple[Buffers, Buffers]) -> tuple[Buffers, Buffers]:
-            at, (inherited, below), wiring = self.walk.chunk(p, size, chunk), map(list, both), self.programs[p].wiring
+        def body(p: int, size: Size, chunk: Any, carry: Any) -> Any:
+            at, wiring = self.walk.chunk(p, size, chunk), self.programs[p].wiring
+            inherited, below, sums, to_payload = list(carry[0]), list(carry[1]), list(carry[2]), carry[3]
             back = self._pull(p, size, at, chunk, inputs, handed)
-            _, _, to_slots, _, to_many, own = back(self._given(p, at, given, inherited))[0]
+            of_weights, of_payload, to_slots, _, to_many, own = back(self._given(p, at, given, inherited))[0]
             for c, x in zip(wiring.own, own, strict=True):
                 if self.handed.smooth[c]:
                     inherited[c] = write(inherited[c], at.row, at.valid, x)
@@ -82,23 +81,12 @@ class Descent:
                 for c, x in zip(columns, to, strict=True):
                     if self.below.smooth[c]:
                         below[c] = write(below[c], edge[0], valid, x)
-            return inherited, below
+            sums[p] = self.walk.added(p, chunk, sums[p], of_weights, wanted[0][p])
+            return inherited, below, sums, self.walk.payload(p, at, to_payload, of_payload, wanted[1])
 
-        start = _zeros(self.handed, bucket.rows), _zeros(self.below, bucket.edges)
-        found: tuple[Buffers, Buffers] = self.walk.loop(self.forest.chunk, bucket.sizes, body, start)
-        return found
-
-    def parameters(self, inputs: Any, handed: Buffers, given: Any, inherited: Buffers, wanted: Any) -> Any:
-        """The cotangents of the weights and of the payload that are `wanted`; `None` for the others."""
-        start = jax.tree.map(lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None, inputs[:2], wanted)
-
-        def body(p: int, size: Size, chunk: Any, sums: Any) -> Any:
-            at = self.walk.chunk(p, size, chunk)
-            back = self._pull(p, size, at, chunk, inputs, handed)
-            to_weights, to_payload, *_ = back(self._given(p, at, given, inherited))[0]
-            return self.walk.summed(p, chunk, at, sums, to_weights, to_payload, wanted)
-
-        return self.walk.loop(self.forest.block, self.forest.bucket.blocks, body, start)
+        sums = jax.tree.map(lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None, inputs[:2], wanted)
+        start = _zeros(self.handed, bucket.rows), _zeros(self.below, len(self.forest.child)), *sums
+        return self.walk.loop(body, start)
 
     def own(self, columns: Any, at: Chunk, tops: Arrays, handed: Buffers) -> Arrays:
         """What rows inherit: from the edge above, or at a root what it is given."""
@@ -110,13 +98,13 @@ class Descent:
     def _inputs(
         self, p: int, at: Chunk, chunk: Any, weights: Any, payload: Any, values: Any, tops: Any, handed: Any
     ) -> Any:
-        *inputs, _ = self.walk.inputs(p, at, chunk, weights, payload, values)
+        *inputs, _ = self.walk.alone(p, at, chunk, weights, self.walk.inputs(p, at, payload, values))
         return (*inputs, self.own(self.programs[p].wiring.own, at, tops, handed))
 
     def _pull(self, p: int, size: Size, at: Chunk, chunk: Any, inputs: Any, handed: Buffers) -> Any:
         weights, payload, values, tops = inputs
         inputs = self._inputs(p, at, chunk, weights[p], payload, values, tops, handed)
-        return pull(self.programs[p].at[size], inputs, self.smooth[p], "all")[1]
+        return pull(self.programs[p].at[size], inputs, self.smooth[p])
 
     def _given(self, p: int, at: Chunk, given: tuple[Buffers, Buffers], inherited: Buffers) -> Arrays:
         """The cotangents of a program's outputs at a chunk: of the edges below it, and of what is its own."""

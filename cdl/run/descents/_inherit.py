@@ -22,7 +22,7 @@ from .._options import expect_forest
 from .._shapes import is_weak, shaped
 from .._traced import reverse_only
 from .._types import cast
-from ..folds._annotate import in_pre_order
+from ..folds._pre_order import in_pre_order
 from ..folds._carrier import Carrier, Storage
 from ..folds._residual import filled, wanted
 from ..folds._walk import Arrays, spread, take
@@ -148,8 +148,7 @@ def _rule_forward(perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -
 def _rule_backward(found: Any, given: Any, perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
     over, (handed, _) = descent(integers), found
     given, some = filled(given, found), wanted(inputs, perturbed)
-    inherited, below = over.cotangents(inputs, handed, given)
-    weights, payload = over.parameters(inputs, handed, given, inherited, some[:2])
+    inherited, below, weights, payload = over.backward(inputs, handed, given, some[:2])
     root = over.forest.is_root(over.forest.above)
     to_values = [jnp.where(spread(root, b), 0, take(b, over.forest.above)) for b in below]
     to_tops = [jnp.where(spread(root, x), x, 0) for x in inherited]

@@ -83,7 +83,10 @@ class Steps:
     def programs(self) -> list[Program]:
         """One for each kind of step."""
         cases = [(i, self._wiring(i), self.trace(i, PROBES[0])) for i in self._stepped]
-        return programs(self.bucket, cases, self.trace)
+        found = programs(self.bucket, cases, self.trace)
+        for program in found:
+            program.trace_at(self.bucket.pieces)
+        return found
 
     def _wiring(self, index: int) -> Wiring:
         v = self.bucket.variants[index]

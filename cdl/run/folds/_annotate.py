@@ -2,24 +2,19 @@
 
 from typing import Any, overload, TypeVar
 
-import jax
-import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from ...algebra import Algebra
 from ...functor import Base, List, Monoid, SnocList
-from ...functor._items import weaken
 from ...functor._usage import with_usage
 from .._options import expect_forest, fitting
-from .._shapes import is_weak
 from ..forests._forest import Forest
 from ..lists._monoid import Way
 from ..lists._scan import annotate_seq, Segments
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
 from ._residual import Remat
-from ._states import at_rows
-from ._walk import spread, take
+from ._states import values
 
 
 T = TypeVar("T")
@@ -137,21 +132,5 @@ def annotate(
     if isinstance(data, Seq | Packed):
         return annotate_seq(alg, data, **fitting("annotate", alg, data, asked))
     expect_forest("annotate", data, "alg")
-    states = at_rows("annotate", alg, data, **fitting("annotate", alg, data, asked))
-    found = tuple(in_pre_order(data, sort, values) for sort, values in enumerate(states))
+    found = values("annotate", alg, data, at_roots=False, **fitting("annotate", alg, data, asked))
     return found if isinstance(alg, tuple) else found[0]
-
-
-def in_pre_order(forest: Forest, sort: int | None, values: Any) -> Any:
-    """Values by row as values by node in pre-order; zeros past the last, and at those of other sorts."""
-    rows = forest.row[: forest.bucket.nodes]
-    own = jnp.arange(len(rows), dtype=jnp.int32) < forest.facts[0]
-    if sort is not None and len(forest.family) > 1:
-        own = own & (take(forest.sort, rows) == sort)
-
-    def at_nodes(values: Any) -> Any:
-        found = take(values, rows)
-        nothing = jnp.zeros((), found.dtype)
-        return jnp.where(spread(own, found), found, weaken(nothing) if is_weak(found) else nothing)
-
-    return jax.tree.map(at_nodes, values)

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
+from jax.extend.core import ClosedJaxpr
 
 from ..._errors import CarrierMismatch
 from ...algebra._algebra import name_of
@@ -73,7 +74,7 @@ class Edges:
     def each(self, f: Callable[[Any], Any]) -> Any:
         """`f` at the child of every edge of the chunk, whichever row is its own: an array for each leaf, one row for
         each edge."""
-        call, consts, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
+        call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
 
         @custom_vmap
         def at_node(row: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
@@ -84,8 +85,8 @@ class Edges:
             out = at_edges(call, segment, children, cs, batched[3], None, rows)
             return out, jax.tree.map(lambda _: False, out)
 
-        at_rows.reduction = "each"  # type: ignore[attr-defined]
-        return at_node(self.row, self.segment, self.children, consts)
+        vars(at_rows).update(reduction="each", step=case, starts=0)
+        return at_node(self.row, self.segment, self.children, list(case.consts))
 
     @property
     def child(self) -> Any:
@@ -95,13 +96,14 @@ class Edges:
     def _run(self, how: str, step: Callable[[Any, Any], Any], start: Any = None, form: Any = None) -> Any:
         """The reduction of `step(child, value)`, as an operation with a rule for rows. `start` is the value that a list
         fold begins with, and `form` its shapes."""
-        call, consts, types = self._converted(step, form)
-        found = _operation(how, call)(self.row, start, self.segment, self.children, consts)
+        call, case, types = self._converted(step, form)
+        operation = _operation(how, call, case)
+        found = operation(self.row, start, self.segment, self.children, list(case.consts))
         return jax.tree.map(lambda x, t: weaken(x) if is_weak(t) else x, found, types)
 
-    def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, list[Any], Any]:
-        """The step with what it uses of its surroundings as an argument; that: arrays, of the row or of none; and the
-        types of what it gives."""
+    def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, ClosedJaxpr, Any]:
+        """The step with what it uses of its surroundings as an argument; its jaxpr, with these, arrays of the row or of
+        none; and the types of what it gives."""
         found: list[Any] = []
 
         def leaves(x: Any, v: Any) -> list[Any]:
@@ -115,12 +117,12 @@ class Edges:
         def call(x: Any, v: Any, cs: list[Any]) -> Any:
             return jax.tree.unflatten(found[0], run(*cs, *jax.tree.leaves((x, v))))
 
-        return call, list(case.consts), jax.tree.unflatten(found[0], case.out_avals)
+        return call, case, jax.tree.unflatten(found[0], case.out_avals)
 
 
-def _operation(how: str, call: Any) -> Any:
+def _operation(how: str, call: Any, case: ClosedJaxpr | None) -> Any:
     """A reduction as an operation on a row's number, the first value, the edges' rows, the children, and what the step
-    uses of its surroundings."""
+    uses of its surroundings. `case`: the step's jaxpr, by which it is computed for rows of several constructors."""
 
     def alone(row: Any, start: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
         own = jnp.where(segment == row, 0, 1)
@@ -151,11 +153,13 @@ def _operation(how: str, call: Any) -> Any:
         else:  # a `vmap` that the algebra has inside
             axes = 0, None, [0 if b else None for b in batched[4]]
             wide: Any = jax.vmap(lambda v, x, cs: call(x, v, cs), in_axes=axes, axis_size=rows)
-            again = _operation(how, lambda x, v, cs: wide(v, x, cs))
+            again = _operation(how, lambda x, v, cs: wide(v, x, cs), None)
             out = again(row[0] if batched[0] else row, starts, segment, children, cs)
         return out, jax.tree.map(lambda _: True, out)
 
-    at_rows.reduction = how  # type: ignore[attr-defined]  # by which programs are compared
+    vars(at_rows).update(reduction=how)  # by which programs are compared
+    if case is not None:
+        vars(at_rows).update(step=case, starts=len(case.jaxpr.outvars) if how == "fold" else 0)
     return at_node
 
 

@@ -5,7 +5,6 @@ It is `cata` at every tree, as one program for all forests of a bucket.
 
 from typing import Any, overload, TypeVar
 
-import jax
 from jaxtyping import PRNGKeyArray
 
 from ...algebra import Algebra
@@ -18,7 +17,7 @@ from ..lists._scan import fold_seq, Segments
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
 from ._residual import Remat
-from ._states import at_rows
+from ._states import values
 
 
 T = TypeVar("T")
@@ -143,6 +142,5 @@ def fold(
     if isinstance(data, Seq | Packed):
         return fold_seq(alg, data, **fitting("fold", alg, data, asked))
     expect_forest("fold", data, "alg")
-    states = at_rows("fold", alg, data, **fitting("fold", alg, data, asked))
-    found = tuple(jax.tree.map(lambda s, roots=roots: s[roots], x) for x, roots in zip(states, data.roots, strict=True))
+    found = values("fold", alg, data, at_roots=True, **fitting("fold", alg, data, asked))
     return found if isinstance(alg, tuple) else found[0]

@@ -1,17 +1,18 @@
-"""The passes over a forest: up with the values, down with their cotangents, and once over the parameters.
+"""The passes over a forest: up with the values, and down with their cotangents.
 
 | the pass      | what it does, chunk by chunk                                                    | order            |
 | ------------- | ------------------------------------------------------------------------------- | ---------------- |
 | `forward`     | reads the children's states, runs the program, writes the rows' states          | the schedule's   |
-| `cotangents`  | from the rows' cotangents to their edges', which lie side by side               | reversed         |
-| `parameters`  | the weights' and the payload's cotangents, when every row's is known            | any: big blocks  |
+| `backward`    | from the rows' cotangents to their edges', which lie side by side               | reversed         |
 
-Each tree's node has one edge from above, so that cotangents are stored by edge and need no scatter.
+Each node is at the end of one edge, so that cotangents are stored by edge and need no scatter. Programs whose rows are
+computed together keep the cotangents of their sites, from which the weights' are made at the end (`_sums`); others add
+theirs up on the way. Constants, at nodes with neither children nor payload, are computed once for each variant.
 """
 
 import functools
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -20,138 +21,196 @@ import jax.numpy as jnp
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._carrier import Storage
-from ._program import Program
-from ._residual import Kept, pull, Remat, residuals
-from ._walk import Arrays, Chunk, spread, take, Walk, write, write_slots
+from ._program import opened, Program
+from ._residual import pull
+from ._sites import Indexed, indexed, Plan, Table
+from ._sums import Sums
+from ._walk import Arrays, Chunk, put, spread, take, Walk, write, write_slots
+
+
+Tables = dict[Table, Any]
 
 
 class Passes:
-    """The passes of one algebra's programs over one forest."""
+    """The passes of one algebra's programs over one forest. `keep` says whether matrix products are kept for the way
+    down, or computed again."""
 
-    def __init__(self, forest: Forest, programs: list[Program], storage: Storage, key: Any, remat: Remat) -> None:
-        self.walk = Walk(forest, programs, storage, key)
-        self.forest, self.programs, self.storage = forest, programs, storage
-        self.smooth = [[storage.smooth[c] for c in p.wiring.out] for p in programs]
-        self.remat: Remat = remat
+    def __init__(self, forest: Forest, programs: list[Program], storage: Storage, key: Any, keep: bool) -> None:
+        self.forest, self.programs, self.storage, self.keep = forest, programs, storage, keep
+        keyed = key is not None
+        self.constant = [
+            p for p, x in enumerate(programs) if x.variant.leaf and not x.wiring.payload and not keyed
+        ]
+        every = {p: indexed(x, int(keyed)) for p, x in enumerate(programs) if p not in self.constant}
+        self.indexed = {p: x for p, x in every.items() if x is not None}
+        self.walk = Walk(forest, programs, storage, key, list(self.indexed), self.constant)
 
     @functools.cached_property
-    def kept(self) -> list[list[Kept]]:
-        """The residuals of each program that the reverse passes read again. A pass forwards asks for none, so that a
-        case need have no derivative."""
-        if self.remat == "all":
-            return [[] for _ in self.programs]
-        examples = [functools.partial(self.walk.example, p) for p in range(len(self.programs))]
-        every = zip(self.programs, examples, self.smooth, strict=True)
-        return [residuals(p, e, smooth, self.remat) for p, e, smooth in every]
+    def plans(self) -> dict[int, Plan]:
+        """What is kept of each program whose rows are computed together. A pass forwards asks for none, so that a case
+        need have no derivative."""
+        return {p: x.plan(*self.walk.one(p), self.keep) for p, x in self.indexed.items()}
 
     def forward(self, weights: list[Arrays], payload: Arrays) -> Arrays:
-        """The state at every row."""
+        """The value at every row."""
         return self._forward(weights, payload, {})[0]
 
-    def forward_and_keep(self, weights: list[Arrays], payload: Arrays) -> tuple[Arrays, dict[Any, Any]]:
-        """The same, and the residuals that the reverse passes read again."""
-        lengths = self.forest.bucket.edges, self.forest.bucket.rows
-        widths: dict[Any, int] = {}
-        for k in itertools.chain(*self.kept):
-            widths[k.table] = max(widths.get(k.table, 0), k.column + k.columns)
-        tables = {table: jnp.zeros((lengths[table[0]], width), table[1]) for table, width in widths.items()}
-        return self._forward(weights, payload, tables)
+    def forward_and_keep(self, weights: list[Arrays], payload: Arrays) -> tuple[Arrays, Tables]:
+        """The same, and the products."""
+        return self._forward(weights, payload, self._tables(t for plan in self.plans.values() for t in plan.kept))
 
-    def _forward(self, weights: list[Arrays], payload: Arrays, tables: dict[Any, Any]) -> tuple[Arrays, dict[Any, Any]]:
-        length = self.forest.bucket.rows
-        states = [jnp.zeros((length, *x.shape), x.dtype) for x in self.storage.leaves]
+    def _tables(self, tables: Iterable[Table]) -> Tables:
+        lengths = self.walk.length, self.forest.bucket.edges
+        return {t: jnp.zeros((lengths[t.by_edge], *t.shape), t.dtype) for t in dict.fromkeys(tables)}
 
-        def body(p: int, size: Size, chunk: Any, both: tuple[Arrays, dict[Any, Any]]) -> tuple[Arrays, dict[Any, Any]]:
-            at = self.walk.chunk(p, size, chunk)
-            states, tables = both[0], dict(both[1])
-            run, inputs = self.programs[p].at[size], self.walk.inputs(p, at, chunk, weights[p], payload, states)
-            if tables and self.kept[p]:
-                out, back = pull(run, inputs, self.smooth[p], self.remat)
-                leaves = jax.tree.leaves(back)
-                for (table, many), some in _grouped(self.kept[p]).items():
-                    first, own = (at.row, at.valid) if many is None else at.edges[many][:2]
-                    columns = jnp.concatenate([k.as_columns(leaves[k.number]) for k in some], 1)
-                    tables[table] = write(tables[table], first if many is None else first[0], own, columns)
-            else:
-                out = run(*inputs)
-            states = list(states)
-            for c, x in zip(self.programs[p].wiring.out, out, strict=True):
-                states[c] = write(states[c], at.row, at.valid, x)
+    def _forward(self, weights: list[Arrays], payload: Arrays, tables: Tables) -> tuple[Arrays, Tables]:
+        states = [jnp.zeros((self.walk.length, *x.shape), x.dtype) for x in self.storage.leaves]
+        for p in self.constant:
+            program = self.programs[p]
+            for c, x in zip(program.wiring.out, _constants(program)(weights[p]), strict=True):
+                states[c] = states[c].at[jnp.array(program.members)].set(x)
+        prepared = {p: x.prepare(weights[p]) for p, x in self.indexed.items()}
+
+        def body(p: int, size: Size, chunk: Any, both: tuple[Arrays, Tables]) -> tuple[Arrays, Tables]:
+            at, program = self.walk.chunk(p, size, chunk), self.programs[p]
+            states, tables = list(both[0]), dict(both[1])
+            inputs = self.walk.inputs(p, at, payload, states)
+            if p not in self.indexed:
+                out = program.at[size](*self.walk.alone(p, at, chunk, weights[p], inputs))
+                for c, x in zip(program.wiring.out, out, strict=True):
+                    states[c] = write(states[c], at.row, at.valid, x)
+                return states, tables
+            out, phase = self.indexed[p].rows(prepared[p], self.walk.over(p, at, chunk), inputs)
+            for c, x in zip(program.wiring.out, out, strict=True):
+                states[c] = put(states[c], at.row, x)
+            if tables:
+                for table, (i, x) in self.plans[p].kept.items():
+                    found = phase.values[i] if x is None else phase.inputs[i][x]
+                    tables[table] = put(tables[table], _lines(at, phase.sites[i].many)[0][0], found)
             return states, tables
 
-        return self.walk.loop(self.forest.chunk, self.forest.bucket.sizes, body, (states, tables))
+        found: tuple[Arrays, Tables] = self.walk.loop(body, (states, tables))
+        return found
 
-    def cotangents(
-        self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: dict[Any, Any], given: Arrays
-    ) -> Arrays:
-        """The cotangent that each edge brings to the row at its end; `given` are those from outside, by row. Both have
-        an array for each column of the states, and `None` for those that have no cotangent."""
-        edges = self.forest.bucket.edges
-        pairs = zip(self.storage.leaves, self.storage.smooth, strict=True)
-        brought = [jnp.zeros((edges, *x.shape), x.dtype) if smooth else None for x, smooth in pairs]
-
-        def body(p: int, size: Size, chunk: Any, brought: Arrays) -> Arrays:
-            program, brought = self.programs[p], list(brought)
-            at = self.walk.chunk(p, size, chunk)
-            back = self._pull(p, size, at, self.walk.inputs(p, at, chunk, weights[p], payload, states), tables)
-            _, _, to_slots, _, to_many, _ = back(self._own(p, at, given, brought))[0]
-            for c in self._smooth(itertools.chain(*program.wiring.slots)):
-                nothing = jnp.zeros((size.rows, *self.storage.leaves[c].shape), self.storage.leaves[c].dtype)
-                every = zip(program.wiring.slots, to_slots, strict=True)
-                rows = jnp.stack([to[columns.index(c)] if c in columns else nothing for columns, to in every], 1)
-                brought[c] = write_slots(brought[c], at, rows)
-            for (edge, own, _), columns, (_, to) in zip(at.edges, program.wiring.manys, to_many, strict=True):
-                for c in self._smooth(columns):
-                    brought[c] = write(brought[c], edge[0], own, to[columns.index(c)])
-            return brought
-
-        return self.walk.loop(self.forest.chunk, self.forest.bucket.sizes, body, brought, down=True, leaves=False)
-
-    def parameters(
-        self,
-        weights: list[Arrays],
-        payload: Arrays,
-        states: Arrays,
-        tables: dict[Any, Any],
-        given: Arrays,
-        brought: Arrays,
+    def backward(
+        self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: Tables, given: Arrays, at_roots: bool,
         wanted: Any,
-    ) -> Any:
-        """The cotangents of the weights and of the payload that are `wanted`; `None` for the others."""
-        start = jax.tree.map(lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None, (weights, payload), wanted)
+    ) -> tuple[list[Arrays], Arrays]:  # fmt: skip
+        """The cotangents of the weights and of the payload that are `wanted`, `None` for the others.
 
-        def body(p: int, size: Size, chunk: Any, sums: Any) -> Any:
-            at = self.walk.chunk(p, size, chunk)
-            back = self._pull(p, size, at, self.walk.inputs(p, at, chunk, weights[p], payload, states), tables)
-            to_weights, to_payload, *_ = back(self._own(p, at, given, brought))[0]
-            return self.walk.summed(p, chunk, at, sums, to_weights, to_payload, wanted)
+        `given` are the cotangents of the values by row or, `at_roots`, by tree; `None` for those that have none.
+        """
+        brought: Arrays = []
+        for x, g in zip(self.storage.leaves, given, strict=True):
+            buffer = None if g is None else jnp.zeros((len(self.forest.child), *x.shape), x.dtype)
+            brought.append(buffer.at[self.forest.bucket.edges : -1].set(g) if at_roots and buffer is not None else buffer)
+        by_row = [None] * len(given) if at_roots else given
+        start: Callable[[Any, bool], Any] = lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None
+        alone = [[p not in self.indexed and p not in self.constant and yes for yes in some] for p, some in enumerate(wanted[0])]
+        sums = [list(map(start, ws, some)) for ws, some in zip(weights, alone, strict=True)]
+        prepared = {p: x.prepare(weights[p]) for p, x in self.indexed.items()}
+        writes = itertools.chain(*(plan.writes for plan in self.plans.values()))
+        tables = self._tables(t for t, *_ in writes if t not in tables) | tables
 
-        return self.walk.loop(self.forest.block, self.forest.bucket.blocks, body, start)
+        def body(p: int, size: Size, chunk: Any, carry: Any) -> Any:
+            at, program = self.walk.chunk(p, size, chunk), self.programs[p]
+            brought, tables, sums, to_payload = list(carry[0]), dict(carry[1]), list(carry[2]), carry[3]
+            inputs, own = self.walk.inputs(p, at, payload, states), self._own(program, at, by_row, brought)
+            if p in self.indexed:
+                kept = self._kept(p, at, tables) if self.keep else None
+                found = self.indexed[p].reverse(prepared[p], self.walk.over(p, at, chunk), inputs, kept, own)
+                of_payload, of_slots, _, of_manys, _ = found[0]
+                outputs = jax.tree.leaves(found)
+                for table, number, many in self.plans[p].writes:
+                    lines, valid = _lines(at, many)
+                    tables[table] = write(tables[table], lines[0], valid, outputs[number])
+            else:
+                smooth = [self.storage.smooth[c] for c in program.wiring.out]
+                back = pull(program.at[size], self.walk.alone(p, at, chunk, weights[p], inputs), smooth)
+                own = [jnp.where(spread(at.valid, x), x, 0) for x in own]
+                of_weights, of_payload, of_slots, _, pairs, _ = back(own)[0]
+                of_manys = [to for _, to in pairs]
+                sums[p] = self.walk.added(p, chunk, sums[p], of_weights, alone[p])
+            self._bring(program, at, size, brought, of_slots, of_manys)
+            return brought, tables, sums, self.walk.payload(p, at, to_payload, of_payload, wanted[1])
 
-    def _own(self, p: int, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
-        """The cotangents of a chunk's rows; zero past its own."""
+        carry = brought, tables, sums, list(map(start, payload, wanted[1]))
+        brought, tables, sums, to_payload = self.walk.loop(body, carry, down=True)
+        for p, x in self.indexed.items():
+            if any(wanted[0][p]):
+                sites = Sums(self.forest, self.walk.child, x, self.plans[p])
+                found = sites.of(prepared[p], tables, payload, states)
+                (sums[p],) = jax.vjp(functools.partial(_smooth_sites, x), weights[p])[1](found)
+        for p in self.constant:
+            if any(wanted[0][p]):
+                (sums[p],) = _vjp(_constants(self.programs[p]), weights[p])(self._of_constants(p, by_row, brought))
+        return [
+            [x if yes else None for x, yes in zip(xs, some, strict=True)]
+            for xs, some in zip(sums, wanted[0], strict=True)
+        ], to_payload
+
+    def _kept(self, p: int, at: Chunk, tables: Tables) -> Arrays:
+        """The products of a chunk, by site."""
+        pairs = zip(self.plans[p].products, self.indexed[p].sites, strict=True)
+        return [None if t is None else _apart(tables[t], _lines(at, site.many)[0]) for t, site in pairs]
+
+    def _own(self, program: Program, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
+        """The cotangents of a chunk's rows."""
         edge = take(self.forest.above, at.rows)
-        total = [take(given[c], at.rows) + take(brought[c], edge) for c in self._smooth(self.programs[p].wiring.out)]
-        return [jnp.where(spread(at.valid, x), x, 0) for x in total]
+        columns = [c for c in program.wiring.out if self.storage.smooth[c]]
+        own = [_apart(brought[c], edge) for c in columns]
+        return [x if given[c] is None else x + take(given[c], at.rows) for c, x in zip(columns, own, strict=True)]
 
-    def _pull(self, p: int, size: Size, at: Chunk, inputs: Any, tables: dict[Any, Any]) -> Any:
-        """The vjp at a chunk, with the residuals that were kept."""
-        _, back = pull(self.programs[p].at[size], inputs, self.smooth[p], self.remat)
-        leaves, structure = jax.tree.flatten(back)
-        for (table, many), some in _grouped(self.kept[p]).items():
-            rows = take(tables[table], at.rows if many is None else at.edges[many][0])
-            for k in some:
-                leaves[k.number] = k.from_columns(rows)
-        return jax.tree.unflatten(structure, leaves)
+    def _bring(self, program: Program, at: Chunk, size: Size, brought: Arrays, slots: Any, manys: Any) -> None:
+        """Writes the cotangents that a chunk's edges bring to the rows at their ends."""
+        wiring = program.wiring
+        for c in self._smooth(itertools.chain(*wiring.slots)):
+            nothing = jnp.zeros((size.rows, *self.storage.leaves[c].shape), self.storage.leaves[c].dtype)
+            every = zip(wiring.slots, slots, strict=True)
+            rows = jnp.stack([to[columns.index(c)] if c in columns else nothing for columns, to in every], 1)
+            brought[c] = write_slots(brought[c], at, rows)
+        for (edge, own, _), columns, to in zip(at.edges, wiring.manys, manys, strict=True):
+            for c in self._smooth(columns):
+                brought[c] = write(brought[c], edge[0], own, to[columns.index(c)])
+
+    def _of_constants(self, p: int, given: Arrays, brought: Arrays) -> Arrays:
+        """The cotangents of a program's constants: the sums of what all edges bring to them."""
+        program, variants = self.programs[p], len(self.forest.bucket.variants)
+        found = []
+        for c in self._smooth(program.wiring.out):
+            total = jax.ops.segment_sum(brought[c], jnp.minimum(self.walk.child, variants), variants + 1)
+            total = total if given[c] is None else total + given[c][: variants + 1]
+            found.append(total[jnp.array(program.members)])
+        return found
 
     def _smooth(self, columns: Iterable[int]) -> list[int]:
         """Those of some columns that have a cotangent, each once."""
         return [c for c in dict.fromkeys(columns) if self.storage.smooth[c]]
 
 
-def _grouped(kept: list[Kept]) -> dict[Any, list[Kept]]:
-    """The residuals that are written together: of one table and, for edges, of one `Many`."""
-    groups: dict[Any, list[Kept]] = {}
-    for k in kept:
-        groups.setdefault((k.table, k.many), []).append(k)
-    return groups
+def _lines(at: Chunk, many: int | None) -> tuple[Any, Any]:
+    """The rows of a chunk, or the edges of one of its `Many`s, and which are its own."""
+    return (at.rows, at.valid) if many is None else at.edges[many][:2]
+
+
+def _apart(table: Any, lines: Any) -> Any:
+    """Rows of a table that is written later in the same turn. They are gathered, two of them where there is one: XLA
+    would read a single row again where it is used, and copy the table to have it from before it was written."""
+    return take(table, lines) if len(lines) > 1 else take(table, jnp.repeat(lines, 2))[:1]
+
+
+def _constants(program: Program) -> Callable[[Arrays], Arrays]:
+    """The values of a program that reads nothing, for each of its constructors."""
+    run, axes = opened(program.case), [0 if stacked else None for stacked in program.stacked]
+    row = jnp.zeros(len(program.members), jnp.int32)
+    return lambda weights: jax.vmap(run, in_axes=(*axes, 0))(*weights, row)  # type: ignore[no-any-return]
+
+
+def _smooth_sites(program: Indexed, weights: Arrays) -> Arrays:
+    """What the sites take that have a derivative."""
+    return [x for x, site in zip(program.prepare(weights), program.sites, strict=True) if site.smooth]
+
+
+def _vjp(run: Callable[[Arrays], Arrays], weights: Arrays) -> Any:
+    """The vjp of a function, of its values that have a derivative."""
+    return jax.vjp(lambda weights: [x for x in run(weights) if jnp.issubdtype(x.dtype, jnp.inexact)], weights)[1]

@@ -12,7 +12,7 @@ it does not matter how the algebra holds them: as fields, in a closure, or many 
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import jax
@@ -48,15 +48,26 @@ class Wiring:
 
 @dataclass
 class Program:
-    """One compiled case. `members[i]` is the variant at place i of the stacked weights; `at[size]` is the case at every
-    row of a chunk, traced once for each number of edges, while what it closes over is at hand."""
+    """One compiled case. `members[i]` is the variant at place i of the stacked weights; `case` is traced at the first of
+    `PROBES`. `at[size]` is the case at every row of a chunk, traced once for each number of edges, by `trace_at`."""
 
     variant: Variant
     wiring: Wiring
     members: list[int]
     weights: list[Any]
     stacked: list[bool]
-    at: dict[Size, Callable[..., list[Any]]]
+    case: ClosedJaxpr
+    trace: Callable[[Size], ClosedJaxpr]
+    at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
+
+    def trace_at(self, sizes: Iterable[Size]) -> None:
+        """Traces the case at these sizes of chunk, while what it closes over is at hand."""
+        lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(self.variant.manys)))
+        traced = {lengths(PROBES[0]): self.case}
+        for size in sizes:
+            if lengths(size) not in traced:
+                traced[lengths(size)] = self.trace(size)
+            self.at[size] = _rows(size, traced[lengths(size)], self.wiring.by_edge)
 
 
 Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
@@ -78,14 +89,10 @@ def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], Clo
         shared = all(_same_array(c, same[0]) for c in same[1:])
         weights.append(jnp.asarray(same[0]) if shared else jnp.stack([jnp.asarray(c) for c in same]))
         stacked.append(not shared)
-    lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(bucket.variants[first].manys)))
-    traced = {lengths(PROBES[0]): case}
-    runs = {}
-    for size in (*PROBES, *bucket.sizes, *bucket.blocks):
-        if lengths(size) not in traced:
-            traced[lengths(size)] = trace(first, size)
-        runs[size] = _rows(size, traced[lengths(size)], wiring.by_edge)
-    return Program(bucket.variants[first], wiring, [i for i, *_ in cases], weights, stacked, runs)
+    members = [i for i, *_ in cases]
+    return Program(
+        bucket.variants[first], wiring, members, weights, stacked, case, lambda size: trace(first, size)
+    )
 
 
 def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any]]:

@@ -20,25 +20,28 @@ from .._traced import reverse_only
 from ..forests._forest import Forest
 from ._case import read, Reading
 from ._passes import Passes
+from ._pre_order import in_pre_order
 from ._residual import filled, Remat, wanted
-from ._walk import Arrays
+from ._sites import indexed
+from ._walk import Arrays, take
 
 
-def at_rows(
-    of: str, alg: Any, forest: Forest, *, key: Any = None, forward: bool = False, remat: Any = "cheap"
+def values(
+    of: str, alg: Any, forest: Forest, *, at_roots: bool, key: Any = None, forward: bool = False, remat: Any = "cheap"
 ) -> tuple[Any, ...]:
-    """The value at every row, for each sort. `of`: the function that asks for them."""
+    """The values at the roots, by tree, or at every node in pre-order, for each sort. `of`: the function that asks for
+    them."""
     if isinstance(alg, Monoid):
         raise CdlError(f"`{of}` reads a `Forest` with an algebra, and was given a `Monoid`, which reads sequences.")
     algs = alg if isinstance(alg, tuple) else (alg,)
     expect_algebras(of, algs, several="in a tuple")
     _check_sorts(of, algs, forest)
     if remat not in get_args(Remat):
-        ways = ", ".join(f'"{way}"' for way in get_args(Remat))
-        raise CdlError(f"`remat` is {short(remat)}, and a `Forest` is read with one of {ways}: give one of these.")
+        ways = " or ".join(f'"{way}"' for way in get_args(Remat))
+        raise CdlError(f"`remat` is {short(remat)}, and a `Forest` is read with {ways}: give one of these.")
     with reverse_only(of, f"write `{of}(…, forward=True)`, which leaves that rule out, or use reverse mode"):
-        states = _states(algs, forest, key, forward, remat)
-    return tuple(states.get(s) for s in range(len(algs)))
+        found = _values(algs, forest, key, forward, remat == "cheap", at_roots)
+    return tuple(found.get(s) for s in range(len(algs)))
 
 
 def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
@@ -63,46 +66,68 @@ def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
 
 
 @compiled
-def _states(algs: Any, forest: Forest, key: Any, forward: bool, remat: Remat) -> dict[int, Any]:
-    """The value at every row, for each sort that the forest has."""
+def _values(algs: Any, forest: Forest, key: Any, forward: bool, keep: bool, at_roots: bool) -> dict[int, Any]:
+    """The values at roots or nodes, for each sort that the forest has."""
     if not forest.bucket.variants:
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
     keyed = key is not None and any(map(wants_key, algs))
     reading = Reading(algs, forest.bucket, jax.eval_shape(jax.random.fold_in, key, 0) if keyed else None)
-    storage, found = read(reading)
-    weights = [p.weights for p in found]
+    storage, programs = read(reading)
+    for program in programs:
+        if indexed(program, int(keyed)) is None:
+            program.trace_at((*forest.bucket.sizes, *forest.bucket.pieces))
     args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
     rule = _plain if forward else _rule
 
     def passes(key: Any, integers: Any) -> Passes:
-        return Passes(eqx.combine(integers, forest), found, storage, key, remat)
+        return Passes(eqx.combine(integers, forest), programs, storage, key, keep)
 
-    states = rule((weights, list(forest.payload)), *args, passes=passes)
-    return {s: c.given_back([states[i] for i in storage.columns(s)]) for s, c in storage.carriers.items()}
+    inputs = [p.weights for p in programs], list(forest.payload)
+    columns, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
+    found = {}
+    for s, carrier in storage.carriers.items():
+        own = [columns[c] for c in storage.columns(s)]
+        if at_roots:
+            here = take(forest.tree, forest.roots[s])
+            found[s] = carrier.given_back([take(x, here) for x in own])
+        else:
+            found[s] = in_pre_order(forest, s, carrier.given_back(own), rows_of)
+    return found
 
 
-def _plain(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Arrays:
-    return passes(key, integers).forward(*inputs)
+def _at(over: Passes, states: Arrays, at_roots: bool) -> tuple[Arrays, Any]:
+    """The values at the roots, or at all rows, and the row at which each node has its value."""
+    forest = over.forest
+    if at_roots:
+        roots = over.walk.child[forest.bucket.edges : -1]
+        return [take(x, roots) for x in states], None
+    return states, over.walk.rows_of(forest.row[: forest.bucket.nodes])
+
+
+def _plain(inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool) -> Any:
+    over = passes(key, integers)
+    return _at(over, over.forward(*inputs), at_roots)
 
 
 @eqx.filter_custom_vjp
-def _rule(inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
-    return passes(key, integers).forward(*inputs)
+def _rule(inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool) -> Any:
+    return _plain(inputs, key, integers, passes=passes, at_roots=at_roots)
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any) -> Any:
+def _rule_forward(perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool) -> Any:
     del perturbed
-    states, tables = passes(key, integers).forward_and_keep(*inputs)
-    return states, (states, tables)
+    over = passes(key, integers)
+    states, tables = over.forward_and_keep(*inputs)
+    return _at(over, states, at_roots), (states, tables)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
-    residuals: Any, given: Any, perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any
+    residuals: Any, given: Any, perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool
 ) -> Any:
     states, tables = residuals
     over = passes(key, integers)
-    given = filled(given, states)
-    brought = over.cotangents(*inputs, states, tables, given)
-    return over.parameters(*inputs, states, tables, given, brought, wanted(inputs, perturbed))
+    smooth = over.storage.smooth
+    columns = [filled(g, x) if yes else None for g, x, yes in zip(given[0], _at(over, states, at_roots)[0], smooth, strict=True)]
+    return over.backward(*inputs, states, tables, columns, at_roots, wanted(inputs, perturbed))

@@ -1,12 +1,11 @@
 """Walking a forest: the chunks in order, what each one reads, and how it writes.
 
-The table of chunks is data; the programs and sizes are what is compiled. No chunk writes where it has no rows: it
-reads a run of rows, and writes back what is not its own. Rows and edges past its own repeat one that is its own, so
-that no value is met that the forest does not have.
+The tables of chunks are data; the programs and sizes are what is compiled. Rows and edges past a chunk's own repeat the
+last that is its own, so that no value is met that the forest does not have.
 """
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +16,15 @@ from jax import lax
 from .._shapes import rows_of, shaped
 from ..forests._bucket import Size
 from ..forests._forest import Forest
-from ..forests._schedule import EDGES, ROW, ROWS, SIZE, VARIANT
+from ..forests._schedule import EDGES, ROWS, ROW, SIZE, TIME, VARIANT
 from ._carrier import Storage
+from ._grouped import Group
+from ._indexed import Over
 from ._program import Program
 
 
 Arrays = list[Any]
+Body = Callable[[int, Size, Any, Any], Any]  # of a program, a size, a chunk, and what the loop carries
 
 
 @dataclass(frozen=True)
@@ -37,13 +39,35 @@ class Chunk:
 
 
 class Walk:
-    """The programs of an algebra on their way over a forest."""
+    """The programs of an algebra on their way over a forest.
 
-    def __init__(self, forest: Forest, programs: list[Program], storage: Storage, key: Any) -> None:
+    `levels` are the programs that are computed for rows of several variants; `constant` those that are not met on the
+    way, whose values are at the variants' own rows. `storage` is that of what is read at the children.
+    """
+
+    def __init__(
+        self, forest: Forest, programs: list[Program], storage: Storage, key: Any,
+        levels: Sequence[int] = (), constant: Sequence[int] = (),
+    ) -> None:  # fmt: skip
         self.forest, self.programs, self.storage, self.key = forest, programs, storage, key
-        variants = len(forest.bucket.variants)
-        self._program_of = jnp.asarray(_inverse(programs, variants, lambda p, i: p), jnp.int32)  # -1 for none
-        self._place_of = jnp.asarray(_inverse(programs, variants, lambda p, i: i), jnp.int32)
+        bucket, count = forest.bucket, len(forest.bucket.variants)
+        of = {v: p for p, program in enumerate(programs) for v in program.members}
+        self._place_of = jnp.array([*(programs[of[v]].members.index(v) if v in of else 0 for v in range(count)), 0])
+        self._constant = [of.get(v) in constant for v in range(count)]
+        alike = {c: {of.get(v) for v in range(count) if bucket.classes[v] == c} for c in bucket.classes}
+        whole = [len(alike[bucket.classes[v]]) == 1 and of.get(v) in levels for v in range(count)]
+        met = [of[v] if v in of and not self._constant[v] else -1 for v in range(count)]
+        self._of_level = [p if w else -1 for p, w in zip(met, whole, strict=True)]
+        self._of_piece = [-1 if w else p for p, w in zip(met, whole, strict=True)]
+        self.child = self.rows_of(forest.child)  # the row at the end of each edge, where its value is
+        self.length = bucket.first_bare if self._constant == list(bucket.bare) else bucket.rows  # of tables of rows
+
+    def rows_of(self, rows: Any) -> Any:
+        """The rows at which nodes have their values: those of constants have the variant's."""
+        if not any(self._constant):
+            return rows
+        variant = take(self.forest.variant, rows)
+        return jnp.where(jnp.array([*self._constant, False])[variant], variant, rows)
 
     def place(self, chunk: Any) -> Any:
         """The place of a chunk's variant in the stacks of its program."""
@@ -66,104 +90,128 @@ class Walk:
             edges.append((edge, line < many, segment))
         return Chunk(row, row + inside, places < count, slots, edges)
 
-    def inputs(self, p: int, at: Chunk, chunk: Any, weights: Arrays, payload: Arrays, states: Arrays) -> Any:
-        """A program's inputs at a chunk: weights, payload, slots, keys, edges, and none of the node's own."""
+    def over(self, p: int, at: Chunk, chunk: Any) -> Over:
+        """What the rows of a chunk are computed over: which constructor each row and edge has."""
+        group = self._group(at.rows, at.rows, chunk[ROWS], self.forest.until)
+        has_slots = self.programs[p].variant.slots > 0
+        edges, places = [], []
+        for g, (edge, _, _) in enumerate(at.edges):
+            owner, count = take(self.forest.owner, edge), chunk[EDGES + 2 * (g + has_slots) + 1]
+            edges.append(self._group(edge, owner, count, self.forest.edges_until))
+            places.append(owner - at.row)
+        return Over(group, edges, places, [segment for *_, segment in at.edges])
+
+    def _group(self, lines: Any, rows: Any, count: Any, until: Any) -> Group:
+        kind = self._place_of[take(self.forest.variant, rows)].astype(jnp.int32)
+        return Group(kind, jnp.minimum(take(until, lines) - lines[0], count), count, len(lines))
+
+    def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays) -> Any:
+        """A program's inputs at a chunk: payload, slots, keys, edges, and none of the node's own."""
         program = self.programs[p]
-        place = self.place(chunk)
-        ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
         row_payload = [take(payload[c], at.rows) for c in program.wiring.payload]
         slots: list[Arrays] = []
         if at.slots is not None:
-            child = take(self.forest.child, at.slots)
+            child = take(self.child, at.slots)
             gathered = {c: take(states[c], child) for c in dict.fromkeys(itertools.chain(*program.wiring.slots))}
             slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(program.wiring.slots)]
         many = []
-        for (edge, _, segment), columns in zip(at.edges, program.wiring.manys, strict=True):
-            child = take(self.forest.child, edge)
-            many.append((segment, [take(states[c], child) for c in columns]))
+        for (edge, _, _), columns in zip(at.edges, program.wiring.manys, strict=True):
+            child = take(self.child, edge)
+            many.append([take(states[c], child) for c in columns])
         keys = []
         if self.key is not None:
             fold_in: Callable[..., Any] = jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(self.key, t), i))
             keys = [fold_in(take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
-        return ws, row_payload, slots, keys, many, []
+        return row_payload, slots, keys, many, []
 
-    def example(self, p: int, size: Size) -> Any:
-        """The shapes of a program's inputs at a size."""
+    def alone(self, p: int, at: Chunk, chunk: Any, weights: Arrays, inputs: Any) -> Any:
+        """The inputs of a program that is computed for one constructor: with its weights, and the edges' rows."""
+        place, program = self.place(chunk), self.programs[p]
+        ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
+        payload, slots, keys, many, own = inputs
+        edges = [(segment, x) for (*_, segment), x in zip(at.edges, many, strict=True)]
+        return ws, payload, slots, keys, edges, own
+
+    def one(self, p: int) -> Any:
+        """The shapes of a program's weights, and those of its inputs at one row and edge."""
         program, kinds = self.programs[p], self.forest.bucket.storage
-        pairs = zip(program.weights, program.stacked, strict=True)
-        weights = [shaped(w.shape[1:] if stacked else w.shape, w.dtype) for w, stacked in pairs]
-        payload = [shaped((size.rows, *kinds[c][1]), kinds[c][2]) for c in program.wiring.payload]
-        keys = [] if self.key is None else rows_of(size.rows, [jax.eval_shape(jax.random.fold_in, self.key, 0)])
-        leaves = self.storage.leaves
-        slots = [rows_of(size.rows, [leaves[c] for c in columns]) for columns in program.wiring.slots]
-        lengths = [size.edges_of(g) for g in range(program.variant.manys)]
-        reaching = zip(lengths, program.wiring.manys, strict=True)
-        edges = [(shaped((n,), jnp.int32), rows_of(n, [leaves[c] for c in columns])) for n, columns in reaching]
-        return weights, payload, slots, keys, edges, []
+        payload = [shaped(kinds[c][1], kinds[c][2]) for c in program.wiring.payload]
+        keys = [] if self.key is None else [jax.eval_shape(jax.random.fold_in, self.key, 0)]
+        slots, manys = ([[self.storage.leaves[c] for c in cs] for cs in x] for x in (program.wiring.slots, program.wiring.manys))
+        return program.weights, (payload, slots, keys, manys, [])
 
-    def summed(self, p: int, chunk: Any, at: Chunk, sums: Any, to_weights: Any, to_payload: Any, wanted: Any) -> Any:
-        """The sums of a program's weights' and payload's cotangents, and those of a chunk, where `wanted`."""
-        sum_weights, sum_payload = [list(x) for x in sums[0]], list(sums[1])
-        place = self.place(chunk)
+    def added(self, p: int, chunk: Any, sums: Arrays, found: Arrays, wanted: Sequence[bool]) -> Arrays:
+        """The sums of a program's weights' cotangents, and those of a chunk, where `wanted`."""
+        place, total = self.place(chunk), list(sums)
         for i, stacked in enumerate(self.programs[p].stacked):
-            if wanted[0][p][i]:
-                total = sum_weights[p][i]
-                sum_weights[p][i] = total.at[place].add(to_weights[i]) if stacked else total + to_weights[i]
-        for c, x in zip(self.programs[p].wiring.payload, to_payload, strict=True):
-            if wanted[1][c]:
-                sum_payload[c] = write(sum_payload[c], at.row, at.valid, x)
-        return sum_weights, sum_payload
+            if wanted[i]:
+                total[i] = total[i].at[place].add(found[i]) if stacked else total[i] + found[i]
+        return total
 
-    def loop(
-        self, table: Any, sizes: tuple[Size, ...], body: Any, carry: Any, *, down: bool = False, leaves: bool = True
-    ) -> Any:
-        """Runs every chunk that has a program, in order, or in reverse order `down` the trees; with the leaves or
-        without, in which case it stops above them, as they are the first.
+    def payload(self, p: int, at: Chunk, sums: Arrays, found: Arrays, wanted: Sequence[bool]) -> Arrays:
+        """The payload's cotangents with those of a chunk, where `wanted`."""
+        total = list(sums)
+        for c, x in zip(self.programs[p].wiring.payload, found, strict=True):
+            if wanted[c]:
+                total[c] = write(total[c], at.row, at.valid, x)
+        return total
+
+    def _order(self) -> tuple[Any, Any, Any, list[tuple[int, Size]]]:
+        """The chunks in order, the kind of each, how many there are, and the kinds: programs and sizes."""
+        bucket = self.forest.bucket
+        kinds: list[tuple[int, Size]] = []
+        tables, codes, every = [], [], True
+        for table, of, sizes in (
+            (self.forest.chunk, self._of_level, bucket.sizes), (self.forest.piece, self._of_piece, bucket.pieces)
+        ):  # fmt: skip
+            first = {p: len(kinds) + i * len(sizes) for i, p in enumerate(dict.fromkeys(p for p in of if p >= 0))}
+            if first:
+                kinds += [(p, size) for p in first for size in sizes]
+                base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
+                tables.append(table)
+                codes.append(jnp.where((base < 0) | (table[:, ROWS] == 0), -1, base + table[:, SIZE]))
+                every = every and all(p >= 0 for p in of)
+        if not tables:
+            return self.forest.chunk, jnp.full(len(self.forest.chunk), -1), jnp.int32(0), []
+        if every and len(tables) == 1:
+            return tables[0], codes[0], (codes[0] >= 0).sum(dtype=jnp.int32), kinds
+        table, code = jnp.concatenate(tables), jnp.concatenate(codes)
+        at = jnp.where(code >= 0, table[:, TIME], bucket.nodes)
+        rank = jnp.cumsum(jnp.zeros(bucket.nodes, jnp.int32).at[at].set(1, mode="drop"), dtype=jnp.int32)
+        place = jnp.where(code >= 0, rank.at[at].get(mode="clip") - 1, len(code))
+        count = rank[-1]
+        ordered = jnp.zeros_like(table).at[place].set(table, mode="drop")
+        return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), count, kinds
+
+    def loop(self, body: Body, carry: Any, *, down: bool = False) -> Any:
+        """Runs every chunk that has a program, in order, or in reverse order `down` the trees.
 
         Inside the loop over the table is one loop for each program and size, which runs as long as the chunks are
-        its own; the table is one long run of them.
+        its own.
         """
-        numbers = [p for p, program in enumerate(self.programs) if leaves or not program.variant.leaf]
-        kinds = [(p, s) for p in numbers for s in range(len(sizes))]
-        code_of = {kind: code for code, kind in enumerate(kinds)}
-        skip = len(kinds)
-        codes = [[code_of.get((p, s), -1) for s in range(len(sizes))] for p in range(len(self.programs))]
-        codes.append([skip] * len(sizes))  # of a variant without a program
-        variant = table[:, VARIANT]
-        code = jnp.asarray(codes, jnp.int32)[self._program_of[variant], table[:, SIZE]]
-        code = jnp.concatenate([jnp.full(1, -1, jnp.int32), jnp.where(variant < 0, -1, code)])  # stops at both ends
+        table, code, count, kinds = self._order()
+        if not kinds:
+            return carry
+        end = jnp.full(1, -1, code.dtype)
+        code = jnp.concatenate([end, code, end])  # stops at both ends
         step = jnp.int32(-1 if down else 1)
 
         def along(number: int, state: Any) -> Any:
-            p, s = kinds[number]
+            p, size = kinds[number]
 
             def run(state: Any) -> Any:
                 t, carry = state
-                return t + step, body(p, sizes[s], table[t - 1], carry)
+                return t + step, body(p, size, table[t - 1], carry)
 
             return lax.while_loop(lambda state: code[state[0]] == number, run, state)
-
-        def past(state: Any) -> Any:
-            t, carry = state
-            return lax.while_loop(lambda t: code[t] == skip, lambda t: t + step, t), carry
-
-        every = all(any(v in p.members for p in self.programs) for v in range(len(self.forest.bucket.variants)))
 
         def turn(state: Any) -> Any:
             for number in reversed(range(len(kinds))) if down else range(len(kinds)):
                 state = along(number, state)
-            return state if every else past(state)
+            return state
 
-        first = self.forest.facts[3] if down else jnp.int32(1)
+        first = count if down else jnp.int32(1)
         return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
-
-
-def _inverse(programs: list[Program], variants: int, of: Callable[[int, int], int]) -> list[int]:
-    table = [-1] * variants
-    for p, program in enumerate(programs):
-        for i, v in enumerate(program.members):
-            table[v] = of(p, i)
-    return table
 
 
 def take(x: Any, index: Any) -> Any:
@@ -176,6 +224,11 @@ def spread(mask: Any, like: Any) -> Any:
     return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
 
 
+def put(buffer: Any, row: Any, rows: Any) -> Any:
+    """Writes rows of a run, also those past its own, which are written again later."""
+    return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0)
+
+
 def write_slots(buffer: Any, at: Chunk, rows: Any) -> Any:
     """Writes the edges of each row's slots, which lie row after row."""
     own = jnp.repeat(at.valid, rows.shape[1])
@@ -184,6 +237,5 @@ def write_slots(buffer: Any, at: Chunk, rows: Any) -> Any:
 
 def write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:
     """Writes rows of a run, those that are its own; the others are written back as they were."""
-    start = (row, *[jnp.int32(0)] * (rows.ndim - 1))
-    before = lax.dynamic_slice(buffer, start, rows.shape)
-    return lax.dynamic_update_slice(buffer, jnp.where(spread(own, rows), rows, before), start)
+    before = lax.dynamic_slice_in_dim(buffer, row, len(rows))
+    return put(buffer, row, jnp.where(spread(own, rows), rows, before))

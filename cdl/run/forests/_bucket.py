@@ -1,10 +1,11 @@
 """Buckets: what must be equal for two forests to run in one compiled program.
 
-A chunk is a run of rows of one variant, computed together: `W` rows at most, and at most `E` edges in each `Many`.
-Few sizes `(W, E)` are compiled; a schedule cuts every group of rows into chunks of these, at the least cost.
+A chunk is a run of rows, computed together: `W` rows at most, and at most `E` edges in each `Many`. Few sizes `(W, E)`
+are compiled; a schedule cuts every group of rows into chunks of these, at the least cost.
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from ._variant import Variant
 
 OVERHEAD = 12.0  # what a chunk costs beyond its rows, in rows
 WIDTHS = (1, 4, 16, 64, 256, 512)
-WORTH = 0.9  # what share of the cost a second size has to leave, to be worth its compilation
+WORTH = 0.9  # what share of the cost a further size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
 
 
@@ -40,26 +41,71 @@ class Size:
 class Bucket:
     """The static part of a forest: capacity in nodes, sizes of chunk, variants and the payload each one has.
 
-    `sizes` are those of the passes in the order of the schedule, `blocks` those of the parameters' pass, where order
-    does not matter. `payload[v]` are the shape and type of each payload leaf of variant v.
+    `inner` is the capacity in nodes that have children or payload. `sizes` are those of chunks of a level, `pieces`
+    those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of variant v.
     """
 
     nodes: int
+    inner: int
     sizes: tuple[Size, ...]
-    blocks: tuple[Size, ...]
+    pieces: tuple[Size, ...]
     variants: tuple[Variant, ...]
     payload: tuple[tuple[tuple[tuple[int, ...], Any], ...], ...] = field(repr=False)
 
     @property
+    def first(self) -> int:
+        """The first row of a node. Before it is a row for each variant, and one that is no node's."""
+        return len(self.variants) + 1
+
+    @property
+    def first_bare(self) -> int:
+        """The first row of a node that has neither children nor payload. There is room for a chunk to reach past the
+        last row before it."""
+        return self.first + self.inner + self._widest
+
+    @property
     def rows(self) -> int:
-        """The length of a table of rows: the capacity, and room for the last chunk to reach past it."""
-        return self.nodes + max(s.rows for s in (*self.sizes, *self.blocks))
+        """The length of a table of all rows, with room for the last chunk to reach past it."""
+        return self.first_bare + self.nodes + self._widest
+
+    @property
+    def _widest(self) -> int:
+        return max(s.rows for s in (*self.sizes, *self.pieces))
+
+    @property
+    def bare(self) -> tuple[bool, ...]:
+        """Which variants have neither children nor payload."""
+        return tuple(v.leaf and not leaves for v, leaves in zip(self.variants, self.payload, strict=True))
+
+    @property
+    def reach(self) -> int:
+        """How far a chunk may reach past its own edges."""
+        return max(max(s.edges, s.rows * self.slots) for s in (*self.sizes, *self.pieces))
 
     @property
     def edges(self) -> int:
-        """The length of a table of edges; every node but a root is at the end of one."""
-        reach = max(max(s.edges, s.rows * self.slots) for s in (*self.sizes, *self.blocks))
-        return self.nodes + reach + 1
+        """The length of a table of edges, without those of the roots; see `Forest`."""
+        return self.nodes + (1 + self.manys) * self.reach
+
+    @property
+    def manys(self) -> int:
+        """The most `Many`s with children that a variant has."""
+        return max((v.manys for v in self.variants), default=0)
+
+    @cached_property
+    def classes(self) -> tuple[int, ...]:
+        """The class of each variant: those of one class have layers of one shape and type, and may be one program."""
+        found: dict[Any, int] = {}
+        for v, leaves in zip(self.variants, self.payload, strict=True):
+            found.setdefault((v.sort, v.slot_sorts, v.many_sorts, v.weak, leaves), len(found))
+        every = zip(self.variants, self.payload, strict=True)
+        return tuple(found[v.sort, v.slot_sorts, v.many_sorts, v.weak, leaves] for v, leaves in every)
+
+    @cached_property
+    def rank(self) -> tuple[int, ...]:
+        """The place of each variant when they are in the order of their classes."""
+        order = sorted(range(len(self.variants)), key=lambda v: (self.classes[v], v))
+        return tuple(order.index(v) for v in range(len(order)))
 
     @property
     def slots(self) -> int:
@@ -100,21 +146,22 @@ def capacity(nodes: int) -> int:
     return -(-nodes // step) * step
 
 
-def choose_sizes(groups: NDArray[Any], degree: float, widest: int) -> tuple[Size, ...]:
-    """The sizes of chunk that make the groups cheapest, out of a few candidates.
+def choose_sizes(groups: NDArray[Any], degree: float, widest: int, most: int) -> tuple[Size, ...]:
+    """The sizes of chunk that make the groups cheapest, out of a few candidates: `most` of them at most.
 
     **Arguments:** `groups`: how many rows each group has. `degree`: how many children a row with a `Many` has on
     average. `widest`: the most children in one `Many`.
     """
     counts, times = np.unique(groups, return_counts=True)
     cost: Callable[[tuple[int, ...]], float] = lambda option: float((_cost(option, counts) * times).sum())
-    widths: tuple[int, ...] = min([(w,) for w in WIDTHS], key=cost)
-    pair = min([(a, b) for a in WIDTHS for b in WIDTHS if a < b], key=cost)
-    if cost(pair) < WORTH * cost(widths):
-        widths = pair
-    ratio = 1 << max(0, int(np.ceil(np.log2(max(degree, 1.0) * 1.25))))
+    widths: tuple[int, ...] = ()
+    for number in range(1, most + 1):
+        best = min(itertools.combinations(WIDTHS, number), key=cost)
+        if widths and cost(best) >= WORTH * cost(widths):
+            break
+        widths = best
     room = max(4096, _power(widest))
-    sizes = [Size(w, min(max(w * ratio, 2), room)) for w in widths]
+    sizes = [Size(w, min(_edges(w, degree), room)) for w in widths]
     while sizes[-1].edges < widest:  # a node of very many children: few rows, and room for all its edges
         sizes.append(Size(min(sizes[-1].rows, 8), _power(widest)))
     return tuple(sizes)
@@ -123,21 +170,31 @@ def choose_sizes(groups: NDArray[Any], degree: float, widest: int) -> tuple[Size
 @functools.cache
 def cut(widths: tuple[int, ...], limit: int) -> NDArray[np.int32]:
     """For each number of rows up to `limit`, the width (by its number) of the chunk to cut off first."""
-    best, first = np.zeros(limit + 1), np.zeros(limit + 1, np.int32)
+    best, n = _costs(widths, limit), np.arange(limit + 1)
+    return np.argmin([w + best[np.maximum(n - w, 0)] for w in widths], 0).astype(np.int32)
+
+
+@functools.cache
+def _costs(widths: tuple[int, ...], limit: int) -> NDArray[np.float64]:
+    """The least cost of each number of rows up to `limit`, cut into chunks of these widths."""
+    best = [0.0]
     for n in range(1, limit + 1):
-        costs = [OVERHEAD + w + best[max(n - w, 0)] for w in widths]
-        first[n] = int(np.argmin(costs))
-        best[n] = costs[first[n]]
-    return first
+        best.append(min(OVERHEAD + w + best[max(n - w, 0)] for w in widths))
+    return np.array(best)
 
 
 def _cost(widths: tuple[int, ...], counts: NDArray[Any]) -> NDArray[Any]:
     """What groups of these many rows cost, cut into chunks of these widths."""
     big = widths[-1]
-    whole, rest = counts // big, counts % big
-    small = widths[0]
-    ends = np.minimum(np.where(rest > 0, OVERHEAD + big, 0), -(-rest // small) * (OVERHEAD + small))
-    return whole * (OVERHEAD + big) + ends
+    whole = np.maximum(counts // big - 1, 0)
+    best = _costs(widths, 2 * big)
+    found: NDArray[Any] = whole * (OVERHEAD + big) + best[counts - whole * big]
+    return found
+
+
+def _edges(rows: int, degree: float) -> int:
+    """Edges for some rows of this many children on average: more than that for few rows, which differ more."""
+    return max(2, -(-int(rows * degree * (1 + 0.1 + 1.5 / rows**0.5)) // 8) * 8 if rows > 1 else _power(int(degree) + 1))
 
 
 def _power(n: int) -> int:

@@ -6,6 +6,7 @@ stand side by side, so that all the rest is arithmetic on whole arrays. Sharing 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, cast
 
@@ -50,6 +51,12 @@ class Flat:
     degrees: Ints
     nth: Ints
     payload: tuple[tuple[NDArray[Any], ...], ...]
+
+    @cached_property
+    def share(self) -> float:
+        """How many of the nodes have children or payload."""
+        bare = np.array([v.leaf and not leaves for v, leaves in zip(self.variants, self.payload, strict=True)], bool)
+        return 1 - float(bare[self.variant].mean()) if len(self.variant) else 0.0
 
 
 def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:

@@ -17,16 +17,26 @@ from ._bucket import Bucket
 class Forest(eqx.Module):
     """Trees of one signature, packed. Made by `pack` or by a `Corpus`; read by `fold`.
 
-    Rows are nodes, in the order of the schedule. All arrays but the payload are integers: the program as data. The
-    payload's arrays are differentiable, one row for each node.
+    Rows are nodes, in the order of the schedule. Edges lie in regions, that of all slots and then one for each `Many`
+    of a node, in the order of the rows they start from; after them come the edges that end at the roots, one for each
+    tree, and one that ends at no node. All arrays but the payload are integers: the program as data. The payload's
+    arrays are differentiable, one row for each node.
     """
 
     payload: tuple[Array, ...]
-    child: Int[Array, " edges"]  # the row at the end of each edge
+    child: Int[Array, " all_edges"]  # the row at the end of each edge
     owner: Int[Array, " edges"]  # the row it starts from
-    above: Int[Array, " rows"]  # each row's own edge from above; the last edge, which is none, for a root
-    chunk: Int[Array, "steps columns"]
-    block: Int[Array, "blocks columns"]
+    above: Int[Array, " rows"]  # the edge that ends at each row; the last, for rows of no node
+    variant: Int[Array, " rows"]
+    chunk: Int[Array, "chunks columns"]  # the rows of a level and class, cut
+    piece: Int[Array, "pieces columns"]  # those of one variant
+    until: Int[Array, " rows"]  # the first row past those of the same height and variant
+    edges_until: Int[Array, " edges"]  # the first edge past those of such rows
+    slot: Int[Array, " rows"]  # the edge of each row's first slot
+    by_variant: Int[Array, " nodes"]  # the rows in the order of their variants' ranks
+    begin: Int[Array, " ranks_and_end"]  # where each rank begins among them
+    edges_by_variant: Int[Array, " nodes"]  # the edges of `Many`s, those of the first first, by the rank of their owner
+    edges_begin: Int[Array, " manys_ranks_and_end"]
     roots: tuple[Int[Array, " _"], ...]  # the rows of the roots of each sort, in the order of the trees
     start: Int[Array, " bounds"]  # where each tree begins in pre-order, and where the last one ends
     row: Int[Array, " rows"]  # the row of each node in pre-order, tree by tree
@@ -52,8 +62,8 @@ class Forest(eqx.Module):
         return eqx.tree_at(lambda f: f.payload, self, tuple(None for _ in self.payload), is_leaf=lambda x: x is None)
 
     def is_root(self, above: Int[Array, " some"]) -> Bool[Array, " some"]:
-        """Whether an edge from above is none, which makes its row a root's."""
-        return above == self.bucket.edges - 1
+        """Whether an edge ends at a root, or at no node."""
+        return above >= self.bucket.edges
 
     @property
     def size(self) -> int:

@@ -21,7 +21,10 @@ from ._bucket import Bucket, capacity, choose_sizes, Size
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
 from ._refuse import expect_bucket, expect_signature, listed
-from ._schedule import chunks, fill_rate, padded, runs
+from ._schedule import chunks, EDGES, fill_rate, padded, ROW, runs, TIME
+
+
+MARGIN = 1.05  # of the nodes with children or payload that a bucket has room for, over their share in the corpus
 
 
 class Corpus:
@@ -147,33 +150,49 @@ def assemble(
     same = variants is flat.variants
     renumber = np.arange(len(variants)) if same else np.array([variants.index(v) for v in flat.variants], np.int64)
     variant, height = renumber[flat.variant[node]] if total else np.zeros(0, np.int64), flat.height[node]
-    by_row = np.argsort(variant * (int(height.max(initial=0)) + 1) + height, kind="stable")
-    row = np.empty(total, np.int64)
-    row[by_row] = np.arange(total)
-    edge_start = _edges(variant[by_row], flat.degrees[node[by_row]])
-    groups = runs(variant[by_row], height[by_row])
-    whole = runs(variant[by_row], np.zeros(total, np.int64))
-    if bucket is None:
-        sizes = sizes or _sizes(flat, groups, whole)
-        passes, blocks = sizes
-        payload = tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in flat.payload)
-        bucket = Bucket(capacity(total), passes, blocks, variants, payload)
-    elif total > bucket.nodes:
+    if bucket is not None and total > bucket.nodes:
         raise CdlError(
             f"the trees have {total} nodes and the bucket room for {bucket.nodes}: pack fewer, or leave `bucket` out."
         )
-    chunk = chunks(bucket.sizes, variants, groups, edge_start)
-    block = chunks(bucket.blocks, variants, whole, edge_start)
-    columns = 4 + 2 * bucket.groups
-    tables = _tables(flat, node, first, row, variant, edge_start, bucket)
+    payload = tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in flat.payload)
+    open_bucket = bucket or Bucket(0, 0, (), (), variants, payload)
+    bare = np.array(open_bucket.bare, bool)[variant] if total else np.zeros(0, bool)
+    inner = total - int(bare.sum())
+    if bucket is not None and inner > bucket.inner:
+        raise CdlError(
+            f"the trees have {inner} nodes with children or payload and the bucket room for {bucket.inner}: pack fewer, "
+            "or leave `bucket` out."
+        )
+    of_class = np.array(open_bucket.classes, np.int64)[variant] if total else variant
+    by_row = np.lexsort((variant, of_class, height))
+    keys = [key[by_row] for key in (height, of_class, variant)]
+    levels, runs_of_one = runs(*keys[:2]), runs(*keys)
+    if bucket is None:
+        sizes = sizes or _sizes(flat, keys[2], levels, runs_of_one)
+        nodes = capacity(total)
+        room = capacity(max(inner, int(MARGIN * flat.share * nodes)))
+        bucket = dataclasses.replace(open_bucket, nodes=nodes, inner=room, sizes=sizes[0], pieces=sizes[1])
+    row, order = np.empty(total, np.int64), bare[by_row]
+    number = np.where(order, bucket.first_bare + np.cumsum(order), bucket.first + np.cumsum(~order)) - 1
+    row[by_row] = number
+    edge_start = _edges(keys[2], flat.degrees[node[by_row]], bucket)
+    chunk, piece = (
+        chunks(cut_to, variants, np.concatenate([keys[2][groups[:, :1]], groups], 1), edge_start)
+        for groups, cut_to in ((levels, bucket.sizes), (runs_of_one, bucket.pieces))
+    )
     computed = round(len(chunk) and total / fill_rate(chunk, bucket.sizes))
+    for table in (chunk, piece):
+        table[:, ROW] = number[table[:, TIME]]
+    columns = EDGES + 2 * bucket.groups
+    last = np.repeat(runs_of_one.sum(1) - 1, runs_of_one[:, 1])  # of the rows of each row's height and variant
+    tables = _tables(flat, node, first, row, variant, edge_start, number, last, bucket)
     roots = row[first].astype(np.int32)
     sort_of_root = np.array([v.sort for v in variants], np.int32)[variant[first]] if total else np.zeros(0, np.int32)
     facts = [total, int(height.max(initial=-1)) + 1, computed, len(chunk)]
     arrays = tables | {
         "payload": tuple(_payload(flat, node, row, renumber, bucket)),
         "chunk": padded(chunk[:, :columns], bucket.nodes + 1),
-        "block": padded(block[:, :columns], bucket.nodes + 1),
+        "piece": padded(piece[:, :columns], bucket.nodes + 1),
         "roots": tuple(roots[sort_of_root == s] for s in range(len(family))),
         "start": np.append(first, total).astype(np.int32),
         "facts": np.array(facts, np.int32),
@@ -212,56 +231,99 @@ def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
     return bucket.variants
 
 
-def _edges(variant: NDArray[Any], degrees: NDArray[Any]) -> NDArray[Any]:
-    """For each row and group, its first edge and the one past its last; edges lie by variant, group and row."""
+def _edges(variant: NDArray[Any], degrees: NDArray[Any], bucket: Bucket) -> NDArray[Any]:
+    """For each row and group, its first edge and the one past its last. The edges of a region, the slots or a `Many`,
+    lie in the order of the rows; regions are as far apart as a chunk may reach."""
     rows, groups = degrees.shape
-    if not rows:
-        return np.zeros((0, groups, 2), np.int64)
-    new = np.concatenate([[True], variant[1:] != variant[:-1]])
-    first = np.flatnonzero(new)
-    count: Any = np.diff(np.concatenate([first, [rows]]))
-    begin, many = np.repeat(first, count), np.repeat(count, count)
-    at = (begin * groups)[:, None] + np.arange(groups) * many[:, None] + (np.arange(rows) - begin)[:, None]
-    line = np.zeros(rows * groups, np.int64)
-    line[at] = degrees
-    end = np.cumsum(line)
-    return np.stack([end[at] - degrees, end[at]], -1)
+    has_slots = np.array([v.slots > 0 for v in bucket.variants], bool)[variant] if rows else np.zeros(0, bool)
+    found = np.zeros((rows, groups, 2), np.int64)
+    begin = 0
+    for region in range(groups + 1):
+        group = np.where(has_slots, region, region - 1)
+        real = (group >= 0) & (group < groups) & (has_slots | (region > 0))
+        group = np.where(real, group, 0)
+        count = np.where(real, degrees[np.arange(rows), group], 0)
+        end = begin + np.cumsum(count)
+        at = np.flatnonzero(real)
+        found[at, group[at]] = np.stack([end - count, end], 1)[at]
+        begin = int(end[-1] if rows else begin) + bucket.reach
+    return found
 
 
-def _sizes(flat: Flat, groups: NDArray[Any], whole: NDArray[Any]) -> tuple[tuple[Size, ...], tuple[Size, ...]]:
-    """The sizes of chunk for these groups of rows, wide enough for every node of the table."""
+def _sizes(
+    flat: Flat, variant: NDArray[Any], levels: NDArray[Any], pieces: NDArray[Any]
+) -> tuple[tuple[Size, ...], tuple[Size, ...]]:
+    """The sizes of chunk for these runs of rows, wide enough for every node of the table."""
     has_many = np.array([v.manys > 0 for v in flat.variants], bool)
     degrees = flat.degrees[has_many[flat.variant]] if len(flat.variants) else flat.degrees[:0]
     mean, widest = (float(degrees.max(1).mean()), int(degrees.max())) if len(degrees) else (1.0, 1)
     inner = np.array([not v.leaf for v in flat.variants], bool)
-    counts = groups[inner[groups[:, 0]], 2] if len(groups) else np.ones(1, np.int64)
-    counts = counts if len(counts) else groups[:, 2]
-    return choose_sizes(counts, mean, widest), choose_sizes(whole[:, 2], mean, widest)
+
+    def counts(groups: NDArray[Any]) -> NDArray[Any]:
+        if not len(groups):
+            return np.ones(1, np.int64)
+        some = groups[inner[variant[groups[:, 0]]], 1]
+        return some if len(some) else groups[:, 1]
+
+    return choose_sizes(counts(levels), mean, widest, 3), choose_sizes(counts(pieces), mean, widest, 2)
 
 
 def _tables(
-    flat: Flat, node: Any, first: Any, row: Any, variant: Any, edge_start: Any, bucket: Bucket
+    flat: Flat, node: Any, first: Any, row: Any, variant: Any, edge_start: Any, number: Any, last: Any, bucket: Bucket
 ) -> dict[str, Any]:
-    total = len(node)
+    """The tables of rows and edges. `number` has the row of each place in the order of the schedule, and `last` the
+    last place of the same height and variant."""
+    total, count = len(node), len(bucket.variants)
     length = np.diff(np.concatenate([first, [total]]))
     begin = np.repeat(first, length)
     inner = np.flatnonzero(flat.parent[node] >= 0)
-    parent = row[flat.parent[node[inner]] + begin[inner]]
-    edge = edge_start[parent, flat.group[node[inner]], 0] + flat.place[node[inner]]
-    tables = {n: np.zeros(bucket.edges, np.int32) for n in ("child", "owner")}
-    tables |= {n: np.zeros(bucket.rows, np.int32) for n in ("tree", "order", "row", "sort")}
-    tables["above"] = np.full(bucket.rows, bucket.edges - 1, np.int32)
+    above = flat.parent[node[inner]] + begin[inner]
+    parent, of_parent = row[above], variant[above]
+    place = np.zeros(bucket.rows, np.int64)
+    place[number] = np.arange(total)
+    at, group = place[parent], flat.group[node[inner]]
+    edge = edge_start[at, group, 0] + flat.place[node[inner]]
+    nothing = bucket.first - 1
+    tables: dict[str, Any] = {n: np.zeros(bucket.rows, np.int32) for n in ("tree", "order", "row", "until", "slot")}
+    tables["child"] = np.full(bucket.edges + len(first) + 1, nothing, np.int32)
+    tables["above"] = np.full(bucket.rows, len(tables["child"]) - 1, np.int32)
+    tables["owner"] = np.full(bucket.edges, nothing, np.int32)
+    tables["edges_until"] = np.zeros(bucket.edges, np.int32)
+    tables["variant"] = np.full(bucket.rows, count, np.int32)
+    tables["variant"][: bucket.first] = np.arange(bucket.first)
     tables["child"][edge], tables["owner"][edge] = row[inner], parent
+    tables["child"][bucket.edges : -1] = row[first]
     tables["above"][row[inner]] = edge
+    tables["above"][row[first]] = bucket.edges + np.arange(len(first))
     tables["tree"][row] = np.repeat(np.arange(len(first)), length)
     tables["order"][row] = np.arange(total) - begin
     tables["row"][:total] = row
-    tables["sort"][row] = np.array([v.sort for v in bucket.variants], np.int32)[variant]
+    tables["variant"][row] = variant
+    tables["sort"] = np.array([*(v.sort for v in bucket.variants), 0], np.int32)[tables["variant"]]
+    tables["until"][number] = number[last] + 1
+    tables["edges_until"][edge] = edge_start[last[at], group, 1]
+    tables["slot"][number] = edge_start[:, 0, 0]
+    rank = np.array([*bucket.rank, 0], np.int64)
+    order, tables["begin"] = _in_order(rank[tables["variant"][number]], count, bucket.nodes)
+    tables["by_variant"] = np.zeros(bucket.nodes, np.int32)
+    tables["by_variant"][:total] = number[order[:total]]
+    many = group - np.array([v.slots > 0 for v in bucket.variants], bool)[of_parent]
+    some = np.flatnonzero(many >= 0)
+    order, tables["edges_begin"] = _in_order((many * count + rank[of_parent])[some], bucket.manys * count, bucket.nodes)
+    tables["edges_by_variant"] = np.zeros(bucket.nodes, np.int32)
+    tables["edges_by_variant"][: len(some)] = edge[some[order[: len(some)]]]
     return tables
 
 
+def _in_order(kinds: NDArray[Any], count: int, length: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Which are of each kind, those of one beside each other, up to a length; and where each kind begins."""
+    found = np.zeros(length, np.int32)
+    found[: len(kinds)] = np.argsort(kinds, kind="stable")
+    return found, np.append(0, np.cumsum(np.bincount(kinds, minlength=count))).astype(np.int32)
+
+
 def _payload(flat: Flat, node: Any, row: Any, renumber: Any, bucket: Bucket) -> list[NDArray[Any]]:
-    arrays = [np.zeros((bucket.rows, *shape), dtype) for _, shape, dtype in bucket.storage]
+    arrays = [np.zeros((bucket.first_bare, *shape), dtype) for _, shape, dtype in bucket.storage]
     for v, leaves in enumerate(flat.payload):
         if leaves:
             here = np.flatnonzero(flat.variant[node] == v)

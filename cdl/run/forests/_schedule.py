@@ -1,14 +1,17 @@
 """Schedules: in which order a forest's nodes are computed, and in what chunks.
 
-Rows are numbered by variant and height, so that both passes read runs of rows. The order of chunks is by height:
-children before parents. A chunk is one row of a table of integers, which the compiled loop reads:
+Rows are computed by height, then class, then variant, so that all passes read runs of rows, and children come before
+their parents. They are numbered so too, those of bare variants after all others. A chunk is one row of a table of integers, which the compiled loop reads:
 
 | column         | what it says                                       |
 | -------------- | -------------------------------------------------- |
-| `VARIANT`      | which variant                                      |
+| `VARIANT`      | which variant, that of its first row               |
 | `SIZE`         | which of the bucket's sizes                        |
 | `ROW`, `ROWS`  | the first row, and how many                        |
+| `TIME`         | how many rows come before it                       |
 | `EDGES + 2 g`  | group g's first edge, and after it how many        |
+
+Past the last chunk are rows of zeros: chunks without rows.
 """
 
 from collections.abc import Sequence
@@ -21,16 +24,16 @@ from ._bucket import cut, Size
 from ._variant import Variant
 
 
-VARIANT, SIZE, ROW, ROWS, EDGES = 0, 1, 2, 3, 4
+VARIANT, SIZE, ROW, ROWS, TIME, EDGES = 0, 1, 2, 3, 4, 5
 
 
 def chunks(
     sizes: tuple[Size, ...], variants: Sequence[Variant], groups: NDArray[Any], edge_start: NDArray[Any]
 ) -> NDArray[np.int32]:
-    """The table of chunks for these groups of rows, in their order.
+    """The table of chunks for these groups of rows, in their order; the column `ROW` is left to be filled in.
 
-    **Arguments:** `groups`: for each group its variant, first row and number of rows. `edge_start`: for each row (and
-    one past the last) and each group of edges, where its edges begin.
+    **Arguments:** `groups`: for each group its variant, first row and number of rows. `edge_start`: for each row and
+    each group of edges, where its edges begin, and where they end.
     """
     widths = tuple(s.rows for s in sizes)
     limit = max(widths)
@@ -43,7 +46,7 @@ def chunks(
     cutting = cutting[np.lexsort((cutting[:, 3], cutting[:, 0]))]
     table = np.zeros((len(cutting), EDGES + 2 * edge_start.shape[1]), np.int32)
     table[:, VARIANT] = groups[cutting[:, 0], 0]
-    table[:, SIZE], table[:, ROW], table[:, ROWS] = cutting[:, 1], cutting[:, 3], cutting[:, 2]
+    table[:, SIZE], table[:, TIME], table[:, ROWS] = cutting[:, 1], cutting[:, 3], cutting[:, 2]
     begin, end = cutting[:, 3], cutting[:, 3] + cutting[:, 2]
     for g in range(edge_start.shape[1]):
         # a row's edges in a group lie beside those of the next row of its variant
@@ -110,20 +113,20 @@ def _cut_by_edges(
     return np.array(found, np.int64).reshape(-1, 4)
 
 
-def runs(variant: NDArray[Any], height: NDArray[Any]) -> NDArray[Any]:
-    """The groups of rows of equal variant and height, by height: variant, first row, number of rows."""
-    if not len(variant):
-        return np.zeros((0, 3), np.int64)
-    new = np.concatenate([[True], (variant[1:] != variant[:-1]) | (height[1:] != height[:-1])])
+def runs(*keys: NDArray[Any]) -> NDArray[np.int64]:
+    """The runs of rows that are equal in all keys: the first row and the number of rows of each."""
+    if not len(keys[0]):
+        return np.zeros((0, 2), np.int64)
+    new = np.concatenate([[True], np.any([key[1:] != key[:-1] for key in keys], 0)])
     first = np.flatnonzero(new)
-    count = np.diff(np.concatenate([first, [len(variant)]]))
-    order = np.argsort(height[first], kind="stable")
-    return np.stack([variant[first], first, count], 1)[order]
+    return np.stack([first, np.diff(np.append(first, len(new)))], 1)
 
 
 def padded(table: NDArray[np.int32], length: int) -> NDArray[np.int32]:
-    """The table with rows of -1 up to a length: where a loop stops."""
-    return np.concatenate([table, np.full((length - len(table), table.shape[1]), -1, np.int32)])
+    """The table with rows of zeros up to a length: where a loop stops."""
+    found = np.zeros((length, table.shape[1]), np.int32)
+    found[: len(table)] = table
+    return found
 
 
 def fill_rate(table: NDArray[np.int32], sizes: tuple[Size, ...]) -> float:

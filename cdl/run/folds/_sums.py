@@ -1,0 +1,127 @@
+"""The weights' cotangents, from those of the sites: of all rows of a program at once, constructor by constructor."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from ..forests._forest import Forest
+from ._indexed import lookup
+from ._levels import Site, STACK
+from ._sites import Again, Indexed, Plan, Table
+from ._walk import take
+
+
+Arrays = list[Any]
+BIG, SMALL = 256, 32  # rows of a tile
+
+
+class Sums:
+    """The cotangents of one program's sites, summed over its rows."""
+
+    def __init__(self, forest: Forest, child: Any, indexed: Indexed, plan: Plan) -> None:
+        self.forest, self.child, self.indexed, self.plan = forest, child, indexed, plan
+        self.members = indexed.program.members
+
+    def of(self, prepared: Arrays, tables: dict[Table, Any], payload: Arrays, states: Arrays) -> Arrays:
+        """The cotangent of what each smooth site takes."""
+        self.tables, self.payload, self.states = tables, payload, states
+        sites = self.indexed.sites
+        found: dict[int, Any] = {}
+        some = [i for i, site in enumerate(sites) if site.smooth and self.plan.cotangents[i] is not None]
+        for many in dict.fromkeys(sites[i].many for i in some):
+            own = [i for i in some if sites[i].many == many and sites[i].kind != "lookup"]
+            if own:
+                found |= dict(zip(own, self._tiles(many, own, [prepared[i] for i in own]), strict=True))
+        found |= {i: self._lookup(i, prepared[i]) for i in some if sites[i].kind == "lookup"}
+        return [
+            found.get(i, jnp.zeros_like(w))
+            for i, (site, w) in enumerate(zip(sites, prepared, strict=True))
+            if site.smooth
+        ]
+
+    def _tiles(self, many: int | None, numbers: list[int], weights: Arrays) -> Arrays:
+        """The sums of some sites over the rows, or the edges of a `Many`; constructor by constructor."""
+        sites = [self.indexed.sites[i] for i in numbers]
+        lines, bounds = self._lines(many, any(site.level == STACK for site in sites))
+        one = [jnp.zeros(w.shape[site.level == STACK :], w.dtype) for site, w in zip(sites, weights, strict=True)]
+        whole = [jnp.zeros_like(w) if site.level == STACK else None for site, w in zip(sites, weights, strict=True)]
+
+        def tile(size: int, at: Any, end: Any, sums: Arrays) -> Arrays:
+            places = at + jnp.arange(size, dtype=jnp.int32)
+            index, own = take(lines, jnp.minimum(places, end - 1)), places < end
+            return [self._add(i, s, index, own) for i, s in zip(numbers, sums, strict=True)]
+
+        def of_one(m: Any, both: Any) -> Any:
+            whole, sums = both
+            sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums)
+            for n, site in enumerate(sites):
+                if site.level == STACK:
+                    whole[n] = whole[n].at[m].set(sums[n])
+                    sums[n] = jnp.zeros_like(sums[n])
+            return whole, sums
+
+        whole, sums = lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), of_one, (whole, one))
+        return [s if w is None else w for w, s in zip(whole, sums, strict=True)]
+
+    def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
+        """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
+        order of the stacks, or those that lie side by side together."""
+        bucket = self.forest.bucket
+        ranks = [bucket.rank[v] for v in self.members]
+        pairs = [(r, r + 1) for r in ranks]
+        if not apart:
+            pairs = []
+            for r in sorted(ranks):
+                pairs[-1:] = [(pairs[-1][0], r + 1)] if pairs and pairs[-1][1] == r else [*pairs[-1:], (r, r + 1)]
+        first = 0 if many is None else many * len(bucket.variants)
+        begin = self.forest.begin if many is None else self.forest.edges_begin
+        lines = self.forest.by_variant if many is None else self.forest.edges_by_variant
+        return lines, begin[first + jnp.array(pairs, jnp.int32)]
+
+    def _add(self, i: int, total: Any, index: Any, own: Any) -> Any:
+        """A site's sum with that of the rows or edges of these numbers, which are its `own`."""
+        given = take(self.tables[self.plan.cotangents[i]], index)
+        given = jnp.where(own.reshape(-1, *[1] * (given.ndim - 1)), given, 0)
+        if self.indexed.sites[i].kind == "spread":
+            return total + given.sum(0)
+        (x,) = (self._read(at, index) for at in self.plan.inputs[i])
+        pairs = given.reshape(-1, given.shape[-1]), x.reshape(-1, x.shape[-1])
+        return total + jnp.einsum("ro,rn->on", *pairs, preferred_element_type=total.dtype)
+
+    def _read(self, at: Table | Again, index: Any) -> Any:
+        if isinstance(at, Table):
+            return take(self.tables[at], index)
+        wiring = self.indexed.program.wiring
+        if at.what == "payload":
+            return take(self.payload[wiring.payload[at.leaf]], index)
+        if at.what == "edges":
+            return take(self.states[wiring.manys[at.place][at.leaf]], take(self.child, index))
+        edge = take(self.forest.slot, index) + at.place
+        return take(self.states[wiring.slots[at.place][at.leaf]], take(self.child, edge))
+
+    def _lookup(self, i: int, weight: Any) -> Any:
+        """The cotangent of a weight that rows index: all rows at once."""
+        site: Site = self.indexed.sites[i]
+        length = len(self.tables[self.plan.cotangents[i]])
+        lines = jnp.arange(length, dtype=jnp.int32) if site.many is None else self.forest.owner
+        variant = take(self.forest.variant, lines)
+        own = jnp.isin(variant, jnp.array(self.members, jnp.int32))
+        mask: Callable[[Any], Any] = lambda x: jnp.where(own.reshape(-1, *[1] * (x.ndim - 1)), x, 0)
+        every = jnp.arange(len(own), dtype=jnp.int32)
+        index = [mask(self._read(at, every)) for at in self.plan.inputs[i]]
+        given = mask(self.tables[self.plan.cotangents[i]])
+        return jax.vjp(lambda w: lookup(site.eqn, w, index, [0] * len(index)), weight)[1](given)[0]
+
+
+def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays) -> Arrays:
+    """All rows from `begin` to `end`, in big tiles and then in small ones."""
+
+    def run(size: int, state: Any) -> Any:
+        at, sums = state
+        return at + size, tile(size, at, end, sums)
+
+    state = lax.while_loop(lambda state: end - state[0] > BIG // 2, lambda state: run(BIG, state), (begin, sums))
+    return lax.while_loop(lambda state: state[0] < end, lambda state: run(SMALL, state), state)[1]

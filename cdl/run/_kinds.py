@@ -13,13 +13,11 @@ What a question names is looked up when it is asked, so that `num = int, float` 
 """
 
 import builtins
-import contextlib
 import dis
 import functools
 import numbers
 import types
 import typing
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +28,7 @@ import numpy as np
 
 from .._errors import CdlError
 from ._bytecode import last, line, matches, named, NOTHING, reads, stored
+from ._outside import outside
 
 
 NUMBERS = numbers.Number, np.generic, np.ndarray, jax.Array
@@ -66,11 +65,8 @@ def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
     for fn in functions:
         if not (every := _asked(fn.__code__)):
             continue
-        held = {}
-        for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
-            with contextlib.suppress(ValueError):  # a name that has no value yet
-                held[name] = cell.cell_contents
-        names = ChainMap(held, fn.__globals__, dict(vars(builtins)))
+        held = {fn.__code__.co_freevars[i]: x for kind, i, x in outside(fn) if kind == "closure"}
+        names = {**vars(builtins), **fn.__globals__, **held}
         for asked in every:
             if question := asked.question(names):
                 raise CdlError(

@@ -157,10 +157,15 @@ def in_a_pattern_by_an_attribute(v: Any) -> Any:
     return False
 
 
+def by_an_argument(kinds: Any) -> Callable[[Any], Any]:
+    return lambda v: isinstance(v.label, kinds)
+
+
 # what is asked of a leaf, and which answer a number of Python gets
 ASKS: dict[str, Callable[[Any], Any]] = {
     "an abstract class": lambda v: isinstance(v.label, numbers.Real),
     "a tuple by name": lambda v: isinstance(v.label, REAL),
+    "a class of an outer function": by_an_argument(float),
     "an array of JAX": lambda v: isinstance(v.label, jax.Array),
     "arrays of NumPy": lambda v: isinstance(v.label, (np.ndarray, np.generic)),
     "a number of NumPy": lambda v: isinstance(v.label, np.float64),

@@ -665,6 +665,14 @@ def test_a_forest_of_64_bits_is_read_where_they_are_on():
     refused(r"packed while `jax_enable_x64` was on, with a payload of `float64`", lambda: fold(twice, forest))
 
 
+def test_a_forest_of_complex_numbers_of_128_bits_is_read_where_they_are_on():
+    first = algebra(lambda layer: layer.head if isinstance(layer, Cons) else 0j)
+    with jax.enable_x64(True):
+        forest = pack(ListF, [Cons(1.0 + 2.0j, Nil())])
+        assert fold(first, forest).tolist() == [1.0 + 2.0j]
+    refused(r"packed while `jax_enable_x64` was on, with a payload of `complex128`", lambda: fold(first, forest))
+
+
 def test_a_layer_is_printed_inside_a_case():
     printed: list[str] = []
 

@@ -248,7 +248,7 @@ def test_a_function_that_dispatches_on_the_kind_of_a_number_is_refused():
 
 
 class Sharp(eqx.Module):
-    """Asks of its own settings, of a global and of what is no field, which have one answer in both forms."""
+    """Asks of its settings, of a global and of a layer, which have one answer in both forms."""
 
     rate: float
     on: bool
@@ -267,7 +267,7 @@ class Sharp(eqx.Module):
 
 
 def twice(x: int) -> int:
-    """A helper of its own kind."""
+    """Asks of which kind its argument is."""
     return 2 * x if isinstance(x, int) else x
 
 

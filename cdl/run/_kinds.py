@@ -39,7 +39,10 @@ COMPARES = "IS_OP", "COMPARE_OP", "CONTAINS_OP"
 
 @dataclass(frozen=True)
 class Asked:
-    """What may be a question: at which line, by which name, of which others; or in words, where it is one anyway."""
+    """What may be a question: its line, the function that asks, and the classes or names that it asks for.
+
+    `words`: the question itself, where it is one whatever the names stand for.
+    """
 
     line: int
     by: str = "isinstance"
@@ -47,7 +50,7 @@ class Asked:
     words: str = ""
 
     def question(self, names: Mapping[str, Any]) -> str:
-        """It in words, where these names make it one."""
+        """The question in words, where these names make it one; otherwise `""`."""
         by = _value(self.by, names)
         if by is isinstance or by is issubclass:
             found = [name for name in self.of if _tells(_value(name, names))]
@@ -77,7 +80,7 @@ def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
 
 
 def _value(path: str, names: Mapping[str, Any]) -> Any:
-    """What a name, or one with attributes, stands for; none where that is not known."""
+    """What a name, or one with attributes, stands for; `None` where that is not known."""
     first, *rest = path.split(".")
     return functools.reduce(lambda x, name: getattr(x, name, None), rest, names.get(first))
 

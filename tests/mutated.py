@@ -23,9 +23,7 @@ CELLS = "tests/test_optics.py::test_a_map_of_parameters_is_a_2_cell_where_it_is_
 FOLDED = "tests/test_fold_random.py::test_folding_trees_of_a_random_signature_agrees_in_double_precision"
 HOLDS = "tests/test_number_types.py::test_a_type_holds_a_number_or_not"
 
-DOWN = (
-    "tests/test_number_types.py::test_arithmetic_on_truth_values_is_seen_inside_branches_in_passes_down_and_in_refolds"
-)
+DOWN = "tests/test_reckoning.py::test_arithmetic_on_truth_values_is_seen_inside_branches_in_passes_down_and_in_refolds"
 
 REDUCED = "tests/test_number_types.py::test_reductions_have_the_types_of_the_definition"
 
@@ -86,7 +84,7 @@ MODULES = {
         {"lost: `2 ** (_finfo(dtype).nmant + 1)` is `2 * (_finfo(dtype).nmant + 1)`": "more are looked at one by one"},
     ),
     "cdl/run/folds/_edges.py": Mutated(
-        ["tests/test_number_types.py"],
+        ["tests/test_number_types.py", "tests/test_reckoning.py"],
         {"_operation.at_node: `1` is `2` (2)": "the number of a row that is none, of one row"},
         30,
     ),

@@ -298,7 +298,7 @@ def test_what_cannot_be_drawn_says_so(getkey):
     from cdl_arch.recursive import tree_rnn
 
     with pytest.raises(
-        CdlError, match="`3` cannot be drawn: it is no `Para`, optic, signature, tree, algebra or machine"
+        CdlError, match="`3` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine"
     ):
         draw(3)
     with pytest.raises(SignatureError, match="`TreeNet` does not say which signature it reads: give the signature"):

@@ -157,10 +157,15 @@ def in_a_pattern_by_an_attribute(v: Any) -> Any:
     return False
 
 
+def by_an_argument(kinds: Any) -> Callable[[Any], Any]:
+    return lambda v: isinstance(v.label, kinds)
+
+
 # what is asked of a leaf, and which answer a number of Python gets
 ASKS: dict[str, Callable[[Any], Any]] = {
     "an abstract class": lambda v: isinstance(v.label, numbers.Real),
     "a tuple by name": lambda v: isinstance(v.label, REAL),
+    "a class of an outer function": by_an_argument(float),
     "an array of JAX": lambda v: isinstance(v.label, jax.Array),
     "arrays of NumPy": lambda v: isinstance(v.label, (np.ndarray, np.generic)),
     "a number of NumPy": lambda v: isinstance(v.label, np.float64),
@@ -243,7 +248,7 @@ def test_a_function_that_dispatches_on_the_kind_of_a_number_is_refused():
 
 
 class Sharp(eqx.Module):
-    """Asks of its own settings, of a global and of what is no field, which have one answer in both forms."""
+    """Asks of its settings, of a global and of a layer, which have one answer in both forms."""
 
     rate: float
     on: bool
@@ -262,7 +267,7 @@ class Sharp(eqx.Module):
 
 
 def twice(x: int) -> int:
-    """A helper of its own kind."""
+    """Asks of which kind its argument is."""
     return 2 * x if isinstance(x, int) else x
 
 

@@ -265,5 +265,5 @@ def test_an_algebra_of_a_functor_is_one_of_its_free_monad_and_back():
         == Cons(1, Cons(2, Pure("x")))
         == bind(Cons(1, Pure("y")), lambda _: Cons(2, Pure("x")))
     )
-    with pytest.raises(SignatureError, match="is no constructor"):
+    with pytest.raises(SignatureError, match="is not a constructor"):
         FreeMonad(int)

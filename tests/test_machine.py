@@ -237,7 +237,7 @@ def test_what_is_no_coalgebra_is_refused():
         CarrierMismatch, match=r"answers with an array of shape .*: the `step` of a `MealyF` gives a pair"
     ):
         run(lambda s: MealyF(lambda i: s), 0.0, jnp.zeros(3))
-    with pytest.raises(ForeignLayer, match="gives a `NoneType`, which is no layer of a machine: return `MealyF"):
+    with pytest.raises(ForeignLayer, match="gives a `NoneType`, which is not a layer of a machine: return `MealyF"):
         run(lambda s: None, 0.0, jnp.zeros(3))
     with pytest.raises(PayloadMismatch, match="a state is 'a word': each leaf is to be a number"):
         run(wider, "a word", jnp.zeros(3))

@@ -4,22 +4,20 @@ In plain Python a number has its own type at each node. JAX's promotion joins th
 form once cast instead.
 """
 
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar, Union
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from bushes import Bud, BUSHES, bushes, BushF, SCALES, single, twig
 
 from cdl import (
     algebra,
     annotate,
-    Base,
     CarrierMismatch,
     cata,
     CdlError,
-    choose,
     decorate,
     fmap,
     fold,
@@ -28,64 +26,16 @@ from cdl import (
     inherited,
     Leaf,
     ListF,
-    Many,
     MealyF,
-    MooreF,
     Nil,
     pack,
     refold,
     run,
     Seq,
-    start,
     to_list,
     TreeF,
-    unfold,
 )
 from cdl.run._types import holds, Own
-
-
-X = TypeVar("X")
-
-
-class Bush:
-    """The name of the functor `R + Many X`."""
-
-
-class Bud(Base[Bush, X], Generic[X]):
-    value: float
-
-
-class Twig(Base[Bush, X], Generic[X]):
-    kids: Many[X]
-
-
-BushF = Union[Bud[X], Twig[X]]
-
-
-def twig(*kids: Any) -> Any:
-    return Twig(Many(kids))
-
-
-BUSHES = [twig(Bud(0.5), Bud(0.75)), twig(twig(Bud(0.1), Bud(-0.3), Bud(2.0)), Bud(0.4)), twig(Bud(1.5)), Bud(0.25)]
-SCALES = jnp.arange(3.0)
-
-
-def single(value: Any) -> jax.Array:
-    return jnp.asarray(value, jnp.float32)
-
-
-def bushes(reduce: Callable[[Any], Any], leaf: Callable[[Any], Any] = single) -> Any:
-    """The algebra that reads children by one reduction, and a leaf by a function."""
-
-    @algebra
-    def read(layer: BushF[Any]) -> Any:
-        match layer:
-            case Bud(value):
-                return leaf(value)
-            case Twig(kids):
-                return reduce(kids)
-
-    return read
 
 
 def same(alg: Any, trees: list[Any] = BUSHES, signature: Any = BushF, tolerance: float = 1e-6) -> jax.Array:
@@ -363,195 +313,7 @@ def test_the_greatest_of_what_is_no_number_is_none_in_both_forms():
     assert np.isnan(slow).all()
 
 
-@pytest.mark.parametrize(
-    ("sign", "reckon"),
-    [
-        (r"`\+` meets truth values in `count`, at `Fork`", lambda a, b: a + b),
-        (r"`\*` meets truth values in `count`, at `Fork`", lambda a, b: a * b),
-        (r"`~` meets truth values in `count`, at `Fork`", lambda a, b: ~a),
-        (r"`count` reckons with truth values at `Fork`", lambda a, b: a - b),
-    ],
-)
-def test_arithmetic_on_truth_values_is_refused_where_python_and_arrays_differ(sign, reckon):
-    @algebra
-    def count(layer: TreeF[float, Any]) -> Any:
-        match layer:
-            case Leaf(label):
-                return label > 0
-            case Fork(left, right):
-                return reckon(left, right)
-
-    tree = Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(-1.0)))
-    with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=sign):
-        fold(count, pack(TreeF, [tree]))
-    labels = algebra(lambda layer: layer.label if isinstance(layer, Leaf) else layer.left + layer.right)
-    with pytest.raises(CdlError, match=r"`\+` meets truth values"):
-        fold(labels, pack(TreeF, [Fork(Leaf(True), Leaf(True))]))
-
-
-def test_arithmetic_on_truth_values_is_seen_inside_branches_in_passes_down_and_in_refolds():
-    forest = pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))])
-    inside = lambda x, y: jax.lax.cond(True, lambda: 1.0 * ((x > 0) + (y > 0)), lambda: 0.0)
-    branch = algebra(lambda x: x.label if isinstance(x, Leaf) else inside(x.left, x.right))
-    down = lambda x, layer: fmap(lambda value: x + 1.0 * ((value > 0) + (value > 1)), layer)
-    halves = algebra(lambda x: x.label > 0 if isinstance(x, Leaf) else x.left + x.right)
-    split = lambda xs: Leaf(0.5) if len(xs) == 1 else Fork(xs[: len(xs) // 2], xs[len(xs) // 2 :])
-    for form in (
-        lambda: fold(branch, forest),
-        lambda: inherit(down, forest, jnp.zeros(1), values=jnp.broadcast_to(0.5, (forest.bucket.nodes,))),
-        lambda: refold(halves, split, jnp.ones((1, 4))),
-    ):
-        with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"`\+` meets truth values"):
-            form()
-
-
-def test_logic_on_truth_values_and_sums_of_them_as_numbers_are_as_in_the_definition():
-    def counting(leaf: Any, both: Any) -> Any:
-        return algebra(lambda x: leaf(x.label) if isinstance(x, Leaf) else both(x.left, x.right))
-
-    trees = [Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(-1.0))), Leaf(3.0)]
-    with jax.numpy_dtype_promotion("standard"):
-        for leaf, both in [
-            (lambda x: x > 0, lambda a, b: (a | b) ^ (a & b)),
-            (lambda x: x > 0, jnp.logical_xor),
-            (lambda x: 1 * (x > 0), lambda a, b: 2 * a + b),
-            (lambda x: (x > 0) + 1, lambda a, b: a - b),
-        ]:
-            alg = counting(leaf, both)
-            assert fold(alg, pack(TreeF, trees)).tolist() == [cata(alg)(tree) for tree in trees]
-
-
-def half_to_the(n: Any) -> Any:
-    return 2**-n
-
-
-POWERS = {
-    "of two": half_to_the,
-    "of itself": lambda n: n**n,
-    "of a power": lambda n: 3 ** (2 * n),
-    "of a truth value": lambda n: (n > 0) ** n,
-    "under jit": jax.jit(half_to_the),
-    "in a branch": lambda n: jax.lax.cond(True, lambda: 1.0 * 2**-n, lambda: 0.0),
-    "in a loop": lambda n: jax.lax.fori_loop(0, 3, lambda i, x: x + 2**-n, 0.0),
-    "under vmap": lambda n: jax.vmap(lambda a: a * 2**-n)(SCALES).sum(),
-}
-
-
-@pytest.mark.parametrize("name", POWERS)
-def test_powers_of_whole_numbers_of_python_are_refused(name):
-    alg = algebra(lambda x: POWERS[name](x.label) if isinstance(x, Leaf) else x.left + x.right)
-    with (
-        jax.numpy_dtype_promotion("standard"),
-        pytest.raises(CdlError, match=r"`\*\*` raises a whole number of Python"),
-    ):
-        fold(alg, pack(TreeF, [Leaf(2)]))
-
-
-def test_powers_that_python_and_arrays_give_alike_are_as_in_the_definition():
-    trees = [Fork(Leaf(-3), Fork(Leaf(2), Leaf(1)))]
-    with jax.numpy_dtype_promotion("standard"):
-        for power in (
-            lambda n: 2.0**-n,
-            lambda n: n**2 + n**0,
-            lambda n: jnp.asarray(2, jnp.int32) ** abs(n),
-            lambda n: jnp.power(jnp.asarray(n, jnp.int32), 2),
-            lambda n: (n >> 1) + (n // 2) + n % 2,
-        ):
-            alg = algebra(lambda x, power=power: power(x.label) if isinstance(x, Leaf) else x.left - x.right)
-            assert fold(alg, pack(TreeF, trees)).tolist() == [cata(alg)(tree) for tree in trees]
-
-
-def both(x: Any) -> Any:
-    """A sum of truth values, as a real number."""
-    return 1.0 * ((x > 0) + (x > 1))
-
-
-def every_form(reckon: Callable[[Any], Any], one: Any) -> dict[str, Callable[[], Any]]:
-    """Compiled forms in which a number of Python's is reckoned with. `one`: that number."""
-    leaf = algebra(lambda x: reckon(x.label) if isinstance(x, Leaf) else x.left + x.right)
-    alg = algebra(lambda layer: 0.0 if isinstance(layer, Nil) else 1.0 * reckon(layer.head) + layer.tail)
-    alg.fn.__annotations__ = {"layer": ListF[Any, Any]}
-    forest, seq, twigs = pack(TreeF, [Leaf(one)]), Seq(jnp.full((1, 2), one), jnp.array([2])), pack(BushF, BUSHES)
-    ones, xs = jnp.broadcast_to(jnp.asarray(one), (1,)), jnp.zeros(2)
-    moore = lambda s: MooreF(reckon(s), lambda i: s)
-    return {
-        "fold": lambda: fold(leaf, forest),
-        "annotate": lambda: annotate(leaf, forest),
-        "a fold of a Seq": lambda: fold(alg, seq),
-        "a fold of children": lambda: fold(bushes(lambda kids: kids.fold(alg), lambda value: one), twigs),
-        "a map of children": lambda: fold(bushes(lambda kids: kids.map(reckon).sum(0.0), lambda value: one), twigs),
-        "inherit": lambda: inherit(
-            lambda x, layer: fmap(lambda _: x * reckon(layer.left), layer),
-            pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))]),
-            jnp.ones(1),
-            values=jnp.broadcast_to(jnp.asarray(one), (forest.bucket.nodes,)),
-        ),
-        "refold": lambda: refold(leaf, lambda n: Leaf(one), jnp.ones(1), nodes=1),
-        "a refold by shape": lambda: refold(leaf, lambda n: Leaf(one), jnp.ones(1)),
-        "an output": lambda: run(lambda s: MealyF(lambda i: (reckon(s), s)), one, xs),
-        "a state": lambda: run(lambda s: MealyF(lambda i: (i, 1.0 * reckon(s + 0))), one, xs),
-        "many states": lambda: run(moore, ones, Seq(jnp.zeros((1, 2)), jnp.array([2]))),
-        "a step": lambda: start(moore, one).step(0.0),
-        "what is shown": lambda: start(moore, one).out,
-    }
-
-
-@pytest.mark.parametrize(("reckon", "sign"), [(both, r"`\+` meets truth values"), (half_to_the, r"`\*\*` raises")])
-def test_every_compiled_form_refuses_what_python_reckons_otherwise(reckon, sign):
-    with jax.numpy_dtype_promotion("standard"):
-        for name, form in every_form(reckon, 1).items():
-            with pytest.raises(CdlError, match=sign):
-                pytest.fail(f"{name} gives {form()}")
-
-
-TWICE = {"`+`": lambda s: s + s, "`*`": lambda s: s * s, "`~`": lambda s: ~s}
-
-
-@pytest.mark.parametrize("sign", TWICE)
-def test_a_machine_that_begins_in_or_goes_to_a_truth_value_of_python_reckons_with_none(sign):
-    mealy = lambda s: MealyF(lambda i: (TWICE[sign](s), s))
-    moore = lambda s: MooreF(TWICE[sign](s), lambda i: True)
-    for form in (
-        lambda: run(mealy, True, jnp.zeros(2)),
-        lambda: run(moore, jnp.asarray(True), jnp.zeros(2)),
-        lambda: start(mealy, True).step(0.0),
-        lambda: start(moore, True).out,
-    ):
-        with pytest.raises(CdlError, match=f"`[{sign[1]}]` meets truth values"):
-            form()
-    of_arrays = run(mealy, np.bool_(True), jnp.zeros(2))
-    assert of_arrays[0].tolist() == [bool(TWICE[sign](jnp.asarray(True)))] * 2
-
-
-def test_truth_values_of_which_some_are_pythons_are_reckoned_with_as_pythons():
-    """At a `Bud` an array's, and without children one that is written out: two of these are 2 in the definition."""
-
-    @algebra
-    def mixed(layer: BushF[Any]) -> Any:
-        match layer:
-            case Bud(value):
-                return single(value) > 0
-            case Twig(kids):
-                return kids.fold(algebra(lambda x: True if isinstance(x, Nil) else (x.head + x.tail) * 1 > 1))
-
-    with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"`\+` meets truth values"):
-        fold(mixed, pack(BushF, BUSHES))
-
-
 def test_a_gradient_taken_inside_a_case_through_a_many_is_refused_by_name():
     alg = bushes(lambda kids: jax.grad(lambda s: kids.map(lambda x: jnp.sin(s * x)).sum(0.0))(2.0))
     with pytest.raises(CdlError, match=r"`read` takes a derivative at `Twig` through a `Many`"):
         fold(alg, pack(BushF, BUSHES))
-
-
-def test_a_whole_number_to_a_negative_power_is_told():
-    with pytest.raises(CdlError, match=r"raises a whole number to a negative power at `Leaf`.* write `1.0 / n`"):
-        fold(algebra(lambda x: x.label**-1 if isinstance(x, Leaf) else x.left), pack(TreeF, [Leaf(2)]))
-
-
-def test_coalgebras_reckon_as_arrays_do_or_are_refused():
-    grow = lambda s: choose(jnp.stack([s, -s]).astype(jnp.float32), Leaf(2**-s), Fork(1, 1))
-    label = algebra(lambda x: x.label if isinstance(x, Leaf) else x.left + x.right)
-    for form in (lambda: unfold(grow, jnp.array([-1]), 3), lambda: refold(label, grow, jnp.array([-1]), 3)):
-        with pytest.raises(CdlError, match="power"):
-            form()

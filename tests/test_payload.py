@@ -312,6 +312,8 @@ def test_wide_numbers_are_kept_where_they_are_switched_on():
         (layer,) = packed(constructor(a=int, b=float, c=Float32[Array, ""]), [(2**40, 1e300, 0.5)])
         assert [str(x.dtype) for x in (layer.a, layer.b, layer.c)] == ["int64", "float64", "float32"]
         assert (int(layer.a), float(layer.b)) == (2**40, 1e300)
+        (layer,) = packed(constructor(a=np.uint64), [(True,)])
+        assert (str(layer.a.dtype), int(layer.a)) == ("uint64", 1)
         kind = constructor(a=int, b=float)
         with pytest.raises(PayloadMismatch, match=r"`Made.a` holds 9223372036854775808, and `int64` ends at"):
             pack(kind, [kind(2**63, 1.0)])

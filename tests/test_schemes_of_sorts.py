@@ -266,7 +266,7 @@ def test_a_foreign_subtree_is_refused(read):
 
 
 def test_a_coalgebra_that_gives_no_layer_is_refused():
-    with pytest.raises(ForeignLayer, match="a coalgebra gave an `int`, which is no layer"):
+    with pytest.raises(ForeignLayer, match="a coalgebra gave an `int`, which is not a layer"):
         ana(lambda n: n)(3)
 
 

@@ -269,7 +269,9 @@ def test_a_constructor_is_a_pytree_of_its_fields():
 
 @pytest.mark.parametrize("nothing", [Never, int, Union[int, str], Base, Base[Expr, X]])
 def test_what_has_no_constructors_is_refused(nothing):
-    with pytest.raises(SignatureError, match="is no constructor: each summand of a signature is a class that extends"):
+    with pytest.raises(
+        SignatureError, match="is not a constructor: each summand of a signature is a class that extends"
+    ):
         functor(nothing)
 
 
@@ -382,9 +384,9 @@ def test_the_wrong_number_of_fields_is_refused():
 
 
 def test_what_is_no_layer_is_refused():
-    with pytest.raises(ForeignLayer, match="`3` is no layer: it is an `int`, not an instance of `Base`"):
+    with pytest.raises(ForeignLayer, match="`3` is not a layer: it is an `int`, not an instance of `Base`"):
         holes(3)
-    with pytest.raises(ForeignLayer, match="`Leaf\\(1\\)` is no value of `1 \\+ A × X`"):
+    with pytest.raises(ForeignLayer, match="`Leaf\\(1\\)` is not a value of `1 \\+ A × X`"):
         fmap_term(functor(ListF), str, Leaf(1))
     assert issubclass(ForeignLayer, CdlError)
 

@@ -284,7 +284,7 @@ def test_machines_words_and_what_is_no_layer_are_refused():
         unfold(lambda s: MealyF(lambda i: (i, s)), jnp.zeros(2), 5)
     with pytest.raises(PayloadMismatch, match="puts a `str` in a `Leaf` of `Tree`"):
         unfold(lambda s: Leaf("a"), jnp.zeros(2), 5)
-    with pytest.raises(ForeignLayer, match="which is no layer"):
+    with pytest.raises(ForeignLayer, match="which is not a layer"):
         unfold(lambda s: s, jnp.zeros(2), 5)
 
 

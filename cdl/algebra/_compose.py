@@ -226,7 +226,7 @@ class AsMealy(eqx.Module):
 def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:
     """A machine's layer at a state, with a key of its own where one is given and wanted.
 
-    **Raises:** `ForeignLayer` where it is no layer of a machine.
+    **Raises:** `ForeignLayer` where it is not a layer of a machine.
     """
     if key is not None and wants_key(machine):
         layer = machine(state, key=key if index is None else jax.random.fold_in(key, index))
@@ -234,7 +234,7 @@ def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> An
         layer = machine(state)
     if not isinstance(layer, MealyF | MooreF):
         raise ForeignLayer(
-            f"`{name_of(machine)}` gives {an(type(layer).__name__)}, which is no layer of a machine: return "
+            f"`{name_of(machine)}` gives {an(type(layer).__name__)}, which is not a layer of a machine: return "
             "`MealyF(step)` or `MooreF(out, step)`."
         )
     return layer

@@ -114,7 +114,7 @@ def expect_layer(layer: Any) -> Any:
     layer = chosen(layer, None)
     if not isinstance(layer, Base):
         raise ForeignLayer(
-            f"a coalgebra gave {an(type(layer).__name__)}, which is no layer: return a constructor's instance with "
+            f"a coalgebra gave {an(type(layer).__name__)}, which is not a layer: return a constructor's instance with "
             "seeds at its places."
         )
     return layer

@@ -120,7 +120,7 @@ def _diagram(x: Any, at: Any) -> Diagram:
         kinds = tuple(f.constructors if isinstance(f, Sum) else constructors(f) for f in each)
     except SignatureError:
         raise CdlError(
-            f"`{short(x)}` cannot be drawn: it is no `Para`, optic, signature, tree, algebra or machine. A machine "
+            f"`{short(x)}` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine. A machine "
             "whose annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
         ) from None
     functors = tuple(f if isinstance(f, Sum) else functor(f) for f in each)

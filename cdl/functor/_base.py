@@ -162,7 +162,7 @@ def _refuse_unannotated(cls: type[Any]) -> None:
         plain = not (callable(value) or hasattr(value, "__get__"))
         if plain and not name.startswith("_") and name not in annotated:
             raise SignatureError(
-                f"`{cls.__name__}.{name} = {short(value)}` has no annotation, so it is no field of the layer. Write "
+                f"`{cls.__name__}.{name} = {short(value)}` has no annotation, so it is not a field of the layer. Write "
                 f"`{name}: X` for a recursive place, or `{name}: <type>` for a payload."
             )
 

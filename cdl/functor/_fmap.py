@@ -81,7 +81,7 @@ def fill(layer: Any, values: Iterable[Any], later: Any = ()) -> Any:
 def _kind(layer: Any) -> type[Any]:
     if not isinstance(layer, Base):
         raise ForeignLayer(
-            f"`{short(layer)}` is no layer: it is {an(type(layer).__name__)}, not an instance of `Base`."
+            f"`{short(layer)}` is not a layer: it is {an(type(layer).__name__)}, not an instance of `Base`."
         )
     return type(layer)
 
@@ -183,7 +183,7 @@ def _summand(term: Sum, value: Any) -> tuple[Poly, Any]:
     for summand in term.summands:
         if isinstance(summand, Record) and type(value) is summand.constructor:
             return summand, value
-    raise ForeignLayer(f"`{short(value)}` is no value of `{term}`.")
+    raise ForeignLayer(f"`{short(value)}` is not a value of `{term}`.")
 
 
 def is_lazy(kind: type[Any]) -> bool:

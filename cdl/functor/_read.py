@@ -40,7 +40,7 @@ def cached(fn: Callable[[K], V]) -> Callable[[K], V]:
 
 
 def cached_weakly(fn: Callable[[K], V]) -> Callable[[K], V]:
-    """As `cached`, for arguments that may hold arrays, such as closures: what is known of one goes when it goes."""
+    """As `cached`, but a result is freed with its argument, which may be a closure that holds arrays."""
     known: weakref.WeakKeyDictionary[Any, V] = weakref.WeakKeyDictionary()
 
     @functools.wraps(fn)
@@ -152,7 +152,8 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
         )
     else:
         raise SignatureError(
-            f"`{short(signature)}` is no constructor: each summand of a signature is a class that extends `Base[T, X]`."
+            f"`{short(signature)}` is not a constructor: each summand of a signature is a class that extends "
+            "`Base[T, X]`."
         )
 
 
@@ -248,8 +249,10 @@ def _term(annotation: Any, places: dict[Any, Id], where: str) -> Poly:
 
 
 def _expect_payload(annotation: Any, places: dict[Any, Id], constructor: type[Any], field: str) -> None:
-    """**Raises:** `SignatureError` where what is annotated is no recursive place, and was meant to be one: the trees of
-    this very type, a `Many` of no place, a type variable that the class does not have."""
+    """**Raises:** `SignatureError` for an annotation that was meant to be a recursive place and is not one.
+
+    That is a tree of the same type, a `Many` without a place in it, or a type variable that the class does not have.
+    """
     if isinstance(annotation, list):
         for inner in annotation:
             _expect_payload(inner, places, constructor, field)

@@ -41,8 +41,8 @@ class Learner(eqx.Module, Generic[K, D, P]):
     def step(self) -> Step[K, D]:
         """One step of learning, as a function for `jax.jit` and `jax.lax.scan`: the next state, and the loss before.
 
-        Called with a state, data and, where a layer draws random numbers, a `key`, another one at each step. What is
-        given by other names is told to the optimiser, where that is one of optax.
+        It takes a state and data. Where a layer draws random numbers, it takes a new `key` at each step. Other keywords
+        are passed to the optimiser, where that is one of optax.
 
         **Raises:** `CdlError` where a layer wants a key and there is none, or the optimiser is not told what it wants.
         """

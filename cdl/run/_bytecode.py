@@ -17,7 +17,7 @@ STARTS = "STORE_", "POP_", "RETURN_", "FOR_ITER", "MATCH_", "UNPACK_"  # before 
 
 
 def last(steps: list[dis.Instruction], count: int) -> list[dis.Instruction]:
-    """The instructions that leave the last values on the stack, so many as `count`."""
+    """The instructions that leave the last `count` values on the stack."""
     i = len(steps)
     while i and count > 0:
         i -= 1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 
-LARGE = 2**14  # bytes, from which on a copy is worth its room
+LARGE = 2**14  # bytes: a copy of a smaller array would not save time
 MOST = 2**28  # bytes, of all copies together; an array that is larger is hashed each time
 _kept: dict[int, tuple[Any, Any, bytes]] = {}  # by the array's address: a weak reference to it, the copy, its digest
 

@@ -13,13 +13,11 @@ What a question names is looked up when it is asked, so that `num = int, float` 
 """
 
 import builtins
-import contextlib
 import dis
 import functools
 import numbers
 import types
 import typing
-from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +28,7 @@ import numpy as np
 
 from .._errors import CdlError
 from ._bytecode import last, line, matches, named, NOTHING, reads, stored
+from ._outside import outside
 
 
 NUMBERS = numbers.Number, np.generic, np.ndarray, jax.Array
@@ -40,7 +39,10 @@ COMPARES = "IS_OP", "COMPARE_OP", "CONTAINS_OP"
 
 @dataclass(frozen=True)
 class Asked:
-    """What may be a question: at which line, by which name, of which others; or in words, where it is one anyway."""
+    """What may be a question: its line, the function that asks, and the classes or names that it asks for.
+
+    `words`: the question itself, where it is one whatever the names stand for.
+    """
 
     line: int
     by: str = "isinstance"
@@ -48,7 +50,7 @@ class Asked:
     words: str = ""
 
     def question(self, names: Mapping[str, Any]) -> str:
-        """It in words, where these names make it one."""
+        """The question in words, where these names make it one; otherwise `""`."""
         by = _value(self.by, names)
         if by is isinstance or by is issubclass:
             found = [name for name in self.of if _tells(_value(name, names))]
@@ -66,11 +68,8 @@ def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
     for fn in functions:
         if not (every := _asked(fn.__code__)):
             continue
-        held = {}
-        for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
-            with contextlib.suppress(ValueError):  # a name that has no value yet
-                held[name] = cell.cell_contents
-        names = ChainMap(held, fn.__globals__, dict(vars(builtins)))
+        held = {fn.__code__.co_freevars[i]: x for kind, i, x in outside(fn) if kind == "closure"}
+        names = {**vars(builtins), **fn.__globals__, **held}
         for asked in every:
             if question := asked.question(names):
                 raise CdlError(
@@ -81,7 +80,7 @@ def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
 
 
 def _value(path: str, names: Mapping[str, Any]) -> Any:
-    """What a name, or one with attributes, stands for; none where that is not known."""
+    """What a name, or one with attributes, stands for; `None` where that is not known."""
     first, *rest = path.split(".")
     return functools.reduce(lambda x, name: getattr(x, name, None), rest, names.get(first))
 

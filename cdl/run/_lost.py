@@ -14,13 +14,15 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from ..functor._read import cached
+
 
 def lost(values: NDArray[Any], dtype: Any) -> NDArray[np.bool_]:
     """Which values would be other numbers. Large integers are an array of objects."""
     if values.dtype == np.bool_:  # 0 and 1 are in every type
         return np.zeros(values.shape, np.bool_)
-    whole = kind(values.dtype) == "i"
-    if kind(dtype) in "bi":
+    whole = is_whole(values.dtype)
+    if is_whole(dtype):
         low, high = ends(dtype)
         return np.asarray((values < low) | (values > high)) if whole else np.ones(values.shape, np.bool_)
     if not whole:
@@ -35,23 +37,29 @@ def lost(values: NDArray[Any], dtype: Any) -> NDArray[np.bool_]:
 
 def converted(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
     """Values of which none is lost, in another type."""
-    through = kind(values.dtype) in "bi" and kind(dtype) in "fc"  # from objects to 16 bits there is no other way
+    through = is_whole(values.dtype) and not is_whole(dtype)  # from objects to 16 bits there is no other way
     with np.errstate(over="ignore", invalid="ignore"):
         return (values.astype(np.float64) if through else values).astype(dtype)
 
 
-def kind(dtype: Any) -> str:
-    """`b`, `i`, `f` or `c`: of booleans, whole, real and complex numbers."""
-    kinds = {"b": jnp.bool_, "i": jnp.integer, "f": jnp.floating, "c": jnp.complexfloating}
-    return next((k for k, of in kinds.items() if jnp.issubdtype(dtype, of)), "i")  # of large integers, `object`
+@cached
+def kind_of(dtype: Any) -> str:
+    """The kind of a type of numbers by NumPy's letter, `b`, `u`, `i`, `f` or `c`; `""` for any other type."""
+    kinds = {"b": jnp.bool_, "u": jnp.unsignedinteger, "i": jnp.signedinteger, "f": jnp.floating}
+    return next((k for k, of in {**kinds, "c": jnp.complexfloating}.items() if jnp.issubdtype(dtype, of)), "")
+
+
+def is_whole(dtype: Any) -> bool:
+    """Whether numbers of a type are whole, or booleans. Large integers are an array of objects."""
+    return kind_of(dtype) not in ("f", "c")
 
 
 def ends(dtype: Any) -> tuple[Any, Any]:
     """The least and the greatest number of a type."""
-    if kind(dtype) == "b":
+    if kind_of(dtype) == "b":
         return 0, 1
-    found = _iinfo(dtype) if kind(dtype) == "i" else _finfo(dtype)
-    number = int if kind(dtype) == "i" else float
+    found = _iinfo(dtype) if is_whole(dtype) else _finfo(dtype)
+    number = int if is_whole(dtype) else float
     return number(found.min), number(found.max)
 
 

@@ -9,12 +9,11 @@
 
 from typing import Any
 
-import jax
-
 from .._errors import CdlError
 from ..algebra._expect import expect_key
 from ..functor import Base, Monoid
 from ..functor._described import described
+from ._shapes import is_canonical
 from .forests._forest import Forest
 from .forests._pack import Corpus
 from .lists._seq import Seq
@@ -50,7 +49,7 @@ def expect_forest(of: str, forest: Any, alg: str) -> None:
     """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
     comes first."""
     if isinstance(forest, Forest):
-        wide = next((x.dtype for x in forest.payload if x.dtype.itemsize == 8 and not _is_default(x.dtype)), None)
+        wide = next((x.dtype for x in forest.payload if not is_canonical(x.dtype)), None)
         if wide is not None:
             raise CdlError(
                 f"the forest was packed while `jax_enable_x64` was on, with a payload of `{wide}`, and now it is off: "
@@ -75,8 +74,3 @@ def expect_forest(of: str, forest: Any, alg: str) -> None:
         write = "make one of trees with `pack`"
     reads = "a `Forest`, a `Seq` or a `Packed`" if of in ("fold", "annotate") else "a `Forest`"
     raise CdlError(f"`{of}` reads {reads}, and was given {described(forest)}: {write}.")
-
-
-def _is_default(dtype: Any) -> bool:
-    """Whether JAX leaves numbers of a type as they are, which for those of 64 bits is a setting."""
-    return bool(jax.dtypes.canonicalize_dtype(dtype) == dtype)

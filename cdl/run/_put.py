@@ -5,10 +5,10 @@ import types
 from typing import Any
 
 import equinox as eqx
-import jax
 import numpy as np
 
 from ._outside import outside
+from ._shapes import is_canonical
 from ._surroundings import is_plain, Surroundings
 
 
@@ -26,7 +26,7 @@ class Put:
         """The value with arrays put in; the same object where there is none in it."""
         if id(x) in self._array_of:
             return self._array_of[id(x)]
-        if type(x) is np.ndarray and jax.dtypes.canonicalize_dtype(x.dtype) != x.dtype:
+        if type(x) is np.ndarray and not is_canonical(x.dtype):
             return self._made.setdefault(id(x), x.copy())  # JAX remembers by its address what it made of it
         if id(x) in self._made or id(x) in self._inside:
             return self._made.get(id(x), x)

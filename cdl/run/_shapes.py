@@ -23,6 +23,11 @@ def one_of(leaves: Iterable[Any]) -> list[Any]:
     return [shaped(x.shape, x.dtype, is_weak(x)) for x in leaves]
 
 
+def is_canonical(dtype: Any) -> bool:
+    """Whether JAX leaves numbers of a type as they are, which for 64 bits depends on `jax_enable_x64`."""
+    return bool(jax.dtypes.canonicalize_dtype(dtype) == dtype)
+
+
 def is_weak(x: Any) -> bool:
     """Whether an array, or its shape, stands for a Python number: whatever it meets decides about its type."""
     return bool(getattr(x, "weak_type", False))

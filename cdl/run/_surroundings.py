@@ -135,10 +135,8 @@ class Surroundings:
         return type(x), self._named(vars(x))
 
     def _partial(self, x: Any) -> Any:
-        before, self._open = self._open, self._open is not False  # it is no pytree, so that its arrays are no leaves
-        found = tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords)
-        self._open = before
-        return type(x), found
+        bound: Any = lambda: (tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords))
+        return type(x), self._compared(bound, unless=self._open is not False)  # it is not a pytree
 
     def _method(self, x: Any) -> Any:
         return type(x), self._look(x.__self__), self._look(x.__func__)
@@ -165,10 +163,8 @@ class Surroundings:
         return tuple((k, self._look(v)) for k, v in parts.items())
 
     def _parts(self, x: Any) -> Any:
-        if (
-            len(x) > ENTRIES
-            and set(map(type, itertools.chain(x, x.values() if isinstance(x, dict) else ()))) <= WRITTEN
-        ):
+        each = itertools.chain(x, x.values()) if isinstance(x, dict) else x
+        if len(x) > ENTRIES and set(map(type, each)) <= WRITTEN:
             return type(x), len(x), hashlib.blake2b(marshal.dumps(x, 2)).digest()
         if isinstance(x, dict):
             return type(x), tuple((self._look(k), self._look(v)) for k, v in x.items())
@@ -181,9 +177,8 @@ class Surroundings:
         self._names[self._called] |= names_of(fn.__code__)
         if self._called:
             self.functions.append(fn)
-        before, self._open = self._open, self._open is not False
-        found = tuple((kind, where, self._look(x)) for kind, where, x in outside(fn))
-        self._open = before
+        read: Any = lambda: tuple((kind, where, self._look(x)) for kind, where, x in outside(fn))
+        found = self._compared(read, unless=self._open is not False)
         return Identity(fn), Identity(fn.__code__), self._compared(lambda: self._named(vars(fn))), found
 
     def _attributes(self, x: Any) -> Any:
@@ -231,10 +226,10 @@ class Surroundings:
             return vars(owner).keys() & names
         return members(owner, names, constructed=id(owner) in self._constructed)
 
-    def _compared(self, looked: Callable[[], Any]) -> Any:
-        """What is found, with arrays compared: nothing can be put in their place."""
-        before, self._open = self._open, False
-        found = looked()
+    def _compared(self, look: Callable[[], Any], unless: bool = False) -> Any:
+        """What is found, with arrays compared, as nothing can be put in their place; gathered where `unless` holds."""
+        before, self._open = self._open, unless
+        found = look()
         self._open = before
         return found
 

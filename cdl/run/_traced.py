@@ -5,7 +5,7 @@
 | `if x > 0:`, `float(x)`       | the program is compiled before there is a value | `jnp.where`, `jax.lax.cond` |
 | `np.tanh(x)`                  | NumPy computes at once                          | `jnp.tanh(x)`               |
 | `jax.grad` through a `Many`   | its children are those of many nodes            | `jax.grad` of `fold`        |
-| keeps an array, as in a memo   | it is a part of one program, and of no other    | the array made outside      |
+| keeps an array, as in a memo   | one compiled program alone can read it          | the array made outside      |
 | gives a string, or a function | a value is kept in an array                     | numbers, or `cata`          |
 """
 
@@ -71,7 +71,7 @@ def without_values(name: str, where: str) -> Iterator[None]:
         if "Integers cannot be raised to negative powers" in str(error):
             raise CdlError(
                 f"`{name}` raises a whole number to a negative power {where}, which gives a real number in Python, and "
-                "nothing for an array of whole numbers: write `1.0 / n`, or `(1.0 * n)**-1`."
+                "an error for an array of whole numbers: write `1.0 / n`, or `(1.0 * n)**-1`."
             ) from error
         if "does not accept dtype bool" not in str(error):
             raise

@@ -1,8 +1,8 @@
 """Reckoning that Python's numbers do otherwise than arrays: with truth values, and powers of whole numbers.
 
-`True + True` is 2 in Python, and `True` where they are arrays; `2**-1` is 0.5, and arrays of whole numbers have no such
-power. A payload, a count and a comparison of them are Python's in a definition, and traced in a compiled form. JAX
-marks those by their weak type, so that reckoning with them is seen in a case's jaxpr.
+`True + True` is 2 in Python, and `True` where they are arrays; `2**-1` is 0.5, which an array of whole numbers
+cannot hold. A payload, a count and a comparison of them are Python's in a definition, and traced in a compiled form.
+JAX marks those by their weak type, so that reckoning with them is seen in a case's jaxpr.
 
 | in a case   | of Python's numbers                  | of arrays of them | write                       |
 | ----------- | ------------------------------------ | ----------------- | --------------------------- |

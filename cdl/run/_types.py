@@ -24,7 +24,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._errors import CarrierMismatch
-from ._lost import kind, lost
+from ._lost import is_whole, lost
 from ._shapes import one_of, same_structure, shaped, shown
 from ._truth import expect_no_reckoning
 
@@ -115,7 +115,7 @@ def holds(dtype: Any, own: Any, written: Any = None) -> bool:
         return False
     if written is not None:
         return not lost(np.asarray(written), dtype).any()
-    return kind(own.dtype) in "fc" or bool(np.can_cast(own.dtype, dtype, "safe"))
+    return not is_whole(own.dtype) or bool(np.can_cast(own.dtype, dtype, "safe"))
 
 
 def misfit(leaves: Sequence[Any], own: Own) -> int | None:

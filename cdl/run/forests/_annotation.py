@@ -20,7 +20,7 @@ import numpy as np
 import typing_extensions
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 
-from ...functor._read import cached
+from .._lost import kind_of
 
 
 KINDS = {"b": "booleans", "u": "unsigned integers", "i": "integers", "f": "floats", "c": "complex numbers"}
@@ -73,13 +73,6 @@ def asked(annotation: Any) -> Asked:
     if issubclass(a, np.generic):
         return _of_type(np.dtype(a))
     return Asked(next((kind for python, kind in _PYTHON.items() if issubclass(a, python)), ""))
-
-
-@cached
-def kind_of(dtype: Any) -> str:
-    """The kind of a type of numbers; nothing for any other."""
-    kinds = {"b": jnp.bool_, "u": jnp.unsignedinteger, "i": jnp.signedinteger, "f": jnp.floating}
-    return next((k for k, of in {**kinds, "c": jnp.complexfloating}.items() if jnp.issubdtype(dtype, of)), "")
 
 
 def inside(annotation: Any, key: Any) -> Any:

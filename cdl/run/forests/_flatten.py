@@ -62,7 +62,7 @@ class Flat:
 def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:
     """The table of a forest, whose trees are of the functors of a family, one for each sort.
 
-    **Raises:** `ForeignLayer` where a node is no constructor of the family, `SignatureError` where one is of another
+    **Raises:** `ForeignLayer` where a node is not a constructor of the family, `SignatureError` where one is of another
     sort than its place, `TreeTooLarge` where a tree is cyclic or the forest has more than `max_nodes` nodes once
     sharing is expanded.
     """

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..._errors import PayloadMismatch
 from ...functor._words import an
-from .._lost import converted, ends, lost
-from ._annotation import Asked, asked, kind_of, KINDS
+from .._lost import converted, ends, kind_of, lost
+from ._annotation import Asked, asked, KINDS
 from ._form import Place
 
 

@@ -96,7 +96,7 @@ def refuse_sort(family: Sequence[Sum], node: Any, found: int, expected: int) -> 
 
 
 def refuse_foreign(kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> None:
-    """Finds the first node that is no constructor, with the way to it."""
+    """Finds the first node that is not a constructor, with the way to it."""
     seen = set[int]()
     for i, tree in enumerate(trees):
         todo: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]

@@ -85,6 +85,31 @@ class ChildSum(cdl.Algebra[Any, Pair]):
         return jax.nn.sigmoid(o) * jnp.tanh(c), c
 
 
+class Cell(eqx.Module):
+    """What one kind of node has in `ChildSum`."""
+
+    gates: Array
+    forget: Array
+    gates_bias: Array
+    forget_bias: Array
+
+
+class StackedChildSum(cdl.Algebra[Any, Pair]):
+    """`ChildSum` with weights for each kind, which are held in stacks."""
+
+    cells: cdl.Stacked[Cell]
+
+    def __call__(self, layer: Any) -> Pair:
+        cell = self.cells[type(layer)]
+        keep = lambda child: jax.nn.sigmoid(cell.forget @ child[0] + cell.forget_bias) * child[1]
+        none = jnp.zeros_like(cell.forget_bias)
+        hidden = layer.children.map(lambda child: child[0]).sum(none)
+        c = layer.children.map(keep).sum(none)
+        i, o, u = jnp.split(cell.gates @ hidden + cell.gates_bias, 3)
+        c += jax.nn.sigmoid(i) * jnp.tanh(u)
+        return jax.nn.sigmoid(o) * jnp.tanh(c), c
+
+
 def binary(width: int, trees: int) -> Problem:
     """Uniformly random binary trees of 20 to 60 leaves, each leaf with a random vector."""
     rng = np.random.default_rng(0)
@@ -98,8 +123,9 @@ def binary(width: int, trees: int) -> Problem:
     return Problem("binary", width, grown, table, cdl.TreeF, net, weights, operations, _read_binary)
 
 
-def child_sum(width: int, trees: int, *, own: bool) -> Problem:
-    """Functions of Python's standard library; weights for each kind of node, or one set for all."""
+def child_sum(width: int, trees: int, *, own: bool, stacked: bool = False) -> Problem:
+    """Functions of Python's standard library; weights for each kind of node, or one set for all. `stacked`: those of
+    each kind are held in stacks."""
     rng = np.random.default_rng(0)
     found = functions(trees)
     children = lambda t: t.children.items
@@ -110,15 +136,21 @@ def child_sum(width: int, trees: int, *, own: bool) -> Problem:
     drawn = [_weights(rng, width, shapes[0]) for _ in range(cells)], [_weights(rng, width, shapes[1]) for _ in kinds]
     weights: dict[str, Any] = {k: [w[k] for w in drawn[0]] for k in shapes[0]}
     weights |= {k: [w[k] for w in drawn[1]] for k in shapes[1]}
-    net = ChildSum(**{k: tuple(map(jnp.asarray, w)) for k, w in weights.items()}, kinds=tuple(kinds))
+    net: Any = ChildSum(**{k: tuple(map(jnp.asarray, w)) for k, w in weights.items()}, kinds=tuple(kinds))
+    if stacked:
+        constructors = {c.__name__: c for c in cdl.functor(python_ast_signature()).constructors}
+        cells = Cell(**{k: jnp.stack(w) for k, w in weights.items()})
+        net = StackedChildSum(cdl.Stacked(cells, tuple(constructors[kind] for kind in kinds)))
     operations = 2.0 * width * width * (3 * table.inner + table.edges)
-    name = "own" if own else "shared"
+    name = "stacked" if stacked else "own" if own else "shared"
     return Problem(name, width, found, table, python_ast_signature(), net, weights, operations, _read_child_sum)
 
 
 def problem(name: str, width: int, trees: int) -> Problem:
-    """A problem by its name: `binary`, `shared` or `own`."""
-    return binary(width, trees) if name == "binary" else child_sum(width, trees, own=name == "own")
+    """A problem by its name: `binary`, `shared`, `own`, or `stacked`, which is `own` with its weights in stacks."""
+    if name == "binary":
+        return binary(width, trees)
+    return child_sum(width, trees, own=name != "shared", stacked=name == "stacked")
 
 
 def random_tree(rng: np.random.Generator, leaves: int, width: int) -> Any:
@@ -177,4 +209,6 @@ def _read_binary(net: Any, payload: Any, forest: cdl.Forest) -> dict[str, Any]:
 
 def _read_child_sum(net: Any, payload: Any, forest: cdl.Forest) -> dict[str, Any]:
     del payload, forest
+    if isinstance(net, StackedChildSum):
+        return {n: list(getattr(net.cells.cells, n)) for n in ("gates", "forget", "gates_bias", "forget_bias")}
     return {n: list(getattr(net, n)) for n in ("gates", "forget", "gates_bias", "forget_bias")}

@@ -34,6 +34,7 @@ from .functor import Approximant as Approximant, initial_chain as initial_chain,
 
 # reading and growing trees, by definition
 from .algebra import Algebra as Algebra, algebra as algebra, product as product
+from .algebra import Stacked as Stacked, stacked as stacked
 from .algebra import cata as cata, para as para, zygo as zygo, mutu as mutu, histo as histo, prepro as prepro
 from .algebra import decorate as decorate, inherited as inherited, hoist as hoist
 from .algebra import zygo_algebra as zygo_algebra, mutu_algebra as mutu_algebra

@@ -2,6 +2,7 @@
 
 # isort: off
 from ._algebra import Algebra as Algebra, algebra as algebra, product as product
+from ._stacked import Stacked as Stacked, stacked as stacked
 from ._folds import cata as cata, para as para, zygo as zygo, mutu as mutu, histo as histo, prepro as prepro
 from ._folds import decorate as decorate, hoist as hoist
 from ._inherit import inherited as inherited

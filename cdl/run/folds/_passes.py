@@ -202,8 +202,13 @@ def _apart(table: Any, lines: Any) -> Any:
 def _constants(program: Program) -> Callable[[Arrays], Arrays]:
     """The values of a program that reads nothing, for each of its constructors."""
     run, axes = opened(program.case), [0 if stacked else None for stacked in program.stacked]
-    row = jnp.zeros(len(program.members), jnp.int32)
-    return lambda weights: jax.vmap(run, in_axes=(*axes, 0))(*weights, row)  # type: ignore[no-any-return]
+    row, places = jnp.zeros(len(program.members), jnp.int32), jnp.array(program.places, jnp.int32)
+
+    def every(weights: Arrays) -> Arrays:
+        own = [take(w, places) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
+        return list(jax.vmap(run, in_axes=(*axes, 0))(*own, row))
+
+    return every
 
 
 def _smooth_sites(program: Indexed, weights: Arrays) -> Arrays:

@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
-from ._fingerprint import fingerprint, same_bytes
+from ._fingerprint import fingerprint
+from ._stacks import stacks, unpicked
 
 
 PROBES = Size(3, 5, 4), Size(7, 11, 6)  # sizes at which cases are compared, and rows told from edges
@@ -48,12 +48,14 @@ class Wiring:
 
 @dataclass
 class Program:
-    """One compiled case. `members[i]` is the variant at place i of the stacked weights; `case` is traced at the first of
-    `PROBES`. `at[size]` is the case at every row of a chunk, traced once for each number of edges, by `trace_at`."""
+    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights; `case` is traced at the
+    first of `PROBES`. `at[size]` is the case at every row of a chunk, traced once for each number of edges, by
+    `trace_at`."""
 
     variant: Variant
     wiring: Wiring
     members: list[int]
+    places: list[int]
     weights: list[Any]
     stacked: list[bool]
     case: ClosedJaxpr
@@ -76,23 +78,19 @@ Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
 def programs(bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size], ClosedJaxpr]) -> list[Program]:
     """The programs of some cases, which were traced at the first of `PROBES`."""
     grouped: dict[Any, list[Case]] = {}
-    for index, wiring, case in cases:
-        v = bucket.variants[index]
+    for index, wiring, traced in cases:
+        v, case = bucket.variants[index], unpicked(traced)
         grouped.setdefault((v.slots, v.manys, wiring, fingerprint(case.jaxpr)), []).append((index, wiring, case))
     return [_program(bucket, same, trace) for same in grouped.values()]
 
 
 def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr]) -> Program:
     first, wiring, case = cases[0]
-    weights, stacked = [], []
-    for same in zip(*(case.consts for *_, case in cases), strict=True):
-        shared = all(_same_array(c, same[0]) for c in same[1:])
-        weights.append(jnp.asarray(same[0]) if shared else jnp.stack([jnp.asarray(c) for c in same]))
-        stacked.append(not shared)
+    weights, places = stacks([case.consts for *_, case in cases])
+    stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]
     members = [i for i, *_ in cases]
-    return Program(
-        bucket.variants[first], wiring, members, weights, stacked, case, lambda size: trace(first, size)
-    )
+    again: Callable[[Size], ClosedJaxpr] = lambda size: unpicked(trace(first, size))
+    return Program(bucket.variants[first], wiring, members, places, weights, stacked, case, again)
 
 
 def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any]]:
@@ -112,10 +110,6 @@ def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any
             over.reset(before)
 
     return rows
-
-
-def _same_array(x: Any, y: Any) -> bool:
-    return x is y or (not isinstance(x, Tracer) and not isinstance(y, Tracer) and same_bytes(x, y))
 
 
 def opened(case: ClosedJaxpr) -> Callable[..., list[Any]]:

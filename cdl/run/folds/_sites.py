@@ -70,6 +70,7 @@ class Indexed:
         self.jaxpr = program.case.jaxpr
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
+        self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
         slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
         self._nothing = nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own)
@@ -121,12 +122,12 @@ class Indexed:
         """The sites' values, from the products; zeros for lookups, to which what is looked up is added."""
         values = self.rows(prepared, over, inputs)[1].values if products is None else iter(products)
         found = []
-        for site, w, value in zip(self.sites, prepared, values, strict=True):
+        for site, w, value, of in zip(self.sites, prepared, values, self._values_of, strict=True):
             group = over.rows if site.many is None else over.edges[site.many]
             if site.kind == "spread":
                 found.append(spread(w, site.level, group))
             else:
-                found.append(value if site.kind == "product" else jnp.zeros(value.shape, value.dtype))
+                found.append(value if site.kind == "product" else jnp.zeros((group.length, *of.shape[1:]), of.dtype))
         return found
 
     def plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:
@@ -139,6 +140,7 @@ class Indexed:
         a_row: Callable[[Any], Arrays] = lambda xs: rows_of(ROWS_OF_PROBE, xs)
         some = a_row(payload), list(map(a_row, slots)), a_row(keys), many, a_row(own)
         out, phase_values = jax.eval_shape(lambda *args: _both(self.rows(*args)), prepared, over, some)
+        self._values_of = list(phase_values)
         given = [x for x in out if jnp.issubdtype(x.dtype, jnp.inexact)]
         products = list(phase_values) if keep else None
         traced, found = jax.make_jaxpr(self.reverse, return_shape=True)(prepared, over, some, products, given)

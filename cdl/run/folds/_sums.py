@@ -23,7 +23,7 @@ class Sums:
 
     def __init__(self, forest: Forest, child: Any, indexed: Indexed, plan: Plan) -> None:
         self.forest, self.child, self.indexed, self.plan = forest, child, indexed, plan
-        self.members = indexed.program.members
+        self.members, self.places = indexed.program.members, jnp.array(indexed.program.places, jnp.int32)
 
     def of(self, prepared: Arrays, tables: dict[Table, Any], payload: Arrays, states: Arrays) -> Arrays:
         """The cotangent of what each smooth site takes."""
@@ -59,7 +59,7 @@ class Sums:
             sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums)
             for n, site in enumerate(sites):
                 if site.level == STACK:
-                    whole[n] = whole[n].at[m].set(sums[n])
+                    whole[n] = whole[n].at[self.places[m]].add(sums[n])
                     sums[n] = jnp.zeros_like(sums[n])
             return whole, sums
 

@@ -52,7 +52,8 @@ class Walk:
         self.forest, self.programs, self.storage, self.key = forest, programs, storage, key
         bucket, count = forest.bucket, len(forest.bucket.variants)
         of = {v: p for p, program in enumerate(programs) for v in program.members}
-        self._place_of = jnp.array([*(programs[of[v]].members.index(v) if v in of else 0 for v in range(count)), 0])
+        places = {v: place for program in programs for v, place in zip(program.members, program.places, strict=True)}
+        self._place_of = jnp.array([*(places.get(v, 0) for v in range(count)), 0], jnp.int32)
         self._constant = [of.get(v) in constant for v in range(count)]
         alike = {c: {of.get(v) for v in range(count) if bucket.classes[v] == c} for c in bucket.classes}
         whole = [len(alike[bucket.classes[v]]) == 1 and of.get(v) in levels for v in range(count)]
@@ -102,7 +103,7 @@ class Walk:
         return Over(group, edges, places, [segment for *_, segment in at.edges])
 
     def _group(self, lines: Any, rows: Any, count: Any, until: Any) -> Group:
-        kind = self._place_of[take(self.forest.variant, rows)].astype(jnp.int32)
+        kind = self._place_of[take(self.forest.variant, rows)]
         return Group(kind, jnp.minimum(take(until, lines) - lines[0], count), count, len(lines))
 
     def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays) -> Any:

@@ -1,0 +1,85 @@
+"""The weights of cases that are one program, stacked: one array where all have the same, else one for each case.
+
+A case that takes its cell from a `Stacked` picks weights from stacks that are there already. What it picks becomes its
+weight (`unpicked`), and the stack is taken as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+from jax.core import Tracer
+from jax.extend.core import ClosedJaxpr, Literal
+
+from ...algebra._stacked import PICKED
+from ._fingerprint import same_bytes
+
+
+@dataclass(frozen=True)
+class Picked:
+    """One of a stack, by its number."""
+
+    stack: Any
+    number: int
+
+
+def unpicked(case: ClosedJaxpr) -> ClosedJaxpr:
+    """The case with what it picks from stacks as its weights, `Picked`, after all others."""
+    of, picks, rest = dict(zip(case.jaxpr.constvars, case.consts, strict=True)), {}, []
+    for eqn in case.jaxpr.eqns:
+        if eqn.params.get("name") == PICKED and eqn.invars[0] in of and isinstance(eqn.invars[1], Literal):
+            picks[eqn.outvars[0]] = Picked(of[eqn.invars[0]], int(eqn.invars[1].val))
+        else:
+            rest.append(eqn)
+    if not picks:
+        return case
+    used = {v for eqn in rest for v in eqn.invars if not isinstance(v, Literal)}
+    used |= {v for v in case.jaxpr.outvars if not isinstance(v, Literal)}
+    weights = {v: c for v, c in (of | picks).items() if v in used}
+    return ClosedJaxpr(case.jaxpr.replace(constvars=list(weights), eqns=rest), list(weights.values()))
+
+
+def stacks(cases: Sequence[Sequence[Any]]) -> tuple[list[Any], list[int]]:
+    """Each weight of these cases, from those of every case: one for all of them, or a stack; and the place of each case
+    in the stacks."""
+    every = list(zip(*cases, strict=True))
+    apart = [same for same in every if not all(_same(c, same[0]) for c in same)]
+    held = next((same for same in apart if _of_one_stack(same)), None)
+    places = list(range(len(cases)))
+    if held is not None:
+        numbers = [c.number for c in held]
+        if len(set(numbers)) < len(numbers) and not all(_is_at(same, numbers) for same in apart):
+            held = None
+        else:
+            places = numbers
+    found = []
+    for same in every:
+        if not any(same is x for x in apart):
+            found.append(_array(same[0]))
+        elif held is not None and _is_at(same, places):
+            found.append(same[0].stack)
+        else:
+            own = jnp.stack(list(map(_array, same)))
+            room = own if held is None else jnp.zeros((len(held[0].stack), *own.shape[1:]), own.dtype)
+            found.append(own if held is None else room.at[jnp.array(places)].set(own))
+    return found, places
+
+
+def _of_one_stack(same: Sequence[Any]) -> bool:
+    return all(isinstance(c, Picked) and c.stack is same[0].stack for c in same)
+
+
+def _is_at(same: Sequence[Any], numbers: list[int]) -> bool:
+    """Whether the weights are those of one stack, at these places."""
+    return _of_one_stack(same) and [c.number for c in same] == numbers
+
+
+def _array(weight: Any) -> Any:
+    return weight.stack[weight.number] if isinstance(weight, Picked) else jnp.asarray(weight)
+
+
+def _same(x: Any, y: Any) -> bool:
+    if isinstance(x, Picked) or isinstance(y, Picked):
+        return isinstance(x, Picked) and isinstance(y, Picked) and x.stack is y.stack and x.number == y.number
+    return x is y or (not isinstance(x, Tracer) and not isinstance(y, Tracer) and same_bytes(x, y))

@@ -61,10 +61,10 @@ class Passes:
 
     def _tables(self, tables: Iterable[Table]) -> Tables:
         lengths = self.walk.length, self.forest.bucket.edges
-        return {t: jnp.zeros((lengths[t.by_edge], *t.shape), t.dtype) for t in dict.fromkeys(tables)}
+        return {t: room((lengths[t.by_edge], *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}
 
     def _forward(self, weights: list[Arrays], payload: Arrays, tables: Tables) -> tuple[Arrays, Tables]:
-        states = [jnp.zeros((self.walk.length, *x.shape), x.dtype) for x in self.storage.leaves]
+        states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.storage.leaves)]
         for p in self.constant:
             program = self.programs[p]
             for c, x in zip(program.wiring.out, _constants(program)(weights[p]), strict=True):
@@ -103,7 +103,7 @@ class Passes:
         brought: Arrays = []
         for x, g in zip(self.storage.leaves, given, strict=True):
             buffer = None if g is None else jnp.zeros((len(self.forest.child), *x.shape), x.dtype)
-            brought.append(buffer.at[self.forest.bucket.edges : -1].set(g) if at_roots and buffer is not None else buffer)
+            brought.append(put(buffer, self.forest.bucket.edges, g) if at_roots and buffer is not None else buffer)
         by_row = [None] * len(given) if at_roots else given
         start: Callable[[Any, bool], Any] = lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None
         alone = [[p not in self.indexed and p not in self.constant and yes for yes in some] for p, some in enumerate(wanted[0])]
@@ -188,6 +188,11 @@ class Passes:
         return [c for c in dict.fromkeys(columns) if self.storage.smooth[c]]
 
 
+def room(shape: tuple[int, ...], dtype: Any, number: int) -> Any:
+    """A table that is written before it is read. Each is of another number: of equal ones XLA makes one, and copies."""
+    return jnp.full(shape, number, dtype)
+
+
 def _lines(at: Chunk, many: int | None) -> tuple[Any, Any]:
     """The rows of a chunk, or the edges of one of its `Many`s, and which are its own."""
     return (at.rows, at.valid) if many is None else at.edges[many][:2]
@@ -202,11 +207,12 @@ def _apart(table: Any, lines: Any) -> Any:
 def _constants(program: Program) -> Callable[[Arrays], Arrays]:
     """The values of a program that reads nothing, for each of its constructors."""
     run, axes = opened(program.case), [0 if stacked else None for stacked in program.stacked]
-    row, places = jnp.zeros(len(program.members), jnp.int32), jnp.array(program.places, jnp.int32)
+    places, row = jnp.array(program.places, jnp.int32), jnp.int32(0)
 
     def every(weights: Arrays) -> Arrays:
-        own = [take(w, places) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
-        return list(jax.vmap(run, in_axes=(*axes, 0))(*own, row))
+        size = next((len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked), 1)
+        found = jax.vmap(run, in_axes=(*axes, None), axis_size=size)(*weights, row)
+        return [take(x, places if size > 1 else jnp.zeros_like(places)) for x in found]
 
     return every
 

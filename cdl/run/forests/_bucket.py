@@ -22,6 +22,7 @@ OVERHEAD = 12.0  # what a chunk costs beyond its rows, in rows
 WIDTHS = (1, 4, 16, 64, 256, 512)
 WORTH = 0.9  # what share of the cost a further size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
+FINE = 16  # the same, of nodes with children or payload
 
 
 @dataclass(frozen=True)
@@ -137,12 +138,12 @@ class Bucket:
         return f"{self.nodes} nodes, {len(self.variants)} variants, chunks of {sizes}"
 
 
-def capacity(nodes: int) -> int:
+def capacity(nodes: int, steps: int = STEPS) -> int:
     """The number of nodes rounded up to one of a few steps to an octave."""
     if nodes <= 64:
         return 64
     octave = 1 << (nodes.bit_length() - 1)
-    step = octave // STEPS
+    step = octave // steps
     return -(-nodes // step) * step
 
 

@@ -17,7 +17,7 @@ from ...functor._base import anew
 from ...functor._read import signature_name, sorts
 from ...functor._usage import with_usage
 from ...functor.poly import Id, Poly, Product, Record, Sum
-from ._bucket import Bucket, capacity, choose_sizes, Size
+from ._bucket import Bucket, capacity, choose_sizes, FINE, Size
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
 from ._refuse import expect_bucket, expect_signature, listed
@@ -170,7 +170,7 @@ def assemble(
     if bucket is None:
         sizes = sizes or _sizes(flat, keys[2], levels, runs_of_one)
         nodes = capacity(total)
-        room = capacity(max(inner, int(MARGIN * flat.share * nodes)))
+        room = capacity(max(inner, int(MARGIN * flat.share * nodes)), FINE)
         bucket = dataclasses.replace(open_bucket, nodes=nodes, inner=room, sizes=sizes[0], pieces=sizes[1])
     row, order = np.empty(total, np.int64), bare[by_row]
     number = np.where(order, bucket.first_bare + np.cumsum(order), bucket.first + np.cumsum(~order)) - 1

@@ -69,7 +69,7 @@ def compiling(width: int, trees: int) -> dict[str, Any]:
     cells = tuple(eqx.nn.Linear(2 * width, 5 * width, key=key) for key in jr.split(jr.key(0), CONSTRUCTORS))
     value = lambda net, forest: loss(cdl.fold(net, forest)[0])
     kinds: dict[str, Any] = {"forward": value, "both": eqx.filter_value_and_grad(value)}
-    found: dict[str, Any] = {"sizes": len(forest.bucket.sizes), "blocks": len(forest.bucket.blocks)}
+    found: dict[str, Any] = {"sizes": len(forest.bucket.sizes)}
     for programs in (1, 2, 4, 8):
         net = Net(cells, width, programs)
         found[str(programs)] = {kind: compiled(f, net, forest)[0] for kind, f in kinds.items()}

@@ -83,6 +83,5 @@ def _described(given: Problem, fold: Cdl) -> dict[str, Any]:
         "operations": given.operations,
         "fill": fold.forest.fill,
         "sizes": [(s.rows, s.edges) for s in bucket.sizes],
-        "blocks": [(s.rows, s.edges) for s in bucket.blocks],
         "capacity": bucket.nodes,
     }

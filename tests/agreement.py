@@ -86,7 +86,9 @@ def payload_places(forest: Forest, trees: list[Any]) -> dict[int, tuple[int, int
         for i, node in enumerate(pre_order(tree)):
             variant, payload, _ = describe(type(node), node)
             columns = forest.bucket.columns(forest.bucket.variants.index(variant))
-            places |= {leaf: (column, row[forest.nodes(t).start + i]) for leaf, column in zip(payload, columns, strict=True)}
+            places |= {
+                leaf: (column, row[forest.nodes(t).start + i]) for leaf, column in zip(payload, columns, strict=True)
+            }
     return places
 
 

@@ -75,8 +75,12 @@ MODULES = {
                 f"the module: `{n}` is `{n + 1}`": "any two sizes that differ tell rows from edges"
                 for n in range(3, 12)
             },
-            f"_same_array: `{SAME}` is `{SAME.replace(' or ', ' and ', 1)}`": "equal weights are stacked: only slower",
         },
+        30,
+    ),
+    "cdl/run/folds/_stacks.py": Mutated(
+        ["tests/test_fold_programs.py", "tests/test_weights_by_index.py"],
+        {f"_same: `{SAME}` is `{SAME.replace(' or ', ' and ', 1)}`": "equal weights are stacked: only slower"},
         30,
     ),
     "cdl/run/_lost.py": Mutated(

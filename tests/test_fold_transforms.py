@@ -90,7 +90,7 @@ def test_the_program_does_not_grow_with_depth_or_with_trees(function, getkey):
     for i in range(200):
         deep = Fork(deep, Leaf(float(i)))
     few = trees_of(binary, 1, 5, 9)
-    bucket = dataclasses.replace(pack(TreeF, few).bucket, nodes=4096, inner=4096)
+    bucket = dataclasses.replace(pack(TreeF, few).bucket, nodes=4096, inner=4096, leaves=4096)
     forests = [few, few * 30, [*few, deep], [deep] * 9]
     sized = [pack(TreeF, f, bucket=bucket) for f in forests]
     sizes = {primitives(eqx.filter_make_jaxpr(function)(alg, forest)[0]).total() for forest in sized}

@@ -53,13 +53,15 @@ def forest_of(widths: tuple[int, ...]) -> Forest:
     tree: Any = Both(Go(1.0, End(2.0)), End(0.5))
     tree = Both(All(Many([tree, End(3.0)]), tree), All(Many(), tree))
     sizes = tuple(Size(w, 2 * w + 2) for w in widths)
-    bucket = dataclasses.replace(pack(MixedF, [tree]).bucket, sizes=sizes, pieces=sizes, nodes=9973, inner=9973)
+    bucket = dataclasses.replace(
+        pack(MixedF, [tree]).bucket, sizes=sizes, pieces=sizes, nodes=9973, inner=9973, leaves=9973
+    )
     return pack(MixedF, [tree], bucket=bucket)
 
 
 def lengths(forest: Forest) -> set[int]:
     """Of tables of rows and of edges."""
-    return {forest.bucket.rows, forest.bucket.first_bare, forest.bucket.edges, len(forest.child)}
+    return {forest.bucket.rows, *forest.bucket.starts, forest.bucket.edges, len(forest.child)}
 
 
 def total(inputs: Any) -> Any:

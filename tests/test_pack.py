@@ -37,7 +37,7 @@ COMBS = [comb(size, 10.0 * size) for size in (3, 0, 7, 1)]
 def test_a_forest_says_what_it_holds():
     forest = pack(TreeF, COMBS)
     assert repr(forest) == (
-        "Forest of A + X²: 4 trees, 26 nodes, 8 levels, fill 0.81; bucket of 64 nodes, 2 variants, chunks of 1×2, 4×8"
+        "Forest of A + X²: 4 trees, 26 nodes, 8 levels, fill 0.59; bucket of 64 nodes, 2 variants, chunks of 4×8"
     )
     assert (len(forest), forest.size, forest.depth) == (4, 26, 8)
 

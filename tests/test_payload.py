@@ -102,16 +102,10 @@ def packed(kind: type[Any], values: Sequence[Any]) -> list[Any]:
     found = []
     for i in range(len(values)):
         row = int(forest.row[i])
-        variant = next(v for v, start, stop in spans(forest) if start <= row < stop)
+        variant = forest.bucket.variants[int(forest.variant[row])]
         columns = forest.bucket.columns(forest.bucket.variants.index(variant))
         found.append(variant.layer([forest.payload[c][row] for c in columns], [], []))
     return found
-
-
-def spans(forest: Any) -> Any:
-    """The rows of each variant."""
-    for number, first, rows in {tuple(x) for x in np.asarray(forest.block)[:, [0, 2, 3]].tolist() if x[0] >= 0}:
-        yield forest.bucket.variants[number], first, first + rows
 
 
 @pytest.mark.parametrize(

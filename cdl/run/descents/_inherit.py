@@ -22,8 +22,8 @@ from .._options import expect_forest
 from .._shapes import is_weak, shaped
 from .._traced import reverse_only
 from .._types import cast
-from ..folds._pre_order import in_pre_order
 from ..folds._carrier import Carrier, Storage
+from ..folds._pre_order import in_pre_order
 from ..folds._residual import filled, wanted
 from ..folds._walk import Arrays, spread, take
 from ..forests._forest import Forest

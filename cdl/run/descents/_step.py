@@ -106,7 +106,7 @@ class Steps:
         pairs = zip(lengths, v.many_sorts, strict=True)
         edges = [(shaped((n,), jnp.int32), rows_of(n, self.below.carriers[s].leaves)) for n, s in pairs]
         slots = [one_of(self.below.carriers[s].leaves) for s in v.slot_sorts]
-        payload = self.bucket.leaves(index)
+        payload = self.bucket.leaves_of(index)
         own = one_of(self.handed.carriers[v.sort].leaves)
         return shaped((), jnp.int32), payload, slots, [], edges, own
 

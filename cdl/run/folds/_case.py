@@ -115,7 +115,7 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
 def _inputs(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> Any:
     """The shapes of one node's inputs: row, payload, slots, key, and the chunk's edges."""
     v = t.bucket.variants[index]
-    payload = t.bucket.leaves(index)
+    payload = t.bucket.leaves_of(index)
     lengths = [size.edges_of(g) for g in range(v.manys)]
     pairs = zip(lengths, v.many_sorts, strict=True)
     many = [(shaped((n,), jnp.int32), rows_of(n, carriers[s].leaves)) for n, s in pairs]

@@ -17,9 +17,7 @@ from jax import lax
 SMALL, BIG = 16, 128  # rows of a tile
 
 
-@functools.partial(
-    jax.tree_util.register_dataclass, data_fields=["kind", "until", "count"], meta_fields=["length"]
-)
+@functools.partial(jax.tree_util.register_dataclass, data_fields=["kind", "until", "count"], meta_fields=["length"])
 @dataclass(frozen=True)
 class Group:
     """The rows of a chunk, or the edges of one of its `Many`s: `count` of them at the beginning of `length` places.

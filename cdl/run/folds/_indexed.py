@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ._grouped import Group, product, tie
-from ._levels import bind, EDGES, Phase, PLAIN, ROWS, STACK, Value
+from ._levels import bind, EDGES, Phase, ROWS, STACK, Value
 from ._program import opened
 from ._segments import over_edges
 
@@ -180,7 +180,9 @@ def lookup(eqn: Any, weight: Any, index: list[Any], axes: list[int | None]) -> A
 
 def broadcast(value: Value, group: Group) -> Any:
     """A value for each row."""
-    return value.value if value.level == ROWS else jnp.broadcast_to(value.value, (group.length, *jnp.shape(value.value)))
+    return (
+        value.value if value.level == ROWS else jnp.broadcast_to(value.value, (group.length, *jnp.shape(value.value)))
+    )
 
 
 def filled(x: Any, group: Group) -> Any:

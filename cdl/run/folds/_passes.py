@@ -21,9 +21,10 @@ import jax.numpy as jnp
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._carrier import Storage
+from ._plan import Plan, Table
 from ._program import opened, Program
 from ._residual import pull
-from ._sites import Indexed, indexed, Plan, Table
+from ._sites import Indexed, indexed
 from ._sums import Sums
 from ._walk import Arrays, Chunk, put, spread, take, Walk, write, write_slots
 
@@ -38,9 +39,7 @@ class Passes:
     def __init__(self, forest: Forest, programs: list[Program], storage: Storage, key: Any, keep: bool) -> None:
         self.forest, self.programs, self.storage, self.keep = forest, programs, storage, keep
         keyed = key is not None
-        self.constant = [
-            p for p, x in enumerate(programs) if x.variant.leaf and not x.wiring.payload and not keyed
-        ]
+        self.constant = [p for p, x in enumerate(programs) if x.variant.leaf and not x.wiring.payload and not keyed]
         every = {p: indexed(x, int(keyed)) for p, x in enumerate(programs) if p not in self.constant}
         self.indexed = {p: x for p, x in every.items() if x is not None}
         self.walk = Walk(forest, programs, storage, key, list(self.indexed), self.constant)
@@ -49,7 +48,11 @@ class Passes:
     def plans(self) -> dict[int, Plan]:
         """What is kept of each program whose rows are computed together. A pass forwards asks for none, so that a case
         need have no derivative."""
-        return {p: x.plan(*self.walk.one(p), self.keep) for p, x in self.indexed.items()}
+        return {p: self._plan(p, x) for p, x in self.indexed.items()}
+
+    def _plan(self, p: int, program: Indexed) -> Plan:
+        weights, inputs = self.walk.one(p)
+        return program.plan(weights, inputs, self.keep)
 
     def forward(self, weights: list[Arrays], payload: Arrays) -> Arrays:
         """The value at every row."""
@@ -60,8 +63,7 @@ class Passes:
         return self._forward(weights, payload, self._tables(t for plan in self.plans.values() for t in plan.kept))
 
     def _tables(self, tables: Iterable[Table]) -> Tables:
-        lengths = self.walk.length, self.forest.bucket.edges
-        return {t: room((lengths[t.by_edge], *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}
+        return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}
 
     def _forward(self, weights: list[Arrays], payload: Arrays, tables: Tables) -> tuple[Arrays, Tables]:
         states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.storage.leaves)]
@@ -86,7 +88,8 @@ class Passes:
             if tables:
                 for table, (i, x) in self.plans[p].kept.items():
                     found = phase.values[i] if x is None else phase.inputs[i][x]
-                    tables[table] = put(tables[table], _lines(at, phase.sites[i].many)[0][0], found)
+                    lines, _ = self._lines(at, table, phase.sites[i].many)
+                    tables[table] = put(tables[table], lines[0], found)
             return states, tables
 
         found: tuple[Arrays, Tables] = self.walk.loop(body, (states, tables))
@@ -106,7 +109,10 @@ class Passes:
             brought.append(put(buffer, self.forest.bucket.edges, g) if at_roots and buffer is not None else buffer)
         by_row = [None] * len(given) if at_roots else given
         start: Callable[[Any, bool], Any] = lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None
-        alone = [[p not in self.indexed and p not in self.constant and yes for yes in some] for p, some in enumerate(wanted[0])]
+        alone = [
+            [p not in self.indexed and p not in self.constant and yes for yes in some]
+            for p, some in enumerate(wanted[0])
+        ]
         sums = [list(map(start, ws, some)) for ws, some in zip(weights, alone, strict=True)]
         prepared = {p: x.prepare(weights[p]) for p, x in self.indexed.items()}
         writes = itertools.chain(*(plan.writes for plan in self.plans.values()))
@@ -122,7 +128,7 @@ class Passes:
                 of_payload, of_slots, _, of_manys, _ = found[0]
                 outputs = jax.tree.leaves(found)
                 for table, number, many in self.plans[p].writes:
-                    lines, valid = _lines(at, many)
+                    lines, valid = self._lines(at, table, many)
                     tables[table] = write(tables[table], lines[0], valid, outputs[number])
             else:
                 smooth = [self.storage.smooth[c] for c in program.wiring.out]
@@ -138,7 +144,7 @@ class Passes:
         brought, tables, sums, to_payload = self.walk.loop(body, carry, down=True)
         for p, x in self.indexed.items():
             if any(wanted[0][p]):
-                sites = Sums(self.forest, self.walk.child, x, self.plans[p])
+                sites = Sums(self.walk, x, self.plans[p])
                 found = sites.of(prepared[p], tables, payload, states)
                 (sums[p],) = jax.vjp(functools.partial(_smooth_sites, x), weights[p])[1](found)
         for p in self.constant:
@@ -152,7 +158,12 @@ class Passes:
     def _kept(self, p: int, at: Chunk, tables: Tables) -> Arrays:
         """The products of a chunk, by site."""
         pairs = zip(self.plans[p].products, self.indexed[p].sites, strict=True)
-        return [None if t is None else _apart(tables[t], _lines(at, site.many)[0]) for t, site in pairs]
+        return [None if t is None else _apart(tables[t], self._lines(at, t, site.many)[0]) for t, site in pairs]
+
+    def _lines(self, at: Chunk, table: Table, many: int | None) -> tuple[Any, Any]:
+        """Where a table has a chunk's rows, or the edges of one of its `Many`s, and which are its own."""
+        lines, valid = (at.rows, at.valid) if many is None else at.edges[many][:2]
+        return lines - self.walk.first_of(table), valid
 
     def _own(self, program: Program, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
         """The cotangents of a chunk's rows."""
@@ -191,11 +202,6 @@ class Passes:
 def room(shape: tuple[int, ...], dtype: Any, number: int) -> Any:
     """A table that is written before it is read. Each is of another number: of equal ones XLA makes one, and copies."""
     return jnp.full(shape, number, dtype)
-
-
-def _lines(at: Chunk, many: int | None) -> tuple[Any, Any]:
-    """The rows of a chunk, or the edges of one of its `Many`s, and which are its own."""
-    return (at.rows, at.valid) if many is None else at.edges[many][:2]
 
 
 def _apart(table: Any, lines: Any) -> Any:

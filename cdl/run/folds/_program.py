@@ -48,9 +48,11 @@ class Wiring:
 
 @dataclass
 class Program:
-    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights; `case` is traced at the
-    first of `PROBES`. `at[size]` is the case at every row of a chunk, traced once for each number of edges, by
-    `trace_at`."""
+    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights.
+
+    `case` is traced at the first of `PROBES`. `at[size]` is the case at every row of a chunk, traced once for each
+    number of edges, by `trace_at`.
+    """
 
     variant: Variant
     wiring: Wiring

@@ -129,5 +129,8 @@ def _rule_backward(
     states, tables = residuals
     over = passes(key, integers)
     smooth = over.storage.smooth
-    columns = [filled(g, x) if yes else None for g, x, yes in zip(given[0], _at(over, states, at_roots)[0], smooth, strict=True)]
+    columns = [
+        filled(g, x) if yes else None
+        for g, x, yes in zip(given[0], _at(over, states, at_roots)[0], smooth, strict=True)
+    ]
     return over.backward(*inputs, states, tables, columns, at_roots, wanted(inputs, perturbed))

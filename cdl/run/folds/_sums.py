@@ -7,11 +7,11 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..forests._forest import Forest
 from ._indexed import lookup
 from ._levels import Site, STACK
-from ._sites import Again, Indexed, Plan, Table
-from ._walk import take
+from ._plan import Found, Joined, Plan, Table
+from ._sites import Indexed
+from ._walk import take, Walk
 
 
 Arrays = list[Any]
@@ -21,8 +21,8 @@ BIG, SMALL = 256, 32  # rows of a tile
 class Sums:
     """The cotangents of one program's sites, summed over its rows."""
 
-    def __init__(self, forest: Forest, child: Any, indexed: Indexed, plan: Plan) -> None:
-        self.forest, self.child, self.indexed, self.plan = forest, child, indexed, plan
+    def __init__(self, walk: Walk, indexed: Indexed, plan: Plan) -> None:
+        self.walk, self.forest, self.child, self.indexed, self.plan = walk, walk.forest, walk.child, indexed, plan
         self.members, self.places = indexed.program.members, jnp.array(indexed.program.places, jnp.int32)
 
     def of(self, prepared: Arrays, tables: dict[Table, Any], payload: Arrays, states: Arrays) -> Arrays:
@@ -81,9 +81,15 @@ class Sums:
         lines = self.forest.by_variant if many is None else self.forest.edges_by_variant
         return lines, begin[first + jnp.array(pairs, jnp.int32)]
 
+    def _table(self, i: int) -> Table:
+        """The table of a site's cotangent."""
+        at = self.plan.cotangents[i]
+        assert at is not None
+        return at
+
     def _add(self, i: int, total: Any, index: Any, own: Any) -> Any:
         """A site's sum with that of the rows or edges of these numbers, which are its `own`."""
-        given = take(self.tables[self.plan.cotangents[i]], index)
+        given = self._read(self._table(i), index)
         given = jnp.where(own.reshape(-1, *[1] * (given.ndim - 1)), given, 0)
         if self.indexed.sites[i].kind == "spread":
             return total + given.sum(0)
@@ -91,9 +97,12 @@ class Sums:
         pairs = given.reshape(-1, given.shape[-1]), x.reshape(-1, x.shape[-1])
         return total + jnp.einsum("ro,rn->on", *pairs, preferred_element_type=total.dtype)
 
-    def _read(self, at: Table | Again, index: Any) -> Any:
+    def _read(self, at: Found, index: Any) -> Any:
+        """What was kept of rows or edges, or is read again."""
+        if isinstance(at, Joined):
+            return jnp.concatenate([self._read(part, index) for part in at.parts], -1)
         if isinstance(at, Table):
-            return take(self.tables[at], index)
+            return take(self.tables[at], index - self.walk.first_of(at))
         wiring = self.indexed.program.wiring
         if at.what == "payload":
             return take(self.payload[wiring.payload[at.leaf]], index)
@@ -105,14 +114,13 @@ class Sums:
     def _lookup(self, i: int, weight: Any) -> Any:
         """The cotangent of a weight that rows index: all rows at once."""
         site: Site = self.indexed.sites[i]
-        length = len(self.tables[self.plan.cotangents[i]])
-        lines = jnp.arange(length, dtype=jnp.int32) if site.many is None else self.forest.owner
-        variant = take(self.forest.variant, lines)
+        at = self._table(i)
+        every = self.walk.first_of(at) + jnp.arange(len(self.tables[at]), dtype=jnp.int32)
+        variant = take(self.forest.variant, every if site.many is None else self.forest.owner)
         own = jnp.isin(variant, jnp.array(self.members, jnp.int32))
         mask: Callable[[Any], Any] = lambda x: jnp.where(own.reshape(-1, *[1] * (x.ndim - 1)), x, 0)
-        every = jnp.arange(len(own), dtype=jnp.int32)
-        index = [mask(self._read(at, every)) for at in self.plan.inputs[i]]
-        given = mask(self.tables[self.plan.cotangents[i]])
+        index = [mask(self._read(x, every)) for x in self.plan.inputs[i]]
+        given = mask(self.tables[at])
         return jax.vjp(lambda w: lookup(site.eqn, w, index, [0] * len(index)), weight)[1](given)[0]
 
 

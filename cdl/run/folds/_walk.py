@@ -13,13 +13,14 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._shapes import rows_of, shaped
+from .._shapes import shaped
 from ..forests._bucket import Size
 from ..forests._forest import Forest
-from ..forests._schedule import EDGES, ROWS, ROW, SIZE, TIME, VARIANT
+from ..forests._schedule import EDGES, ROW, ROWS, SIZE, TIME, VARIANT
 from ._carrier import Storage
 from ._grouped import Group
 from ._indexed import Over
+from ._plan import Table
 from ._program import Program
 
 
@@ -61,7 +62,8 @@ class Walk:
         self._of_level = [p if w else -1 for p, w in zip(met, whole, strict=True)]
         self._of_piece = [-1 if w else p for p, w in zip(met, whole, strict=True)]
         self.child = self.rows_of(forest.child)  # the row at the end of each edge, where its value is
-        self.length = bucket.first_bare if self._constant == list(bucket.bare) else bucket.rows  # of tables of rows
+        bare = [region == 2 for region in bucket.regions]
+        self.length = bucket.starts[2] if self._constant == bare else bucket.rows  # of tables of rows
 
     def rows_of(self, rows: Any) -> Any:
         """The rows at which nodes have their values: those of constants have the variant's."""
@@ -69,6 +71,15 @@ class Walk:
             return rows
         variant = take(self.forest.variant, rows)
         return jnp.where(jnp.array([*self._constant, False])[variant], variant, rows)
+
+    def first_of(self, table: Table) -> int:
+        """The row that a table begins with."""
+        return self.forest.bucket.starts[1] if table.of == "leaves" else 0
+
+    def length_of(self, table: Table) -> int:
+        """The length of a table."""
+        bucket = self.forest.bucket
+        return {"rows": bucket.starts[1], "leaves": self.length - bucket.starts[1], "edges": bucket.edges}[table.of]
 
     def place(self, chunk: Any) -> Any:
         """The place of a chunk's variant in the stacks of its program."""
@@ -138,7 +149,9 @@ class Walk:
         program, kinds = self.programs[p], self.forest.bucket.storage
         payload = [shaped(kinds[c][1], kinds[c][2]) for c in program.wiring.payload]
         keys = [] if self.key is None else [jax.eval_shape(jax.random.fold_in, self.key, 0)]
-        slots, manys = ([[self.storage.leaves[c] for c in cs] for cs in x] for x in (program.wiring.slots, program.wiring.manys))
+        slots, manys = (
+            [[self.storage.leaves[c] for c in cs] for cs in x] for x in (program.wiring.slots, program.wiring.manys)
+        )
         return program.weights, (payload, slots, keys, manys, [])
 
     def added(self, p: int, chunk: Any, sums: Arrays, found: Arrays, wanted: Sequence[bool]) -> Arrays:

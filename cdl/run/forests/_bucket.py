@@ -18,11 +18,11 @@ from .._shapes import shaped
 from ._variant import Variant
 
 
-OVERHEAD = 12.0  # what a chunk costs beyond its rows, in rows
+OVERHEAD = 32.0  # what a chunk costs beyond its rows, in rows
 WIDTHS = (1, 4, 16, 64, 256, 512)
 WORTH = 0.9  # what share of the cost a further size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
-FINE = 16  # the same, of nodes with children or payload
+FINE = 16  # the same, of a region
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,14 @@ class Size:
 class Bucket:
     """The static part of a forest: capacity in nodes, sizes of chunk, variants and the payload each one has.
 
-    `inner` is the capacity in nodes that have children or payload. `sizes` are those of chunks of a level, `pieces`
-    those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of variant v.
+    `inner` is the capacity in nodes with children, `leaves` that in leaves with payload. `sizes` are those of chunks of
+    a level, `pieces` those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of
+    variant v.
     """
 
     nodes: int
     inner: int
+    leaves: int
     sizes: tuple[Size, ...]
     pieces: tuple[Size, ...]
     variants: tuple[Variant, ...]
@@ -59,24 +61,26 @@ class Bucket:
         return len(self.variants) + 1
 
     @property
-    def first_bare(self) -> int:
-        """The first row of a node that has neither children nor payload. There is room for a chunk to reach past the
-        last row before it."""
-        return self.first + self.inner + self._widest
+    def starts(self) -> tuple[int, int, int]:
+        """The first row of a node with children, of a leaf with payload, and of one without: of each region of rows.
+        There is room for a chunk to reach past the last row of a region."""
+        leaf = self.first + self.inner + self._widest
+        return self.first, leaf, leaf + self.leaves + self._widest
 
     @property
     def rows(self) -> int:
         """The length of a table of all rows, with room for the last chunk to reach past it."""
-        return self.first_bare + self.nodes + self._widest
+        return self.starts[2] + self.nodes + self._widest
 
     @property
     def _widest(self) -> int:
         return max(s.rows for s in (*self.sizes, *self.pieces))
 
     @property
-    def bare(self) -> tuple[bool, ...]:
-        """Which variants have neither children nor payload."""
-        return tuple(v.leaf and not leaves for v, leaves in zip(self.variants, self.payload, strict=True))
+    def regions(self) -> tuple[int, ...]:
+        """The region of each variant's rows."""
+        every = zip(self.variants, self.payload, strict=True)
+        return tuple((1 if leaves else 2) if v.leaf else 0 for v, leaves in every)
 
     @property
     def reach(self) -> int:
@@ -127,7 +131,7 @@ class Bucket:
         """Where a variant's payload leaves are in `storage`."""
         return tuple(self.storage.index((i, *leaf)) for i, leaf in enumerate(self.payload[variant]))
 
-    def leaves(self, variant: int) -> list[Any]:
+    def leaves_of(self, variant: int) -> list[Any]:
         """The shape and type of each payload leaf of one node; those of Python numbers are weak."""
         v, leaves = self.variants[variant], self.payload[variant]
         weak = v.weak or (False,) * len(leaves)
@@ -195,7 +199,9 @@ def _cost(widths: tuple[int, ...], counts: NDArray[Any]) -> NDArray[Any]:
 
 def _edges(rows: int, degree: float) -> int:
     """Edges for some rows of this many children on average: more than that for few rows, which differ more."""
-    return max(2, -(-int(rows * degree * (1 + 0.1 + 1.5 / rows**0.5)) // 8) * 8 if rows > 1 else _power(int(degree) + 1))
+    return max(
+        2, -(-int(rows * degree * (1 + 0.1 + 1.5 / rows**0.5)) // 8) * 8 if rows > 1 else _power(int(degree) + 1)
+    )
 
 
 def _power(n: int) -> int:

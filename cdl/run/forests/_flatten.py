@@ -53,10 +53,9 @@ class Flat:
     payload: tuple[tuple[NDArray[Any], ...], ...]
 
     @cached_property
-    def share(self) -> float:
-        """How many of the nodes have children or payload."""
-        bare = np.array([v.leaf and not leaves for v, leaves in zip(self.variants, self.payload, strict=True)], bool)
-        return 1 - float(bare[self.variant].mean()) if len(self.variant) else 0.0
+    def counts(self) -> NDArray[np.int64]:
+        """How many nodes each variant has."""
+        return np.bincount(self.variant, minlength=len(self.variants))
 
 
 def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:

@@ -24,7 +24,7 @@ from ._refuse import expect_bucket, expect_signature, listed
 from ._schedule import chunks, EDGES, fill_rate, padded, ROW, runs, TIME
 
 
-MARGIN = 1.05  # of the nodes with children or payload that a bucket has room for, over their share in the corpus
+MARGIN = 1.05  # of the nodes of a region that a bucket has room for, over their share in the corpus
 
 
 class Corpus:
@@ -155,25 +155,32 @@ def assemble(
             f"the trees have {total} nodes and the bucket room for {bucket.nodes}: pack fewer, or leave `bucket` out."
         )
     payload = tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in flat.payload)
-    open_bucket = bucket or Bucket(0, 0, (), (), variants, payload)
-    bare = np.array(open_bucket.bare, bool)[variant] if total else np.zeros(0, bool)
-    inner = total - int(bare.sum())
-    if bucket is not None and inner > bucket.inner:
-        raise CdlError(
-            f"the trees have {inner} nodes with children or payload and the bucket room for {bucket.inner}: pack fewer, "
-            "or leave `bucket` out."
-        )
+    open_bucket = bucket or Bucket(0, 0, 0, (), (), variants, payload)
+    regions = np.array(open_bucket.regions, np.int64)
+    region = regions[variant] if total else np.zeros(0, np.int64)
+    counts = np.bincount(region, minlength=3)
+    for what, have, room in zip(
+        ("nodes with children", "leaves with payload"), counts, (open_bucket.inner, open_bucket.leaves), strict=False
+    ):
+        if bucket is not None and have > room:
+            raise CdlError(
+                f"the trees have {have} {what} and the bucket room for {room}: pack fewer, or leave `bucket` out."
+            )
     of_class = np.array(open_bucket.classes, np.int64)[variant] if total else variant
     by_row = np.lexsort((variant, of_class, height))
     keys = [key[by_row] for key in (height, of_class, variant)]
     levels, runs_of_one = runs(*keys[:2]), runs(*keys)
     if bucket is None:
         sizes = sizes or _sizes(flat, keys[2], levels, runs_of_one)
-        nodes = capacity(total)
-        room = capacity(max(inner, int(MARGIN * flat.share * nodes)), FINE)
-        bucket = dataclasses.replace(open_bucket, nodes=nodes, inner=room, sizes=sizes[0], pieces=sizes[1])
-    row, order = np.empty(total, np.int64), bare[by_row]
-    number = np.where(order, bucket.first_bare + np.cumsum(order), bucket.first + np.cumsum(~order)) - 1
+        nodes, of_region = capacity(total), np.bincount(regions, flat.counts, minlength=3)
+        share = MARGIN * of_region / max(of_region.sum(), 1) * nodes
+        inner, leaves = (capacity(int(max(have, few)), FINE) for have, few in zip(counts[:2], share, strict=False))
+        bucket = dataclasses.replace(
+            open_bucket, nodes=nodes, inner=inner, leaves=leaves, sizes=sizes[0], pieces=sizes[1]
+        )
+    row, number = np.empty(total, np.int64), np.empty(total, np.int64)
+    for r, start in enumerate(bucket.starts):
+        number[region[by_row] == r] = np.arange(start, start + counts[r])
     row[by_row] = number
     edge_start = _edges(keys[2], flat.degrees[node[by_row]], bucket)
     chunk, piece = (
@@ -323,7 +330,7 @@ def _in_order(kinds: NDArray[Any], count: int, length: int) -> tuple[NDArray[np.
 
 
 def _payload(flat: Flat, node: Any, row: Any, renumber: Any, bucket: Bucket) -> list[NDArray[Any]]:
-    arrays = [np.zeros((bucket.first_bare, *shape), dtype) for _, shape, dtype in bucket.storage]
+    arrays = [np.zeros((bucket.starts[2], *shape), dtype) for _, shape, dtype in bucket.storage]
     for v, leaves in enumerate(flat.payload):
         if leaves:
             here = np.flatnonzero(flat.variant[node] == v)

@@ -1,7 +1,8 @@
 """Schedules: in which order a forest's nodes are computed, and in what chunks.
 
 Rows are computed by height, then class, then variant, so that all passes read runs of rows, and children come before
-their parents. They are numbered so too, those of bare variants after all others. A chunk is one row of a table of integers, which the compiled loop reads:
+their parents. They are numbered so too, region by region. A chunk is one row of a table of integers, which the compiled
+loop reads:
 
 | column         | what it says                                       |
 | -------------- | -------------------------------------------------- |

@@ -18,7 +18,7 @@ from ._page import page
 
 
 ROOT = pathlib.Path(__file__).parent.parent
-PROBLEMS = ("binary", "shared", "own")
+PROBLEMS = ("binary", "shared", "own", "stacked")
 HUGE = "glibc.malloc.hugetlb=1"
 PARTS = (
     "race",
@@ -56,7 +56,7 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
             yield {"job": "reverse", "name": name, "width": wide, "trees": trees, "rounds": rounds, "huge": True}
     if "memory" in parts:
         store = figures.store("own", wide) if "race" in parts else "pieces"
-        for who, way in (("cdl", "none"), ("cdl", "cheap"), ("cdl", "all"), ("torch levels", store)):
+        for who, way in (("cdl", "cheap"), ("cdl", "all"), ("torch levels", store)):
             yield {"job": "memory", "name": "own", "width": wide, "trees": trees, "who": who, "way": way}
     if "packing" in parts:
         for name in ("binary", "own"):

@@ -150,8 +150,8 @@ pages.
 
 {reverse(figures)}
 
-What the forward pass keeps for the reverse one is `remat=`: `"none"` keeps everything, `"cheap"`, the default, the
-products, `"all"` nothing but the states. The whole step in milliseconds, and what it took to compile it:
+What the forward pass keeps for the reverse one is `remat=`: `"cheap"`, the default, keeps the products and what they are
+computed from, `"all"` nothing but the states. The whole step in milliseconds, and what it took to compile it:
 
 {remat(figures)}
 """
@@ -282,19 +282,22 @@ CLOSING = """\
 
 What made the difference, in the order of its size:
 
+- **Whole levels at once.** A chunk has rows of any constructor; a product takes each row's own weights, in tiles. There
+  are a tenth of the chunks that there were with one constructor in each.
 - **Parameters in a pass of their own.** Summed inside the loop over levels, their gradient reads and writes a whole
-  matrix for every chunk. Once each node's cotangent is known, order no longer matters, and big blocks do.
+  matrix for every chunk. What the products read and the cotangents of what they gave are kept; at the end each
+  constructor's are multiplied once, in big tiles. Nothing is computed again for it.
+- **No page that is not needed.** To fill a table with zeros took as long as all products: constants have one row for
+  each constructor, leaves and inner nodes tables of their own, and a cotangent takes the place of its product.
 - **No copies.** If a loop's body reads a buffer and scatters into it, XLA may copy the buffer in each turn, and says
   nothing. Each tree's node has one edge from above; cotangents are stored by edge, and written in runs.
-- **Edges, not blocks.** A chunk is so many rows and at most so many edges: no arity is padded, and there is one
+- **Edges, not arities.** A chunk is so many rows and at most so many edges: no arity is padded, and there is one
   program for all of them.
 - **Cases that are one program share it**, with their weights stacked.
-- **Leaves have no cotangent to pass on**, so the reverse pass stops above them.
 - **Products kept, gates computed again.** Keeping everything writes more than it saves where memory is slow.
 
 What is left is in the table of the reverse pass: the column *rest*. Small chunks near the roots multiply below the
-peak, and no schedule of exact trees can avoid them all; a peer that works by levels meets the same ones. The stacks
-of weights are filled and emptied in every step, which an algebra that held them stacked would not need.
+peak, and no schedule of exact trees can avoid them all; a peer that works by levels meets the same ones.
 
 On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.
 

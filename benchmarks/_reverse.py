@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import cdl
+from cdl.run.forests._schedule import ROWS, SIZE, VARIANT
 
 from ._clock import Entry, in_turn
 from ._contestants import Cdl
@@ -18,8 +19,7 @@ from ._machine import product
 from ._problems import Problem, problem
 
 
-WAYS = ("none", "cheap", "all")
-SIZE, VARIANT = 1, 0  # columns of a table of chunks
+WAYS = ("cheap", "all")
 Shape = tuple[int, int, int]
 
 
@@ -50,20 +50,14 @@ def products(given: Problem, forest: cdl.Forest) -> dict[str, Counter[Shape]]:
     """How many products of each shape there are in the forward pass, and in the two passes of the reverse."""
     bucket, h = forest.bucket, given.width
     found: dict[str, Counter[Shape]] = {"forward": Counter(), "cotangents": Counter(), "parameters": Counter()}
-    for table, sizes, up in ((forest.chunk, bucket.sizes, True), (forest.block, bucket.blocks, False)):
-        rows = np.asarray(table)
-        rows = rows[rows[:, VARIANT] >= 0]
-        for (variant, size), many in Counter(map(tuple, rows[:, [VARIANT, SIZE]].tolist())).items():
-            leaf = bucket.variants[variant].leaf
-            for m, k, n in _of_cell(given.name, h, leaf, sizes[size].rows, sizes[size].edges):
-                if up:
-                    found["forward"][m, k, n] += many
-                if up and not leaf:
-                    found["cotangents"][m, n, k] += many
-                if not up:
-                    found["parameters"][n, m, k] += many
-                    if leaf:  # to the inputs
-                        found["parameters"][m, n, k] += many
+    chunks = np.asarray(forest.chunk)
+    chunks = chunks[chunks[:, ROWS] > 0]
+    for (variant, size), many in Counter(map(tuple, chunks[:, [VARIANT, SIZE]].tolist())).items():
+        leaf = bucket.variants[variant].leaf
+        for m, k, n in _of_cell(given.name, h, leaf, bucket.sizes[size].rows, bucket.sizes[size].edges):
+            found["forward"][m, k, n] += many
+            found["cotangents"][m, n, k] += many
+            found["parameters"][n, m, k] += many
     return found
 
 

@@ -12,26 +12,26 @@ from ._clock import compiled, Entry, in_turn
 from ._problems import loss, problem
 
 
-OPTIONS: dict[str, list[tuple[tuple[int, ...], tuple[int, ...]]]] = {
-    "binary": [((16,), (512,)), ((64,), (64,)), ((16, 256), (512,)), ((64, 512), (512,)), ((512,), (512,))],
-    "own": [((16,), (256,)), ((64,), (256,)), ((16, 256), (256,)), ((64, 512), (512,)), ((16, 64), (1024,))],
+OPTIONS: dict[str, list[tuple[int, ...]]] = {
+    "binary": [(16,), (64,), (16, 256), (64, 512), (512,)],
+    "own": [(16,), (64,), (16, 256), (64, 512), (32, 128, 512)],
 }
 
 
 def widths(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
-    """Milliseconds of a step by the sizes of chunk, in the order of the schedule and in the parameters' pass."""
+    """Milliseconds of a step by the sizes of chunk."""
     given = problem(name, width, trees)
     chosen = cdl.pack(given.signature, given.trees)
-    own = tuple(tuple(s.rows for s in sizes) for sizes in (chosen.bucket.sizes, chosen.bucket.blocks))
-    ratio = max(s.edges // s.rows for s in chosen.bucket.sizes)
+    own = tuple(s.rows for s in chosen.bucket.sizes)
+    ratio = max(-(-s.edges // s.rows) for s in chosen.bucket.sizes)
     widest = max(s.edges for s in chosen.bucket.sizes)
     value = lambda net, forest: loss(cdl.fold(net, forest)[0])
     kinds: dict[str, Any] = {"forward": value, "both": eqx.filter_value_and_grad(value)}
     found: dict[str, Any] = {"chosen": str(own), "fill": {}, "chunks": {}}
     entries: dict[str, list[Entry]] = {kind: [] for kind in kinds}
     for option in [own, *(o for o in OPTIONS[name] if o != own)]:
-        sizes, blocks = (tuple(Size(w, max(ratio * w, widest if w == max(ws) else 2)) for w in ws) for ws in option)
-        bucket = chosen.bucket if option == own else dataclasses.replace(chosen.bucket, sizes=sizes, blocks=blocks)
+        sizes = tuple(Size(w, max(ratio * w, widest if w == max(option) else 2)) for w in option)
+        bucket = chosen.bucket if option == own else dataclasses.replace(chosen.bucket, sizes=sizes)
         forest = cdl.pack(given.signature, given.trees, bucket=bucket)
         found["fill"][str(option)], found["chunks"][str(option)] = forest.fill, int(forest.facts[3])
         for kind, f in kinds.items():

@@ -103,8 +103,8 @@ def fold(
     tuple of algebras, in the order of the sorts. `data`: a `Forest`, from `pack` or a `Corpus`; or a `Seq` or `Packed`,
     for an algebra of lists or a `Monoid`. `key`: for algebras that take one; the node numbered `i` in pre-order of tree
     `t` gets `fold_in(fold_in(key, t), i)`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes
-    through; reverse mode then does not. `remat`: what the reverse pass computes again rather than keeps: `"none"`,
-    `"cheap"` (all but matrix products), which is the default, or `"all"`.
+    through; reverse mode then does not. `remat`: what the reverse pass computes again rather than keeps: `"cheap"` (all
+    but matrix products), which is the default, or `"all"`.
 
     For sequences `remat` is the length of the segments that are computed again, or `"sqrt"`. `unroll` is the number of
     steps in one turn of the loop; `hoist`, whether what does not depend on the state is computed for many elements

@@ -12,7 +12,9 @@ from agreement import close
 from hypothesis import given, settings, strategies as st
 from programs import equations, primitives
 
-from cdl import algebra, fold, Fork, Leaf, MealyF, MooreF, pack, run, Seq, TreeF
+from cdl import MealyF, MooreF, run, Seq
+from cdl.run.lists._scan_parts import trace
+from cdl.run.machines._scan_tangent import vectors_first
 
 
 SIZE, READS = 3, 2
@@ -50,20 +52,6 @@ def looped(net: Net, h: Any, x: Any) -> Any:
 
 def chosen(net: Net, h: Any, x: Any) -> Any:
     return jax.lax.cond(x[0] > 0, lambda h: cell(net, h, x), lambda h: h * jnp.sum(net.turn), h)
-
-
-@algebra
-def difference(layer: TreeF[Any, Any]) -> Any:
-    return layer.label if isinstance(layer, Leaf) else layer.left - jnp.sin(layer.right)
-
-
-FOREST = pack(TreeF, [Fork(Leaf(0.5), Fork(Leaf(1.5), Leaf(2.0)))])
-
-
-def folded(net: Net, h: Any, x: Any) -> Any:
-    """A program with a reverse rule of its own inside."""
-    labels = algebra(lambda layer: jnp.sum(net.turn) * layer.label if isinstance(layer, Leaf) else layer.left * h[0])
-    return cell(net, h, x) * fold(labels, FOREST)[0].astype(h.dtype)
 
 
 def divided(net: Net, h: Any, x: Any) -> Any:
@@ -186,12 +174,27 @@ def test_gradients_of_an_ensemble_are_one_program():
     close(jax.jit(jax.vmap(slope))(scales), jnp.stack([slope(s) for s in scales]), 1e-4)
 
 
-def test_a_program_with_a_reverse_rule_may_stand_in_a_step():
-    with jax.enable_x64(True):
-        KINDS["folded"] = folded
-        net, states, inputs = case("folded", False, [2, 3], 3, 4)
-        total = lambda which: eqx.filter_grad(lambda n: sum(map(jnp.sum, which(n, states, inputs, [2, 3]))))(net)
-        close(total(as_run), total(by_definition), 1e-6)
+@jax.custom_vjp
+def tenfold(w: Any, x: Any) -> Any:
+    return jnp.sin(w * x)
+
+
+tenfold.defvjp(lambda w, x: (tenfold(w, x), (w, x)), lambda r, g: (10 * g * r[1], g * r[0]))
+
+
+def test_a_reverse_rule_in_a_step_is_used():
+    machine = lambda w: lambda s: MealyF(lambda x: (s, tenfold(w, s) + x))
+    found = jax.grad(lambda w: jnp.sum(run(machine(w), 2.0, jnp.ones(2))[0]))(0.5)
+    assert found == 10 * 2.0  # of the second output, `tenfold(w, 2) + 1`
+
+
+def test_a_product_with_a_vector_keeps_what_it_is_asked_for():
+    product = lambda w, x: [jnp.matmul(w, x, precision=("default", "highest"), preferred_element_type=jnp.float32)]
+    part = vectors_first(trace(product, jnp.ones((3, 2), jnp.bfloat16), jnp.ones(2, jnp.bfloat16))[0])
+    (eqn,) = (e for e in equations(part.jaxpr) if e.primitive.name == "dot_general")
+    assert [v.aval.shape for v in eqn.invars] == [(2,), (3, 2)]
+    assert [str(p) for p in eqn.params["precision"]] == ["HIGHEST", "DEFAULT"]
+    assert eqn.outvars[0].aval.dtype == jnp.float32
 
 
 def test_what_a_step_prints_is_printed_under_a_gradient_too(capfd):

@@ -15,7 +15,8 @@ from ._clock import Entry, in_turn
 from ._sequences import hidden, Jax, made_cell, start, timed
 
 
-STEPS = 64  # of the machine that is fed one input at a time
+STEPS = 256  # of the machine that is fed one input at a time
+STREAMED = 16, 128  # its widths
 
 
 class Answering(eqx.Module):
@@ -50,15 +51,20 @@ def machines(cell: str, batch: int, time: int, width: int, rounds: int) -> dict[
 
     flops = 2.0 * batch * time * 2 * width * made.weight_hh.shape[0]
     found = timed([Jax("run", made, seq, run), Jax("scan", made, by_step, scan)], rounds)
-    return {**found, "operations": flops, "stream": stream(made, by_step[:, 0], rounds), "steps": min(STEPS, time)}
+    streams = {str(w): stream(made_cell(cell, w), w, rounds) for w in STREAMED}
+    return {**found, "operations": flops, "streams": streams, "steps": STEPS}
 
 
-def stream(cell: Any, xs: Array, rounds: int) -> Any:
-    """One input at a time, from Python: what a step costs beside the cell, jitted."""
-    jitted, inputs = eqx.filter_jit(cell), list(xs[:STEPS])
+def stream(cell: Any, width: int, rounds: int) -> Any:
+    """One input at a time, from Python: what a step costs beside the cell, jitted, which is given its arrays."""
+    arrays, rest = eqx.partition(cell, eqx.is_array)
+    leaves, structure = jax.tree.flatten(arrays)
+    jitted = jax.jit(lambda leaves, x, s: eqx.combine(jax.tree.unflatten(structure, leaves), rest)(x, s))
+    inputs = list(jr.normal(jr.key(1), (STEPS, width)))
+    first = cdl.start(Answering(cell), start(cell))
 
     def steps() -> Any:
-        machine, out = cdl.start(Answering(cell), start(cell)), None
+        machine, out = first, None
         for x in inputs:
             out, machine = machine.step(x)
         return out
@@ -66,7 +72,7 @@ def stream(cell: Any, xs: Array, rounds: int) -> Any:
     def by_hand() -> Any:
         state = start(cell)
         for x in inputs:
-            state = jitted(x, state)
+            state = jitted(leaves, x, state)
         return hidden(state)
 
     assert jnp.allclose(steps(), by_hand(), atol=1e-4)

@@ -217,7 +217,8 @@ with equal outputs and gradients.
 """
 
 STREAM = """\
-One sequence, one input at a time, from Python: `step` of what `start` gives, and the cell under `jit`.
+One sequence, one input at a time, from Python: `step` of what `start` gives, and the cell under `jit`, which is given
+its arrays in a flat list.
 """
 
 GROWTH = """\

@@ -235,9 +235,10 @@ def machines(figures: Figures) -> str:
 def streams(figures: Figures) -> str:
     rows: list[tuple[Any, ...]] = []
     for request, found in figures.all(job="machines"):
-        each = [f"{1e3 * found['stream'][who]['median'] / found['steps']:.0f}" for who in ("step", "jitted")]
-        rows.append((request["cell"].upper(), *each, ratio(found["stream"], "step", "jitted")))
-    return table(["cell", "`step`, µs", "the cell, µs", "ratio"], rows)
+        for width, times in found["streams"].items():
+            each = [f"{1e3 * times[who]['median'] / found['steps']:.1f}" for who in ("step", "jitted")]
+            rows.append((request["cell"].upper(), width, *each, ratio(times, "step", "jitted")))
+    return table(["cell", "width", "`step`, µs", "the cell, µs", "ratio"], rows)
 
 
 def growth(figures: Figures) -> str:

@@ -42,13 +42,12 @@ def compiled(fn: F) -> F:
     @functools.wraps(fn)
     def call(first: Any, *rest: Any) -> Any:
         around = Surroundings(first)
-        with _lock:
-            seen = _before.get(around.seen, around.seen)
+        seen = known(around.seen)
         _thread.traced = False
         with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)):
             found = traced(first, rest, around.arrays, _Static(seen))
         if _thread.traced:
-            _remember(Surroundings(first).seen, seen)
+            remember(Surroundings(first).seen, seen)
         return found
 
     return cast(F, call)
@@ -67,7 +66,14 @@ class _Static:
         return self._hash
 
 
-def _remember(after: Any, before: Any) -> None:
+def known(seen: Any) -> Any:
+    """What was seen before the trace that left what is seen now; what is seen now where no trace did."""
+    with _lock:
+        return _before.get(seen, seen)
+
+
+def remember(after: Any, before: Any) -> None:
+    """What is seen after a trace, for `known`."""
     if after == before:
         return
     with _lock:

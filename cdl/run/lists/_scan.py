@@ -147,10 +147,10 @@ def _how(options: Any, steps: int, every: bool) -> How:
     unroll, remat, hoist, bulk, forward = options
     segment = max(1, math.isqrt(steps)) if remat == "sqrt" else None if remat is None else min(remat, max(steps, 1))
     bulk = not forward and (True if bulk is None else bulk)
-    return How(unroll, bool(hoist), bulk, segment, _block(steps), forward, every)
+    return How(unroll, bool(hoist), bulk, segment, block_of(steps), forward, every)
 
 
-def _block(steps: int) -> int:
+def block_of(steps: int) -> int:
     """About `BLOCK` steps: a divisor of all steps, where there is one near."""
     near = [n for n in range(BLOCK // 2, 2 * BLOCK + 1) if steps % n == 0]
     count = -(-steps // BLOCK)

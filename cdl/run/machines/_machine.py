@@ -136,7 +136,9 @@ def _of_many(machine: Any, state: Any, inputs: Any, states: bool, key: Any) -> A
 
 @compiled
 def _alone(machine: Any, state: Any, inputs: Any, key: Any, keep: bool) -> Any:
-    return Walk(machine, state, element_of(inputs), key)(state, inputs, key, keep)
+    walk = Walk(machine, state, element_of(inputs), key)
+    states, rows, keys = jax.tree.map(lambda x: x[None], (state, inputs, key))
+    return jax.tree.map(lambda x: x[0], walk(states, rows, keys, keep))
 
 
 @compiled
@@ -146,11 +148,7 @@ def _together(machine: Any, state: Any, inputs: Any, lengths: Any, key: Any, kee
     longest = jnp.argmax(lengths)  # a sequence whose first step is taken, if one is
     begins, reads = jax.lax.stop_gradient(jax.tree.map(lambda x: x[longest], (state, _first(inputs))))
     begins, reads = as_given(begins, walk.state), masked(lengths[longest] > 0, reads)
-
-    def one(state: Any, inputs: Any, length: Any, key: Any) -> Any:
-        return walk(state, inputs, key, keep, Ends(length, begins, reads))
-
-    return *jax.vmap(one)(state, inputs, lengths, keys), int(walk.moore)
+    return *walk(state, inputs, keys, keep, Ends(lengths, begins, reads)), int(walk.moore)
 
 
 def _first(inputs: Any) -> Any:

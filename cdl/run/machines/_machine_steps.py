@@ -19,6 +19,7 @@ from ...functor import MooreF
 from ...functor._described import described
 from .._shapes import is_weak, shaped
 from .._traced import without_values
+from ._scan_bulk import scan
 from ._state import arrays, as_given, settled
 
 
@@ -42,30 +43,45 @@ class Walk:
             self.moore = moore[-1]
             self.state = settled(self.name, lambda s, x: self._after(layer_of(machine, s, key), x), state, element)
 
-    def __call__(self, state: Any, inputs: Any, key: Any, keep: bool, ends: Ends | None = None) -> Any:
-        """The outputs, the last state, and every state where they are to be kept."""
+    def __call__(self, states: Any, inputs: Any, keys: Any, keep: bool, ends: Ends | None = None) -> Any:
+        """The outputs, the last states, and every state where they are to be kept, each `(sequences, …)`.
 
-        def body(s: Any, now: Any) -> Any:
-            t, x = now
-            if ends is not None:
-                x = pick(t < ends.length, x, ends.input)
-            layer = layer_of(self.machine, self._taken(s, t, ends, 0), _at(key, t))
+        **Arguments:** `states`, `inputs`, `keys` and the length of `ends` have a leading axis of the sequences.
+        """
+
+        def body(lane: Any, s: Any, now: Any) -> Any:
+            (t, x), (length, key) = now, lane
+            end = None if ends is None else Ends(length, ends.state, ends.input)
+            if end is not None:
+                x = pick(t < length, x, end.input)
+            layer = layer_of(self.machine, self._taken(s, t, end, 0), _at(key, t))
             out, after = self.step(layer, x)
             if self.moore:
-                out = self._shown(s, t, key, ends, layer)
-            elif ends is not None:
-                out = masked(t < ends.length, out)
+                out = self._shown(s, t, key, end, layer)
+            elif end is not None:
+                out = masked(t < length, out)
             after = as_given(after, s)
-            if ends is not None:
-                after = pick(t < ends.length, after, s)
-            return after, (out, self._kept(s, t, ends) if keep else None)
+            if end is not None:
+                after = pick(t < length, after, s)
+            return after, (out, self._kept(s, t, end) if keep else None)
 
-        steps = jax.tree.leaves(inputs)[0].shape[0]
-        state = as_given(state, self.state)
-        last, (outputs, states) = jax.lax.scan(body, state, (jnp.arange(steps, dtype=jnp.int32), inputs))
-        if self.moore:
-            outputs = _with(outputs, self._shown(last, steps, key, ends))
-        return outputs, last, _with(states, self._kept(last, steps, ends)) if keep else None
+        count, steps = jax.tree.leaves(inputs)[0].shape[:2]
+        lanes = None if ends is None else ends.length, keys
+        states = as_given(states, self.state)
+        times = jnp.broadcast_to(jnp.arange(steps, dtype=jnp.int32)[:, None], (steps, count))
+        last, (outputs, every) = scan(body, states, (times, _swapped(inputs)), lanes)
+        outputs, every = _swapped((outputs, every))
+        if not (self.moore or keep):
+            return outputs, last, None
+
+        def ended(s: Any, lane: Any) -> Any:
+            length, key = lane
+            end = None if ends is None else Ends(length, ends.state, ends.input)
+            return (self._shown(s, steps, key, end) if self.moore else None), self._kept(s, steps, end)
+
+        shown, kept = jax.vmap(ended, axis_size=count)(last, lanes)
+        outputs = _with(outputs, shown) if self.moore else outputs
+        return outputs, last, _with(every, kept) if keep else None
 
     def ahead(self, state: Any, x: Any, t: Any, key: Any) -> tuple[Any, Any]:
         """One step by itself: the output that follows an input, and the next state."""
@@ -140,5 +156,10 @@ def _at(key: Any, t: Any) -> Any:
 
 
 def _with(rows: Any, last: Any) -> Any:
-    """The rows and one more."""
-    return jax.tree.map(lambda x, y: jnp.concatenate([x, jnp.asarray(y, x.dtype)[None]]), rows, last)
+    """The rows of each sequence, and one more."""
+    return jax.tree.map(lambda x, y: jnp.concatenate([x, jnp.asarray(y, x.dtype)[:, None]], 1), rows, last)
+
+
+def _swapped(rows: Any) -> Any:
+    """Steps and sequences, each in the place of the other."""
+    return jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), rows)

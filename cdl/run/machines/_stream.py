@@ -108,13 +108,9 @@ def unfold_list(
 
 @compiled
 def _heads(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
-    ticks = jnp.zeros((max(nodes - 1, 0), 0))
+    ticks = jnp.zeros((jax.tree.leaves(seeds)[0].shape[0], max(nodes - 1, 0), 0))
     walk = Walk(Ticking(coalg), _first(seeds), shaped((0,), ticks.dtype), key, name_of(coalg))
-
-    def one(seed: Any, key: Any) -> Any:
-        return jax.tree.map(lambda x: x[:nodes], walk(seed, ticks, key, False)[0])
-
-    return jax.vmap(one)(seeds, _keys(key, seeds))
+    return jax.tree.map(lambda x: x[:, :nodes], walk(seeds, ticks, _keys(key, seeds), False)[0])
 
 
 class Ticking(eqx.Module):

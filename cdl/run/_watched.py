@@ -1,0 +1,167 @@
+"""`Watched`: surroundings that tell quickly whether all that was read is still the same.
+
+To look at everything again takes longer than a small program runs. Most of what a function reads is a name, an
+attribute or a part of a list: if the same object is found there, nothing has changed. So each place that was read is
+noted, with the object that was found.
+
+| what was read               | places                                                                  |
+| --------------------------- | ----------------------------------------------------------------------- |
+| a list, a dictionary        | its parts                                                               |
+| an object, a module of JAX  | its attributes                                                          |
+| a function                  | its code and defaults, what it closes over, the globals that it mentions |
+| a class                     | its names, and what it has at those that code mentions                  |
+| a module of a user          | what it has at the names that code mentions                             |
+
+An object that may change and stay the same object, such as a NumPy array or a `ContextVar`, has no such places: where
+one was read, not all is `noted`.
+"""
+
+import functools
+import itertools
+import operator
+import sys
+import types
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+from jax.core import Tracer
+
+from ._held import OPEN
+from ._members import members
+from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
+from ._surroundings import ENVIRONMENT, Surroundings
+
+
+_call: Any = operator.call
+OF_FUNCTIONS = "__code__", "__defaults__", "__kwdefaults__", "__dict__"
+
+
+class Watched(Surroundings):
+    """Surroundings that can be compared with what they would be now."""
+
+    def __init__(self, value: Any) -> None:
+        self.noted = True  # whether all that was read has its places
+        self._lists: list[list[Any]] = []
+        self._dicts: list[Any] = []
+        self._reads: list[Callable[[], Iterable[Any]]] = []
+        self._entries: list[tuple[Any, str]] = []
+        self._attributes_read: list[tuple[Any, str]] = []
+        self._absent: list[tuple[Any, frozenset[str]]] = []
+        super().__init__(value)
+        self._note_owners()
+        self._lengths, self._keys = [*map(len, self._lists)], [*map(list, self._dicts)]
+        self._reads += [*_each(operator.getitem, self._entries), *_each(getattr, self._attributes_read)]
+        self._disjoint = [of.isdisjoint for of, _ in self._absent]
+        self._names_absent = [names for _, names in self._absent]
+        self._found = [*self._read()] if self.noted else []
+
+    def same(self) -> bool:
+        """Whether each place has the object that was found there. Only where all that was read is `noted`."""
+        try:
+            return (
+                [*map(list, self._dicts)] == self._keys
+                and (not self._lists or [*map(len, self._lists)] == self._lengths)
+                and all(map(operator.is_, self._read(), self._found))
+                and all(map(_call, self._disjoint, self._names_absent))
+            )
+        except (AttributeError, LookupError, ValueError):  # a place that is gone
+            return False
+
+    def _read(self) -> Iterable[Any]:
+        return itertools.chain.from_iterable(map(_call, self._reads))
+
+    def _note(self, has_places: bool) -> None:
+        self.noted = self.noted and has_places
+
+    def _note_attributes(self, of: Any, *names: str) -> None:
+        self._attributes_read += [(of, name) for name in names]
+
+    def _note_dict(self, x: Any) -> None:
+        """All that a dictionary has."""
+        self._note(all(type(key) is str for key in x))
+        self._dicts.append(x)
+        self._reads.append(x.values)
+
+    def _note_names(self, of: Any, names: frozenset[str]) -> None:
+        """What a dictionary has at these names, and which of them it does not have."""
+        self._entries += [(of, name) for name in names & of.keys()]
+        self._absent.append((of.keys(), names - of.keys()))
+
+    def _note_owners(self) -> None:
+        names = frozenset(self._names[True] | self._names[False])
+        self._note(not names & ENVIRONMENT)
+        self._note_names(sys.modules, names)
+        for owner in self._owners.values():
+            held = vars(owner)
+            if isinstance(owner, types.ModuleType):
+                self._note_names(held, names)
+            else:
+                constructed = id(owner) in self._constructed
+                self._entries += [(held, name) for name in members(owner, set(names), constructed=constructed)]
+                self._dicts.append(held)
+                self._note_attributes(owner, "__mro__")
+
+    def _array(self, x: Any) -> Any:
+        self._note(not isinstance(x, Tracer))
+        return super()._array(x)
+
+    def _numpy(self, x: Any) -> Any:
+        self._note(self._open is None)  # one of the value itself is an input of the program
+        return super()._numpy(x)
+
+    def _module(self, x: Any) -> Any:
+        self._note_dict(vars(x))
+        return super()._module(x)
+
+    def _partial(self, x: Any) -> Any:
+        self._note_attributes(x, "func", "args", "keywords")
+        self._note_dict(x.keywords)
+        return super()._partial(x)
+
+    def _container(self, x: Any) -> Any:
+        if type(x) is list:
+            self._lists.append(x)
+            self._reads.append(x.__iter__)
+        elif type(x) is dict:
+            self._note_dict(x)
+        else:
+            self._note(type(x) is frozenset or isinstance(x, tuple))
+        return super()._container(x)
+
+    def _tree(self, x: Any) -> Any:
+        self._note(False)
+        return super()._tree(x)
+
+    def _holder(self, x: Any) -> Any:
+        self._note(False)
+        return super()._holder(x)
+
+    def _object(self, x: Any) -> Any:
+        kind = type(x)
+        if not isinstance(x, type | types.ModuleType):
+            self._note(jax.tree_util.all_leaves([x]) and not slots_of(kind))
+            if hasattr(x, "__dict__") and (not is_of_library_kind(kind) or issubclass(kind, OPEN)):
+                self._note_attributes(x, "__class__", "__dict__")
+                self._note_dict(vars(x))
+        return super()._object(x)
+
+    def _function(self, fn: types.FunctionType) -> Any:
+        if is_of_library(fn):
+            self._note(not hasattr(fn, "registry"))  # of `functools.singledispatch`
+            return super()._function(fn)
+        self._note_attributes(fn, *OF_FUNCTIONS)
+        self._note_dict(vars(fn))
+        if fn.__kwdefaults__:
+            self._note_dict(fn.__kwdefaults__)
+        self._note_names(fn.__globals__, names_of(fn.__code__))
+        cells = fn.__closure__ or ()
+        self._note(len(cells) == sum(kind == "closure" for kind, _, _ in outside(fn)))  # each name has a value
+        for cell in cells:
+            self._note_attributes(cell, "cell_contents")
+        return super()._function(fn)
+
+
+def _each(read: Callable[[Any, str], Any], places: list[tuple[Any, str]]) -> list[Callable[[], Iterable[Any]]]:
+    """All these places, read one after another by one function."""
+    return [functools.partial(map, read, *zip(*places, strict=True))] if places else []

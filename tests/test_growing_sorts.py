@@ -9,7 +9,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import close, differentiated, QUICKLY
-from any_coalgebra import parts, quickly
+from any_coalgebra import on_paths, parts, quickly
 from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
 from hlo import copies_in_loops
 
@@ -80,19 +80,19 @@ def numbers(coalgs: Any, sort: int, seed: Any, key: Any) -> list[Any]:
     """Of each node of one tree in pre-order: its number among all candidates, its log-probability and its payload."""
     first = (0, 4)
     found: list[Any] = []
-    todo = [(sort, seed)]
+    todo = [((sort, seed), key)]
     while todo:
-        sort, seed = todo.pop()
+        (sort, seed), path = todo.pop()
         scores, layers = parts(coalgs[sort], seed)
-        c = int(jr.categorical(jr.fold_in(key, len(found)), scores))
+        c = int(jr.categorical(jr.fold_in(path, 0), scores))
         payload = layers[c].value if isinstance(layers[c], Lit) else None
         found.append((first[sort] + c, jax.nn.log_softmax(scores)[c], payload))
-        todo.extend(reversed(sorted_holes(layers[c])))
+        todo.extend(reversed(on_paths(sorted_holes(layers[c]), path)))
     return found
 
 
 def test_unfolding_a_family_is_ana_by_key_in_value_and_gradient():
-    key = jr.key(5)
+    key = jr.key(11)
     with jax.enable_x64(True):
         coalgs, given = coalgebras(jnp.float64, many=True), seeds(jnp.float64, EXPRS, STMTS)
         weight = np.random.default_rng(0).normal(size=(2, EXPRS + STMTS, NODES))

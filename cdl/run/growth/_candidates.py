@@ -44,12 +44,14 @@ class Candidate:
 @dataclass(frozen=True)
 class Given:
     """What coalgebras give for a seed: scores for the candidates of each sort, `None` where there is no choice; of each
-    candidate its payload's leaves, and the leaves of its seeds; and the seed's sort, where there are several."""
+    candidate its payload's leaves, and the leaves of its seeds; the seed's sort, where there are several; and a key to
+    draw with, where there is one."""
 
     scores: list[Any]
     payloads: list[list[Any]]
     seeds: list[list[list[Any]]]
     sort: Any = None
+    key: Any = None
 
     def chosen(self, growth: "Growth", choice: Any) -> tuple[Any, list[Any], list[list[Any]]]:
         """Of one candidate: the logarithm of its chance, its payload by column, and its seeds by place."""

@@ -6,9 +6,8 @@
 | a step      | every lane takes the seed on top of its stack, grows one node, and puts its children there    |
 | a row       | what one lane did in one step: so many steps times lanes are the nodes of all trees           |
 
-Depth first, with the first child on top, numbers the nodes in pre-order: node `i` of tree `t` meets the key that `ana`
-gives it. A stack is a ring of as many seeds as a tree may have nodes: what falls out at the bottom is what could not
-have been grown any more, and is counted.
+Depth first, with the first child on top, numbers the nodes in pre-order. A stack is a ring of as many seeds as a tree
+may have nodes: what falls out at the bottom is what could not have been grown any more, and is counted.
 """
 
 import functools
@@ -54,7 +53,7 @@ class Plan:
 
 
 def grow(
-    growth: Growth, plan: Plan, weights: list[Any], seeds: list[Any], key: Any, *, keep: bool
+    growth: Growth, plan: Plan, weights: list[Any], seeds: list[Any], *, keep: bool
 ) -> tuple[Rows, Int[Array, ""]]:
     """The rows of all trees, and how many steps it took. `keep`: the seeds of the nodes too."""
     lanes, nodes, places = plan.lanes, plan.nodes, max(growth.places, 1)
@@ -75,7 +74,7 @@ def grow(
         choice=ints(),
         above=ints(-1),
         left=ints(),
-        log_prob=rows_like(jax.eval_shape(lambda: _log_prob(growth, weights, first, key)), table),
+        log_prob=rows_like(jax.eval_shape(lambda: at_rows(growth, weights, first, None)[1][0]), table),
         payload=[rows_like(x, table) for x in growth.columns],
         seeds=[jnp.broadcast_to(x[None], (*table, *x.shape[1:])) for x in first] if keep else [],
     )
@@ -102,7 +101,7 @@ def grow(
         above = jnp.where(takes | ~works, -1, waited)
         at_root = jnp.maximum(tree, 0)
         seed = [where(takes, x[at_root], s[top]) for x, s in zip(seeds, stack, strict=True)]
-        choice, log_prob, payload, children = at_rows(growth, weights, seed, keys(key, tree, number), None)
+        choice, log_prob, payload, children = at_rows(growth, weights, seed, None)
         arity = jnp.where(works & (choice >= 0), arities[choice], 0)
         new = Rows(tree, number, choice, above, size - 1 + arity, log_prob, payload, seed if keep else [])
         rows = jax.tree.map(lambda table, row: lax.dynamic_update_index_in_dim(table, row, t, 0), rows, new)
@@ -123,23 +122,16 @@ def grow(
     return rows, steps
 
 
-def at_rows(growth: Growth, weights: list[Any], seeds: list[Any], keys: Any, choice: Any) -> Any:
+def at_rows(growth: Growth, weights: list[Any], seeds: list[Any], choice: Any) -> Any:
     """One node in each row: the choice, the logarithm of its chance, its payload, and its seeds by place. With a
     choice given, that one."""
 
-    def node(seed: list[Any], key: Any, choice: Any) -> Any:
-        given = growth.call(weights, seed, [] if key is None else [key])
-        number = growth.choose(given, key) if choice is None else choice
+    def node(seed: list[Any], choice: Any) -> Any:
+        given = growth.call(weights, seed, [])
+        number = growth.choose(given, given.key) if choice is None else choice
         return number, *given.chosen(growth, number)
 
-    return jax.vmap(node)(seeds, keys, choice)
-
-
-def keys(key: Any, tree: Any, number: Any) -> Any:
-    """The key of each node; none where there is none."""
-    if key is None:
-        return None
-    return jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(key, t), i))(jnp.maximum(tree, 0), number)
+    return jax.vmap(node)(seeds, choice)
 
 
 def where(mask: Any, x: Any, y: Any) -> Any:
@@ -161,8 +153,3 @@ def together(arrays: Any) -> Any:
 def _put(table: Any, at: Any, rows: Any) -> Any:
     """Rows written where they belong; those past the end nowhere."""
     return table.at[at].set(rows, mode="drop")
-
-
-def _log_prob(growth: Growth, weights: list[Any], first: list[Any], key: Any) -> Any:
-    keyed = None if key is None else keys(key, jnp.zeros(1, jnp.int32), jnp.zeros(1, jnp.int32))
-    return at_rows(growth, weights, first, keyed, None)[1][0]

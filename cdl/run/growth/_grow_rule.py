@@ -19,22 +19,21 @@ import jax.numpy as jnp
 from jax import lax
 
 from ._candidates import Growth
-from ._grow import at_rows, grow, keys, Plan, Rows, together, where
+from ._grow import at_rows, grow, Plan, Rows, together, where
 
 
 BLOCK = 512  # how many rows the weights' pass takes at a time
 
 
-def grown_rows(growth: Growth, plan: Plan, weights: list[Any], seeds: list[Any], key: Any) -> Any:
+def grown_rows(growth: Growth, plan: Plan, weights: list[Any], seeds: list[Any]) -> Any:
     """The rows of all trees, how many steps it took, and where each node's row is; differentiable in weights and
     seeds."""
 
-    def run(weights: list[Any], seeds: list[Any], key: Any, keep: bool) -> Any:
-        rows, steps = grow(growth, plan, weights, seeds, key, keep=keep)
+    def run(weights: list[Any], seeds: list[Any], keep: bool) -> Any:
+        rows, steps = grow(growth, plan, weights, seeds, keep=keep)
         return rows, steps, places_of(rows, plan)
 
-    key = None if key is None else lax.stop_gradient(key)
-    found = _rule((weights, seeds), key, growth=growth, plan=plan, run=run)
+    found = _rule((weights, seeds), growth=growth, plan=plan, run=run)
     # The integers of a rule come with a tangent, which other rules refuse; an operation without derivative drops it.
     return jax.tree.map(lambda x: x if smooth(x) else x | 0, found)
 
@@ -60,25 +59,25 @@ def children_of(rows: Rows, places: int) -> Any:
 
 
 @eqx.filter_custom_vjp
-def _rule(inputs: Any, key: Any, *, growth: Growth, plan: Plan, run: Callable[..., Any]) -> Any:
-    return run(*inputs, key, False)
+def _rule(inputs: Any, *, growth: Growth, plan: Plan, run: Callable[..., Any]) -> Any:
+    return run(*inputs, False)
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(perturbed: Any, inputs: Any, key: Any, *, growth: Growth, plan: Plan, run: Any) -> Any:
+def _rule_forward(perturbed: Any, inputs: Any, *, growth: Growth, plan: Plan, run: Any) -> Any:
     del perturbed
-    rows, steps, at = run(*inputs, key, True)
+    rows, steps, at = run(*inputs, True)
     return (dataclasses.replace(rows, seeds=[]), steps, at), (rows, steps, at)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
-    residuals: Any, given: Any, perturbed: Any, inputs: Any, key: Any, *, growth: Growth, plan: Plan, run: Any
+    residuals: Any, given: Any, perturbed: Any, inputs: Any, *, growth: Growth, plan: Plan, run: Any
 ) -> Any:
     del plan, run
     rows, steps, at = residuals
     weights, _ = inputs
-    back = Backwards(growth, weights, key, rows, steps, given[0])
+    back = Backwards(growth, weights, rows, steps, given[0])
     down = back.to_seeds()
     wanted = any(jax.tree.leaves(perturbed[0]))
     to_weights = back.to_weights(down) if wanted else [None] * len(weights)
@@ -95,8 +94,8 @@ def _first_rows(table: Any, row: Any) -> Any:
 class Backwards:
     """The rows of a growth, gone through backwards."""
 
-    def __init__(self, growth: Growth, weights: list[Any], key: Any, rows: Rows, steps: Any, given: Any) -> None:
-        self.growth, self.weights, self.key, self.rows, self.steps = growth, weights, key, rows, steps
+    def __init__(self, growth: Growth, weights: list[Any], rows: Rows, steps: Any, given: Any) -> None:
+        self.growth, self.weights, self.rows, self.steps = growth, weights, rows, steps
         self.child = children_of(rows, growth.places) if growth.places else None
         filled: Callable[..., Any] = lambda ct, x: jnp.zeros(x.shape, x.dtype) if ct is None else ct
         self.given = [filled(given.log_prob, rows.log_prob)]
@@ -154,8 +153,7 @@ class Backwards:
     def _smooth_part(self, weights: list[Any], seeds: list[Any], t: Any) -> list[Any]:
         """What the rows of some steps make of their seeds, without the integers."""
         flat: Callable[..., Any] = lambda x: x[t].reshape(-1)
-        keyed = keys(self.key, flat(self.rows.tree), flat(self.rows.number))
-        _, log_prob, payload, seeds = at_rows(self.growth, weights, seeds, keyed, flat(self.rows.choice))
+        _, log_prob, payload, seeds = at_rows(self.growth, weights, seeds, flat(self.rows.choice))
         return [log_prob, *only(payload), *(x for place in seeds for x in only(place))]
 
 

@@ -126,7 +126,7 @@ def _bounded(both: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> tuple
     """The values of each sort's seeds, whether a score was NaN, and the names of the layers."""
     algs, coalgs = both
     growth, weights = trace_all(coalgs, one(seeds), False)
-    rows, steps, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), None)
+    rows, steps, at = grown_rows(growth, plan, weights, at_roots(seeds, trees))
     found, own = readings(algs, growth)
     waiting, missing = waiting_of(rows, at), lost(rows)
     cut = (waiting > 0)[jnp.maximum(rows.tree, 0)] if plan.trees else rows.tree < 0

@@ -29,6 +29,7 @@ from ..machines._stream import Lists, unfold_list, unfold_stream
 from ._grow import Plan
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
+from ._paths import on_paths
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._tracing import kinds
@@ -110,7 +111,7 @@ def unfold(
     arrays with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort
     has so many trees as it has seeds, and trees are numbered through, those of the first sort first. `nodes`: the
     most nodes that a tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to
-    draw; the node numbered `i` in pre-order of tree `t` gets `fold_in(fold_in(key, t), i)`. `total`: how many nodes
+    draw; tree `t` is that of `ana` with `fold_in(key, t)`. `total`: how many nodes
     all trees may have together, where most are far smaller than the largest: trees within both bounds are never
     cut, and there is room for `total + lanes * nodes` nodes. `lanes`: how many trees grow at a time; each lane
     begins the next tree when it has finished one.
@@ -151,7 +152,8 @@ def _unfolded(
             return unfold_list(coalg, seeds[0], nodes, key=key)
     plan = plan_of(sum(trees), nodes, total, lanes)
     growth, weights = trace_all(coalg if family else (coalg,), one(seeds), key is not None)
-    rows, _, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), key)
+    growth, roots = on_paths(growth, at_roots(seeds, trees), key)
+    rows, _, at = grown_rows(growth, plan, weights, roots)
     grown = tuple(as_grown(growth.candidates, rows, part) for part in by_sort(at, trees))
     return grown if family else grown[0], lost(rows), growth.names
 

@@ -91,10 +91,10 @@ def quickly(coalg: Any) -> Any:
 
 
 def numbers(coalg: Any, seed: Any, key: Any) -> tuple[list[int], list[Any], list[Any]]:
-    """What `ana` chooses, node by node in pre-order: the choices, the logarithms of their chances, the payloads."""
+    """What `ana` chooses, node by node, breadth first: the choices, the logarithms of their chances, the payloads."""
     choices, log_probs, payloads, todo = [], [], [], [(seed, key)]
     while todo:
-        seed, path = todo.pop()
+        seed, path = todo.pop(0)
         scores, layers = parts(coalg, seed)
         c = int(jnp.argmax(scores) if path is None else jr.categorical(jr.fold_in(path, 0), scores))
         choices.append(c)
@@ -102,7 +102,7 @@ def numbers(coalg: Any, seed: Any, key: Any) -> tuple[list[int], list[Any], list
         places = holes(layers[c])
         inside = {id(x) for place in places for x in jax.tree.leaves(place)}
         payloads.append([x for x in jax.tree.leaves(layers[c]) if id(x) not in inside])
-        todo.extend(reversed(on_paths(places, path)))
+        todo.extend(on_paths(places, path))
     return choices, log_probs, payloads
 
 

@@ -77,17 +77,17 @@ def test_a_family_is_followed_where_one_sort_has_no_root():
 
 
 def numbers(coalgs: Any, sort: int, seed: Any, key: Any) -> list[Any]:
-    """Of each node of one tree in pre-order: its number among all candidates, its log-probability and its payload."""
+    """Of each node of one tree, breadth first: its number among all candidates, its log-probability and its payload."""
     first = (0, 4)
     found: list[Any] = []
     todo = [((sort, seed), key)]
     while todo:
-        (sort, seed), path = todo.pop()
+        (sort, seed), path = todo.pop(0)
         scores, layers = parts(coalgs[sort], seed)
         c = int(jr.categorical(jr.fold_in(path, 0), scores))
         payload = layers[c].value if isinstance(layers[c], Lit) else None
         found.append((first[sort] + c, jax.nn.log_softmax(scores)[c], payload))
-        todo.extend(reversed(on_paths(sorted_holes(layers[c]), path)))
+        todo.extend(on_paths(sorted_holes(layers[c]), path))
     return found
 
 
@@ -170,7 +170,7 @@ def test_trees_of_a_family_that_are_cut_are_told_by_sort():
 
     exprs, stmts = unfold((more, block), (jnp.array([0.5, 9.0]), (jnp.ones(1),)), 4)
     assert (exprs.count.tolist(), exprs.waiting.tolist()) == ([2, 4], [0, 1])
-    assert (stmts.count.tolist(), stmts.waiting.tolist()) == ([4], [5])
+    assert (stmts.count.tolist(), stmts.waiting.tolist()) == ([4], [4])
     assert repr(stmts) == "Grown trees of Expr and Stmt: 1, with 4 nodes, at most 4 each; 1 unfinished"
 
 

@@ -112,6 +112,12 @@ class Growth:
         """The number of each sort's first candidate."""
         return tuple(sum(self.counts[:s]) for s in range(len(self.counts)))
 
+    def chances(self, given: Given) -> Any:
+        """The logarithm of the chance of each candidate, among those of its sort."""
+        dtype = jnp.result_type(*[s.dtype for s in given.scores if s is not None] or [float])
+        each = zip(given.scores, self.counts, strict=True)
+        return jnp.concatenate([jnp.zeros(n, dtype) if s is None else jax.nn.log_softmax(s) for s, n in each])
+
     def choose(self, given: Given, key: Any) -> Any:
         """The number of a candidate: the best, or one drawn where there is a key; as `ana` does it. -1 where a score is
         NaN: no candidate is then the best, and the node has no children."""

@@ -1,5 +1,8 @@
 """Growing trees: `unfold` and `refold` beside PyTorch level by level, and beside what one writes by hand in JAX.
 
+PyTorch runs twice: as it grows, each level's scores say which rows are leaves and which go on; or it is told this
+beforehand, as one who has the trees can be.
+
 | the problem | what is grown                                                       | what is made of it             |
 | ----------- | ------------------------------------------------------------------- | ------------------------------ |
 | `"unfold"`  | trees of so many leaves, by `choose`; a leaf's label is `L h`       | the labels                     |
@@ -83,7 +86,7 @@ def growth(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
 
     everyone: list[Any] = [Jax("cdl", model, seeds, made, lambda m: tuple(_used(name, m.weights)))]
     if torch is not None:
-        everyone.append(Torch(name, model, seeds[0], leaves))
+        everyone += [Torch(name, model, seeds, told=told) for told in (False, True)]
     found = {**timed(everyone, rounds), "nodes": bounds["total"], "trees": trees}
     if name == "unfold":
         found["forward"] |= in_turn([Entry("ana", lambda: _by_definition(model, seeds), 1, trees / FEW)])
@@ -101,20 +104,14 @@ def _by_definition(model: Model, seeds: Any) -> Any:
 
 
 class Torch:
-    """All seeds of one depth at once, exactly as many as there are, with all indices made beforehand."""
+    """All seeds of one depth at once, exactly as many as there are. `told`: with all indices made beforehand."""
 
-    def __init__(self, name: str, model: Model, seeds: Any, leaves: Any) -> None:
+    def __init__(self, name: str, model: Model, seeds: Any, *, told: bool) -> None:
         torch.set_num_threads(cores())
-        self.name, self.problem = "torch", name
+        self.name, self.problem = "torch, told" if told else "torch", name
         self.weights = [torch.from_numpy(np.array(w)).requires_grad_() for w in model.weights]
-        self.seeds = torch.from_numpy(np.array(seeds))
-        self.levels = []  # of each: which are leaves, which are forks, and where each is when the leaves come first
-        while len(leaves):
-            ends, goes = np.flatnonzero(leaves == 1), np.flatnonzero(leaves > 1)
-            back = np.argsort(np.concatenate([ends, goes]))
-            self.levels.append(tuple(map(torch.from_numpy, (ends, goes, back))))
-            first = leaves[goes] // 3 + 1
-            leaves = np.concatenate([first, leaves[goes] - first])
+        self.seeds, self.leaves = (torch.from_numpy(np.array(x)) for x in seeds)
+        self.levels = list(self._levels()) if told else None
 
     def forward(self) -> Any:
         with torch.no_grad():
@@ -134,17 +131,31 @@ class Torch:
         del found
         return tuple(w.grad.numpy() for w in _used(self.problem, self.weights))
 
+    def _levels(self) -> Any:
+        """Of each level: which are leaves, which are forks, and where each is when the leaves come first."""
+        leaves = self.leaves
+        while len(leaves):
+            choice = torch.stack([1.5 - leaves, leaves - 1.5], 1).argmax(1)
+            ends, goes = (choice == 0).nonzero()[:, 0], choice.nonzero()[:, 0]
+            back = torch.cat([ends, goes]).argsort() if self.problem == "refold" else None
+            yield ends, goes, back
+            below = leaves[goes]
+            first = below // 3 + 1
+            leaves = torch.cat([first, below - first])
+
     def _made(self) -> list[Any]:
         p, q, label, a, b = self.weights
-        h, labels = self.seeds, []
-        for ends, goes, _ in self.levels:
+        h, labels, levels = self.seeds, [], []
+        for level in self._levels() if self.levels is None else self.levels:
+            ends, goes, _ = level
+            levels.append(level)
             labels.append(h[ends] @ label.T)
             below = h[goes]
             h = torch.cat([torch.tanh(below @ p.T), torch.tanh(below @ q.T)])
         if self.problem == "unfold":
             return labels
         values = h[:0]
-        for (_, goes, back), own in zip(reversed(self.levels), reversed(labels), strict=True):
+        for (_, goes, back), own in zip(reversed(levels), reversed(labels), strict=True):
             x, y = values[: len(goes)], values[len(goes) :]
             values = torch.cat([own, torch.tanh(x @ a.T + y @ b.T)])[back]
         return [values]

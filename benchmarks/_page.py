@@ -150,8 +150,8 @@ pages.
 
 {reverse(figures)}
 
-What the forward pass keeps for the reverse one is `remat=`: `"cheap"`, the default, keeps the products and what they are
-computed from, `"all"` nothing but the states. The whole step in milliseconds, and what it took to compile it:
+What the forward pass keeps for the reverse one is `remat=`: `"cheap"`, the default, keeps the products and what they
+are computed from, `"all"` nothing but the states. The whole step in milliseconds, and what it took to compile it:
 
 {remat(figures)}
 """
@@ -226,9 +226,10 @@ GROWTH = """\
 
 Trees of 20 to 60 leaves are grown from vectors of width 128: at each node a coalgebra gives a leaf and a fork, with
 scores, and one is taken. `unfold` makes the leaves' labels. `refold` reads the trees as they are grown, and keeps none.
-PyTorch grows all nodes of one depth at once, with indices made beforehand, which only a program that knows the trees
-has. *Halves* is a `refold` that needs no choice: lists of 64 elements, cut in two until there is one, beside the loop
-over levels that one writes by hand in JAX. `ana` is the definition, one node at a time, on two trees and scaled up.
+PyTorch grows all nodes of one depth at once. It runs twice: as it grows, when each level's scores say which rows go on;
+and told the indices beforehand, which only a program that knows the trees can be. *Halves* is a `refold` that needs no
+choice: lists of 64 elements, cut in two until there is one, beside the loop over levels that one writes by hand in JAX.
+`ana` is the definition, one node at a time, on two trees and scaled up.
 """
 
 SCANS = """\

@@ -243,15 +243,20 @@ def streams(figures: Figures) -> str:
 
 def growth(figures: Figures) -> str:
     labels = {"unfold": "`unfold`", "refold": "`refold`, chosen", "halves": "`refold`, halves"}
-    peers = {"unfold": ("torch", "ana"), "refold": ("torch",), "halves": ("by hand",)}
-    names = {"torch": "PyTorch, by levels", "ana": "`ana`", "by hand": "JAX, by hand"}
+    peers = {"unfold": ("torch", "torch, told", "ana"), "refold": ("torch", "torch, told"), "halves": ("by hand",)}
+    names = {
+        "torch": "PyTorch, by levels as it grows",
+        "torch, told": "PyTorch, told the levels beforehand",
+        "ana": "`ana`",
+        "by hand": "JAX, by hand",
+    }
     rows: list[tuple[Any, ...]] = []
     for request, found in figures.all(job="growth"):
         problem, nodes = request["name"], f"{found['nodes']:,}"
         rows.append((labels[problem], nodes, "cdl", *(ms(found[kind]["cdl"]["median"]) for kind in KINDS), "", ""))
         for who in peers[problem]:
             times = [median(found[kind], who) for kind in KINDS]
-            shown = ["not installed" if who == "torch" else "" if t is None else ms(t) for t in times]
+            shown = ["not installed" if who.startswith("torch") else "" if t is None else ms(t) for t in times]
             shown = [ms(t) if t is not None else s for t, s in zip(times, shown, strict=True)]
             ratios = [ratio(found[kind], who) if who in found[kind] else "" for kind in KINDS]
             rows.append((labels[problem], nodes, names[who], *shown, *ratios))

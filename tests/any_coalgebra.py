@@ -91,16 +91,21 @@ def quickly(coalg: Any) -> Any:
 
 
 def numbers(coalg: Any, seed: Any, key: Any) -> tuple[list[int], list[Any], list[Any]]:
-    """What `ana` chooses, node by node in pre-order: the choices, the logarithms of their chances, the payloads."""
-    choices, log_probs, payloads, todo = [], [], [], [seed]
+    """What `ana` chooses, node by node, breadth first: the choices, the logarithms of their chances, the payloads."""
+    choices, log_probs, payloads, todo = [], [], [], [(seed, key)]
     while todo:
-        scores, layers = parts(coalg, todo.pop())
-        here = None if key is None else jr.fold_in(key, len(choices))
-        c = int(jnp.argmax(scores) if here is None else jr.categorical(here, scores))
+        seed, path = todo.pop(0)
+        scores, layers = parts(coalg, seed)
+        c = int(jnp.argmax(scores) if path is None else jr.categorical(jr.fold_in(path, 0), scores))
         choices.append(c)
         log_probs.append(jax.nn.log_softmax(scores)[c])
         places = holes(layers[c])
         inside = {id(x) for place in places for x in jax.tree.leaves(place)}
         payloads.append([x for x in jax.tree.leaves(layers[c]) if id(x) not in inside])
-        todo.extend(reversed(places))
+        todo.extend(on_paths(places, path))
     return choices, log_probs, payloads
+
+
+def on_paths(places: Any, path: Any) -> list[Any]:
+    """What stands at the places of a layer, each with its path."""
+    return [(x, None if path is None else jr.fold_in(path, i + 1)) for i, x in enumerate(places)]

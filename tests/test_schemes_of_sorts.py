@@ -26,6 +26,7 @@ from cdl import (
     Leaf,
     ListF,
     Many,
+    MealyF,
     Nil,
     para,
     PayloadMismatch,
@@ -77,7 +78,7 @@ def test_keys_are_numbered_in_pre_order():
     assert jr.key_data(decorate(drawn, key=key)(tree).tail.right.head[0]).tolist() == jr.key_data(wanted[4]).tolist()
 
 
-def test_a_coalgebra_gets_keys_in_pre_order_at_every_call():
+def test_a_coalgebra_gets_keys_along_the_path_at_every_call():
     drawn = []
 
     def grow(n: int, *, key: Any = None) -> TreeF[int, int]:
@@ -87,10 +88,26 @@ def test_a_coalgebra_gets_keys_in_pre_order_at_every_call():
     key = jr.key(1)
     grower = ana(grow, key=key)
     grower(3)
-    wanted = [jr.key_data(jr.fold_in(key, i)).tolist() for i in range(5)]
+    left, right = jr.fold_in(key, 1), jr.fold_in(key, 2)
+    paths = [key, left, right, jr.fold_in(right, 1), jr.fold_in(right, 2)]
+    wanted = [jr.key_data(jr.fold_in(path, 0)).tolist() for path in paths]
     assert drawn == wanted
     grower(3)
     assert drawn == wanted * 2
+
+
+def test_a_place_under_a_function_has_one_path_however_often_and_in_whatever_order_it_is_met():
+    shown = lambda key: jr.key_data(key).tolist()
+
+    def grow(n: int, *, key: Any = None) -> MealyF[int, Any, int]:
+        return MealyF(lambda i: ((n, i, shown(key)), n + i))
+
+    key = jr.key(1)
+    machine = ana(grow, key=key)(0)
+    below = jr.fold_in(key, 1)
+    assert machine.step(7)[0] == (0, 7, shown(jr.fold_in(key, 0)))
+    for i in (1, 2, 1):
+        assert machine.step(i)[1].step(0)[0] == (i, 0, shown(jr.fold_in(below, 0)))
 
 
 def test_choose_takes_the_best_and_draws_with_a_key():

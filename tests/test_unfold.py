@@ -137,7 +137,7 @@ def row(seeds: Any, t: int) -> Any:
 def test_unfolding_every_kind_of_place_agrees_with_the_definition():
     with jax.enable_x64(True):
         coalg = any_coalgebra(TermF, jr.key(6), jnp.float64)
-        assert agrees(coalg, seeds_of(5, jr.key(1), jnp.float64), jr.key(2), 1e-10, lanes=2) > 50
+        assert agrees(coalg, seeds_of(5, jr.key(1), jnp.float64), jr.key(5), 1e-10, lanes=2) > 50
 
 
 @pytest.mark.parametrize("seed", [3, *(pytest.param(s, marks=pytest.mark.slow) for s in range(300, 330))])
@@ -167,16 +167,63 @@ def fork(seed: jax.Array) -> TreeF[jax.Array, jax.Array]:
 def test_a_tree_that_is_cut_is_told_and_not_passed_off_as_whole():
     grown = unfold(fork, jnp.array([1.0, 3.0, 0.0]), 6)
     assert grown.count.tolist() == [3, 6, 1]
-    assert grown.waiting.tolist() == [0, 3, 0]
+    assert grown.waiting.tolist() == [0, 7, 0]
     assert grown.cut.tolist() == [False, True, False]
-    words = r"1 of 3 trees are not finished within `nodes=6`: 3 places.*3 of them in tree 1"
+    words = r"1 of 3 trees are not finished within `nodes=6`: 7 places.*7 of them in tree 1"
     with pytest.raises(TreeTooLarge, match=words):
         grown.trees()
     one, two, three = grown.results()
     assert one.unwrap() == ana(fork)(jnp.array(1.0))
     assert three.unwrap() == Leaf(0.0)
-    with pytest.raises(TreeTooLarge, match=r"not finished within `nodes=6`: 3 of its places"):
+    with pytest.raises(TreeTooLarge, match=r"not finished within `nodes=6`: 7 of its places"):
         raise two.failure()
+
+
+@pytest.mark.parametrize(("lanes", "number"), [(1, None), (3, 5), (100, None)])
+def test_a_tree_that_is_cut_has_the_first_nodes_breadth_first(lanes, number):
+    key = None if number is None else jr.key(number)
+    coalg, seeds = any_coalgebra(TermF, jr.key(6), jnp.float32), seeds_of(6, jr.key(1), jnp.float32)
+    keys = [None if key is None else jr.fold_in(key, t) for t in range(6)]
+    whole = [numbers(coalg, row(seeds, t), keys[t]) for t in range(6)]
+    sizes = [len(choices) for choices, _, _ in whole]
+    nodes = 5
+    assert min(sizes) < nodes < max(sizes)
+    grown = unfold(coalg, seeds, nodes, key=key, lanes=lanes)
+    assert grown.count.tolist() == [min(n, nodes) for n in sizes]
+    for t, (choices, log_probs, _) in enumerate(whole):
+        there = min(sizes[t], nodes)
+        assert grown.choice[t, :there].tolist() == choices[:there]
+        np.testing.assert_allclose(grown.log_prob[t, :there], log_probs[:there], rtol=1e-4, atol=1e-5)
+        places = sum(grown.candidates[c].arity for c in choices[:there])
+        assert grown.waiting[t] == places - (there - 1)
+        children = grown.child[t, :there]
+        assert children[children >= 0].tolist() == list(range(1, there))
+
+
+def test_all_trees_together_are_cut_level_by_level():
+    seeds = jnp.array([2.0, 0.0, 3.0, 1.0])  # 2.0 has 1, 2 and 4 nodes a level
+    levels = [[1, 1, 1, 1], [2, 0, 2, 2], [4, 0, 4, 0], [0, 0, 8, 0]]
+    for total in (1, 3, 8, 12, 25):
+        left, wanted = total, [0, 0, 0, 0]
+        for level in levels:
+            for t, n in enumerate(level):
+                wanted[t] += min(n, left)
+                left -= min(n, left)
+        assert unfold(fork, seeds, 15, total=total, lanes=2).count.tolist() == wanted
+
+
+def test_a_layer_that_is_not_chosen_is_not_computed():
+    def halves(seed: jax.Array) -> TreeF[jax.Array, jax.Array]:
+        return choose(jnp.stack([1.0 - seed, seed - 1.0]), Leaf(jnp.sqrt(1.0 - seed)), Fork(seed - 2.0, seed - 3.0))
+
+    def total(seeds: jax.Array) -> jax.Array:
+        return unfold(halves, seeds, 7).payload[0].sum()
+
+    def by_hand(seeds: jax.Array) -> jax.Array:  # of 2.0 and 0.5
+        return jnp.sqrt(3.0 - seeds[0]) + jnp.sqrt(4.0 - seeds[0]) + jnp.sqrt(1.0 - seeds[1])
+
+    seeds = jnp.array([2.0, 0.5])
+    close(jax.value_and_grad(total)(seeds), jax.value_and_grad(by_hand)(seeds), 1e-6)
 
 
 def test_a_tree_that_is_cut_by_the_total_is_told_so():
@@ -196,7 +243,7 @@ def test_the_seeds_that_wait_are_counted_even_where_there_was_no_room_for_them()
 
     grown = unfold(many, jnp.array([1.0]), 3)
     assert (grown.count.tolist(), grown.waiting.tolist()) == ([3], [25])
-    assert grown.child[0, :, :2].tolist() == [[1, -1], [2, -1], [-1, -1]]
+    assert grown.child[0, :, :3].tolist() == [[1, 2, -1], [-1, -1, -1], [-1, -1, -1]]
 
 
 def test_a_budget_for_all_trees_together():
@@ -204,11 +251,13 @@ def test_a_budget_for_all_trees_together():
     whole = unfold(fork, seeds, 7, lanes=2)
     assert whole.count.tolist() == [3, 1, 7, 3, 1, 3]
     assert jax.tree.all(jax.tree.map(np.array_equal, unfold(fork, seeds, 7, total=18, lanes=2), whole))
-    cut = unfold(fork, seeds, 7, total=1, lanes=1)
-    assert cut.count.tolist() == [3, 1, 4, 0, 0, 0]
-    assert cut.waiting.tolist() == [0, 0, 1, 1, 1, 1]
-    slope = jax.grad(lambda s: unfold(fork, s, 7, total=1, lanes=1).payload[0].sum())(seeds)
-    assert slope.tolist() == [2, 1, 2, 0, 0, 0]
+    cut = unfold(fork, seeds, 7, total=9, lanes=4)
+    assert cut.count.tolist() == [3, 1, 2, 1, 1, 1]
+    assert cut.waiting.tolist() == [0, 0, 3, 2, 0, 2]
+    slope = jax.grad(lambda s: unfold(fork, s, 7, total=9, lanes=4).payload[0].sum())(seeds)
+    assert slope.tolist() == [2, 1, 0, 0, 1, 0]
+    few = unfold(fork, seeds, 7, total=2)
+    assert (few.count.tolist(), few.waiting.tolist()) == ([1, 1, 0, 0, 0, 0], [2, 0, 1, 1, 1, 1])
 
 
 def test_grown_trees_are_packed():

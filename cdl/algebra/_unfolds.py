@@ -8,6 +8,19 @@
 
 A coalgebra that is to be learnt scores the layers it might give: `choose(scores, Nil(), Cons(a, s))`. `ana` takes the
 best, or draws one when it has a key.
+
+Keys go along the path from the root, so that a subtree is drawn alike whatever stands beside it. A path is
+a key and a count:
+
+| of a node                                             | the key                     | the count |
+| ----------------------------------------------------- | --------------------------- | --------- |
+| the root                                              | the key that was given, `k` | 0         |
+| the child at place `i` of a node on `k, 0`            | `fold_in(k, i + 1)`         | 0         |
+| what a function gives, of a node without other places | `k`                         | `n + 1`   |
+| itself, for its coalgebra and its draw                | `fold_in(k, n)`             |           |
+
+So the state of a machine or a stream that is numbered `n` meets `fold_in(key, n)`. Of a layer with both kinds of places
+those under functions come last; and where the count is not 0, children are numbered from `fold_in(k, n)`.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +32,9 @@ from jax.core import Tracer
 from jaxtyping import Array, PRNGKeyArray
 
 from .._errors import CdlError, ForeignLayer, SignatureError
-from ..functor import Base, Fix, Fix1of2, Fix2of2, Free, Pure
+from ..functor import Base, Fix, Fix1of2, Fix2of2, Free, holes, Pure
+from ..functor._fmap import fill
+from ..functor._read import sorts
 from ..functor._recursion import Done, recursion
 from ..functor._usage import with_usage
 from ..functor._words import an
@@ -60,8 +75,9 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     Strict at the places of data and lazy under functions, so that streams and machines, which never end, are values.
 
     **Arguments:** `coalg`: one layer of seeds for a seed; for several sorts, one coalgebra for each, in order. `key`:
-    for coalgebras that take one, and to draw from what `choose` scores; the node numbered `i` in pre-order gets
-    `fold_in(key, i)`.
+    for coalgebras that take one, and to draw from what `choose` scores. A node gets `fold_in(path, 0)`, where the
+    root's `path` is `key`, and that of the child at place `i` of a node is `fold_in(path, i + 1)` of that node's; the
+    state numbered `n` of a machine or stream gets `fold_in(key, n)`.
 
     **Returns:** a function from seeds to trees; for several sorts, a tuple of them.
 
@@ -71,21 +87,56 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     coalgs = (coalg, *more)
     expect_coalgebras("ana", coalgs, several="as in `ana(a, b)`")
     expect_key(key)
-    entered = _Numbering()
 
-    def down(sort: int, seed: Any) -> Any:
+    def down(sort: int, place: Any) -> Any:
         if sort >= len(coalgs):
             raise SignatureError(
                 f"there is a place of sort {sort}, and the number of coalgebras is {len(coalgs)}: give one for each "
                 "sort, in the order of the tuple in `Base[T, tuple[…]]`."
             )
-        here = None if key is None else jax.random.fold_in(key, entered.next())
-        given = coalgs[sort](seed, key=here) if here is not None and wants_key(coalgs[sort]) else coalgs[sort](seed)
-        return expect_layer(chosen(given, here))
+        if key is None:
+            return expect_layer(coalgs[sort](place))
+        here = place.own
+        given = coalgs[sort](place.seed, key=here) if wants_key(coalgs[sort]) else coalgs[sort](place.seed)
+        return place.along(expect_layer(chosen(given, here)))
 
     solved = recursion(down, lambda frame, go: frame.filled(go))
-    grow = [entered.restarted(solved(sort)) for sort in range(len(coalgs))]
+    begun: Callable[[Any], Any] = lambda grow: grow if key is None else lambda seed: grow(_OnPath(seed, key))
+    grow = [begun(solved(sort)) for sort in range(len(coalgs))]
     return grow[0] if len(coalgs) == 1 else tuple(grow)
+
+
+def own_key(path: Any) -> Any:
+    """What the node of a path draws with."""
+    return jax.random.fold_in(path, 0)
+
+
+def path_below(path: Any, place: int) -> Any:
+    """The path of a node's child at a place."""
+    return jax.random.fold_in(path, place + 1)
+
+
+class _OnPath:
+    """A seed, and the path that led to it."""
+
+    def __init__(self, seed: Any, path: Any, count: int = 0) -> None:
+        self.seed, self.path, self.count = seed, path, count
+
+    @property
+    def own(self) -> Any:
+        """What the coalgebra and the draw are given."""
+        return jax.random.fold_in(self.path, self.count)
+
+    def along(self, layer: Any) -> Any:
+        """The layer that this seed gave, its seeds on paths of their own."""
+        seeds = holes(layer)
+        path = self.own if self.count else self.path
+        below = [_OnPath(seed, path_below(path, i)) for i, seed in enumerate(seeds)]
+
+        def later(seed: Any) -> _OnPath:
+            return _OnPath(seed, path_below(path, len(seeds))) if seeds else _OnPath(seed, self.path, self.count + 1)
+
+        return fill(layer, below, [later] * sorts(type(layer)))
 
 
 def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fix[T]]:
@@ -160,21 +211,3 @@ class _Root:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-
-
-class _Numbering:
-    """Counts the nodes of one tree in pre-order."""
-
-    def __init__(self) -> None:
-        self.count = -1
-
-    def next(self) -> int:
-        self.count += 1
-        return self.count
-
-    def restarted(self, solved: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def grow(seed: Any) -> Any:
-            self.count = -1
-            return solved(seed)
-
-        return grow

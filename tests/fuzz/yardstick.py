@@ -134,31 +134,39 @@ def grow(coalgs: Any, tree_sort: int, seed: Any, sorts: Any, key: Any = None) ->
     """The tree that coalgebras grow, and the logarithm of the chance of each choice, in pre-order."""
     chances: list[Any] = []
 
-    def from_seed(sort: int, seed: Any) -> Any:
-        number, given = len(chances), coalgs[sort](seed)
-        here = None if key is None else jax.random.fold_in(key, number)
-        chosen = jnp.argmax(given.scores) if here is None else jax.random.categorical(here, given.scores)
+    def from_seed(sort: int, seed: Any, path: Any) -> Any:
+        given = coalgs[sort](seed)
+        own = None if path is None else jax.random.fold_in(path, 0)
+        chosen = jnp.argmax(given.scores) if own is None else jax.random.categorical(own, given.scores)
         chances.append(jax.nn.log_softmax(given.scores)[int(chosen)])
-        return filled(given.layers[int(chosen)])
+        return filled(given.layers[int(chosen)], places_below(path))
 
-    def filled(proposed: Any) -> Any:
+    def filled(proposed: Any, paths: Any) -> Any:
         terms = sorts[type(proposed)]
-        parts = [put(getattr(proposed, n), t) for n, t in zip(type(proposed).__match_args__, terms, strict=True)]
+        parts = [put(getattr(proposed, n), t, paths) for n, t in zip(type(proposed).__match_args__, terms, strict=True)]
         return type(proposed)(*parts)
 
-    def put(value: Any, term: Any) -> Any:
+    def put(value: Any, term: Any, paths: Any) -> Any:
         kind, of = term
         if kind == "x":
-            return from_seed(of, value)
+            return from_seed(of, value, next(paths))
         if kind == "many":
-            return cdl.Many([from_seed(of, x) for x in value.items])
+            return cdl.Many([from_seed(of, x, next(paths)) for x in value.items])
         if kind == "maybe":
-            return None if value is None else put(value, of)
+            return None if value is None else put(value, of, paths)
         if kind == "list":
-            return tuple(put(x, of) for x in value)
-        return tuple(put(x, t) for x, t in zip(value, of, strict=True)) if kind == "pair" else value
+            return tuple(put(x, of, paths) for x in value)
+        return tuple(put(x, t, paths) for x, t in zip(value, of, strict=True)) if kind == "pair" else value
 
-    return from_seed(tree_sort, seed), chances
+    return from_seed(tree_sort, seed, key), chances
+
+
+def places_below(path: Any) -> Any:
+    """The paths of a node's children, one after the other."""
+    place = 0
+    while True:
+        place += 1
+        yield None if path is None else jax.random.fold_in(path, place)
 
 
 def form(value: Any, term: Any) -> Any:

@@ -44,12 +44,14 @@ class Candidate:
 @dataclass(frozen=True)
 class Given:
     """What coalgebras give for a seed: scores for the candidates of each sort, `None` where there is no choice; of each
-    candidate its payload's leaves, and the leaves of its seeds; and the seed's sort, where there are several."""
+    candidate its payload's leaves, and the leaves of its seeds; the seed's sort, where there are several; and a key to
+    draw with, where there is one."""
 
     scores: list[Any]
     payloads: list[list[Any]]
     seeds: list[list[list[Any]]]
     sort: Any = None
+    key: Any = None
 
     def chosen(self, growth: "Growth", choice: Any) -> tuple[Any, list[Any], list[list[Any]]]:
         """Of one candidate: the logarithm of its chance, its payload by column, and its seeds by place."""
@@ -109,6 +111,12 @@ class Growth:
     def firsts(self) -> tuple[int, ...]:
         """The number of each sort's first candidate."""
         return tuple(sum(self.counts[:s]) for s in range(len(self.counts)))
+
+    def chances(self, given: Given) -> Any:
+        """The logarithm of the chance of each candidate, among those of its sort."""
+        dtype = jnp.result_type(*[s.dtype for s in given.scores if s is not None] or [float])
+        each = zip(given.scores, self.counts, strict=True)
+        return jnp.concatenate([jnp.zeros(n, dtype) if s is None else jax.nn.log_softmax(s) for s, n in each])
 
     def choose(self, given: Given, key: Any) -> Any:
         """The number of a candidate: the best, or one drawn where there is a key; as `ana` does it. -1 where a score is

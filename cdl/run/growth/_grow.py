@@ -1,168 +1,120 @@
-"""Growing many trees at once: each lane grows one tree after the other, depth first, with a stack of seeds.
+"""Growing many trees at once, breadth first: one queue of rows for all trees.
 
-| the thing   | what it is                                                                                    |
-| ----------- | --------------------------------------------------------------------------------------------- |
-| a lane      | a place in the batch: it takes a seed that nobody has, and when that tree is done the next    |
-| a step      | every lane takes the seed on top of its stack, grows one node, and puts its children there    |
-| a row       | what one lane did in one step: so many steps times lanes are the nodes of all trees           |
+| the thing   | what it is                                                                                     |
+| ----------- | ---------------------------------------------------------------------------------------------- |
+| a row       | a node, in the order of birth: level by level, in each level tree by tree, and left to right   |
+| a chunk     | the next rows of one level, as many as there are lanes: each makes its choice                  |
+| a block     | rows of a chunk that chose one candidate, which is computed there and nowhere else             |
 
-Depth first, with the first child on top, numbers the nodes in pre-order: node `i` of tree `t` meets the key that `ana`
-gives it. A stack is a ring of as many seeds as a tree may have nodes: what falls out at the bottom is what could not
-have been grown any more, and is counted.
+A node's children are neighbours in the queue. Of a tree the first nodes in this order are grown, as many as it may
+have, and of all trees together the first; the places beyond are counted. A candidate without places is computed in
+the end, for all its rows together.
 """
 
-import functools
-import operator
-from dataclasses import dataclass
+import dataclasses
 from typing import Any
 
-import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax import lax
-from jaxtyping import Array, Int
 
-from ._candidates import Growth
-
-
-class Rows(eqx.Module):
-    """What the lanes did: the first axis is the step, the second the lane. A lane with nothing to do has tree -1."""
-
-    tree: Array
-    number: Array  # in pre-order within the tree
-    choice: Array
-    above: Array  # the step of the node above, times places, plus the place; -1 at a root
-    left: Array  # how many seeds wait, after the step
-    log_prob: Array
-    payload: list[Array]
-    seeds: list[Array]  # empty where they are not kept
+from ._agenda import Agenda, Block
+from ._cases import Cases, inputs_of, rows_at, weights_of
+from ._pieces import Arrays
+from ._plan import every, Plan
+from ._rows import begun, Rows
+from ._tables import part, put, together
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How far trees may grow, one by one and all together, and in how many lanes."""
-
-    trees: int
-    nodes: int
-    total: int
-    lanes: int
-
-    @property
-    def steps(self) -> int:
-        """The most steps that there can be: a lane is never idle while there is a seed that nobody has."""
-        return min(max(1, -(-self.trees // self.lanes)) * self.nodes, -(-self.total // self.lanes) + self.nodes)
-
-
-def grow(
-    growth: Growth, plan: Plan, weights: list[Any], seeds: list[Any], key: Any, *, keep: bool
-) -> tuple[Rows, Int[Array, ""]]:
-    """The rows of all trees, and how many steps it took. `keep`: the seeds of the nodes too."""
-    lanes, nodes, places = plan.lanes, plan.nodes, max(growth.places, 1)
-    lane = jnp.arange(lanes, dtype=jnp.int32)
-    first = [x[:1] if plan.trees else jnp.zeros((1, *x.shape[1:]), x.dtype) for x in seeds]  # stands where no seed is
-    arities = growth.arities
-
-    def ints(value: int = 0) -> Any:
-        return jnp.full((plan.steps, lanes), value, jnp.int32)
-
-    def rows_like(x: Any, axes: tuple[int, ...]) -> Any:
-        return jnp.zeros((*axes, *x.shape), x.dtype)
-
-    table = (plan.steps, lanes)
-    rows = Rows(
-        tree=ints(-1),
-        number=ints(),
-        choice=ints(),
-        above=ints(-1),
-        left=ints(),
-        log_prob=rows_like(jax.eval_shape(lambda: _log_prob(growth, weights, first, key)), table),
-        payload=[rows_like(x, table) for x in growth.columns],
-        seeds=[jnp.broadcast_to(x[None], (*table, *x.shape[1:])) for x in first] if keep else [],
-    )
-    stack = [jnp.broadcast_to(x, (lanes * nodes, *x.shape[1:])) for x in first]
-    stack_above = jnp.full(lanes * nodes, -1, jnp.int32)
-    none = jnp.full(lanes, -1, jnp.int32)
-    zero = jnp.zeros(lanes, jnp.int32)
-    start = jnp.int32(0), jnp.int32(0), none, zero, zero, stack, stack_above, rows
-
-    def going(state: Any) -> Any:
-        t, taken, _, number, size, *_ = state
-        return (t < plan.steps) & ((taken < plan.trees) | jnp.any((size > 0) & (number < nodes)))
-
-    def step(state: Any) -> Any:
-        t, taken, tree, number, size, stack, stack_above, rows = state
-        free = (size == 0) | (number == nodes)
-        next_tree = taken + jnp.cumsum(free, dtype=jnp.int32) - 1
-        takes = free & (next_tree < plan.trees)
-        works = takes | ~free
-        tree = jnp.where(works, jnp.where(takes, next_tree, tree), -1)
-        number, size = jnp.where(takes, 0, number), jnp.where(takes, 1, size)
-        top = lane * nodes + jnp.maximum(size - 1, 0) % nodes
-        waited = stack_above[top]
-        above = jnp.where(takes | ~works, -1, waited)
-        at_root = jnp.maximum(tree, 0)
-        seed = [where(takes, x[at_root], s[top]) for x, s in zip(seeds, stack, strict=True)]
-        choice, log_prob, payload, children = at_rows(growth, weights, seed, keys(key, tree, number), None)
-        arity = jnp.where(works & (choice >= 0), arities[choice], 0)
-        new = Rows(tree, number, choice, above, size - 1 + arity, log_prob, payload, seed if keep else [])
-        rows = jax.tree.map(lambda table, row: lax.dynamic_update_index_in_dim(table, row, t, 0), rows, new)
-        for place in reversed(range(growth.places)):  # the first last: in a ring that is too short, it stays
-            depth = size - 1 + (arity - 1 - place)
-            at = jnp.where(place < arity, lane * nodes + depth % nodes, lanes * nodes)
-            stack = [_put(s, at, x) for s, x in zip(stack, children[place], strict=True)]
-            # Always the first of the two; that it waits for what was read lets the table be written in place.
-            stack_above = _put(stack_above, at, jnp.where(waited >= -1, places * t + place, waited))
-        size = jnp.where(works, size - 1 + arity, 0)
-        number = jnp.where(works, number + 1, 0)
-        taken = taken + jnp.sum(takes, dtype=jnp.int32)
-        return t + 1, taken, tree, number, size, stack, stack_above, rows
-
+def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool) -> Rows:
+    """The rows of all trees. `keep`: what the reverse pass reads, too."""
+    rows = begun(cases, plan, seeds, keep)
     if not plan.trees:
-        return rows, jnp.int32(0)
-    steps, *_, rows = lax.while_loop(going, step, start)
-    return rows, steps
+        return rows
+
+    def chunk(state: Any) -> Any:
+        head, stop, tail, rows = state
+        rows = _chosen(cases, plan, weights, rows, head, stop, keep)
+        rows, born = _born(cases, plan, rows, head, stop, tail)
+        agenda = plan.chunk(rows.choice, len(cases), head, stop)
+        for c in cases.early:
+            rows = _computed(cases, plan, c, weights, rows, agenda, keep)
+        starts = rows.starts.at[rows.chunks].set(head)
+        rows = dataclasses.replace(rows, starts=starts, chunks=rows.chunks + 1)
+        head, tail = jnp.minimum(head + plan.lanes, stop), tail + born
+        return head, jnp.where(head == stop, tail, stop), tail, rows
+
+    roots = jnp.int32(plan.roots)
+    *_, tail, rows = lax.while_loop(lambda s: s[0] < s[2], chunk, (jnp.int32(0), roots, roots, rows))
+    rows = dataclasses.replace(rows, starts=rows.starts.at[rows.chunks].set(tail))
+    agenda = every(rows.chosen(), len(cases))
+    for c in cases.late:
+        rows = _computed(cases, plan, c, weights, rows, agenda, keep)
+    return rows
 
 
-def at_rows(growth: Growth, weights: list[Any], seeds: list[Any], keys: Any, choice: Any) -> Any:
-    """One node in each row: the choice, the logarithm of its chance, its payload, and its seeds by place. With a
-    choice given, that one."""
-
-    def node(seed: list[Any], key: Any, choice: Any) -> Any:
-        given = growth.call(weights, seed, [] if key is None else [key])
-        number = growth.choose(given, key) if choice is None else choice
-        return number, *given.chosen(growth, number)
-
-    return jax.vmap(node)(seeds, keys, choice)
-
-
-def keys(key: Any, tree: Any, number: Any) -> Any:
-    """The key of each node; none where there is none."""
-    if key is None:
-        return None
-    return jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(key, t), i))(jnp.maximum(tree, 0), number)
-
-
-def where(mask: Any, x: Any, y: Any) -> Any:
-    """By rows of any shape."""
-    return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), x, y)
+def _chosen(cases: Cases, plan: Plan, weights: Arrays, rows: Rows, head: Any, stop: Any, keep: bool) -> Rows:
+    """The choices of a chunk."""
+    piece, lanes = cases.pieces[-1], plan.lanes
+    inputs = [part(x, head, lanes) for x in inputs_of(piece, rows.seeds, rows.shared)]
+    run = cases.choosing.forward if keep else cases.choosing.plainly
+    (choice, chances, *shared), kept = run(weights_of(piece, weights), inputs, lanes)
+    chance = jnp.take_along_axis(chances, jnp.maximum(choice, 0)[:, None], axis=1)[:, 0]
+    at = Block(head + jnp.arange(lanes, dtype=jnp.int32), plan.own(head, stop))
+    put_all: Any = lambda tables, news: [put(t, x, head) for t, x in zip(tables, news, strict=True)]
+    return dataclasses.replace(
+        rows,
+        choice=put(rows.choice, choice, head),
+        log_prob=at.put(rows.log_prob, jnp.where(choice < 0, 0, chance), rows.address(plan, at.rows)),
+        shared=put_all(rows.shared, shared),
+        kept=(put_all(rows.kept[0], kept), rows.kept[1]),
+    )
 
 
-def together(arrays: Any) -> Any:
-    """The same arrays, none of which the compiler has before it has all of them.
+def _born(cases: Cases, plan: Plan, rows: Rows, head: Any, stop: Any, tail: Any) -> tuple[Rows, Any]:
+    """The children of a chunk, without their seeds, as many as their trees may have; and how many there are."""
+    tree, choice = part(rows.tree, head, plan.lanes), part(rows.choice, head, plan.lanes)
+    arity = jnp.where(plan.own(head, stop) & (choice >= 0), cases.growth.arities[jnp.maximum(choice, 0)], 0)
+    before = jnp.cumsum(arity, dtype=jnp.int32) - arity
+    below = rows.count[tree] + before - lax.cummax(jnp.where(tree != jnp.roll(tree, 1), before, 0))
+    fits = jnp.clip(plan.nodes - below, 0, arity)
+    offset = jnp.cumsum(fits, dtype=jnp.int32) - fits
+    kids = jnp.clip(plan.rows - tail - offset, 0, fits)
+    first = tail + offset
+    place = jnp.arange(max(cases.growth.places, 1), dtype=jnp.int32)[None]
+    at = jnp.where(place < kids[:, None], first[:, None] + place, rows.tree.shape[0])
+    put_kids: Any = lambda table, new: table.at[at].set(jnp.broadcast_to(new, at.shape), mode="drop")
+    found = dataclasses.replace(
+        rows,
+        tree=put_kids(rows.tree, tree[:, None]),
+        number=put_kids(rows.number, below[:, None] + place),
+        kids=put(rows.kids, kids, head),
+        first=put(rows.first, first, head),
+        below=put(rows.below, below, head),
+        count=rows.count.at[tree].add(kids),
+        waiting=rows.waiting.at[tree].add(arity - kids),
+    )
+    return found, jnp.sum(kids, dtype=jnp.int32)
 
-    What goes into one table may come from another. So no table is written while it is still read, and none is copied.
-    """
-    firsts = [x.reshape(-1)[0] for x in jax.tree.leaves(arrays) if x.size]
-    firsts = [x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32) for x in firsts]
-    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
-    return jax.tree.map(lambda x: jnp.where(never, jnp.zeros_like(x), x), arrays)
 
+def _computed(cases: Cases, plan: Plan, c: int, weights: Arrays, rows: Rows, agenda: Agenda, keep: bool) -> Rows:
+    """The rows of one candidate: their payload, and the seeds of their children."""
+    piece, case, columns = cases.pieces[c], cases.candidates[c], cases.columns(c)
+    own, run = weights_of(piece, weights), case.forward if keep else case.plainly
 
-def _put(table: Any, at: Any, rows: Any) -> Any:
-    """Rows written where they belong; those past the end nowhere."""
-    return table.at[at].set(rows, mode="drop")
+    def block(at: Block, state: Any) -> Any:
+        payload, seeds, kept = map(list, state)
+        inputs = rows_at(inputs_of(piece, seeds, rows.shared), at.rows)
+        outs, news = together(run(own, inputs, at.count))
+        for column, x in zip(columns, outs, strict=False):
+            payload[column] = at.put(payload[column], x, rows.address(plan, at.rows))
+        below = iter(outs[len(columns) :])
+        first, kids = rows.first[at.rows], rows.kids[at.rows]
+        for place in cases.places(c):
+            seeds = [at.put(s, next(below), first + place, place < kids) for s in seeds]
+        stored = [x for x, k in zip(news, case.kept, strict=keep) if not cases.seen(c, k)]
+        for slot, x in zip(cases.slots_of[c], stored, strict=keep):
+            kept[slot] = at.put(kept[slot], x)
+        return payload, seeds, kept
 
-
-def _log_prob(growth: Growth, weights: list[Any], first: list[Any], key: Any) -> Any:
-    keyed = None if key is None else keys(key, jnp.zeros(1, jnp.int32), jnp.zeros(1, jnp.int32))
-    return at_rows(growth, weights, first, keyed, None)[1][0]
+    payload, seeds, kept = agenda.each(c, block, (rows.payload, rows.seeds, rows.kept[1]))
+    return dataclasses.replace(rows, payload=payload, seeds=seeds, kept=(rows.kept[0], kept))

@@ -1,6 +1,5 @@
 """Grown trees: what `unfold` gives, as padded arrays that a program can go on with, and as trees on the host."""
 
-from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -13,13 +12,15 @@ from returns.result import Failure, Result, Success
 from ..._errors import TreeTooLarge
 from ...functor._read import tag, tag_name
 from ._candidates import Candidate
+from ._plan import Plan
+from ._rows import Rows
 
 
 R = TypeVar("R")
 
 
 class Grown(eqx.Module, Generic[R]):
-    """Trees of type `R`, which is a `Fix`, node by node in pre-order, padded to the budget; made by `unfold`.
+    """Trees of type `R`, which is a `Fix`, node by node, breadth first, padded to the budget; made by `unfold`.
 
     | field      | what it holds                                                                                 |
     | ---------- | --------------------------------------------------------------------------------------------- |
@@ -30,7 +31,8 @@ class Grown(eqx.Module, Generic[R]):
     | `count`    | how many nodes each tree has                                                                  |
     | `waiting`  | how many places of each tree still hold a seed, because the budget was spent                  |
 
-    In a family the layers are numbered through all sorts, those of the first one first.
+    Nodes are numbered level by level, and each level from left to right: those of a smaller budget are the first of a
+    larger one. In a family the layers are numbered through all sorts, those of the first one first.
 
     The payload and `log_prob` are differentiable in the coalgebra's arrays and in the seeds.
     """
@@ -118,35 +120,17 @@ class Grown(eqx.Module, Generic[R]):
         )
 
 
-def as_grown(candidates: tuple[Candidate, ...], rows: Any, at: Any) -> Grown[Any]:
-    """The rows of all trees in the order of their nodes. `at`: where each node's row is."""
-    lanes = rows.tree.shape[1]
-    flat: Callable[..., Any] = lambda x: x.reshape(-1, *x.shape[2:])
-    has = at >= 0
-    row = jnp.maximum(at, 0)
-
-    def nodes(x: Any) -> Any:
-        found = flat(x)[row]
-        return jnp.where(has.reshape(has.shape + (1,) * (found.ndim - 2)), found, jnp.zeros_like(found))
-
-    count = jnp.sum(has, axis=1, dtype=jnp.int32)
-    places = max(c.arity for c in candidates)
-    above = nodes(rows.above)
-    trees, size = at.shape
-    child = jnp.full((trees, size, places), -1, jnp.int32)
-    if places:
-        lane = row % lanes
-        parent = flat(rows.number)[jnp.maximum(above, 0) // places * lanes + lane]
-        parent = jnp.where(has & (nodes(rows.number) > 0), parent, size)
-        tree = jnp.broadcast_to(jnp.arange(trees, dtype=jnp.int32)[:, None], at.shape)
-        number = jnp.broadcast_to(jnp.arange(size, dtype=jnp.int32)[None], at.shape)
-        child = child.at[tree, parent, above % places].set(number, mode="drop")
-    payload = tuple(map(nodes, rows.payload))
-    return Grown(nodes(rows.choice), payload, child, nodes(rows.log_prob), count, waiting_of(rows, at), candidates)
-
-
-def waiting_of(rows: Any, at: Any) -> Any:
-    """How many seeds of each tree wait in the end: after its last node, or before its first."""
-    count = jnp.sum(at >= 0, axis=1, dtype=jnp.int32)
-    last = jnp.take_along_axis(at, jnp.maximum(count - 1, 0)[:, None], axis=1)[:, 0]
-    return jnp.where(count > 0, rows.left.reshape(-1)[jnp.maximum(last, 0)], 1)
+def as_grown(candidates: tuple[Candidate, ...], rows: Rows, plan: Plan, trees: slice) -> Grown[Any]:
+    """Some of the trees, of rows whose payload is by tree and number."""
+    size = rows.choice.shape[0]
+    node = jnp.where(rows.real, rows.tree * plan.nodes + rows.number, plan.trees * plan.nodes)
+    numbers = jnp.arange(size, dtype=jnp.int32)
+    row = jnp.full(plan.trees * plan.nodes, size, jnp.int32).at[node].set(numbers, mode="drop")
+    row = row.reshape(plan.trees, plan.nodes)[trees]
+    known: Any = lambda x: x.at[row].get(mode="fill", fill_value=0)
+    by_tree: Any = lambda x: x.reshape(plan.trees, plan.nodes, *x.shape[1:])[trees]
+    places = jnp.arange(max(c.arity for c in candidates), dtype=jnp.int32)[None, None]
+    child = jnp.where(places < known(rows.kids)[..., None], known(rows.below)[..., None] + places, -1)
+    payload = tuple(map(by_tree, rows.payload))
+    count, waiting = rows.count[trees], rows.waiting[trees]
+    return Grown(known(rows.choice), payload, child, by_tree(rows.log_prob), count, waiting, candidates)

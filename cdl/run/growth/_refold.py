@@ -25,10 +25,9 @@ from ...functor._usage import with_usage
 from .._compiled import compiled
 from .._traced import reverse_only
 from ..machines._state import arrays, leading
-from ._grow import Plan
 from ._grow_rule import grown_rows
-from ._grown import waiting_of
-from ._read import values_of
+from ._plan import Plan
+from ._read_rule import values_of
 from ._readings import readings
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
@@ -80,7 +79,8 @@ def refold(
 
     **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays with one row for each seed. With `nodes`
     also tuples of these, in the order of the sorts of a family. `nodes`: the most calls that there may be for one seed.
-    `total`: for all together. `lanes`: how many trees grow at a time.
+    `total`: for all together. `lanes`: how many calls are made at a time. Calls are made breadth first, as `unfold`
+    grows trees, and each computes the layer that it chose and no other.
 
     **Returns:** the value of every seed; with `nodes` also how many calls of each were left undone. Where that is not
     0 the value is not known, and is `nan`, or the least integer. For a family, a tuple of such pairs.
@@ -126,19 +126,15 @@ def _bounded(both: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> tuple
     """The values of each sort's seeds, whether a score was NaN, and the names of the layers."""
     algs, coalgs = both
     growth, weights = trace_all(coalgs, one(seeds), False)
-    rows, steps, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), None)
+    rows = grown_rows(growth, plan, weights, at_roots(seeds, trees))
     found, own = readings(algs, growth)
-    waiting, missing = waiting_of(rows, at), lost(rows)
-    cut = (waiting > 0)[jnp.maximum(rows.tree, 0)] if plan.trees else rows.tree < 0
-    rows = eqx.tree_at(lambda r: r.tree, rows, jnp.where(cut, -1, rows.tree))
-    values = [v.reshape(-1, *v.shape[2:]) for v in values_of(found, growth.places, own, rows, steps)]
+    values = values_of(found, own, rows, plan)
 
-    def roots(sort: int, row: Any, waiting: Any) -> Any:
-        known = [_known(waiting, v[jnp.maximum(row[:, 0], 0)]) for v in values]
-        return found.of(sort, known), waiting
+    def roots(sort: int, part: slice) -> Any:
+        waiting = rows.waiting[part]
+        return found.of(sort, [_known(waiting, v[part]) for v in values]), waiting
 
-    each = zip(range(len(trees)), by_sort(at, trees), by_sort(waiting, trees), strict=True)
-    return tuple(itertools.starmap(roots, each)), missing, growth.names
+    return tuple(itertools.starmap(roots, enumerate(by_sort(trees)))), lost(rows), growth.names
 
 
 def _known(waiting: Any, roots: Any) -> Any:

@@ -12,7 +12,7 @@ from ...algebra._unfolds import not_a_score
 
 def lost(rows: Any) -> Any:
     """Whether one of the rows of grown trees has no best layer."""
-    return jnp.any((rows.choice < 0) & (rows.tree >= 0))
+    return jnp.any((rows.choice < 0) & rows.real)
 
 
 def expect_scores(found: Any, missing: Any, names: Any) -> Any:

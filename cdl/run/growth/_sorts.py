@@ -4,10 +4,10 @@
 | ---------------------------------------- | ------------------------------------------------------------------------- |
 | `γₛ : Sₛ → Fₛ(S₀, S₁, …)` for each sort  | a tuple of coalgebras                                                     |
 | `S₀ + S₁ + …`                            | a seed: the number of its sort, and room for a seed of every sort         |
-| the coalgebra `[γ₀, γ₁, …]` of the sum   | all computed at every seed, and that of its sort heard                    |
+| the coalgebra `[γ₀, γ₁, …]` of the sum   | the scores of all, of which those of its sort are heard                   |
 
 Where a seed is of one sort, the room of each other has the one that was last there on the way from the root: so every
-coalgebra is computed at seeds of its own alone, and what it gives is finite.
+coalgebra is computed at seeds of its own alone, and its scores are finite.
 """
 
 import dataclasses

@@ -4,12 +4,13 @@
 | ------------------- | --------------------------------------------- | -------------------------------------------- |
 | `O × [1, X]`        | so many outputs of each stream                | one scan (`_stream`)                         |
 | `1 + A × X`         | each list, as far as so many nodes            | one scan with a mask (`_stream`)             |
-| any other           | each tree, as far as so many nodes            | a stack for each lane (`_grow`)              |
+| any other           | each tree, as far as so many nodes            | one queue for all trees (`_grow`)            |
 
 It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
 (`_grow_rule`).
 """
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
@@ -26,9 +27,10 @@ from .._shapes import shaped
 from .._traced import reverse_only
 from ..machines._state import arrays, leading
 from ..machines._stream import Lists, unfold_list, unfold_stream
-from ._grow import Plan
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
+from ._paths import on_paths
+from ._plan import Plan
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._tracing import kinds
@@ -41,7 +43,7 @@ R = TypeVar("R")
 O = TypeVar("O")  # an output
 E = TypeVar("E")  # an element
 
-LANES = 32  # how many trees grow at a time; of 16 to 512, among the best where sizes differ much
+LANES = 1024  # how many nodes grow at a time
 
 
 @overload
@@ -102,20 +104,24 @@ def unfold(
 ) -> Any:
     """`ana(coalg)` at every seed, in one compiled program: an anamorphism, batched.
 
-    A coalgebra that chooses gives every layer that there may be, with scores: `choose(scores, Lit(v), Neg(s), …)`. All
-    are computed at every seed, and one is taken: the best, or with a key one drawn by the softmax of the scores. So
-    each has to be finite at every seed, in its derivatives too.
+    A coalgebra that chooses gives every layer that there may be, with scores: `choose(scores, Lit(v), Neg(s), …)`. One
+    is taken, the best, or with a key one drawn by the softmax of the scores, and at each seed that one alone is
+    computed, after the scores.
+
+    Trees grow breadth first: level by level, each from left to right. One that would have more than `nodes` nodes is
+    cut: the first `nodes` of it in this order are there, and are as they would be in the whole tree, and the places
+    below them that are left hold a seed still. Of all trees together the first `total` nodes are there, in the same
+    order, the trees of a level one after the other.
 
     **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of
     arrays with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort
     has so many trees as it has seeds, and trees are numbered through, those of the first sort first. `nodes`: the
     most nodes that a tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to
-    draw; the node numbered `i` in pre-order of tree `t` gets `fold_in(fold_in(key, t), i)`. `total`: how many nodes
-    all trees may have together, where most are far smaller than the largest: trees within both bounds are never
-    cut, and there is room for `total + lanes * nodes` nodes. `lanes`: how many trees grow at a time; each lane
-    begins the next tree when it has finished one.
+    draw; tree `t` is that of `ana` with `fold_in(key, t)`. `total`: the most nodes that all trees may have
+    together, where most are far smaller than the largest. `lanes`: how many nodes grow at a time, which changes nothing
+    in the trees.
 
-    **Returns:** the trees as arrays. One that would have had more nodes is cut there, and says how many places wait.
+    **Returns:** the trees as arrays, with how many places of each wait.
     For a family, a tuple of these, of each sort's trees. For a signature of lists, `Lists`; for streams, their outputs.
 
     **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is not a positive
@@ -149,24 +155,25 @@ def _unfolded(
             return unfold_stream(coalg, seeds[0], nodes, key=key), False, ()
         if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
             return unfold_list(coalg, seeds[0], nodes, key=key)
-    plan = plan_of(sum(trees), nodes, total, lanes)
+    plan = dataclasses.replace(plan_of(sum(trees), nodes, total, lanes), spread=True)
     growth, weights = trace_all(coalg if family else (coalg,), one(seeds), key is not None)
-    rows, _, at = grown_rows(growth, plan, weights, at_roots(seeds, trees), key)
-    grown = tuple(as_grown(growth.candidates, rows, part) for part in by_sort(at, trees))
+    growth, roots = on_paths(growth, at_roots(seeds, trees), key)
+    rows = grown_rows(growth, plan, weights, roots)
+    grown = tuple(as_grown(growth.candidates, rows, plan, part) for part in by_sort(trees))
     return grown if family else grown[0], lost(rows), growth.names
 
 
-def by_sort(rows: Any, trees: tuple[int, ...]) -> list[Any]:
-    """The rows of each sort's trees."""
+def by_sort(trees: tuple[int, ...]) -> list[slice]:
+    """Which trees are of each sort."""
     ends = list(itertools.accumulate(trees))
-    return [rows[end - n : end] for n, end in zip(trees, ends, strict=True)]
+    return [slice(end - n, end) for n, end in zip(trees, ends, strict=True)]
 
 
 def plan_of(trees: int, nodes: Any, total: Any, lanes: Any) -> Plan:
     """How far trees may grow. **Raises:** `CdlError` for a budget that is not a number of nodes, or fits no tree."""
     nodes, lanes = whole("nodes", nodes), whole("lanes", lanes)
     total = trees * nodes if total is None else whole("total", total, min(trees, 1))
-    return Plan(trees, nodes, total, max(1, min(lanes, trees)))
+    return Plan(trees, nodes, total, max(1, min(lanes, trees * nodes, total)))
 
 
 def one(seeds: Any) -> Any:

@@ -41,9 +41,9 @@ def to_keep(part: Part, needed: Iterable[Any], free: Sequence[Any] = ()) -> list
             continue
         for out in eqn.outvars:
             edge((out, False), (out, True), 0.0 if out in free else _bytes(out))
-            if _is_dear(eqn):
+            if is_dear(eqn):
                 edge(source, (out, False), math.inf)
-            for v in () if _is_dear(eqn) else of:
+            for v in () if is_dear(eqn) else of:
                 if (v, True) in room:
                     edge((v, True), (out, False), math.inf)
     for v in needed:
@@ -83,7 +83,7 @@ def _saturate(room: dict[Node, dict[Node, float]], source: Node, sink: Node) -> 
     return reaches
 
 
-def _is_dear(eqn: Any) -> bool:
+def is_dear(eqn: Any) -> bool:
     inner = any(isinstance(p, ClosedJaxpr | Jaxpr) for p in eqn.params.values())
     return inner or eqn.primitive.name in DEAR or "branches" in eqn.params
 

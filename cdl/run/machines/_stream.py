@@ -7,8 +7,8 @@
 |                                      | lists have more                                                          |
 
 A stream is a Moore machine that is told nothing, `O × [1, X]`, and is run as one. A list's coalgebra gives every layer
-that there may be, `choose(scores, Nil(), Cons(a, s))`, and each step takes the best, or draws one, as `ana` does: node
-`i` of list `b` meets the key `fold_in(fold_in(key, b), i)`.
+that there may be, `choose(scores, Nil(), Cons(a, s))`, and each step takes the best, or draws one, as `ana` does: list
+`b` is that of `ana` with the key `fold_in(key, b)`.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from ..._errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
 from ...algebra._algebra import name_of, wants_key
-from ...algebra._unfolds import Choice
+from ...algebra._unfolds import Choice, own_key, path_below
 from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
 from ...functor._usage import whole
 from .._compiled import compiled
@@ -44,8 +44,8 @@ def unfold_stream(
 ) -> O:
     """The first outputs of the stream of each seed: `take(nodes, ana(coalg)(seed))`, compiled.
 
-    **Arguments:** `seeds`: one for each stream, along a leading axis. `key`: for coalgebras that take one; the output
-    numbered `i` of stream `b` gets `fold_in(fold_in(key, b), i)`.
+    **Arguments:** `seeds`: one for each stream, along a leading axis. `key`: for coalgebras that take one; stream
+    `b` is that of `ana` with `fold_in(key, b)`.
 
     **Returns:** arrays `(streams, nodes, …)`.
     """
@@ -139,20 +139,25 @@ def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
 
     numbers = jnp.arange(nodes, dtype=jnp.int32)
 
-    def one(seed: Any, key: Any) -> Any:
-        def body(state: Any, i: Any) -> Any:
-            leaves, going = state
-            here = None if key is None else jax.random.fold_in(key, i)
+    def one(seed: Any, root: Any) -> Any:
+        def body(state: Any, _: Any) -> Any:
+            leaves, going, path = state
+            here = None if path is None else own_key(path)
             given = growth.call(weights, leaves, [] if here is None else [here])
             choice = growth.choose(given, here)
             chance, _, below = given.chosen(growth, choice)
             grows = going & jnp.any(choice == jnp.array(longer, jnp.int32))
             element = masked(grows, _element(coalg, growth, given, longer, choice))
             missing = going & (choice < 0)
-            return (pick(grows, below[0], leaves), grows), (element, grows, jnp.where(going, chance, 0), missing)
+            return (pick(grows, below[0], leaves), grows, _below(path)), (
+                element,
+                grows,
+                jnp.where(going, chance, 0),
+                missing,
+            )
 
-        begins = jax.tree.leaves(seed), jnp.array(True)
-        (_, cut), (elements, grew, log_prob, missing) = jax.lax.scan(body, begins, numbers)
+        begins = jax.tree.leaves(seed), jnp.array(True), root
+        (_, cut, _), (elements, grew, log_prob, missing) = jax.lax.scan(body, begins, numbers)
         length = jnp.sum(grew, dtype=jnp.int32)
         if Snoc in kinds:  # grown from the last element
             order = jnp.where(numbers < length, length - 1 - numbers, numbers)
@@ -177,6 +182,11 @@ def _element(coalg: Any, growth: Growth, given: Given, longer: list[int], choice
     for i, x in zip(longer[1:], elements[1:], strict=True):
         element = pick(choice == i, x, element)
     return element
+
+
+def _below(path: Any) -> Any:
+    """The path of what comes next."""
+    return None if path is None else path_below(path, 0)
 
 
 def _first(seeds: Any) -> Any:

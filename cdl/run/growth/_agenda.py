@@ -1,0 +1,77 @@
+"""Which rows are computed together: those that chose one candidate, block by block.
+
+A block is as wide as a program's arrays. Rows that are missing in one read what its first row does, and write nowhere:
+so a candidate is computed at rows of its own alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from ._tables import part
+
+
+FEW = 8  # so many candidates are counted, and more are sorted
+BULK = 2048  # how many rows a block has where the order is of no matter
+
+
+@dataclass(frozen=True)
+class Block:
+    """The numbers of some rows, and which of them are meant."""
+
+    rows: Any
+    mine: Any
+
+    @property
+    def count(self) -> int:
+        """How many there are, meant or not."""
+        return int(self.rows.shape[0])
+
+    def put(self, table: Any, new: Any, at: Any = None, where: Any = True) -> Any:
+        """A table with these rows written, or those that are `at` other places; where they are meant, and `where`."""
+        here = jnp.where(self.mine & where, self.rows if at is None else at, table.shape[0])
+        return table.at[here].set(new.astype(table.dtype), mode="drop")
+
+
+def block(head: Any, mine: Any) -> Block:
+    """Rows in order, from `head` on, which is one of those that are meant."""
+    return Block(head + jnp.where(mine, jnp.arange(mine.shape[0], dtype=jnp.int32), 0), mine)
+
+
+class Agenda:
+    """Rows by the candidate that they chose; those with -1 are left out. `offset`: the number of the first row."""
+
+    def __init__(self, choice: Any, candidates: int, width: int, offset: Any = 0) -> None:
+        length = choice.shape[0]
+        self.width, self.offset = min(width, length), offset
+        if candidates > FEW:
+            last = jnp.where(choice < 0, candidates, choice)
+            order = jnp.argsort(last, stable=True).astype(jnp.int32)
+            self.totals = jnp.zeros(candidates, jnp.int32).at[last].add(1, mode="drop")
+            self.ends = jnp.cumsum(self.totals, dtype=jnp.int32)
+        else:
+            same = choice[:, None] == jnp.arange(candidates, dtype=jnp.int32)[None]
+            counted = jnp.cumsum(same, axis=0, dtype=jnp.int32)
+            self.totals = counted[-1]
+            self.ends = jnp.cumsum(self.totals, dtype=jnp.int32)
+            own = jnp.maximum(choice, 0)
+            place = (self.ends - self.totals)[own] + jnp.take_along_axis(counted, own[:, None], axis=1)[:, 0] - 1
+            place = jnp.where(choice < 0, length, place)
+            order = jnp.zeros(length, jnp.int32).at[place].set(jnp.arange(length, dtype=jnp.int32), mode="drop")
+        self.order = jnp.concatenate([order, jnp.zeros(self.width, jnp.int32)])
+
+    def each(self, candidate: int, step: Callable[[Block, Any], Any], start: Any) -> Any:
+        """What comes of a candidate's blocks, one after the other."""
+        total, first = self.totals[candidate], self.ends[candidate] - self.totals[candidate]
+        iota = jnp.arange(self.width, dtype=jnp.int32)
+
+        def body(state: Any) -> Any:
+            done, found = state
+            at = part(self.order, first + done, self.width) + self.offset
+            mine = iota < total - done
+            return done + self.width, step(Block(jnp.where(mine, at, at[0]), mine), found)
+
+        return lax.while_loop(lambda state: state[0] < total, body, (jnp.int32(0), start))[1]

@@ -1,0 +1,55 @@
+"""The pieces of a growth over rows: what each reads, and where it keeps what its derivative needs."""
+
+from typing import Any
+
+from ._case import Case, Kept, slots
+from ._pieces import Arrays, Piece, Pieces
+
+
+class Cases:
+    """A case for each candidate, and one for the choice, which is the last of `pieces` and of `every`.
+
+    What a candidate keeps is `seen` in other tables where it is a payload, or a seed that is nothing else; the rest is
+    in tables of its own, `slots`.
+    """
+
+    def __init__(self, pieces: Pieces) -> None:
+        self.growth, self.shared = pieces.growth, pieces.shared
+        self.candidates = [Case(piece.part) for piece in pieces.candidates]
+        self.choosing = Case(pieces.choosing.part)
+        self.pieces = [*pieces.candidates, pieces.choosing]
+        own = [[k for k in case.kept if not self.seen(c, k)] for c, case in enumerate(self.candidates)]
+        self.slots, self.slots_of = slots(own)
+        busy = [c for c, case in enumerate(self.candidates) if case.smooth]  # the others make nothing
+        self.early = [c for c in busy if self.growth.candidates[c].arity]
+        self.late = [c for c in busy if not self.growth.candidates[c].arity]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def columns(self, c: int) -> tuple[int, ...]:
+        """Where a candidate's payload is."""
+        return self.growth.candidates[c].columns
+
+    def places(self, c: int) -> range:
+        """The places of a candidate."""
+        return range(self.growth.candidates[c].arity)
+
+    def seen(self, c: int, kept: Kept) -> bool:
+        """Whether what is kept of a candidate is in a table already."""
+        return kept.out >= 0 and (kept.out < len(self.columns(c)) or kept.alone)
+
+
+def weights_of(piece: Piece, weights: Arrays) -> Arrays:
+    """Those of the weights that a piece reads."""
+    return [weights[i] for i in piece.weights]
+
+
+def inputs_of(piece: Piece, seeds: Arrays, shared: Arrays) -> Arrays:
+    """Those of the tables that a piece reads."""
+    return [seeds[i] for i in piece.leaves] + [shared[i] for i in piece.shared]
+
+
+def rows_at(tables: Arrays, rows: Any) -> Arrays:
+    """Some rows of each table."""
+    return [x[rows] for x in tables]

@@ -1,0 +1,50 @@
+"""How far trees may grow, and how many nodes at a time."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+
+from ._agenda import Agenda, BULK
+from ._tables import part
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many `nodes` a tree may have, how many in `total` all trees together, and how many `lanes` there are: rows
+    that grow at a time. `spread` says that payloads are kept by tree and number, and not by row."""
+
+    trees: int
+    nodes: int
+    total: int
+    lanes: int
+    spread: bool = False
+
+    @property
+    def rows(self) -> int:
+        """The most nodes that there can be."""
+        return min(self.trees * self.nodes, self.total)
+
+    @property
+    def roots(self) -> int:
+        """How many trees have a root."""
+        return min(self.trees, self.rows)
+
+    @property
+    def chunks(self) -> int:
+        """The most chunks that there can be: of each level all are full but the last."""
+        return min(self.rows, self.rows // self.lanes + self.nodes)
+
+    def own(self, head: Any, stop: Any) -> Any:
+        """Which rows of a chunk are its own."""
+        return jnp.arange(self.lanes, dtype=jnp.int32) < stop - head
+
+    def chunk(self, choice: Any, candidates: int, head: Any, stop: Any) -> Agenda:
+        """The rows of a chunk by candidate."""
+        own = jnp.where(self.own(head, stop), part(choice, head, self.lanes), -1)
+        return Agenda(own, candidates, max(1, self.lanes // 8), head)
+
+
+def every(choice: Any, candidates: int) -> Agenda:
+    """All rows by candidate, where the order is of no matter."""
+    return Agenda(choice, candidates, BULK)

@@ -3,6 +3,7 @@
 The signature has two constructors of two slots and two of a `Many`, so that chunks are of several constructors.
 """
 
+import dataclasses
 import random
 from typing import Any, Generic, Never, TypeVar, Union
 
@@ -14,9 +15,10 @@ import numpy as np
 import pytest
 from agreement import agrees
 
-from cdl import Algebra, Base, cata, fold, ForeignLayer, Many, pack, Stacked, stacked
+from cdl import Algebra, Base, cata, fold, ForeignLayer, Forest, Many, pack, Stacked, stacked
 from cdl.functor import constructors
 from cdl.run.folds._case import read, Reading
+from cdl.run.forests._bucket import Size
 
 
 X = TypeVar("X", covariant=True)
@@ -24,7 +26,7 @@ H = 3
 
 
 class Kinds:
-    """The name of the functor `1 + R × Z + X² + X² + X² + List X + List X + R × (1 + X)`."""
+    """The name of the functor `1 + R × Z + X² + X² + List X + List X`."""
 
 
 class Bare(Base[Kinds, Never]):
@@ -46,11 +48,6 @@ class That(Base[Kinds, X], Generic[X]):
     right: X
 
 
-class Other(Base[Kinds, X], Generic[X]):
-    left: X
-    right: X
-
-
 class Some(Base[Kinds, X], Generic[X]):
     items: Many[X]
 
@@ -59,12 +56,7 @@ class More(Base[Kinds, X], Generic[X]):
     items: Many[X]
 
 
-class Perhaps(Base[Kinds, X], Generic[X]):
-    weight: float
-    item: X | None
-
-
-KindsF = Union[Bare, Word, This[X], That[X], Other[X], Some[X], More[X], Perhaps[X]]
+KindsF = Union[Bare, Word, This[X], That[X], Some[X], More[X]]
 KINDS = constructors(KindsF)
 
 
@@ -73,14 +65,18 @@ def tree(rng: random.Random, nodes: int) -> Any:
     if nodes < 2:
         return Bare() if rng.random() < 0.4 else Word(rng.gauss(0, 1), rng.randrange(4))
     kind = rng.choice(KINDS[2:])
-    if kind is Perhaps:
-        return Perhaps(rng.gauss(0, 1), None if rng.random() < 0.3 else tree(rng, nodes - 1))
     if kind in (Some, More):
         return kind(Many([tree(rng, (nodes - 1) // 3) for _ in range(rng.randrange(5))]))
     return kind(tree(rng, nodes // 2), tree(rng, nodes // 3))
 
 
-TREES = [tree(random.Random(seed), size) for seed, size in enumerate((30, 12, 40, 1, 25))]
+TREES = [tree(random.Random(seed), size) for seed, size in enumerate((30, 1, 40))]
+
+
+def forest_of(trees: list[Any]) -> Forest:
+    """The trees, in chunks of one size: fewer programs to compile."""
+    bucket, sizes = pack(KindsF, trees).bucket, (Size(4, 16),)
+    return pack(KindsF, trees, bucket=dataclasses.replace(bucket, sizes=sizes, pieces=sizes))
 
 
 class Cell(eqx.Module):
@@ -159,10 +155,8 @@ class Reader(Algebra[Any, jax.Array]):
                 return self.bare * cell.b
             case Word(weight, number):
                 return jnp.tanh(self.words[number] * weight + cell.b)
-            case This(left, right) | That(left, right) | Other(left, right):
+            case This(left, right) | That(left, right):
                 return cell(left, right)
-            case Perhaps(weight, item):
-                return cell(self.bare * weight, self.bare if item is None else item)
             case Some(items) | More(items):
                 total = items.map(lambda x: cell(x, self.bare)).sum(jnp.zeros(H))
                 first = items.map(lambda x: x * cell.b).max(jnp.zeros(H))
@@ -182,14 +176,14 @@ def reader(key: jax.Array, way: str, *, of: Any = dict, **options: Any) -> Reade
 @pytest.mark.parametrize("way", WAYS)
 def test_any_cell_of_many_constructors_is_the_definition_s(way):
     with jax.enable_x64(True):
-        agrees(pack(KindsF, TREES), TREES, reader(jr.key(0), way), 1e-10)
+        agrees(forest_of(TREES), TREES, reader(jr.key(0), way), 1e-10)
 
 
 @pytest.mark.parametrize("way", ["layers", "scan", "lookup"])
 def test_cells_of_a_stack_are_those_of_a_dict(way):
     with jax.enable_x64(True):
         alg = reader(jr.key(1), way, of=Stacked)
-        agrees(pack(KindsF, TREES), TREES, alg, 1e-10)
+        agrees(forest_of(TREES), TREES, alg, 1e-10)
         by_name = {kind.__name__: alg.cells[kind] for kind in KINDS}
         again = eqx.tree_at(lambda a: a.cells, alg, by_name)
         np.testing.assert_array_equal([cata(alg)(t) for t in TREES], [cata(again)(t) for t in TREES])
@@ -200,8 +194,8 @@ def programs_of(alg: Any) -> int:
 
 
 def test_cells_of_a_stack_are_in_as_few_programs_as_those_of_a_dict():
-    # of none, of a word, of two slots, of a Many, of a Many without children, and of Perhaps with its item and without
-    assert programs_of(reader(jr.key(0), "layers")) == programs_of(reader(jr.key(0), "layers", of=Stacked)) <= 7
+    # of none, of a word, of two slots, of a `Many`, and of one without children
+    assert programs_of(reader(jr.key(0), "layers")) == programs_of(reader(jr.key(0), "layers", of=Stacked)) == 5
 
 
 class Both(Algebra[Any, jax.Array]):
@@ -213,12 +207,10 @@ class Both(Algebra[Any, jax.Array]):
     def __call__(self, layer: Any) -> jax.Array:
         cell, scale = self.cells[type(layer)], self.scales[type(layer).__name__]
         match layer:
-            case This(left, right) | That(left, right) | Other(left, right):
+            case This(left, right) | That(left, right):
                 return scale * cell(left, right)
             case Some(items) | More(items):
                 return items.map(lambda x: self.cells[type(layer)](x, x)).sum(jnp.zeros(H)) * scale
-            case Perhaps(weight, item):
-                return scale * weight + cell.b if item is None else scale * cell(item, item) * weight
             case _:
                 return scale + cell.b
 
@@ -227,20 +219,20 @@ def test_a_stack_stands_beside_weights_that_are_held_by_name():
     with jax.enable_x64(True):
         scales = {kind.__name__: jr.normal(jr.key(i), (H,)) for i, kind in enumerate(KINDS)}
         alg = Both(stacked(KindsF, lambda key: Cell(key, "layers"), key=jr.key(1)), scales)
-        agrees(pack(KindsF, TREES), TREES, alg, 1e-10)
+        agrees(forest_of(TREES), TREES, alg, 1e-10)
 
 
 def test_a_stack_may_be_of_some_constructors_and_refuses_the_others():
     cells = stacked((This, That), lambda key: Cell(key, "product"), key=jr.key(0))
     assert cells[That].w.shape == (H, H)
     assert not jnp.array_equal(cells[This].w, cells[That].w)
-    with pytest.raises(ForeignLayer, match="a cell for each of `This`, `That`, and that of `Other` was asked for"):
-        cells[Other]
+    with pytest.raises(ForeignLayer, match="a cell for each of `This`, `That`, and that of `Word` was asked for"):
+        cells[Word]
 
 
 def test_constructors_that_no_tree_has_get_a_gradient_of_zero():
     alg = reader(jr.key(0), "layers", of=Stacked)
-    forest = pack(KindsF, [This(Word(1.0, 0), Word(2.0, 1))])
+    forest = forest_of([This(Word(1.0, 0), Word(2.0, 1))])
     gradient = eqx.filter_grad(lambda alg: jnp.sum(fold(alg, forest)))(alg)
     met = [bool(jnp.any(gradient.cells.cells.w[i])) for i in range(len(KINDS))]
     assert met == [kind is This for kind in KINDS]
@@ -249,7 +241,7 @@ def test_constructors_that_no_tree_has_get_a_gradient_of_zero():
 @pytest.mark.parametrize("way", ["layers", "norm"])
 def test_forward_mode_and_products_with_the_hessian_go_through_cells_by_index(way):
     with jax.enable_x64(True):
-        forest = pack(KindsF, TREES[:2])
+        forest = forest_of(TREES[:2])
         arrays, rest = eqx.partition(reader(jr.key(0), way), eqx.is_array)
         total = lambda fold: lambda arrays: jnp.sum(jnp.sin(fold(eqx.combine(arrays, rest))))
         fast = lambda **how: total(lambda alg: fold(alg, forest, **how))

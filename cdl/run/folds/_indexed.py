@@ -120,6 +120,7 @@ class Rows(Phase):
         out, precision = eqn.outvars[0].aval, eqn.params["precision"]
         if axes != [x.ndim - 1]:
             x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, -1)
+        z: Any
         if self.given is None:
             z = product(x, w, self.group, out.dtype, precision)
             z = z if w.ndim == 2 else filled(z, self.group)

@@ -56,6 +56,25 @@ def test_no_module_imports_a_later_stage(path):
     assert looks_ahead(path.read_text(), *where(path)) == []
 
 
+FOLDERS = "lists forests folds descents machines growth".split()  # of `cdl.run`
+
+
+def folder(module: str) -> int:
+    """The place of a module of `cdl.run` in the order of its folders; files beside these come before, or are a door."""
+    inner = module.removeprefix("cdl.run").split(".")[1:]
+    return FOLDERS.index(inner[0]) if inner and inner[0] in FOLDERS else -1
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_no_folder_of_run_imports_a_later_one(name):
+    found = []
+    for path in sorted((ROOT / "cdl" / "run" / name).glob("*.py")):
+        module, package = where(path)
+        late = [target for target, _ in imports(path.read_text(), package) if folder(target) > folder(module)]
+        found += [f"{module} imports {target}" for target in late]
+    assert found == []
+
+
 @pytest.mark.parametrize(
     ("line", "caught"),
     [

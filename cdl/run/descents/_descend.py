@@ -14,10 +14,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._rows import spread, take, write
 from ..folds._carrier import Storage
 from ..folds._program import Program
 from ..folds._residual import pull
-from ..folds._walk import Arrays, Chunk, spread, take, Walk, write, write_slots
+from ..folds._walk import Arrays, Chunk, Walk, write_slots
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._step import Steps

@@ -20,7 +20,7 @@ from ...functor import Base
 from ...functor._usage import with_usage
 from ...functor._words import number_of
 from .._options import expect_forest
-from ..folds._walk import take
+from .._rows import take
 from ..forests._forest import Forest
 from ._inherit import descend
 

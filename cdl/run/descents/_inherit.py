@@ -19,13 +19,14 @@ from ...functor._usage import with_usage
 from ...functor._words import number_of
 from .._compiled import compiled
 from .._options import expect_forest
+from .._rows import spread, take
 from .._shapes import is_weak, shaped
 from .._traced import reverse_only
 from .._types import cast
 from ..folds._carrier import Carrier, Storage
 from ..folds._pre_order import in_pre_order
 from ..folds._residual import filled, wanted
-from ..folds._walk import Arrays, spread, take
+from ..folds._walk import Arrays
 from ..forests._forest import Forest
 from ._descend import Descent
 from ._step import Plain, Steps

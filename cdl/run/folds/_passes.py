@@ -18,6 +18,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._rows import put, spread, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._carrier import Storage
@@ -26,7 +27,7 @@ from ._program import opened, Program
 from ._residual import pull
 from ._sites import Indexed, indexed
 from ._sums import Sums
-from ._walk import Arrays, Chunk, put, spread, take, Walk, write, write_slots
+from ._walk import Arrays, Chunk, Walk, write_slots
 
 
 Tables = dict[Table, Any]

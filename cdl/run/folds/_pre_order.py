@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from ...functor._items import weaken
+from .._rows import spread, take
 from .._shapes import is_weak
 from ..forests._forest import Forest
-from ._walk import spread, take
 
 
 def in_pre_order(forest: Forest, sort: int | None, values: Any, at: Any = None) -> Any:

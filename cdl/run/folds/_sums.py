@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import take
 from ._indexed import lookup
 from ._levels import Site, STACK
 from ._plan import Found, Joined, Plan, Table
 from ._sites import Indexed
-from ._walk import take, Walk
+from ._walk import Walk
 
 
 Arrays = list[Any]

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import take, write
 from .._shapes import shaped
 from ..forests._bucket import Size
 from ..forests._forest import Forest
@@ -228,28 +229,7 @@ class Walk:
         return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
 
 
-def take(x: Any, index: Any) -> Any:
-    """Rows of an array, at indices that the host has checked."""
-    return x.at[index].get(mode="promise_in_bounds")
-
-
-def spread(mask: Any, like: Any) -> Any:
-    """A mask of rows over rows of any shape."""
-    return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
-
-
-def put(buffer: Any, row: Any, rows: Any) -> Any:
-    """Writes rows of a run, also those past its own, which are written again later."""
-    return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0)
-
-
 def write_slots(buffer: Any, at: Chunk, rows: Any) -> Any:
     """Writes the edges of each row's slots, which lie row after row."""
     own = jnp.repeat(at.valid, rows.shape[1])
     return write(buffer, at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
-
-
-def write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:
-    """Writes rows of a run, those that are its own; the others are written back as they were."""
-    before = lax.dynamic_slice_in_dim(buffer, row, len(rows))
-    return put(buffer, row, jnp.where(spread(own, rows), rows, before))

@@ -26,13 +26,13 @@ from .._compiled import compiled
 from .._shapes import shaped
 from .._traced import reverse_only
 from ..machines._state import arrays, leading
-from ..machines._stream import Lists, unfold_list, unfold_stream
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
 from ._paths import on_paths
 from ._plan import Plan
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
+from ._stream import Lists, unfold_list, unfold_stream
 from ._tracing import kinds
 
 

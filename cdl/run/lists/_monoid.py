@@ -43,9 +43,9 @@ from ...algebra._algebra import name_of
 from ...functor import Monoid
 from ...functor._words import short
 from .._compiled import compiled
+from .._rows import spread
 from .._shapes import alike, shown
 from .._traced import without_values
-from ..folds._walk import spread
 from ._cost import operations
 from ._scan_track import Track, track
 from ._seq import Seq

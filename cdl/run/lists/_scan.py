@@ -34,8 +34,8 @@ from ...functor import Monoid
 from ...functor._usage import whole
 from ...functor._words import short
 from .._compiled import compiled
+from .._rows import spread
 from .._traced import reverse_only
-from ..folds._walk import spread
 from ._monoid import annotate_monoid, fold_monoid
 from ._scan_case import Case, empty, from_the_end, read
 from ._scan_plain import Arrays, How, plain

@@ -14,8 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import spread
 from .._shapes import rows_of
-from ..folds._walk import spread
 from ._scan_case import Case
 from ._scan_parts import Part, split
 from ._scan_plain import Arrays, begin, enter, flat, How, leave, unflat

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..folds._walk import spread
+from .._rows import spread
 from ._scan_case import Case
 from ._scan_parts import split
 from ._scan_track import Track

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..folds._walk import spread
+from .._rows import spread
 from ._scan_blocks import Blocks
 from ._scan_case import Case
 from ._scan_plain import Arrays, enter, flat, How, unflat

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import spread
 from .._shapes import is_weak, shaped
-from ..folds._walk import spread
 from ._seq import batch_and_time, Seq
 from ._seq_packed import Packed
 

@@ -27,11 +27,11 @@ from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Strea
 from ...functor._usage import whole
 from .._compiled import compiled
 from .._shapes import shaped, shown
-from ..growth._candidates import Given, Growth
-from ..growth._sorts import trace_all
 from ..lists._seq import Seq
-from ._machine_steps import masked, pick, Walk
-from ._state import arrays, leading
+from ..machines._machine_steps import masked, pick, Walk
+from ..machines._state import arrays, leading
+from ._candidates import Given, Growth
+from ._sorts import trace_all
 
 
 O = TypeVar("O")  # an output

@@ -1,0 +1,27 @@
+"""Rows of arrays: read at indices, written in runs, and masked."""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+
+def take(x: Any, index: Any) -> Any:
+    """Rows of an array, at indices that the host has checked."""
+    return x.at[index].get(mode="promise_in_bounds")
+
+
+def spread(mask: Any, like: Any) -> Any:
+    """A mask of rows over rows of any shape."""
+    return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
+
+
+def put(buffer: Any, row: Any, rows: Any) -> Any:
+    """Writes rows of a run, also those past its own, which are written again later."""
+    return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0)
+
+
+def write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:
+    """Writes rows of a run, those that are its own; the others are written back as they were."""
+    before = lax.dynamic_slice_in_dim(buffer, row, len(rows))
+    return put(buffer, row, jnp.where(spread(own, rows), rows, before))

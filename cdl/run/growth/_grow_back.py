@@ -12,6 +12,7 @@ its chance, are. Every product of the way there was kept (`_case`).
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -21,7 +22,7 @@ from ._cases import Cases, inputs_of, rows_at, weights_of
 from ._pieces import Arrays, Piece
 from ._plan import every, Plan
 from ._rows import Rows
-from ._tables import part, put, where
+from ._tables import part, put, where, zeros_after
 
 
 class Found(NamedTuple):
@@ -40,7 +41,8 @@ class Backwards:
 
     def all(self, wanted: list[bool]) -> tuple[Arrays, Arrays]:
         """The cotangents of the rows' seeds, and of those weights that are wanted."""
-        zeros: Any = lambda xs: [jnp.zeros(x.shape, x.dtype) if smooth(x) else None for x in xs]
+        later = zeros_after(jax.tree.leaves((self.given.log_prob, self.given.payload)))
+        zeros: Any = lambda xs: [later(x) if smooth(x) else None for x in xs]
         sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
         found = Found(zeros(self.rows.seeds), zeros(self.rows.shared), sums)
         if not self.plan.trees:

@@ -5,6 +5,9 @@ own rows beside the table, and either it reads those, cut out when the chunk bef
 in the table; or it reads the children there and writes those, which are put into the table when it is done.
 """
 
+import functools
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
@@ -24,6 +27,14 @@ def part(table: Any, head: Any, count: int) -> Any:
 def put(table: Any, rows: Any, head: Any) -> Any:
     """The table with those rows from `head` on."""
     return lax.dynamic_update_slice_in_dim(table, rows.astype(table.dtype), head, 0)
+
+
+def zeros_after(arrays: list[Any]) -> Callable[[Any], Any]:
+    """Tables of zeros like others, which the compiler does not make before it has the arrays: so they may be where
+    something was that is not needed any more."""
+    firsts = [x.reshape(-1)[0] for x in arrays if x.size]
+    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
+    return lambda x: jnp.full(x.shape, never.astype(x.dtype))
 
 
 def where(mask: Any, x: Any, y: Any = 0) -> Any:

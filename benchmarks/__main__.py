@@ -81,7 +81,8 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
             yield {"job": "machines", "cell": cell, **size, "rounds": rounds}
     if "growth" in parts:
         for name in ("unfold", "refold", "halves"):
-            yield {"job": "growth", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
+            for huge in (False, True):
+                yield {"job": "growth", "name": name, "width": narrow, "trees": trees, "rounds": rounds, "huge": huge}
     if "scans" in parts:
         lengths = (256, 1024) if quick else (1024, 16384, 131072)
         for name in ("linear recurrence", "max-plus", "max-plus, total", "matrices", "matrices, total"):

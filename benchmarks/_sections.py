@@ -252,16 +252,17 @@ def growth(figures: Figures) -> str:
     }
     rows: list[tuple[Any, ...]] = []
     for request, found in figures.all(job="growth"):
-        problem, nodes = request["name"], f"{found['nodes']:,}"
-        rows.append((labels[problem], nodes, "cdl", *(ms(found[kind]["cdl"]["median"]) for kind in KINDS), "", ""))
+        problem = request["name"]
+        what = labels[problem], f"{found['nodes']:,}", _pages(request)
+        rows.append((*what, "cdl", *(ms(found[kind]["cdl"]["median"]) for kind in KINDS), "", ""))
         for who in peers[problem]:
             times = [median(found[kind], who) for kind in KINDS]
             shown = ["not installed" if who.startswith("torch") else "" if t is None else ms(t) for t in times]
             shown = [ms(t) if t is not None else s for t, s in zip(times, shown, strict=True)]
             ratios = [ratio(found[kind], who) if who in found[kind] else "" for kind in KINDS]
-            rows.append((labels[problem], nodes, names[who], *shown, *ratios))
-    head = ["problem", "nodes", "", *(f"{k}, ms" for k in KINDS.values()), "to cdl, forward", "to cdl, with backward"]
-    return table(head, rows)
+            rows.append((*what, names[who], *shown, *ratios))
+    times = [f"{k}, ms" for k in KINDS.values()]
+    return table(["problem", "nodes", "pages", "", *times, "to cdl, forward", "to cdl, with backward"], rows)
 
 
 def scans(figures: Figures) -> str:

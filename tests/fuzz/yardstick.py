@@ -131,15 +131,15 @@ def handed(steps: Any, tree: Any, value: Any, sort: Any, above: Any) -> list[Any
 
 
 def grow(coalgs: Any, tree_sort: int, seed: Any, sorts: Any, key: Any = None) -> tuple[Any, list[Any]]:
-    """The tree that coalgebras grow, and the logarithm of the chance of each choice, in pre-order."""
+    """The tree that coalgebras grow, and the logarithm of the chance of each choice, level by level."""
     chances: list[Any] = []
 
-    def from_seed(sort: int, seed: Any, path: Any) -> Any:
+    def from_seed(sort: int, seed: Any, path: Any, depth: int) -> Any:
         given = coalgs[sort](seed)
         own = None if path is None else jax.random.fold_in(path, 0)
         chosen = jnp.argmax(given.scores) if own is None else jax.random.categorical(own, given.scores)
-        chances.append(jax.nn.log_softmax(given.scores)[int(chosen)])
-        return filled(given.layers[int(chosen)], places_below(path))
+        chances.append((depth, jax.nn.log_softmax(given.scores)[int(chosen)]))
+        return filled(given.layers[int(chosen)], ((below, depth + 1) for below in places_below(path)))
 
     def filled(proposed: Any, paths: Any) -> Any:
         terms = sorts[type(proposed)]
@@ -149,16 +149,17 @@ def grow(coalgs: Any, tree_sort: int, seed: Any, sorts: Any, key: Any = None) ->
     def put(value: Any, term: Any, paths: Any) -> Any:
         kind, of = term
         if kind == "x":
-            return from_seed(of, value, next(paths))
+            return from_seed(of, value, *next(paths))
         if kind == "many":
-            return cdl.Many([from_seed(of, x, next(paths)) for x in value.items])
+            return cdl.Many([from_seed(of, x, *next(paths)) for x in value.items])
         if kind == "maybe":
             return None if value is None else put(value, of, paths)
         if kind == "list":
             return tuple(put(x, of, paths) for x in value)
         return tuple(put(x, t, paths) for x, t in zip(value, of, strict=True)) if kind == "pair" else value
 
-    return from_seed(tree_sort, seed, key), chances
+    tree = from_seed(tree_sort, seed, key, 0)
+    return tree, [chance for _, chance in sorted(chances, key=lambda found: found[0])]
 
 
 def places_below(path: Any) -> Any:

@@ -20,8 +20,9 @@ BULK = 2048  # how many rows a block has where the order is of no matter
 
 @dataclass(frozen=True)
 class Block:
-    """The numbers of some rows, and which of them are meant."""
+    """The numbers of some rows, within their chunk and among all, and which of them are meant."""
 
+    local: Any
     rows: Any
     mine: Any
 
@@ -30,15 +31,16 @@ class Block:
         """How many there are, meant or not."""
         return int(self.rows.shape[0])
 
-    def put(self, table: Any, new: Any, at: Any = None, where: Any = True) -> Any:
-        """A table with these rows written, or those that are `at` other places; where they are meant, and `where`."""
-        here = jnp.where(self.mine & where, self.rows if at is None else at, table.shape[0])
+    def put(self, table: Any, new: Any, at: Any, where: Any = True) -> Any:
+        """A table with these rows written `at` some places; where they are meant, and `where`."""
+        here = jnp.where(self.mine & where, at, table.shape[0])
         return table.at[here].set(new.astype(table.dtype), mode="drop")
 
 
-def block(head: Any, mine: Any) -> Block:
-    """Rows in order, from `head` on, which is one of those that are meant."""
-    return Block(head + jnp.where(mine, jnp.arange(mine.shape[0], dtype=jnp.int32), 0), mine)
+def block(mine: Any, head: Any) -> Block:
+    """The rows of a chunk in order, from `head` on, which is one of those that are meant."""
+    local = jnp.where(mine, jnp.arange(mine.shape[0], dtype=jnp.int32), 0)
+    return Block(local, local + head, mine)
 
 
 class Agenda:
@@ -61,6 +63,7 @@ class Agenda:
             place = (self.ends - self.totals)[own] + jnp.take_along_axis(counted, own[:, None], axis=1)[:, 0] - 1
             place = jnp.where(choice < 0, length, place)
             order = jnp.zeros(length, jnp.int32).at[place].set(jnp.arange(length, dtype=jnp.int32), mode="drop")
+        self.passed = jnp.int32(0)  # how many rows have been gone through
         self.order = jnp.concatenate([order, jnp.zeros(self.width, jnp.int32)])
 
     def each(self, candidate: int, step: Callable[[Block, Any], Any], start: Any) -> Any:
@@ -70,8 +73,14 @@ class Agenda:
 
         def body(state: Any) -> Any:
             done, found = state
-            at = part(self.order, first + done, self.width) + self.offset
-            mine = iota < total - done
-            return done + self.width, step(Block(jnp.where(mine, at, at[0]), mine), found)
+            at, mine = part(self.order, first + done, self.width), iota < total - done
+            local = jnp.where(mine, at, at[0])
+            return done + self.width, step(Block(local, local + self.offset, mine), found)
 
-        return lax.while_loop(lambda state: state[0] < total, body, (jnp.int32(0), start))[1]
+        done, found = lax.while_loop(lambda state: state[0] < total, body, (jnp.int32(0), start))
+        self.passed += done
+        return found
+
+    def after(self, head: Any) -> Any:
+        """The same number, known when all that was gone through is done: no loop still reads what is written there."""
+        return head + jnp.minimum(self.passed, 0)

@@ -6,6 +6,7 @@ computed twice. What is kept has an axis of rows, which tracing at two numbers o
 one set of rows is at hand at any other.
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,21 +51,27 @@ class Traced:
 
 
 class Case:
-    """A part at rows: arrays with a leading axis, after the weights, which are the same for all."""
+    """A part at rows: arrays with a leading axis, after the weights, which are the same for all, and which come after
+    the constants that are `held`."""
 
-    def __init__(self, part: Part) -> None:
-        self.part = part
+    def __init__(self, part: Part, held: Arrays) -> None:
+        self.part, self.held = part, held
         self._traced: dict[int, Traced] = {}
         self.smooth = [smooth(v.aval) for v in part.jaxpr.outvars]
-        self.kept = [] if self.inert else self._kept()
+
+    @functools.cached_property
+    def kept(self) -> list[Kept]:
+        """What is kept."""
+        return [] if self.inert else self._kept()
 
     @property
     def inert(self) -> bool:
         """Whether it has no derivative."""
-        return not any(self.smooth) or not any(smooth(v.aval) for v in self.part.jaxpr.invars)
+        return not any(self.smooth) or not any(smooth(v.aval) for v in self.part.jaxpr.invars[len(self.held) :])
 
     def __call__(self, weights: Arrays, rows: Arrays, count: int) -> Arrays:
         """The outputs, with a leading axis of `count` rows."""
+        weights = [*self.held, *weights]
         axes = [None] * len(weights) + [0] * len(rows) + [0]
         run: Any = lambda *inputs: self.part(*inputs[:-1])
         at_rows: Any = jax.vmap(run, in_axes=tuple(axes))
@@ -127,7 +134,7 @@ class Case:
         return self._traced[count]
 
     def _trace(self, count: int) -> Traced:
-        inputs, shared = self.part.inputs, self.part.shared
+        inputs, shared = self.part.inputs[len(self.held) :], self.part.shared - len(self.held)
         forms: list[Any] = []
 
         def run(*arrays: Any) -> list[Any]:
@@ -147,24 +154,27 @@ class Case:
         return Traced(Part(part.jaxpr, len(held) + shared), held, len(self.smooth), forms[-1])
 
 
-def slots(kept: Sequence[Sequence[Kept]]) -> tuple[list[Any], list[list[int]]]:
-    """Tables in which all cases keep what they do, each row that of one case: a shape and a type for each table, and
-    for each case the tables of its own."""
-    forms: list[Any] = []
-    found = []
-    for some in kept:
-        free = list(range(len(forms)))
-        own = []
-        for r in some:
-            at = next((i for i in free if forms[i] == (r.shape, r.dtype)), None)
-            if at is None:
-                at = len(forms)
-                forms.append((r.shape, r.dtype))
-            else:
-                free.remove(at)
-            own.append(at)
-        found.append(own)
-    return [shaped(*form) for form in forms], found
+class Slots:
+    """Tables in which all cases keep what they do, each row that of one case.
+
+    `forms` are their shapes and types, and `of[c]` says which are those of a case.
+    """
+
+    def __init__(self, kept: Sequence[Sequence[Kept]]) -> None:
+        self.forms: list[Any] = []
+        self.of: list[list[int]] = []
+        for some in kept:
+            free = list(range(len(self.forms)))
+            own = []
+            for k in some:
+                at = next((i for i in free if (self.forms[i].shape, self.forms[i].dtype) == (k.shape, k.dtype)), None)
+                if at is None:
+                    at = len(self.forms)
+                    self.forms.append(shaped(k.shape, k.dtype))
+                else:
+                    free.remove(at)
+                own.append(at)
+            self.of.append(own)
 
 
 def smooth(x: Any) -> bool:

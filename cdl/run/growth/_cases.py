@@ -1,8 +1,9 @@
 """The pieces of a growth over rows: what each reads, and where it keeps what its derivative needs."""
 
+import functools
 from typing import Any
 
-from ._case import Case, Kept, slots
+from ._case import Case, Kept, Slots
 from ._pieces import Arrays, Piece, Pieces
 
 
@@ -15,17 +16,20 @@ class Cases:
 
     def __init__(self, pieces: Pieces) -> None:
         self.growth, self.shared = pieces.growth, pieces.shared
-        self.candidates = [Case(piece.part) for piece in pieces.candidates]
-        self.choosing = Case(pieces.choosing.part)
+        self.candidates = [Case(piece.part, piece.held) for piece in pieces.candidates]
+        self.choosing = Case(pieces.choosing.part, pieces.choosing.held)
         self.pieces = [*pieces.candidates, pieces.choosing]
-        own = [[k for k in case.kept if not self.seen(c, k)] for c, case in enumerate(self.candidates)]
-        self.slots, self.slots_of = slots(own)
         busy = [c for c, case in enumerate(self.candidates) if case.smooth]  # the others make nothing
         self.early = [c for c in busy if self.growth.candidates[c].arity]
         self.late = [c for c in busy if not self.growth.candidates[c].arity]
 
     def __len__(self) -> int:
         return len(self.candidates)
+
+    @functools.cached_property
+    def slots(self) -> Slots:
+        """Where candidates keep what is seen nowhere else."""
+        return Slots([[k for k in case.kept if not self.seen(c, k)] for c, case in enumerate(self.candidates)])
 
     def columns(self, c: int) -> tuple[int, ...]:
         """Where a candidate's payload is."""

@@ -17,12 +17,12 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
-from ._agenda import Agenda, Block
+from ._agenda import Agenda, Block, block
 from ._cases import Cases, inputs_of, rows_at, weights_of
 from ._pieces import Arrays
 from ._plan import every, Plan
 from ._rows import begun, Rows
-from ._tables import part, put, together
+from ._tables import part, put
 
 
 def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool) -> Rows:
@@ -32,42 +32,45 @@ def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool
         return rows
 
     def chunk(state: Any) -> Any:
-        head, stop, tail, rows = state
-        rows = _chosen(cases, plan, weights, rows, head, stop, keep)
+        head, stop, tail, own, rows = state
+        rows, chance, shared = _chosen(cases, plan, weights, rows, own, head, keep)
         rows, born = _born(cases, plan, rows, head, stop, tail)
+        at = block(plan.own(head, stop), head)
+        rows = dataclasses.replace(rows, log_prob=at.put(rows.log_prob, chance, rows.address(plan, at.rows)))
         agenda = plan.chunk(rows.choice, len(cases), head, stop)
         for c in cases.early:
-            rows = _computed(cases, plan, c, weights, rows, agenda, keep)
+            rows = _computed(cases, plan, c, weights, rows, [*own, *shared], agenda, keep)
         starts = rows.starts.at[rows.chunks].set(head)
         rows = dataclasses.replace(rows, starts=starts, chunks=rows.chunks + 1)
         head, tail = jnp.minimum(head + plan.lanes, stop), tail + born
-        return head, jnp.where(head == stop, tail, stop), tail, rows
+        return head, jnp.where(head == stop, tail, stop), tail, [part(x, head, plan.lanes) for x in rows.seeds], rows
 
-    roots = jnp.int32(plan.roots)
-    *_, tail, rows = lax.while_loop(lambda s: s[0] < s[2], chunk, (jnp.int32(0), roots, roots, rows))
+    roots, own = jnp.int32(plan.roots), [x[: plan.lanes] for x in rows.seeds]
+    *_, tail, _, rows = lax.while_loop(lambda s: s[0] < s[2], chunk, (jnp.int32(0), roots, roots, own, rows))
     rows = dataclasses.replace(rows, starts=rows.starts.at[rows.chunks].set(tail))
     agenda = every(rows.chosen(), len(cases))
     for c in cases.late:
-        rows = _computed(cases, plan, c, weights, rows, agenda, keep)
+        rows = _computed(cases, plan, c, weights, rows, [*rows.seeds, *rows.shared], agenda, keep)
     return rows
 
 
-def _chosen(cases: Cases, plan: Plan, weights: Arrays, rows: Rows, head: Any, stop: Any, keep: bool) -> Rows:
-    """The choices of a chunk."""
+def _chosen(
+    cases: Cases, plan: Plan, weights: Arrays, rows: Rows, own: Arrays, head: Any, keep: bool
+) -> tuple[Rows, Any, Arrays]:
+    """The choices of a chunk, the logarithms of their chances, and what they hand on."""
     piece, lanes = cases.pieces[-1], plan.lanes
-    inputs = [part(x, head, lanes) for x in inputs_of(piece, rows.seeds, rows.shared)]
+    inputs = inputs_of(piece, own, [])
     run = cases.choosing.forward if keep else cases.choosing.plainly
     (choice, chances, *shared), kept = run(weights_of(piece, weights), inputs, lanes)
     chance = jnp.take_along_axis(chances, jnp.maximum(choice, 0)[:, None], axis=1)[:, 0]
-    at = Block(head + jnp.arange(lanes, dtype=jnp.int32), plan.own(head, stop))
     put_all: Any = lambda tables, news: [put(t, x, head) for t, x in zip(tables, news, strict=True)]
-    return dataclasses.replace(
+    found = dataclasses.replace(
         rows,
         choice=put(rows.choice, choice, head),
-        log_prob=at.put(rows.log_prob, jnp.where(choice < 0, 0, chance), rows.address(plan, at.rows)),
         shared=put_all(rows.shared, shared),
         kept=(put_all(rows.kept[0], kept), rows.kept[1]),
     )
+    return found, jnp.where(choice < 0, 0, chance), shared
 
 
 def _born(cases: Cases, plan: Plan, rows: Rows, head: Any, stop: Any, tail: Any) -> tuple[Rows, Any]:
@@ -83,9 +86,11 @@ def _born(cases: Cases, plan: Plan, rows: Rows, head: Any, stop: Any, tail: Any)
     place = jnp.arange(max(cases.growth.places, 1), dtype=jnp.int32)[None]
     at = jnp.where(place < kids[:, None], first[:, None] + place, rows.tree.shape[0])
     put_kids: Any = lambda table, new: table.at[at].set(jnp.broadcast_to(new, at.shape), mode="drop")
+    trees = put_kids(rows.tree, tree[:, None])
+    tree = part(trees, head, plan.lanes)  # the same, from the new table: so the old one is not read any more
     found = dataclasses.replace(
         rows,
-        tree=put_kids(rows.tree, tree[:, None]),
+        tree=trees,
         number=put_kids(rows.number, below[:, None] + place),
         kids=put(rows.kids, kids, head),
         first=put(rows.first, first, head),
@@ -96,25 +101,28 @@ def _born(cases: Cases, plan: Plan, rows: Rows, head: Any, stop: Any, tail: Any)
     return found, jnp.sum(kids, dtype=jnp.int32)
 
 
-def _computed(cases: Cases, plan: Plan, c: int, weights: Arrays, rows: Rows, agenda: Agenda, keep: bool) -> Rows:
-    """The rows of one candidate: their payload, and the seeds of their children."""
+def _computed(
+    cases: Cases, plan: Plan, c: int, weights: Arrays, rows: Rows, own: Arrays, agenda: Agenda, keep: bool
+) -> Rows:
+    """The rows of one candidate: their payload, and the seeds of their children. `own`: what the rows read, those of a
+    chunk or of all."""
     piece, case, columns = cases.pieces[c], cases.candidates[c], cases.columns(c)
-    own, run = weights_of(piece, weights), case.forward if keep else case.plainly
+    weights, run = weights_of(piece, weights), case.forward if keep else case.plainly
 
-    def block(at: Block, state: Any) -> Any:
+    def step(at: Block, state: Any) -> Any:
         payload, seeds, kept = map(list, state)
-        inputs = rows_at(inputs_of(piece, seeds, rows.shared), at.rows)
-        outs, news = together(run(own, inputs, at.count))
+        outs, news = run(weights, rows_at(inputs_of(piece, own[: len(seeds)], own[len(seeds) :]), at.local), at.count)
         for column, x in zip(columns, outs, strict=False):
             payload[column] = at.put(payload[column], x, rows.address(plan, at.rows))
         below = iter(outs[len(columns) :])
         first, kids = rows.first[at.rows], rows.kids[at.rows]
         for place in cases.places(c):
             seeds = [at.put(s, next(below), first + place, place < kids) for s in seeds]
-        stored = [x for x, k in zip(news, case.kept, strict=keep) if not cases.seen(c, k)]
-        for slot, x in zip(cases.slots_of[c], stored, strict=keep):
-            kept[slot] = at.put(kept[slot], x)
+        if keep:
+            stored = [x for x, k in zip(news, case.kept, strict=True) if not cases.seen(c, k)]
+            for slot, x in zip(cases.slots.of[c], stored, strict=True):
+                kept[slot] = at.put(kept[slot], x, at.rows)
         return payload, seeds, kept
 
-    payload, seeds, kept = agenda.each(c, block, (rows.payload, rows.seeds, rows.kept[1]))
+    payload, seeds, kept = agenda.each(c, step, (rows.payload, rows.seeds, rows.kept[1]))
     return dataclasses.replace(rows, payload=payload, seeds=seeds, kept=(rows.kept[0], kept))

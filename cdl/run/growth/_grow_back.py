@@ -12,6 +12,7 @@ its chance, are. Every product of the way there was kept (`_case`).
 
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -21,7 +22,7 @@ from ._cases import Cases, inputs_of, rows_at, weights_of
 from ._pieces import Arrays, Piece
 from ._plan import every, Plan
 from ._rows import Rows
-from ._tables import together, where
+from ._tables import part, put, where, zeros_after
 
 
 class Found(NamedTuple):
@@ -40,7 +41,8 @@ class Backwards:
 
     def all(self, wanted: list[bool]) -> tuple[Arrays, Arrays]:
         """The cotangents of the rows' seeds, and of those weights that are wanted."""
-        zeros: Any = lambda xs: [jnp.zeros(x.shape, x.dtype) if smooth(x) else None for x in xs]
+        later = zeros_after(jax.tree.leaves((self.given.log_prob, self.given.payload)))
+        zeros: Any = lambda xs: [later(x) if smooth(x) else None for x in xs]
         sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
         found = Found(zeros(self.rows.seeds), zeros(self.rows.shared), sums)
         if not self.plan.trees:
@@ -48,10 +50,10 @@ class Backwards:
         agenda = every(self.rows.chosen(), len(self.cases))
         for c in self.cases.late:
             if any(self.given.payload[i] is not None for i in self.cases.columns(c)):
-                found = self._candidate(c, agenda, found, True, True)
+                found = self._candidate(c, agenda, found, [], True, True)
         found = self._chunks(found)
         for c in self.cases.early:
-            found = self._candidate(c, agenda, found, False, True)
+            found = self._candidate(c, agenda, found, found.seeds, False, True)
         found = self._choices(found)
         return found.seeds, found.sums
 
@@ -63,9 +65,15 @@ class Backwards:
             k, found = state
             head, stop = starts[k], starts[k + 1]
             agenda = self.plan.chunk(self.rows.choice, len(self.cases), head, stop)
+            cut: Any = lambda tables: [x if x is None else part(x, head, self.plan.lanes) for x in tables]
+            own = Found(cut(found.seeds), cut(found.shared), found.sums)
             for c in self.cases.early:
-                found = self._candidate(c, agenda, found, True, False)
-            return k - 1, self._choice(block(head, self.plan.own(head, stop)), found, True, False)
+                own = self._candidate(c, agenda, own, found.seeds, True, False)
+            own = self._choice(block(self.plan.own(head, stop), head), own, True, False)
+            each: Any = lambda tables, news: zip(tables, news, strict=True)
+            at = agenda.after(head)
+            back: Any = lambda *both: [x if x is None else put(x, y, at) for x, y in each(*both)]
+            return k - 1, Found(back(found.seeds, own.seeds), back(found.shared, own.shared), found.sums)
 
         return lax.while_loop(lambda s: s[0] >= 0, step, (self.rows.chunks - 1, found))[1]
 
@@ -75,14 +83,16 @@ class Backwards:
 
         def step(state: Any) -> Any:
             done, found = state
-            return done + iota.shape[0], self._choice(block(done, iota < tail - done), found, False, True)
+            at = block(iota < tail - done, done)
+            own = Found(found.seeds, [x if x is None else x[at.rows] for x in found.shared], found.sums)
+            return done + iota.shape[0], found._replace(sums=self._choice(at, own, False, True).sums)
 
         if not self._learns(self.cases.pieces[-1], found):
             return found
         return lax.while_loop(lambda s: s[0] < tail, step, (jnp.int32(0), found))[1]
 
-    def _candidate(self, c: int, agenda: Agenda, found: Found, seeds: bool, weights: bool) -> Found:
-        """The rows of one candidate."""
+    def _candidate(self, c: int, agenda: Agenda, found: Found, below: Arrays, seeds: bool, weights: bool) -> Found:
+        """The rows of one candidate. `found`: that of a chunk, or of all; `below`: where the seeds of children are."""
         piece, case, rows = self.cases.pieces[c], self.cases.candidates[c], self.rows
         weights = weights and self._learns(piece, found)
         if case.inert or not (seeds or weights):
@@ -90,8 +100,8 @@ class Backwards:
 
         def step(at: Block, found: Found) -> Found:
             inputs = rows_at(inputs_of(piece, rows.seeds, rows.shared), at.rows)
-            own, given = weights_of(piece, self.weights), self._given(c, at, found.seeds)
-            pulled = together(case.backward(own, inputs, at.count, self._kept(c, at), given))
+            own, given = weights_of(piece, self.weights), self._given(c, at, below)
+            pulled = case.backward(own, inputs, at.count, self._kept(c, at), given)
             found = self._added(piece, found, pulled[0]) if weights else found
             return self._handed(piece, found, at, pulled[1], False) if seeds else found
 
@@ -107,13 +117,13 @@ class Backwards:
             here = rows.choice[at.rows][:, None] == jnp.arange(len(self.cases), dtype=jnp.int32)[None]
             chance = self.given.log_prob[rows.address(self.plan, at.rows)]
             chances = jnp.where(at.mine[:, None] & here, chance[:, None], 0)
-        given = [chances, *(where(at.mine, x[at.rows]) for x in found.shared if x is not None)]
+        given = [chances, *(where(at.mine, x[at.local]) for x in found.shared if x is not None)]
         inputs, kept = rows_at(inputs_of(piece, rows.seeds, []), at.rows), rows_at(rows.kept[0], at.rows)
-        pulled = together(case.backward(weights_of(piece, self.weights), inputs, at.count, kept, given))
+        pulled = case.backward(weights_of(piece, self.weights), inputs, at.count, kept, given)
         found = self._added(piece, found, pulled[0]) if weights else found
         return self._handed(piece, found, at, pulled[1], True) if seeds else found
 
-    def _given(self, c: int, at: Block, seeds: Arrays) -> Arrays:
+    def _given(self, c: int, at: Block, below: Arrays) -> Arrays:
         """The cotangents of what a candidate's rows made: their payload, and their children's seeds."""
         rows, case, given = self.rows, self.cases.candidates[c], []
         for column in self.cases.columns(c):
@@ -124,14 +134,14 @@ class Backwards:
         first, kids = rows.first[at.rows], rows.kids[at.rows]
         for place in self.cases.places(c):
             has = at.mine & (place < kids)
-            given += [where(has, s[jnp.where(has, first + place, 0)]) for s in seeds if s is not None]
+            given += [where(has, s[jnp.where(has, first + place, 0)]) for s in below if s is not None]
         dtypes = [v.aval.dtype for v, yes in zip(case.part.jaxpr.outvars, case.smooth, strict=True) if yes]
         return [g.astype(dtype) for g, dtype in zip(given, dtypes, strict=True)]
 
     def _kept(self, c: int, at: Block) -> Arrays:
         """What is kept of a candidate's rows: in tables of its own, or as their payload and their children's seeds."""
         rows, columns, found = self.rows, self.cases.columns(c), []
-        slots = iter(self.cases.slots_of[c])
+        slots = iter(self.cases.slots.of[c])
         for k in self.cases.candidates[c].kept:
             if not self.cases.seen(c, k):
                 found.append(rows.kept[1][next(slots)][at.rows])
@@ -148,7 +158,7 @@ class Backwards:
         for table, i in [(seeds, i) for i in piece.leaves] + [(shared, i) for i in piece.shared]:
             if table[i] is not None:
                 x = next(rest)
-                table[i] = at.put(table[i], *together([table[i][at.rows] + x]) if add else [x])
+                table[i] = at.put(table[i], table[i][at.local] + x if add else x, at.local)
         return found._replace(seeds=seeds, shared=shared)
 
     def _added(self, piece: Piece, found: Found, news: Arrays) -> Found:

@@ -20,7 +20,7 @@ from ._rows import Rows
 def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Rows:
     """The rows of all trees; their payload and `log_prob` are differentiable in weights and seeds."""
     pieces = in_pieces(growth, weights, seeds)
-    found = _rule((pieces.weights, seeds), cases=Cases(pieces), plan=plan)
+    found = _rule((weights, seeds), cases=Cases(pieces), plan=plan)
     # The integers of a rule come with a tangent, which other rules refuse; an operation without derivative drops it.
     return jax.tree.map(lambda x: x if smooth(x) else x | 0, found)
 

@@ -28,9 +28,11 @@ Arrays = list[Any]
 
 @dataclass(frozen=True)
 class Piece:
-    """A function of a node, and which of the weights, of the seed's leaves and of what is shared it reads."""
+    """A function of a node, and which of the weights, of the seed's leaves and of what is shared it reads. `held` are
+    constants in it, its first inputs, which are not differentiated."""
 
     part: Part
+    held: Arrays
     weights: tuple[int, ...]
     leaves: tuple[int, ...]
     shared: tuple[int, ...] = ()
@@ -38,13 +40,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pieces:
-    """A growth in pieces. `weights` are its arrays, with those that its pieces hold; `shared` the shapes of what the
-    first piece hands to the others."""
+    """A growth in pieces. `shared`: the shapes of what the first piece hands to the others."""
 
     growth: Growth
     choosing: Piece
     candidates: tuple[Piece, ...]
-    weights: Arrays
     shared: tuple[Any, ...]
 
 
@@ -67,11 +67,10 @@ def in_pieces(growth: Growth, weights: Arrays, seeds: Arrays) -> Pieces:
     dear = _dear(cut(whole, whole.jaxpr.invars, [choice, chances]), count)
     each = [cut(whole, [*whole.jaxpr.invars, *dear], out) for out in outs]
     shared = [v for v in dear if any(v in _read(part) for part in each)]
-    inputs = whole.jaxpr.invars
-    first = piece_of(cut(whole, inputs, [choice, chances, *shared]), inputs[:count], inputs[count:])
-    pieces = [piece_of(part, inputs[:count], inputs[count:], shared) for part in each]
+    first = piece_of(cut(whole, whole.jaxpr.invars, [choice, chances, *shared]), held, whole.jaxpr.invars)
+    pieces = [piece_of(part, held, whole.jaxpr.invars, shared) for part in each]
     forms = tuple(jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in shared)  # type: ignore[no-untyped-call]
-    return Pieces(growth, first, tuple(pieces), [*map(jnp.asarray, held), *weights], forms)
+    return Pieces(growth, first, tuple(pieces), forms)
 
 
 def _by_candidate(growth: Growth, outs: list[Any], width: int) -> list[list[Any]]:
@@ -98,9 +97,11 @@ def _read(part: Part) -> set[Any]:
     return {v for eqn in part.jaxpr.eqns for v in variables(eqn)} | set(outs)
 
 
-def piece_of(part: Part, weights: Sequence[Any], leaves: Sequence[Any], shared: Sequence[Any] = ()) -> Piece:
-    """The part as a function of what it reads."""
-    read = _read(part)
-    own = [tuple(i for i, v in enumerate(some) if v in read) for some in (weights, leaves, shared)]
-    inputs = [some[i] for some, at in zip((weights, leaves, shared), own, strict=True) for i in at]
-    return Piece(Part(part.jaxpr.replace(invars=inputs), len(own[0])), *own)
+def piece_of(part: Part, held: Sequence[Any], inputs: Sequence[Any], shared: Sequence[Any] = ()) -> Piece:
+    """The part as a function of what it reads. `inputs`: its variables for what it holds, weights and leaves."""
+    read, count = _read(part), len(held)
+    groups = inputs[:count], inputs[count : part.shared], inputs[part.shared :], shared
+    own = [tuple(i for i, v in enumerate(some) if v in read) for some in groups]
+    used = [some[i] for some, at in zip(groups, own, strict=True) for i in at]
+    alone = Part(part.jaxpr.replace(invars=used), len(own[0]) + len(own[1]))
+    return Piece(alone, [jnp.asarray(held[i]) for i in own[0]], *own[1:])

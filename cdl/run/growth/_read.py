@@ -4,6 +4,7 @@ A row computes the case of its own candidate; those of candidates without places
 Trees that are cut are left out: what they would read is not there.
 """
 
+import functools
 from typing import Any
 
 import equinox as eqx
@@ -14,13 +15,13 @@ from jaxtyping import Array
 from .._shapes import one_of, shaped
 from ..lists._scan_parts import Part, trace
 from ._agenda import Agenda, Block
-from ._case import Case, slots
+from ._case import Case, Slots
 from ._cases import weights_of
 from ._pieces import Arrays, Piece, piece_of
 from ._plan import every, Plan
 from ._readings import Readings
 from ._rows import Rows
-from ._tables import table, together
+from ._tables import part, put, table
 from ._turned import turned
 
 
@@ -40,23 +41,24 @@ def queue_of(rows: Rows) -> Queue:
 
 
 class Reader:
-    """An algebra's cases on their way over rows. `held`: the arrays that the trace of each case holds."""
+    """An algebra's cases on their way over rows."""
 
     def __init__(self, found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) -> None:
         self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
         self.pieces: list[Piece] = []
-        self.held: list[Arrays] = []
         for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
             columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
             traced, held = trace(case, *one_of(own), *columns, *self.leaves * candidate.arity)
-            count = len(held) + len(own)
-            part = turned(Part(traced.jaxpr, count))
-            self.pieces.append(piece_of(part, part.jaxpr.invars[:count], part.jaxpr.invars[count:]))
-            self.held.append(list(map(jnp.asarray, held)))
-        self.cases = [Case(piece.part) for piece in self.pieces]
-        self.slots, self.slots_of = slots([[k for k in case.kept if k.out < 0] for case in self.cases])
+            whole = turned(Part(traced.jaxpr, len(held) + len(own)))
+            self.pieces.append(piece_of(whole, held, whole.jaxpr.invars))
+        self.cases = [Case(piece.part, piece.held) for piece in self.pieces]
         self.early = [c for c, candidate in enumerate(found.candidates) if candidate.arity]
         self.late = [c for c, candidate in enumerate(found.candidates) if not candidate.arity]
+
+    @functools.cached_property
+    def slots(self) -> Slots:
+        """Where cases keep what is no value."""
+        return Slots([[k for k in case.kept if k.out < 0] for case in self.cases])
 
     def chunk(self, queue: Queue, k: Any) -> Agenda:
         """The rows of one chunk."""
@@ -69,17 +71,18 @@ class Reader:
     def read(self, weights: list[Arrays], payload: Arrays, queue: Queue, *, keep: bool) -> tuple[Arrays, Arrays]:
         """The value at every row, and what is kept of each that is no value."""
         size = queue.choice.shape[0]
-        found = [table(size, x) for x in self.leaves], [table(size, x) for x in self.slots] if keep else []
+        found = [table(size, x) for x in self.leaves], [table(size, x) for x in self.slots.forms] if keep else []
         agenda = self.every(queue)
         for c in self.late:
-            found = self._read(c, weights, payload, queue, agenda, found, keep)
+            found = self._read(c, weights, payload, queue, agenda, found, [], keep)
 
         def step(state: Any) -> Any:
-            k, found = state
-            agenda = self.chunk(queue, k)
+            k, (values, kept) = state
+            head, agenda = queue.starts[k], self.chunk(queue, k)
+            own = [part(v, head, self.plan.lanes) for v in values], kept
             for c in self.early:
-                found = self._read(c, weights, payload, queue, agenda, found, keep)
-            return k - 1, found
+                own = self._read(c, weights, payload, queue, agenda, own, values, keep)
+            return k - 1, ([put(v, x, agenda.after(head)) for v, x in zip(values, own[0], strict=True)], own[1])
 
         values, kept = lax.while_loop(lambda s: s[0] >= 0, step, (queue.chunks - 1, found))[1]
         return values, kept
@@ -88,7 +91,7 @@ class Reader:
         """What a case reads: its payload, and the values of its children."""
         columns, first, found = self.candidates[c].columns, queue.first[at.rows], []
         for i in self.pieces[c].leaves:
-            place, leaf = divmod(i - len(columns), len(values))
+            place, leaf = divmod(i - len(columns), len(self.leaves))
             found.append(payload[columns[i]][at.rows] if i < len(columns) else values[leaf][first + place])
         return found
 
@@ -98,19 +101,28 @@ class Reader:
         return [jnp.zeros((trees, *v.shape[1:]), v.dtype).at[:roots].set(v[:roots]) for v in values]
 
     def _read(
-        self, c: int, weights: list[Arrays], payload: Arrays, queue: Queue, agenda: Agenda, found: Any, keep: bool
+        self,
+        c: int,
+        weights: list[Arrays],
+        payload: Arrays,
+        queue: Queue,
+        agenda: Agenda,
+        found: Any,
+        below: Arrays,
+        keep: bool,
     ) -> Any:
-        """The values of one candidate's rows."""
+        """The values of one candidate's rows, those of a chunk or of all. `below`: where the values of children are."""
         case, own = self.cases[c], weights_of(self.pieces[c], weights[c])
 
         def step(at: Block, state: Any) -> Any:
             values, kept = map(list, state)
-            inputs = self.inputs(c, payload, values, queue, at)
-            outs, news = together((case.forward if keep else case.plainly)(own, inputs, at.count))
-            values = [at.put(v, x) for v, x in zip(values, outs, strict=True)]
-            stored = [x for x, k in zip(news, case.kept, strict=keep) if k.out < 0]
-            for slot, x in zip(self.slots_of[c], stored, strict=keep):
-                kept[slot] = at.put(kept[slot], x)
+            inputs = self.inputs(c, payload, below, queue, at)
+            outs, news = (case.forward if keep else case.plainly)(own, inputs, at.count)
+            values = [at.put(v, x, at.local) for v, x in zip(values, outs, strict=True)]
+            if keep:
+                stored = [x for x, k in zip(news, case.kept, strict=True) if k.out < 0]
+                for slot, x in zip(self.slots.of[c], stored, strict=True):
+                    kept[slot] = at.put(kept[slot], x, at.rows)
             return values, kept
 
         return agenda.each(c, step, found)

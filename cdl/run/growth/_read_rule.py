@@ -21,15 +21,14 @@ from ._plan import Plan
 from ._read import Queue, queue_of, Reader
 from ._readings import Readings
 from ._rows import Rows
-from ._tables import table, together, where
+from ._tables import part, table, where
 
 
 def values_of(found: Readings, weights: list[Arrays], rows: Rows, plan: Plan) -> Arrays:
     """The values of all trees, differentiable in the weights and the rows' payload; of no account for one that is
     cut."""
     reader = Reader(found, weights, rows.payload, plan)
-    held = [[*held, *own] for held, own in zip(reader.held, weights, strict=True)]
-    return _rule((held, rows.payload), queue_of(rows), reader=reader)
+    return _rule((weights, rows.payload), queue_of(rows), reader=reader)
 
 
 @eqx.filter_custom_vjp
@@ -73,16 +72,19 @@ class Downwards:
         reader, agenda = self.reader, self.reader.every(self.queue)
 
         def step(state: Any) -> Any:
-            k, found = state
+            k, own, found = state
+            agenda = reader.chunk(self.queue, k)
             for c in reader.early:
-                found = self._case(c, reader.chunk(self.queue, k), found, True, False)
-            return k + 1, found
+                found = self._case(c, agenda, found, own, True, False)
+            return k + 1, rows(found, self.queue.starts[k + 1]), found
 
-        found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, (jnp.int32(0), found))[1])
+        rows: Any = lambda found, head: [part(x, head, reader.plan.lanes) for x in found.values]
+        start = jnp.int32(0), rows(found, 0), found
+        found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, start)[2])
         for c in reader.late:
-            found = self._case(c, agenda, found, True, True)
+            found = self._case(c, agenda, found, found.values, True, True)
         for c in reader.early:
-            found = self._case(c, agenda, found, False, True)
+            found = self._case(c, agenda, found, found.values, False, True)
         return found.sums, found.payload
 
     def _begun(self, given: Arrays, wanted: Any) -> Found:
@@ -97,8 +99,8 @@ class Downwards:
         ]
         return Found(values, [jnp.zeros(x.shape, x.dtype) if smooth(x) else None for x in self.payload], sums)
 
-    def _case(self, c: int, agenda: Agenda, found: Found, rows: bool, weights: bool) -> Found:
-        """The rows of one candidate."""
+    def _case(self, c: int, agenda: Agenda, found: Found, own: Arrays, rows: bool, weights: bool) -> Found:
+        """The rows of one candidate. `own`: the cotangents of their values, those of a chunk or of all."""
         case, piece = self.reader.cases[c], self.reader.pieces[c]
         weights = weights and any(found.sums[c][i] is not None for i in piece.weights)
         if case.inert or not (rows or weights):
@@ -106,11 +108,10 @@ class Downwards:
 
         def step(at: Block, found: Found) -> Found:
             inputs = self.reader.inputs(c, self.payload, self.values, self.queue, at)
-            slots = iter(self.reader.slots_of[c])
+            slots = iter(self.reader.slots.of[c])
             kept = [(self.kept[next(slots)] if k.out < 0 else self.values[k.out])[at.rows] for k in case.kept]
-            given = [where(at.mine, x) for x in rows_at(found.values, at.rows)]
-            own = weights_of(piece, self.weights[c])
-            to_weights, to_rows = together(case.backward(own, inputs, at.count, kept, given))
+            given = [where(at.mine, x) for x in rows_at(own, at.local)]
+            to_weights, to_rows = case.backward(weights_of(piece, self.weights[c]), inputs, at.count, kept, given)
             found = self._added(c, found, to_weights) if weights else found
             return self._handed(c, found, at, to_rows) if rows else found
 
@@ -124,7 +125,7 @@ class Downwards:
             place, leaf = divmod(i - len(columns), len(self.values))
             if i < len(columns):
                 if smooth(self.payload[columns[i]]):
-                    payload[columns[i]] = at.put(payload[columns[i]], next(rest))
+                    payload[columns[i]] = at.put(payload[columns[i]], next(rest), at.rows)
             elif smooth(self.values[leaf]):
                 below = len(only(self.values[:leaf]))
                 values[below] = at.put(values[below], next(rest), first + place)

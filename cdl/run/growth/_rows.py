@@ -58,7 +58,7 @@ def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
             return jnp.zeros((size, *x.shape[1:]), x.dtype)
         return jnp.concatenate([x[:roots], jnp.broadcast_to(x[:1], (size - roots, *x.shape[1:]))])
 
-    tables: Any = lambda likes: [table(size, x) for x in likes] if keep else []
+    tables: Any = lambda likes: [table(size, x) for x in likes]
     return Rows(
         tree=put(numbers, jnp.arange(roots, dtype=jnp.int32), 0),
         number=numbers,
@@ -69,8 +69,8 @@ def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
         log_prob=jnp.zeros(nodes, cases.choosing.part.outputs[1].dtype),
         payload=[table(nodes, x) for x in cases.growth.columns],
         seeds=list(map(room, seeds)),
-        shared=[table(size, x) for x in cases.shared],
-        kept=(tables(cases.choosing.kept), tables(cases.slots)),
+        shared=tables(cases.shared),
+        kept=(tables(cases.choosing.kept), tables(cases.slots.forms)) if keep else ([], []),
         count=trees.at[:roots].set(1),
         waiting=trees.at[roots:].set(1),
         starts=jnp.zeros(plan.chunks + 1, jnp.int32),

@@ -1,10 +1,15 @@
-"""Tables with a row for each node, read and written in loops."""
+"""Tables with a row for each node, read and written in loops.
+
+A loop that reads what it writes makes the compiler copy the table. So the loop over a chunk's blocks has the chunk's
+own rows beside the table, and either it reads those, cut out when the chunk before was done, and writes their children
+in the table; or it reads the children there and writes those, which are put into the table when it is done.
+"""
 
 import functools
 import operator
+from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -24,17 +29,14 @@ def put(table: Any, rows: Any, head: Any) -> Any:
     return lax.dynamic_update_slice_in_dim(table, rows.astype(table.dtype), head, 0)
 
 
+def zeros_after(arrays: list[Any]) -> Callable[[Any], Any]:
+    """Tables of zeros like others, which the compiler does not make before it has the arrays: so they may be where
+    something was that is not needed any more."""
+    firsts = [x.reshape(-1)[0] for x in arrays if x.size]
+    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
+    return lambda x: jnp.full(x.shape, never.astype(x.dtype))
+
+
 def where(mask: Any, x: Any, y: Any = 0) -> Any:
     """By rows of any shape."""
     return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), x, jnp.asarray(y, x.dtype))
-
-
-def together(arrays: Any) -> Any:
-    """The same arrays, none of which the compiler has before it has all of them.
-
-    What goes into one table may come from another. So no table is written while it is still read, and none is copied.
-    """
-    firsts = [x.reshape(-1)[0] for x in jax.tree.leaves(arrays) if x.size]
-    firsts = [x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(jnp.float32) for x in firsts]
-    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
-    return jax.tree.map(lambda x: jnp.where(never, jnp.zeros_like(x), x), arrays)

@@ -16,7 +16,7 @@ import pytest
 from agreement import agrees
 
 from cdl import Algebra, Base, cata, fold, ForeignLayer, Forest, Many, pack, Stacked, stacked
-from cdl.functor import constructors
+from cdl.functor import constructors, holes
 from cdl.run.folds._case import read, Reading
 from cdl.run.forests._bucket import Size
 
@@ -253,3 +253,34 @@ def test_forward_mode_and_products_with_the_hessian_go_through_cells_by_index(wa
         second = lambda f: jax.jit(lambda arrays: jax.jvp(jax.grad(f), (arrays,), (along,))[1])(arrays)
         for x, y in zip(jax.tree.leaves(second(fast())), jax.tree.leaves(second(slow)), strict=True):
             np.testing.assert_allclose(x, y, rtol=1e-8, atol=1e-9)
+
+
+class Rooted(Algebra[Any, jax.Array]):
+    """Roots of weights, whose slope is infinite at 0: of one for all, and of one for each constructor."""
+
+    own: dict[str, jax.Array]
+    shared: jax.Array
+
+    def __call__(self, layer: Any) -> jax.Array:
+        own = jnp.sqrt(self.own[type(layer).__name__])
+        match layer:
+            case Bare():
+                return own * self.shared
+            case Word(weight, _):
+                return weight * jnp.sqrt(self.shared) + own
+            case This(left, right) | That(left, right):
+                return own / self.shared * left + right
+            case Some(items) | More(items):
+                return items.map(lambda x: jnp.sqrt(self.shared) * own * x).sum(jnp.zeros(H))
+        raise AssertionError(layer)
+
+
+@pytest.mark.parametrize("trees", [[This(Word(1.0, 0), Bare())], [Bare()], [Some(Many([Word(1.0, 0), Word(0.5, 1)]))]])
+def test_weights_of_constructors_that_are_not_there_may_have_an_infinite_slope(trees):
+    with jax.enable_x64(True):
+        names = {type(node).__name__ for t in trees for node in [t, *holes(t)]}
+        own = {kind.__name__: jnp.ones(H) if kind.__name__ in names else jnp.zeros(H) for kind in KINDS}
+        bucket = forest_of(TREES).bucket
+        agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.full(H, 2.0)), 1e-10)
+        if names == {"Bare"}:  # no word is there, whose case alone has the root of what all share
+            agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.zeros(H)), 1e-10)

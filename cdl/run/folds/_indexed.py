@@ -22,8 +22,10 @@ class Prepare(Phase):
     def __init__(self) -> None:
         super().__init__()
         self.weights: list[Any] = []
+        self.met: set[str] = set()  # the operations on weights
 
     def at_weights(self, eqn: Any, ins: list[Value]) -> list[Any]:
+        self.met.add(eqn.primitive.name)
         return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
 
     def at_spread(self, weight: Value) -> None:

@@ -23,6 +23,7 @@ from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._carrier import Storage
 from ._plan import Plan, Table
+from ._present import FINITE, has_finite_slopes, only_present
 from ._program import opened, Program
 from ._residual import pull
 from ._sites import Indexed, indexed
@@ -63,6 +64,17 @@ class Passes:
         """The same, and the products."""
         return self._forward(weights, payload, self._tables(t for plan in self.plans.values() for t in plan.kept))
 
+    def _prepare(self, p: int) -> Callable[[Arrays], Arrays]:
+        """What the sites of a program take, from its weights."""
+        program = self.indexed[p]
+        return program.prepare if program.met <= FINITE else only_present(self.forest, program.program, program.prepare)
+
+    def _constants(self, p: int) -> Callable[[Arrays], Arrays]:
+        """The values of a program that reads nothing, for each of its constructors."""
+        program = self.programs[p]
+        found = _constants(program)
+        return found if has_finite_slopes(program.case.jaxpr) else only_present(self.forest, program, found)
+
     def _tables(self, tables: Iterable[Table]) -> Tables:
         return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}
 
@@ -70,9 +82,9 @@ class Passes:
         states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.storage.leaves)]
         for p in self.constant:
             program = self.programs[p]
-            for c, x in zip(program.wiring.out, _constants(program)(weights[p]), strict=True):
+            for c, x in zip(program.wiring.out, self._constants(p)(weights[p]), strict=True):
                 states[c] = states[c].at[jnp.array(program.members)].set(x)
-        prepared = {p: x.prepare(weights[p]) for p, x in self.indexed.items()}
+        prepared = {p: self._prepare(p)(weights[p]) for p in self.indexed}
 
         def body(p: int, size: Size, chunk: Any, both: tuple[Arrays, Tables]) -> tuple[Arrays, Tables]:
             at, program = self.walk.chunk(p, size, chunk), self.programs[p]
@@ -115,7 +127,7 @@ class Passes:
             for p, some in enumerate(wanted[0])
         ]
         sums = [list(map(start, ws, some)) for ws, some in zip(weights, alone, strict=True)]
-        prepared = {p: x.prepare(weights[p]) for p, x in self.indexed.items()}
+        prepared = {p: self._prepare(p)(weights[p]) for p in self.indexed}
         writes = itertools.chain(*(plan.writes for plan in self.plans.values()))
         tables = self._tables(t for t, *_ in writes if t not in tables) | tables
 
@@ -147,10 +159,11 @@ class Passes:
             if any(wanted[0][p]):
                 sites = Sums(self.walk, x, self.plans[p])
                 found = sites.of(prepared[p], tables, payload, states)
-                (sums[p],) = jax.vjp(functools.partial(_smooth_sites, x), weights[p])[1](found)
+                smooth = functools.partial(_smooth_sites, x, self._prepare(p))
+                (sums[p],) = jax.vjp(smooth, weights[p])[1](found)
         for p in self.constant:
             if any(wanted[0][p]):
-                (sums[p],) = _vjp(_constants(self.programs[p]), weights[p])(self._of_constants(p, by_row, brought))
+                (sums[p],) = _vjp(self._constants(p), weights[p])(self._of_constants(p, by_row, brought))
         return [
             [x if yes else None for x, yes in zip(xs, some, strict=True)]
             for xs, some in zip(sums, wanted[0], strict=True)
@@ -224,9 +237,9 @@ def _constants(program: Program) -> Callable[[Arrays], Arrays]:
     return every
 
 
-def _smooth_sites(program: Indexed, weights: Arrays) -> Arrays:
+def _smooth_sites(program: Indexed, prepare: Callable[[Arrays], Arrays], weights: Arrays) -> Arrays:
     """What the sites take that have a derivative."""
-    return [x for x, site in zip(program.prepare(weights), program.sites, strict=True) if site.smooth]
+    return [x for x, site in zip(prepare(weights), program.sites, strict=True) if site.smooth]
 
 
 def _vjp(run: Callable[[Arrays], Arrays], weights: Arrays) -> Any:

@@ -32,6 +32,7 @@ class Indexed:
         self.jaxpr = program.case.jaxpr
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
+        self.met: set[str] = set()  # the operations on weights alone
         self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
         slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
@@ -44,7 +45,7 @@ class Indexed:
         """
         phase = Prepare()
         self._run(phase, weights, self._nothing, None)
-        self.sites = phase.sites
+        self.sites, self.met = phase.sites, phase.met
         return phase.weights
 
     def rows(self, prepared: Arrays, over: Over, inputs: Inputs, given: Arrays | None = None) -> tuple[Arrays, Rows]:

@@ -17,12 +17,14 @@ from random_signatures import random_signature
 from cdl import (
     ana,
     Base,
+    Branch,
     CarrierMismatch,
     CdlError,
     choose,
     Cons,
     ForeignLayer,
     Fork,
+    LabelledTreeF,
     Leaf,
     Many,
     MealyF,
@@ -32,6 +34,7 @@ from cdl import (
     PayloadMismatch,
     SignatureError,
     StreamF,
+    Tip,
     to_list,
     TreeF,
     TreeTooLarge,
@@ -224,6 +227,25 @@ def test_a_layer_that_is_not_chosen_is_not_computed():
 
     seeds = jnp.array([2.0, 0.5])
     close(jax.value_and_grad(total)(seeds), jax.value_and_grad(by_hand)(seeds), 1e-6)
+
+
+def test_what_a_cut_tree_has_is_differentiated_also_where_its_children_are_missing():
+    def grow(weight: jax.Array) -> Any:
+        def layer(seed: jax.Array) -> LabelledTreeF[jax.Array, jax.Array]:
+            h = jnp.tanh(weight @ seed)
+            return choose(jnp.array([0.0, 1.0]), Tip(), Branch(h * h, h, jnp.sin(weight @ h)))
+
+        return layer
+
+    def total(weight: jax.Array, seeds: jax.Array) -> jax.Array:
+        return unfold(grow(weight), seeds, 2).payload[0].sum()
+
+    def by_hand(weight: jax.Array, seeds: jax.Array) -> jax.Array:  # the root and its left child
+        h = jnp.tanh(seeds @ weight.T)
+        return jnp.sum(h * h) + jnp.sum(jnp.tanh(h @ weight.T) ** 2)
+
+    given = jr.normal(jr.key(0), (3, 3)), jr.normal(jr.key(1), (4, 3))
+    close(jax.value_and_grad(total, (0, 1))(*given), jax.value_and_grad(by_hand, (0, 1))(*given), 1e-5)
 
 
 def test_a_tree_that_is_cut_by_the_total_is_told_so():

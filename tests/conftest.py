@@ -6,8 +6,9 @@ acts on what is imported after it: so nothing here imports `cdl`. `test_typechec
 
 import gc
 import os
+import pathlib
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import hypothesis
 import jax
@@ -25,6 +26,8 @@ os.environ["XLA_FLAGS"] = " ".join([*quick, os.environ.get("XLA_FLAGS", "")])
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
+MAPS = 25_000  # of the 65,530 that a process may have
+
 # The first example of a test compiles, and takes its time.
 hypothesis.settings.register_profile("cdl", deadline=None)
 hypothesis.settings.load_profile("cdl")
@@ -36,6 +39,17 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def room() -> Iterator[None]:
+    """Drops compiled programs after a file of tests where a process has many: Linux ends one with too many memory
+    maps, of which each program takes some."""
+    yield
+    maps = pathlib.Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > MAPS:
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture

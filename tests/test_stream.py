@@ -30,8 +30,8 @@ from cdl import (
     to_snoc,
     TreeTooLarge,
 )
-from cdl.run.machines import _stream
-from cdl.run.machines._stream import unfold_stream
+from cdl.run.growth import _stream
+from cdl.run.growth._stream import unfold_stream
 
 
 def unfold_list(coalg: Any, seeds: Any, nodes: int, **options: Any) -> Any:

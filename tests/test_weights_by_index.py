@@ -71,6 +71,7 @@ def tree(rng: random.Random, nodes: int) -> Any:
 
 
 TREES = [tree(random.Random(seed), size) for seed, size in enumerate((30, 1, 40))]
+TREES.append(This(More(Many()), Some(Many([Word(0.3, 1), Some(Many())]))))
 
 
 def forest_of(trees: list[Any]) -> Forest:

@@ -154,7 +154,7 @@ class Phase:
             if any(c.level in (SHARED, STACK) for c in (*start, *consts)):
                 raise NotIndexed
             return [Value(ROWS, y) for y in self.at_fold(step, start, segment.many, children, consts)]
-        inner = step.jaxpr.replace(constvars=(), invars=[*step.jaxpr.constvars, *step.jaxpr.invars])
+        inner = without_constants(step.jaxpr)
         given = [self.to_edges(c, segment.many) if c.level == ROWS else c for c in consts]
         self.many = segment.many
         found = self.run(inner, (), [*given, *(Value(ROWS, c.value) for c in children)])
@@ -197,6 +197,11 @@ class Phase:
 
 def _read(env: dict[Any, Value], v: Any) -> Value:
     return Value(PLAIN, v.val) if isinstance(v, core.Literal) else env[v]
+
+
+def without_constants(jaxpr: Any) -> Any:
+    """The jaxpr with its constants as the first of its inputs."""
+    return jaxpr.replace(constvars=(), invars=[*jaxpr.constvars, *jaxpr.invars])
 
 
 def _weight_side(eqn: Any, ins: list[Value]) -> int | None:

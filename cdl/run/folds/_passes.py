@@ -25,7 +25,7 @@ from ._carrier import Storage
 from ._plan import Plan, Table
 from ._present import FINITE, has_finite_slopes, only_present
 from ._program import opened, Program
-from ._residual import pull
+from ._residual import is_smooth, pull
 from ._sites import Indexed, indexed
 from ._sums import Sums
 from ._walk import Arrays, Chunk, Walk, write_slots
@@ -244,4 +244,4 @@ def _smooth_sites(program: Indexed, prepare: Callable[[Arrays], Arrays], weights
 
 def _vjp(run: Callable[[Arrays], Arrays], weights: Arrays) -> Any:
     """The vjp of a function, of its values that have a derivative."""
-    return jax.vjp(lambda weights: [x for x in run(weights) if jnp.issubdtype(x.dtype, jnp.inexact)], weights)[1]
+    return jax.vjp(lambda weights: [x for x in run(weights) if is_smooth(x)], weights)[1]

@@ -22,6 +22,7 @@ from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ._fingerprint import fingerprint
+from ._levels import without_constants
 from ._stacks import stacks, unpicked
 
 
@@ -116,5 +117,4 @@ def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any
 
 def opened(case: ClosedJaxpr) -> Callable[..., list[Any]]:
     """The case as a function of its weights and its inputs."""
-    jaxpr = case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars])
-    return jaxpr_as_fun(ClosedJaxpr(jaxpr, ()))
+    return jaxpr_as_fun(ClosedJaxpr(without_constants(case.jaxpr), ()))

@@ -14,9 +14,10 @@ import jax.numpy as jnp
 from .._shapes import rows_of, shaped
 from ._grouped import Group
 from ._indexed import broadcast, Over, Prepare, Rows, spread
-from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
+from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value, without_constants
 from ._plan import Plan, Planning
 from ._program import Program
+from ._residual import is_smooth
 
 
 Arrays = list[Any]
@@ -29,7 +30,7 @@ class Indexed:
 
     def __init__(self, program: Program, keys: int) -> None:
         self.program, wiring = program, program.wiring
-        self.jaxpr = program.case.jaxpr
+        self.jaxpr = without_constants(program.case.jaxpr)
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
         self.met: set[str] = set()  # the operations on weights alone
@@ -61,19 +62,18 @@ class Indexed:
         args += [Value(ROWS, x) for x in (row, *payload, *(x for xs in slots for x in xs), *keys)]
         args += [Value(EDGES, x, g) for g, xs in enumerate(edges) for x in (None, *xs)]
         args += [Value(ROWS, x) for x in own]
-        inner = self.jaxpr.replace(constvars=(), invars=[*self.jaxpr.constvars, *self.jaxpr.invars])
-        return list(phase.spread(phase.run(inner, (), args), inner.outvars, {}))
+        return list(phase.spread(phase.run(self.jaxpr, (), args), self.jaxpr.outvars, {}))
 
     def reverse(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays) -> Any:
         """The cotangents of the inputs and of the sites, `None` where there is none, and what each site is computed
         from. `products` were kept, or are computed again; `given` are the cotangents of the outputs that have one."""
         values = self._values(prepared, over, inputs, products)
-        smooth, rest = eqx.partition((values, inputs), lambda x: jnp.issubdtype(x.dtype, jnp.inexact))
+        smooth, rest = eqx.partition((values, inputs), is_smooth)
 
         def run(smooth: Any) -> tuple[Arrays, Arrays]:
             values, inputs = eqx.combine(smooth, rest)
             out, phase = self.rows(prepared, over, inputs, values)
-            return [x for x in out if jnp.issubdtype(x.dtype, jnp.inexact)], phase.inputs
+            return [x for x in out if is_smooth(x)], phase.inputs
 
         _, pull, inner = jax.vjp(run, smooth, has_aux=True)
         (to_values, to_inputs), *_ = pull(given)
@@ -102,7 +102,7 @@ class Indexed:
         some = a_row(payload), list(map(a_row, slots)), a_row(keys), many, a_row(own)
         out, phase_values = jax.eval_shape(lambda *args: _both(self.rows(*args)), prepared, over, some)
         self._values_of = list(phase_values)
-        given = [x for x in out if jnp.issubdtype(x.dtype, jnp.inexact)]
+        given = [x for x in out if is_smooth(x)]
         products = list(phase_values) if keep else None
         traced, found = jax.make_jaxpr(self.reverse, return_shape=True)(prepared, over, some, products, given)
         of, before = "leaves" if self.program.variant.leaf else "rows", len(jax.tree.leaves((prepared, over)))

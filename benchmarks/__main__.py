@@ -80,7 +80,7 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
         for cell in ("gru", "lstm"):
             yield {"job": "machines", "cell": cell, **size, "rounds": rounds}
     if "growth" in parts:
-        for name in ("unfold", "refold", "halves"):
+        for name in ("unfold", "refold", "follow", "halves"):
             for huge in (False, True):
                 yield {"job": "growth", "name": name, "width": narrow, "trees": trees, "rounds": rounds, "huge": huge}
     if "scans" in parts:

@@ -1,16 +1,18 @@
 """Growing trees: `unfold` and `refold` beside PyTorch level by level, and beside what one writes by hand in JAX.
 
 PyTorch runs twice: as it grows, each level's scores say which rows are leaves and which go on; or it is told this
-beforehand, as one who has the trees can be.
+beforehand, as one who has the trees can be. `follow` has the trees, and so is beside the second one alone.
 
 | the problem | what is grown                                                       | what is made of it             |
 | ----------- | ------------------------------------------------------------------- | ------------------------------ |
 | `"unfold"`  | trees of so many leaves, by `choose`; a leaf's label is `L h`       | the labels                     |
 | `"refold"`  | the same                                                            | `tanh (A x + B y)` up the tree |
-| `"halves"`  | lists cut in two until there is one element: shapes decide          | the same                       |
+| `"follow"`  | nothing: the trees are given, with labels                           | how likely each tree is        |
+| `"halves"`  | lists cut in two until there is one element: shapes decide          | the same as `"refold"`         |
 
-A fork of `n` leaves has seeds `tanh (P h)` with `n / 3 + 1` of them and `tanh (Q h)` with the rest. The loss is half
-the sum of squares of what is made, and the gradient is that of the weights.
+A fork of `n` leaves has seeds `tanh (P h)` with `n / 3 + 1` of them and `tanh (Q h)` with the rest. A label has a
+normal distribution around `L h`. The loss is half the sum of squares of what is made, and the gradient is that of the
+weights.
 """
 
 from typing import Any
@@ -78,15 +80,20 @@ def growth(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
     leaves = np.random.default_rng(0).integers(*LEAVES, trees, endpoint=True).astype(np.int32)
     seeds = jr.normal(jr.key(1), (trees, width)), jnp.asarray(leaves)
     bounds: dict[str, Any] = {"nodes": 2 * int(leaves.max()) - 1, "total": int((2 * leaves - 1).sum())}
+    labels = np.random.default_rng(1).standard_normal((int(leaves.sum()), width), np.float32)
+    forest = cdl.pack(cdl.TreeF[Array, Any], _trees(leaves, labels)) if name == "follow" else None
 
     def made(model: Model, seeds: Any) -> Any:
+        if forest is not None:
+            return cdl.follow(model.grow, forest, seeds, payload=_near)
         if name == "unfold":
             return cdl.unfold(model.grow, seeds, **bounds).payload[0]
         return cdl.refold(model.read, model.grow, seeds, **bounds)[0]
 
     everyone: list[Any] = [Jax("cdl", model, seeds, made, lambda m: tuple(_used(name, m.weights)))]
     if torch is not None:
-        everyone += [Torch(name, model, seeds, told=told) for told in (False, True)]
+        ways = (True,) if name == "follow" else (False, True)
+        everyone += [Torch(name, model, seeds, labels, told=told) for told in ways]
     found = {**timed(everyone, rounds), "nodes": bounds["total"], "trees": trees}
     if name == "unfold":
         found["forward"] |= in_turn([Entry("ana", lambda: _by_definition(model, seeds), 1, trees / FEW)])
@@ -95,7 +102,22 @@ def growth(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
 
 def _used(name: str, weights: Any) -> Any:
     """Those of the weights that a problem has."""
-    return {"unfold": weights[:3], "refold": weights, "halves": weights[3:]}[name]
+    return {"unfold": weights[:3], "follow": weights[:3], "refold": weights, "halves": weights[3:]}[name]
+
+
+def _trees(leaves: Any, labels: Any) -> list[Any]:
+    """The trees that are grown, with their labels from left to right."""
+    rest = iter(labels)
+
+    def tree(n: int) -> Any:
+        return cdl.Leaf(next(rest)) if n == 1 else cdl.Fork(tree(n // 3 + 1), tree(n - n // 3 - 1))
+
+    return [tree(int(n)) for n in leaves]
+
+
+def _near(proposed: Any, true: Any) -> Any:
+    """How likely a leaf's label is."""
+    return -loss(proposed.label - true.label) if isinstance(true, cdl.Leaf) else 0.0
 
 
 def _by_definition(model: Model, seeds: Any) -> Any:
@@ -106,12 +128,14 @@ def _by_definition(model: Model, seeds: Any) -> Any:
 class Torch:
     """All seeds of one depth at once, exactly as many as there are. `told`: with all indices made beforehand."""
 
-    def __init__(self, name: str, model: Model, seeds: Any, *, told: bool) -> None:
+    def __init__(self, name: str, model: Model, seeds: Any, labels: Any, *, told: bool) -> None:
         torch.set_num_threads(cores())
         self.name, self.problem = "torch, told" if told else "torch", name
         self.weights = [torch.from_numpy(np.array(w)).requires_grad_() for w in model.weights]
         self.seeds, self.leaves = (torch.from_numpy(np.array(x)) for x in seeds)
         self.levels = list(self._levels()) if told else None
+        if name == "follow":
+            self.labels, self.tree, self.chances = self._known(torch.from_numpy(labels))
 
     def forward(self) -> Any:
         with torch.no_grad():
@@ -120,7 +144,7 @@ class Torch:
     def both(self) -> Any:
         for w in self.weights:
             w.grad = None
-        value = sum(loss(x) for x in self._made())
+        value = sum(map(loss, self._made()))
         value.backward()
         return value.detach()
 
@@ -143,6 +167,21 @@ class Torch:
             first = below // 3 + 1
             leaves = torch.cat([first, below - first])
 
+    def _known(self, labels: Any) -> Any:
+        """The labels and the tree of each leaf, level by level, and how likely the choices in each tree are."""
+        leaves, tree = self.leaves, torch.arange(len(self.leaves))
+        place = leaves.cumsum(0) - leaves
+        found, trees, chances = [], [], torch.zeros(len(leaves))
+        for ends, goes, _ in self.levels or []:
+            scores = torch.log_softmax(torch.stack([1.5 - leaves, leaves - 1.5], 1), 1)
+            chances.index_add_(0, tree, torch.where(leaves == 1, scores[:, 0], scores[:, 1]))
+            found.append(labels[place[ends]])
+            trees.append(tree[ends])
+            below, tree, place = leaves[goes], tree[goes].repeat(2), place[goes]
+            first = below // 3 + 1
+            leaves, place = torch.cat([first, below - first]), torch.cat([place, place + first])
+        return torch.cat(found), torch.cat(trees), chances
+
     def _made(self) -> list[Any]:
         p, q, label, a, b = self.weights
         h, labels, levels = self.seeds, [], []
@@ -154,6 +193,9 @@ class Torch:
             h = torch.cat([torch.tanh(below @ p.T), torch.tanh(below @ q.T)])
         if self.problem == "unfold":
             return labels
+        if self.problem == "follow":
+            near = -0.5 * (torch.cat(labels) - self.labels).square().sum(1)
+            return [self.chances.index_add(0, self.tree, near)]
         values = h[:0]
         for (_, goes, back), own in zip(reversed(levels), reversed(labels), strict=True):
             x, y = values[: len(goes)], values[len(goes) :]

@@ -227,9 +227,10 @@ GROWTH = """\
 Trees of 20 to 60 leaves are grown from vectors of width 128: at each node a coalgebra gives a leaf and a fork, with
 scores, and one is taken. `unfold` makes the leaves' labels. `refold` reads the trees as they are grown, and keeps none.
 PyTorch grows all nodes of one depth at once. It runs twice: as it grows, when each level's scores say which rows go on;
-and told the indices beforehand, which only a program that knows the trees can be. *Halves* is a `refold` that needs no
-choice: lists of 64 elements, cut in two until there is one, beside the loop over levels that one writes by hand in JAX.
-`ana` is the definition, one node at a time, on two trees and scaled up.
+and told the indices beforehand, which only a program that knows the trees can be. `follow` is one: it is given the same
+trees, with labels, and says how likely each of them is. *Halves* is a `refold` that needs no choice: lists of 64
+elements, cut in two until there is one, beside the loop over levels that one writes by hand in JAX. `ana` is the
+definition, one node at a time, on two trees and scaled up.
 """
 
 SCANS = """\

@@ -242,8 +242,13 @@ def streams(figures: Figures) -> str:
 
 
 def growth(figures: Figures) -> str:
-    labels = {"unfold": "`unfold`", "refold": "`refold`, chosen", "halves": "`refold`, halves"}
-    peers = {"unfold": ("torch", "torch, told", "ana"), "refold": ("torch", "torch, told"), "halves": ("by hand",)}
+    labels = {"unfold": "`unfold`", "refold": "`refold`, chosen", "follow": "`follow`", "halves": "`refold`, halves"}
+    peers = {
+        "unfold": ("torch", "torch, told", "ana"),
+        "refold": ("torch", "torch, told"),
+        "follow": ("torch, told",),
+        "halves": ("by hand",),
+    }
     names = {
         "torch": "PyTorch, by levels as it grows",
         "torch, told": "PyTorch, told the levels beforehand",

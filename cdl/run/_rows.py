@@ -16,6 +16,17 @@ def spread(mask: Any, like: Any) -> Any:
     return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
 
 
+def apart(table: Any, lines: Any) -> Any:
+    """Rows of a table that is written later in the same turn. They are gathered, two of them where there is one: XLA
+    would read a single row again where it is used, and copy the table to have it from before it was written."""
+    return take(table, lines) if len(lines) > 1 else take(table, jnp.repeat(lines, 2))[:1]
+
+
+def room(shape: tuple[int, ...], dtype: Any, number: int) -> Any:
+    """A table that is written before it is read. Each is of another number: of equal ones XLA makes one, and copies."""
+    return jnp.full(shape, number, dtype)
+
+
 def put(buffer: Any, row: Any, rows: Any) -> Any:
     """Writes rows of a run, also those past its own, which are written again later."""
     return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0)

@@ -25,7 +25,7 @@ from .._traced import reverse_only
 from .._types import cast
 from ..folds._carrier import Carrier, Storage
 from ..folds._pre_order import in_pre_order
-from ..folds._residual import filled, wanted
+from ..folds._residual import wanted
 from ..folds._walk import Arrays
 from ..forests._forest import Forest
 from ._descend import Descent
@@ -115,17 +115,17 @@ def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, lea
     )
     over = over.settled()
     handed, below, out, programs = over.handed, over.below, over.out, over.programs()
-    top_rows = _columns(handed, tops, lambda x, s: _zeros(x, forest).at[forest.roots[s]].set(x))
+    trees = [take(forest.tree, roots) for roots in forest.roots]
+    at_roots = _columns(handed, tops, lambda x, s: jnp.zeros((len(forest), *x.shape[1:]), x.dtype).at[trees[s]].set(x))
     pre_order = take(forest.start, forest.tree) + forest.order
     value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))
 
     def descent(integers: Any) -> Descent:
         return Descent(eqx.combine(integers, forest), programs, over)
 
-    inputs = [p.weights for p in programs], list(forest.payload), value_rows, top_rows
+    inputs = [p.weights for p in programs], list(forest.payload), value_rows, at_roots
     edges, outs = _rule(inputs, forest.schedule, descent=descent)
-    root = forest.is_root(forest.above)
-    rows = [jnp.where(spread(root, t), t, take(e, forest.above)) for t, e in zip(top_rows, edges, strict=True)]
+    rows = [take(x, forest.above) for x in edges]
     at_nodes = tuple(
         in_pre_order(forest, s, handed.carriers[s].given_back([rows[c] for c in handed.columns(s)]))
         for s in range(len(tops))
@@ -141,20 +141,18 @@ def _rule(inputs: Any, integers: Any, *, descent: Any) -> Any:
 @_rule.def_fwd  # type: ignore[untyped-decorator]
 def _rule_forward(perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
     del perturbed
-    found = descent(integers).forward(*inputs)
-    return found, found
+    handed, outs, tables = descent(integers).forward_and_keep(*inputs)
+    return (handed, outs), (handed, tables)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
-def _rule_backward(found: Any, given: Any, perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
-    over, (handed, _) = descent(integers), found
-    given, some = filled(given, found), wanted(inputs, perturbed)
-    inherited, below, weights, payload = over.backward(inputs, handed, given, some[:2])
-    root = over.forest.is_root(over.forest.above)
-    to_values = [jnp.where(spread(root, b), 0, take(b, over.forest.above)) for b in below]
-    to_tops = [jnp.where(spread(root, x), x, 0) for x in inherited]
-    pairs = (to_values, some[2]), (to_tops, some[3])
-    return weights, payload, *([x if yes else None for x, yes in zip(xs, any_of, strict=True)] for xs, any_of in pairs)
+def _rule_backward(kept: Any, given: Any, perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
+    over = descent(integers)
+    weights, payload, below, tops = over.backward(inputs, *kept, given, wanted(inputs, perturbed))
+    above = over.forest.above
+    root = over.forest.is_root(above)
+    to_values = [None if b is None else jnp.where(spread(root, b), 0, take(b, above)) for b in below]
+    return weights, payload, to_values, tops
 
 
 def _storage(values: tuple[Any, ...]) -> Storage:
@@ -168,7 +166,8 @@ def _storage(values: tuple[Any, ...]) -> Storage:
 
 
 def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int], Any]) -> Arrays:
-    """The values of every sort by row, as columns; a column's sorts have different rows, so that it is their sum."""
+    """The values of every sort by row or tree, as columns; a column's sorts have different ones, so that it is their
+    sum."""
     columns: list[Any] = [None] * len(storage.leaves)
     for s, value in enumerate(values):
         for c, x in zip(storage.columns(s), jax.tree.leaves(value), strict=True):
@@ -179,7 +178,3 @@ def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int
 
 def _of_sort(x: Any, forest: Forest, sort: int) -> Any:
     return jnp.where(spread(forest.sort == sort, x), x, jnp.zeros((), x.dtype))
-
-
-def _zeros(x: Any, forest: Forest) -> Any:
-    return jnp.zeros((forest.bucket.rows, *x.shape[1:]), x.dtype)

@@ -25,6 +25,7 @@ from .._types import advice, cast, joined, misfit, Own, own_of
 from ..folds._carrier import Carrier, Storage
 from ..folds._edges import Edges
 from ..folds._program import PROBES, Program, programs, Wiring
+from ..folds._sites import indexed
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
 
@@ -85,7 +86,8 @@ class Steps:
         cases = [(i, self._wiring(i), self.trace(i, PROBES[0])) for i in self._stepped]
         found = programs(self.bucket, cases, self.trace)
         for program in found:
-            program.trace_at(self.bucket.pieces)
+            if indexed(program, 0) is None:
+                program.trace_at(self.bucket.pieces)
         return found
 
     def _wiring(self, index: int) -> Wiring:

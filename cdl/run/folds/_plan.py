@@ -29,8 +29,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Again:
-    """What is read again: the `"payload"`, or the children's states, of `"slots"` or `"edges"`; which slot or `Many`,
-    and which leaf."""
+    """What is read again: the `"payload"`, the children's states, of `"slots"` or `"edges"`, or what is the node's
+    `"own"`; which slot or `Many`, and which leaf."""
 
     what: str
     place: int
@@ -77,8 +77,8 @@ class Planning:
         self.sites, self.values, self.jaxpr, self.of, self.keep = sites, values, jaxpr, of, keep
         self.out = jax.tree.unflatten(jax.tree.structure(found), range(len(jaxpr.outvars)))
         self.known: dict[Any, Found] = {}
-        payload, slots, keys, edges, _ = inputs
-        places = (("payload", [payload]), ("slots", slots), ("keys", [keys]), ("edges", edges))
+        payload, slots, keys, edges, own = inputs
+        places = (("payload", [payload]), ("slots", slots), ("keys", [keys]), ("edges", edges), ("own", [own]))
         labels = [Again(what, j, i) for what, xs in places for j, x in enumerate(xs) for i in range(len(x))]
         for v, label in zip(jaxpr.invars[before:], labels, strict=False):
             if label.what != "keys":

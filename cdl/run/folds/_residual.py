@@ -16,6 +16,11 @@ def wanted(inputs: Any, perturbed: Any) -> Any:
     return jax.tree.map(lambda x, yes: bool(yes) and is_smooth(x), inputs, perturbed)
 
 
+def only(xs: Sequence[Any], some: Sequence[bool]) -> list[Any]:
+    """Those cotangents that are wanted; `None` for the others."""
+    return [x if yes else None for x, yes in zip(xs, some, strict=True)]
+
+
 def filled(cotangents: Any, like: Any) -> Any:
     """Cotangents with zeros in the places of those that a rule is not given."""
     return jax.tree.map(

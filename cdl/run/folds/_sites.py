@@ -4,7 +4,7 @@ The reverse pass computes a case again, but for its products, which were kept. I
 were computed from and of the sites; the weights' come from these, of all rows at once (`_sums`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -119,6 +119,12 @@ def _probe(manys: int) -> Over:
     group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(), n)
     edges = [EDGES_OF_PROBE] * manys
     return Over(group(ROWS_OF_PROBE), [group(n) for n in edges], [ints(n) for n in edges], [ints(n) for n in edges])
+
+
+def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ()) -> dict[int, Indexed]:
+    """Those programs, by number, that can be computed so, `but` some."""
+    every = {p: indexed(x, keys) for p, x in enumerate(programs) if p not in but}
+    return {p: x for p, x in every.items() if x is not None}
 
 
 def indexed(program: Program, keys: int) -> Indexed | None:

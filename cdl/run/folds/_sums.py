@@ -10,7 +10,7 @@ from jax import lax
 from .._rows import take
 from ._indexed import lookup
 from ._levels import Site, STACK
-from ._plan import Found, Joined, Plan, Table
+from ._plan import Again, Found, Joined, Plan, Table
 from ._sites import Indexed
 from ._walk import Walk
 
@@ -23,12 +23,12 @@ class Sums:
     """The cotangents of one program's sites, summed over its rows."""
 
     def __init__(self, walk: Walk, indexed: Indexed, plan: Plan) -> None:
-        self.walk, self.forest, self.child, self.indexed, self.plan = walk, walk.forest, walk.child, indexed, plan
+        self.walk, self.forest, self.indexed, self.plan = walk, walk.forest, indexed, plan
         self.members, self.places = indexed.program.members, jnp.array(indexed.program.places, jnp.int32)
 
-    def of(self, prepared: Arrays, tables: dict[Table, Any], payload: Arrays, states: Arrays) -> Arrays:
-        """The cotangent of what each smooth site takes."""
-        self.tables, self.payload, self.states = tables, payload, states
+    def of(self, prepared: Arrays, tables: dict[Table, Any], again: Callable[[Again, Any], Any]) -> Arrays:
+        """The cotangent of what each smooth site takes. `again` reads what was not kept, of rows or edges."""
+        self.tables, self.again = tables, again
         sites = self.indexed.sites
         found: dict[int, Any] = {}
         some = [i for i, site in enumerate(sites) if site.smooth and self.plan.cotangents[i] is not None]
@@ -104,13 +104,7 @@ class Sums:
             return jnp.concatenate([self._read(part, index) for part in at.parts], -1)
         if isinstance(at, Table):
             return take(self.tables[at], index - self.walk.first_of(at))
-        wiring = self.indexed.program.wiring
-        if at.what == "payload":
-            return take(self.payload[wiring.payload[at.leaf]], index)
-        if at.what == "edges":
-            return take(self.states[wiring.manys[at.place][at.leaf]], take(self.child, index))
-        edge = take(self.forest.slot, index) + at.place
-        return take(self.states[wiring.slots[at.place][at.leaf]], take(self.child, edge))
+        return self.again(at, index)
 
     def _lookup(self, i: int, weight: Any) -> Any:
         """The cotangent of a weight that rows index: all rows at once."""

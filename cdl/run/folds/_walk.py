@@ -21,8 +21,8 @@ from ..forests._schedule import EDGES, ROW, ROWS, SIZE, TIME, VARIANT
 from ._carrier import Storage
 from ._grouped import Group
 from ._indexed import Over
-from ._plan import Table
-from ._program import Program
+from ._plan import Again, Table
+from ._program import Columns, Program
 
 
 Arrays = list[Any]
@@ -118,8 +118,8 @@ class Walk:
         kind = self._place_of[take(self.forest.variant, rows)]
         return Group(kind, jnp.minimum(take(until, lines) - lines[0], count), count, len(lines))
 
-    def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays) -> Any:
-        """A program's inputs at a chunk: payload, slots, keys, edges, and none of the node's own."""
+    def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Any:
+        """A program's inputs at a chunk: payload, slots, keys, edges, and the nodes' `own`."""
         program = self.programs[p]
         row_payload = [take(payload[c], at.rows) for c in program.wiring.payload]
         slots: list[Arrays] = []
@@ -135,7 +135,7 @@ class Walk:
         if self.key is not None:
             fold_in: Callable[..., Any] = jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(self.key, t), i))
             keys = [fold_in(take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
-        return row_payload, slots, keys, many, []
+        return row_payload, slots, keys, many, list(own)
 
     def alone(self, p: int, at: Chunk, chunk: Any, weights: Arrays, inputs: Any) -> Any:
         """The inputs of a program that is computed for one constructor: with its weights, and the edges' rows."""
@@ -145,29 +145,40 @@ class Walk:
         edges = [(segment, x) for (*_, segment), x in zip(at.edges, many, strict=True)]
         return ws, payload, slots, keys, edges, own
 
-    def one(self, p: int) -> Any:
-        """The shapes of a program's weights, and those of its inputs at one row and edge."""
+    def one(self, p: int, own: Arrays) -> Any:
+        """The shapes of a program's weights, and those of its inputs at one row and edge; `own` are the columns of what
+        nodes read of their own."""
         program, kinds = self.programs[p], self.forest.bucket.storage
         payload = [shaped(kinds[c][1], kinds[c][2]) for c in program.wiring.payload]
         keys = [] if self.key is None else [jax.eval_shape(jax.random.fold_in, self.key, 0)]
         slots, manys = (
             [[self.storage.leaves[c] for c in cs] for cs in x] for x in (program.wiring.slots, program.wiring.manys)
         )
-        return program.weights, (payload, slots, keys, manys, [])
+        return program.weights, (payload, slots, keys, manys, [own[c] for c in program.wiring.own])
 
-    def added(self, p: int, chunk: Any, sums: Arrays, found: Arrays, wanted: Sequence[bool]) -> Arrays:
-        """The sums of a program's weights' cotangents, and those of a chunk, where `wanted`."""
+    def again(self, p: int, at: Again, index: Any, payload: Arrays, states: Arrays) -> Any:
+        """What the rows or edges of these numbers read."""
+        wiring = self.programs[p].wiring
+        if at.what == "payload":
+            return take(payload[wiring.payload[at.leaf]], index)
+        if at.what == "edges":
+            return take(states[wiring.manys[at.place][at.leaf]], take(self.child, index))
+        edge = take(self.forest.slot, index) + at.place
+        return take(states[wiring.slots[at.place][at.leaf]], take(self.child, edge))
+
+    def added(self, p: int, chunk: Any, sums: Arrays, found: Arrays) -> Arrays:
+        """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""
         place, total = self.place(chunk), list(sums)
         for i, stacked in enumerate(self.programs[p].stacked):
-            if wanted[i]:
+            if total[i] is not None:
                 total[i] = total[i].at[place].add(found[i]) if stacked else total[i] + found[i]
         return total
 
-    def payload(self, p: int, at: Chunk, sums: Arrays, found: Arrays, wanted: Sequence[bool]) -> Arrays:
-        """The payload's cotangents with those of a chunk, where `wanted`."""
+    def payload(self, p: int, at: Chunk, sums: Arrays, found: Arrays) -> Arrays:
+        """The payload's cotangents, but for those that are `None`, with those of a chunk."""
         total = list(sums)
         for c, x in zip(self.programs[p].wiring.payload, found, strict=True):
-            if wanted[c]:
+            if total[c] is not None:
                 total[c] = write(total[c], at.row, at.valid, x)
         return total
 
@@ -229,7 +240,19 @@ class Walk:
         return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
 
 
-def write_slots(buffer: Any, at: Chunk, rows: Any) -> Any:
-    """Writes the edges of each row's slots, which lie row after row."""
-    own = jnp.repeat(at.valid, rows.shape[1])
-    return write(buffer, at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
+def write_edges(
+    buffers: Arrays, at: Chunk, of_slots: Sequence[Columns], slots: Any, of_manys: Sequence[Columns], manys: Any
+) -> None:
+    """Writes what a chunk's rows give to the edges of their slots and `Many`s into the columns of these, but for
+    columns that are `None`. The edges of slots lie row after row."""
+    for c in dict.fromkeys(itertools.chain(*of_slots)):
+        if buffers[c] is not None:
+            nothing = jnp.zeros((len(at.rows), *buffers[c].shape[1:]), buffers[c].dtype)
+            pairs = zip(of_slots, slots, strict=True)
+            rows = jnp.stack([to[columns.index(c)] if c in columns else nothing for columns, to in pairs], 1)
+            own = jnp.repeat(at.valid, rows.shape[1])
+            buffers[c] = write(buffers[c], at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
+    for (edge, own, _), columns, to in zip(at.edges, of_manys, manys, strict=True):
+        for c, x in zip(columns, to, strict=True):
+            if buffers[c] is not None:
+                buffers[c] = write(buffers[c], edge[0], own, x)

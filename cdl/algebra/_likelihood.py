@@ -132,7 +132,8 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
             f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "
             f"one for each constructor.{anew([type(node)], map(type, layers))}"
         )
-    score = jax.nn.log_softmax(given.scores)[same[0]] if isinstance(given, Choice) else jnp.zeros(())
+    # the number is an array, so that constructors that differ in it and in their weights are one program
+    score = jax.nn.log_softmax(given.scores)[jnp.array(same)][0] if isinstance(given, Choice) else jnp.zeros(())
     return layers[same[0]], score if payload is None else score + payload(layers[same[0]], node)
 
 

@@ -66,7 +66,7 @@ class Descent:
 
         empty = [room((len(self.forest.child), *x.shape), x.dtype, -i) for i, x in enumerate(self.handed.leaves)]
         handed = [put(x, bucket.edges, top) for x, top in zip(empty, tops, strict=True)]
-        outs = [jnp.zeros((bucket.rows, *x.shape), x.dtype) for x in self.out.leaves]
+        outs = [jnp.zeros((self.walk.length, *x.shape), x.dtype) for x in self.out.leaves]
         found: Downwards = self.walk.loop(body, (handed, outs, tables), down=True)
         return found
 
@@ -98,7 +98,7 @@ class Descent:
             every = zip(leaves, some, strict=True)
             return [jnp.zeros((length, *x.shape), x.dtype) if yes else None for x, yes in every]
 
-        inherited = zeros(self.forest.bucket.rows, self.handed.leaves, self.handed.smooth)
+        inherited = zeros(self.walk.length, self.handed.leaves, self.handed.smooth)
         below = zeros(len(self.forest.child), self.below.leaves, wanted[2])
         start = self.kernel.start(ready, payload, tables, wanted)
         inherited, below, found = self.walk.loop(body, (inherited, below, start))

@@ -125,9 +125,9 @@ def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, lea
 
     inputs = [p.weights for p in programs], list(forest.payload), value_rows, at_roots
     edges, outs = _rule(inputs, forest.schedule, descent=descent)
-    rows = [take(x, forest.above) for x in edges]
+    above = take(forest.above, forest.row[: forest.bucket.nodes])
     at_nodes = tuple(
-        in_pre_order(forest, s, handed.carriers[s].given_back([rows[c] for c in handed.columns(s)]))
+        in_pre_order(forest, s, handed.carriers[s].given_back([edges[c] for c in handed.columns(s)]), above)
         for s in range(len(tops))
     )
     return at_nodes, in_pre_order(forest, None, out.carriers[0].unflatten(outs))

@@ -60,7 +60,7 @@ class Kernel:
     again. `own` are the types of what nodes read of their own."""
 
     def __init__(
-        self, walk: Walk, indexed: dict[int, Indexed], smooth: list[Sequence[bool]], own: Arrays, keep: bool
+        self, walk: Walk, indexed: dict[int, Indexed], smooth: Sequence[Sequence[bool]], own: Arrays, keep: bool
     ) -> None:
         self.walk, self.indexed, self.smooth, self.own, self.keep = walk, indexed, smooth, own, keep
 
@@ -68,7 +68,11 @@ class Kernel:
     def plans(self) -> dict[int, Plan]:
         """What is kept of each program whose rows are computed together. A pass forwards asks for none, so that a case
         need have no derivative."""
-        return {p: x.plan(*self.walk.one(p, self.own), self.keep) for p, x in self.indexed.items()}
+        found = {}
+        for p, x in self.indexed.items():
+            weights, inputs = self.walk.one(p, self.own)
+            found[p] = x.plan(weights, inputs, self.keep)
+        return found
 
     def weights(self, weights: list[Arrays]) -> Weights:
         return Weights(weights, {p: self._prepare(p)(weights[p]) for p in self.indexed})
@@ -134,7 +138,9 @@ class Kernel:
         payload = self.walk.payload(p, at, found.payload, of_payload)
         return Given(slots, manys, own), Cotangents(tables, sums, payload)
 
-    def gradients(self, weights: Weights, found: Cotangents, read: Read, wanted: list[Sequence[bool]]) -> list[Arrays]:
+    def gradients(
+        self, weights: Weights, found: Cotangents, read: Read, wanted: Sequence[Sequence[bool]]
+    ) -> list[Arrays]:
         """The cotangents of the weights that are `wanted`, once all chunks are done."""
         sums = list(found.sums)
         for p, x in self.indexed.items():

@@ -78,18 +78,14 @@ class Phase:
         self.sites: list[Site] = []
         self.many: int | None = None  # of whose edges the values at `ROWS` are; of none, if of the rows themselves
 
-    def run(
-        self, jaxpr: Any, consts: Iterable[Any], args: Sequence[Value], used: Sequence[bool] | None = None
-    ) -> list[Value]:
-        """The outputs of a jaxpr, those that are `used`; the others are not computed, nor what is for them alone."""
+    def run(self, jaxpr: Any, consts: Iterable[Any], args: Sequence[Value]) -> list[Value]:
+        """The outputs of a jaxpr."""
         env: dict[Any, Value] = dict(zip(jaxpr.invars, args, strict=True))
         env.update((v, Value(PLAIN, c)) for v, c in zip(jaxpr.constvars, consts, strict=True))
         seen: dict[Any, Value] = {}
-        for eqn, needed in _needed(jaxpr, used):
-            found = self._equation(eqn, [_read(env, v) for v in eqn.invars], needed, seen)
-            env.update(zip(eqn.outvars, found, strict=True))
-        every = zip(jaxpr.outvars, used or [True] * len(jaxpr.outvars), strict=True)
-        return [_read(env, v) if yes else Value(PLAIN) for v, yes in every]
+        for eqn in jaxpr.eqns:
+            env.update(zip(eqn.outvars, self._equation(eqn, [_read(env, v) for v in eqn.invars], seen), strict=True))
+        return [_read(env, v) for v in jaxpr.outvars]
 
     def spread(self, values: Sequence[Value], variables: Sequence[Any], seen: dict[Any, Value]) -> list[Value]:
         """Values with the weights among them spread over rows; what is used twice, once."""
@@ -105,14 +101,14 @@ class Phase:
             found.append(i)
         return found
 
-    def _equation(self, eqn: Any, ins: list[Value], needed: list[bool], seen: dict[Any, Value]) -> list[Value]:
+    def _equation(self, eqn: Any, ins: list[Value], seen: dict[Any, Value]) -> list[Value]:
         level, name = max((i.level for i in ins), default=PLAIN), eqn.primitive.name
         rule = getattr(eqn.params.get("rule"), "rule", None)
         if level == PLAIN:
             return [Value(PLAIN, y) for y in bind(eqn, [i.value for i in ins], [None] * len(ins))]
         if name in CALLS:
             inner = eqn.params[CALLS[name]]
-            return self.run(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), ins, needed)
+            return self.run(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), ins)
         if level == EDGES:
             if hasattr(rule, "step") and self.many is None:
                 return self._reduction(rule, ins)
@@ -201,19 +197,6 @@ class Phase:
 
 def _read(env: dict[Any, Value], v: Any) -> Value:
     return Value(PLAIN, v.val) if isinstance(v, core.Literal) else env[v]
-
-
-def _needed(jaxpr: Any, used: Sequence[bool] | None) -> list[tuple[Any, list[bool]]]:
-    """The equations that the `used` outputs need, or that have an effect; and which of their outputs are needed."""
-    every = zip(jaxpr.outvars, used or [True] * len(jaxpr.outvars), strict=True)
-    read = {v for v, yes in every if yes and not isinstance(v, core.Literal)}
-    found = []
-    for eqn in reversed(jaxpr.eqns):
-        needed = [v in read for v in eqn.outvars]
-        if any(needed) or eqn.effects:
-            found.append((eqn, needed))
-            read.update(v for v in eqn.invars if not isinstance(v, core.Literal))
-    return found[::-1]
 
 
 def without_constants(jaxpr: Any) -> Any:

@@ -20,7 +20,7 @@ from .._rows import apart, put, room, spread, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._carrier import Storage
-from ._kernel import Cotangents, Kernel, Tables
+from ._kernel import Cotangents, Kernel, Read, Tables
 from ._present import has_finite_slopes, only_present
 from ._program import opened, Program
 from ._residual import is_smooth, only
@@ -99,7 +99,8 @@ class Passes:
 
         start = self.kernel.start(ready, payload, tables, wanted, but=self.constant)
         brought, found = self.walk.loop(body, (brought, start), down=True)
-        sums = self.kernel.gradients(ready, found, lambda p, *at: self.walk.again(p, *at, payload, states), wanted[0])
+        again: Read = lambda p, at, index: self.walk.again(p, at, index, payload, states)
+        sums = self.kernel.gradients(ready, found, again, wanted[0])
         for p in self.constant:
             if any(wanted[0][p]):
                 (of_weights,) = _vjp(self._constants(p), weights[p])(self._of_constants(p, by_row, brought))

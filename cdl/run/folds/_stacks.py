@@ -25,19 +25,32 @@ class Picked:
 
 
 def unpicked(case: ClosedJaxpr) -> ClosedJaxpr:
-    """The case with what it picks from stacks as its weights, `Picked`, after all others."""
-    of, picks, rest = dict(zip(case.jaxpr.constvars, case.consts, strict=True)), {}, []
+    """The case with what it picks from stacks as weights, `Picked`; without what no output needs; and with its weights
+    in the order in which they are read."""
+    weights, rest = dict(zip(case.jaxpr.constvars, case.consts, strict=True)), []
     for eqn in case.jaxpr.eqns:
-        if eqn.params.get("name") == PICKED and eqn.invars[0] in of and isinstance(eqn.invars[1], Literal):
-            picks[eqn.outvars[0]] = Picked(of[eqn.invars[0]], int(eqn.invars[1].val))
+        if eqn.params.get("name") == PICKED and eqn.invars[0] in weights and isinstance(eqn.invars[1], Literal):
+            weights[eqn.outvars[0]] = Picked(weights[eqn.invars[0]], int(eqn.invars[1].val))
         else:
             rest.append(eqn)
-    if not picks:
-        return case
-    used = {v for eqn in rest for v in eqn.invars if not isinstance(v, Literal)}
-    used |= {v for v in case.jaxpr.outvars if not isinstance(v, Literal)}
-    weights = {v: c for v, c in (of | picks).items() if v in used}
-    return ClosedJaxpr(case.jaxpr.replace(constvars=list(weights), eqns=rest), list(weights.values()))
+    eqns = _needed(case.jaxpr.outvars, rest)
+    read = dict.fromkeys(v for of in (*(eqn.invars for eqn in eqns), case.jaxpr.outvars) for v in _variables(of))
+    used = {v: weights[v] for v in read if v in weights}
+    return ClosedJaxpr(case.jaxpr.replace(constvars=list(used), eqns=eqns), list(used.values()))
+
+
+def _needed(outvars: Sequence[Any], eqns: Sequence[Any]) -> list[Any]:
+    """The equations that the outputs need, or that have an effect."""
+    read, found = set(_variables(outvars)), []
+    for eqn in reversed(eqns):
+        if eqn.effects or not read.isdisjoint(eqn.outvars):
+            found.append(eqn)
+            read.update(_variables(eqn.invars))
+    return found[::-1]
+
+
+def _variables(read: Sequence[Any]) -> list[Any]:
+    return [v for v in read if not isinstance(v, Literal)]
 
 
 def stacks(cases: Sequence[Sequence[Any]]) -> tuple[list[Any], list[int]]:

@@ -79,7 +79,7 @@ MODULES = {
         30,
     ),
     "cdl/run/folds/_stacks.py": Mutated(
-        ["tests/test_fold_programs.py", "tests/test_weights_by_index.py"],
+        ["tests/test_fold_programs.py", "tests/test_weights_by_index.py", "tests/test_descents_by_index.py"],
         {f"_same: `{SAME}` is `{SAME.replace(' or ', ' and ', 1)}`": "equal weights are stacked: only slower"},
         30,
     ),
@@ -94,7 +94,7 @@ MODULES = {
     ),
     "cdl/run/descents/_step.py": Mutated(
         [
-            *("tests/test_inherit.py", "tests/test_follow.py"),
+            *("tests/test_inherit.py", "tests/test_follow.py", "tests/test_descents_by_index.py"),
             "tests/test_number_types.py::test_what_is_inherited_has_the_type_that_is_handed_on",
             "tests/test_number_types.py::test_a_number_that_is_handed_down_is_held_by_the_type_of_the_others",
             DOWN,
@@ -104,6 +104,7 @@ MODULES = {
             "Steps._stepped: `[i for i, v in enumerate(self.bucket.variants) if self.leaves or not v.leaf]` is "
             "`[i for i, v in enumerate(self.bucket.variants)]`": "a leaf hands nothing down; it is left out for speed",
             "Steps.programs: `0` is `1`": "a case is compared at either of two sizes",
+            "Steps.programs: `if indexed(program, 0) is None` always holds": "more is traced: only slower",
             "Steps._given: `0` is `1`": "what a step gives has one type at either of two sizes",
             "Steps._mismatch: `f' of sort {sort}' if len(self.names) > 1 else ''` is `''`": "words of a message alone",
         },

@@ -51,10 +51,12 @@ class Handing(eqx.Module):
             case Bare() | Word():
                 return layer
             case This(left, right) | That(left, right):
-                first = cell(vector, left) + self.shared @ vector
+                first = cell(vector, left) + self.shared @ jnp.concatenate([left, vector])
                 return type(layer)((first, number + 1), (cell(right, vector) * cell.b, number * 2))
             case Some(items) | More(items):
-                return type(layer)(items.map(lambda x: (cell(vector, x) + self.shared @ jnp.sin(vector), number + 3)))
+                return type(layer)(
+                    items.map(lambda x: (cell(vector, x) + self.shared @ jnp.append(vector, x), number + 3))
+                )
         raise AssertionError(layer)
 
 
@@ -106,7 +108,7 @@ SMALL = [
 def test_what_is_inherited_by_any_cell_is_the_definition_s(way, alone):
     alone(way)
     with jax.enable_x64(True):
-        step = Handing(cells_of(jr.key(3), way), jr.normal(jr.key(4), (H, H)))
+        step = Handing(cells_of(jr.key(3), way), jr.normal(jr.key(4), (H, 2 * H)))
         inherits(SMALL, reader(jr.key(0), "product"), step, forest_of(SMALL))
 
 
@@ -127,7 +129,7 @@ def test_steps_whose_cells_differ_in_weights_alone_are_one_program(way, together
     def step(inherited, layer):
         return handing(inherited, fmap(lambda _: jnp.ones(H), layer))
 
-    handing = Handing(cells_of(jr.key(3), way), jnp.eye(H))
+    handing = Handing(cells_of(jr.key(3), way), jnp.ones((H, 2 * H)))
     every = programs_of(Plain(step), KindsF, TREES, tops(1))
     assert every == [({"This", "That"}, together), ({"Some", "More"}, together)]
 
@@ -182,6 +184,18 @@ def test_candidates_that_differ_in_weights_alone_are_one_program_without_the_oth
     step = Scored(Growing(cells_of(jr.key(3), "layers"), jnp.ones((4, H))), None)
     every = programs_of(step, GrownF, GROWN, jnp.ones((1, H)))
     assert every == [({"Bare"}, True), ({"Word"}, True), ({"This", "That"}, True)]
+
+
+def test_what_a_step_tells_beside_its_value_is_told():
+    seen: list[float] = []
+
+    def step(depth, layer):
+        jax.debug.callback(lambda x: seen.append(float(x)), depth)
+        return fmap(lambda _: depth + 1, layer)
+
+    inherit(step, pack(KindsF, [This(Bare(), That(Bare(), Bare()))]), jnp.zeros(1))
+    jax.effects_barrier()
+    assert set(seen) == {0.0, 1.0}
 
 
 class OfExpr(eqx.Module):
@@ -261,7 +275,7 @@ def test_cells_of_a_stack_and_steps_that_see_no_values():
 
         trees = [This(Word(1.0, 0), This(Bare(), Some(Many([Bare(), Word(2.0, 1)])))), Bare()]
         bucket = forest_of(TREES).bucket
-        step = Rooted(cells, jr.normal(jr.key(4), (H, H)))
+        step = Rooted(cells, jr.normal(jr.key(4), (H, 2 * H)))
         gradients = inherits(trees, reader(jr.key(0), "product"), step, pack(KindsF, trees, bucket=bucket))
         met = jnp.any(gradients[0][1].cells.cells.b != 0, 1)
         assert [k for k, yes in zip(KINDS, met.tolist(), strict=True) if yes] == [This, Some]

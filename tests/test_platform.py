@@ -24,11 +24,11 @@ KINDS = 5
 
 
 @pytest.fixture
-def accelerator(monkeypatch):
+def accelerator():
     """Programs as on a GPU or a TPU."""
-    monkeypatch.setattr(_platform, "CPU", _platform.ACCELERATOR)
     jax.clear_caches()
-    yield
+    with _platform.taken_for(_platform.ACCELERATOR):
+        yield
     jax.clear_caches()
 
 

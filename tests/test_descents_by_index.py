@@ -11,7 +11,23 @@ import jax.random as jr
 import pytest
 from agreement import close, differentiated, QUICKLY
 from families import FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES as OF_FAMILY, While
-from kinds import Bare, Cell, forest_of, H, KINDS, KindsF, More, Reader, reader, Some, That, This, tree, TREES, Word
+from indexed_cells import (
+    Bare,
+    Cell,
+    forest_of,
+    H,
+    KINDS,
+    KindsF,
+    More,
+    Reader,
+    reader,
+    Some,
+    That,
+    This,
+    tree,
+    TREES,
+    Word,
+)
 
 from cdl import annotate, choose, decorate, fmap, follow, inherit, inherited, likelihood, Many, pack, stacked
 from cdl.functor import holes

@@ -1,7 +1,4 @@
-"""Constructors with weights of their own are computed together, and each gets its own: any cell, in value and gradient.
-
-Their chunks are of several constructors.
-"""
+"""Constructors with weights of their own are computed together: any cell is the definition's, in value and gradient."""
 
 from typing import Any
 
@@ -12,7 +9,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import agrees
-from kinds import Bare, Cell, forest_of, H, KINDS, KindsF, More, reader, Some, That, This, TREES, WAYS, Word
+from indexed_cells import Bare, Cell, forest_of, H, KINDS, KindsF, More, reader, Some, That, This, TREES, WAYS, Word
 
 from cdl import Algebra, cata, fold, ForeignLayer, Many, pack, Stacked, stacked
 from cdl.functor import holes

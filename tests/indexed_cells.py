@@ -1,6 +1,6 @@
-"""A signature with constructors that have weights of their own, its trees, and cells of any kind.
+"""Cells of many kinds in constructors that are computed together, each with weights of its own.
 
-It has two constructors of two slots and two of a `Many`, so that chunks are of several constructors.
+The signature has two constructors of two slots and two of a `Many`, so that chunks are of several constructors.
 """
 
 import dataclasses

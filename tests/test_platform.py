@@ -10,7 +10,8 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import agrees
-from indexed_cells import KindsF, reader, TREES
+from indexed_cells import H, KindsF, reader, TREES
+from test_descents_by_index import cells_of, Handing, inherits, SMALL
 
 import cdl
 from benchmarks._launches import launches
@@ -78,6 +79,12 @@ def test_a_fold_made_for_an_accelerator_is_the_definition(accelerator, way):
         sizes = [dataclasses.replace(s, rows=40) for s in forest.bucket.sizes[-1:]]
         forest = cdl.pack(KindsF, TREES, bucket=dataclasses.replace(forest.bucket, sizes=tuple(sizes)))
         agrees(forest, TREES, reader(jr.key(0), way), 1e-10)
+
+
+def test_a_descent_made_for_an_accelerator_is_the_definition(accelerator):
+    with jax.enable_x64(True):
+        step = Handing(cells_of(jr.key(3), "layers"), jr.normal(jr.key(4), (H, 2 * H)))
+        inherits(SMALL, reader(jr.key(0), "product"), step, cdl.pack(KindsF, SMALL))
 
 
 def test_on_an_accelerator_a_level_is_one_chunk_and_few_operations_are_started(accelerator):

@@ -70,9 +70,10 @@ def total(inputs: Any) -> Any:
 
 
 def down(inputs: Any) -> Any:
-    """A pass up, and one down again."""
+    """A pass up, and one down again, of whose products some are kept."""
     alg, forest = inputs
-    step = lambda inherited, layer: fmap(lambda child: jnp.tanh(inherited + alg.starts["End"] * child), layer)
+    weight = jnp.outer(alg.starts["Go"], alg.starts["End"])
+    step = lambda inherited, layer: fmap(lambda child: jnp.tanh(weight @ inherited + weight @ child), layer)
     return jnp.sum(inherit(step, forest, jnp.ones((len(forest), H)), values=annotate(alg, forest)))
 
 

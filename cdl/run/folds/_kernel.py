@@ -75,6 +75,7 @@ class Kernel:
         return found
 
     def weights(self, weights: list[Arrays]) -> Weights:
+        """The programs' weights, and what is made of them once."""
         return Weights(weights, {p: self._prepare(p)(weights[p]) for p in self.indexed})
 
     def room(self) -> Tables:
@@ -107,18 +108,14 @@ class Kernel:
         return Cotangents(tables, sums, list(map(zeros, payload, wanted[1])))
 
     def reverse(
-        self,
-        p: int,
-        size: Size,
-        chunk: Any,
-        at: Chunk,
-        weights: Weights,
-        inputs: Inputs,
-        given: Arrays,
+        self, p: int, size: Size, chunk: Any, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
         found: Cotangents,
-    ) -> tuple[Given, Cotangents]:
-        """The cotangents of what a chunk's rows read, from those of the smooth outputs; and all that is found. The
-        cotangents of edges past the chunk's own are zeros, and for a program by constructor those of rows are too."""
+    ) -> tuple[Given, Cotangents]:  # fmt: skip
+        """The cotangents of what a chunk's rows read, and all that is found.
+
+        `given` are the cotangents of the smooth outputs. They are zeros at edges past the chunk's own, and for a
+        program by constructor also at rows past its own.
+        """
         tables, sums = dict(found.tables), list(found.sums)
         if p in self.indexed:
             kept = self._products(p, at, tables) if self.keep else None

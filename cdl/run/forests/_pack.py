@@ -1,6 +1,7 @@
 """`pack`: from trees to forests. It flattens and schedules; a `Packer` schedules any choice of trees."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -11,6 +12,7 @@ from ..._errors import CdlError
 from ...functor._usage import with_usage
 from ...functor.poly import Sum
 from ._bucket import Bucket, capacity, choose_sizes, FINE, Size
+from ._epoch import heaviest
 from ._family import family
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
@@ -53,7 +55,8 @@ class Packer:
     def __init__(self, family: tuple[Sum, ...], flat: Flat) -> None:
         self.family, self.flat = family, flat
         self.sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
-        self._keys: Keys | None = None
+        self._open = Bucket(0, 0, 0, (), (), flat.variants, flat.forms)
+        self._keys = keys_of(flat, self._open)
         self._buckets: dict[tuple[int, int, int], Bucket] = {}
 
     def forest(self, which: NDArray[np.int64], bucket: Bucket | None = None) -> Forest:
@@ -92,15 +95,14 @@ class Packer:
 
     def _sorted_for(self, bucket: Bucket | None) -> Keys:
         """The keys of all nodes, for the variants of a bucket."""
-        wanted = bucket or Bucket(0, 0, 0, (), (), self.flat.variants, self.flat.forms)
-        if self._keys is None or not self._keys.fits(wanted):
-            self._keys = keys_of(self.flat, wanted)
-        return self._keys
+        wanted = bucket or self._open
+        if not (keys := self._keys).fits(wanted):
+            keys = self._keys = keys_of(self.flat, wanted)
+        return keys
 
     def _bucket(self, at: Places) -> Bucket:
         """A bucket with room for some trees."""
-        if self.sizes is None:
-            self.sizes = _sizes(self.flat, np.repeat(at.variant, at.count), at.levels[:, 1:], at.pieces[:, 1:])
+        self._choose_sizes(at)
         room = capacity(len(at))
         of_region = np.bincount(at.keys.bucket.regions, self.flat.counts, minlength=3)
         share = MARGIN * of_region / max(of_region.sum(), 1) * room
@@ -108,6 +110,27 @@ class Packer:
             capacity(int(max(have, few)), FINE) for have, few in zip(at.of_region[:2], share, strict=False)
         )
         return self.bucket(room, inner, leaves)
+
+    def bucket_for(self, indices: NDArray[np.int64], batches: list[NDArray[np.int64]], mixes: bool) -> Bucket:
+        """A bucket with room for each of these batches; and where the trees with these numbers are mixed anew in each
+        epoch, for the batches of most others."""
+        by_nodes = np.sort(indices)
+        by_nodes = by_nodes[np.argsort(self.weights[0, by_nodes], kind="stable")]
+        self._choose_sizes(places(self.flat, self._keys, by_nodes[:: -(-len(indices) // len(batches[0]))]))
+        return self.bucket(*(capacity(n, FINE) for n in heaviest(self.weights, indices, batches, mixes, MARGIN)))
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """For each tree, how many nodes it has, how many of them with children, and how many leaves with payload."""
+        trees = len(self.flat.start) - 1
+        region = np.array(self._open.regions, np.int64)[self.flat.variant]
+        tree = np.repeat(np.arange(trees), np.diff(self.flat.start))
+        inner, leaves = (np.bincount(tree[region == r], minlength=trees) for r in (0, 1))
+        return np.stack([np.diff(self.flat.start), inner, leaves])
+
+    def _choose_sizes(self, at: Places) -> None:
+        if self.sizes is None:
+            self.sizes = _sizes(self.flat, np.repeat(at.variant, at.count), at.levels[:, 1:], at.pieces[:, 1:])
 
     def bucket(self, nodes: int, inner: int, leaves: int) -> Bucket:
         """The bucket of the table's variants with these capacities. Its sizes are to be known."""

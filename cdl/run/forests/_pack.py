@@ -114,9 +114,10 @@ class Packer:
     def bucket_for(self, indices: NDArray[np.int64], batches: list[NDArray[np.int64]], mixes: bool) -> Bucket:
         """A bucket with room for each of these batches; and where the trees with these numbers are mixed anew in each
         epoch, for the batches of most others."""
-        by_nodes = np.sort(indices)
-        by_nodes = by_nodes[np.argsort(self.weights[0, by_nodes], kind="stable")]
-        self._choose_sizes(places(self.flat, self._keys, by_nodes[:: -(-len(indices) // len(batches[0]))]))
+        if self.sizes is None:
+            by_nodes = np.sort(indices)
+            by_nodes = by_nodes[np.argsort(self.weights[0, by_nodes], kind="stable")]
+            self._choose_sizes(places(self.flat, self._keys, by_nodes[:: -(-len(indices) // len(batches[0]))]))
         return self.bucket(*(capacity(n, FINE) for n in heaviest(self.weights, indices, batches, mixes, MARGIN)))
 
     @cached_property

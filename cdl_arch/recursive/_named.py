@@ -1,7 +1,7 @@
 """What a network has for each constructor, found by name; what is of one form is held in stacks."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, cast, TypeVar
+from typing import Any, cast, Self, TypeVar
 
 import equinox as eqx
 import jax
@@ -49,7 +49,7 @@ class Named(Mapping[str, M]):
         return [(DictKey(name), found) for name, found in self.held.items()], tuple(self.held)
 
     @classmethod
-    def tree_unflatten(cls, names: tuple[str, ...], found: Any) -> "Named[M]":
+    def tree_unflatten(cls, names: tuple[str, ...], found: Any) -> Self:
         return cls(dict(zip(names, found, strict=True)))
 
 

@@ -90,8 +90,7 @@ def _overfull(cutting: NDArray[Any], sizes: tuple[Size, ...], before: NDArray[An
     """Which chunks have more edges in a `Many` than their size has room for."""
     room = np.array([s.edges for s in sizes])[cutting[:, 1]]
     begin, end = cutting[:, 3], cutting[:, 3] + cutting[:, 2]
-    found: NDArray[Any] = (before[1:, end] - before[1:, begin] > room).any(0)
-    return found
+    return np.any(before[1:, end] - before[1:, begin] > room, 0)
 
 
 def _cut_by_edges(

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from .._shapes import rows_of, shaped
-from ._grouped import Group
+from ._group import Group
 from ._indexed import broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value, without_constants
 from ._plan import Plan, Planning
@@ -116,7 +116,7 @@ def _both(found: tuple[Arrays, Rows]) -> tuple[Arrays, Arrays]:
 def _probe(manys: int) -> Over:
     """The shapes of what a chunk is computed over."""
     ints: Callable[..., Any] = lambda *shape: shaped(shape, jnp.int32)
-    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(), n)
+    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(n), ints(), n, n)
     edges = [EDGES_OF_PROBE] * manys
     return Over(group(ROWS_OF_PROBE), [group(n) for n in edges], [ints(n) for n in edges], [ints(n) for n in edges])
 

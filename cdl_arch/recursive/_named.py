@@ -45,7 +45,7 @@ class Named(Mapping[str, M]):
     def __repr__(self) -> str:
         return f"Named({self.held!r})"
 
-    def tree_flatten_with_keys(self) -> tuple[list[tuple[DictKey, Any]], tuple[str, ...]]:
+    def tree_flatten_with_keys(self) -> tuple[list[tuple[Any, Any]], tuple[str, ...]]:
         return [(DictKey(name), found) for name, found in self.held.items()], tuple(self.held)
 
     @classmethod

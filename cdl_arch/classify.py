@@ -22,6 +22,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 from cdl import Algebra, Bucket, Corpus, fold, Forest
 
 from . import baselines
+from .data.batches import ahead
 
 
 Rows = Int[np.ndarray, "*rows"]
@@ -68,9 +69,11 @@ class Trees:
         self.bucket = corpus[heaviest].bucket if bucket is None else bucket
 
     def batches(self, seed: int, epoch: int) -> Iterator[tuple[Forest, Array]]:
-        """An epoch's batches, each a forest with its answers."""
-        for rows in self.drawn(seed, epoch):
-            yield self.corpus.pack(rows, bucket=self.bucket), jnp.asarray(self.truth[rows], jnp.float32)
+        """An epoch's batches, each a forest with its answers, packed ahead."""
+        return ahead(self._packed, self.drawn(seed, epoch))
+
+    def _packed(self, rows: Rows) -> tuple[Forest, Array]:
+        return self.corpus.pack(rows, bucket=self.bucket), jnp.asarray(self.truth[rows], jnp.float32)
 
     def drawn(self, seed: int, epoch: int) -> Rows:
         """The trees of each batch: `size`, drawn so as to be equal in nodes; those left over have no part in it."""

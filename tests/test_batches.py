@@ -1,5 +1,6 @@
 """Batches that are packed ahead: the same for any number of workers, in few programs, from any step on."""
 
+import inspect
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -117,3 +118,99 @@ def test_batches_of_nothing_are_refused(corpus):
             Batches(corpus, rows, size)
     with pytest.raises(cdl.CdlError, match="in 1 programs"):
         Batches(corpus, np.arange(9), 4, programs=1)
+
+
+def test_an_epoch_of_a_corpus_has_every_tree_once(corpus):
+    epoch = lambda **how: [rows for rows, _ in corpus.batches(16, **how)]
+    assert np.concatenate(epoch()).tolist() == list(range(203))
+    shuffled = np.concatenate(epoch(key=jax.random.key(1))).tolist()
+    assert shuffled != sorted(shuffled) == list(range(203))
+    assert np.concatenate(epoch(key=jax.random.key(1), prefetch=0)).tolist() == shuffled
+    assert np.concatenate(epoch(key=jax.random.key(2))).tolist() != shuffled
+    assert [len(rows) for rows in epoch()] == [16] * 12 + [11]
+    assert [len(rows) for rows in epoch(drop_last=True)] == [16] * 12
+    assert sorted(np.concatenate(epoch(indices=[5, 9, 7], key=jax.random.key(0))).tolist()) == [5, 7, 9]
+
+
+@pytest.mark.parametrize("prefetch", [0, 1, 3])
+def test_a_batch_of_a_corpus_is_the_forest_of_its_trees(corpus, prefetch):
+    for rows, forest in corpus.batches(50, key=jax.random.key(0), prefetch=prefetch):
+        assert same(forest, corpus.pack(rows, bucket=forest.bucket))
+
+
+def test_epochs_of_a_corpus_are_one_program():
+    chance = np.random.default_rng(0)
+    heavy = [cdl.to_list([1.0] * int(n)) for n in np.minimum(chance.pareto(1.2, size=300) * 5, 400)]
+    corpus = cdl.Corpus(cdl.ListF, heavy)
+    epochs = lambda **how: [f for i in range(5) for _, f in corpus.batches(32, key=jax.random.key(i), **how)]
+    form: Any = lambda forest: (forest.bucket, *map(jnp.shape, jax.tree.leaves(forest)))
+    assert len({form(f) for f in epochs(drop_last=True)}) == 1
+    assert len({form(f) for f in epochs()}) == 2
+    assert len({f.bucket for f in epochs()}) == 1
+
+
+def test_a_heavy_batch_has_room(corpus):
+    light = next(corpus.batches(16, key=jax.random.key(0)))[1].bucket
+    heaviest = np.argsort(corpus.nodes)[-16:]
+    rows, forest = next(corpus.batches(16, indices=heaviest))
+    assert forest.size == corpus.nodes[rows].sum()
+    assert forest.bucket.nodes >= forest.size > light.nodes
+
+
+def test_a_corpus_packs_as_many_batches_ahead_as_it_is_told(corpus, monkeypatch):
+    made = []
+    pack = corpus._packer.arrays
+    monkeypatch.setattr(corpus._packer, "arrays", lambda *given: made.append(given) or pack(*given))
+    before = threading.active_count()
+    epoch = corpus.batches(10, prefetch=3)
+    next(epoch)
+    time.sleep(0.3)
+    assert len(made) == 4
+    assert threading.active_count() == before + 1
+    epoch.close()
+    assert threading.active_count() == before
+    for _ in corpus.batches(10, prefetch=2):
+        break
+    assert threading.active_count() == before
+    made.clear()
+    next(lazy := corpus.batches(10, prefetch=0))
+    assert (len(made), threading.active_count()) == (1, before)
+    lazy.close()
+
+
+def test_what_packing_raises_comes_out_of_the_loop(corpus, monkeypatch):
+    pack = corpus._packer.arrays
+
+    def fails(rows: Any, bucket: Any) -> Any:
+        if 42 in rows:
+            raise MemoryError("no more")
+        return pack(rows, bucket)
+
+    monkeypatch.setattr(corpus._packer, "arrays", fails)
+    before = threading.active_count()
+    epoch = corpus.batches(10)
+    assert [next(epoch)[0][0] for _ in range(4)] == [0, 10, 20, 30]
+    with pytest.raises(MemoryError, match="no more"):
+        next(epoch)
+    assert threading.active_count() == before
+
+
+def test_batches_are_put_where_the_loop_is_run():
+    with jax.enable_x64(True):
+        corpus = cdl.Corpus(cdl.ListF, [cdl.to_list([1.0, 2.0])] * 4)
+        assert {str(forest.payload[0].dtype) for _, forest in corpus.batches(2)} == {"float64"}
+
+
+def test_an_epoch_that_cannot_be_is_refused(corpus):
+    with pytest.raises(cdl.CdlError, match=r"no batches of 300 out of 203 trees where `drop_last` is set"):
+        corpus.batches(300, drop_last=True)
+    with pytest.raises(cdl.CdlError, match=r"no batches of 3 out of 0 trees\."):
+        corpus.batches(3, indices=[])
+    with pytest.raises(cdl.CdlError, match="`size` is 0: give at least 1"):
+        corpus.batches(0)
+    with pytest.raises(cdl.CdlError, match="`prefetch` is -1: give at least 0"):
+        corpus.batches(3, prefetch=-1)
+    with pytest.raises(cdl.CdlError, match="a key comes from JAX"):
+        inspect.unwrap(cdl.Corpus.batches)(corpus, 3, key=7)
+    with pytest.raises(IndexError, match="numbered from 0 to 202; 3 to 203"):
+        corpus.batches(3, indices=[3, 203])

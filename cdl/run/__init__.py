@@ -1,7 +1,8 @@
 """Compiled execution: packing trees, and folding them all at once."""
 
 # isort: off
-from .forests._pack import pack as pack, Corpus as Corpus
+from .forests._pack import pack as pack
+from .forests._corpus import Corpus as Corpus
 from .forests._forest import Forest as Forest
 from .forests._bucket import Bucket as Bucket
 from .folds._fold import fold as fold

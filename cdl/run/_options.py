@@ -14,8 +14,8 @@ from ..algebra._expect import expect_key
 from ..functor import Base, Monoid
 from ..functor._described import described
 from ._shapes import is_canonical
+from .forests._corpus import Corpus
 from .forests._forest import Forest
-from .forests._pack import Corpus
 from .lists._seq import Seq
 from .lists._seq_packed import Packed
 

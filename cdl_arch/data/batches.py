@@ -5,17 +5,15 @@
 | `ahead(make, items)`   | `map(make, items)`, in order, some of them made beforehand by threads                  |
 | `Batches(corpus, …)`   | epochs of forests; all of them are of a few buckets, and so run in a few programs      |
 
-What an epoch holds depends on its number and the seed alone, so that it may begin at any step: `batches(epoch, step)`.
+`corpus.batches` is one epoch in one bucket. With `Batches`, light batches have smaller buckets than heavy ones. What an
+epoch holds depends on its number and the seed alone, so that it may begin at any step: `batches(epoch, step)`.
 Packing is NumPy and a copy to the device, which let other threads run; a forest is not worth sending from a process to
 another.
 """
 
 import dataclasses
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from itertools import islice
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -23,41 +21,12 @@ import numpy as np
 from jaxtyping import Int
 
 from cdl import Bucket, CdlError, Corpus, Forest
+from cdl.run._ahead import ahead as ahead
 
 
-I = TypeVar("I")
-B = TypeVar("B")
 Rows = Int[np.ndarray, " rows"]
 
 TRIED = 16  # from how many epochs the sizes of batches are learnt
-
-
-def ahead(
-    make: Callable[[I], B], items: Iterable[I], *, workers: int = 1, depth: int = 2, executor: Executor | None = None
-) -> Iterator[B]:
-    """`map(make, items)`, with the next `depth` of them made beforehand. What `make` raises comes out where its item
-    would have.
-
-    **Arguments:** `workers`: how many threads; with none, everything is made when it is asked for. `executor`: to run
-    in instead, of any kind that `concurrent.futures` has.
-    """
-    if workers < 1 and executor is None:
-        yield from map(make, items)
-        return
-    own = executor or ThreadPoolExecutor(workers, "ahead")
-    todo = iter(items)
-    pending: deque[Future[B]] = deque()
-    try:
-        pending.extend(own.submit(make, item) for item in islice(todo, max(depth, 1)))
-        while pending:
-            made = pending.popleft().result()
-            pending.extend(own.submit(make, item) for item in islice(todo, 1))
-            yield made
-    finally:
-        for future in pending:
-            future.cancel()
-        if executor is None:
-            own.shutdown(wait=True, cancel_futures=True)
 
 
 class Batches:

@@ -68,6 +68,7 @@ assert cdl.cata(sums)(many).shape == (4,)
 
 # isort: off
 from ._layer import Arity as Arity, arity_of as arity_of
+from ._named import Named as Named
 from ._net import State as State, TreeNet as TreeNet
 from ._rnn import tree_rnn as tree_rnn
 from ._n_ary import n_ary as n_ary, gated as gated

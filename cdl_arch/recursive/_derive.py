@@ -2,7 +2,7 @@
 
 | in the functor                     | in the network                                                        |
 | ---------------------------------- | --------------------------------------------------------------------- |
-| a constructor                      | a cell of its own, or one shared with those of its arity              |
+| a constructor                      | a cell of its own, in a stack; or one shared with those of its arity  |
 | a constructor with nothing in it   | a state that is learnt                                                |
 | a payload of `n` numbers           | a linear map `ℝⁿ → ℝᵉ`, or a map that is given                        |
 """
@@ -24,6 +24,7 @@ from cdl.functor._read import layout
 from cdl.functor.poly import Const
 
 from ._layer import Arity, arity_of
+from ._named import named
 from ._net import Cell, Input, Learned, TreeNet
 
 
@@ -74,6 +75,7 @@ def derive(
     inputs: dict[str, Input] = {}
     cells: dict[str, Cell[S]] = {}
     cell_of: dict[str, str] = {}
+    forms: dict[str, str] = {}
     for i, (name, kind) in enumerate(zip(names, kinds, strict=True)):
         arity, (for_vector, for_payload, for_cell) = arity_of(kind), jr.split(jr.fold_in(key, i), 3)
         vector = None if shared is None else jr.normal(for_vector, (embed,), dtype) / math.sqrt(embed)
@@ -84,7 +86,28 @@ def derive(
             given = embed if vector is not None or read is not None else 0
             bare = arity.leaf and not given
             cells[cell_of[name]] = Learned(leaf(for_cell)) if bare else cell(arity, given, for_cell)
-    return TreeNet(inputs, cells, carrier, dropout, tuple(cell_of.items()))
+            forms[name] = form(arity) + ", payload" * bool(given)
+    every = dict(zip(names, kinds, strict=True))
+    return TreeNet(
+        named(inputs, every, lambda name: _form_of_input(inputs[name])),
+        named(cells, every if shared is None else {}, forms.__getitem__),
+        carrier,
+        dropout,
+        tuple(cell_of.items()),
+    )
+
+
+def form(arity: Arity) -> str:
+    """What the cells for an arity are called."""
+    return f"{arity.places} places, {arity.groups} groups"
+
+
+def _form_of_input(given: Input) -> str | None:
+    """`None` for an input without weights, or with a map that a user gave."""
+    if not isinstance(given.payload, Flat):
+        return None if given.payload is not None or given.vector is None else "name"
+    size = f"payload of {given.payload.linear.in_features}"
+    return size if given.vector is None else f"name, {size}"
 
 
 def _payload_map(

@@ -19,7 +19,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
-from ._derive import derive, Payloads, vector
+from ._derive import derive, form, Payloads, vector
 from ._layer import Arity
 from ._net import State, TreeNet
 
@@ -78,7 +78,7 @@ def n_ary(
         State(vector(width, dtype), vector(width, dtype)),
         lambda arity, given, key: NAryCell(arity, given, width, dtype=dtype, key=key),
         lambda key: learned(width, dtype, key),
-        shared=(lambda arity: f"{arity.places} places, {arity.groups} groups") if shared else None,
+        shared=form if shared else None,
         embed=width if embed is None else embed,
         payload=payload,
         dropout=dropout,

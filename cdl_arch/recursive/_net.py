@@ -19,6 +19,7 @@ from cdl import Algebra, Many
 
 from ._layer import take_apart
 from ._mask import mask
+from ._named import Named
 
 
 S = TypeVar("S")
@@ -65,8 +66,8 @@ class TreeNet(Algebra[Any, S]):
     share their weights, share a mask. Without a key nothing is dropped.
     """
 
-    inputs: dict[str, Input]
-    cells: dict[str, Cell[S]]
+    inputs: Named[Input]
+    cells: Named[Cell[S]]
     carrier: Any = eqx.field(static=True)  # the shapes of a state
     dropout: float = eqx.field(static=True)
     cell_of: tuple[tuple[str, str], ...] = eqx.field(static=True)

@@ -15,7 +15,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
-from ._derive import derive, Payloads, vector
+from ._derive import derive, form, Payloads, vector
 from ._layer import Arity
 from ._net import TreeNet, Vector
 
@@ -54,7 +54,7 @@ def tree_rnn(
         vector(width, dtype),
         lambda arity, given, key: RnnCell(arity, given, width, dtype=dtype, key=key),
         lambda key: jr.normal(key, (width,), dtype) / math.sqrt(width),
-        shared=(lambda arity: f"{arity.places} places, {arity.groups} groups") if shared else None,
+        shared=form if shared else None,
         embed=width if embed is None else embed,
         payload=payload,
         dropout=dropout,

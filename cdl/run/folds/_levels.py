@@ -61,6 +61,17 @@ class Value(NamedTuple):
 
 
 @dataclass(frozen=True)
+class Known:
+    """The values of a jaxpr's variables, and those of its weights that have been spread over rows."""
+
+    values: dict[Any, Value]
+    spread: dict[Any, Value]
+
+    def __call__(self, v: Any) -> Value:
+        return Value(PLAIN, v.val) if isinstance(v, core.Literal) else self.values[v]
+
+
+@dataclass(frozen=True)
 class Site:
     """Where a weight meets rows: the rows themselves, or the edges of the `Many` with the number `many`."""
 
@@ -80,16 +91,16 @@ class Phase:
 
     def run(self, jaxpr: Any, consts: Iterable[Any], args: Sequence[Value]) -> list[Value]:
         """The outputs of a jaxpr."""
-        env: dict[Any, Value] = dict(zip(jaxpr.invars, args, strict=True))
-        env.update((v, Value(PLAIN, c)) for v, c in zip(jaxpr.constvars, consts, strict=True))
-        seen: dict[Any, Value] = {}
+        known = Known(dict(zip(jaxpr.invars, args, strict=True)), {})
+        known.values.update((v, Value(PLAIN, c)) for v, c in zip(jaxpr.constvars, consts, strict=True))
         for eqn in jaxpr.eqns:
-            env.update(zip(eqn.outvars, self._equation(eqn, [_read(env, v) for v in eqn.invars], seen), strict=True))
-        return [_read(env, v) for v in jaxpr.outvars]
+            found = self._equation(eqn, list(map(known, eqn.invars)), known)
+            known.values.update(zip(eqn.outvars, found, strict=True))
+        return list(map(known, jaxpr.outvars))
 
-    def spread(self, values: Sequence[Value], variables: Sequence[Any], seen: dict[Any, Value]) -> list[Value]:
+    def spread(self, values: Sequence[Value], variables: Sequence[Any], known: Known | None = None) -> list[Value]:
         """Values with the weights among them spread over rows; what is used twice, once."""
-        found = []
+        found, seen = [], {} if known is None else known.spread
         for i, v in zip(values, variables, strict=True):
             if i.level in (SHARED, STACK):
                 if v not in seen:
@@ -101,7 +112,7 @@ class Phase:
             found.append(i)
         return found
 
-    def _equation(self, eqn: Any, ins: list[Value], seen: dict[Any, Value]) -> list[Value]:
+    def _equation(self, eqn: Any, ins: list[Value], known: Known) -> list[Value]:
         level, name = max((i.level for i in ins), default=PLAIN), eqn.primitive.name
         rule = getattr(eqn.params.get("rule"), "rule", None)
         if level == PLAIN:
@@ -125,7 +136,7 @@ class Phase:
         if name in LOOKUPS and ins[0].level == SHARED and all(i.level in (PLAIN, ROWS) for i in ins[1:]):
             self._site("lookup", SHARED, eqn.invars[0], eqn)
             return [Value(ROWS, self.at_lookup(eqn, ins))]
-        return [Value(ROWS, y) for y in self.at_rows(eqn, self.spread(ins, eqn.invars, seen))]
+        return [Value(ROWS, y) for y in self.at_rows(eqn, self.spread(ins, eqn.invars, known))]
 
     def _site(self, kind: Any, level: Level, weight: Any, eqn: Any = None) -> None:
         self.sites.append(Site(kind, level, self.many, bool(jnp.issubdtype(weight.aval.dtype, jnp.inexact)), eqn))
@@ -139,7 +150,7 @@ class Phase:
         outs = []
         for branch in eqn.params["branches"]:
             found = self.run(branch.jaxpr, branch.consts, ins[1:])
-            outs.append(self.spread(found, branch.jaxpr.outvars, {}))
+            outs.append(self.spread(found, branch.jaxpr.outvars))
         return [Value(ROWS, self.at_choice(ins[0], ys)) for ys in zip(*outs, strict=True)]
 
     def _reduction(self, rule: Any, ins: list[Value]) -> list[Value]:
@@ -158,7 +169,7 @@ class Phase:
         given = [self.to_edges(c, segment.many) if c.level == ROWS else c for c in consts]
         self.many = segment.many
         found = self.run(inner, (), [*given, *(Value(ROWS, c.value) for c in children)])
-        found = self.spread(found, inner.outvars, {})
+        found = self.spread(found, inner.outvars)
         self.many = None
         return self.at_reduction(rule.reduction, found, segment.many)
 
@@ -193,10 +204,6 @@ class Phase:
 
     def at_reduction(self, how: str, found: list[Value], many: int) -> list[Value]:
         raise NotImplementedError
-
-
-def _read(env: dict[Any, Value], v: Any) -> Value:
-    return Value(PLAIN, v.val) if isinstance(v, core.Literal) else env[v]
 
 
 def without_constants(jaxpr: Any) -> Any:

@@ -62,7 +62,7 @@ class Indexed:
         args += [Value(ROWS, x) for x in (row, *payload, *(x for xs in slots for x in xs), *keys)]
         args += [Value(EDGES, x, g) for g, xs in enumerate(edges) for x in (None, *xs)]
         args += [Value(ROWS, x) for x in own]
-        return list(phase.spread(phase.run(self.jaxpr, (), args), self.jaxpr.outvars, {}))
+        return list(phase.spread(phase.run(self.jaxpr, (), args), self.jaxpr.outvars))
 
     def reverse(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays) -> Any:
         """The cotangents of the inputs and of the sites, `None` where there is none, and what each site is computed

@@ -60,7 +60,7 @@ class Bucket:
         """The first row of a node. Before it is a row for each variant, and one that is no node's."""
         return len(self.variants) + 1
 
-    @property
+    @cached_property
     def starts(self) -> tuple[int, int, int]:
         """The first row of a node with children, of a leaf with payload, and of one without: of each region of rows.
         There is room for a chunk to reach past the last row of a region."""
@@ -72,17 +72,17 @@ class Bucket:
         """The length of a table of all rows, with room for the last chunk to reach past it."""
         return self.starts[2] + self.nodes + self._widest
 
-    @property
+    @cached_property
     def _widest(self) -> int:
         return max(s.rows for s in (*self.sizes, *self.pieces))
 
-    @property
+    @cached_property
     def regions(self) -> tuple[int, ...]:
         """The region of each variant's rows."""
         every = zip(self.variants, self.payload, strict=True)
         return tuple((1 if leaves else 2) if v.leaf else 0 for v, leaves in every)
 
-    @property
+    @cached_property
     def reach(self) -> int:
         """How far a chunk may reach past its own edges."""
         return max(max(s.edges, s.rows * self.slots) for s in (*self.sizes, *self.pieces))
@@ -92,7 +92,7 @@ class Bucket:
         """The length of a table of edges, without those of the roots; see `Forest`."""
         return self.nodes + (1 + self.manys) * self.reach
 
-    @property
+    @cached_property
     def manys(self) -> int:
         """The most `Many`s with children that a variant has."""
         return max((v.manys for v in self.variants), default=0)
@@ -109,15 +109,14 @@ class Bucket:
     @cached_property
     def rank(self) -> tuple[int, ...]:
         """The place of each variant when they are in the order of their classes."""
-        order = sorted(range(len(self.variants)), key=lambda v: (self.classes[v], v))
-        return tuple(order.index(v) for v in range(len(order)))
+        return tuple(np.argsort(np.argsort(self.classes, kind="stable")).tolist())
 
-    @property
+    @cached_property
     def slots(self) -> int:
         """The most slots that a variant has."""
         return max((v.slots for v in self.variants), default=0)
 
-    @property
+    @cached_property
     def groups(self) -> int:
         """The most groups of edges that a variant has."""
         return max((len(v.groups) for v in self.variants), default=0)

@@ -57,6 +57,16 @@ class Flat:
         """How many nodes each variant has."""
         return np.bincount(self.variant, minlength=len(self.variants))
 
+    @cached_property
+    def forms(self) -> tuple[tuple[tuple[tuple[int, ...], Any], ...], ...]:
+        """The shape and type of each payload leaf of each variant's nodes."""
+        return tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in self.payload)
+
+    @cached_property
+    def widest(self) -> int:
+        """The most edges that a node has in one group."""
+        return int(self.degrees.max(initial=0))
+
 
 def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:
     """The table of a forest, whose trees are of the functors of a family, one for each sort.

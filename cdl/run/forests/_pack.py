@@ -1,85 +1,30 @@
-"""`pack` and `Corpus`: from trees to forests.
+"""`pack`: from trees to forests. It flattens and schedules; a `Packer` schedules any choice of trees."""
 
-`pack` flattens and schedules; a `Corpus` flattens once and schedules any choice of its trees.
-"""
-
-import dataclasses
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Iterable
+from functools import cached_property
+from typing import Any
 
 import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import CdlError, SignatureError
-from ...functor import functor
-from ...functor._base import anew
-from ...functor._read import signature_name, sorts
+from ..._errors import CdlError
 from ...functor._usage import with_usage
-from ...functor.poly import Id, Poly, Product, Record, Sum
+from ...functor.poly import Sum
 from ._bucket import Bucket, capacity, choose_sizes, FINE, Size
+from ._epoch import heaviest
+from ._family import family
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
-from ._refuse import expect_bucket, expect_signature, listed
-from ._schedule import chunks, EDGES, fill_rate, padded, ROW, runs, TIME
+from ._keys import Keys, keys_of
+from ._layout import Layout
+from ._places import Places, places
+from ._refuse import expect_bucket, listed
+from ._schedule import chunks, fill_rate, padded, ROW, TIME
+from ._tables import tables
 
 
 MARGIN = 1.05  # of the nodes of a region that a bucket has room for, over their share in the corpus
-
-
-class Corpus:
-    """Trees flattened and validated once, from which any batch is packed in a few whole-array operations.
-
-    `corpus[indices]` is a `Forest` of those trees, in that order; `corpus[0:9]` is one of a slice. Every batch has the
-    sizes of chunk and the variants of the corpus, and a capacity out of a few: an epoch runs in few programs.
-    `corpus.pack(indices, bucket=…)` is one of a bucket that is given: an epoch runs in one.
-    """
-
-    @with_usage
-    def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
-        """**Arguments** and **raises:** as `pack`."""
-        self.family = family("Corpus", signature)
-        self.flat = flatten(self.family, listed("Corpus", trees), max_nodes)
-        self._sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
-
-    def __len__(self) -> int:
-        return len(self.flat.start) - 1
-
-    @property
-    def nodes(self) -> NDArray[np.int64]:
-        """How many nodes each tree has."""
-        return np.diff(self.flat.start)
-
-    def __iter__(self) -> NoReturn:
-        raise CdlError(
-            "a corpus is not a list of trees: `corpus[[0, 1]]` is the forest of two of them, and "
-            "`corpus[:]` that of all."
-        )
-
-    def __getitem__(self, indices: Sequence[int] | NDArray[Any] | slice) -> Forest:
-        return self.pack(range(len(self))[indices] if isinstance(indices, slice) else indices)
-
-    @with_usage
-    def pack(self, indices: Sequence[int] | NDArray[Any], *, bucket: Bucket | None = None) -> Forest:
-        """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
-
-        **Raises:** `IndexError` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
-        """
-        which = np.asarray(indices)
-        if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
-            raise IndexError(
-                f"a corpus is indexed by a slice or a list of numbers of trees, and got `{which.dtype}` of shape "
-                f"{which.shape}: write `corpus[[i]]`, or `np.flatnonzero` of a mask."
-            )
-        which = which.astype(np.int64)
-        if len(which) and not (0 <= which.min() and which.max() < len(self)):
-            raise IndexError(
-                f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
-            )
-        expect_bucket(bucket)
-        forest, sizes = assemble(self.family, self.flat, which, sizes=self._sizes, bucket=bucket)
-        self._sizes = self._sizes or sizes
-        return forest
 
 
 @with_usage
@@ -98,163 +43,117 @@ def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, 
     found = family("pack", signature)
     expect_bucket(bucket)
     flat = flatten(found, listed("pack", trees), max_nodes)
-    return assemble(found, flat, np.arange(len(flat.start) - 1), bucket=bucket)[0]
+    return Packer(found, flat).forest(np.arange(len(flat.start) - 1), bucket)
 
 
-def family(of: str, signature: Any) -> tuple[Sum, ...]:
-    """The functors of a signature, one for each of its sorts. `of`: the function that was given it."""
-    expect_signature(of, signature)
-    found = tuple(map(functor, signature)) if isinstance(signature, tuple) else (functor(signature),)
-    every = [c for f in found for c in f.constructors]
-    for constructor in every:
-        if sorts(constructor) not in (0, len(found)):
-            given = "one signature" if len(found) == 1 else f"{len(found)} signatures"
-            raise SignatureError(
-                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
-                "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+class Packer:
+    """Forests of one table of nodes. What depends on a node alone is found once for all of them.
+
+    `sizes` are the sizes of chunk and of pieces, `None` until a forest has been packed without a bucket.
+    """
+
+    def __init__(self, family: tuple[Sum, ...], flat: Flat) -> None:
+        self.family, self.flat = family, flat
+        self.sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
+        self._open = Bucket(0, 0, 0, (), (), flat.variants, flat.forms)
+        self._keys = keys_of(flat, self._open)
+        self._buckets: dict[tuple[int, int, int], Bucket] = {}
+
+    def forest(self, which: NDArray[np.int64], bucket: Bucket | None = None) -> Forest:
+        """The forest of the trees with these numbers."""
+        return self.on_device(self.arrays(which, bucket))
+
+    def on_device(self, packed: tuple[dict[str, Any], Bucket]) -> Forest:
+        """The forest whose arrays `arrays` made."""
+        return Forest(**jax.device_put(packed[0]), family=self.family, bucket=packed[1])
+
+    def arrays(self, which: NDArray[np.int64], bucket: Bucket | None = None) -> tuple[dict[str, Any], Bucket]:
+        """The arrays of NumPy of a forest, and its bucket.
+
+        **Raises:** `CdlError` where the trees do not fit the bucket.
+        """
+        at = places(self.flat, self._sorted_for(bucket), which)
+        if bucket is None:
+            bucket = self._bucket(at)
+        else:
+            _expect_room(at, bucket)
+        trees = Layout(at, bucket)
+        chunk, piece = (
+            chunks(sizes, bucket.variants, groups, trees.before)
+            for groups, sizes in ((at.levels, bucket.sizes), (at.pieces, bucket.pieces))
+        )
+        for table in (chunk, piece):
+            table[:, ROW] = trees.row_of_place[table[:, TIME]]
+        computed = round(len(chunk) and len(at) / fill_rate(chunk, bucket.sizes))
+        roots = trees.row[at.first].astype(np.int32)
+        found = tables(trees)
+        sort = found["sort"][roots]
+        found["chunk"], found["piece"] = (padded(table, bucket.nodes + 1) for table in (chunk, piece))
+        found["roots"] = tuple(roots[sort == s] for s in range(len(self.family)))
+        found["facts"] = np.array([len(at), at.height.max(initial=-1) + 1, computed, len(chunk)], np.int32)
+        return found, bucket
+
+    def _sorted_for(self, bucket: Bucket | None) -> Keys:
+        """The keys of all nodes, for the variants of a bucket."""
+        wanted = bucket or self._open
+        if not (keys := self._keys).fits(wanted):
+            keys = self._keys = keys_of(self.flat, wanted)
+        return keys
+
+    def _bucket(self, at: Places) -> Bucket:
+        """A bucket with room for some trees."""
+        self._choose_sizes(at)
+        room = capacity(len(at))
+        of_region = np.bincount(at.keys.bucket.regions, self.flat.counts, minlength=3)
+        share = MARGIN * of_region / max(of_region.sum(), 1) * room
+        inner, leaves = (
+            capacity(int(max(have, few)), FINE) for have, few in zip(at.of_region[:2], share, strict=False)
+        )
+        return self.bucket(room, inner, leaves)
+
+    def bucket_for(self, indices: NDArray[np.int64], batches: list[NDArray[np.int64]], mixes: bool) -> Bucket:
+        """A bucket with room for each of these batches; and where the trees with these numbers are mixed anew in each
+        epoch, for the batches of most others."""
+        if self.sizes is None:
+            by_nodes = np.sort(indices)
+            by_nodes = by_nodes[np.argsort(self.weights[0, by_nodes], kind="stable")]
+            self._choose_sizes(places(self.flat, self._keys, by_nodes[:: -(-len(indices) // len(batches[0]))]))
+        return self.bucket(*(capacity(n, FINE) for n in heaviest(self.weights, indices, batches, mixes, MARGIN)))
+
+    @cached_property
+    def weights(self) -> NDArray[np.int64]:
+        """For each tree, how many nodes it has, how many of them with children, and how many leaves with payload."""
+        trees = len(self.flat.start) - 1
+        region = np.array(self._open.regions, np.int64)[self.flat.variant]
+        tree = np.repeat(np.arange(trees), np.diff(self.flat.start))
+        inner, leaves = (np.bincount(tree[region == r], minlength=trees) for r in (0, 1))
+        return np.stack([np.diff(self.flat.start), inner, leaves])
+
+    def _choose_sizes(self, at: Places) -> None:
+        if self.sizes is None:
+            self.sizes = _sizes(self.flat, np.repeat(at.variant, at.count), at.levels[:, 1:], at.pieces[:, 1:])
+
+    def bucket(self, nodes: int, inner: int, leaves: int) -> Bucket:
+        """The bucket of the table's variants with these capacities. Its sizes are to be known."""
+        if (found := self._buckets.get((nodes, inner, leaves))) is None:
+            assert self.sizes is not None
+            found = Bucket(nodes, inner, leaves, *self.sizes, self.flat.variants, self.flat.forms)
+            self._buckets[nodes, inner, leaves] = found
+        return found
+
+
+def _expect_room(at: Places, bucket: Bucket) -> None:
+    """**Raises:** `CdlError` where a bucket has no room for some trees."""
+    have = {"nodes": len(at), "nodes with children": at.of_region[0], "leaves with payload": at.of_region[1]}
+    for (what, many), room in zip(have.items(), (bucket.nodes, bucket.inner, bucket.leaves), strict=True):
+        if many > room:
+            raise CdlError(
+                f"the trees have {many} {what} and the bucket room for {room}: pack fewer, or leave `bucket` out."
             )
-        if every.count(constructor) > 1:
-            raise SignatureError(f"`{constructor.__name__}` is in two of the signatures: write a constructor for each.")
-    finite: set[int] = set()
-    while more := {s for s, f in enumerate(found) if not all(_needs(term, finite) for term in f.summands)} - finite:
-        finite |= more
-    for s, f in enumerate(found):
-        if s not in finite:
-            order = ", ".join(f"`{signature_name(g.constructors)}`" for g in found)
-            raise SignatureError(
-                f"every constructor of `{f}` needs an `X`, so that the signature has no finite value: "
-                "give it a constructor without a recursive place, or make a place `X | None`"
-                + (
-                    f"; or were the sorts given in another order than the family's tuple has ({order})?"
-                    if len(found) > 1
-                    else "."
-                )
-            )
-    return found
-
-
-def _needs(term: Poly, finite: set[int]) -> bool:
-    """Whether each value of a term has a recursive place that is filled, of a sort not known to be finite."""
-    if isinstance(term, Id):
-        return term.sort not in finite
-    return isinstance(term, Product | Record) and any(_needs(f, finite) for f in term.factors)
-
-
-def assemble(
-    family: tuple[Sum, ...], flat: Flat, which: NDArray[np.int64], *, sizes: Any = None, bucket: Bucket | None = None
-) -> tuple[Forest, Any]:
-    """The forest of these trees of a table, and the sizes of chunk it was cut to."""
-    node, first = _rows_of(flat, which)
-    total = len(node)
-    variants = flat.variants if bucket is None else _joined(bucket, flat)
-    same = variants is flat.variants
-    renumber = np.arange(len(variants)) if same else np.array([variants.index(v) for v in flat.variants], np.int64)
-    variant, height = renumber[flat.variant[node]] if total else np.zeros(0, np.int64), flat.height[node]
-    if bucket is not None and total > bucket.nodes:
+    if at.flat.widest > max(max(s.edges, v.slots) for s in bucket.sizes for v in bucket.variants):
         raise CdlError(
-            f"the trees have {total} nodes and the bucket room for {bucket.nodes}: pack fewer, or leave `bucket` out."
+            f"a node has {at.flat.widest} children and the bucket's chunks have room for fewer: leave `bucket` out."
         )
-    payload = tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in flat.payload)
-    open_bucket = bucket or Bucket(0, 0, 0, (), (), variants, payload)
-    regions = np.array(open_bucket.regions, np.int64)
-    region = regions[variant] if total else np.zeros(0, np.int64)
-    counts = np.bincount(region, minlength=3)
-    for what, have, room in zip(
-        ("nodes with children", "leaves with payload"), counts, (open_bucket.inner, open_bucket.leaves), strict=False
-    ):
-        if bucket is not None and have > room:
-            raise CdlError(
-                f"the trees have {have} {what} and the bucket room for {room}: pack fewer, or leave `bucket` out."
-            )
-    of_class = np.array(open_bucket.classes, np.int64)[variant] if total else variant
-    by_row = np.lexsort((variant, of_class, height))
-    keys = [key[by_row] for key in (height, of_class, variant)]
-    levels, runs_of_one = runs(*keys[:2]), runs(*keys)
-    if bucket is None:
-        sizes = sizes or _sizes(flat, keys[2], levels, runs_of_one)
-        nodes, of_region = capacity(total), np.bincount(regions, flat.counts, minlength=3)
-        share = MARGIN * of_region / max(of_region.sum(), 1) * nodes
-        inner, leaves = (capacity(int(max(have, few)), FINE) for have, few in zip(counts[:2], share, strict=False))
-        bucket = dataclasses.replace(
-            open_bucket, nodes=nodes, inner=inner, leaves=leaves, sizes=sizes[0], pieces=sizes[1]
-        )
-    row, number = np.empty(total, np.int64), np.empty(total, np.int64)
-    for r, start in enumerate(bucket.starts):
-        number[region[by_row] == r] = np.arange(start, start + counts[r])
-    row[by_row] = number
-    edge_start = _edges(keys[2], flat.degrees[node[by_row]], bucket)
-    chunk, piece = (
-        chunks(cut_to, variants, np.concatenate([keys[2][groups[:, :1]], groups], 1), edge_start)
-        for groups, cut_to in ((levels, bucket.sizes), (runs_of_one, bucket.pieces))
-    )
-    computed = round(len(chunk) and total / fill_rate(chunk, bucket.sizes))
-    for table in (chunk, piece):
-        table[:, ROW] = number[table[:, TIME]]
-    columns = EDGES + 2 * bucket.groups
-    last = np.repeat(runs_of_one.sum(1) - 1, runs_of_one[:, 1])  # of the rows of each row's height and variant
-    tables = _tables(flat, node, first, row, variant, edge_start, number, last, bucket)
-    roots = row[first].astype(np.int32)
-    sort_of_root = np.array([v.sort for v in variants], np.int32)[variant[first]] if total else np.zeros(0, np.int32)
-    facts = [total, int(height.max(initial=-1)) + 1, computed, len(chunk)]
-    arrays = tables | {
-        "payload": tuple(_payload(flat, node, row, renumber, bucket)),
-        "chunk": padded(chunk[:, :columns], bucket.nodes + 1),
-        "piece": padded(piece[:, :columns], bucket.nodes + 1),
-        "roots": tuple(roots[sort_of_root == s] for s in range(len(family))),
-        "start": np.append(first, total).astype(np.int32),
-        "facts": np.array(facts, np.int32),
-    }
-    forest = Forest(**jax.device_put(arrays), family=family, bucket=bucket)
-    return forest, sizes
-
-
-def _rows_of(flat: Flat, which: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The table's rows of these trees, tree after tree, and where each tree begins among them."""
-    begin, length = flat.start[which], flat.start[which + 1] - flat.start[which]
-    first = np.cumsum(length) - length
-    return np.arange(int(length.sum())) + np.repeat(begin - first, length), first
-
-
-def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
-    """The bucket's variants, which are to have those of the table among them, with the same payload."""
-    for v, leaves in zip(flat.variants, flat.payload, strict=True):
-        if v not in bucket.variants:
-            if any(v == dataclasses.replace(w, weak=v.weak) for w in bucket.variants):
-                raise CdlError(
-                    f"the payload of `{v}` has Python numbers where that of the bucket has arrays, or the other way "
-                    "round, and the two differ in type: give both as the one, or leave `bucket` out."
-                )
-            raise CdlError(
-                f"`{v}` is not among the variants of the bucket ({', '.join(map(str, bucket.variants))}): leave "
-                f"`bucket` out.{anew([v.constructor], [w.constructor for w in bucket.variants])}"
-            )
-        there = bucket.payload[bucket.variants.index(v)]
-        here = tuple((x.shape[1:], x.dtype) for x in leaves)
-        if here != there:
-            raise CdlError(f"the payload of `{v}` is {here} and the bucket's is {there}: leave `bucket` out.")
-    widest = int(flat.degrees.max(initial=0))
-    if widest > max(max(s.edges, v.slots) for s in bucket.sizes for v in bucket.variants):
-        raise CdlError(f"a node has {widest} children and the bucket's chunks have room for fewer: leave `bucket` out.")
-    return bucket.variants
-
-
-def _edges(variant: NDArray[Any], degrees: NDArray[Any], bucket: Bucket) -> NDArray[Any]:
-    """For each row and group, its first edge and the one past its last. The edges of a region, the slots or a `Many`,
-    lie in the order of the rows; regions are as far apart as a chunk may reach."""
-    rows, groups = degrees.shape
-    has_slots = np.array([v.slots > 0 for v in bucket.variants], bool)[variant] if rows else np.zeros(0, bool)
-    found = np.zeros((rows, groups, 2), np.int64)
-    begin = 0
-    for region in range(groups + 1):
-        group = np.where(has_slots, region, region - 1)
-        real = (group >= 0) & (group < groups) & (has_slots | (region > 0))
-        group = np.where(real, group, 0)
-        count = np.where(real, degrees[np.arange(rows), group], 0)
-        end = begin + np.cumsum(count)
-        at = np.flatnonzero(real)
-        found[at, group[at]] = np.stack([end - count, end], 1)[at]
-        begin = int(end[-1] if rows else begin) + bucket.reach
-    return found
 
 
 def _sizes(
@@ -273,67 +172,3 @@ def _sizes(
         return some if len(some) else groups[:, 1]
 
     return choose_sizes(counts(levels), mean, widest, 3), choose_sizes(counts(pieces), mean, widest, 2)
-
-
-def _tables(
-    flat: Flat, node: Any, first: Any, row: Any, variant: Any, edge_start: Any, number: Any, last: Any, bucket: Bucket
-) -> dict[str, Any]:
-    """The tables of rows and edges. `number` has the row of each place in the order of the schedule, and `last` the
-    last place of the same height and variant."""
-    total, count = len(node), len(bucket.variants)
-    length = np.diff(np.concatenate([first, [total]]))
-    begin = np.repeat(first, length)
-    inner = np.flatnonzero(flat.parent[node] >= 0)
-    above = flat.parent[node[inner]] + begin[inner]
-    parent, of_parent = row[above], variant[above]
-    place = np.zeros(bucket.rows, np.int64)
-    place[number] = np.arange(total)
-    at, group = place[parent], flat.group[node[inner]]
-    edge = edge_start[at, group, 0] + flat.place[node[inner]]
-    nothing = bucket.first - 1
-    tables: dict[str, Any] = {n: np.zeros(bucket.rows, np.int32) for n in ("tree", "order", "row", "until", "slot")}
-    tables["child"] = np.full(bucket.edges + len(first) + 1, nothing, np.int32)
-    tables["above"] = np.full(bucket.rows, len(tables["child"]) - 1, np.int32)
-    tables["owner"] = np.full(bucket.edges, nothing, np.int32)
-    tables["edges_until"] = np.zeros(bucket.edges, np.int32)
-    tables["variant"] = np.full(bucket.rows, count, np.int32)
-    tables["variant"][: bucket.first] = np.arange(bucket.first)
-    tables["child"][edge], tables["owner"][edge] = row[inner], parent
-    tables["child"][bucket.edges : -1] = row[first]
-    tables["above"][row[inner]] = edge
-    tables["above"][row[first]] = bucket.edges + np.arange(len(first))
-    tables["tree"][row] = np.repeat(np.arange(len(first)), length)
-    tables["order"][row] = np.arange(total) - begin
-    tables["row"][:total] = row
-    tables["variant"][row] = variant
-    tables["sort"] = np.array([*(v.sort for v in bucket.variants), 0], np.int32)[tables["variant"]]
-    tables["until"][number] = number[last] + 1
-    tables["edges_until"][edge] = edge_start[last[at], group, 1]
-    tables["slot"][number] = edge_start[:, 0, 0]
-    rank = np.array([*bucket.rank, 0], np.int64)
-    order, tables["begin"] = _in_order(rank[tables["variant"][number]], count, bucket.nodes)
-    tables["by_variant"] = np.zeros(bucket.nodes, np.int32)
-    tables["by_variant"][:total] = number[order[:total]]
-    many = group - np.array([v.slots > 0 for v in bucket.variants], bool)[of_parent]
-    some = np.flatnonzero(many >= 0)
-    order, tables["edges_begin"] = _in_order((many * count + rank[of_parent])[some], bucket.manys * count, bucket.nodes)
-    tables["edges_by_variant"] = np.zeros(bucket.nodes, np.int32)
-    tables["edges_by_variant"][: len(some)] = edge[some[order[: len(some)]]]
-    return tables
-
-
-def _in_order(kinds: NDArray[Any], count: int, length: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Which are of each kind, those of one beside each other, up to a length; and where each kind begins."""
-    found = np.zeros(length, np.int32)
-    found[: len(kinds)] = np.argsort(kinds, kind="stable")
-    return found, np.append(0, np.cumsum(np.bincount(kinds, minlength=count))).astype(np.int32)
-
-
-def _payload(flat: Flat, node: Any, row: Any, renumber: Any, bucket: Bucket) -> list[NDArray[Any]]:
-    arrays = [np.zeros((bucket.starts[2], *shape), dtype) for _, shape, dtype in bucket.storage]
-    for v, leaves in enumerate(flat.payload):
-        if leaves:
-            here = np.flatnonzero(flat.variant[node] == v)
-            for column, leaf in zip(bucket.columns(int(renumber[v])), leaves, strict=True):
-                arrays[column][row[here]] = leaf[flat.nth[node[here]]]
-    return arrays

@@ -15,12 +15,14 @@ loop reads:
 Past the last chunk are rows of zeros: chunks without rows.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ._aligned import zeros
 from ._bucket import cut, Size
 from ._variant import Variant
 
@@ -29,86 +31,87 @@ VARIANT, SIZE, ROW, ROWS, TIME, EDGES = 0, 1, 2, 3, 4, 5
 
 
 def chunks(
-    sizes: tuple[Size, ...], variants: Sequence[Variant], groups: NDArray[Any], edge_start: NDArray[Any]
+    sizes: tuple[Size, ...], variants: Sequence[Variant], groups: NDArray[Any], before: NDArray[Any]
 ) -> NDArray[np.int32]:
     """The table of chunks for these groups of rows, in their order; the column `ROW` is left to be filled in.
 
-    **Arguments:** `groups`: for each group its variant, first row and number of rows. `edge_start`: for each row and
-    each group of edges, where its edges begin, and where they end.
+    **Arguments:** `groups`: for each group its variant, first row and number of rows, in the order of the rows.
+    `before`: for each region of edges, that of the slots and then one for each `Many`, the first edge of each row; and
+    past the last row, where the edges end.
     """
     widths = tuple(s.rows for s in sizes)
-    limit = max(widths)
-    first_cut = cut(widths, limit)
-    cutting = _cut_even(groups, np.arange(len(groups)), widths, first_cut)
-    crowded = np.unique(cutting[_overfull(cutting, groups, sizes, variants, edge_start), 0])
-    if len(crowded):
-        again = _cut_by_edges(groups, crowded, sizes, first_cut, variants, edge_start)
-        cutting = np.concatenate([cutting[~np.isin(cutting[:, 0], crowded)], again])
-    cutting = cutting[np.lexsort((cutting[:, 3], cutting[:, 0]))]
-    table = np.zeros((len(cutting), EDGES + 2 * edge_start.shape[1]), np.int32)
-    table[:, VARIANT] = groups[cutting[:, 0], 0]
-    table[:, SIZE], table[:, TIME], table[:, ROWS] = cutting[:, 1], cutting[:, 3], cutting[:, 2]
-    begin, end = cutting[:, 3], cutting[:, 3] + cutting[:, 2]
-    for g in range(edge_start.shape[1]):
+    first_cut = cut(widths, max(widths))
+    cutting = _cut_even(groups, widths, first_cut)
+    crowded = np.zeros(len(groups), bool)
+    crowded[cutting[_overfull(cutting, sizes, before), 0]] = True
+    if crowded.any():
+        again = _cut_by_edges(groups, np.flatnonzero(crowded), sizes, first_cut, before)
+        cutting = np.concatenate([cutting[~crowded[cutting[:, 0]]], again])
+    group, size, rows, begin = cutting[np.argsort(cutting[:, 3])].T
+    variant = groups[group, 0]
+    widest = max((len(v.groups) for v in variants), default=0)
+    table = np.zeros((len(group), EDGES + 2 * widest), np.int32)
+    table[:, VARIANT], table[:, SIZE], table[:, ROWS], table[:, TIME] = variant, size, rows, begin
+    has_slots = np.array([v.slots > 0 for v in variants], bool)[variant]
+    for g in range(widest):
         # a row's edges in a group lie beside those of the next row of its variant
-        table[:, EDGES + 2 * g] = edge_start[begin, g, 0]
-        table[:, EDGES + 2 * g + 1] = edge_start[end - 1, g, 1] - edge_start[begin, g, 0]
+        region = np.where(has_slots, g, g + 1)
+        here = np.flatnonzero(region < len(before))
+        region = region[here]
+        first = before[region, begin[here]]
+        table[here, EDGES + 2 * g] = first
+        table[here, EDGES + 2 * g + 1] = before[region, (begin + rows)[here]] - first
     return table
 
 
-def _cut_even(
-    groups: NDArray[Any], which: NDArray[Any], widths: tuple[int, ...], first_cut: NDArray[Any]
-) -> NDArray[Any]:
+def _cut_even(groups: NDArray[Any], widths: tuple[int, ...], first_cut: NDArray[Any]) -> NDArray[Any]:
     """Every group by rows alone, all at once: the group, the size, the rows and the first row of each chunk."""
-    found = [np.zeros((0, 4), np.int64)]
-    row, left = groups[which, 1].copy(), groups[which, 2].copy()
-    width = np.array(widths)
-    limit = len(first_cut) - 1
-    while len(which):
-        size = first_cut[np.minimum(left, limit)]
+    limit, width = len(first_cut) - 1, np.array(widths)
+    which, row, left = np.arange(len(groups)), groups[:, 1].copy(), groups[:, 2].copy()
+    most = int(first_cut[limit])  # the size that long groups are cut to, down to less than the limit
+    step = widths[most]
+    whole = np.maximum((left - limit) // step + 1, 0)
+    number = np.arange(whole.sum()) - np.repeat(np.cumsum(whole) - whole, whole)
+    size, rows = np.full(len(number), most), np.full(len(number), step)
+    found = [np.stack([np.repeat(which, whole), size, rows, np.repeat(row, whole) + number * step], 1)]
+    row, left = row + whole * step, left - whole * step
+    while True:
+        more = left > 0
+        which, row, left = which[more], row[more], left[more]
+        if not len(which):
+            return np.concatenate(found)
+        size = first_cut[left]
         rows = np.minimum(width[size], left)
         found.append(np.stack([which, size, rows, row], 1))
         row, left = row + rows, left - rows
-        more = left > 0
-        which, row, left = which[more], row[more], left[more]
-    return np.concatenate(found)
 
 
-def _overfull(
-    cutting: NDArray[Any], groups: NDArray[Any], sizes: tuple[Size, ...], variants: Sequence[Variant],
-    edge_start: NDArray[Any],
-) -> NDArray[Any]:  # fmt: skip
+def _overfull(cutting: NDArray[Any], sizes: tuple[Size, ...], before: NDArray[Any]) -> NDArray[Any]:
     """Which chunks have more edges in a `Many` than their size has room for."""
-    first_many = np.array([int(v.slots > 0) if v.manys else edge_start.shape[1] for v in variants], np.int64)
     room = np.array([s.edges for s in sizes])[cutting[:, 1]]
-    begin, last = cutting[:, 3], cutting[:, 3] + cutting[:, 2] - 1
-    many = np.arange(edge_start.shape[1]) >= first_many[groups[cutting[:, 0], 0]][:, None]
-    edges = edge_start[last, :, 1] - edge_start[begin, :, 0]
-    return ((edges > room[:, None]) & many).any(1)
+    begin, end = cutting[:, 3], cutting[:, 3] + cutting[:, 2]
+    return np.any(before[1:, end] - before[1:, begin] > room, 0)
 
 
 def _cut_by_edges(
-    groups: NDArray[Any], which: NDArray[Any], sizes: tuple[Size, ...], first_cut: NDArray[Any],
-    variants: Sequence[Variant], edge_start: NDArray[Any],
-) -> NDArray[Any]:  # fmt: skip
+    groups: NDArray[Any], which: NDArray[Any], sizes: tuple[Size, ...], first_cut: NDArray[Any], before: NDArray[Any]
+) -> NDArray[Any]:
     """Groups of nodes with many children, chunk by chunk: no more rows or edges than the size has room for."""
     found: list[tuple[int, int, int, int]] = []
     limit = len(first_cut) - 1
     by_room = sorted(range(len(sizes)), key=lambda s: sizes[s].edges)
     for i in which.tolist():
-        variant, row, left = groups[i].tolist()
-        spans = [edge_start[:, g] for g in range(int(variants[variant].slots > 0), len(variants[variant].groups))]
-        ends = [span[row : row + left, 1] for span in spans]
+        _, row, left = groups[i].tolist()
+        spans = before[1:, row : row + left + 1].tolist()
         done = 0
         while done < left:
             size = int(first_cut[min(left - done, limit)])
-            need = max(int(end[done] - span[row + done, 0]) for end, span in zip(ends, spans, strict=True))
+            need = max(span[done + 1] - span[done] for span in spans)
             if need > sizes[size].edges:
                 size = next(s for s in by_room if sizes[s].edges >= need)
             rows = min(sizes[size].rows, left - done)
-            for end, span in zip(ends, spans, strict=True):
-                room = int(span[row + done, 0]) + sizes[size].edges
-                rows = min(rows, int(np.searchsorted(end[done : done + rows], room, side="right")))
+            for span in spans:
+                rows = bisect_right(span, span[done] + sizes[size].edges, done + 1, done + rows + 1) - done - 1
             found.append((i, size, rows, row + done))
             done += rows
     return np.array(found, np.int64).reshape(-1, 4)
@@ -125,7 +128,7 @@ def runs(*keys: NDArray[Any]) -> NDArray[np.int64]:
 
 def padded(table: NDArray[np.int32], length: int) -> NDArray[np.int32]:
     """The table with rows of zeros up to a length: where a loop stops."""
-    found = np.zeros((length, table.shape[1]), np.int32)
+    found = zeros((length, table.shape[1]))
     found[: len(table)] = table
     return found
 

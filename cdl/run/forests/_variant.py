@@ -13,6 +13,7 @@ some, so that a `Many` that is computed has an edge in every row. A variant's ch
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -44,33 +45,33 @@ class Variant:
     sort: int = 0
     weak: tuple[bool, ...] = ()
 
-    @property
+    @cached_property
     def slots(self) -> int:
         """How many places take one child."""
         return len(self.slot_sorts)
 
-    @property
+    @cached_property
     def manys(self) -> int:
         """How many of its `Many`s have children."""
         return sum(self.open)
 
-    @property
+    @cached_property
     def slot_sorts(self) -> tuple[int, ...]:
         """The sort of each slot."""
         return tuple(sort for many, sort in self.places if not many)
 
-    @property
+    @cached_property
     def many_sorts(self) -> tuple[int, ...]:
         """The sort of each `Many` with children."""
         manys = [sort for many, sort in self.places if many]
         return tuple(itertools.compress(manys, self.open))
 
-    @property
+    @cached_property
     def groups(self) -> tuple[str, ...]:
         """The groups of edges of a row, in the order of the tables."""
         return ("slots",) * (self.slots > 0) + ("many",) * self.manys
 
-    @property
+    @cached_property
     def group_of(self) -> tuple[int, ...]:
         """The group of edges of each place; -1 for a `Many` without children."""
         opened = iter(self.open)
@@ -81,7 +82,7 @@ class Variant:
             found.append((last if is_open else -1) if many else 0)
         return tuple(found)
 
-    @property
+    @cached_property
     def leaf(self) -> bool:
         """Whether its layers have no child."""
         return not self.groups

@@ -29,8 +29,8 @@ from ...functor import Base, Mealy, Moore
 from ...functor._described import described
 from ...functor._usage import with_usage
 from .._compiled import compiled
+from ..forests._corpus import Corpus
 from ..forests._forest import Forest
-from ..forests._pack import Corpus
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
 from ._machine_steps import element_of, Ends, masked, Walk

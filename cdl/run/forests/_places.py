@@ -1,0 +1,99 @@
+"""Some trees of a table, in the order in which their nodes are computed.
+
+A place is a node's number in that order. Places are sorted by height, class and variant: those of one height and
+variant are a piece, and those of one height and class are a level. The rows of a piece lie side by side, and so do its
+edges of each region.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._flatten import Flat
+from ._keys import Keys
+
+
+Int = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of some trees.
+
+    `node[i]` is the table's row of their i-th node in pre-order, tree by tree, and `first` has the numbers i of the
+    roots. `order[p]` is the number i of the node at place p. For each piece, `begin` is its first place, `count` how
+    many places it has, `height` its height, and `rank` and `variant` are the rank and the number of its variant.
+    """
+
+    flat: Flat
+    keys: Keys
+    node: Int
+    first: Int
+    order: Int
+    begin: Int
+    count: Int
+    height: Int
+    rank: Int
+    variant: Int
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @cached_property
+    def nodes(self) -> Int:
+        """The table's row of the node at each place."""
+        return self.node[self.order]
+
+    @cached_property
+    def region(self) -> Int:
+        """The region of each piece's rows."""
+        return np.array(self.keys.bucket.regions, np.int64)[self.variant]
+
+    @cached_property
+    def of_region(self) -> list[int]:
+        """How many rows there are in each region."""
+        return [int(self.count[self.region == r].sum()) for r in range(3)]
+
+    @property
+    def pieces(self) -> Int:
+        """The variant, first place and number of places of each piece."""
+        return np.stack([self.variant, self.begin, self.count], 1)
+
+    @property
+    def levels(self) -> Int:
+        """The same of each level; the variant is that of its first piece."""
+        classes = np.array(self.keys.bucket.classes, np.int64)[self.variant]
+        new = np.ones(len(classes), bool)
+        new[1:] = (np.diff(classes) != 0) | (np.diff(self.height) != 0)
+        start = np.flatnonzero(new)
+        count = np.add.reduceat(self.count, start) if len(start) else self.count
+        return np.stack([self.variant[start], self.begin[start], count], 1)
+
+
+def places(flat: Flat, keys: Keys, which: Int) -> Places:
+    """The places of the trees with these numbers."""
+    length = flat.start[which + 1] - flat.start[which]
+    first = starts(length)
+    node = spread(flat.start[which], length)
+    key = keys.key[node]
+    order = np.argsort(key, kind="stable")
+    key = key[order].astype(np.int64)
+    new = np.ones(len(key), bool)
+    new[1:] = key[1:] != key[:-1]
+    begin = np.flatnonzero(new)
+    height, rank = np.divmod(key[begin], max(len(keys.bucket.variants), 1))
+    variant = np.argsort(keys.bucket.rank).astype(np.int64)[rank]
+    return Places(flat, keys, node, first, order, begin, np.diff(begin, append=len(key)), height, rank, variant)
+
+
+def spread(first: Any, count: Any) -> Int:
+    """Numbers side by side, so many from each of these on."""
+    return np.arange(count.sum()) + np.repeat(first - starts(count), count)
+
+
+def starts(count: Int) -> Int:
+    """Where each of some runs starts, when they lie side by side."""
+    return np.cumsum(count) - count

@@ -23,11 +23,13 @@ from ._program import PROBES, Program, programs, Wiring
 
 @dataclass(frozen=True)
 class Reading:
-    """The algebras of each sort, the bucket they are to read, and the keys that they are given."""
+    """The algebras of each sort, the bucket they are to read, the keys that they are given, and whether forward mode is
+    to go through."""
 
     algs: tuple[Any, ...]
     bucket: Bucket
     key: Any  # the shape of a node's key; none where none is given
+    forward: bool = False
 
 
 def read(t: Reading) -> tuple[Storage, list[Program]]:
@@ -50,7 +52,8 @@ def read(t: Reading) -> tuple[Storage, list[Program]]:
             break
     _expect_held(t, carriers, [own for _, own in cases])
     found = [(i, wiring(t.bucket, i, storage), case) for i, (case, _) in enumerate(cases)]
-    return storage, programs(t.bucket, found, lambda i, size: _trace(t, i, carriers, size)[0])
+    again: Callable[[int, Size], ClosedJaxpr] = lambda i, size: _trace(t, i, carriers, size)[0]
+    return storage, programs(t.bucket, found, again, forward=t.forward)
 
 
 def _found(t: Reading) -> tuple[dict[int, Carrier], dict[int, str]]:

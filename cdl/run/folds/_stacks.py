@@ -4,7 +4,7 @@ A case that takes its cell from a `Stacked` picks weights from stacks that are t
 weight (`unpicked`), and the stack is taken as it is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Literal
 
 from ...algebra._stacked import PICKED
+from .._rows import take
 from ._fingerprint import same_bytes
 
 
@@ -103,8 +104,7 @@ def _stack_forward(arrays: list[Any]) -> tuple[Any, None]:
 def _stack_backward(_: None, given: Any) -> tuple[list[Any]]:
     # XLA would know them, were they scalars or not behind a barrier
     numbers = lax.optimization_barrier([np.array([i, 0], np.int32) for i in range(len(given))])
-    cut: Callable[[Any], Any] = lambda number: lax.dynamic_index_in_dim(given, number[0], 0, keepdims=False)
-    return ([cut(number) for number in numbers],)
+    return ([take(given, number[0]) for number in numbers],)
 
 
 _stack.defvjp(_stack_forward, _stack_backward)

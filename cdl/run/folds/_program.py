@@ -90,9 +90,7 @@ def programs(
     return [_program(bucket, same, trace, forward) for same in grouped.values()]
 
 
-def _program(
-    bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr], forward: bool
-) -> Program:
+def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr], forward: bool) -> Program:
     first, wiring, case = cases[0]
     weights, places = stacks([case.consts for *_, case in cases], forward)
     stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]

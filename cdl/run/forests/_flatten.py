@@ -57,6 +57,15 @@ class Flat:
         """How many nodes each variant has."""
         return np.bincount(self.variant, minlength=len(self.variants))
 
+    @cached_property
+    def widest(self) -> NDArray[np.int64]:
+        """The most children in one `Many` of each variant's nodes."""
+        found = np.zeros(len(self.variants), np.int64)
+        slots = np.array([v.slots > 0 for v in self.variants], bool)[self.variant]
+        many = np.arange(self.degrees.shape[1]) >= slots[:, None]
+        np.maximum.at(found, self.variant, np.where(many, self.degrees, 0).max(1, initial=0))
+        return found
+
 
 def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:
     """The table of a forest, whose trees are of the functors of a family, one for each sort.

@@ -17,7 +17,7 @@ from ...functor._base import anew
 from ...functor._read import signature_name, sorts
 from ...functor._usage import with_usage
 from ...functor.poly import Id, Poly, Product, Record, Sum
-from ._bucket import Bucket, capacity, choose_sizes, FINE, Size
+from ._bucket import Bucket, capacity, choose_sizes, few_sizes, FINE, Size
 from ._flatten import Flat, flatten, MAX_NODES
 from ._forest import Forest
 from ._refuse import expect_bucket, expect_signature, listed
@@ -25,6 +25,8 @@ from ._schedule import chunks, EDGES, fill_rate, padded, ROW, runs, TIME
 
 
 MARGIN = 1.05  # of the nodes of a region that a bucket has room for, over their share in the corpus
+
+Sizes = tuple[tuple[Size, ...], tuple[Size, ...], tuple[tuple[int, int], ...]]  # of levels, of pieces; how many of each
 
 
 class Corpus:
@@ -40,7 +42,7 @@ class Corpus:
         """**Arguments** and **raises:** as `pack`."""
         self.family = family("Corpus", signature)
         self.flat = flatten(self.family, listed("Corpus", trees), max_nodes)
-        self._sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
+        self._sizes: Sizes | None = None
 
     def __len__(self) -> int:
         return len(self.flat.start) - 1
@@ -171,12 +173,12 @@ def assemble(
     keys = [key[by_row] for key in (height, of_class, variant)]
     levels, runs_of_one = runs(*keys[:2]), runs(*keys)
     if bucket is None:
-        sizes = sizes or _sizes(flat, keys[2], levels, runs_of_one)
+        sizes = sizes or _sizes(flat, keys[2], levels, runs_of_one, open_bucket.classes)
         nodes, of_region = capacity(total), np.bincount(regions, flat.counts, minlength=3)
         share = MARGIN * of_region / max(of_region.sum(), 1) * nodes
         inner, leaves = (capacity(int(max(have, few)), FINE) for have, few in zip(counts[:2], share, strict=False))
         bucket = dataclasses.replace(
-            open_bucket, nodes=nodes, inner=inner, leaves=leaves, sizes=sizes[0], pieces=sizes[1]
+            open_bucket, nodes=nodes, inner=inner, leaves=leaves, sizes=sizes[0], pieces=sizes[1], few=sizes[2]
         )
     row, number = np.empty(total, np.int64), np.empty(total, np.int64)
     for r, start in enumerate(bucket.starts):
@@ -184,8 +186,13 @@ def assemble(
     row[by_row] = number
     edge_start = _edges(keys[2], flat.degrees[node[by_row]], bucket)
     chunk, piece = (
-        chunks(cut_to, variants, np.concatenate([keys[2][groups[:, :1]], groups], 1), edge_start)
-        for groups, cut_to in ((levels, bucket.sizes), (runs_of_one, bucket.pieces))
+        chunks(
+            list(map(cut_to, range(len(variants)))),
+            variants,
+            np.concatenate([keys[2][groups[:, :1]], groups], 1),
+            edge_start,
+        )
+        for groups, cut_to in ((levels, bucket.sizes_of), (runs_of_one, bucket.pieces_of))
     )
     computed = round(len(chunk) and total / fill_rate(chunk, bucket.sizes))
     for table in (chunk, piece):
@@ -232,9 +239,12 @@ def _joined(bucket: Bucket, flat: Flat) -> tuple[Any, ...]:
         here = tuple((x.shape[1:], x.dtype) for x in leaves)
         if here != there:
             raise CdlError(f"the payload of `{v}` is {here} and the bucket's is {there}: leave `bucket` out.")
-    widest = int(flat.degrees.max(initial=0))
-    if widest > max(max(s.edges, v.slots) for s in bucket.sizes for v in bucket.variants):
-        raise CdlError(f"a node has {widest} children and the bucket's chunks have room for fewer: leave `bucket` out.")
+    for v, widest in zip(flat.variants, flat.widest.tolist(), strict=True):
+        at = bucket.variants.index(v)
+        if widest > min(max(s.edges for s in sizes) for sizes in (bucket.sizes_of(at), bucket.pieces_of(at))):
+            raise CdlError(
+                f"a node has {widest} children and the bucket's chunks have room for fewer: leave `bucket` out."
+            )
     return bucket.variants
 
 
@@ -258,9 +268,10 @@ def _edges(variant: NDArray[Any], degrees: NDArray[Any], bucket: Bucket) -> NDAr
 
 
 def _sizes(
-    flat: Flat, variant: NDArray[Any], levels: NDArray[Any], pieces: NDArray[Any]
-) -> tuple[tuple[Size, ...], tuple[Size, ...]]:
-    """The sizes of chunk for these runs of rows, wide enough for every node of the table."""
+    flat: Flat, variant: NDArray[Any], levels: NDArray[Any], pieces: NDArray[Any], classes: tuple[int, ...]
+) -> Sizes:
+    """The sizes of chunk for these runs of rows, wide enough for every node of the table; and how many each class has
+    of them."""
     has_many = np.array([v.manys > 0 for v in flat.variants], bool)
     degrees = flat.degrees[has_many[flat.variant]] if len(flat.variants) else flat.degrees[:0]
     mean, widest = (float(degrees.max(1).mean()), int(degrees.max())) if len(degrees) else (1.0, 1)
@@ -272,7 +283,16 @@ def _sizes(
         some = groups[inner[variant[groups[:, 0]]], 1]
         return some if len(some) else groups[:, 1]
 
-    return choose_sizes(counts(levels), mean, widest, 3), choose_sizes(counts(pieces), mean, widest, 2)
+    whole, part = choose_sizes(counts(levels), mean, widest, 3), choose_sizes(counts(pieces), mean, widest, 2)
+    number = max(classes, default=-1) + 1
+    of_class = np.zeros(number, np.int64)
+    np.maximum.at(of_class, np.array(classes, np.int64), flat.widest)
+
+    def few(sizes: tuple[Size, ...], groups: NDArray[Any]) -> tuple[int, ...]:
+        own = np.array(classes, np.int64)[variant[groups[:, 0]]]
+        return few_sizes(sizes, [groups[own == c, 1] for c in range(number)], of_class.tolist())
+
+    return whole, part, tuple(zip(few(whole, levels), few(part, pieces), strict=True))
 
 
 def _tables(

@@ -29,21 +29,19 @@ VARIANT, SIZE, ROW, ROWS, TIME, EDGES = 0, 1, 2, 3, 4, 5
 
 
 def chunks(
-    sizes: tuple[Size, ...], variants: Sequence[Variant], groups: NDArray[Any], edge_start: NDArray[Any]
+    sizes_of: Sequence[tuple[Size, ...]], variants: Sequence[Variant], groups: NDArray[Any], edge_start: NDArray[Any]
 ) -> NDArray[np.int32]:
     """The table of chunks for these groups of rows, in their order; the column `ROW` is left to be filled in.
 
-    **Arguments:** `groups`: for each group its variant, first row and number of rows. `edge_start`: for each row and
-    each group of edges, where its edges begin, and where they end.
+    **Arguments:** `sizes_of`: the sizes of chunk that each variant has, which are the first few of one list. `groups`:
+    for each group its variant, first row and number of rows. `edge_start`: for each row and each group of edges, where
+    its edges begin, and where they end.
     """
-    widths = tuple(s.rows for s in sizes)
-    limit = max(widths)
-    first_cut = cut(widths, limit)
-    cutting = _cut_even(groups, np.arange(len(groups)), widths, first_cut)
-    crowded = np.unique(cutting[_overfull(cutting, groups, sizes, variants, edge_start), 0])
-    if len(crowded):
-        again = _cut_by_edges(groups, crowded, sizes, first_cut, variants, edge_start)
-        cutting = np.concatenate([cutting[~np.isin(cutting[:, 0], crowded)], again])
+    of_group = np.array(list(map(len, sizes_of)), np.int64)[groups[:, 0]]
+    cutting = np.zeros((0, 4), np.int64)
+    for sizes in {len(sizes): sizes for sizes in sizes_of}.values():
+        own = _cut(sizes, np.flatnonzero(of_group == len(sizes)), variants, groups, edge_start)
+        cutting = np.concatenate([cutting, own])
     cutting = cutting[np.lexsort((cutting[:, 3], cutting[:, 0]))]
     table = np.zeros((len(cutting), EDGES + 2 * edge_start.shape[1]), np.int32)
     table[:, VARIANT] = groups[cutting[:, 0], 0]
@@ -54,6 +52,21 @@ def chunks(
         table[:, EDGES + 2 * g] = edge_start[begin, g, 0]
         table[:, EDGES + 2 * g + 1] = edge_start[end - 1, g, 1] - edge_start[begin, g, 0]
     return table
+
+
+def _cut(
+    sizes: tuple[Size, ...], which: NDArray[Any], variants: Sequence[Variant], groups: NDArray[Any],
+    edge_start: NDArray[Any],
+) -> NDArray[Any]:  # fmt: skip
+    """Some groups cut into chunks of these sizes: the group, the size, the rows and the first row of each."""
+    widths = tuple(s.rows for s in sizes)
+    first_cut = cut(widths, max(widths))
+    cutting = _cut_even(groups, which, widths, first_cut)
+    crowded = np.unique(cutting[_overfull(cutting, groups, sizes, variants, edge_start), 0])
+    if len(crowded):
+        again = _cut_by_edges(groups, crowded, sizes, first_cut, variants, edge_start)
+        cutting = np.concatenate([cutting[~np.isin(cutting[:, 0], crowded)], again])
+    return cutting
 
 
 def _cut_even(

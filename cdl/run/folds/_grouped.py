@@ -59,28 +59,18 @@ def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed
         z = jnp.einsum(spec, some, own, precision=precision, preferred_element_type=dtype)
         return lax.dynamic_update_slice_in_dim(y, z.astype(dtype).reshape(size, many, out), at, 0)
 
-    def run(size: int, goes: Any, state: Any) -> Any:
-        def step(state: Any) -> Any:
-            at, y = state
-            return jnp.minimum(at + size, group.until[at]), tile(size, at, y)
+    def step(size: int, state: Any) -> Any:
+        at, y = state
+        return jnp.minimum(at + size, group.until[at]), tile(size, at, y)
 
-        return lax.while_loop(goes, step, state)
-
-    def is_big(state: Any) -> Any:
-        at, _ = state
-        return (at < group.count) & (group.until[at] - at >= BIG)
-
-    def is_small(state: Any) -> Any:
-        at, _ = state
-        return (at < group.count) & (group.until[at] - at < BIG)
+    small, big = functools.partial(step, SMALL), functools.partial(step, BIG)
 
     def turn(state: Any) -> Any:
-        if rows >= BIG:
-            state = run(BIG, is_big, state)
-        return run(SMALL, is_small, state)
+        at, _ = state
+        return small(state) if rows < BIG else lax.cond(group.until[at] - at >= BIG, big, small, state)
 
-    y = jnp.zeros((rows + SMALL, many, out), dtype)
-    _, y = lax.while_loop(lambda state: state[0] < group.count, turn, (jnp.int32(0), y))
+    start = jnp.int32(0), jnp.zeros((rows + SMALL, many, out), dtype)
+    _, y = lax.while_loop(lambda state: state[0] < group.count, turn, start)
     return y[:rows].reshape(rows, *free, out)
 
 

@@ -64,6 +64,7 @@ class Program:
     case: ClosedJaxpr
     trace: Callable[[Size], ClosedJaxpr]
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
+    by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
 
     def trace_at(self, sizes: Iterable[Size]) -> None:
         """Traces the case at these sizes of chunk, while what it closes over is at hand."""

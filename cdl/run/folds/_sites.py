@@ -128,8 +128,7 @@ def _probe(manys: int) -> Over:
 
 
 def indexed(program: Program, keys: int) -> Indexed | None:
-    """The program at rows of any of its constructors, if it is one that can be computed so: found once, for all passes.
-    """
+    """The program at rows of any of its constructors, if it is one that can be computed so: found once, for all passes."""
     if keys not in program.by_rows:
         found = Indexed(program, keys)
         try:

@@ -6,6 +6,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jax
 from jax.experimental.compilation_cache import compilation_cache
@@ -27,13 +28,14 @@ def folder() -> Path:
 def kept_programs(wanted: bool = True) -> Iterator[None]:
     """Inside, what takes long to compile is kept in `folder`. Nothing is changed where it is not `wanted`, where the
     user has a folder of their own (`jax_compilation_cache_dir`), or none (`jax_enable_compilation_cache`)."""
-    if not wanted or jax.config.jax_compilation_cache_dir or not jax.config.jax_enable_compilation_cache:
+    config: Any = jax.config
+    if not wanted or config.jax_compilation_cache_dir or not config.jax_enable_compilation_cache:
         yield
         return
     try:
         compilation_cache.reset_cache()
-        jax.config.update("jax_compilation_cache_dir", str(folder()))
+        config.update("jax_compilation_cache_dir", str(folder()))
         yield
     finally:
-        jax.config.update("jax_compilation_cache_dir", None)
+        config.update("jax_compilation_cache_dir", None)
         compilation_cache.reset_cache()

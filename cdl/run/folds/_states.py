@@ -76,7 +76,7 @@ def _values(algs: Any, forest: Forest, key: Any, forward: bool, keep: bool, at_r
     storage, programs = read(reading)
     for program in programs:
         if indexed(program, int(keyed)) is None:
-            program.trace_at(max(map(forest.bucket.pieces_of, program.members), key=len))
+            program.trace_at(forest.bucket.pieces_of(*program.members))
     args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
     rule = _plain if forward else _rule
 

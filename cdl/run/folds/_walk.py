@@ -182,7 +182,7 @@ class Walk:
             first = {}
             for p in dict.fromkeys(p for p in of if p >= 0):
                 first[p] = len(kinds)
-                kinds += [(p, size) for size in max((sizes_of(v) for v, q in enumerate(of) if p == q), key=len)]
+                kinds += [(p, size) for size in sizes_of(*(v for v, q in enumerate(of) if p == q))]
             if first:
                 base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
                 tables.append(table)

@@ -62,13 +62,13 @@ class Bucket:
     payload: tuple[tuple[tuple[tuple[int, ...], Any], ...], ...] = field(repr=False)
     few: tuple[tuple[int, int], ...] = ()
 
-    def sizes_of(self, variant: int) -> tuple[Size, ...]:
-        """The sizes of chunk of a level that a variant's class has: the first few."""
-        return self.sizes[: self.few[self.classes[variant]][0]] if self.few else self.sizes
+    def sizes_of(self, *variants: int) -> tuple[Size, ...]:
+        """The sizes of chunk of a level that these variants' classes have: the first few."""
+        return self.sizes[: max(self.few[self.classes[v]][0] for v in variants)] if self.few else self.sizes
 
-    def pieces_of(self, variant: int) -> tuple[Size, ...]:
+    def pieces_of(self, *variants: int) -> tuple[Size, ...]:
         """The same of chunks of one variant."""
-        return self.pieces[: self.few[self.classes[variant]][1]] if self.few else self.pieces
+        return self.pieces[: max(self.few[self.classes[v]][1] for v in variants)] if self.few else self.pieces
 
     @property
     def first(self) -> int:

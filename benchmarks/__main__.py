@@ -23,6 +23,7 @@ HUGE = "glibc.malloc.hugetlb=1"
 PARTS = (
     "race",
     "reverse",
+    "launches",
     "memory",
     "packing",
     "compiling",
@@ -54,6 +55,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
     if "reverse" in parts:
         for name in PROBLEMS:
             yield {"job": "reverse", "name": name, "width": wide, "trees": trees, "rounds": rounds, "huge": True}
+    if "launches" in parts:
+        for name in PROBLEMS:
+            yield {"job": "launches", "name": name, "width": 16, "trees": trees}
     if "memory" in parts:
         store = figures.store("own", wide) if "race" in parts else "pieces"
         for who, way in (("cdl", "cheap"), ("cdl", "all"), ("torch levels", store)):

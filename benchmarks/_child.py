@@ -11,6 +11,7 @@ from ._compiling import compiling
 from ._devices import devices
 from ._epoch import epoch
 from ._growth import growth
+from ._launches import counted
 from ._learning import learning
 from ._machine import rates
 from ._mealy import machines
@@ -33,6 +34,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "chain": chain,
     "memory": memory,
     "reverse": reverse,
+    "launches": counted,
     "sequences": sequences,
     "ragged": ragged,
     "machines": machines,

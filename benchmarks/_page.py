@@ -12,6 +12,7 @@ from ._sections import (
     epochs,
     floors,
     growth,
+    launches,
     learning,
     machines,
     memory,
@@ -156,6 +157,15 @@ are computed from, `"all"` nothing but the states. The whole step in millisecond
 {remat(figures)}
 """
 
+
+LAUNCHES = """\
+## What is started
+
+On a GPU each operation is started from the host, which takes about 5 µs, and each turn of a loop waits for what went
+before. No GPU was at hand; but the operations that a step executes can be counted on a CPU, also of the program that a
+GPU gets: a level in one chunk, and a product by constructor in one operation, where a CPU has a loop over tiles. A step
+is forward + backward; the width does not matter.
+"""
 
 MEMORY = """\
 ## Memory
@@ -319,6 +329,7 @@ SECTIONS: list[tuple[tuple[str, ...], Section]] = [  # what has to have been mea
     (("race",), _against),
     (("race",), _floor),
     (("reverse",), _reverse),
+    (("launches",), _under(LAUNCHES, launches)),
     (("memory",), _under(MEMORY, memory)),
     (("compiling",), _under(COMPILING, compiling)),
     (("packing",), _under(PACKING, packing)),

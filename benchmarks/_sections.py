@@ -108,6 +108,17 @@ def _compiled(found: dict[str, Any], ways: tuple[str, ...]) -> list[str]:
     return [f"{found['compile'][w]['both']:.1f}" for w in ways]
 
 
+def launches(figures: Figures) -> str:
+    ways = {"cpu": "as here", "batched": "the same, products batched", "accelerator": "as on a GPU or a TPU"}
+    whats = "levels", "chunks", "operations", "loops"
+    rows = [
+        (LABELS[request["name"]], label, *(f"{found[way][what]:,}" for what in whats))
+        for request, found in figures.all(job="launches")
+        for way, label in ways.items()
+    ]
+    return table(["problem", "cut", *whats], rows)
+
+
 def memory(figures: Figures) -> str:
     rows = []
     for request, found in figures.all(job="memory"):

@@ -16,7 +16,8 @@ from any_algebra import any_algebra, H, REDUCTIONS
 from hlo import computations, copies_in_loops, in_loops
 
 from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
-from cdl.run.forests._bucket import Size, WIDTHS
+from cdl.run._platform import CPU
+from cdl.run.forests._bucket import Size
 
 
 X = TypeVar("X", covariant=True)
@@ -82,7 +83,7 @@ def optimised(f: Any, forest: Forest, way: str = "sum") -> str:
 
 
 @pytest.mark.parametrize("function", [total, eqx.filter_grad(total)], ids=["fold", "gradient"])
-@pytest.mark.parametrize("widths", [WIDTHS[i : i + 2] for i in range(0, len(WIDTHS), 2)], ids=str)
+@pytest.mark.parametrize("widths", [CPU.widths[i : i + 2] for i in range(0, len(CPU.widths), 2)], ids=str)
 def test_no_loop_copies_a_table_of_states_or_cotangents(widths, function):
     forest = forest_of(widths)
     text = optimised(function, forest)

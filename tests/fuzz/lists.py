@@ -77,6 +77,8 @@ RUN = """
 stack = lambda found: jax.tree.map(lambda *xs: jnp.stack(xs), *found)
 rows = lambda elements: jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs]), *elements)
 START = jax.tree.map(jnp.asarray, ALGS[0](cdl.Nil()))
+AFTER = jax.eval_shape(lambda h: ALGS[0].next(LISTS[0][0], h), START)
+START = jax.tree.map(lambda h, t: h.astype(t.dtype), START, AFTER)  # a state is of one type at all steps
 DATA = cdl.Seq.of([jax.tree.map(np.asarray, rows(xs)) for xs in LISTS]) if {many} else None
 
 

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ._grouped import Group, product, tie
+from ._group import Group
+from ._grouped import product, tie
 from ._levels import bind, EDGES, Phase, ROWS, STACK, Value
 from ._program import opened
 from ._segments import over_edges

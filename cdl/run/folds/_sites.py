@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from .._shapes import rows_of, shaped
-from ._grouped import Group
+from ._group import Group
 from ._indexed import broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value, without_constants
 from ._plan import Plan, Planning
@@ -122,13 +122,13 @@ def _both(found: tuple[Arrays, Rows]) -> tuple[Arrays, Arrays]:
 def _probe(manys: int) -> Over:
     """The shapes of what a chunk is computed over."""
     ints: Callable[..., Any] = lambda *shape: shaped(shape, jnp.int32)
-    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(), n)
+    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(n), ints(), n, n)
     edges = [EDGES_OF_PROBE] * manys
     return Over(group(ROWS_OF_PROBE), [group(n) for n in edges], [ints(n) for n in edges], [ints(n) for n in edges])
 
 
 def indexed(program: Program, keys: int) -> Indexed | None:
-    """The program at rows of any of its constructors, if it is one that can be computed so: found once, for all passes."""
+    """The program at rows of any of its constructors, if it can be computed so: found once, for all passes."""
     if keys not in program.by_rows:
         found = Indexed(program, keys)
         try:

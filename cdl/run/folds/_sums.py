@@ -1,5 +1,6 @@
 """The weights' cotangents, from those of the sites: of all rows of a program at once, constructor by constructor."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -7,7 +8,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import take
+from .._platform import platform
+from .._rows import spread, take
+from ._batched import sums
+from ._group import Group
 from ._indexed import lookup
 from ._levels import Site, STACK
 from ._plan import Found, Joined, Plan, Table
@@ -17,6 +21,7 @@ from ._walk import Walk
 
 Arrays = list[Any]
 BIG, SMALL = 256, 32  # rows of a tile
+BLOCK = 4096  # rows of a block
 
 
 class Sums:
@@ -35,7 +40,8 @@ class Sums:
         for many in dict.fromkeys(sites[i].many for i in some):
             own = [i for i in some if sites[i].many == many and sites[i].kind != "lookup"]
             if own:
-                found |= dict(zip(own, self._tiles(many, own, [prepared[i] for i in own]), strict=True))
+                way = self._blocks if platform().batched else self._tiles
+                found |= dict(zip(own, way(many, own, [prepared[i] for i in own]), strict=True))
         found |= {i: self._lookup(i, prepared[i]) for i in some if sites[i].kind == "lookup"}
         return [
             found.get(i, jnp.zeros_like(w))
@@ -67,6 +73,43 @@ class Sums:
         whole, sums = lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), of_one, (whole, one))
         return [s if w is None else w for w, s in zip(whole, sums, strict=True)]
 
+    def _blocks(self, many: int | None, numbers: list[int], weights: Arrays) -> Arrays:
+        """The same, over blocks of rows of several constructors: few operations, for a GPU or a TPU."""
+        bucket = self.forest.bucket
+        lines, bounds = self._lines(many, apart=False)
+        ends = self._begin(many)[1 + jnp.array(bucket.rank, jnp.int32)]
+        size = min(BLOCK, len(lines))
+
+        def block(end: Any, state: Any) -> Any:
+            at, totals = state
+            lie = at + jnp.arange(size, dtype=jnp.int32)
+            index = take(lines, jnp.minimum(lie, end - 1))
+            variant = take(self.forest.variant, index if many is None else take(self.forest.owner, index))
+            count = jnp.minimum(end - at, size)
+            group = self.walk.group(variant, jnp.minimum(ends[variant] - at, count), count, len(self.members))
+            found = [self._of_group(i, w, index, group) for i, w in zip(numbers, weights, strict=True)]
+            return at + size, [total + x for total, x in zip(totals, found, strict=True)]
+
+        def run(b: Any, totals: Arrays) -> Arrays:
+            begin, end = bounds[b, 0], bounds[b, 1]
+            found: Arrays = lax.while_loop(lambda s: s[0] < end, functools.partial(block, end), (begin, totals))[1]
+            return found
+
+        return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, [jnp.zeros_like(w) for w in weights])
+
+    def _of_group(self, i: int, weight: Any, index: Any, group: Group) -> Any:
+        """The sum of one site over rows or edges of several constructors."""
+        site = self.indexed.sites[i]
+        given = self._read(self._table(i), index)
+        given = jnp.where(spread(group.own, given), given, 0)
+        if site.kind == "spread":
+            return jax.ops.segment_sum(given, group.kind, len(weight)) if site.level == STACK else given.sum(0)
+        (x,) = (self._read(at, index) for at in self.plan.inputs[i])
+        if site.level == STACK:
+            rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), -1, x.shape[-1])
+            return sums(rows(given), rows(x), group, len(weight), weight.dtype)
+        return _outer(given, x, weight.dtype)
+
     def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
         """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
         order of the stacks, or those that lie side by side together."""
@@ -77,10 +120,15 @@ class Sums:
             pairs = []
             for r in sorted(ranks):
                 pairs[-1:] = [(pairs[-1][0], r + 1)] if pairs and pairs[-1][1] == r else [*pairs[-1:], (r, r + 1)]
-        first = 0 if many is None else many * len(bucket.variants)
-        begin = self.forest.begin if many is None else self.forest.edges_begin
         lines = self.forest.by_variant if many is None else self.forest.edges_by_variant
-        return lines, begin[first + jnp.array(pairs, jnp.int32)]
+        return lines, self._begin(many)[jnp.array(pairs, jnp.int32)]
+
+    def _begin(self, many: int | None) -> Any:
+        """Where each rank of variants begins, and the last one ends."""
+        if many is None:
+            return self.forest.begin
+        first = many * len(self.forest.bucket.variants)
+        return self.forest.edges_begin[first : first + len(self.forest.bucket.variants) + 1]
 
     def _table(self, i: int) -> Table:
         """The table of a site's cotangent."""
@@ -91,12 +139,11 @@ class Sums:
     def _add(self, i: int, total: Any, index: Any, own: Any) -> Any:
         """A site's sum with that of the rows or edges of these numbers, which are its `own`."""
         given = self._read(self._table(i), index)
-        given = jnp.where(own.reshape(-1, *[1] * (given.ndim - 1)), given, 0)
+        given = jnp.where(spread(own, given), given, 0)
         if self.indexed.sites[i].kind == "spread":
             return total + given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        pairs = given.reshape(-1, given.shape[-1]), x.reshape(-1, x.shape[-1])
-        return total + jnp.einsum("ro,rn->on", *pairs, preferred_element_type=total.dtype)
+        return total + _outer(given, x, total.dtype)
 
     def _read(self, at: Found, index: Any) -> Any:
         """What was kept of rows or edges, or is read again."""
@@ -119,10 +166,16 @@ class Sums:
         every = self.walk.first_of(at) + jnp.arange(len(self.tables[at]), dtype=jnp.int32)
         variant = take(self.forest.variant, every if site.many is None else self.forest.owner)
         own = jnp.isin(variant, jnp.array(self.members, jnp.int32))
-        mask: Callable[[Any], Any] = lambda x: jnp.where(own.reshape(-1, *[1] * (x.ndim - 1)), x, 0)
+        mask: Callable[[Any], Any] = lambda x: jnp.where(spread(own, x), x, 0)
         index = [mask(self._read(x, every)) for x in self.plan.inputs[i]]
         given = mask(self.tables[at])
         return jax.vjp(lambda w: lookup(site.eqn, w, index, [0] * len(index)), weight)[1](given)[0]
+
+
+def _outer(y: Any, x: Any, dtype: Any) -> Any:
+    """The sum of the products of the rows of `y`, (W, …, o), and `x`, (W, …, n): (o, n)."""
+    pairs = y.reshape(-1, y.shape[-1]), x.reshape(-1, x.shape[-1])
+    return jnp.einsum("ro,rn->on", *pairs, preferred_element_type=dtype)
 
 
 def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays) -> Arrays:

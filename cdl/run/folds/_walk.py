@@ -19,7 +19,7 @@ from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import EDGES, ROW, ROWS, SIZE, TIME, VARIANT
 from ._carrier import Storage
-from ._grouped import Group
+from ._group import Group
 from ._indexed import Over
 from ._plan import Table
 from ._program import Program
@@ -56,6 +56,10 @@ class Walk:
         of = {v: p for p, program in enumerate(programs) for v in program.members}
         places = {v: place for program in programs for v, place in zip(program.members, program.places, strict=True)}
         self._place_of = jnp.array([*(places.get(v, 0) for v in range(count)), 0], jnp.int32)
+        numbers = {
+            v: n for program in programs for n, v in enumerate(sorted(program.members, key=bucket.rank.__getitem__))
+        }
+        self._number_of = jnp.array([*(numbers.get(v, 0) for v in range(count)), 0], jnp.int32)
         self._constant = [of.get(v) in constant for v in range(count)]
         alike = {c: {of.get(v) for v in range(count) if bucket.classes[v] == c} for c in bucket.classes}
         whole = [len(alike[bucket.classes[v]]) == 1 and of.get(v) in levels for v in range(count)]
@@ -105,18 +109,23 @@ class Walk:
 
     def over(self, p: int, at: Chunk, chunk: Any) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
-        group = self._group(at.rows, at.rows, chunk[ROWS], self.forest.until)
+        most = len(self.programs[p].members)
+        group = self._group(at.rows, at.rows, chunk[ROWS], self.forest.until, most)
         has_slots = self.programs[p].variant.slots > 0
         edges, places = [], []
         for g, (edge, _, _) in enumerate(at.edges):
             owner, count = take(self.forest.owner, edge), chunk[EDGES + 2 * (g + has_slots) + 1]
-            edges.append(self._group(edge, owner, count, self.forest.edges_until))
+            edges.append(self._group(edge, owner, count, self.forest.edges_until, most))
             places.append(owner - at.row)
         return Over(group, edges, places, [segment for *_, segment in at.edges])
 
-    def _group(self, lines: Any, rows: Any, count: Any, until: Any) -> Group:
-        kind = self._place_of[take(self.forest.variant, rows)]
-        return Group(kind, jnp.minimum(take(until, lines) - lines[0], count), count, len(lines))
+    def _group(self, lines: Any, rows: Any, count: Any, until: Any, most: int) -> Group:
+        ends = jnp.minimum(take(until, lines) - lines[0], count)
+        return self.group(take(self.forest.variant, rows), ends, count, most)
+
+    def group(self, variant: Any, until: Any, count: Any, most: int) -> Group:
+        """Rows of these variants, of one program with `most` of them."""
+        return Group(self._place_of[variant], self._number_of[variant], until, count, len(variant), most)
 
     def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays) -> Any:
         """A program's inputs at a chunk: payload, slots, keys, edges, and none of the node's own."""

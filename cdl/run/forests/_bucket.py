@@ -16,12 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._platform import platform
 from .._shapes import shaped
 from ._variant import Variant
 
 
-OVERHEAD = 32.0  # what a chunk costs beyond its rows, in rows
-WIDTHS = (1, 4, 16, 64, 256, 512)
 WORTH = 0.9  # what share of the cost a further size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
 FINE = 16  # the same, of a region
@@ -176,11 +175,11 @@ def choose_sizes(groups: NDArray[Any], degree: float, widest: int, most: int) ->
     cost: Callable[[tuple[int, ...]], float] = lambda option: float((_cost(option, counts) * times).sum())
     widths: tuple[int, ...] = ()
     for number in range(1, most + 1):
-        best = min(itertools.combinations(WIDTHS, number), key=cost)
+        best = min(itertools.combinations(platform().widths, number), key=cost)
         if widths and cost(best) >= WORTH * cost(widths):
             break
         widths = best
-    room = max(4096, _power(widest))
+    room = max(8 * platform().widths[-1], _power(widest))
     sizes = [Size(w, min(_edges(w, degree), room)) for w in widths]
     while sizes[-1].edges < widest:  # a node of very many children: few rows, and room for all its edges
         sizes.append(Size(min(sizes[-1].rows, 8), _power(widest)))
@@ -215,28 +214,27 @@ def few_sizes(sizes: tuple[Size, ...], groups: Sequence[NDArray[Any]], widest: S
     return tuple(numbers)
 
 
-@functools.cache
 def cut(widths: tuple[int, ...], limit: int) -> NDArray[np.int32]:
     """For each number of rows up to `limit`, the width (by its number) of the chunk to cut off first."""
-    best, n = _costs(widths, limit), np.arange(limit + 1)
+    best, n = _costs(widths, limit, platform().overhead), np.arange(limit + 1)
     return np.argmin([w + best[np.maximum(n - w, 0)] for w in widths], 0).astype(np.int32)
 
 
 @functools.cache
-def _costs(widths: tuple[int, ...], limit: int) -> NDArray[np.float64]:
+def _costs(widths: tuple[int, ...], limit: int, overhead: float) -> NDArray[np.float64]:
     """The least cost of each number of rows up to `limit`, cut into chunks of these widths."""
-    best = [0.0]
-    for n in range(1, limit + 1):
-        best.append(min(OVERHEAD + w + best[max(n - w, 0)] for w in widths))
-    return np.array(best)
+    best, unit = [0.0], math.gcd(*widths)
+    for n in range(unit, limit + unit, unit):
+        best.append(min(overhead + w + best[max(n - w, 0) // unit] for w in widths))
+    return np.array(best)[-(-np.arange(limit + 1) // unit)]
 
 
 def _cost(widths: tuple[int, ...], counts: NDArray[Any]) -> NDArray[Any]:
     """What groups of these many rows cost, cut into chunks of these widths."""
-    big = max(widths)
+    big, overhead = max(widths), platform().overhead
     whole = np.maximum(counts // big - 1, 0)
-    best = _costs(widths, 2 * big)
-    found: NDArray[Any] = whole * (OVERHEAD + big) + best[counts - whole * big]
+    best = _costs(widths, 2 * big, overhead)
+    found: NDArray[Any] = whole * (overhead + big) + best[counts - whole * big]
     return found
 
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._platform import platform
-from .._rows import spread, take
+from .._rows import put, spread, take
 from ._batched import sums
 from ._group import Group
 from ._indexed import lookup
@@ -63,10 +63,12 @@ class Sums:
 
         def of_one(m: Any, both: Any) -> Any:
             whole, sums = both
+            place = take(self.places, m)
             sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums)
             for n, site in enumerate(sites):
                 if site.level == STACK:
-                    whole[n] = whole[n].at[self.places[m]].add(sums[n])
+                    before = lax.dynamic_slice_in_dim(whole[n], place, 1, allow_negative_indices=False)
+                    whole[n] = put(whole[n], place, before + sums[n])
                     sums[n] = jnp.zeros_like(sums[n])
             return whole, sums
 
@@ -185,5 +187,6 @@ def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays) -> Arrays:
         at, sums = state
         return at + size, tile(size, at, end, sums)
 
-    state = lax.while_loop(lambda state: end - state[0] > BIG // 2, lambda state: run(BIG, state), (begin, sums))
-    return lax.while_loop(lambda state: state[0] < end, lambda state: run(SMALL, state), state)[1]
+    big, small = functools.partial(run, BIG), functools.partial(run, SMALL)
+    turn: Any = lambda state: lax.cond(end - state[0] > BIG // 2, big, small, state)
+    return lax.while_loop(lambda state: state[0] < end, turn, (begin, sums))[1]

@@ -102,9 +102,9 @@ def _stack_forward(arrays: list[Any]) -> tuple[Any, None]:
 
 
 def _stack_backward(_: None, given: Any) -> tuple[list[Any]]:
-    # XLA would know them, were they not behind a barrier, or scalars, or twice one number
+    # XLA would know them, were they not behind a barrier, or scalars, or in a progression
     hidden: Any = lax.optimization_barrier
-    numbers = hidden([np.array([i, -1], np.int32) for i in range(len(given))])
+    numbers = hidden([np.array([i, -1, -1], np.int32) for i in range(len(given))])
     return ([take(given, number[0]) for number in numbers],)
 
 

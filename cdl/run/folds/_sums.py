@@ -56,8 +56,6 @@ class Sums:
         one = [jnp.zeros(w.shape[site.level == STACK :], w.dtype) for site, w in zip(sites, weights, strict=True)]
         whole = [jnp.zeros_like(w) if site.level == STACK else None for site, w in zip(sites, weights, strict=True)]
 
-        few = all(size.rows <= SMALL for size in self.forest.bucket.sizes_of(*self.members))
-
         def tile(size: int, at: Any, end: Any, sums: Arrays) -> Arrays:
             places = at + jnp.arange(size, dtype=jnp.int32)
             index, own = take(lines, jnp.minimum(places, end - 1)), places < end
@@ -66,7 +64,7 @@ class Sums:
         def of_one(m: Any, both: Any) -> Any:
             whole, sums = both
             place = take(self.places, m)
-            sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums, few)
+            sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums)
             for n, site in enumerate(sites):
                 if site.level == STACK:
                     before = lax.dynamic_slice_in_dim(whole[n], place, 1, allow_negative_indices=False)
@@ -182,13 +180,13 @@ def _outer(y: Any, x: Any, dtype: Any) -> Any:
     return jnp.einsum("ro,rn->on", *pairs, preferred_element_type=dtype)
 
 
-def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays, few: bool) -> Arrays:
-    """All rows from `begin` to `end`, in big tiles and then in small ones; in small ones alone, if they are `few`."""
+def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays) -> Arrays:
+    """All rows from `begin` to `end`, in big tiles and then in small ones."""
 
     def run(size: int, state: Any) -> Any:
         at, sums = state
         return at + size, tile(size, at, end, sums)
 
     big, small = functools.partial(run, BIG), functools.partial(run, SMALL)
-    either: Any = lambda state: lax.cond(end - state[0] > BIG // 2, big, small, state)
-    return lax.while_loop(lambda state: state[0] < end, small if few else either, (begin, sums))[1]
+    turn: Any = lambda state: lax.cond(end - state[0] > BIG // 2, big, small, state)
+    return lax.while_loop(lambda state: state[0] < end, turn, (begin, sums))[1]

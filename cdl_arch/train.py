@@ -33,6 +33,8 @@ from cdl.algebra._expect import expect_key
 from cdl.functor._usage import with_usage
 from cdl.io import load, save
 
+from ._cache import kept_programs
+
 
 M = TypeVar("M")
 B = TypeVar("B")
@@ -72,6 +74,7 @@ def train(
     resume: bool = False,
     progress: bool | None = None,
     title: str = "training",
+    cache: bool = True,
 ) -> Run[M]:
     """Trains a model for some epochs.
 
@@ -80,7 +83,9 @@ def train(
     are given the same `loss` and `optimiser` share their programs. `rate`: what the optimiser's change is multiplied
     by, from the number of the step: `one_cycle`, say, with an optimiser of learning rate 1. It is no part of the
     program. `checkpoint`: a file to write after each epoch. `resume`: to begin where that file ends, if it is there.
-    `progress`: whether to show a bar, with tqdm; by default where the error stream is a terminal.
+    `progress`: whether to show a bar, with tqdm; by default where the error stream is a terminal. `cache`: whether
+    compiled programs are kept on disk, in the user's folder for caches, for the next run to read. Where JAX has a
+    folder already (`jax_compilation_cache_dir`) that is used, and `JAX_ENABLE_COMPILATION_CACHE=0` switches it off.
 
     **Returns:** the run; `run.best` is the model after its best epoch, `run.programs` how many programs were compiled.
 
@@ -95,7 +100,7 @@ def train(
         run = load(file, run)
     step = _compiled(loss, optimiser)
     before = eqx.debug.get_num_traces(step)
-    with _Bar(title, run.epoch, epochs, progress) as bar:
+    with kept_programs(cache), _Bar(title, run.epoch, epochs, progress) as bar:
         while run.epoch < epochs:
             run = _epoch(run, step, batches, score, rate, jr.fold_in(key, run.epoch))
             bar.advance(run)

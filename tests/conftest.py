@@ -23,6 +23,10 @@ if (0, 10) <= jax.__version_info__ < (0, 11):
     quick.append("--xla_cpu_use_fusion_emitters=false")
 os.environ["XLA_FLAGS"] = " ".join([*quick, os.environ.get("XLA_FLAGS", "")])
 
+# Nothing is kept in the home of whoever runs the tests, nor by the programs that they start.
+os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"
+jax.config.update("jax_enable_compilation_cache", False)
+
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 

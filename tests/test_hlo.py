@@ -5,6 +5,7 @@ The optimised HLO is read; that the reader finds a copy is tested on a loop that
 """
 
 import dataclasses
+import re
 from typing import Any, Generic, Never, TypeVar, Union
 
 import equinox as eqx
@@ -17,6 +18,7 @@ from hlo import computations, copies_in_loops, in_loops
 
 from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
 from cdl.run._platform import CPU
+from cdl.run.folds._stacks import _stack
 from cdl.run.forests._bucket import Size
 
 
@@ -124,3 +126,12 @@ def test_the_reader_finds_none_where_a_table_is_written_in_place():
     text = loop(lambda i, tables: (tables[0].at[i].set(tables[1][i + 1]), tables[1]))
     assert in_loops(computations(text))
     assert copies_in_loops(text, {777}) == []
+
+
+def test_all_weights_are_cut_out_of_a_stack_by_one_kernel():
+    cut = lambda arrays, given: jax.vjp(_stack, arrays)[1](given)
+    text = jax.jit(cut).lower([jnp.ones((4, 3))] * 6, jnp.ones((6, 4, 3))).compile().as_text()
+    kernels = re.findall(r"^%(?:fused|wrapped).*?^}", text, re.MULTILINE | re.DOTALL)
+    told = [sorted(re.findall(r"= (\S+ (?:constant\(.*?\)|[\w-]+))", kernel)) for kernel in kernels]
+    assert len(kernels) == 6
+    assert all(x == told[0] for x in told)

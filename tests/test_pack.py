@@ -1,6 +1,7 @@
 """Packing: a forest says what it holds, keeps the trees' order, and fits the bucket that it is given."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -10,8 +11,10 @@ import pytest
 from agreement import pre_order
 from random_signatures import random_signature, random_trees
 
-from cdl import algebra, CdlError, Corpus, fold, Forest, Fork, Leaf, Many, Node, pack, RoseF, TreeF
+from cdl import algebra, cata, CdlError, Corpus, fold, Forest, Fork, Leaf, Many, Node, pack, RoseF, TreeF
 from cdl.functor import holes
+from cdl.run.forests._bucket import few_sizes, Size
+from cdl.run.forests._schedule import ROWS, SIZE, VARIANT
 
 
 def comb(size: int, label: float = 0.0) -> Any:
@@ -93,6 +96,30 @@ def test_a_bucket_has_chunks_for_so_many_children():
     bucket = pack(RoseF, [wide(2)]).bucket
     with pytest.raises(CdlError, match=r"a node has 40 children and the bucket's chunks have room for fewer"):
         pack(RoseF, [wide(40)], bucket=bucket)
+
+
+def test_classes_of_few_rows_have_few_sizes_of_chunk():
+    sizes = Size(16, 40), Size(64, 128), Size(256, 512)
+    groups = [np.full(20, 300), *[np.array([9])] * 8]
+    assert few_sizes(sizes, groups, [3] * 9) == (3, *[1] * 8)
+    assert few_sizes(sizes, groups, [3] * 8 + [20]) == (3, *[1] * 7, 2)  # room for four times as many children
+    assert few_sizes(sizes, groups[:2], [3] * 2) == (3, 3)  # so few that none is given up
+
+
+@pytest.mark.parametrize("narrow", [0, 1])
+def test_rows_of_a_class_are_in_chunks_of_its_own_sizes(narrow):
+    tree = Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(3.0)))
+    bucket = pack(TreeF, [tree] * 40).bucket
+    few = [(2, 2), (2, 2)]
+    few[narrow] = (1, 1)
+    sizes = Size(2, 2), Size(64, 2)
+    forest = pack(TreeF, [tree] * 40, bucket=replace(bucket, sizes=sizes, pieces=sizes, few=tuple(few)))
+    for table in (forest.chunk, forest.piece):
+        own = np.asarray(table)[np.asarray(table)[:, ROWS] > 0]
+        small = np.array(bucket.classes)[own[:, VARIANT]] == narrow
+        assert set(own[small, SIZE]) == {0}
+        assert set(own[~small, SIZE]) == {1}
+    assert fold(total, forest).tolist() == [float(cata(total)(tree))] * 40
 
 
 def test_an_empty_forest_in_a_bucket_has_no_results():

@@ -33,8 +33,8 @@ def go(**more):
     from cdl_arch.train import one_cycle, train
 
     model = eqx.nn.MLP(2, "scalar", 8, 1, key=jr.key(0))
-    options = {"batches": batches, "score": score, "epochs": 5, "key": jr.key(1), "rate": one_cycle(20, 0.05), **more}
-    return train(model, loss=loss, optimiser=OPTIMISER, **options)
+    options = {"batches": batches, "score": score, "epochs": 5, "key": jr.key(1), "rate": one_cycle(20, 0.05)}
+    return train(model, optimiser=OPTIMISER, **{"loss": loss, **options, **more})
 
 
 def numbers(run):
@@ -118,3 +118,57 @@ def test_a_bar_is_drawn_where_it_is_asked_for(capfd):
     assert "points" in capfd.readouterr().err
     go(progress=False)
     assert capfd.readouterr().err == ""
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """A home of one's own, in which every program is worth keeping."""
+    from cdl_arch import _cache
+
+    monkeypatch.setattr(_cache, "folder", lambda: tmp_path / "programs")
+    enabled, least = jax.config.jax_enable_compilation_cache, jax.config.jax_persistent_cache_min_compile_time_secs
+    jax.config.update("jax_enable_compilation_cache", True)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    yield tmp_path
+    jax.config.update("jax_enable_compilation_cache", enabled)
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", least)
+
+
+def another(model, batch, key):
+    return loss(model, batch, key)
+
+
+def test_programs_are_kept_on_disk_while_it_trains(home):
+    before = numbers(go(loss=lambda *inputs: another(*inputs)))
+    kept = set((home / "programs").iterdir())
+    assert kept
+    assert jax.config.jax_compilation_cache_dir is None
+    jax.jit(lambda x: x * 3 + 1)(jnp.arange(7.0))
+    assert set((home / "programs").iterdir()) == kept
+    again = numbers(go(loss=lambda *inputs: another(*inputs)))  # read from there
+    assert eqx.tree_equal(again, before)
+
+
+def test_programs_are_not_kept_where_they_are_not_wanted(home):
+    go(loss=lambda *inputs: another(*inputs), cache=False)
+    jax.config.update("jax_enable_compilation_cache", False)
+    go(loss=lambda *inputs: another(*inputs))
+    assert not (home / "programs").exists()
+
+
+def test_a_folder_that_jax_has_is_used(home):
+    jax.config.update("jax_compilation_cache_dir", str(home / "own"))
+    try:
+        go(loss=lambda *inputs: another(*inputs))
+        assert jax.config.jax_compilation_cache_dir == str(home / "own")
+    finally:
+        jax.config.update("jax_compilation_cache_dir", None)
+    assert not (home / "programs").exists()
+
+
+def test_the_folder_is_the_users(monkeypatch, tmp_path):
+    from cdl_arch import _cache
+
+    monkeypatch.setattr(_cache.sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert _cache.folder().parent == tmp_path / "cdl_arch" / "programs"

@@ -317,8 +317,9 @@ def data_for(name: str, task: Task) -> Trees | Texts:
 
 # %% [markdown]
 # Each is trained for the same number of epochs, and the epoch that is best on the validation part is kept. A checkpoint
-# is written after each, from which `--resume` goes on to the same numbers as an unbroken run. The tree networks are
-# trained one after another, and beside them, on the other core, the GRU; so times are those of a machine that is busy.
+# is written after each, from which `--resume` goes on to the same numbers as an unbroken run. Programs are compiled
+# once, and kept on disk for the next run (`cache=False` leaves that out). The tree networks are trained one after
+# another, and beside them, on the other core, the GRU; so times are those of a machine that is busy.
 
 # %%
 suffix = "-tiny" if options.tiny else ""

@@ -8,7 +8,10 @@ from jax import lax
 
 def take(x: Any, index: Any) -> Any:
     """Rows of an array, at indices that the host has checked."""
-    return x.at[index].get(mode="promise_in_bounds")
+    x, index = jnp.asarray(x), jnp.asarray(index)
+    offsets = tuple(range(index.ndim, index.ndim + x.ndim - 1))
+    rows = lax.GatherDimensionNumbers(offset_dims=offsets, collapsed_slice_dims=(0,), start_index_map=(0,))
+    return lax.gather(x, index[..., None], rows, (1, *x.shape[1:]), mode="promise_in_bounds")
 
 
 def spread(mask: Any, like: Any) -> Any:
@@ -29,10 +32,10 @@ def room(shape: tuple[int, ...], dtype: Any, number: int) -> Any:
 
 def put(buffer: Any, row: Any, rows: Any) -> Any:
     """Writes rows of a run, also those past its own, which are written again later."""
-    return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0)
+    return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0, allow_negative_indices=False)
 
 
 def write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:
     """Writes rows of a run, those that are its own; the others are written back as they were."""
-    before = lax.dynamic_slice_in_dim(buffer, row, len(rows))
+    before = lax.dynamic_slice_in_dim(buffer, row, len(rows), allow_negative_indices=False)
     return put(buffer, row, jnp.where(spread(own, rows), rows, before))

@@ -23,11 +23,16 @@ from ._program import PROBES, Program, programs, Wiring
 
 @dataclass(frozen=True)
 class Reading:
-    """The algebras of each sort, the bucket they are to read, and the keys that they are given."""
+    """The algebras of each sort, the bucket they are to read, the keys that they are given, and whether forward mode is
+    to go through."""
 
     algs: tuple[Any, ...]
     bucket: Bucket
     key: Any  # the shape of a node's key; none where none is given
+    forward: bool = False
+
+
+Seen = dict[int, tuple[Any, ClosedJaxpr, Own]]  # by variant: the types that it read, its case, and what it gives
 
 
 def read(t: Reading) -> tuple[Storage, list[Program]]:
@@ -38,10 +43,11 @@ def read(t: Reading) -> tuple[Storage, list[Program]]:
 
     **Raises:** `CarrierMismatch` where two cases differ, naming both.
     """
-    carriers, first = _found(t)
+    seen: Seen = {}
+    carriers, first = _found(t, seen)
     storage = Storage(carriers)
     while True:  # until a Python number at a leaf has the type that other cases give it
-        cases = [_trace(t, i, carriers, PROBES[0]) for i in range(len(t.bucket.variants))]
+        cases = [_traced(t, i, carriers, seen) for i in range(len(t.bucket.variants))]
         known = dict(carriers)
         for i, (_, own) in enumerate(cases):
             _join(t, first, known, i, own)
@@ -50,10 +56,11 @@ def read(t: Reading) -> tuple[Storage, list[Program]]:
             break
     _expect_held(t, carriers, [own for _, own in cases])
     found = [(i, wiring(t.bucket, i, storage), case) for i, (case, _) in enumerate(cases)]
-    return storage, programs(t.bucket, found, lambda i, size: _trace(t, i, carriers, size)[0])
+    again: Callable[[int, Size], ClosedJaxpr] = lambda i, size: _trace(t, i, carriers, size)[0]
+    return storage, programs(t.bucket, found, again, forward=t.forward)
 
 
-def _found(t: Reading) -> tuple[dict[int, Carrier], dict[int, str]]:
+def _found(t: Reading, seen: Seen) -> tuple[dict[int, Carrier], dict[int, str]]:
     """The carrier of each sort that the forest has, and the variant at which it was found."""
     variants = t.bucket.variants
     carriers: dict[int, Carrier] = {}
@@ -69,7 +76,7 @@ def _found(t: Reading) -> tuple[dict[int, Carrier], dict[int, str]]:
             )
         for i in ready:
             first.setdefault(variants[i].sort, str(variants[i]))
-            _join(t, first, carriers, i, _trace(t, i, carriers, PROBES[0])[1])
+            _join(t, first, carriers, i, _traced(t, i, carriers, seen)[1])
     return carriers, first
 
 
@@ -91,6 +98,20 @@ def _node(t: Reading, index: int, carriers: dict[int, Carrier]) -> Callable[...,
         return applied(t.algs[v.sort], v.layer(list(payload), values, manys), keys[0] if keys else None)
 
     return node
+
+
+def _traced(t: Reading, index: int, carriers: dict[int, Carrier], seen: Seen) -> tuple[ClosedJaxpr, Own]:
+    """The case of one variant at the first of `PROBES`; that of `seen`, if it read values of the same types and need
+    not give another type."""
+    v = t.bucket.variants[index]
+    reads = tuple(carriers[s].leaves for s in (*v.slot_sorts, *v.many_sorts))
+    if index in seen and seen[index][0] == reads:
+        case, own = seen[index][1:]
+        if all(x.dtype == y.dtype for x, y in zip(case.out_avals, carriers[v.sort].leaves, strict=True)):
+            return case, own
+    case, own = _trace(t, index, carriers, PROBES[0])
+    seen[index] = reads, case, own
+    return case, own
 
 
 def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> tuple[ClosedJaxpr, Own]:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import take
 from ._group import Group
 from ._grouped import product, tie
 from ._levels import bind, EDGES, Phase, ROWS, STACK, Value
@@ -159,7 +160,7 @@ class Rows(Phase):
         return found
 
     def to_edges(self, value: Value, many: int) -> Value:
-        return Value(ROWS, value.value[self.over.places[many]])
+        return Value(ROWS, take(value.value, self.over.places[many]))
 
     def at_reduction(self, how: str, found: list[Value], many: int) -> list[Value]:
         every = [broadcast(y, self.over.edges[many]) for y in found]
@@ -173,7 +174,7 @@ class Rows(Phase):
 def spread(weight: Any, level: Any, group: Group) -> Any:
     """The weight of each row."""
     if level == STACK:
-        return weight.at[group.kind].get(mode="promise_in_bounds")
+        return take(weight, group.kind)
     return jnp.broadcast_to(weight, (group.length, *jnp.shape(weight)))
 
 
@@ -192,4 +193,4 @@ def broadcast(value: Value, group: Group) -> Any:
 def filled(x: Any, group: Group) -> Any:
     """The rows, those past the last repeating it."""
     own = group.own.reshape(-1, *[1] * (x.ndim - 1))
-    return jnp.where(own, x, lax.stop_gradient(x[group.count - 1]))
+    return jnp.where(own, x, lax.stop_gradient(take(x, group.count - 1)))

@@ -64,6 +64,7 @@ class Program:
     case: ClosedJaxpr
     trace: Callable[[Size], ClosedJaxpr]
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
+    by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
 
     def trace_at(self, sizes: Iterable[Size]) -> None:
         """Traces the case at these sizes of chunk, while what it closes over is at hand."""
@@ -78,18 +79,21 @@ class Program:
 Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
 
 
-def programs(bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size], ClosedJaxpr]) -> list[Program]:
-    """The programs of some cases, which were traced at the first of `PROBES`."""
+def programs(
+    bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size], ClosedJaxpr], *, forward: bool = False
+) -> list[Program]:
+    """The programs of some cases, which were traced at the first of `PROBES`. `forward`: so that forward mode goes
+    through."""
     grouped: dict[Any, list[Case]] = {}
     for index, wiring, traced in cases:
         v, case = bucket.variants[index], unpicked(traced)
         grouped.setdefault((v.slots, v.manys, wiring, fingerprint(case.jaxpr)), []).append((index, wiring, case))
-    return [_program(bucket, same, trace) for same in grouped.values()]
+    return [_program(bucket, same, trace, forward) for same in grouped.values()]
 
 
-def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr]) -> Program:
+def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr], forward: bool) -> Program:
     first, wiring, case = cases[0]
-    weights, places = stacks([case.consts for *_, case in cases])
+    weights, places = stacks([case.consts for *_, case in cases], forward)
     stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]
     members = [i for i, *_ in cases]
     again: Callable[[Size], ClosedJaxpr] = lambda size: unpicked(trace(first, size))

@@ -9,13 +9,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._rows import take
 from ._program import over
 
 
 def at_edges(call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], value: Any, rows: int) -> Any:
     """The step at every edge; `cs` have a row's where `batched`."""
     place = jnp.minimum(segment, _last(segment, rows))
-    per_edge = [c[place] if b else c for c, b in zip(cs, batched, strict=True)]
+    per_edge = [take(c, place) if b else c for c, b in zip(cs, batched, strict=True)]
     axes = [0 if b else None for b in batched]
     each: Any = jax.vmap(lambda x, cs: call(x, value, cs), in_axes=(0, axes), axis_size=len(segment))
     before = over.set("edges")
@@ -34,7 +35,7 @@ def over_edges(
     valid = jnp.arange(rows, dtype=segment.dtype) <= last
 
     def filled(x: Any) -> Any:
-        return jnp.where(valid.reshape(rows, *[1] * (x.ndim - 1)), x, jax.lax.stop_gradient(x[last]))
+        return jnp.where(valid.reshape(rows, *[1] * (x.ndim - 1)), x, jax.lax.stop_gradient(take(x, last)))
 
     if how == "fold":
         return jax.tree.map(filled, _fold_segments(call, segment, children, cs, batched, starts, rows))
@@ -58,8 +59,8 @@ def _fold_segments(
         value = call(child, value, [next(mine) if b else next(others) for b in batched])
         return value, value
 
-    begin_at = jax.tree.map(lambda z: z[place], starts)
-    own = [c[place] for c, b in zip(cs, batched, strict=True) if b]
+    begin_at = jax.tree.map(lambda z: take(z, place), starts)
+    own = [take(c, place) for c, b in zip(cs, batched, strict=True) if b]
     begin = jax.tree.map(lambda z: z[0], starts)
     before = over.set("edges")
     try:

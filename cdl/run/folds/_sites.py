@@ -34,6 +34,7 @@ class Indexed:
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
         self.met: set[str] = set()  # the operations on weights alone
+        self._plans: dict[bool, Plan] = {}
         self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
         slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
@@ -93,7 +94,12 @@ class Indexed:
 
     def plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:
         """What is kept of the program. `weights` and `inputs` are their shapes, those of one row or edge; `keep` says
-        whether the products are kept."""
+        whether the products are kept. It is asked for by more than one pass, and found once."""
+        if keep not in self._plans:
+            self._plans[keep] = self._plan(weights, inputs, keep)
+        return self._plans[keep]
+
+    def _plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:
         prepared = jax.eval_shape(self.prepare, weights)
         over = _probe(len(inputs[3]))
         payload, slots, keys, edges, own = inputs
@@ -128,10 +134,13 @@ def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ())
 
 
 def indexed(program: Program, keys: int) -> Indexed | None:
-    """The program at rows of any of its constructors, if it is one that can be computed so."""
-    found = Indexed(program, keys)
-    try:
-        jax.eval_shape(found.prepare, program.weights)
-    except NotIndexed:
-        return None
-    return found
+    """The program at rows of any of its constructors, if it can be computed so: found once, for all passes."""
+    if keys not in program.by_rows:
+        found = Indexed(program, keys)
+        try:
+            jax.eval_shape(found.prepare, program.weights)
+            program.by_rows[keys] = found
+        except NotIndexed:
+            program.by_rows[keys] = None
+    by_rows: Indexed | None = program.by_rows[keys]
+    return by_rows

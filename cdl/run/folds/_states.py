@@ -72,11 +72,11 @@ def _values(algs: Any, forest: Forest, key: Any, forward: bool, keep: bool, at_r
     if not forest.bucket.variants:
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
     keyed = key is not None and any(map(wants_key, algs))
-    reading = Reading(algs, forest.bucket, jax.eval_shape(jax.random.fold_in, key, 0) if keyed else None)
+    reading = Reading(algs, forest.bucket, jax.eval_shape(jax.random.fold_in, key, 0) if keyed else None, forward)
     storage, programs = read(reading)
     for program in programs:
         if indexed(program, int(keyed)) is None:
-            program.trace_at((*forest.bucket.sizes, *forest.bucket.pieces))
+            program.trace_at(forest.bucket.pieces_of(*program.members))
     args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
     rule = _plain if forward else _rule
 

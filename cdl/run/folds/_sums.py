@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._platform import platform
-from .._rows import spread, take
+from .._rows import put, spread, take
 from ._batched import sums
 from ._group import Group
 from ._indexed import lookup
@@ -63,10 +63,12 @@ class Sums:
 
         def of_one(m: Any, both: Any) -> Any:
             whole, sums = both
+            place = take(self.places, m)
             sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums)
             for n, site in enumerate(sites):
                 if site.level == STACK:
-                    whole[n] = whole[n].at[self.places[m]].add(sums[n])
+                    before = lax.dynamic_slice_in_dim(whole[n], place, 1, allow_negative_indices=False)
+                    whole[n] = put(whole[n], place, before + sums[n])
                     sums[n] = jnp.zeros_like(sums[n])
             return whole, sums
 

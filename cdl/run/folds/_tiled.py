@@ -3,11 +3,13 @@
 A small tile may reach past its constructor's rows: what it writes there is written again by the next.
 """
 
+import functools
 from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import put, take
 from ._group import Group
 
 
@@ -22,31 +24,21 @@ def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed
     padded = jnp.pad(x, ((0, SMALL), (0, 0), (0, 0)))
 
     def tile(size: int, at: Any, y: Any) -> Any:
-        own = lax.dynamic_index_in_dim(w, group.kind[at], 0, keepdims=False)
-        some = lax.dynamic_slice_in_dim(padded, at, size).reshape(size * many, n)
+        own = take(w, take(group.kind, at))
+        some = lax.dynamic_slice_in_dim(padded, at, size, allow_negative_indices=False).reshape(size * many, n)
         z = jnp.einsum(spec, some, own, precision=precision, preferred_element_type=dtype)
-        return lax.dynamic_update_slice_in_dim(y, z.astype(dtype).reshape(size, many, out), at, 0)
+        return put(y, at, z.astype(dtype).reshape(size, many, out))
 
-    def run(size: int, goes: Any, state: Any) -> Any:
-        def step(state: Any) -> Any:
-            at, y = state
-            return jnp.minimum(at + size, group.until[at]), tile(size, at, y)
+    def step(size: int, state: Any) -> Any:
+        at, y = state
+        return jnp.minimum(at + size, take(group.until, at)), tile(size, at, y)
 
-        return lax.while_loop(goes, step, state)
-
-    def is_big(state: Any) -> Any:
-        at, _ = state
-        return (at < group.count) & (group.until[at] - at >= BIG)
-
-    def is_small(state: Any) -> Any:
-        at, _ = state
-        return (at < group.count) & (group.until[at] - at < BIG)
+    small, big = functools.partial(step, SMALL), functools.partial(step, BIG)
 
     def turn(state: Any) -> Any:
-        if rows >= BIG:
-            state = run(BIG, is_big, state)
-        return run(SMALL, is_small, state)
+        at, _ = state
+        return small(state) if rows < BIG else lax.cond(take(group.until, at) - at >= BIG, big, small, state)
 
-    y = jnp.zeros((rows + SMALL, many, out), dtype)
-    _, y = lax.while_loop(lambda state: state[0] < group.count, turn, (jnp.int32(0), y))
+    start = jnp.int32(0), jnp.zeros((rows + SMALL, many, out), dtype)
+    _, y = lax.while_loop(lambda state: state[0] < group.count, turn, start)
     return y[:rows]

@@ -196,12 +196,14 @@ class Walk:
         bucket = self.forest.bucket
         kinds: list[tuple[int, Size]] = []
         tables, codes, every = [], [], True
-        for table, of, sizes in (
-            (self.forest.chunk, self._of_level, bucket.sizes), (self.forest.piece, self._of_piece, bucket.pieces)
+        for table, of, sizes_of in (
+            (self.forest.chunk, self._of_level, bucket.sizes_of), (self.forest.piece, self._of_piece, bucket.pieces_of)
         ):  # fmt: skip
-            first = {p: len(kinds) + i * len(sizes) for i, p in enumerate(dict.fromkeys(p for p in of if p >= 0))}
+            first = {}
+            for p in dict.fromkeys(p for p in of if p >= 0):
+                first[p] = len(kinds)
+                kinds += [(p, size) for size in sizes_of(*(v for v, q in enumerate(of) if p == q))]
             if first:
-                kinds += [(p, size) for p in first for size in sizes]
                 base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
                 tables.append(table)
                 codes.append(jnp.where((base < 0) | (table[:, ROWS] == 0), -1, base + table[:, SIZE]))

@@ -5,9 +5,10 @@ are compiled; a schedule cuts every group of rows into chunks of these, at the l
 """
 
 import functools
+import heapq
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,9 @@ from ._variant import Variant
 WORTH = 0.9  # what share of the cost a further size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
 FINE = 16  # the same, of a region
+FEW = 8  # pairs of a class and a size, of which none is given up
+SLACK = 0.02  # what share of the cost may be added by giving up the others
+WIDER = 4  # how many times as many children a class has room for as it has at a node
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,8 @@ class Bucket:
 
     `inner` is the capacity in nodes with children, `leaves` that in leaves with payload. `sizes` are those of chunks of
     a level, `pieces` those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of
-    variant v.
+    variant v. A class of variants whose chunks are small has the first few sizes only: `few[c]` says how many, and how
+    many of the pieces; all, where `few` is empty.
     """
 
     nodes: int
@@ -54,6 +59,15 @@ class Bucket:
     pieces: tuple[Size, ...]
     variants: tuple[Variant, ...]
     payload: tuple[tuple[tuple[tuple[int, ...], Any], ...], ...] = field(repr=False)
+    few: tuple[tuple[int, int], ...] = ()
+
+    def sizes_of(self, *variants: int) -> tuple[Size, ...]:
+        """The sizes of chunk of a level that these variants' classes have: the first few."""
+        return self.sizes[: max(self.few[self.classes[v]][0] for v in variants)] if self.few else self.sizes
+
+    def pieces_of(self, *variants: int) -> tuple[Size, ...]:
+        """The same of chunks of one variant."""
+        return self.pieces[: max(self.few[self.classes[v]][1] for v in variants)] if self.few else self.pieces
 
     @property
     def first(self) -> int:
@@ -171,6 +185,34 @@ def choose_sizes(groups: NDArray[Any], degree: float, widest: int, most: int) ->
     return tuple(sizes)
 
 
+def few_sizes(sizes: tuple[Size, ...], groups: Sequence[NDArray[Any]], widest: Sequence[int]) -> tuple[int, ...]:
+    """How many of the sizes, from the first, each class is to have, so that few programs are compiled: the last one is
+    given up where that costs least, as long as all of it costs little.
+
+    **Arguments:** `groups`: for each class, how many rows each of its groups has. `widest`: the most children of one of
+    its nodes, for several times as many of which there is to be room.
+    """
+    numbers = [len(sizes)] * len(groups)
+    counts = [np.unique(some, return_counts=True) for some in groups]
+    rooms = [max(s.edges for s in sizes[:n]) for n in range(1, len(sizes) + 1)]
+
+    def cost(c: int, number: int) -> float:
+        if rooms[number - 1] < min(WIDER * widest[c], rooms[-1]):
+            return math.inf
+        rows, times = counts[c]
+        return float((_cost(tuple(s.rows for s in sizes[:number]), rows) * times).sum())
+
+    limit = SLACK * sum(cost(c, len(sizes)) for c in range(len(groups)))
+    more = [(cost(c, n - 1) - cost(c, n), c) for c, n in enumerate(numbers) if n > 1]
+    heapq.heapify(more)
+    while more and sum(numbers) > FEW and (limit := limit - more[0][0]) >= 0:
+        c = heapq.heappop(more)[1]
+        numbers[c] -= 1
+        if (n := numbers[c]) > 1:
+            heapq.heappush(more, (cost(c, n - 1) - cost(c, n), c))
+    return tuple(numbers)
+
+
 def cut(widths: tuple[int, ...], limit: int) -> NDArray[np.int32]:
     """For each number of rows up to `limit`, the width (by its number) of the chunk to cut off first."""
     best, n = _costs(widths, limit, platform().overhead), np.arange(limit + 1)
@@ -188,7 +230,7 @@ def _costs(widths: tuple[int, ...], limit: int, overhead: float) -> NDArray[np.f
 
 def _cost(widths: tuple[int, ...], counts: NDArray[Any]) -> NDArray[Any]:
     """What groups of these many rows cost, cut into chunks of these widths."""
-    big, overhead = widths[-1], platform().overhead
+    big, overhead = max(widths), platform().overhead
     whole = np.maximum(counts // big - 1, 0)
     best = _costs(widths, 2 * big, overhead)
     found: NDArray[Any] = whole * (overhead + big) + best[counts - whole * big]

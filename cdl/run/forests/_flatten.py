@@ -63,9 +63,13 @@ class Flat:
         return tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in self.payload)
 
     @cached_property
-    def widest(self) -> int:
-        """The most edges that a node has in one group."""
-        return int(self.degrees.max(initial=0))
+    def widest(self) -> NDArray[np.int64]:
+        """The most children in one `Many` of each variant's nodes."""
+        found = np.zeros(len(self.variants), np.int64)
+        slots = np.array([v.slots > 0 for v in self.variants], bool)[self.variant]
+        many = np.arange(self.degrees.shape[1]) >= slots[:, None]
+        np.maximum.at(found, self.variant, np.where(many, self.degrees, 0).max(1, initial=0))
+        return found
 
 
 def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NODES) -> Flat:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..._errors import CdlError
 from ...functor._usage import with_usage
 from ...functor.poly import Sum
-from ._bucket import Bucket, capacity, choose_sizes, FINE, Size
+from ._bucket import Bucket, capacity, choose_sizes, few_sizes, FINE, Size
 from ._epoch import heaviest
 from ._family import family
 from ._flatten import Flat, flatten, MAX_NODES
@@ -25,6 +25,8 @@ from ._tables import tables
 
 
 MARGIN = 1.05  # of the nodes of a region that a bucket has room for, over their share in the corpus
+
+Sizes = tuple[tuple[Size, ...], tuple[Size, ...], tuple[tuple[int, int], ...]]  # of levels, of pieces; how many of each
 
 
 @with_usage
@@ -49,12 +51,13 @@ def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, 
 class Packer:
     """Forests of one table of nodes. What depends on a node alone is found once for all of them.
 
-    `sizes` are the sizes of chunk and of pieces, `None` until a forest has been packed without a bucket.
+    `sizes` are the sizes of chunk and of pieces, and how many each class has of them; `None` until a forest has been
+    packed without a bucket.
     """
 
     def __init__(self, family: tuple[Sum, ...], flat: Flat) -> None:
         self.family, self.flat = family, flat
-        self.sizes: tuple[tuple[Size, ...], tuple[Size, ...]] | None = None
+        self.sizes: Sizes | None = None
         self._open = Bucket(0, 0, 0, (), (), flat.variants, flat.forms)
         self._keys = keys_of(flat, self._open)
         self._buckets: dict[tuple[int, int, int], Bucket] = {}
@@ -79,8 +82,8 @@ class Packer:
             _expect_room(at, bucket)
         trees = Layout(at, bucket)
         chunk, piece = (
-            chunks(sizes, bucket.variants, groups, trees.before)
-            for groups, sizes in ((at.levels, bucket.sizes), (at.pieces, bucket.pieces))
+            chunks([sizes(v) for v in range(len(bucket.variants))], bucket.variants, groups, trees.before)
+            for groups, sizes in ((at.levels, bucket.sizes_of), (at.pieces, bucket.pieces_of))
         )
         for table in (chunk, piece):
             table[:, ROW] = trees.row_of_place[table[:, TIME]]
@@ -131,13 +134,14 @@ class Packer:
 
     def _choose_sizes(self, at: Places) -> None:
         if self.sizes is None:
-            self.sizes = _sizes(self.flat, np.repeat(at.variant, at.count), at.levels[:, 1:], at.pieces[:, 1:])
+            self.sizes = _sizes(self.flat, at.levels, at.pieces, self._open.classes)
 
     def bucket(self, nodes: int, inner: int, leaves: int) -> Bucket:
         """The bucket of the table's variants with these capacities. Its sizes are to be known."""
         if (found := self._buckets.get((nodes, inner, leaves))) is None:
             assert self.sizes is not None
-            found = Bucket(nodes, inner, leaves, *self.sizes, self.flat.variants, self.flat.forms)
+            sizes, pieces, few = self.sizes
+            found = Bucket(nodes, inner, leaves, sizes, pieces, self.flat.variants, self.flat.forms, few)
             self._buckets[nodes, inner, leaves] = found
         return found
 
@@ -150,25 +154,32 @@ def _expect_room(at: Places, bucket: Bucket) -> None:
             raise CdlError(
                 f"the trees have {many} {what} and the bucket room for {room}: pack fewer, or leave `bucket` out."
             )
-    if at.flat.widest > max(max(s.edges, v.slots) for s in bucket.sizes for v in bucket.variants):
-        raise CdlError(
-            f"a node has {at.flat.widest} children and the bucket's chunks have room for fewer: leave `bucket` out."
-        )
+    for v, widest in zip(at.keys.variants.tolist(), at.flat.widest.tolist(), strict=True):
+        if widest > min(max(s.edges for s in sizes) for sizes in (bucket.sizes_of(v), bucket.pieces_of(v))):
+            raise CdlError(
+                f"a node has {widest} children and the bucket's chunks have room for fewer: leave `bucket` out."
+            )
 
 
-def _sizes(
-    flat: Flat, variant: NDArray[Any], levels: NDArray[Any], pieces: NDArray[Any]
-) -> tuple[tuple[Size, ...], tuple[Size, ...]]:
-    """The sizes of chunk for these runs of rows, wide enough for every node of the table."""
+def _sizes(flat: Flat, levels: NDArray[Any], pieces: NDArray[Any], classes: tuple[int, ...]) -> Sizes:
+    """The sizes of chunk for these levels and pieces, wide enough for every node of the table; and how many each class
+    has of them."""
     has_many = np.array([v.manys > 0 for v in flat.variants], bool)
     degrees = flat.degrees[has_many[flat.variant]] if len(flat.variants) else flat.degrees[:0]
     mean, widest = (float(degrees.max(1).mean()), int(degrees.max())) if len(degrees) else (1.0, 1)
     inner = np.array([not v.leaf for v in flat.variants], bool)
+    of_class = np.zeros(max(classes, default=-1) + 1, np.int64)
+    np.maximum.at(of_class, np.array(classes, np.int64), flat.widest)
 
     def counts(groups: NDArray[Any]) -> NDArray[Any]:
         if not len(groups):
             return np.ones(1, np.int64)
-        some = groups[inner[variant[groups[:, 0]]], 1]
-        return some if len(some) else groups[:, 1]
+        some = groups[inner[groups[:, 0]], 2]
+        return some if len(some) else groups[:, 2]
 
-    return choose_sizes(counts(levels), mean, widest, 3), choose_sizes(counts(pieces), mean, widest, 2)
+    def few(sizes: tuple[Size, ...], groups: NDArray[Any]) -> tuple[int, ...]:
+        own = np.array(classes, np.int64)[groups[:, 0]]
+        return few_sizes(sizes, [groups[own == c, 2] for c in range(len(of_class))], of_class.tolist())
+
+    whole, part = choose_sizes(counts(levels), mean, widest, 3), choose_sizes(counts(pieces), mean, widest, 2)
+    return whole, part, tuple(zip(few(whole, levels), few(part, pieces), strict=True))

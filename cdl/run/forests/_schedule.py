@@ -31,22 +31,21 @@ VARIANT, SIZE, ROW, ROWS, TIME, EDGES = 0, 1, 2, 3, 4, 5
 
 
 def chunks(
-    sizes: tuple[Size, ...], variants: Sequence[Variant], groups: NDArray[Any], before: NDArray[Any]
+    sizes_of: Sequence[tuple[Size, ...]], variants: Sequence[Variant], groups: NDArray[Any], before: NDArray[Any]
 ) -> NDArray[np.int32]:
     """The table of chunks for these groups of rows, in their order; the column `ROW` is left to be filled in.
 
-    **Arguments:** `groups`: for each group its variant, first row and number of rows, in the order of the rows.
-    `before`: for each region of edges, that of the slots and then one for each `Many`, the first edge of each row; and
-    past the last row, where the edges end.
+    **Arguments:** `sizes_of`: the sizes of chunk that each variant has, the first few of one list. `groups`: for each
+    group its variant, first row and number of rows, in the order of the rows. `before`: for each region of edges, that
+    of the slots and then one for each `Many`, the first edge of each row; and past the last row, where the edges end.
     """
-    widths = tuple(s.rows for s in sizes)
-    first_cut = cut(widths, max(widths))
-    cutting = _cut_even(groups, widths, first_cut)
-    crowded = np.zeros(len(groups), bool)
-    crowded[cutting[_overfull(cutting, sizes, before), 0]] = True
-    if crowded.any():
-        again = _cut_by_edges(groups, np.flatnonzero(crowded), sizes, first_cut, before)
-        cutting = np.concatenate([cutting[~crowded[cutting[:, 0]]], again])
+    number = np.array(list(map(len, sizes_of)), np.int64)[groups[:, 0]]
+    cutting = np.zeros((0, 4), np.int64)
+    for sizes in {len(sizes): sizes for sizes in sizes_of}.values():
+        which = np.flatnonzero(number == len(sizes))
+        own = _cut(sizes, groups[which], before)
+        own[:, 0] = which[own[:, 0]]
+        cutting = np.concatenate([cutting, own])
     group, size, rows, begin = cutting[np.argsort(cutting[:, 3])].T
     variant = groups[group, 0]
     widest = max((len(v.groups) for v in variants), default=0)
@@ -62,6 +61,19 @@ def chunks(
         table[here, EDGES + 2 * g] = first
         table[here, EDGES + 2 * g + 1] = before[region, (begin + rows)[here]] - first
     return table
+
+
+def _cut(sizes: tuple[Size, ...], groups: NDArray[Any], before: NDArray[Any]) -> NDArray[Any]:
+    """Groups cut into chunks of these sizes: the group, the size, the rows and the first row of each."""
+    widths = tuple(s.rows for s in sizes)
+    first_cut = cut(widths, max(widths))
+    cutting = _cut_even(groups, widths, first_cut)
+    crowded = np.zeros(len(groups), bool)
+    crowded[cutting[_overfull(cutting, sizes, before), 0]] = True
+    if crowded.any():
+        again = _cut_by_edges(groups, np.flatnonzero(crowded), sizes, first_cut, before)
+        cutting = np.concatenate([cutting[~crowded[cutting[:, 0]]], again])
+    return cutting
 
 
 def _cut_even(groups: NDArray[Any], widths: tuple[int, ...], first_cut: NDArray[Any]) -> NDArray[Any]:

@@ -71,7 +71,7 @@ def test_groups_are_cut_as_a_loop_over_chunks_cuts_them(seed):
     groups = np.stack([np.zeros(12, int), first, counts], 1)
     degrees = np.minimum(chance.geometric(0.5, size=counts.sum()) ** chance.integers(1, 4), 1000)
     ends = np.concatenate([[0], np.cumsum(degrees)])
-    table = chunks(SIZES, [ROSE], groups, np.stack([np.zeros_like(ends), ends]))
+    table = chunks([SIZES], [ROSE], groups, np.stack([np.zeros_like(ends), ends]))
     assert [tuple(row) for row in table[:, [SIZE, TIME, ROWS]].tolist()] == one_by_one(groups, ends)
 
 

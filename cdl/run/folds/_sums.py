@@ -10,6 +10,7 @@ from jax import lax
 
 from .._platform import platform
 from .._rows import put, spread, take
+from .._strides import strides
 from ._batched import sums
 from ._group import Group
 from ._indexed import lookup
@@ -82,20 +83,18 @@ class Sums:
         ends = self._begin(many)[1 + jnp.array(bucket.rank, jnp.int32)]
         size = min(BLOCK, len(lines))
 
-        def block(end: Any, state: Any) -> Any:
-            at, totals = state
+        def block(end: Any, at: Any, totals: Arrays) -> Arrays:
             lie = at + jnp.arange(size, dtype=jnp.int32)
             index = take(lines, jnp.minimum(lie, end - 1))
             variant = take(self.forest.variant, index if many is None else take(self.forest.owner, index))
             count = jnp.minimum(end - at, size)
             group = self.walk.group(variant, jnp.minimum(ends[variant] - at, count), count, len(self.members))
             found = [self._of_group(i, w, index, group) for i, w in zip(numbers, weights, strict=True)]
-            return at + size, [total + x for total, x in zip(totals, found, strict=True)]
+            return [total + x for total, x in zip(totals, found, strict=True)]
 
         def run(b: Any, totals: Arrays) -> Arrays:
             begin, end = bounds[b, 0], bounds[b, 1]
-            found: Arrays = lax.while_loop(lambda s: s[0] < end, functools.partial(block, end), (begin, totals))[1]
-            return found
+            return strides(functools.partial(block, end), begin, end, size, totals)[1]
 
         return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, [jnp.zeros_like(w) for w in weights])
 
@@ -175,11 +174,7 @@ def _outer(y: Any, x: Any, dtype: Any) -> Any:
 
 
 def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays) -> Arrays:
-    """All rows from `begin` to `end`, in big tiles and then in small ones."""
-
-    def run(size: int, state: Any) -> Any:
-        at, sums = state
-        return at + size, tile(size, at, end, sums)
-
-    state = lax.while_loop(lambda state: end - state[0] > BIG // 2, lambda state: run(BIG, state), (begin, sums))
-    return lax.while_loop(lambda state: state[0] < end, lambda state: run(SMALL, state), state)[1]
+    """All rows from `begin` to `end`, in big tiles and then, less than half of one, in small ones."""
+    middle = begin + BIG * lax.div(end - begin + BIG // 2 - 1, jnp.int32(BIG))
+    sums = strides(lambda at, sums: tile(BIG, at, end, sums), begin, middle, BIG, sums)[1]
+    return strides(lambda at, sums: tile(SMALL, at, end, sums), middle, end, SMALL, sums)[1]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
-from jax import lax
 
+from .._strides import strides
 from ._tables import part
 
 
@@ -63,7 +63,7 @@ class Agenda:
             place = (self.ends - self.totals)[own] + jnp.take_along_axis(counted, own[:, None], axis=1)[:, 0] - 1
             place = jnp.where(choice < 0, length, place)
             order = jnp.zeros(length, jnp.int32).at[place].set(jnp.arange(length, dtype=jnp.int32), mode="drop")
-        self.passed = jnp.int32(0)  # how many rows have been gone through
+        self.passed = jnp.int32(0)  # how many turns there have been
         self.order = jnp.concatenate([order, jnp.zeros(self.width, jnp.int32)])
 
     def each(self, candidate: int, step: Callable[[Block, Any], Any], start: Any) -> Any:
@@ -71,14 +71,13 @@ class Agenda:
         total, first = self.totals[candidate], self.ends[candidate] - self.totals[candidate]
         iota = jnp.arange(self.width, dtype=jnp.int32)
 
-        def body(state: Any) -> Any:
-            done, found = state
+        def body(done: Any, found: Any) -> Any:
             at, mine = part(self.order, first + done, self.width), iota < total - done
             local = jnp.where(mine, at, at[0])
-            return done + self.width, step(Block(local, local + self.offset, mine), found)
+            return step(Block(local, local + self.offset, mine), found)
 
-        done, found = lax.while_loop(lambda state: state[0] < total, body, (jnp.int32(0), start))
-        self.passed += done
+        turns, found = strides(body, 0, total, self.width, start)
+        self.passed += turns
         return found
 
     def after(self, head: Any) -> Any:

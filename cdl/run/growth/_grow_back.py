@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._strides import strides
 from ._agenda import Agenda, Block, block, BULK
 from ._case import only, smooth
 from ._cases import Cases, inputs_of, rows_at, weights_of
@@ -81,15 +82,14 @@ class Backwards:
         """All choices, for the weights."""
         tail, iota = self.rows.starts[self.rows.chunks], jnp.arange(min(BULK, self.plan.rows), dtype=jnp.int32)
 
-        def step(state: Any) -> Any:
-            done, found = state
+        def step(done: Any, found: Found) -> Found:
             at = block(iota < tail - done, done)
             own = Found(found.seeds, [x if x is None else x[at.rows] for x in found.shared], found.sums)
-            return done + iota.shape[0], found._replace(sums=self._choice(at, own, False, True).sums)
+            return found._replace(sums=self._choice(at, own, False, True).sums)
 
         if not self._learns(self.cases.pieces[-1], found):
             return found
-        return lax.while_loop(lambda s: s[0] < tail, step, (jnp.int32(0), found))[1]
+        return strides(step, 0, tail, len(iota), found)[1]
 
     def _candidate(self, c: int, agenda: Agenda, found: Found, below: Arrays, seeds: bool, weights: bool) -> Found:
         """The rows of one candidate. `found`: that of a chunk, or of all; `below`: where the seeds of children are."""

@@ -18,7 +18,7 @@ from .._rows import spread
 from .._shapes import rows_of
 from ._scan_case import Case
 from ._scan_parts import Part, split
-from ._scan_plain import Arrays, begin, enter, flat, How, leave, unflat
+from ._scan_plain import Arrays, begin, enter, flat, How, leave, unflat, wants_last
 from ._scan_plan import Plan
 from ._scan_track import Track
 
@@ -33,6 +33,7 @@ class Blocks:
         self.wanted_elements = [*jax.tree.leaves(wanted_values), *([] if key is None else [False])]
         self.case, self.track, self.nils, self.how = case, track, nils, how
         self.weights = weights
+        self.last = wants_last(track, how)
         self.size = how.segment or how.block
         self.count = track.steps // self.size
         self.key, self.spare = key, track.spare()
@@ -87,7 +88,7 @@ class Blocks:
             some = [jnp.where(spread(own, x), x, jnp.zeros_like(x)) for x in out[: len(tables)]]
             pairs = zip(tables, some, strict=True)
             tables = [lax.dynamic_update_index_in_dim(t, x, number, self.track.axis) for t, x in pairs]
-            return (leave(state, out, own), tables), None
+            return (leave(state, out, own, last=self.last), tables), None
 
         shapes = jax.eval_shape(self._shown, rows_of(self.track.steps, state))
         begins = state, [jnp.zeros(x.shape, x.dtype) for x in shapes]
@@ -111,7 +112,7 @@ class Blocks:
             row = self._row(number, own, keys)
             found = self.plan.forward.rows(self.shared, *row, *enter(state, self.nils, own, first, owner))
             out, kept = found[: len(state)], found[len(state) :]
-            return leave(state, out, own), (out, kept)
+            return leave(state, out, own, last=self.last), (out, kept)
 
         marks = self._every_step()
         final, (out, kept) = lax.scan(step, state, marks, reverse=self.track.end, unroll=self.how.unroll)
@@ -129,7 +130,7 @@ class Blocks:
             row, own, first, owner = at
             found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
             out, kept = found[: len(state)], found[len(state) :]
-            return leave(state, out, own), (out, kept)
+            return leave(state, out, own, last=self.last), (out, kept)
 
         xs = (elements, own, first, owner)
         after, (out, kept) = lax.scan(step, state, xs, reverse=self.track.end, unroll=self.how.unroll)

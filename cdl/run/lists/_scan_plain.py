@@ -31,6 +31,7 @@ class How:
 
 def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How) -> tuple[Arrays, Arrays]:
     """The state of each lane after its last element and, if `every` is wanted, after each step (`Track.shown`)."""
+    last = wants_last(track, how)
     step, rows = case.step, jax.tree.leaves(track.by_step())
     if key is not None:
         rows.append(track.keys(key))
@@ -41,7 +42,7 @@ def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
     def body(state: Arrays, at: Any) -> tuple[Arrays, Arrays]:
         row, own, first, owner = at
         out = step.rows(weights, *row, *enter(state, nils, own, first, owner))
-        return leave(state, out, own), out if how.every else []
+        return leave(state, out, own, last=last), out if how.every else []
 
     xs = (rows, track.own, track.first, track.owner)
     start = begin(case, track.lanes)
@@ -58,6 +59,11 @@ def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
     return final, track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
 
 
+def wants_last(track: Track, how: How) -> bool:
+    """Whether the state after a list's last element has to pass through the padding behind it."""
+    return not (how.every or track.end)
+
+
 def begin(case: Case, lanes: int) -> Arrays:
     """What stands in the state before anything is read; no list sees it."""
     return [jnp.zeros((lanes, *x.shape), x.dtype) for x in case.states]
@@ -69,8 +75,13 @@ def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arra
     return [jnp.where(spread(inside, x), x, _of(n, owner, x)) for x, n in zip(state, nils, strict=True)]
 
 
-def leave(state: Arrays, out: Arrays, own: Any) -> Arrays:
-    """The state after a step: unchanged where there was no element."""
+def leave(state: Arrays, out: Arrays, own: Any, *, last: bool) -> Arrays:
+    """The state after a step. Where the `last` one is wanted, it is unchanged if there was no element.
+
+    Elsewhere nothing reads the state that a place without an element gives: what follows is the start of a list.
+    """
+    if not last:
+        return out
     return [jnp.where(spread(own, y), y, x) for x, y in zip(state, out, strict=True)]
 
 

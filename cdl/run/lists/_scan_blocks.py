@@ -96,7 +96,7 @@ class Blocks:
 
     def _every_step(self) -> Any:
         """The number of each step, what is at it, and its keys."""
-        numbers = jnp.arange(self.track.steps, dtype=jnp.int32)
+        numbers = jnp.arange(self.track.steps, dtype=jnp.uint32)
         return (numbers, *map(flat, self.marks[1:4]), list(map(flat, self.marks[4])))
 
     def _row(self, number: Any, own: Any, keys: Arrays) -> Arrays:

@@ -14,6 +14,7 @@ from ._scan_track import Track
 
 
 Arrays = list[Any]
+Carry = tuple[Arrays, Arrays]  # the state, and the last one that an element gave
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,6 @@ class How:
 
 def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How) -> tuple[Arrays, Arrays]:
     """The state of each lane after its last element and, if `every` is wanted, after each step (`Track.shown`)."""
-    last = wants_last(track, how)
     step, rows = case.step, jax.tree.leaves(track.by_step())
     if key is not None:
         rows.append(track.keys(key))
@@ -39,34 +39,34 @@ def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
         ahead, step = split(case.step, case.elements)
         rows = [unflat(x, track.lanes) for x in ahead.rows(weights, *map(flat, rows))]
 
-    def body(state: Arrays, at: Any) -> tuple[Arrays, Arrays]:
+    def body(carry: Carry, at: Any) -> tuple[Carry, Arrays]:
+        state, last = carry
         row, own, first, owner = at
         out = step.rows(weights, *row, *enter(state, nils, own, first, owner))
-        return leave(state, out, own, last=last), out if how.every else []
+        return leave(last, out, own), out if how.every else []
 
     xs = (rows, track.own, track.first, track.owner)
-    start = begin(case, track.lanes)
+    start = begin(case, track, how)
     if how.segment is None:
         final, out = lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
-        return final, track.shown(out)
+        return ended(final), track.shown(out)
 
     @jax.checkpoint
-    def segment(state: Arrays, some: Any) -> tuple[Arrays, Arrays]:
-        return lax.scan(body, state, some, reverse=track.end, unroll=how.unroll)
+    def segment(carry: Carry, some: Any) -> tuple[Carry, Arrays]:
+        return lax.scan(body, carry, some, reverse=track.end, unroll=how.unroll)
 
     xs = jax.tree.map(lambda x: x.reshape(-1, how.segment, *x.shape[1:]), xs)
     final, out = lax.scan(segment, start, xs, reverse=track.end)
-    return final, track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
+    return ended(final), track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
 
 
-def wants_last(track: Track, how: How) -> bool:
-    """Whether the state after a list's last element has to pass through the padding behind it."""
-    return not (how.every or track.end)
+def begin(case: Case, track: Track, how: How) -> Carry:
+    """What stands in the carry before anything is read; no list sees it.
 
-
-def begin(case: Case, lanes: int) -> Arrays:
-    """What stands in the state before anything is read; no list sees it."""
-    return [jnp.zeros((lanes, *x.shape), x.dtype) for x in case.states]
+    The `last` states are carried only where `fold` reads a list from the start: padding follows its last element.
+    """
+    zeros = [jnp.zeros((track.lanes, *x.shape), x.dtype) for x in case.states]
+    return zeros, [] if how.every or track.end else zeros
 
 
 def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arrays:
@@ -75,14 +75,18 @@ def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arra
     return [jnp.where(spread(inside, x), x, _of(n, owner, x)) for x, n in zip(state, nils, strict=True)]
 
 
-def leave(state: Arrays, out: Arrays, own: Any, *, last: bool) -> Arrays:
-    """The state after a step. Where the `last` one is wanted, it is unchanged if there was no element.
+def leave(last: Arrays, out: Arrays, own: Any) -> Carry:
+    """What a step leaves behind: the state it gave, and the `last` one that an element gave, if it is wanted.
 
-    Elsewhere nothing reads the state that a place without an element gives: what follows is the start of a list.
+    A place without an element gives a state that nothing reads: the next element is the first of its list.
     """
-    if not last:
-        return out
-    return [jnp.where(spread(own, y), y, x) for x, y in zip(state, out, strict=True)]
+    return out, [jnp.where(spread(own, y), y, x) for x, y in zip(last, out, strict=False)]
+
+
+def ended(carry: Carry) -> Arrays:
+    """The state of each lane after its last element. Only its lists' values are right: not those of empty lists."""
+    state, last = carry
+    return last or state
 
 
 def flat(x: Any) -> Any:

@@ -69,9 +69,9 @@ class Blocks:
             after, out, kept = self._run(carry, marks, self._elements(marks), keep=lasts)
             return after, (out if lasts or self.how.every else [], kept, carry[0] if keep and not lasts else [])
 
-        final, (out, kept, starts) = lax.scan(block, begins, self.marks, reverse=self.track.end)
+        after, (out, kept, starts) = lax.scan(block, begins, self.marks, reverse=self.track.end)
         out, kept = ([flat(x) for x in some] for some in (out, kept))
-        return ended(final), self._shown(out), (out if lasts else [], kept, starts)
+        return ended(after), self._shown(out), (out if lasts else [], kept, starts)
 
     def _shown(self, out: Arrays) -> Arrays:
         return self.track.shown(out) if self.how.every else []
@@ -90,10 +90,10 @@ class Blocks:
             return (leave(last, out, own), tables), None
 
         shapes = jax.eval_shape(self._shown, rows_of(self.track.steps, begins[0]))
-        tables = [jnp.zeros(x.shape, x.dtype) for x in shapes]
-        start = (begins, tables)
-        final, tables = lax.scan(step, start, self._every_step(), reverse=self.track.end, unroll=self.how.unroll)[0]
-        return ended(final), tables
+        start = begins, [jnp.zeros(x.shape, x.dtype) for x in shapes]
+        marks = self._every_step()
+        (after, tables), _ = lax.scan(step, start, marks, reverse=self.track.end, unroll=self.how.unroll)
+        return ended(after), tables
 
     def _every_step(self) -> Any:
         """The number of each step, what is at it, and its keys."""
@@ -117,8 +117,8 @@ class Blocks:
             return leave(last, out, own), (out, kept)
 
         marks = self._every_step()
-        final, (out, kept) = lax.scan(step, begins, marks, reverse=self.track.end, unroll=self.how.unroll)
-        return ended(final), out, kept
+        after, (out, kept) = lax.scan(step, begins, marks, reverse=self.track.end, unroll=self.how.unroll)
+        return ended(after), out, kept
 
     def _run(self, begins: Carry, marks: Any, elements: Arrays, *, keep: bool) -> tuple[Carry, Arrays, Arrays]:
         """A block forward: what it leaves behind, the state after each step, and what is kept of each."""

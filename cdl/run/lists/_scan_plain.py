@@ -48,22 +48,22 @@ def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
     xs = (rows, track.own, track.first, track.owner)
     start = begin(case, track, how)
     if how.segment is None:
-        final, out = lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
-        return ended(final), track.shown(out)
+        after, out = lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
+        return ended(after), track.shown(out)
 
     @jax.checkpoint
     def segment(carry: Carry, some: Any) -> tuple[Carry, Arrays]:
         return lax.scan(body, carry, some, reverse=track.end, unroll=how.unroll)
 
     xs = jax.tree.map(lambda x: x.reshape(-1, how.segment, *x.shape[1:]), xs)
-    final, out = lax.scan(segment, start, xs, reverse=track.end)
-    return ended(final), track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
+    after, out = lax.scan(segment, start, xs, reverse=track.end)
+    return ended(after), track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
 
 
 def begin(case: Case, track: Track, how: How) -> Carry:
-    """What stands in the carry before anything is read; no list sees it.
+    """The carry before the first step; no list reads it.
 
-    The `last` states are carried only where `fold` reads a list from the start: padding follows its last element.
+    Only `fold` from the start of padded lists carries the last states: there padding follows a list's last element.
     """
     zeros = [jnp.zeros((track.lanes, *x.shape), x.dtype) for x in case.states]
     return zeros, [] if how.every or track.end else zeros
@@ -76,15 +76,16 @@ def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arra
 
 
 def leave(last: Arrays, out: Arrays, own: Any) -> Carry:
-    """What a step leaves behind: the state it gave, and the `last` one that an element gave, if it is wanted.
+    """The carry after a step: the new state, and where `last` is carried, the last state that an element gave.
 
-    A place without an element gives a state that nothing reads: the next element is the first of its list.
+    The state is not masked. After a place without an element, the next element is the first of its list, and `enter`
+    replaces the state. A mask here would be a second use of the state, and XLA would not fuse the cell's arithmetic.
     """
     return out, [jnp.where(spread(own, y), y, x) for x, y in zip(last, out, strict=False)]
 
 
 def ended(carry: Carry) -> Arrays:
-    """The state of each lane after its last element. Only its lists' values are right: not those of empty lists."""
+    """The state of each lane after its last element; of no meaning where its list is empty."""
     state, last = carry
     return last or state
 

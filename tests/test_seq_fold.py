@@ -59,23 +59,31 @@ def expected(what: str, name: str, direction: str, x64: bool) -> Any:
         return make, arrays, rows, jax.tree.map(np.asarray, found)
 
 
+def laid(rows: list[Any], kind: str) -> Any:
+    """The lists padded or packed, with NaN past each list's end."""
+    data: Any = Seq.of(rows, time=max(LENGTHS) + 1) if kind == "padded" else Packed.of(rows, lanes=2)
+    own = data.mask
+    poisoned = lambda x: jnp.where(own.reshape(own.shape + (1,) * (x.ndim - 2)), x, jnp.nan) if _smooth(x) else x
+    return eqx.tree_at(lambda d: d.values, data, jax.tree.map(poisoned, data.values))
+
+
+def run(what: str, alg: Any, data: Any, **how: Any) -> Any:
+    """`fold`, or `annotate` as arrays `(lists, longest, …)`."""
+    if what == "fold":
+        return fold(alg, data, **how)
+    every = annotate(alg, data, **how)
+    every = every.padded() if isinstance(every, Packed) else every
+    return jax.tree.map(lambda x: x[:, : max(LENGTHS)], every.values)
+
+
 def agrees(what: str, name: str, direction: str, kind: str, x64: bool = False, **how: Any) -> None:
     """`fold` or `annotate` beside its definition; what is past a list's end is not a number."""
     make, arrays, rows, wanted = expected(what, name, direction, x64)
     tolerance = 1e-10 if x64 else 1e-4
     with jax.enable_x64(x64):
-        data: Any = Seq.of(rows, time=max(LENGTHS) + 1) if kind == "padded" else Packed.of(rows, lanes=2)
+        data = laid(rows, kind)
         own = data.mask
-        poisoned = lambda x: jnp.where(own.reshape(own.shape + (1,) * (x.ndim - 2)), x, jnp.nan) if _smooth(x) else x
-        data = eqx.tree_at(lambda d: d.values, data, jax.tree.map(poisoned, data.values))
-
-        def compiled(arrays: Any, data: Any) -> Any:
-            if what == "fold":
-                return fold(make(arrays), data, **how)
-            every = annotate(make(arrays), data, **how)
-            every = every.padded() if isinstance(every, Packed) else every
-            return jax.tree.map(lambda x: x[:, : max(LENGTHS)], every.values)
-
+        compiled = lambda arrays, data: run(what, make(arrays), data, **how)
         found, (to_arrays, to_data) = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(arrays, data)
         close(found, wanted[0], tolerance)
         close(to_arrays, wanted[1][0], tolerance)
@@ -140,6 +148,25 @@ def test_fold_and_annotate_are_their_definitions(what, name, direction, kind):
 )
 def test_options_of_the_run_change_no_number(how):
     agrees("fold", "lstm", "from the start", "padded", x64=True, **how)
+
+
+@pytest.mark.parametrize("forward", [False, True])
+@pytest.mark.parametrize(
+    ("what", "name", "direction", "kind"),
+    [
+        ("fold", "lstm", "from the start", "padded"),
+        ("fold", "lstm", "from the start", "packed"),
+        ("fold", "everything", "from the end", "padded"),
+        ("annotate", "everything", "from the start", "packed"),
+        ("annotate", "lstm", "from the end", "padded"),
+    ],
+)
+def test_the_values_alone_are_those_of_the_definition(what, name, direction, kind, forward):
+    make, arrays, rows, wanted = expected(what, name, direction, True)
+    with jax.enable_x64(True):
+        compiled = lambda arrays, data: run(what, make(arrays), data, forward=forward)
+        found = eqx.filter_jit(compiled, compiler_options=QUICKLY)(arrays, laid(rows, kind))
+        close(found, wanted[0], 1e-10)
 
 
 @pytest.mark.parametrize(("direction", "bulk"), [("from the end", True), ("from the start", False)])

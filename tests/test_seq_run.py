@@ -9,10 +9,11 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import close
-from cells import Elman, FromStart, net
+from cells import D, Elman, FromStart, net
 from programs import primitives
 
 import cdl
+from benchmarks._launches import launches
 from cdl.run.lists._scan_case import read
 from cdl.run.lists._scan_plan import Plan
 
@@ -86,6 +87,34 @@ def test_second_derivatives_and_forward_mode(seq):
     twice = lambda **how: jax.jvp(jax.grad(lambda s: total(s, **how)), (one,), (one,))
     close(twice(), twice(bulk=False), 1e-4)
     close(jax.jvp(lambda s: total(s, forward=True), (one,), (one,))[1], jax.grad(total)(one), 1e-4)
+
+
+@pytest.mark.parametrize("forward", [False, True])
+@pytest.mark.parametrize(("run", "more"), [("annotate", 1), ("fold", 2)])
+def test_a_step_has_few_operations_more_than_a_scan_by_hand(run, more, forward):
+    """Masks that keep XLA from fusing a cell's arithmetic would show here."""
+    lists, steps, around = 3, 24, 24  # `around`: what is done once, before and after
+    alg = FromStart(net("lstm", jr.key(0), jnp.float32))
+    seq = cdl.Seq(jr.normal(jr.key(1), (lists, steps, D)), np.full(lists, steps))
+
+    def compiled(alg, seq):
+        found = getattr(cdl, run)(alg, seq, forward=forward)
+        return found[0] if run == "fold" else found.values[0]
+
+    def scan(alg, seq):
+        def step(state, x):
+            state = jax.vmap(alg.net.cell)(x, state)
+            return state, state[0] if run == "annotate" else None
+
+        start = jax.tree.map(lambda x: jnp.broadcast_to(x, (lists, *x.shape)), alg.net.start)
+        last, every = jax.lax.scan(step, start, jnp.swapaxes(seq.values, 0, 1))
+        return last[0] if run == "fold" else jnp.swapaxes(every, 0, 1)
+
+    def operations(f):
+        jitted = eqx.filter_jit(f)
+        return launches(lambda: jitted(alg, seq))["operations"]
+
+    assert operations(compiled) <= operations(scan) + more * steps + around
 
 
 def test_an_ensemble_is_one_program(seq):

@@ -18,7 +18,7 @@ from .._rows import spread
 from .._shapes import rows_of
 from ._scan_case import Case
 from ._scan_parts import Part, split
-from ._scan_plain import Arrays, begin, enter, flat, How, leave, unflat
+from ._scan_plain import Arrays, begin, Carry, ended, enter, flat, How, leave, unflat
 from ._scan_plan import Plan
 from ._scan_track import Track
 
@@ -57,7 +57,7 @@ class Blocks:
 
     def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Any]:
         """The final states, the states after every step, and what the reverse pass reads."""
-        begins = begin(self.case, self.track.lanes)
+        begins = begin(self.case, self.track, self.how)
         if not (self.how.hoist or keep):
             return *self._in_place(begins), None
         if not (self.how.hoist or self.how.segment):
@@ -65,37 +65,39 @@ class Blocks:
             return final, self._shown(out), (out, kept, [])
         lasts = keep and not self.how.segment
 
-        def block(state: Arrays, marks: Any) -> tuple[Arrays, Any]:
-            after, out, kept = self._run(state, marks, self._elements(marks), keep=lasts)
-            return after, (out if lasts or self.how.every else [], kept, state if keep and not lasts else [])
+        def block(carry: Carry, marks: Any) -> tuple[Carry, Any]:
+            after, out, kept = self._run(carry, marks, self._elements(marks), keep=lasts)
+            return after, (out if lasts or self.how.every else [], kept, carry[0] if keep and not lasts else [])
 
-        final, (out, kept, starts) = lax.scan(block, begins, self.marks, reverse=self.track.end)
+        after, (out, kept, starts) = lax.scan(block, begins, self.marks, reverse=self.track.end)
         out, kept = ([flat(x) for x in some] for some in (out, kept))
-        return final, self._shown(out), (out if lasts else [], kept, starts)
+        return ended(after), self._shown(out), (out if lasts else [], kept, starts)
 
     def _shown(self, out: Arrays) -> Arrays:
         return self.track.shown(out) if self.how.every else []
 
-    def _in_place(self, state: Arrays) -> tuple[Arrays, Arrays]:
+    def _in_place(self, begins: Carry) -> tuple[Arrays, Arrays]:
         """All steps with nothing kept: the last state, and each state written once, where it is shown."""
 
         def step(carry: Any, at: Any) -> Any:
-            state, tables = carry
+            (state, last), tables = carry
             number, own, first, owner, keys = at
             row = self._row(number, own, keys)
             out = self.case.step.rows(self.weights, *row, *enter(state, self.nils, own, first, owner))
             some = [jnp.where(spread(own, x), x, jnp.zeros_like(x)) for x in out[: len(tables)]]
             pairs = zip(tables, some, strict=True)
             tables = [lax.dynamic_update_index_in_dim(t, x, number, self.track.axis) for t, x in pairs]
-            return (leave(state, out, own), tables), None
+            return (leave(last, out, own), tables), None
 
-        shapes = jax.eval_shape(self._shown, rows_of(self.track.steps, state))
-        begins = state, [jnp.zeros(x.shape, x.dtype) for x in shapes]
-        return lax.scan(step, begins, self._every_step(), reverse=self.track.end, unroll=self.how.unroll)[0]
+        shapes = jax.eval_shape(self._shown, rows_of(self.track.steps, begins[0]))
+        start = begins, [jnp.zeros(x.shape, x.dtype) for x in shapes]
+        marks = self._every_step()
+        (after, tables), _ = lax.scan(step, start, marks, reverse=self.track.end, unroll=self.how.unroll)
+        return ended(after), tables
 
     def _every_step(self) -> Any:
         """The number of each step, what is at it, and its keys."""
-        numbers = jnp.arange(self.track.steps, dtype=jnp.int32)
+        numbers = jnp.arange(self.track.steps, dtype=jnp.uint32)
         return (numbers, *map(flat, self.marks[1:4]), list(map(flat, self.marks[4])))
 
     def _row(self, number: Any, own: Any, keys: Arrays) -> Arrays:
@@ -103,36 +105,38 @@ class Blocks:
         some = jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, number, self.track.axis, False), self.track.values)
         return [*jax.tree.leaves(self.track.filled(some, own, self.spare)), *keys]
 
-    def _steps(self, state: Arrays) -> tuple[Arrays, Arrays, Arrays]:
+    def _steps(self, begins: Carry) -> tuple[Arrays, Arrays, Arrays]:
         """All steps one after another: the last state, the state after each step, and what is kept of each."""
 
-        def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
+        def step(carry: Carry, at: Any) -> tuple[Carry, Any]:
+            state, last = carry
             number, own, first, owner, keys = at
             row = self._row(number, own, keys)
             found = self.plan.forward.rows(self.shared, *row, *enter(state, self.nils, own, first, owner))
             out, kept = found[: len(state)], found[len(state) :]
-            return leave(state, out, own), (out, kept)
+            return leave(last, out, own), (out, kept)
 
         marks = self._every_step()
-        final, (out, kept) = lax.scan(step, state, marks, reverse=self.track.end, unroll=self.how.unroll)
-        return final, out, kept
+        after, (out, kept) = lax.scan(step, begins, marks, reverse=self.track.end, unroll=self.how.unroll)
+        return ended(after), out, kept
 
-    def _run(self, state: Arrays, marks: Any, elements: Arrays, *, keep: bool) -> tuple[Arrays, Arrays, Arrays]:
-        """A block forward: its last state, the state after each step, and what is kept of each."""
+    def _run(self, begins: Carry, marks: Any, elements: Arrays, *, keep: bool) -> tuple[Carry, Arrays, Arrays]:
+        """A block forward: what it leaves behind, the state after each step, and what is kept of each."""
         _, own, first, owner, _ = marks
         part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
         if self.how.hoist:
             ahead, part = split(part, self.case.elements)
             elements = self._bulk(ahead, shared, elements)
 
-        def step(state: Arrays, at: Any) -> tuple[Arrays, Any]:
+        def step(carry: Carry, at: Any) -> tuple[Carry, Any]:
+            state, last = carry
             row, own, first, owner = at
             found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
             out, kept = found[: len(state)], found[len(state) :]
-            return leave(state, out, own), (out, kept)
+            return leave(last, out, own), (out, kept)
 
         xs = (elements, own, first, owner)
-        after, (out, kept) = lax.scan(step, state, xs, reverse=self.track.end, unroll=self.how.unroll)
+        after, (out, kept) = lax.scan(step, begins, xs, reverse=self.track.end, unroll=self.how.unroll)
         return after, out, kept
 
     def _elements(self, marks: Any) -> Arrays:

@@ -14,6 +14,7 @@ from ._scan_track import Track
 
 
 Arrays = list[Any]
+Carry = tuple[Arrays, Arrays]  # the state, and the last one that an element gave
 
 
 @dataclass(frozen=True)
@@ -38,29 +39,34 @@ def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how
         ahead, step = split(case.step, case.elements)
         rows = [unflat(x, track.lanes) for x in ahead.rows(weights, *map(flat, rows))]
 
-    def body(state: Arrays, at: Any) -> tuple[Arrays, Arrays]:
+    def body(carry: Carry, at: Any) -> tuple[Carry, Arrays]:
+        state, last = carry
         row, own, first, owner = at
         out = step.rows(weights, *row, *enter(state, nils, own, first, owner))
-        return leave(state, out, own), out if how.every else []
+        return leave(last, out, own), out if how.every else []
 
     xs = (rows, track.own, track.first, track.owner)
-    start = begin(case, track.lanes)
+    start = begin(case, track, how)
     if how.segment is None:
-        final, out = lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
-        return final, track.shown(out)
+        after, out = lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
+        return ended(after), track.shown(out)
 
     @jax.checkpoint
-    def segment(state: Arrays, some: Any) -> tuple[Arrays, Arrays]:
-        return lax.scan(body, state, some, reverse=track.end, unroll=how.unroll)
+    def segment(carry: Carry, some: Any) -> tuple[Carry, Arrays]:
+        return lax.scan(body, carry, some, reverse=track.end, unroll=how.unroll)
 
     xs = jax.tree.map(lambda x: x.reshape(-1, how.segment, *x.shape[1:]), xs)
-    final, out = lax.scan(segment, start, xs, reverse=track.end)
-    return final, track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
+    after, out = lax.scan(segment, start, xs, reverse=track.end)
+    return ended(after), track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
 
 
-def begin(case: Case, lanes: int) -> Arrays:
-    """What stands in the state before anything is read; no list sees it."""
-    return [jnp.zeros((lanes, *x.shape), x.dtype) for x in case.states]
+def begin(case: Case, track: Track, how: How) -> Carry:
+    """The carry before the first step; no list reads it.
+
+    Only `fold` from the start of padded lists carries the last states: there padding follows a list's last element.
+    """
+    zeros = [jnp.zeros((track.lanes, *x.shape), x.dtype) for x in case.states]
+    return zeros, [] if how.every or track.end else zeros
 
 
 def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arrays:
@@ -69,9 +75,19 @@ def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arra
     return [jnp.where(spread(inside, x), x, _of(n, owner, x)) for x, n in zip(state, nils, strict=True)]
 
 
-def leave(state: Arrays, out: Arrays, own: Any) -> Arrays:
-    """The state after a step: unchanged where there was no element."""
-    return [jnp.where(spread(own, y), y, x) for x, y in zip(state, out, strict=True)]
+def leave(last: Arrays, out: Arrays, own: Any) -> Carry:
+    """The carry after a step: the new state, and where `last` is carried, the last state that an element gave.
+
+    The state is not masked. After a place without an element, the next element is the first of its list, and `enter`
+    replaces the state. A mask here would be a second use of the state, and XLA would not fuse the cell's arithmetic.
+    """
+    return out, [jnp.where(spread(own, y), y, x) for x, y in zip(last, out, strict=False)]
+
+
+def ended(carry: Carry) -> Arrays:
+    """The state of each lane after its last element; of no meaning where its list is empty."""
+    state, last = carry
+    return last or state
 
 
 def flat(x: Any) -> Any:

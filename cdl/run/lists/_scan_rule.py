@@ -39,7 +39,7 @@ class Back(Blocks):
             marks, start = at
             elements = self._elements(marks)
             if self.how.segment:
-                _, own_out, own_kept = self._run(start, marks, elements, keep=True)
+                _, own_out, own_kept = self._run((start, []), marks, elements, keep=True)
                 tables, first = (self._shifted(start, own_out), own_out, own_kept), jnp.int32(0)
             else:
                 tables, first = (out, out, kept), marks[0] * self.size

@@ -1,7 +1,7 @@
-"""Walking a forest: the chunks in order, what each one reads, and how it writes.
+"""What the rows of a chunk read of a forest, and how they write.
 
-The tables of chunks are data; the programs and sizes are what is compiled. Rows and edges past a chunk's own repeat the
-last that is its own, so that no value is met that the forest does not have.
+Rows and edges past a chunk's own repeat the last that is its own, so that no value is met that the forest does not
+have.
 """
 
 import itertools
@@ -11,22 +11,21 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from .._rows import take, write
 from .._shapes import shaped
 from ..forests._bucket import Size
 from ..forests._forest import Forest
-from ..forests._schedule import EDGES, ROW, ROWS, SIZE, TIME, VARIANT
+from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
 from ._carrier import Storage
 from ._group import Group
 from ._indexed import Over
+from ._loop import Body, over_chunks
 from ._plan import Again, Table
 from ._program import Columns, Program
 
 
 Arrays = list[Any]
-Body = Callable[[int, Size, Any, Any], Any]  # of a program, a size, a chunk, and what the loop carries
 
 
 @dataclass(frozen=True)
@@ -191,64 +190,9 @@ class Walk:
                 total[c] = write(total[c], at.row, at.valid, x)
         return total
 
-    def _order(self) -> tuple[Any, Any, Any, list[tuple[int, Size]]]:
-        """The chunks in order, the kind of each, how many there are, and the kinds: programs and sizes."""
-        bucket = self.forest.bucket
-        kinds: list[tuple[int, Size]] = []
-        tables, codes, every = [], [], True
-        for table, of, sizes_of in (
-            (self.forest.chunk, self._of_level, bucket.sizes_of), (self.forest.piece, self._of_piece, bucket.pieces_of)
-        ):  # fmt: skip
-            first = {}
-            for p in dict.fromkeys(p for p in of if p >= 0):
-                first[p] = len(kinds)
-                kinds += [(p, size) for size in sizes_of(*(v for v, q in enumerate(of) if p == q))]
-            if first:
-                base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
-                tables.append(table)
-                codes.append(jnp.where((base < 0) | (table[:, ROWS] == 0), -1, base + table[:, SIZE]))
-                every = every and all(p >= 0 for p in of)
-        if not tables:
-            return self.forest.chunk, jnp.full(len(self.forest.chunk), -1), jnp.int32(0), []
-        if every and len(tables) == 1:
-            return tables[0], codes[0], (codes[0] >= 0).sum(dtype=jnp.int32), kinds
-        table, code = jnp.concatenate(tables), jnp.concatenate(codes)
-        at = jnp.where(code >= 0, table[:, TIME], bucket.nodes)
-        rank = jnp.cumsum(jnp.zeros(bucket.nodes, jnp.int32).at[at].set(1, mode="drop"), dtype=jnp.int32)
-        place = jnp.where(code >= 0, rank.at[at].get(mode="clip") - 1, len(code))
-        count = rank[-1]
-        ordered = jnp.zeros_like(table).at[place].set(table, mode="drop")
-        return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), count, kinds
-
     def loop(self, body: Body, carry: Any, *, down: bool = False) -> Any:
-        """Runs every chunk that has a program, in order, or in reverse order `down` the trees.
-
-        Inside the loop over the table is one loop for each program and size, which runs as long as the chunks are
-        its own.
-        """
-        table, code, count, kinds = self._order()
-        if not kinds:
-            return carry
-        end = jnp.full(1, -1, code.dtype)
-        code = jnp.concatenate([end, code, end])  # stops at both ends
-        step = jnp.int32(-1 if down else 1)
-
-        def along(number: int, state: Any) -> Any:
-            p, size = kinds[number]
-
-            def run(state: Any) -> Any:
-                t, carry = state
-                return t + step, body(p, size, table[t - 1], carry)
-
-            return lax.while_loop(lambda state: code[state[0]] == number, run, state)
-
-        def turn(state: Any) -> Any:
-            for number in reversed(range(len(kinds))) if down else range(len(kinds)):
-                state = along(number, state)
-            return state
-
-        first = count if down else jnp.int32(1)
-        return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
+        """Runs every chunk that has a program, in order, or in reverse order `down` the trees."""
+        return over_chunks(self.forest, self._of_level, self._of_piece, body, carry, down)
 
 
 def write_edges(

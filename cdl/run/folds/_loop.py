@@ -1,0 +1,83 @@
+"""The loop over the chunks of a forest, in the order of its levels or in reverse.
+
+The tables of chunks are data; the programs and sizes are what is compiled. Inside the loop over the chunks is one loop
+for each program and size, which runs as long as the chunks are its own.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+from jax import lax
+
+from ..forests._bucket import Size
+from ..forests._forest import Forest
+from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
+
+
+Body = Callable[[int, Size, Any, Any], Any]  # of a program, a size, a chunk, and what the loop carries
+
+
+def over_chunks(
+    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], body: Body, carry: Any, down: bool
+) -> Any:
+    """Runs every chunk that has a program, in order, or in reverse order `down` the trees.
+
+    `of_level` and `of_piece` are the programs of the variants, by chunks of a level and by those of one variant; -1 for
+    a variant that has none.
+    """
+    table, code, count, kinds = _order(forest, of_level, of_piece)
+    if not kinds:
+        return carry
+    end = jnp.full(1, -1, code.dtype)
+    code = jnp.concatenate([end, code, end])  # stops at both ends
+    step = jnp.int32(-1 if down else 1)
+
+    def along(number: int, state: Any) -> Any:
+        p, size = kinds[number]
+
+        def run(state: Any) -> Any:
+            t, carry = state
+            return t + step, body(p, size, table[t - 1], carry)
+
+        return lax.while_loop(lambda state: code[state[0]] == number, run, state)
+
+    def turn(state: Any) -> Any:
+        for number in reversed(range(len(kinds))) if down else range(len(kinds)):
+            state = along(number, state)
+        return state
+
+    first = count if down else jnp.int32(1)
+    return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
+
+
+def _order(
+    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int]
+) -> tuple[Any, Any, Any, list[tuple[int, Size]]]:
+    """The chunks in order, the kind of each, how many there are, and the kinds: programs and sizes."""
+    bucket = forest.bucket
+    kinds: list[tuple[int, Size]] = []
+    tables, codes, every = [], [], True
+    for table, of, sizes_of in (
+        (forest.chunk, of_level, bucket.sizes_of), (forest.piece, of_piece, bucket.pieces_of)
+    ):  # fmt: skip
+        first = {}
+        for p in dict.fromkeys(p for p in of if p >= 0):
+            first[p] = len(kinds)
+            kinds += [(p, size) for size in sizes_of(*(v for v, q in enumerate(of) if p == q))]
+        if first:
+            base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
+            tables.append(table)
+            codes.append(jnp.where((base < 0) | (table[:, ROWS] == 0), -1, base + table[:, SIZE]))
+            every = every and all(p >= 0 for p in of)
+    if not tables:
+        return forest.chunk, jnp.full(len(forest.chunk), -1), jnp.int32(0), []
+    if every and len(tables) == 1:
+        return tables[0], codes[0], (codes[0] >= 0).sum(dtype=jnp.int32), kinds
+    table, code = jnp.concatenate(tables), jnp.concatenate(codes)
+    at = jnp.where(code >= 0, table[:, TIME], bucket.nodes)
+    rank = jnp.cumsum(jnp.zeros(bucket.nodes, jnp.int32).at[at].set(1, mode="drop"), dtype=jnp.int32)
+    place = jnp.where(code >= 0, rank.at[at].get(mode="clip") - 1, len(code))
+    count = rank[-1]
+    ordered = jnp.zeros_like(table).at[place].set(table, mode="drop")
+    return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), count, kinds

@@ -24,7 +24,7 @@ from .._truth import expect_no_reckoning
 from .._types import advice, cast, joined, misfit, Own, own_of
 from ..folds._carrier import Carrier, Storage
 from ..folds._edges import Edges
-from ..folds._program import PROBES, Program, programs, Wiring
+from ..folds._program import PROBE, Program, programs, Wiring
 from ..folds._sites import indexed
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
@@ -83,11 +83,11 @@ class Steps:
 
     def programs(self) -> list[Program]:
         """One for each kind of step."""
-        cases = [(i, self._wiring(i), self.trace(i, PROBES[0])) for i in self._stepped]
+        cases = [(i, self._wiring(i), self.trace(i, PROBE)) for i in self._stepped]
         found = programs(self.bucket, cases, self.trace)
         for program in found:
             if indexed(program, 0) is None:
-                program.trace_at(self.bucket.pieces)
+                program.trace_at(self.bucket.pieces_of(*program.members))
         return found
 
     def _wiring(self, index: int) -> Wiring:
@@ -124,7 +124,7 @@ class Steps:
             found.append((pairs, Own.of(out)))
             return jax.tree.leaves((to_slots, out))
 
-        case = jax.make_jaxpr(give)(*self._inputs(index, PROBES[0]))
+        case = jax.make_jaxpr(give)(*self._inputs(index, PROBE))
         expect_no_reckoning(case.jaxpr, f"in `{self.names[v.sort]}`, at `{v}`")
         return v, found[-1]
 

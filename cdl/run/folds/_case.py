@@ -18,7 +18,7 @@ from .._types import advice, cast, joined, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ._carrier import Carrier, Storage
 from ._edges import Edges
-from ._program import PROBES, Program, programs, Wiring
+from ._program import PROBE, Program, programs, Wiring
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _node(t: Reading, index: int, carriers: dict[int, Carrier]) -> Callable[...,
 
 
 def _traced(t: Reading, index: int, carriers: dict[int, Carrier], seen: Seen) -> tuple[ClosedJaxpr, Own]:
-    """The case of one variant at the first of `PROBES`; that of `seen`, if it read values of the same types and need
+    """The case of one variant at `PROBE`; that of `seen`, if it read values of the same types and need
     not give another type."""
     v = t.bucket.variants[index]
     reads = tuple(carriers[s].leaves for s in (*v.slot_sorts, *v.many_sorts))
@@ -109,7 +109,7 @@ def _traced(t: Reading, index: int, carriers: dict[int, Carrier], seen: Seen) ->
         case, own = seen[index][1:]
         if all(x.dtype == y.dtype for x, y in zip(case.out_avals, carriers[v.sort].leaves, strict=True)):
             return case, own
-    case, own = _trace(t, index, carriers, PROBES[0])
+    case, own = _trace(t, index, carriers, PROBE)
     seen[index] = reads, case, own
     return case, own
 

@@ -26,7 +26,7 @@ from ._levels import without_constants
 from ._stacks import stacks, unpicked
 
 
-PROBES = Size(3, 5, 4), Size(7, 11, 6)  # sizes at which cases are compared, and rows told from edges
+PROBE = Size(3, 5, 4)  # at which cases are traced: no two `Many`s have as many edges
 
 # Over what a case is being put: a chunk's rows, the edges of one of its `Many`s, or nothing, while it is traced.
 over: ContextVar[Literal["rows", "edges"] | None] = ContextVar("over", default=None)
@@ -51,7 +51,7 @@ class Wiring:
 class Program:
     """One compiled case. `members` are its variants, and `places` theirs in the stacked weights.
 
-    `case` is traced at the first of `PROBES`. `at[size]` is the case at every row of a chunk, traced once for each
+    `case` is traced at `PROBE`. `at[size]` is the case at every row of a chunk, traced once for each
     number of edges, by `trace_at`.
     """
 
@@ -69,7 +69,7 @@ class Program:
     def trace_at(self, sizes: Iterable[Size]) -> None:
         """Traces the case at these sizes of chunk, while what it closes over is at hand."""
         lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(self.variant.manys)))
-        traced = {lengths(PROBES[0]): self.case}
+        traced = {lengths(PROBE): self.case}
         for size in sizes:
             if lengths(size) not in traced:
                 traced[lengths(size)] = self.trace(size)
@@ -82,7 +82,7 @@ Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
 def programs(
     bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size], ClosedJaxpr], *, forward: bool = False
 ) -> list[Program]:
-    """The programs of some cases, which were traced at the first of `PROBES`. `forward`: so that forward mode goes
+    """The programs of some cases, which were traced at `PROBE`. `forward`: so that forward mode goes
     through."""
     grouped: dict[Any, list[Case]] = {}
     for index, wiring, traced in cases:

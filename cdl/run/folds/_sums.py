@@ -69,7 +69,7 @@ class Sums:
             for n, site in enumerate(sites):
                 if site.level == STACK:
                     before = lax.dynamic_slice_in_dim(whole[n], place, 1, allow_negative_indices=False)
-                    whole[n] = put(whole[n], place, before + sums[n])
+                    whole[n] = put(whole[n], place, before + sums[n][None])
                     sums[n] = jnp.zeros_like(sums[n])
             return whole, sums
 

@@ -69,7 +69,14 @@ def test_sums_by_constructor_are_those_of_each_row(counts, length):
     y, x = jr.normal(keys[0], (length, 2, 3)), jr.normal(keys[1], (length, 2, 4))
     each = jnp.where(group.own[:, None, None], jnp.einsum("rmo,rmn->ron", y, x), 0)
     expected = jax.ops.segment_sum(each, group.kind, KINDS)
-    np.testing.assert_allclose(_batched.sums(y, x, group, KINDS, x.dtype), expected, rtol=1e-5, atol=1e-4)
+    np.testing.assert_allclose(_batched.sums(y, x, group, KINDS, x.dtype, None), expected, rtol=1e-5, atol=1e-4)
+
+
+def test_a_row_that_is_infinite_is_nothing_to_the_sums_of_other_constructors():
+    group = group_of([2, 1, 5], 8)
+    y, x = jnp.ones((8, 1, 3)), jnp.ones((8, 1, 4)).at[2].set(jnp.inf)  # the row of number 1, whose kind is 3
+    finite = np.isfinite(_batched.sums(y, x, group, KINDS, x.dtype, None)).all((1, 2))
+    assert finite.tolist() == [kind != 3 for kind in range(KINDS)]
 
 
 @pytest.mark.parametrize("way", ["of a matrix", "lookup"])

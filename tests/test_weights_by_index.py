@@ -11,7 +11,7 @@ import pytest
 from agreement import agrees
 from indexed_cells import Bare, Cell, forest_of, H, KINDS, KindsF, More, reader, Some, That, This, TREES, WAYS, Word
 
-from cdl import Algebra, cata, fold, ForeignLayer, Many, pack, Stacked, stacked
+from cdl import Algebra, algebra, cata, fold, ForeignLayer, Many, pack, Stacked, stacked
 from cdl.functor import holes
 from cdl.run.folds._case import read, Reading
 
@@ -127,3 +127,52 @@ def test_weights_of_constructors_that_are_not_there_may_have_an_infinite_slope(t
         agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.full(H, 2.0)), 1e-10)
         if names == {"Bare"}:  # no word is there, whose case alone has the root of what all share
             agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.zeros(H)), 1e-10)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda w, x, total: w[jnp.argmax(x)] * total,
+        lambda w, x, total: w[jnp.argmax(total)] + w[jnp.argmin(x)] * x,
+    ],
+    ids=["once", "twice"],
+)
+def test_what_rows_look_up_in_a_weight_of_all_gets_its_gradient_from_them_alone(read):
+    """At nodes with slots, at nodes with a `Many`, and at its edges."""
+
+    class Reads(Algebra[Any, jax.Array]):
+        table: jax.Array
+        own: jax.Array
+
+        def __call__(self, layer: Any) -> jax.Array:
+            match layer:
+                case This(left, right) | That(left, right):
+                    return jnp.tanh(read(self.table, left, right) + right)
+                case Some(items) | More(items):
+                    total = items.map(lambda x: read(self.table, x, self.own)).sum(jnp.zeros(H))
+                    return jnp.tanh(read(self.table, total, self.own))
+                case Word(weight, number):
+                    return self.table[number] * weight
+            return self.own
+
+    with jax.enable_x64(True):
+        agrees(forest_of(TREES), TREES, Reads(jr.normal(jr.key(0), (4, H)), jr.normal(jr.key(1), (H,))), 1e-10)
+
+
+def test_a_function_that_is_named_like_one_of_ours_is_not_taken_for_it():
+    @jax.jit
+    def _picked(weights, number):
+        return 2 * weights[number]
+
+    weights = jr.normal(jr.key(0), (4, H))
+
+    @algebra
+    def twice(layer: KindsF[jax.Array]) -> jax.Array:
+        match layer:
+            case This(left, right) | That(left, right):
+                return _picked(weights, 3) + left + right
+            case _:
+                return _picked(weights, 1)
+
+    trees = [This(Bare(), Word(1.0, 0))]
+    np.testing.assert_allclose(fold(twice, pack(KindsF, trees)), [cata(twice)(trees[0])], rtol=1e-6)

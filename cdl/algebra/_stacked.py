@@ -55,10 +55,13 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
     return Stacked(cells, tuple(kinds))
 
 
-@jax.jit
-def _picked(stack: Any, number: Any) -> Any:
-    """One of a stack. A function under `jit`, so that its name says where it is in a jaxpr."""
+PICKED = "one of a `cdl.Stacked`"  # in a jaxpr; no one else gives such a name
+
+
+def _one(stack: Any, number: Any) -> Any:
+    """One of a stack, under `jit` so that its name says where it is in a jaxpr."""
     return lax.dynamic_index_in_dim(stack, number, keepdims=False)
 
 
-PICKED = "_picked"  # its name
+_one.__name__ = PICKED
+_picked = jax.jit(_one)

@@ -47,11 +47,10 @@ def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed
     return take(z.reshape(-1, *z.shape[2:]), tiles.place)
 
 
-def sums(y: Any, x: Any, group: Group, kinds: int, dtype: Any) -> Any:
+def sums(y: Any, x: Any, group: Group, kinds: int, dtype: Any, precision: Any) -> Any:
     """The sum, for each of `kinds` constructors, of the products of the rows of `y`, (W, m, o), and `x`, (W, m, n):
     (C, o, n)."""
     tiles = tiles_of(group)
-    own = take(y, tiles.rows)
-    own = jnp.where(spread(tiles.own, own), own, 0)
-    found = jnp.einsum("trmo,trmn->ton", own, take(x, tiles.rows), preferred_element_type=dtype)
+    pairs = [jnp.where(spread(tiles.own, own), own, 0) for own in (take(y, tiles.rows), take(x, tiles.rows))]
+    found = jnp.einsum("trmo,trmn->ton", *pairs, precision=precision, preferred_element_type=dtype)
     return jax.ops.segment_sum(found, tiles.kind, kinds)

@@ -127,7 +127,9 @@ def fold(
     raises an error. In a case a payload is a traced array: an `if` on it is refused, and so are `v is True`, `case
     Flag(True)` and `isinstance(v, int)` of a field. In a helper that is given the number alone these cannot be
     seen, nor can `f"{v}"` anywhere: they are answered for the array. Decide by `jnp.where`, or by a constructor for
-    each case. The dictionaries of a value have their keys sorted, as in JAX.
+    each case. Of a `jax.lax.cond` both sides are computed at every node, as under `jax.vmap`: where one is infinite or
+    NaN at nodes that take the other, so is the gradient, which is that of `jnp.where`. The dictionaries of a value have
+    their keys sorted, as in JAX.
 
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.

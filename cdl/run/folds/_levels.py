@@ -81,6 +81,11 @@ class Site:
     smooth: bool  # whether it has a derivative
     eqn: Any
 
+    @property
+    def precision(self) -> Any:
+        """That of a product."""
+        return self.eqn.params["precision"]
+
 
 class Phase:
     """What both phases have in common: which equation is what. Both fill `sites` in the same order."""
@@ -131,7 +136,7 @@ class Phase:
         if name == "cond":
             return self._cond(eqn, ins)
         if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:
-            self._site("product", ins[side].level, eqn.invars[side])
+            self._site("product", ins[side].level, eqn.invars[side], eqn)
             return [Value(ROWS, self.at_product(eqn, ins, side))]
         if name in LOOKUPS and ins[0].level == SHARED and all(i.level in (PLAIN, ROWS) for i in ins[1:]):
             self._site("lookup", SHARED, eqn.invars[0], eqn)

@@ -18,6 +18,7 @@ from jax.extend.core import ClosedJaxpr, Literal
 from ...algebra._stacked import PICKED
 from .._rows import take
 from ._fingerprint import same_bytes
+from ._levels import CALLS
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ def unpicked(case: ClosedJaxpr) -> ClosedJaxpr:
     in the order in which they are read."""
     weights, rest = dict(zip(case.jaxpr.constvars, case.consts, strict=True)), []
     for eqn in case.jaxpr.eqns:
-        if eqn.params.get("name") == PICKED and eqn.invars[0] in weights and isinstance(eqn.invars[1], Literal):
+        name = eqn.params.get("name") if eqn.primitive.name in CALLS else None
+        if name == PICKED and eqn.invars[0] in weights and isinstance(eqn.invars[1], Literal):
             weights[eqn.outvars[0]] = Picked(weights[eqn.invars[0]], int(eqn.invars[1].val))
         else:
             rest.append(eqn)

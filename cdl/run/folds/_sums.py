@@ -108,8 +108,8 @@ class Sums:
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
         if site.level == STACK:
             rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), -1, x.shape[-1])
-            return sums(rows(given), rows(x), group, len(weight), weight.dtype)
-        return _outer(given, x, weight.dtype)
+            return sums(rows(given), rows(x), group, len(weight), weight.dtype, site.precision)
+        return _outer(given, x, weight.dtype, site.precision)
 
     def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
         """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
@@ -144,7 +144,7 @@ class Sums:
         if self.indexed.sites[i].kind == "spread":
             return total + given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        return total + _outer(given, x, total.dtype)
+        return total + _outer(given, x, total.dtype, self.indexed.sites[i].precision)
 
     def _read(self, at: Found, index: Any) -> Any:
         """What was kept of rows or edges, or is read again."""
@@ -158,19 +158,20 @@ class Sums:
         """The cotangent of a weight that rows index: all rows at once."""
         site: Site = self.indexed.sites[i]
         at = self._table(i)
-        every = self.walk.first_of(at) + jnp.arange(len(self.tables[at]), dtype=jnp.int32)
-        variant = take(self.forest.variant, every if site.many is None else self.forest.owner)
-        own = jnp.isin(variant, jnp.array(self.members, jnp.int32))
+        lines, bounds = self._lines(site.many, apart=False)
+        place = jnp.arange(len(lines), dtype=jnp.int32)[:, None]
+        own = ((place >= bounds[None, :, 0]) & (place < bounds[None, :, 1])).any(1)
+        every = jnp.where(own, lines, self.walk.first_of(at))
+        read: Callable[[Found], Any] = lambda found: self._read(found, every)
         mask: Callable[[Any], Any] = lambda x: jnp.where(spread(own, x), x, 0)
-        index = [mask(self._read(x, every)) for x in self.plan.inputs[i]]
-        given = mask(self.tables[at])
+        index, given = [mask(read(x)) for x in self.plan.inputs[i]], mask(read(at))
         return jax.vjp(lambda w: lookup(site.eqn, w, index, [0] * len(index)), weight)[1](given)[0]
 
 
-def _outer(y: Any, x: Any, dtype: Any) -> Any:
+def _outer(y: Any, x: Any, dtype: Any, precision: Any) -> Any:
     """The sum of the products of the rows of `y`, (W, …, o), and `x`, (W, …, n): (o, n)."""
     pairs = y.reshape(-1, y.shape[-1]), x.reshape(-1, x.shape[-1])
-    return jnp.einsum("ro,rn->on", *pairs, preferred_element_type=dtype)
+    return jnp.einsum("ro,rn->on", *pairs, precision=precision, preferred_element_type=dtype)
 
 
 def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays) -> Arrays:

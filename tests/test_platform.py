@@ -19,6 +19,7 @@ from benchmarks._problems import loss, problem
 from cdl.run import _platform
 from cdl.run.folds import _batched, _tiled
 from cdl.run.folds._group import Group
+from cdl.run.forests._bucket import Size
 
 
 KINDS = 5
@@ -103,6 +104,16 @@ def test_on_an_accelerator_a_level_is_one_chunk_and_few_operations_are_started(a
     found = launches(lambda: jax.tree.leaves(eqx.filter(step(python.net), eqx.is_array)))
     assert 1_000 < found["operations"] < 2_500
     assert found["loops"] < 40
+
+
+def test_batches_that_are_packed_on_a_thread_are_cut_as_here(accelerator):
+    corpus = cdl.Corpus(cdl.ListF[float, Any], [cdl.to_list([1.0] * 5)] * 24)
+    sizes = Size(8, 8), Size(64, 64)
+    corpus._packer.sizes = sizes, sizes, ()  # 12 rows are one chunk where a chunk costs much, and two where it does not
+    ahead, here = ([forest.facts for _, forest in corpus.batches(12, prefetch=depth)] for depth in (2, 0))
+    np.testing.assert_array_equal(ahead, here)
+    with _platform.taken_for(_platform.CPU):
+        assert int(here[0][3]) < int(next(corpus.batches(12))[1].facts[3])
 
 
 def test_a_device_that_is_the_default_decides():

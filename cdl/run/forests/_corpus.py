@@ -12,6 +12,7 @@ from ..._errors import CdlError
 from ...algebra._expect import expect_key
 from ...functor._usage import whole, with_usage
 from .._ahead import ahead
+from .._platform import Platform, platform, taken_for
 from ._bucket import Bucket
 from ._epoch import drawn
 from ._family import family
@@ -96,12 +97,15 @@ class Corpus:
         depth = whole("prefetch", prefetch, 0)
         of = np.arange(len(self)) if indices is None else self._numbers(indices)
         batches = drawn(of, whole("size", size), key, drop_last)
-        return self._packed(batches, self._packer.bucket_for(of, batches, key is not None), depth)
+        return self._packed(batches, self._packer.bucket_for(of, batches, key is not None), depth, platform())
 
     def _packed(
-        self, batches: list[NDArray[np.int64]], bucket: Bucket, depth: int
+        self, batches: list[NDArray[np.int64]], bucket: Bucket, depth: int, of: Platform
     ) -> Generator[tuple[NDArray[np.int64], Forest], None, None]:
-        make = lambda rows: (rows, self._packer.arrays(rows, bucket))
+        def make(rows: NDArray[np.int64]) -> Any:
+            with taken_for(of):  # the thread has another default device
+                return rows, self._packer.arrays(rows, bucket)
+
         with closing(ahead(make, batches, workers=min(depth, 1), depth=depth)) as packed:
             for rows, arrays in packed:  # put on the device here: settings of JAX are those of a thread
                 yield rows, self._packer.on_device(arrays)

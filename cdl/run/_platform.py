@@ -31,7 +31,7 @@ _taken: ContextVar[Platform | None] = ContextVar("taken", default=None)
 
 
 def platform() -> Platform:
-    """That of the device which JAX uses by default."""
+    """The platform of the device that JAX uses by default."""
     if (taken := _taken.get()) is not None:
         return taken
     default: Any = getattr(jax.config, "jax_default_device", None)

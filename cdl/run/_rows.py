@@ -20,13 +20,14 @@ def spread(mask: Any, like: Any) -> Any:
 
 
 def apart(table: Any, lines: Any) -> Any:
-    """Rows of a table that is written later in the same turn. They are gathered, two of them where there is one: XLA
-    would read a single row again where it is used, and copy the table to have it from before it was written."""
+    """Rows of a table, gathered before it is written in the same turn. A single row is gathered twice: otherwise XLA
+    reads it late, and copies the whole table (`test_hlo`)."""
     return take(table, lines) if len(lines) > 1 else take(table, jnp.repeat(lines, 2))[:1]
 
 
 def room(shape: tuple[int, ...], dtype: Any, number: int) -> Any:
-    """A table that is written before it is read. Each is of another number: of equal ones XLA makes one, and copies."""
+    """A table that is written before it is read. XLA merges equal constants and then copies them, so each table is
+    filled with a number of its own (`test_hlo`)."""
     return jnp.full(shape, number, dtype)
 
 

@@ -17,8 +17,8 @@ Scalar = Int[Array, ""]
 
 
 def strides(body: Callable[[Scalar, S], S], begin: Scalar | int, end: Scalar, size: int, state: S) -> tuple[Scalar, S]:
-    """`state = body(at, state)` for `at` from `begin` to below `end` in steps of `size`: how many turns, known when the
-    last is done, and the state."""
+    """`state = body(at, state)` for `at` from `begin` to below `end` in steps of `size`: returns the number of
+    turns, known when the last is done, and the state."""
     turns = lax.div(jnp.maximum(end - begin, 0) + (size - 1), jnp.int32(size))
 
     def turn(both: tuple[Scalar, S]) -> tuple[Scalar, S]:

@@ -43,14 +43,10 @@ class Storage:
 
     def differs(self, other: "Storage") -> bool:
         """Whether the type of a leaf differs."""
-        return (
-            any(
-                differ(x, y)
-                for sort, c in self.carriers.items()
-                for x, y in zip(c.leaves, other.carriers[sort].leaves, strict=True)
-            )
-            if self.carriers.keys() == other.carriers.keys()
-            else True
+        return self.carriers.keys() != other.carriers.keys() or any(
+            differ(x, y)
+            for sort, c in self.carriers.items()
+            for x, y in zip(c.leaves, other.carriers[sort].leaves, strict=True)
         )
 
     def columns(self, sort: int) -> tuple[int, ...]:

@@ -15,8 +15,8 @@ import jax.numpy as jnp
 class Group:
     """The rows of a chunk, or the edges of one of its `Many`s: `count` of them at the beginning of `length` places.
 
-    By row, `kind` is the constructor's place in the stacks, `number` its number, of `most`, in the order of the rows,
-    and `until` the first row of another constructor.
+    By row, `kind` is the constructor's place in the stacks, `number` its rank among the program's constructors,
+    below `most`, and `until` the first row of another constructor.
     """
 
     kind: Any

@@ -1,4 +1,4 @@
-"""A case at the rows of a chunk, whatever each row's constructor: its jaxpr, equation by equation.
+"""Computes a case's jaxpr for all rows of a chunk, equation by equation, also where rows differ in constructor.
 
 Every value has a level:
 

@@ -1,7 +1,7 @@
 """What is kept of a program whose rows are computed together, and in which tables.
 
-The reverse is traced once, with a few rows. What is one variable there is kept once; what is one of the inputs, or some
-of them side by side, is read again; and a product's cotangent takes the place of the product.
+The reverse is traced once, with a few rows. Two sites that use one variable share a table. An input, or inputs side by
+side, is read again. A product's cotangent takes the place of the product.
 """
 
 from dataclasses import dataclass

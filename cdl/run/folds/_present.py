@@ -1,4 +1,4 @@
-"""What is computed for constructors that a forest does not have, without a trace of it in the derivatives.
+"""Keeps NaN out of the gradients of constructors that a forest does not have.
 
 What concerns weights alone is computed for all constructors of a program at once. Where one of them is not in the
 forest, its cotangents are zero; but zero times an infinite slope, as of a root at 0, is NaN. So where a slope may be

@@ -1,4 +1,4 @@
-"""The weights' cotangents, from those of the sites: of all rows of a program at once, constructor by constructor."""
+"""Sums the cotangents at each site over all rows, for each constructor: these are the cotangents of the weights."""
 
 import functools
 from collections.abc import Callable

@@ -129,15 +129,6 @@ def _cut_by_edges(
     return np.array(found, np.int64).reshape(-1, 4)
 
 
-def runs(*keys: NDArray[Any]) -> NDArray[np.int64]:
-    """The runs of rows that are equal in all keys: the first row and the number of rows of each."""
-    if not len(keys[0]):
-        return np.zeros((0, 2), np.int64)
-    new = np.concatenate([[True], np.any([key[1:] != key[:-1] for key in keys], 0)])
-    first = np.flatnonzero(new)
-    return np.stack([first, np.diff(np.append(first, len(new)))], 1)
-
-
 def padded(table: NDArray[np.int32], length: int) -> NDArray[np.int32]:
     """The table with rows of zeros up to a length: where a loop stops."""
     found = zeros((length, table.shape[1]))

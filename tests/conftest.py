@@ -56,6 +56,15 @@ def room() -> Iterator[None]:
         gc.collect()
 
 
+@pytest.fixture(autouse=True)
+def single_precision() -> Iterator[None]:
+    """No test leaves double precision on for those after it."""
+    yield
+    on: bool = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", False)
+    assert not on, "this test leaves `jax_enable_x64` on"
+
+
 @pytest.fixture
 def getkey(request: pytest.FixtureRequest) -> Callable[[], jax.Array]:
     """A function that gives a new key at each call: the same ones in every run of the same test."""

@@ -159,6 +159,26 @@ def test_what_rows_look_up_in_a_weight_of_all_gets_its_gradient_from_them_alone(
         agrees(forest_of(TREES), TREES, Reads(jr.normal(jr.key(0), (4, H)), jr.normal(jr.key(1), (H,))), 1e-10)
 
 
+def test_rows_may_look_up_keys_and_whole_numbers():
+    class Drawn(Algebra[Any, jax.Array]):
+        table: jax.Array
+        keys: jax.Array
+        places: jax.Array
+
+        def __call__(self, layer: Any) -> jax.Array:
+            match layer:
+                case This(left, right) | That(left, right):
+                    which = self.places[jnp.argmax(left)]
+                    return self.table[which] * left + right + jr.normal(self.keys[which], (H,), left.dtype)
+                case Some(items) | More(items):
+                    return items.sum(jnp.zeros(H))
+            return self.table[0]
+
+    with jax.enable_x64(True):
+        alg = Drawn(jr.normal(jr.key(0), (4, H)), jr.split(jr.key(1), 4), jnp.array([3, 1, 2]))
+        agrees(forest_of(TREES), TREES, alg, 1e-10, make=lambda alg: alg)
+
+
 def test_a_function_that_is_named_like_one_of_ours_is_not_taken_for_it():
     @jax.jit
     def _picked(weights, number):

@@ -44,7 +44,7 @@ def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed
     spec = "trmn,tno->trmo" if transposed else "trmn,ton->trmo"
     pairs = take(x, tiles.rows), take(w, tiles.kind)
     z = jnp.einsum(spec, *pairs, precision=precision, preferred_element_type=dtype).astype(dtype)
-    return take(z.reshape(-1, *z.shape[2:]), tiles.place)
+    return take(z.reshape(z.shape[0] * z.shape[1], *z.shape[2:]), tiles.place)
 
 
 def sums(y: Any, x: Any, group: Group, kinds: int, dtype: Any, precision: Any) -> Any:

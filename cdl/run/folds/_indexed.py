@@ -40,7 +40,9 @@ class Prepare(Phase):
         axes = eqn.params["dimension_numbers"][0][side]
 
         def matrix(w: Any) -> Any:
-            return jnp.moveaxis(w, axes, range(-len(axes), 0)).reshape(-1, math.prod(w.shape[a] for a in axes))
+            n = math.prod(w.shape[a] for a in axes)
+            o = math.prod(size for a, size in enumerate(w.shape) if a not in axes)
+            return jnp.moveaxis(w, axes, range(-len(axes), 0)).reshape(o, n)
 
         weight = ins[side]
         self.weights.append(jax.vmap(matrix)(weight.value) if weight.level == STACK else matrix(weight.value))
@@ -123,7 +125,7 @@ class Rows(Phase):
         free = [s for a, s in enumerate(x.shape) if a and a not in axes]
         out, precision = eqn.outvars[0].aval, eqn.params["precision"]
         if axes != [x.ndim - 1]:
-            x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, -1)
+            x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, w.shape[-1])
         z: Any
         if self.given is None:
             z = product(x, w, self.group, out.dtype, precision)

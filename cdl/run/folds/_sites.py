@@ -88,8 +88,10 @@ class Indexed:
             group = over.rows if site.many is None else over.edges[site.many]
             if site.kind == "spread":
                 found.append(spread(w, site.level, group))
+            elif site.kind == "lookup":
+                found.append(jnp.zeros((group.length, *of.shape[1:]), of.dtype) if site.smooth else None)
             else:
-                found.append(value if site.kind == "product" else jnp.zeros((group.length, *of.shape[1:]), of.dtype))
+                found.append(value)
         return found
 
     def plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:

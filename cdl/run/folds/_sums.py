@@ -1,6 +1,7 @@
 """Sums the cotangents at each site over all rows, for each constructor: these are the cotangents of the weights."""
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -107,7 +108,7 @@ class Sums:
             return jax.ops.segment_sum(given, group.kind, len(weight)) if site.level == STACK else given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
         if site.level == STACK:
-            rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), -1, x.shape[-1])
+            rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), math.prod(x.shape[1:-1]), x.shape[-1])
             return sums(rows(given), rows(x), group, len(weight), weight.dtype, site.precision)
         return _outer(given, x, weight.dtype, site.precision)
 
@@ -170,7 +171,7 @@ class Sums:
 
 def _outer(y: Any, x: Any, dtype: Any, precision: Any) -> Any:
     """The sum of the products of the rows of `y`, (W, …, o), and `x`, (W, …, n): (o, n)."""
-    pairs = y.reshape(-1, y.shape[-1]), x.reshape(-1, x.shape[-1])
+    pairs = [rows.reshape(math.prod(rows.shape[:-1]), rows.shape[-1]) for rows in (y, x)]
     return jnp.einsum("ro,rn->on", *pairs, precision=precision, preferred_element_type=dtype)
 
 

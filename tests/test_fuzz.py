@@ -72,7 +72,8 @@ def test_everything_that_there_is_to_draw_is_drawn():
 
 
 def test_a_program_stands_alone(capsys):
-    exec(compile(drawn(1)[0].program, "<program>", "exec"), {"__name__": "alone"})
+    with judge.as_a_user(False):
+        exec(compile(drawn(1)[0].program, "<program>", "exec"), {"__name__": "alone"})
     printed = capsys.readouterr().out
     assert printed.count("by plain recursion") == printed.count("compiled") == 1
     assert "raises" not in printed

@@ -1,4 +1,7 @@
-"""`fold` beside its definition: values, and gradients in the algebra's arrays and in the payloads.
+"""Compiled forms beside their definitions, in values and gradients.
+
+`agrees` is that of `fold`, with gradients in the algebra's arrays and in the payloads; `inherits` of `inherit`,
+`follows` of `follow`, and `as_defined` of any two functions.
 
 A tree is differentiated as a pytree, and a forest as one, so that a payload's two gradients are in different places:
 `payload_places` finds a tree's payload leaves among a forest's rows.
@@ -12,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cdl import cata, fold, Forest
+from cdl import annotate, cata, Cofree, decorate, fold, follow, Forest, inherit, inherited, likelihood
 from cdl.functor import holes
 from cdl.run.forests._variant import describe
 
@@ -60,6 +63,45 @@ def agrees(
         close(fast_forest.payload[column][rows], jnp.stack([slow_leaves[i] for i in here]), tolerance)
 
 
+def inherits(forest: Forest, trees: list[Any], models: Any, tops: Any) -> Any:
+    """`inherit` is `inherited` at each tree; gives the gradients in the models and in what the roots inherit.
+
+    **Arguments:** `models`: the algebra that goes up, and the step that goes down and sees its values.
+    """
+
+    def defined(models: Any, tops: Any) -> Any:
+        alg, step = models
+        each = [jax.tree.map(lambda x, i=i: x[i], tops) for i in range(len(trees))]
+        down = [inherited(step, top)(decorate(alg)(t)) for t, top in zip(trees, each, strict=True)]
+        return jax.tree.map(lambda *xs: jnp.stack(xs), *[head for tree in down for head in heads(tree)])
+
+    def compiled(models: Any, tops: Any) -> Any:
+        alg, step = models
+        found = inherit(step, forest, tops, values=annotate(alg, forest))
+        return jax.tree.map(lambda x: x[: forest.size], found)
+
+    return as_defined(defined, compiled, models, tops)
+
+
+def follows(forest: Forest, trees: list[Any], grow: Any, seeds: jax.Array, payload: Any) -> None:
+    """`follow` is `likelihood` at each tree."""
+
+    def defined(grow: Any, seeds: jax.Array) -> jax.Array:
+        each = zip(seeds, trees, strict=True)
+        return jnp.stack([likelihood(grow, seed, payload=payload)(tree) for seed, tree in each])
+
+    as_defined(defined, lambda grow, seeds: follow(grow, forest, seeds, payload=payload), grow, seeds)
+
+
+def as_defined(defined: Callable[..., Any], compiled: Callable[..., Any], *inputs: Any) -> Any:
+    """Two functions of two arguments are equal in value and in their gradients, which are given."""
+    slow, slow_gradients = differentiated(defined)(*inputs)
+    fast, fast_gradients = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(*inputs)
+    close(fast, slow, 1e-10)
+    close(fast_gradients, slow_gradients, 1e-9)
+    return fast_gradients
+
+
 def differentiated(f: Callable[..., Any]) -> Callable[..., Any]:
     """The value of a function of two arguments, and the gradients in both of a random linear function of it."""
 
@@ -93,12 +135,18 @@ def payload_places(forest: Forest, trees: list[Any]) -> dict[int, tuple[int, int
 
 
 def pre_order(tree: Any) -> list[Any]:
-    """The nodes of a tree, each before its children."""
+    """The nodes of a tree, decorated or not, each before its children."""
     todo, nodes = [tree], []
     while todo:
         nodes.append(todo.pop())
-        todo.extend(reversed(holes(nodes[-1])))
+        layer = nodes[-1].tail if isinstance(nodes[-1], Cofree) else nodes[-1]
+        todo.extend(reversed(holes(layer)))
     return nodes
+
+
+def heads(cofree: Any) -> list[Any]:
+    """The values of a decorated tree in pre-order."""
+    return [node.head for node in pre_order(cofree)]
 
 
 def close(a: Any, b: Any, tolerance: float, *, as_one: bool = False) -> None:

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import pytest
-from agreement import close, differentiated, QUICKLY
+from agreement import as_defined, follows, heads, inherits
 from families import FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES as OF_FAMILY, While
 from indexed_cells import (
     Bare,
@@ -19,7 +19,6 @@ from indexed_cells import (
     KINDS,
     KindsF,
     More,
-    Reader,
     reader,
     Some,
     That,
@@ -29,8 +28,7 @@ from indexed_cells import (
     Word,
 )
 
-from cdl import annotate, choose, decorate, fmap, follow, inherit, inherited, likelihood, Many, pack, stacked
-from cdl.functor import holes
+from cdl import choose, fmap, inherit, inherited, Many, pack, stacked
 from cdl.run.descents._follow import Scored
 from cdl.run.descents._inherit import _storage
 from cdl.run.descents._step import Plain, Steps
@@ -76,42 +74,8 @@ class Handing(eqx.Module):
         raise AssertionError(layer)
 
 
-def heads(cofree: Any) -> list[Any]:
-    """The values of a decorated tree in pre-order."""
-    todo, found = [cofree], []
-    while todo:
-        node = todo.pop()
-        found.append(node.head)
-        todo.extend(reversed(holes(node.tail)))
-    return found
-
-
-def rows(values: list[Any]) -> Any:
-    return jax.tree.map(lambda *xs: jnp.stack(xs), *values)
-
-
 def tops(count: int) -> Any:
     return jr.normal(jr.key(7), (count, H)), jnp.arange(count)
-
-
-def inherits(trees: list[Any], alg: Reader, step: Any, forest: Any) -> Any:
-    """`inherit` is `inherited` in value, and in the gradients of algebra, step and roots; which are given."""
-    size, at_roots = forest.size, tops(len(trees))
-
-    def defined(models: Any, tops: Any) -> Any:
-        each = [jax.tree.map(lambda x, i=i: x[i], tops) for i in range(len(trees))]
-        down = [inherited(models[1], top)(decorate(models[0])(t)) for t, top in zip(trees, each, strict=True)]
-        return rows([head for tree in down for head in heads(tree)])
-
-    def compiled(models: Any, tops: Any) -> Any:
-        found = inherit(models[1], forest, tops, values=annotate(models[0], forest))
-        return jax.tree.map(lambda x: x[:size], found)
-
-    slow, slow_gradients = differentiated(defined)((alg, step), at_roots)
-    fast, fast_gradients = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)((alg, step), at_roots)
-    close(fast, slow, 1e-10)
-    close(fast_gradients, slow_gradients, 1e-9)
-    return fast_gradients
 
 
 SMALL = [
@@ -125,7 +89,7 @@ def test_what_is_inherited_by_any_cell_is_the_definition_s(way, alone):
     alone(way)
     with jax.enable_x64(True):
         step = Handing(cells_of(jr.key(3), way), jr.normal(jr.key(4), (H, 2 * H)))
-        inherits(SMALL, reader(jr.key(0), "product"), step, forest_of(SMALL))
+        inherits(forest_of(SMALL), SMALL, (reader(jr.key(0), "product"), step), tops(len(SMALL)))
 
 
 def programs_of(step: Any, signature: Any, trees: list[Any], top: Any) -> list[tuple[set[str], bool]]:
@@ -185,15 +149,7 @@ def test_how_likely_trees_are_under_any_cells_is_the_definition_s(way, trees, al
         forest = pack(GrownF, trees, bucket=pack(GrownF, GROWN).bucket)
         seeds = jr.normal(jr.key(2), (len(trees), H))
 
-        def defined(grow, seeds):
-            each = zip(seeds, trees, strict=True)
-            return jnp.stack([likelihood(grow, seed, payload=near)(tree) for seed, tree in each])
-
-        compiled = differentiated(lambda grow, seeds: follow(grow, forest, seeds, payload=near))
-        slow, slow_gradients = differentiated(defined)(grow, seeds)
-        fast, fast_gradients = eqx.filter_jit(compiled, compiler_options=QUICKLY)(grow, seeds)
-        close(fast, slow, 1e-10)
-        close(fast_gradients, slow_gradients, 1e-9)
+        follows(forest, trees, grow, seeds, near)
 
 
 def test_candidates_that_differ_in_weights_alone_are_one_program_without_the_others():
@@ -272,10 +228,7 @@ def test_a_family_inherits_by_steps_with_weights():
         def compiled(steps: Any, tops: Any) -> Any:
             return jax.tree.map(lambda x: x[:size], inherit(steps, forest, tops))
 
-        slow, slow_gradients = differentiated(defined)(steps, at_roots)
-        fast, fast_gradients = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(steps, at_roots)
-        close(fast, slow, 1e-10)
-        close(fast_gradients, slow_gradients, 1e-9)
+        as_defined(defined, compiled, steps, at_roots)
 
 
 def test_cells_of_a_stack_and_steps_that_see_no_values():
@@ -292,6 +245,7 @@ def test_cells_of_a_stack_and_steps_that_see_no_values():
         trees = [This(Word(1.0, 0), This(Bare(), Some(Many([Bare(), Word(2.0, 1)])))), Bare()]
         bucket = forest_of(TREES).bucket
         step = Rooted(cells, jr.normal(jr.key(4), (H, 2 * H)))
-        gradients = inherits(trees, reader(jr.key(0), "product"), step, pack(KindsF, trees, bucket=bucket))
+        forest, models = pack(KindsF, trees, bucket=bucket), (reader(jr.key(0), "product"), step)
+        gradients = inherits(forest, trees, models, tops(len(trees)))
         met = jnp.any(gradients[0][1].cells.cells.b != 0, 1)
         assert [k for k, yes in zip(KINDS, met.tolist(), strict=True) if yes] == [This, Some]

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-from agreement import close, differentiated, QUICKLY
+from agreement import as_defined, close, differentiated, QUICKLY
 from any_coalgebra import on_paths, parts, quickly
 from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
 from hlo import copies_in_loops
@@ -61,11 +61,7 @@ def test_following_a_family_is_its_likelihood_in_value_and_gradient():
                 found.append(likelihood(coalgs, own, payload=distance)[sort](tree))
             return jnp.stack(found)
 
-        compiled = differentiated(lambda coalgs, given: follow(coalgs, forest, given, payload=distance))
-        slow, slow_gradients = differentiated(defined)(coalgs, given)
-        fast, fast_gradients = eqx.filter_jit(compiled, compiler_options=QUICKLY)(coalgs, given)
-        close(fast, slow, 1e-10)
-        close(fast_gradients, slow_gradients, 1e-10)
+        as_defined(defined, lambda coalgs, given: follow(coalgs, forest, given, payload=distance), coalgs, given)
 
 
 def test_a_family_is_followed_where_one_sort_has_no_root():

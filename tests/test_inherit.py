@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import pytest
-from agreement import close, differentiated, QUICKLY
+from agreement import close, heads, inherits
 from any_algebra import any_algebra, H
 from families import FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES, While
 from random_signatures import random_signature, random_trees
@@ -27,7 +27,6 @@ from cdl import (
     SignatureError,
     TreeF,
 )
-from cdl.functor import holes
 
 
 class Down(eqx.Module):
@@ -58,40 +57,6 @@ class Sides(eqx.Module):
 COMBS = [Fork(Fork(Leaf(1.0), Leaf(-0.4)), Leaf(0.3)), Leaf(2.0), Fork(Leaf(0.1), Fork(Leaf(0.2), Leaf(0.5)))]
 
 
-def heads(cofree: Any) -> list[Any]:
-    """The values of a decorated tree in pre-order."""
-    todo, found = [cofree], []
-    while todo:
-        node = todo.pop()
-        found.append(node.head)
-        todo.extend(reversed(holes(node.tail)))
-    return found
-
-
-def stacked(values: list[Any]) -> Any:
-    return jax.tree.map(lambda *xs: jnp.stack(xs), *values)
-
-
-def agree(signature, trees, alg, step, tops):
-    """Up and down by definition, and compiled: in value, and in the gradients of models and roots."""
-    forest = pack(signature, trees)
-    size = forest.size
-
-    def defined(models, tops):
-        each = [jax.tree.map(lambda x, i=i: x[i], tops) for i in range(len(trees))]
-        down = [inherited(models[1], top)(decorate(models[0])(t)) for t, top in zip(trees, each, strict=True)]
-        return stacked([head for tree in down for head in heads(tree)])
-
-    def compiled(models, tops):
-        found = inherit(models[1], forest, tops, values=annotate(models[0], forest))
-        return jax.tree.map(lambda x: x[:size], found)
-
-    slow, slow_gradients = differentiated(defined)((alg, step), tops)
-    fast, fast_gradients = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)((alg, step), tops)
-    close(fast, slow, 1e-10)
-    close(fast_gradients, slow_gradients, 1e-9)
-
-
 @pytest.mark.parametrize("seed", [2, 3, pytest.param(0, marks=pytest.mark.slow)])
 def test_up_and_down_any_signature_is_the_definition_in_value_and_gradient(seed):
     with jax.enable_x64(True):
@@ -99,13 +64,15 @@ def test_up_and_down_any_signature_is_the_definition_in_value_and_gradient(seed)
         trees = random_trees(signature, seed, 3, 12)
         step = Down(jr.normal(jr.key(3), (H, H)), jr.normal(jr.key(4), (H, H)))
         tops = jr.normal(jr.key(7), (3, H)), jnp.arange(3)
-        agree(signature, trees, any_algebra(signature, jr.key(seed), jnp.float64), step, tops)
+        alg = any_algebra(signature, jr.key(seed), jnp.float64)
+        inherits(pack(signature, trees), trees, (alg, step), tops)
 
 
 def test_left_is_not_right():
     with jax.enable_x64(True):
         alg = any_algebra(TreeF, jr.key(0), jnp.float64)
-        agree(TreeF, COMBS, alg, Sides(jr.normal(jr.key(1), (H, H))), jr.normal(jr.key(2), (3, H)))
+        step = Sides(jr.normal(jr.key(1), (H, H)))
+        inherits(pack(TreeF, COMBS), COMBS, (alg, step), jr.normal(jr.key(2), (3, H)))
 
 
 def test_the_payload_that_a_step_reads_has_its_gradient():
@@ -250,7 +217,7 @@ def test_annotate_is_decorate_in_pre_order_and_zero_past_the_last():
     alg = any_algebra(TreeF, jr.key(0), jnp.float32)
     found = annotate(alg, forest)
     for i, tree in enumerate(COMBS):
-        close(found[forest.nodes(i)], stacked(heads(decorate(alg)(tree))), 1e-5)
+        close(found[forest.nodes(i)], jnp.stack(heads(decorate(alg)(tree))), 1e-5)
     assert found.shape == (forest.bucket.nodes, H)
     assert not found[forest.size :].any()
     with pytest.raises(IndexError, match="trees are numbered from 0 to 2; 3 was asked for"):

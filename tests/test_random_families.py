@@ -6,10 +6,10 @@ from typing import Any, Generic, Never, TypeVar, Union
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from agreement import heads
 from random_families import children, digest, flat, mixed, PRIME, random_family, random_family_trees, salt
 
 from cdl import algebra, Base, CarrierMismatch, cata, fmap, fold, inherit, inherited, Many, pack
-from cdl.functor import holes
 from cdl.run.forests._variant import describe
 
 
@@ -120,10 +120,6 @@ def down(value: Any, layer: Any) -> Any:
             case (_, payload):
                 fields[name] = payload
     return type(layer)(**fields)
-
-
-def heads(cofree: Any) -> list[Any]:
-    return [cofree.head, *(x for child in holes(cofree.tail) for x in heads(child))]
 
 
 @pytest.mark.parametrize("seed", [3, *(pytest.param(s, marks=pytest.mark.slow) for s in range(4, 16))])

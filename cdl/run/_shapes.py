@@ -6,6 +6,10 @@ from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
+
+
+Arrays = list[Any]  # arrays or their shapes, as many as there are leaves
 
 
 def shaped(shape: tuple[int, ...], dtype: Any, weak: bool = False) -> Any:
@@ -26,6 +30,11 @@ def one_of(leaves: Iterable[Any]) -> list[Any]:
 def is_canonical(dtype: Any) -> bool:
     """Whether JAX leaves numbers of a type as they are, which for 64 bits depends on `jax_enable_x64`."""
     return bool(jax.dtypes.canonicalize_dtype(dtype) == dtype)
+
+
+def is_smooth(x: Any) -> bool:
+    """Whether an array, or its shape, has derivatives: its numbers are real or complex."""
+    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
 
 
 def is_weak(x: Any) -> bool:

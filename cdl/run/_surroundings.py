@@ -25,7 +25,6 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
@@ -38,6 +37,7 @@ from ._held import held_by, HOLDERS, OPEN
 from ._identity import Identity
 from ._members import members
 from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
+from ._shapes import is_smooth
 
 
 ENTRIES = 1000  # of one container, which are looked at one by one
@@ -115,7 +115,7 @@ class Surroundings:
             return None
         if isinstance(x, Tracer):
             return "traced", id(x)
-        if not (self._open and jnp.issubdtype(x.dtype, jnp.inexact)):
+        if not (self._open and is_smooth(x)):
             return Identity(x)
         if id(x) not in self._place:
             self._place[id(x)] = len(self.arrays)

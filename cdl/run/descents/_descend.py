@@ -15,11 +15,12 @@ from typing import Any
 import jax.numpy as jnp
 
 from .._rows import apart, put, room, spread, take, write
+from .._shapes import Arrays
 from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
 from ..folds._program import Program
 from ..folds._sites import all_indexed
-from ..folds._walk import Arrays, Chunk, Walk, write_edges
+from ..folds._walk import Chunk, Walk, write_edges
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._step import Steps

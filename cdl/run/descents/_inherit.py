@@ -20,13 +20,12 @@ from ...functor._words import number_of
 from .._compiled import compiled
 from .._options import expect_forest
 from .._rows import spread, take
-from .._shapes import is_weak, shaped
+from .._shapes import Arrays, is_weak, shaped
 from .._traced import reverse_only
 from .._types import cast
 from ..folds._carrier import Carrier, Storage
 from ..folds._pre_order import in_pre_order
 from ..folds._residual import wanted
-from ..folds._walk import Arrays
 from ..forests._forest import Forest
 from ._descend import Descent
 from ._step import Plain, Steps

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 
 from ...functor._items import weaken
-from .._shapes import is_weak, shaped
+from .._shapes import is_smooth, is_weak, shaped
 from .._types import differ
 
 
@@ -39,7 +38,7 @@ class Storage:
         every = [(i, x.shape, x.dtype) for c in carriers.values() for i, x in enumerate(c.leaves)]
         self._keys = list(dict.fromkeys(every))
         self.leaves = [shaped(shape, dtype) for _, shape, dtype in self._keys]
-        self.smooth = [bool(jnp.issubdtype(x.dtype, jnp.inexact)) for x in self.leaves]
+        self.smooth = [is_smooth(x) for x in self.leaves]
 
     def differs(self, other: "Storage") -> bool:
         """Whether the type of a leaf differs."""

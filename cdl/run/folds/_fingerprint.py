@@ -24,7 +24,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
 
 from .._identity import Identity
-from .._shapes import shaped
+from .._shapes import is_smooth, shaped
 
 
 ORDER = 2  # of the derivatives compared: a rule that calls its own function has one of every order
@@ -81,14 +81,14 @@ def _derivative(eqn: Any, order: int) -> Any:
     if eqn.params.get("symbolic_zeros"):
         return Identity(eqn)
     inputs = [shaped(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    smooth = [i for i, x in enumerate(inputs) if jnp.issubdtype(x.dtype, jnp.inexact)]
+    smooth = [i for i, x in enumerate(inputs) if is_smooth(x)]
     run = _alone(eqn)
 
     def of(given: list[Any], some: list[Any]) -> list[Any]:
         merged = list(given)
         for i, x in zip(smooth, some, strict=True):
             merged[i] = x
-        return [x for x in run(*merged) if jnp.issubdtype(x.dtype, jnp.inexact)]
+        return [x for x in run(*merged) if is_smooth(x)]
 
     def forwards(given: list[Any]) -> Any:
         some = [given[i] for i in smooth]

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._rows import take
+from .._shapes import is_smooth
 from ._group import Group
 from ._grouped import product, tie
 from ._levels import bind, EDGES, Phase, ROWS, STACK, Value
@@ -132,7 +133,7 @@ class Rows(Phase):
             z = z if w.ndim == 2 else filled(z, self.group)
         else:
             z = self.given[len(self.values)]
-            z = tie(z, x, w, self.group, precision) if jnp.issubdtype(x.dtype, jnp.inexact) else z
+            z = tie(z, x, w, self.group, precision) if is_smooth(x) else z
         self._kept(z, [x])
         z = jnp.moveaxis(z, -1, 1) if side == 0 and free else z
         return z if z.shape[1:] == out.shape else z.reshape(len(z), *out.shape)

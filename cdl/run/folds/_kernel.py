@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from .._rows import apart, put, room, write
+from .._shapes import Arrays
 from ..forests._bucket import Size
 from ._indexed import Rows
 from ._plan import Again, Plan, Table
@@ -23,7 +24,7 @@ from ._present import FINITE, only_present
 from ._residual import only, pull
 from ._sites import Indexed, Inputs
 from ._sums import Sums
-from ._walk import Arrays, Chunk, Walk
+from ._walk import Chunk, Walk
 
 
 Tables = dict[Table, Any]

@@ -30,8 +30,9 @@ from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
 import jax
-import jax.numpy as jnp
 from jax.extend import core
+
+from .._shapes import is_smooth
 
 
 LARGE = 4096  # numbers in a weight, above which it is not spread over rows
@@ -144,7 +145,7 @@ class Phase:
         return [Value(ROWS, y) for y in self.at_rows(eqn, self.spread(ins, eqn.invars, known))]
 
     def _site(self, kind: Any, level: Level, weight: Any, eqn: Any = None) -> None:
-        self.sites.append(Site(kind, level, self.many, bool(jnp.issubdtype(weight.aval.dtype, jnp.inexact)), eqn))
+        self.sites.append(Site(kind, level, self.many, is_smooth(weight.aval), eqn))
 
     def _cond(self, eqn: Any, ins: list[Value]) -> list[Value]:
         """Every branch, then a choice by rows, as `vmap` does; so that products in branches stay products."""

@@ -17,15 +17,16 @@ import jax
 import jax.numpy as jnp
 
 from .._rows import apart, put, room, spread, take, write
+from .._shapes import Arrays, is_smooth
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ._carrier import Storage
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._present import has_finite_slopes, only_present
 from ._program import opened, Program
-from ._residual import is_smooth, only
+from ._residual import only
 from ._sites import all_indexed
-from ._walk import Arrays, Chunk, Walk, write_edges
+from ._walk import Chunk, Walk, write_edges
 
 
 class Passes:

@@ -10,10 +10,8 @@ from typing import Any
 import jax
 from jax.extend.core import Literal
 
+from .._shapes import Arrays
 from ._levels import Site
-
-
-Arrays = list[Any]
 
 
 @dataclass(frozen=True, order=True)

@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 
 from .._rows import take
+from .._shapes import Arrays
 from ..forests._forest import Forest
 from ._levels import CALLS
 from ._program import Program
 
 
-Arrays = list[Any]
 FINITE = frozenset(
     "add sub mul neg abs max min dot_general transpose reshape broadcast_in_dim slice squeeze concatenate copy rev "
     "convert_element_type tanh logistic sin cos select_n reduce_sum iota eq ne lt gt le ge and or not sign "

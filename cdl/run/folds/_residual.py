@@ -7,6 +7,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .._shapes import is_smooth
+
 
 Remat = Literal["cheap", "all"]  # what is computed again: all but the products, or all
 
@@ -26,11 +28,6 @@ def filled(cotangents: Any, like: Any) -> Any:
     return jax.tree.map(
         lambda g, x: jnp.zeros(x.shape, x.dtype) if g is None else g, cotangents, like, is_leaf=lambda g: g is None
     )
-
-
-def is_smooth(x: Any) -> bool:
-    """Whether an array has a derivative."""
-    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
 
 
 def pull(run: Callable[..., Any], inputs: Any, smooth: Sequence[bool]) -> Any:

@@ -11,16 +11,14 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._shapes import rows_of, shaped
+from .._shapes import Arrays, is_smooth, rows_of, shaped
 from ._group import Group
 from ._indexed import broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value, without_constants
 from ._plan import Plan, Planning
 from ._program import Program
-from ._residual import is_smooth
 
 
-Arrays = list[Any]
 Inputs = tuple[Arrays, list[Arrays], Arrays, list[Arrays], Arrays]  # payload, slots, keys, edges, and the node's own
 ROWS_OF_PROBE, EDGES_OF_PROBE = 3, 5  # with which the reverse is traced
 

@@ -17,6 +17,7 @@ from ...functor._read import signature_name
 from ...functor._words import number_of, short
 from .._compiled import compiled
 from .._rows import take
+from .._shapes import Arrays
 from .._traced import reverse_only
 from ..forests._forest import Forest
 from ._case import read, Reading
@@ -24,7 +25,6 @@ from ._passes import Passes
 from ._pre_order import in_pre_order
 from ._residual import filled, Remat, wanted
 from ._sites import indexed
-from ._walk import Arrays
 
 
 def values(

@@ -11,6 +11,7 @@ from jax import lax
 
 from .._platform import platform
 from .._rows import put, spread, take
+from .._shapes import Arrays
 from .._strides import strides
 from ._batched import sums
 from ._group import Group
@@ -21,7 +22,6 @@ from ._sites import Indexed
 from ._walk import Walk
 
 
-Arrays = list[Any]
 BIG, SMALL = 256, 32  # rows of a tile
 BLOCK = 4096  # rows of a block
 

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from .._rows import take, write
-from .._shapes import shaped
+from .._shapes import Arrays, shaped
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
@@ -23,9 +23,6 @@ from ._indexed import Over
 from ._loop import Body, over_chunks
 from ._plan import Again, Table
 from ._program import Columns, Program
-
-
-Arrays = list[Any]
 
 
 @dataclass(frozen=True)

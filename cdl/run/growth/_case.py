@@ -15,12 +15,11 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
-from .._shapes import shaped
+from .._shapes import Arrays, is_smooth, shaped
 from ..lists._scan_keep import to_keep
 from ..lists._scan_parts import cut, Part, trace, variables
 
 
-Arrays = list[Any]
 PROBES = 7, 11
 CURVES = "tanh", "logistic", "exp"  # whose slope follows from the value, and is finite whatever it is
 
@@ -57,7 +56,7 @@ class Case:
     def __init__(self, part: Part, held: Arrays) -> None:
         self.part, self.held = part, held
         self._traced: dict[int, Traced] = {}
-        self.smooth = [smooth(v.aval) for v in part.jaxpr.outvars]
+        self.smooth = [is_smooth(v.aval) for v in part.jaxpr.outvars]
 
     @functools.cached_property
     def kept(self) -> list[Kept]:
@@ -67,7 +66,7 @@ class Case:
     @property
     def inert(self) -> bool:
         """Whether it has no derivative."""
-        return not any(self.smooth) or not any(smooth(v.aval) for v in self.part.jaxpr.invars[len(self.held) :])
+        return not any(self.smooth) or not any(is_smooth(v.aval) for v in self.part.jaxpr.invars[len(self.held) :])
 
     def __call__(self, weights: Arrays, rows: Arrays, count: int) -> Arrays:
         """The outputs, with a leading axis of `count` rows."""
@@ -177,17 +176,12 @@ class Slots:
             self.of.append(own)
 
 
-def smooth(x: Any) -> bool:
-    """Whether an array has derivatives."""
-    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
-
-
 def only(arrays: Arrays) -> Arrays:
     """Those arrays that have derivatives."""
-    return [x for x in arrays if smooth(x)]
+    return [x for x in arrays if is_smooth(x)]
 
 
 def merged(arrays: Arrays, some: Arrays) -> Arrays:
     """The arrays, with others in place of those that have derivatives."""
     rest = iter(some)
-    return [next(rest) if smooth(x) else x for x in arrays]
+    return [next(rest) if is_smooth(x) else x for x in arrays]

@@ -3,8 +3,9 @@
 import functools
 from typing import Any
 
+from .._shapes import Arrays
 from ._case import Case, Kept, Slots
-from ._pieces import Arrays, Piece, Pieces
+from ._pieces import Piece, Pieces
 
 
 class Cases:

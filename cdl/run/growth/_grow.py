@@ -17,9 +17,9 @@ from typing import Any
 import jax.numpy as jnp
 from jax import lax
 
+from .._shapes import Arrays
 from ._agenda import Agenda, Block, block
 from ._cases import Cases, inputs_of, rows_at, weights_of
-from ._pieces import Arrays
 from ._plan import every, Plan
 from ._rows import begun, Rows
 from ._tables import part, put

@@ -16,11 +16,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._shapes import Arrays, is_smooth
 from .._strides import strides
 from ._agenda import Agenda, Block, block, BULK
-from ._case import only, smooth
+from ._case import only
 from ._cases import Cases, inputs_of, rows_at, weights_of
-from ._pieces import Arrays, Piece
+from ._pieces import Piece
 from ._plan import every, Plan
 from ._rows import Rows
 from ._tables import part, put, where, zeros_after
@@ -43,7 +44,7 @@ class Backwards:
     def all(self, wanted: list[bool]) -> tuple[Arrays, Arrays]:
         """The cotangents of the rows' seeds, and of those weights that are wanted."""
         later = zeros_after(jax.tree.leaves((self.given.log_prob, self.given.payload)))
-        zeros: Any = lambda xs: [later(x) if smooth(x) else None for x in xs]
+        zeros: Any = lambda xs: [later(x) if is_smooth(x) else None for x in xs]
         sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
         found = Found(zeros(self.rows.seeds), zeros(self.rows.shared), sums)
         if not self.plan.trees:
@@ -127,7 +128,7 @@ class Backwards:
         """The cotangents of what a candidate's rows made: their payload, and their children's seeds."""
         rows, case, given = self.rows, self.cases.candidates[c], []
         for column in self.cases.columns(c):
-            if smooth(x := rows.payload[column]):
+            if is_smooth(x := rows.payload[column]):
                 g = self.given.payload[column]
                 zeros = jnp.zeros((at.count, *x.shape[1:]), x.dtype)
                 given.append(zeros if g is None else where(at.mine, g[rows.address(self.plan, at.rows)]))
@@ -164,7 +165,7 @@ class Backwards:
     def _added(self, piece: Piece, found: Found, news: Arrays) -> Found:
         """The sums with the cotangents of the weights that a piece reads."""
         sums = list(found.sums)
-        for i, x in zip([i for i in piece.weights if smooth(self.weights[i])], news, strict=True):
+        for i, x in zip([i for i in piece.weights if is_smooth(self.weights[i])], news, strict=True):
             sums[i] = sums[i] if sums[i] is None else sums[i] + x
         return found._replace(sums=sums)
 

@@ -7,12 +7,12 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .._shapes import Arrays, is_smooth
 from ._candidates import Growth
-from ._case import smooth
 from ._cases import Cases
 from ._grow import grow
 from ._grow_back import Backwards
-from ._pieces import Arrays, in_pieces
+from ._pieces import in_pieces
 from ._plan import Plan
 from ._rows import Rows
 
@@ -22,7 +22,7 @@ def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Ro
     pieces = in_pieces(growth, weights, seeds)
     found = _rule((weights, seeds), cases=Cases(pieces), plan=plan)
     # The integers of a rule come with a tangent, which other rules refuse; an operation without derivative drops it.
-    return jax.tree.map(lambda x: x if smooth(x) else x | 0, found)
+    return jax.tree.map(lambda x: x if is_smooth(x) else x | 0, found)
 
 
 @eqx.filter_custom_vjp
@@ -40,7 +40,7 @@ def _rule_forward(perturbed: Any, inputs: Any, *, cases: Cases, plan: Plan) -> A
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Any, *, cases: Cases, plan: Plan) -> Any:
     weights, seeds = inputs
-    wanted = [bool(yes) and smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
+    wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
     down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)
     to_seeds = [
         d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d[: plan.roots])

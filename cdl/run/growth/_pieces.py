@@ -17,13 +17,11 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
+from .._shapes import Arrays
 from ..lists._scan_keep import is_dear
 from ..lists._scan_parts import cut, Part, trace, variables
 from ._candidates import Growth
 from ._turned import turned
-
-
-Arrays = list[Any]
 
 
 @dataclass(frozen=True)

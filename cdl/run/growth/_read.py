@@ -12,12 +12,12 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array
 
-from .._shapes import one_of, shaped
+from .._shapes import Arrays, one_of, shaped
 from ..lists._scan_parts import Part, trace
 from ._agenda import Agenda, Block
 from ._case import Case, Slots
 from ._cases import weights_of
-from ._pieces import Arrays, Piece, piece_of
+from ._pieces import Piece, piece_of
 from ._plan import every, Plan
 from ._readings import Readings
 from ._rows import Rows

@@ -13,10 +13,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jax import lax
 
+from .._shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
-from ._case import only, smooth
+from ._case import only
 from ._cases import rows_at, weights_of
-from ._pieces import Arrays
 from ._plan import Plan
 from ._read import Queue, queue_of, Reader
 from ._readings import Readings
@@ -91,13 +91,13 @@ class Downwards:
         size, roots = self.queue.choice.shape[0], self.reader.plan.roots
         values = []
         for g, v in zip(given, self.values, strict=True):
-            if smooth(v):
+            if is_smooth(v):
                 values.append(table(size, v[0]) if g is None else table(size, v[0]).at[:roots].set(g[:roots]))
         sums = [
-            [jnp.zeros(w.shape, w.dtype) if yes and smooth(w) else None for w, yes in zip(ws, each, strict=True)]
+            [jnp.zeros(w.shape, w.dtype) if yes and is_smooth(w) else None for w, yes in zip(ws, each, strict=True)]
             for ws, each in zip(self.weights, wanted, strict=True)
         ]
-        return Found(values, [jnp.zeros(x.shape, x.dtype) if smooth(x) else None for x in self.payload], sums)
+        return Found(values, [jnp.zeros(x.shape, x.dtype) if is_smooth(x) else None for x in self.payload], sums)
 
     def _case(self, c: int, agenda: Agenda, found: Found, own: Arrays, rows: bool, weights: bool) -> Found:
         """The rows of one candidate. `own`: the cotangents of their values, those of a chunk or of all."""
@@ -124,9 +124,9 @@ class Downwards:
         for i in self.reader.pieces[c].leaves:
             place, leaf = divmod(i - len(columns), len(self.values))
             if i < len(columns):
-                if smooth(self.payload[columns[i]]):
+                if is_smooth(self.payload[columns[i]]):
                     payload[columns[i]] = at.put(payload[columns[i]], next(rest), at.rows)
-            elif smooth(self.values[leaf]):
+            elif is_smooth(self.values[leaf]):
                 below = len(only(self.values[:leaf]))
                 values[below] = at.put(values[below], next(rest), first + place)
         return found._replace(values=values, payload=payload)
@@ -134,6 +134,6 @@ class Downwards:
     def _added(self, c: int, found: Found, news: Arrays) -> Found:
         """The sums with the cotangents of one case's weights."""
         own = list(found.sums[c])
-        for i, x in zip([i for i in self.reader.pieces[c].weights if smooth(self.weights[c][i])], news, strict=True):
+        for i, x in zip([i for i in self.reader.pieces[c].weights if is_smooth(self.weights[c][i])], news, strict=True):
             own[i] = own[i] if own[i] is None else own[i] + x
         return found._replace(sums=[*found.sums[:c], own, *found.sums[c + 1 :]])

@@ -16,14 +16,11 @@ from jax.extend.core import ClosedJaxpr
 from ..._errors import CarrierMismatch, CdlError, SignatureError
 from ...algebra._algebra import name_of, reads
 from ...functor._read import signature_name
-from .._shapes import one_of
+from .._shapes import Arrays, one_of
 from .._traced import applied
 from .._types import advice, cast, differ, joined, misfit, Own, own_of
 from ._candidates import Candidate, Growth
 from ._tracing import array, open_jaxpr
-
-
-Arrays = list[Any]
 
 
 @dataclass(frozen=True)

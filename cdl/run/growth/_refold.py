@@ -23,6 +23,7 @@ from ...algebra._likelihood import of_sorts
 from ...functor import Base
 from ...functor._usage import with_usage
 from .._compiled import compiled
+from .._shapes import is_smooth
 from .._traced import reverse_only
 from ..machines._state import arrays, leading
 from ._grow_rule import grown_rows
@@ -139,7 +140,7 @@ def _bounded(both: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> tuple
 
 def _known(waiting: Any, roots: Any) -> Any:
     """The values of trees that are whole."""
-    nothing: Any = jnp.nan if jnp.issubdtype(roots.dtype, jnp.inexact) else False
+    nothing: Any = jnp.nan if is_smooth(roots) else False
     if jnp.issubdtype(roots.dtype, jnp.integer):
         nothing = np.iinfo(roots.dtype).min
     mask = waiting.reshape(-1, *[1] * (roots.ndim - 1)) > 0

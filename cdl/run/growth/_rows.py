@@ -6,12 +6,10 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from .._shapes import Arrays
 from ._cases import Cases
 from ._plan import Plan
 from ._tables import put, table
-
-
-Arrays = list[Any]
 
 
 class Rows(eqx.Module):

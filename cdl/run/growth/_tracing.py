@@ -20,7 +20,7 @@ from ...algebra._unfolds import Choice, expect_layer
 from ...functor._fmap import fill, is_lazy, sorted_holes
 from ...functor._read import tag, tag_name
 from ...functor._words import an
-from .._shapes import is_weak, one_of, shaped, shown
+from .._shapes import is_smooth, is_weak, one_of, shaped, shown
 from .._traced import NEEDS_VALUE
 from .._truth import expect_no_reckoning
 from .._types import cast, misfit, Own
@@ -186,7 +186,7 @@ def _same_form(coalg: Any, layer: Any, place: int, forms: tuple[Form, ...], sort
 
 def _float(scores: Any) -> Any:
     scores = jnp.asarray(scores)
-    return scores if jnp.issubdtype(scores.dtype, jnp.inexact) else scores.astype(jnp.result_type(float))
+    return scores if is_smooth(scores) else scores.astype(jnp.result_type(float))
 
 
 def array(x: Any) -> Any:

@@ -35,10 +35,11 @@ from ...functor._usage import whole
 from ...functor._words import short
 from .._compiled import compiled
 from .._rows import spread
+from .._shapes import Arrays
 from .._traced import reverse_only
 from ._monoid import annotate_monoid, fold_monoid
 from ._scan_case import Case, empty, from_the_end, read
-from ._scan_plain import Arrays, How, plain
+from ._scan_plain import How, plain
 from ._scan_rule import ruled
 from ._scan_track import Track, track
 from ._seq import Seq

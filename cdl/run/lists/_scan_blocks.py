@@ -15,10 +15,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._rows import spread
-from .._shapes import rows_of
+from .._shapes import Arrays, rows_of
 from ._scan_case import Case
 from ._scan_parts import Part, split
-from ._scan_plain import Arrays, begin, Carry, ended, enter, flat, How, leave, unflat
+from ._scan_plain import begin, Carry, ended, enter, flat, How, leave, unflat
 from ._scan_plan import Plan
 from ._scan_track import Track
 

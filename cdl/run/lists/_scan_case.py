@@ -17,7 +17,7 @@ from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of, reads
 from ...functor import Cons, Lin, Nil, Snoc
 from .._carried import carried
-from .._shapes import one_of
+from .._shapes import is_smooth, one_of
 from .._traced import applied
 from .._types import advice, cast, Own, own_of
 from ._scan_parts import Part, split, trace
@@ -40,7 +40,7 @@ class Case:
     @property
     def smooth(self) -> list[bool]:
         """Which leaves of the carrier have a cotangent."""
-        return [bool(jnp.issubdtype(x.dtype, jnp.inexact)) for x in self.states]
+        return [is_smooth(x) for x in self.states]
 
 
 def from_the_end(alg: Any) -> bool:

@@ -8,12 +8,12 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._rows import spread
+from .._shapes import Arrays
 from ._scan_case import Case
 from ._scan_parts import split
 from ._scan_track import Track
 
 
-Arrays = list[Any]
 Carry = tuple[Arrays, Arrays]  # the state, and the last one that an element gave
 
 

@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
-from .._shapes import shaped
+from .._shapes import is_smooth, shaped
 from ._scan_case import Case
 from ._scan_keep import to_keep
 from ._scan_parts import cut, equation, Part, split, trace, variables
@@ -69,7 +69,7 @@ class Plan:
     def __init__(self, case: Case, wanted: Sequence[bool]) -> None:
         self.case, self.smooth = case, case.smooth
         self.ahead, rest = split(case.step, case.elements)
-        self.rises = [bool(jnp.issubdtype(v.dtype, jnp.inexact)) for v in self.ahead.outputs]  # which have a cotangent
+        self.rises = [is_smooth(v) for v in self.ahead.outputs]  # which have a cotangent
         weighed = {v: i for i, v in enumerate(rest.jaxpr.invars[: rest.shared]) if wanted[i]}
         tapped = [e for e in rest.jaxpr.eqns if any(v in weighed for v in variables(e))]
         read = list(dict.fromkeys(v for e in tapped for v in _read_by(rest, e, weighed)))
@@ -89,7 +89,7 @@ class Plan:
             weights, row = inputs[:shared], inputs[shared : shared + elements]
             state, given = inputs[shared + elements :][:states], inputs[shared + elements + states :]
             between = self.ahead(*weights, *row)
-            taps = [[_zeros(o.aval) for o in e.outvars if _has_cotangent(o)] for e in tapped]
+            taps = [[_zeros(o.aval) for o in e.outvars if is_smooth(o.aval)] for e in tapped]
 
             def of(moved: Any) -> Any:
                 z, h, taps = moved
@@ -135,8 +135,8 @@ class Plan:
                 operands.append(("found", read.index(v)) if v in used else ("unused", v.aval))
         first = sum(self.smooth) + sum(self.rises)
         for other in tapped[: tapped.index(eqn)]:
-            first += sum(map(_has_cotangent, other.outvars))
-        outputs = [i for i, o in enumerate(eqn.outvars) if _has_cotangent(o)]
+            first += sum(map(is_smooth, other.outvars))
+        outputs = [i for i, o in enumerate(eqn.outvars) if is_smooth(o.aval)]
         return Tap(equation(rest, eqn), operands, outputs, self.down[first : first + len(outputs)])
 
 
@@ -144,7 +144,7 @@ def _read_by(part: Part, eqn: Any, weighed: dict[Any, int]) -> list[Any]:
     """The operands that the cotangents of an equation's weights depend on."""
     of = variables(eqn)
     run = equation(part, eqn)
-    outputs = [i for i, o in enumerate(eqn.outvars) if _has_cotangent(o)]
+    outputs = [i for i, o in enumerate(eqn.outvars) if is_smooth(o.aval)]
 
     def pulled(*inputs: Any) -> list[Any]:
         operands, given = list(inputs[: len(of)]), inputs[len(of) :]
@@ -170,13 +170,9 @@ def _tapped(rest: Part, inputs: list[Any], taps: dict[int, list[Any]]) -> tuple[
         out = equation(rest, eqn)(*(seen[v] for v in variables(eqn)))
         more = iter(taps.get(id(eqn), []))
         if id(eqn) in taps:
-            out = [x + next(more) if _has_cotangent(o) else x for x, o in zip(out, eqn.outvars, strict=True)]
+            out = [x + next(more) if is_smooth(o.aval) else x for x, o in zip(out, eqn.outvars, strict=True)]
         seen.update(zip(eqn.outvars, out, strict=True))
     return [v.val if isinstance(v, Literal) else seen[v] for v in rest.jaxpr.outvars], seen
-
-
-def _has_cotangent(v: Any) -> bool:
-    return bool(jnp.issubdtype(v.aval.dtype, jnp.inexact))
 
 
 def _zeros(x: Any) -> Any:

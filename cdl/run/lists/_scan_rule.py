@@ -18,9 +18,10 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._rows import spread
+from .._shapes import Arrays
 from ._scan_blocks import Blocks
 from ._scan_case import Case
-from ._scan_plain import Arrays, enter, flat, How, unflat
+from ._scan_plain import enter, flat, How, unflat
 from ._scan_track import Track
 
 

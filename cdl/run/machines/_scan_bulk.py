@@ -21,14 +21,11 @@ import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
-from .._shapes import is_weak, shaped
+from .._shapes import Arrays, is_smooth, is_weak, shaped
 from ..lists._cost import inside
 from ..lists._scan import block_of
 from ..lists._scan_parts import Part, trace
-from ._scan_tangent import is_smooth, Tangent, vectors_first
-
-
-Arrays = list[Any]
+from ._scan_tangent import Tangent, vectors_first
 
 
 def scan(body: Callable[[Any, Any, Any], tuple[Any, Any]], state: Any, xs: Any, lanes: Any) -> tuple[Any, Any]:

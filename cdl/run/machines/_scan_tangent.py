@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax.extend.core import Literal
 
+from .._shapes import is_smooth
 from ..lists._scan_keep import to_keep
 from ..lists._scan_parts import cut, equation, Part, split, trace, variables
 
@@ -115,8 +115,3 @@ def _turned(eqn: Any, matrix: Any, vector: Any) -> Any:
     precision, kind = eqn.params["precision"], eqn.params["preferred_element_type"]
     precision = precision[::-1] if isinstance(precision, tuple) else precision
     return jax.lax.dot_general(vector, matrix, ((right, left), batch), precision, kind)
-
-
-def is_smooth(x: Any) -> bool:
-    """Whether a number has a tangent."""
-    return bool(jnp.issubdtype(x.dtype, jnp.inexact))

@@ -69,6 +69,8 @@ def inherits(forest: Forest, trees: list[Any], models: Any, tops: Any) -> Any:
     **Arguments:** `models`: the algebra that goes up, and the step that goes down and sees its values.
     """
 
+    size = forest.size
+
     def defined(models: Any, tops: Any) -> Any:
         alg, step = models
         each = [jax.tree.map(lambda x, i=i: x[i], tops) for i in range(len(trees))]
@@ -78,7 +80,7 @@ def inherits(forest: Forest, trees: list[Any], models: Any, tops: Any) -> Any:
     def compiled(models: Any, tops: Any) -> Any:
         alg, step = models
         found = inherit(step, forest, tops, values=annotate(alg, forest))
-        return jax.tree.map(lambda x: x[: forest.size], found)
+        return jax.tree.map(lambda x: x[:size], found)
 
     return as_defined(defined, compiled, models, tops)
 

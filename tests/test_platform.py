@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-from agreement import agrees
+from agreement import agrees, inherits
 from indexed_cells import H, KindsF, reader, TREES
-from test_descents_by_index import cells_of, Handing, inherits, SMALL
+from test_descents_by_index import cells_of, Handing, SMALL, tops
 
 import cdl
 from benchmarks._launches import launches
@@ -92,7 +92,7 @@ def test_a_fold_made_for_an_accelerator_is_the_definition(accelerator, way):
 def test_a_descent_made_for_an_accelerator_is_the_definition(accelerator):
     with jax.enable_x64(True):
         step = Handing(cells_of(jr.key(3), "layers"), jr.normal(jr.key(4), (H, 2 * H)))
-        inherits(SMALL, reader(jr.key(0), "product"), step, cdl.pack(KindsF, SMALL))
+        inherits(cdl.pack(KindsF, SMALL), SMALL, (reader(jr.key(0), "product"), step), tops(len(SMALL)))
 
 
 def test_on_an_accelerator_a_level_is_one_chunk_and_few_operations_are_started(accelerator):

@@ -165,8 +165,10 @@ def _storage(values: tuple[Any, ...]) -> Storage:
 
 
 def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int], Any]) -> Arrays:
-    """The values of every sort by row or tree, as columns; a column's sorts have different ones, so that it is their
-    sum."""
+    """The values of every sort, by row or by tree, as columns.
+
+    No two sorts of one column have values at the same row: the column is the sum of theirs.
+    """
     columns: list[Any] = [None] * len(storage.leaves)
     for s, value in enumerate(values):
         for c, x in zip(storage.columns(s), jax.tree.leaves(value), strict=True):

@@ -21,16 +21,14 @@ class Carrier:
         return jax.tree.unflatten(self.structure, list(leaves))
 
     def given_back(self, leaves: Any) -> Any:
-        """A value for whoever asked for it: numbers that are Python numbers by definition take the type of what they
-        meet."""
+        """A value as the caller gets it. Where the definition gives a Python number, it is weakly typed."""
         return self.unflatten([weaken(x) if is_weak(a) else x for x, a in zip(leaves, self.leaves, strict=True)])
 
 
 class Storage:
     """The carrier of each sort, and the columns in which their leaves are kept.
 
-    A node is of one sort, so that sorts whose leaves are of one shape and type share the columns: they take the room of
-    one sort, however many there are.
+    A node has one sort. So leaves of different sorts share a column if they have the same shape and type.
     """
 
     def __init__(self, carriers: dict[int, Carrier]) -> None:

@@ -101,8 +101,8 @@ def _node(t: Reading, index: int, carriers: dict[int, Carrier]) -> Callable[...,
 
 
 def _traced(t: Reading, index: int, carriers: dict[int, Carrier], seen: Seen) -> tuple[ClosedJaxpr, Own]:
-    """The case of one variant at `PROBE`; that of `seen`, if it read values of the same types and need
-    not give another type."""
+    """The case of one variant at `PROBE`. The one in `seen` is used again while the types that it reads and gives are
+    the same."""
     v = t.bucket.variants[index]
     reads = tuple(carriers[s].leaves for s in (*v.slot_sorts, *v.many_sorts))
     if index in seen and seen[index][0] == reads:

@@ -3,11 +3,12 @@
 | the pass      | what it does, chunk by chunk                                                    | order            |
 | ------------- | ------------------------------------------------------------------------------- | ---------------- |
 | `forward`     | reads the children's states, runs the program, writes the rows' states          | the schedule's   |
-| `backward`    | from the rows' cotangents to their edges', which lie side by side               | reversed         |
+| `backward`    | reads the rows' cotangents, runs the program's derivative, writes the edges'    | reversed         |
 
-Each node is at the end of one edge, so that cotangents are stored by edge and need no scatter. Programs whose rows are
-computed together keep the cotangents of their sites, from which the weights' are made at the end (`_sums`); others add
-theirs up on the way. Constants, at nodes with neither children nor payload, are computed once for each variant.
+Each node but a root is the child at exactly one edge. So cotangents are stored by edge, and no scatter is needed.
+Programs by index keep the cotangents of their sites, and `_sums` makes the weights' gradients of them at the end.
+Programs by constructor add their weights' gradients up on the way. A variant with neither children nor payload has one
+value, which is computed once.
 """
 
 from collections.abc import Callable, Iterable

@@ -24,9 +24,9 @@ from ._variant import Variant
 WORTH = 0.9  # what share of the cost a further size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
 FINE = 16  # the same, of a region
-FEW = 8  # pairs of a class and a size, of which none is given up
-SLACK = 0.02  # what share of the cost may be added by giving up the others
-WIDER = 4  # how many times as many children a class has room for as it has at a node
+FEW = 8  # up to so many pairs of a class and a size, every pair is compiled
+SLACK = 0.02  # pairs beyond those are left out, while the cost grows by no more than this share
+WIDER = 4  # a node of another forest may have so many times the children of this one's widest
 
 
 @dataclass(frozen=True)
@@ -186,11 +186,13 @@ def choose_sizes(groups: NDArray[Any], degree: float, widest: int, most: int) ->
 
 
 def few_sizes(sizes: tuple[Size, ...], groups: Sequence[NDArray[Any]], widest: Sequence[int]) -> tuple[int, ...]:
-    """How many of the sizes, from the first, each class is to have, so that few programs are compiled: the last one is
-    given up where that costs least, as long as all of it costs little.
+    """How many of the sizes, from the smallest, each class gets, so that few programs are compiled.
 
-    **Arguments:** `groups`: for each class, how many rows each of its groups has. `widest`: the most children of one of
-    its nodes, for several times as many of which there is to be room.
+    The largest size of a class is left out where that costs least, again and again, while all that is left out costs
+    little.
+
+    **Arguments:** `groups`: for each class, how many rows each of its groups has. `widest`: for each class, the most
+    children of one node; room is kept for several times as many.
     """
     numbers = [len(sizes)] * len(groups)
     counts = [np.unique(some, return_counts=True) for some in groups]

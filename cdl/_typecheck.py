@@ -35,6 +35,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 ALIASES = {typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType)}
 
+COLLECTIONS = (list, tuple, dict, set, frozenset, collections.abc.Sequence, collections.abc.Mapping)
+
 
 # `no_type_check` keeps the hook off the checker itself: it cannot check calls before it exists.
 @no_type_check
@@ -103,22 +105,46 @@ def _check(value: Any, surely: Callable[[Any], bool], hint: Any, fn: Callable[..
 
 
 @no_type_check
-def _surely(hint: Any) -> Callable[[Any], bool]:
-    """A quick test for a hint: what passes it, typeguard would let pass; of what does not, typeguard is to judge."""
-    origin = get_origin(hint) or hint
+def _surely(hint: Any, above: frozenset[Any] = frozenset()) -> Callable[[Any], bool]:
+    """A quick test for a hint: what passes it, typeguard would let pass; of what does not, typeguard is to judge.
+
+    `above` are the aliases and records that this hint is a part of: one that contains itself is left to typeguard.
+    """
+    origin, args = get_origin(hint) or hint, get_args(hint)
     if origin is Any or (isinstance(origin, TypeVar) and not origin.__bound__ and not origin.__constraints__):
         return lambda value: True
+    if hint in above:
+        return _never
     if origin in (Union, types.UnionType):
-        members = [_surely(member) for member in get_args(hint)]
+        members = [_surely(member, above) for member in args]
         members = members[: members.index(_never) if _never in members else None]  # a later one would come too early
         return lambda value: any(member(value) for member in members)
     if type(origin) in ALIASES:
-        return _surely(expand(origin, get_args(hint)))
-    if origin is collections.abc.Callable and get_args(hint)[:1] in ((), (...,)):
+        return _surely(expand(origin, args), above | {hint})
+    if origin is collections.abc.Callable and args[:1] in ((), (...,)):
         return callable
-    if inspect.isclass(origin) and not any(look(origin, get_args(hint), ()) for look in checker_lookup_functions):
+    if origin in COLLECTIONS and args:
+        return _surely_each(origin, args, [_surely(x, above) for x in args if x is not ...])
+    record = inspect.isclass(origin) and issubclass(origin, tuple) and hasattr(origin, "_fields")
+    if record and (fields := get_type_hints(origin)):
+        return _surely_each(origin, (), [_surely(x, above | {hint}) for x in fields.values()])
+    if record or (inspect.isclass(origin) and not any(look(origin, args, ()) for look in checker_lookup_functions)):
         return lambda value: isinstance(value, origin)
     return _never
+
+
+@no_type_check
+def _surely_each(origin: Any, args: tuple[Any, ...], items: list[Callable[[Any], bool]]) -> Callable[[Any], bool]:
+    """That of a collection, from the tests of its items."""
+    if _never in items:
+        return _never
+    if origin in (dict, collections.abc.Mapping):
+        of_key, of_value = items
+        return lambda value: isinstance(value, origin) and all(of_key(k) and of_value(x) for k, x in value.items())
+    if issubclass(origin, tuple) and args[-1:] != (...,):
+        each = lambda value: len(value) == len(items) and all(fits(x) for fits, x in zip(items, value, strict=True))
+        return lambda value: isinstance(value, origin) and each(value)
+    return lambda value: isinstance(value, origin) and all(map(items[0], value))
 
 
 @no_type_check

@@ -14,7 +14,8 @@ from jaxtyping import AnnotationError, install_import_hook, TypeCheckError
 
 PLANTED = """
     import dataclasses
-    from typing import Generic, Self, TYPE_CHECKING, TypeVar, Union
+    from collections.abc import Sequence
+    from typing import Generic, NamedTuple, Self, TYPE_CHECKING, TypeVar, Union
     import equinox as eqx
     from jaxtyping import Array, Float, Int
     from typing_extensions import TypeAliasType
@@ -36,7 +37,25 @@ PLANTED = """
     def total(*xs: float, **named: int) -> float:
         return sum(xs) + sum(named.values())
 
+    Nested = Union[int, "list[Nested]"]
+
+    class Row(NamedTuple):
+        index: int
+        names: "tuple[str, ...]" = ()
+
     def every(xs: list[int]) -> int:
+        return len(xs)
+
+    def pairs(xs: dict[str, tuple[int, str]], others: tuple[int, ...] = (), more: Sequence[int] = ()) -> int:
+        return len(xs)
+
+    def rows(xs: list[Row]) -> int:
+        return len(xs)
+
+    def nested(x: Nested) -> int:
+        return 0
+
+    def vectors(xs: Union[list[Vector], list[float]], y: Vector) -> int:
         return len(xs)
 
     def either(x: Union[float, Vector]) -> "Vector | float":
@@ -111,6 +130,10 @@ def test_right_calls_pass(planted):
     assert planted.total(1.0, 2.0, n=3) == 6
     assert planted.either(1.5) == 1.5
     assert planted.every([1, 2]) == 2
+    assert planted.pairs({"a": (1, "b")}, (1, 2), [3]) == 1
+    assert planted.rows([planted.Row(1), planted.Row(2, ("a",))]) == 2
+    assert planted.nested([[1], []]) == 0
+    assert planted.vectors([x], x) == planted.vectors([1.0], x) == 1
     box = planted.Box()
     assert planted.boxed((1, box)) == 1
     assert planted.unboxed(box, planted.Box) is box
@@ -130,6 +153,17 @@ WRONG = {
     "a result of another length": lambda m: m.first(jnp.ones((3, 2), int)),
     "a result of another type": lambda m: m.Box().size,
     "a later member of a list": lambda m: m.every([1, "a"]),
+    "a key of a dictionary": lambda m: m.pairs({1: (1, "b")}),
+    "a member of a pair in a dictionary": lambda m: m.pairs({"a": (1, 2)}),
+    "a pair of another length": lambda m: m.pairs({"a": (1, "b", "c")}),
+    "a later member of a tuple of any length": lambda m: m.pairs({}, (1, "a")),
+    "a later member of a sequence": lambda m: m.pairs({}, (), [1, "a"]),
+    "a list for a tuple": lambda m: m.pairs({}, [1]),
+    "a field of a named tuple": lambda m: m.rows([m.Row(1), m.Row("a")]),
+    "a member of a field of a named tuple": lambda m: m.rows([m.Row(1, (2,))]),
+    "a tuple for a named tuple": lambda m: m.rows([(1, ())]),
+    "a member of an alias that contains itself": lambda m: m.nested([[1], ["a"]]),
+    "another length than that of a list's vectors": lambda m: m.vectors([ones(3)], ones(4)),
     "one of many arguments": lambda m: m.total(1.0, "a"),
     "one of many named arguments": lambda m: m.total(n=1.5),
     "no member of a union": lambda m: m.either("a"),

@@ -20,9 +20,10 @@ from ...algebra._algebra import name_of
 from ...functor import Cons, Nil
 from ...functor._items import as_number, as_score, expect_like, weaken
 from .._carried import carried
+from .._jaxprs import opened
 from .._shapes import is_weak, shaped
 from .._types import advice, cast, Own, own_of
-from ._program import opened, over
+from ._program import over
 from ._segments import at_edges, over_edges
 
 

@@ -9,12 +9,12 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._jaxprs import opened
 from .._rows import take
 from .._shapes import is_smooth
 from ._group import Group
 from ._grouped import product, tie
 from ._levels import bind, EDGES, Phase, ROWS, STACK, Value
-from ._program import opened
 from ._segments import over_edges
 
 

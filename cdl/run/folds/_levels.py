@@ -32,6 +32,7 @@ from typing import Any, Literal, NamedTuple
 import jax
 from jax.extend import core
 
+from .._jaxprs import without_constants
 from .._shapes import is_smooth
 
 
@@ -210,11 +211,6 @@ class Phase:
 
     def at_reduction(self, how: str, found: list[Value], many: int) -> list[Value]:
         raise NotImplementedError
-
-
-def without_constants(jaxpr: Any) -> Any:
-    """The jaxpr with its constants as the first of its inputs."""
-    return jaxpr.replace(constvars=(), invars=[*jaxpr.constvars, *jaxpr.invars])
 
 
 def _weight_side(eqn: Any, ins: list[Value]) -> int | None:

@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._jaxprs import opened
 from .._rows import apart, put, room, spread, take, write
 from .._shapes import Arrays, is_smooth
 from ..forests._bucket import Size
@@ -24,7 +25,7 @@ from ..forests._forest import Forest
 from ._carrier import Storage
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._present import has_finite_slopes, only_present
-from ._program import opened, Program
+from ._program import Program
 from ._residual import only
 from ._sites import all_indexed
 from ._walk import Chunk, Walk, write_edges

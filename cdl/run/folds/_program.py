@@ -17,12 +17,12 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr
 
+from .._jaxprs import opened
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ._fingerprint import fingerprint
-from ._levels import without_constants
 from ._stacks import stacks, unpicked
 
 
@@ -117,8 +117,3 @@ def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any
             over.reset(before)
 
     return rows
-
-
-def opened(case: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """The case as a function of its weights and its inputs."""
-    return jaxpr_as_fun(ClosedJaxpr(without_constants(case.jaxpr), ()))

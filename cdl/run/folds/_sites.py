@@ -11,10 +11,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .._jaxprs import without_constants
 from .._shapes import Arrays, is_smooth, rows_of, shaped
 from ._group import Group
 from ._indexed import broadcast, Over, Prepare, Rows, spread
-from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value, without_constants
+from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._plan import Plan, Planning
 from ._program import Program
 

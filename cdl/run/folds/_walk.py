@@ -5,13 +5,14 @@ have.
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from .._keys import keys_at
 from .._rows import take, write
 from .._shapes import Arrays, shaped
 from ..forests._bucket import Size
@@ -138,8 +139,7 @@ class Walk:
             many.append([take(states[c], child) for c in columns])
         keys = []
         if self.key is not None:
-            fold_in: Callable[..., Any] = jax.vmap(lambda t, i: jax.random.fold_in(jax.random.fold_in(self.key, t), i))
-            keys = [fold_in(take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
+            keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
         return row_payload, slots, keys, many, list(own)
 
     def alone(self, p: int, at: Chunk, chunk: Any, weights: Arrays, inputs: Any) -> Any:

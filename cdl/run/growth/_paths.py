@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from ...algebra._unfolds import own_key, path_below
+from .._keys import keys_at
 from ._candidates import Given, Growth
 
 
@@ -35,5 +36,5 @@ def on_paths(growth: Growth, seeds: list[Any], key: Any) -> tuple[Growth, list[A
         return dataclasses.replace(given, seeds=below, key=here)
 
     trees = jnp.arange(seeds[0].shape[0], dtype=jnp.int32)
-    paths = jax.vmap(lambda t: data(jax.random.fold_in(key, t)))(trees)
+    paths = data(keys_at(key, trees))
     return dataclasses.replace(growth, call=call), [*seeds, paths]

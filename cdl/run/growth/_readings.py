@@ -16,11 +16,12 @@ from jax.extend.core import ClosedJaxpr
 from ..._errors import CarrierMismatch, CdlError, SignatureError
 from ...algebra._algebra import name_of, reads
 from ...functor._read import signature_name
+from .._jaxprs import opened
 from .._shapes import Arrays, one_of
 from .._traced import applied
 from .._types import advice, cast, differ, joined, misfit, Own, own_of
 from ._candidates import Candidate, Growth
-from ._tracing import array, open_jaxpr
+from ._tracing import array
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
     carriers = tuple(known[sort] for sort in range(len(algs)))
     pairs = zip(each, payloads, strict=True)
     cases = [_case(algs[sort], sort, c, payload, carriers) for (sort, c), payload in pairs]
-    read = Readings(growth.candidates, carriers, tuple(open_jaxpr(case) for case in cases))
+    read = Readings(growth.candidates, carriers, tuple(opened(case) for case in cases))
     return read, [[array(x) for x in case.consts] for case in cases]
 
 

@@ -26,6 +26,7 @@ from ...algebra._unfolds import Choice, own_key, path_below
 from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
 from ...functor._usage import whole
 from .._compiled import compiled
+from .._keys import keys_at
 from .._shapes import shaped, shown
 from ..lists._seq import Seq
 from ..machines._machine_steps import masked, pick, Walk
@@ -196,4 +197,4 @@ def _first(seeds: Any) -> Any:
 def _keys(key: Any, seeds: Any) -> Any:
     """A key for each seed, or none."""
     count = jax.tree.leaves(seeds)[0].shape[0]
-    return None if key is None else jax.vmap(lambda b: jax.random.fold_in(key, b))(jnp.arange(count))
+    return keys_at(key, jnp.arange(count))

@@ -5,13 +5,12 @@ takes, and what is left is the same for every seed.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun
 
 from ..._errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
 from ...algebra._algebra import name_of, wants_key
@@ -20,6 +19,7 @@ from ...algebra._unfolds import Choice, expect_layer
 from ...functor._fmap import fill, is_lazy, sorted_holes
 from ...functor._read import tag, tag_name
 from ...functor._words import an
+from .._jaxprs import opened
 from .._shapes import is_smooth, is_weak, one_of, shaped, shown
 from .._traced import NEEDS_VALUE
 from .._truth import expect_no_reckoning
@@ -100,7 +100,7 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
         if weak := _pythons(own, sort, given_seeds):
             expect_no_reckoning(jax.make_jaxpr(call)(weak, keys).jaxpr, f"in `{name_of(coalg)}`")
     candidates, columns = found[-1]
-    run = open_jaxpr(case)
+    run = opened(case)
 
     def again(weights: list[Any], leaves: list[Any], keys: list[Any]) -> Given:
         flat = run(*weights, *jax.tree.leaves((leaves, keys)))
@@ -192,9 +192,3 @@ def _float(scores: Any) -> Any:
 def array(x: Any) -> Any:
     """One of JAX's arrays."""
     return x if isinstance(x, jax.Array) else jnp.asarray(x)
-
-
-def open_jaxpr(case: ClosedJaxpr) -> Callable[..., list[Any]]:
-    """A jaxpr as a function of its arrays and its inputs."""
-    jaxpr = case.jaxpr.replace(constvars=(), invars=[*case.jaxpr.constvars, *case.jaxpr.invars])
-    return jaxpr_as_fun(ClosedJaxpr(jaxpr, ()))

@@ -34,6 +34,7 @@ from ...functor import Monoid
 from ...functor._usage import whole
 from ...functor._words import short
 from .._compiled import compiled
+from .._keys import keys_at
 from .._rows import spread
 from .._shapes import Arrays
 from .._traced import reverse_only
@@ -138,8 +139,7 @@ def _nils(alg: Any, end: bool, case: Case, lists: Track, key: Any) -> Arrays:
     if key is None:
         value = jax.tree.map(lambda x: x[None], empty(alg, end))
     else:
-        fold_in: Any = lambda b, n: jax.random.fold_in(jax.random.fold_in(key, b), n)
-        keys = jax.vmap(fold_in)(jnp.arange(len(lists.lengths), dtype=jnp.int32), lists.lengths)
+        keys = keys_at(key, jnp.arange(len(lists.lengths), dtype=jnp.int32), lists.lengths)
         value = jax.vmap(lambda k: empty(alg, end, k))(keys)
     return [x.astype(s.dtype) for x, s in zip(jax.tree.leaves(value), case.states, strict=True)]
 

@@ -135,7 +135,7 @@ class Plan:
                 operands.append(("found", read.index(v)) if v in used else ("unused", v.aval))
         first = sum(self.smooth) + sum(self.rises)
         for other in tapped[: tapped.index(eqn)]:
-            first += sum(map(is_smooth, other.outvars))
+            first += sum(is_smooth(o.aval) for o in other.outvars)
         outputs = [i for i, o in enumerate(eqn.outvars) if is_smooth(o.aval)]
         return Tap(equation(rest, eqn), operands, outputs, self.down[first : first + len(outputs)])
 

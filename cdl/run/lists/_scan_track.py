@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._keys import keys_at
 from .._rows import spread
 from .._shapes import is_weak, shaped
 from ._seq import batch_and_time, Seq
@@ -47,8 +48,7 @@ class Track(eqx.Module):
 
     def keys(self, key: Any) -> Any:
         """The key of each place: that of the element's node in its list."""
-        fold_in: Any = lambda b, i: jax.random.fold_in(jax.random.fold_in(key, b), i)
-        return jax.vmap(jax.vmap(fold_in))(self.owner, self.order)
+        return keys_at(key, self.owner, self.order)
 
     def spare(self) -> Any:
         """An element that a list is read from first; zero if every list is empty."""

@@ -29,6 +29,7 @@ from ...functor import Base, Mealy, Moore
 from ...functor._described import described
 from ...functor._usage import with_usage
 from .._compiled import compiled
+from .._keys import keys_at
 from ..forests._corpus import Corpus
 from ..forests._forest import Forest
 from ..lists._seq import Seq
@@ -144,7 +145,7 @@ def _alone(machine: Any, state: Any, inputs: Any, key: Any, keep: bool) -> Any:
 @compiled
 def _together(machine: Any, state: Any, inputs: Any, lengths: Any, key: Any, keep: bool) -> Any:
     walk = Walk(machine, jax.tree.map(lambda x: x[0], state), element_of(element_of(inputs)), key)
-    keys = None if key is None else jax.vmap(lambda b: jax.random.fold_in(key, b))(jnp.arange(lengths.shape[0]))
+    keys = keys_at(key, jnp.arange(lengths.shape[0]))
     longest = jnp.argmax(lengths)  # a sequence whose first step is taken, if one is
     begins, reads = jax.lax.stop_gradient(jax.tree.map(lambda x: x[longest], (state, _first(inputs))))
     begins, reads = as_given(begins, walk.state), masked(lengths[longest] > 0, reads)

@@ -1,0 +1,24 @@
+"""Keys of rows: one of the caller's, with the numbers of each row folded in."""
+
+from typing import Any
+
+import jax
+
+
+def keys_at(key: Any, *numbers: jax.Array) -> Any:
+    """The key of each row, `fold_in(fold_in(key, a), b)` for numbers `a` and `b`; `None` where none is given.
+
+    **Arguments:** `key`: one key, or `None`. `numbers`: arrays of whole numbers, all of the shape that is wanted.
+    """
+    if key is None:
+        return None
+
+    def at(*each: jax.Array) -> Any:
+        found = key
+        for number in each:
+            found = jax.random.fold_in(found, number)
+        return found
+
+    for _ in numbers[0].shape:
+        at = jax.vmap(at)
+    return at(*numbers)

@@ -254,9 +254,9 @@ are counted to choose the way.
 WIDTHS = """\
 ## The rows of a chunk
 
-`pack` chooses the sizes of chunk for a batch, at most two in the order of the schedule and two in the parameters' pass:
-those for which rows that only fill up a chunk, and the chunks themselves, at 12 rows each, cost least; a second size
-has to save a tenth, since it is compiled. Here the same forest is cut to other sizes as well, width 128:
+`pack` chooses the sizes of chunk for a batch, three at most: those at which padding rows and the chunks themselves, at
+32 rows each, cost least. A further size has to save a tenth of the cost, since it is compiled. Here the same forest is
+cut to other sizes as well, width 128:
 """
 
 SIGNATURES = """\
@@ -295,17 +295,17 @@ CLOSING = """\
 
 What made the difference, in the order of its size:
 
-- **Whole levels at once.** A chunk has rows of any constructor; a product takes each row's own weights, in tiles. There
-  are a tenth of the chunks that there were with one constructor in each.
-- **Parameters in a pass of their own.** Summed inside the loop over levels, their gradient reads and writes a whole
-  matrix for every chunk. What the products read and the cotangents of what they gave are kept; at the end each
-  constructor's are multiplied once, in big tiles. Nothing is computed again for it.
-- **No page that is not needed.** To fill a table with zeros took as long as all products: constants have one row for
-  each constructor, leaves and inner nodes tables of their own, and a cotangent takes the place of its product.
-- **No copies.** If a loop's body reads a buffer and scatters into it, XLA may copy the buffer in each turn, and says
-  nothing. Each tree's node has one edge from above; cotangents are stored by edge, and written in runs.
-- **Edges, not arities.** A chunk is so many rows and at most so many edges: no arity is padded, and there is one
-  program for all of them.
+- **Whole levels at once.** A chunk has rows of any constructor, and a product takes each row's own weights, in tiles.
+  One constructor to a chunk took ten times as many chunks.
+- **The weights' gradient at the end.** Summed inside the loop over levels, it reads and writes a whole matrix for every
+  chunk. So the reverse pass keeps the inputs of each product and the cotangents of its outputs. After the loop, each
+  constructor's are multiplied once, in big tiles.
+- **Small tables.** To fill a table with zeros took as long as all products. Now constants have one row for each
+  constructor, leaves and inner nodes have separate tables, and a cotangent is written over its product.
+- **No copies.** If a loop's body reads a buffer and scatters into it, XLA may copy the buffer in each turn, without a
+  warning. A node has one edge from above, so cotangents are stored by edge and written in runs.
+- **Edges, not arities.** A chunk has a number of rows and a number of edges: no arity is padded, and one program serves
+  all arities.
 - **Cases that are one program share it**, with their weights stacked.
 - **Products kept, gates computed again.** Keeping everything writes more than it saves where memory is slow.
 

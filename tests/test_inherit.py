@@ -7,9 +7,9 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import pytest
-from agreement import close, heads, inherits
+from agreement import close, heads, inherits, pre_order
 from any_algebra import any_algebra, H
-from families import FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES, While
+from families import algebras, FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES, While
 from random_signatures import random_signature, random_trees
 
 from cdl import (
@@ -142,6 +142,18 @@ def test_a_family_inherits_by_a_step_for_each_sort():
             for i, head in enumerate(heads(below)):
                 at = forest.nodes(tree).start + i
                 close((numbers[at], vectors[at]) if isinstance(head, tuple) else exprs[at], head, 1e-6)
+
+
+def test_a_family_is_decorated_as_it_is_annotated():
+    algs, forest = algebras(jnp.float32), pack(FAMILY, TREES)
+    found, below = annotate(algs, forest), decorate(*algs)
+    for sort, some in enumerate(ROOTS):
+        for tree in some:
+            decorated = pre_order(below[sort](TREES[tree]))
+            for i, node in enumerate(decorated):
+                at = forest.nodes(tree).start + i
+                of = 0 if isinstance(node.head, jax.Array) else 1
+                close(jax.tree.map(lambda x, at=at: x[at], found[of]), node.head, 1e-5)
 
 
 class Ladder:

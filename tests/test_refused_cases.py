@@ -142,8 +142,8 @@ BRANCHES = {
     ),
     "float": (lambda x: float(x), "asks for the value of a number at `Lit`"),
     "index": (lambda x: [1.0, 2.0][x.astype(int)], "asks for the value of a number at `Lit`"),
-    "dict": (lambda x: {1.0: 2.0}[x], r"looks a number up in a `dict` or a `set` at `Lit`.* `jnp.array\(\[…\]\)\[x\]`"),
-    "set": (lambda x: 1.0 * (x in {1.0}), "looks a number up in a `dict` or a `set` at `Lit`"),
+    "dict": (lambda x: {1.0: 2.0}[x], r"hashes a number at `Lit`.* `jnp.array\(\[…\]\)\[x\]`"),
+    "set": (lambda x: 1.0 * (x in {1.0}), "hashes a number at `Lit`"),
     "mask": (lambda x: jnp.ones(3)[x > 0], r"indexes an array with a truth value at `Lit`.* `jnp.asarray\(x, int\)`"),
     "numpy": (lambda x: np.tanh(x), "gives NumPy a traced array at `Lit`.* write `jnp` for `np`"),
 }

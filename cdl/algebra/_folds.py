@@ -129,16 +129,35 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
     return lambda tree: solved((0, tree))
 
 
+@overload
+def decorate(
+    alg: Algebra[Base[T, A], A], /, *, key: PRNGKeyArray | None = None
+) -> Callable[[Fix[T]], Cofree[T, A]]: ...
+@overload
+def decorate(
+    a: Algebra[Base[T, tuple[A, B]], A], b: Algebra[Base[U, tuple[A, B]], B], /, *, key: PRNGKeyArray | None = None
+) -> tuple[Callable[[Fix1of2[T, U]], Cofree[Any, A]], Callable[[Fix2of2[T, U]], Cofree[Any, B]]]: ...
+@overload
+def decorate(
+    a: Algebra[Any, Any], b: Algebra[Any, Any], c: Algebra[Any, Any], /, *more: Algebra[Any, Any], key: Any = None
+) -> tuple[Callable[[Any], Any], ...]: ...
 @with_usage
-def decorate(alg: Algebra[Base[T, A], A], /, *, key: PRNGKeyArray | None = None) -> Callable[[Fix[T]], Cofree[T, A]]:
-    """The value at every node, as a tree of them: `cata` with nothing thrown away."""
+def decorate(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
+    """The value at every node, as a tree of them: `cata` with nothing thrown away.
+
+    **Arguments, Raises:** as of `cata`.
+
+    **Returns:** a function from trees to trees of values; for several sorts, a tuple of them.
+    """
+    algs = (alg, *more)
     expect_key(key)
 
     def up(frame: Frame, go: Any) -> Any:
         layer = frame.filled(go)
-        return Cofree(apply(alg, fmap(_head, layer), _key(key, frame)), layer)
+        return Cofree(apply(algs[frame.sort], fmap((_head,) * len(algs), layer), _key(key, frame)), layer)
 
-    return cast("Callable[[Fix[T]], Cofree[T, A]]", _over_trees("decorate", (alg,), up)(0))
+    solved = _over_trees("decorate", algs, up)
+    return solved(0) if len(algs) == 1 else tuple(map(solved, range(len(algs))))
 
 
 def hoist(transform: Callable[[Base[T, Any]], Base[U, Any]], /) -> Callable[[Fix[T]], Fix[U]]:

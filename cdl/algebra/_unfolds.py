@@ -202,8 +202,15 @@ def chosen(given: Any, key: Any) -> Any:
         return given
     if not isinstance(given.scores, Tracer) and bool(jnp.any(jnp.isnan(given.scores))):
         raise CdlError(not_a_score(type(layer).__name__ for layer in given.layers))
-    index = jnp.argmax(given.scores) if key is None else jax.random.categorical(key, given.scores)
+    scores = real(given.scores)
+    index = jnp.argmax(scores) if key is None else jax.random.categorical(key, scores)
     return given.layers[int(index)]
+
+
+def real(scores: Any) -> jax.Array:
+    """Scores as real numbers, which a softmax is of."""
+    found = jnp.asarray(scores)
+    return found if jnp.issubdtype(found.dtype, jnp.inexact) else found.astype(jnp.result_type(float))
 
 
 class _Root:

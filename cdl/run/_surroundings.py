@@ -33,6 +33,7 @@ from ..functor import Base
 from ..functor._described import described
 from ..functor._read import cached
 from ._digest import digest
+from ._given import wraps
 from ._held import held_by, HOLDERS, OPEN
 from ._identity import Identity
 from ._members import members
@@ -108,6 +109,8 @@ class Surroundings:
         return type(x), x
 
     def _written(self, x: Any) -> Any:
+        if isinstance(x, np.generic):
+            _expect_whole(x)
         return type(x), repr(x)  # which tells 0.0 from -0.0, and one `nan` is as another
 
     def _array(self, x: Any) -> Any:
@@ -123,6 +126,7 @@ class Surroundings:
         return self._place[id(x)], x.shape, x.dtype, x.weak_type
 
     def _numpy(self, x: Any) -> Any:
+        _expect_whole(x)
         if self._open is None:
             return None
         self._register(type(x))
@@ -232,6 +236,15 @@ class Surroundings:
         found = look()
         self._open = before
         return found
+
+
+def _expect_whole(x: Any) -> None:
+    if wraps(x):
+        raise CdlError(
+            f"a function here reads {described(x)} from outside, and JAX would change its whole numbers: "
+            f"`{jax.dtypes.canonicalize_dtype(x.dtype)}` has no room for them. Make them smaller, as Python numbers if "
+            "they are never reckoned with, or switch on `jax_enable_x64`."
+        )
 
 
 @cached

@@ -62,11 +62,24 @@ def without_values(name: str, where: str) -> Iterator[None]:
             f"`{name}` indexes an array with a truth value {where}, which JAX reads as a mask: write `jnp.where(x, a, "
             "b)`, or index with `jnp.asarray(x, int)`."
         ) from error
+    except OverflowError as error:
+        raise CdlError(
+            f"`{name}` gives JAX a whole number {where} that its type has no room for ({error}): write a float, or "
+            "switch on `jax_enable_x64`."
+        ) from error
+    except AttributeError as error:
+        if not isinstance(error.obj, jax.core.Tracer):
+            raise
+        raise CdlError(
+            f"`{name}` asks a number {where} for `{error.name}`, which those of Python may have, and a traced array "
+            "has not: write it with `jnp`."
+        ) from error
     except TypeError as error:
         if "unhashable type" in str(error) and "Tracer" in str(error):
             raise CdlError(
-                f"`{name}` looks a number up in a `dict` or a `set` {where}, and one compiled program runs for all "
-                "nodes, whatever their values: index an array, `jnp.array([…])[x]`, or compare, `(x == 2) | (x == 3)`."
+                f"`{name}` hashes a number {where}, as a look-up in a `dict`, `functools.cache` or `jax.checkpoint` of "
+                "a module does, and one compiled program runs for all nodes, whatever their values: index an array, "
+                "`jnp.array([…])[x]`, compare, `(x == 2) | (x == 3)`, or use `eqx.filter_checkpoint`."
             ) from error
         if "Integers cannot be raised to negative powers" in str(error):
             raise CdlError(

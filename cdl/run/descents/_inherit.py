@@ -18,6 +18,7 @@ from ...functor import Base
 from ...functor._usage import with_usage
 from ...functor._words import number_of
 from .._compiled import compiled
+from .._given import expect_kept
 from .._options import expect_forest
 from .._rows import spread, take
 from .._shapes import Arrays, is_weak, shaped
@@ -102,6 +103,7 @@ def descend(
                     f"{given} has an array of shape {jnp.shape(x)}, and the forest {which}: give the values at the "
                     "roots a leading axis of the trees, as `jnp.broadcast_to` does."
                 )
+            expect_kept(x, given)
     with reverse_only(of, "use reverse mode, `jax.grad`, `jax.vjp` or `jax.jacrev`"):
         return _descend(steps, names, forest, tops, values, leaves)
 

@@ -4,7 +4,9 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from typing import Any, NoReturn
 
+import jax
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import PRNGKeyArray
 from numpy.typing import NDArray
 
@@ -50,11 +52,11 @@ class Corpus:
             "`corpus[:]` that of all."
         )
 
-    def __getitem__(self, indices: Sequence[int] | NDArray[Any] | slice) -> Forest:
+    def __getitem__(self, indices: Sequence[int] | NDArray[Any] | jax.Array | slice) -> Forest:
         return self.pack(range(len(self))[indices] if isinstance(indices, slice) else indices)
 
     @with_usage
-    def pack(self, indices: Sequence[int] | NDArray[Any], *, bucket: Bucket | None = None) -> Forest:
+    def pack(self, indices: Sequence[int] | NDArray[Any] | jax.Array, *, bucket: Bucket | None = None) -> Forest:
         """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
 
         **Raises:** `IndexError` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
@@ -69,7 +71,7 @@ class Corpus:
         size: int,
         *,
         key: PRNGKeyArray | None = None,
-        indices: Sequence[int] | NDArray[Any] | None = None,
+        indices: Sequence[int] | NDArray[Any] | jax.Array | None = None,
         drop_last: bool = False,
         prefetch: int = 2,
     ) -> Generator[tuple[NDArray[np.int64], Forest], None, None]:
@@ -112,6 +114,8 @@ class Corpus:
 
     def _numbers(self, indices: Any) -> NDArray[np.int64]:
         """**Raises:** `IndexError` for what are not numbers of trees."""
+        if isinstance(indices, Tracer):
+            raise CdlError("a corpus packs its trees on the host, outside of `jit`: take the batch there, and give it.")
         which = np.asarray(indices)
         if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
             raise IndexError(

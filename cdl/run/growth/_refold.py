@@ -23,9 +23,10 @@ from ...algebra._likelihood import of_sorts
 from ...functor import Base
 from ...functor._usage import with_usage
 from .._compiled import compiled
+from .._given import arrays
 from .._shapes import is_smooth
 from .._traced import reverse_only
-from ..machines._state import arrays, leading
+from ..machines._state import leading
 from ._grow_rule import grown_rows
 from ._plan import Plan
 from ._read_rule import values_of
@@ -106,7 +107,7 @@ def refold(
                 f"there are {len(coalgs)} coalgebras, for a family of sorts, and what a seed's shape decides is of one "
                 "sort: let them `choose`, and give `refold` a number of `nodes`."
             )
-        seeds = jax.tree.map(lambda x: jnp.asarray(x) if eqx.is_array_like(x) and jnp.ndim(x) else x, seeds)
+        seeds = jax.tree.map(lambda x: arrays(x, "a seed") if eqx.is_array_like(x) and jnp.ndim(x) else x, seeds)
         rows = leading(eqx.filter(seeds, eqx.is_array), "the seeds", "one for each tree")
         return _split((alg, coalg), seeds, rows)
     each = tuple(arrays(x, "a seed") for x in each)

@@ -26,11 +26,12 @@ from ...algebra._unfolds import Choice, own_key, path_below
 from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
 from ...functor._usage import whole
 from .._compiled import compiled
+from .._given import arrays
 from .._keys import keys_at
 from .._shapes import shaped, shown
 from ..lists._seq import Seq
 from ..machines._machine_steps import masked, pick, Walk
-from ..machines._state import arrays, leading
+from ..machines._state import leading
 from ._candidates import Given, Growth
 from ._sorts import trace_all
 

@@ -15,12 +15,12 @@ import jax.numpy as jnp
 from ..._errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
 from ...algebra._algebra import name_of, wants_key
 from ...algebra._likelihood import expect_sorts
-from ...algebra._unfolds import Choice, expect_layer
+from ...algebra._unfolds import Choice, expect_layer, real
 from ...functor._fmap import fill, is_lazy, sorted_holes
 from ...functor._read import tag, tag_name
 from ...functor._words import an
 from .._jaxprs import opened
-from .._shapes import is_smooth, is_weak, one_of, shaped, shown
+from .._shapes import is_weak, one_of, shaped, shown
 from .._traced import NEEDS_VALUE
 from .._truth import expect_no_reckoning
 from .._types import cast, misfit, Own
@@ -92,7 +92,7 @@ def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[
             given_seeds.extend(places)
             seeds.append([_same_form(coalg, layer, i, forms, *place) for i, place in enumerate(places)])
         found.append((tuple(candidates), tuple(shaped(*column[1:]) for column in columns)))
-        return [scores if scores is None else _float(scores)], payloads, seeds
+        return [scores if scores is None else real(scores)], payloads, seeds
 
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
     with _without_values(coalg):
@@ -182,11 +182,6 @@ def _same_form(coalg: Any, layer: Any, place: int, forms: tuple[Form, ...], sort
         f"`{name_of(coalg)}` is not a coalgebra: {which} {forms[sort]} and comes out at place {place} of `{kind}` as "
         f"{found}. Give every seed the same structure, shapes and dtypes."
     )
-
-
-def _float(scores: Any) -> Any:
-    scores = jnp.asarray(scores)
-    return scores if is_smooth(scores) else scores.astype(jnp.result_type(float))
 
 
 def array(x: Any) -> Any:

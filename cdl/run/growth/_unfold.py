@@ -18,14 +18,16 @@ from typing import Any, overload, TypeVar
 import jax
 from jaxtyping import Array, PRNGKeyArray
 
+from ..._errors import CdlError
 from ...algebra._expect import expect_coalgebras, expect_key
 from ...algebra._likelihood import Coalgebras, of_sorts
 from ...functor import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
 from ...functor._usage import whole, with_usage
 from .._compiled import compiled
+from .._given import arrays
 from .._shapes import shaped
 from .._traced import reverse_only
-from ..machines._state import arrays, leading
+from ..machines._state import leading
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
 from ._paths import on_paths
@@ -43,6 +45,7 @@ R = TypeVar("R")
 O = TypeVar("O")  # an output
 E = TypeVar("E")  # an element
 
+ROWS = 2**31 - 1  # which a whole number of 32 bits can tell apart
 LANES = 1024  # how many nodes grow at a time
 
 
@@ -173,6 +176,11 @@ def plan_of(trees: int, nodes: Any, total: Any, lanes: Any) -> Plan:
     """How far trees may grow. **Raises:** `CdlError` for a budget that is not a number of nodes, or fits no tree."""
     nodes, lanes = whole("nodes", nodes), whole("lanes", lanes)
     total = trees * nodes if total is None else whole("total", total, min(trees, 1))
+    if min(total, trees * nodes) > ROWS:
+        raise CdlError(
+            f"{trees} trees of {nodes} nodes each are more than the {ROWS} rows that a table can have: give fewer "
+            "`nodes`, or a `total`."
+        )
     return Plan(trees, nodes, total, max(1, min(lanes, trees * nodes, total)))
 
 

@@ -29,13 +29,14 @@ from ...functor import Base, Mealy, Moore
 from ...functor._described import described
 from ...functor._usage import with_usage
 from .._compiled import compiled
+from .._given import arrays
 from .._keys import keys_at
 from ..forests._corpus import Corpus
 from ..forests._forest import Forest
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
 from ._machine_steps import element_of, Ends, masked, Walk
-from ._state import arrays, as_given, expect_held, leading
+from ._state import as_given, expect_held, leading
 
 
 I = TypeVar("I")

@@ -17,10 +17,11 @@ from ...algebra._algebra import name_of
 from ...algebra._compose import layer_of
 from ...functor import MooreF
 from ...functor._described import described
+from .._given import arrays
 from .._shapes import is_weak, shaped
 from .._traced import without_values
 from ._scan_bulk import scan
-from ._state import arrays, as_given, settled
+from ._state import as_given, settled
 
 
 @dataclass(frozen=True)

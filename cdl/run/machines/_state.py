@@ -7,19 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..._errors import CarrierMismatch, CdlError, PayloadMismatch
+from ..._errors import CarrierMismatch, CdlError
 from .._carried import carried
-from .._shapes import shown
 from .._types import advice, cast, misfit, Own, own_of
-
-
-def arrays(tree: Any, what: str) -> Any:
-    """Every leaf as an array, weak for a Python number. **Raises:** `PayloadMismatch` where one is no number."""
-    try:
-        # JAX gives a truth value of Python's no weak type, but the comparison of a Python number
-        return jax.tree.map(lambda x: jnp.asarray(int(x)) != 0 if isinstance(x, bool) else jnp.asarray(x), tree)
-    except TypeError:
-        raise PayloadMismatch(f"{what} is {shown(tree)}: each leaf is to be a number or an array of numbers.") from None
 
 
 def leading(tree: Any, whose: str, axis: str) -> int:

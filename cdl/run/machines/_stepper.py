@@ -16,11 +16,11 @@ from ...algebra._expect import expect_key, expect_machine
 from ...functor import Base, Mealy, Moore, MooreF
 from ...functor._usage import with_usage
 from .._compiled import compiled
+from .._given import arrays
 from .._repeated import repeated
 from .._shapes import is_weak, shaped
 from .._types import own_of
 from ._machine_steps import Walk
-from ._state import arrays
 
 
 I = TypeVar("I")

@@ -14,7 +14,7 @@ Arrays = list[Any]  # arrays or their shapes, as many as there are leaves
 
 def shaped(shape: tuple[int, ...], dtype: Any, weak: bool = False) -> Any:
     """An array's shape and type; `weak` for one that stands for a Python number."""
-    return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)  # type: ignore[no-untyped-call]
+    return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
 
 
 def rows_of(n: int, leaves: Iterable[Any]) -> list[Any]:

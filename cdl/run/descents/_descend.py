@@ -136,6 +136,7 @@ class Descent:
                     found.append(jnp.where(spread(valid, x), x, 0))
 
         for j, columns in enumerate(self._slots(p)):
+            assert at.slots is not None
             along(columns, at.slots[:, j], at.valid)
         for c in self.programs[p].wiring.out:
             if self.out.smooth[c]:

@@ -113,5 +113,5 @@ def _read(alg: Any, group: Group, values: dict[Any, Any]) -> Any:
 
 def _shown(seeds: Any) -> str:
     arrays, rest = eqx.partition(seeds, eqx.is_array)
-    one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), arrays)  # type: ignore[no-untyped-call]
+    one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), arrays)
     return shown(eqx.combine(one, rest))

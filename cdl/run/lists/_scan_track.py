@@ -46,7 +46,7 @@ class Track(eqx.Module):
         """The shapes of one element."""
         return jax.tree.map(lambda x: shaped(x.shape[2:], x.dtype, is_weak(x)), self.values)
 
-    def keys(self, key: Any) -> Any:
+    def keys(self, key: jax.Array | None) -> jax.Array | None:
         """The key of each place: that of the element's node in its list."""
         return keys_at(key, self.owner, self.order)
 
@@ -62,13 +62,13 @@ class Track(eqx.Module):
         """The elements, steps first; `spare` where there is none."""
         return self.filled(jax.tree.map(lambda x: jnp.moveaxis(x, self.axis, 0), self.values), self.own, self.spare())
 
-    def block(self, number: Any, steps: int) -> Any:
+    def block(self, number: jax.Array, steps: int) -> Any:
         """The elements of one block, steps first, as they are."""
         start = number * steps
         some = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, steps, self.axis), self.values)
         return jax.tree.map(lambda x: jnp.moveaxis(x, self.axis, 0), some)
 
-    def filled(self, elements: Any, own: Any, spare: Any) -> Any:
+    def filled(self, elements: Any, own: jax.Array, spare: Any) -> Any:
         """Some steps' elements, with `spare` where there is none."""
         fill: Any = lambda x, s: jnp.where(spread(own, x), x, jnp.broadcast_to(s, x.shape))
         return jax.tree.map(fill, elements, spare)
@@ -102,7 +102,7 @@ def track(data: Seq[Any] | Packed[Any], end: bool, block: int = 1) -> Track:
     return Track(values, own, first, owner, order, data.lengths, axis, end, real)
 
 
-def _lengthened(x: Any, steps: int, axis: int = 0) -> Any:
+def _lengthened(x: jax.Array, steps: int, axis: int = 0) -> jax.Array:
     more = [(0, 0)] * x.ndim
     more[axis] = (0, steps - x.shape[axis])
     return jnp.pad(x, more) if more[axis][1] else x

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -13,7 +13,10 @@ from .._shapes import shown
 from .._types import advice, cast, misfit, Own, own_of
 
 
-def arrays(tree: Any, what: str) -> Any:
+S = TypeVar("S")  # values of one structure
+
+
+def arrays(tree: S, what: str) -> S:
     """Every leaf as an array, weak for a Python number. **Raises:** `PayloadMismatch` where one is no number."""
     try:
         # JAX gives a truth value of Python's no weak type, but the comparison of a Python number
@@ -56,7 +59,7 @@ def expect_held(name: str, state: Any, last: Any) -> None:
         raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
 
 
-def as_given(state: Any, like: Any) -> Any:
+def as_given(state: S, like: Any) -> S:
     """A state with the types of another."""
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
 

@@ -83,7 +83,7 @@ def _layer(coalg: Callable[..., Any], group: Group) -> tuple[Candidate, Any, lis
     arrays, rest = eqx.partition(group.seeds, eqx.is_array)
     found: list[Any] = []
 
-    def layer(arrays: Any) -> Any:
+    def layer(arrays: Any) -> tuple[list[Any], list[Any]]:
         given = coalg(eqx.combine(arrays, rest))
         if isinstance(given, Choice):
             raise ForeignLayer(

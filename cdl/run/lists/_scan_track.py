@@ -6,7 +6,7 @@ element that some list begins with, and what comes out is dropped: so no value i
 number that is not finite comes in by the gradient of what was dropped.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -18,6 +18,9 @@ from .._rows import spread
 from .._shapes import is_weak, shaped
 from ._seq import batch_and_time, Seq
 from ._seq_packed import Packed
+
+
+E = TypeVar("E")  # elements
 
 
 class Track(eqx.Module):
@@ -68,12 +71,12 @@ class Track(eqx.Module):
         some = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, steps, self.axis), self.values)
         return jax.tree.map(lambda x: jnp.moveaxis(x, self.axis, 0), some)
 
-    def filled(self, elements: Any, own: jax.Array, spare: Any) -> Any:
+    def filled(self, elements: E, own: jax.Array, spare: Any) -> E:
         """Some steps' elements, with `spare` where there is none."""
         fill: Any = lambda x, s: jnp.where(spread(own, x), x, jnp.broadcast_to(s, x.shape))
         return jax.tree.map(fill, elements, spare)
 
-    def shown(self, by_step: Any) -> Any:
+    def shown(self, by_step: E) -> E:
         """What is found at each step, as `values` lie; zero where there is no element."""
         zero: Any = lambda x: jnp.where(spread(self.own, x), x, jnp.zeros_like(x))
         return jax.tree.map(lambda x: jnp.moveaxis(zero(x), 0, self.axis), by_step)

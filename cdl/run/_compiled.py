@@ -8,7 +8,7 @@ arrays that are read become inputs of the program, and the form is traced anew w
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, cast, TypeVar
 
 import equinox as eqx
@@ -32,7 +32,7 @@ def compiled(fn: F) -> F:
     """`eqx.filter_jit` of a function whose first argument is, or holds, functions that read from outside."""
 
     @eqx.filter_jit
-    def traced(first: Any, rest: Any, arrays: list[Any], seen: Any) -> Any:
+    def traced(first: Any, rest: Any, arrays: list[Any], seen: Hashable) -> Any:
         del seen
         _thread.traced = True
         around = Surroundings(first)
@@ -66,13 +66,13 @@ class _Static:
         return self._hash
 
 
-def known(seen: Any) -> Any:
+def known(seen: Hashable) -> Hashable:
     """What was seen before the trace that left what is seen now; what is seen now where no trace did."""
     with _lock:
         return _before.get(seen, seen)
 
 
-def remember(after: Any, before: Any) -> None:
+def remember(after: Hashable, before: Hashable) -> None:
     """What is seen after a trace, for `known`."""
     if after == before:
         return

@@ -1,18 +1,22 @@
 """Values that a user gives: each leaf becomes an array, and stays the same number."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from numpy.typing import NDArray
 
 from .._errors import PayloadMismatch
 from ._lost import ends, is_whole, lost
 from ._shapes import is_canonical, shown
 
 
-def arrays(tree: Any, what: str) -> Any:
+S = TypeVar("S")  # values of one structure
+
+
+def arrays(tree: S, what: str) -> S:
     """Every leaf as an array, weak for a Python number.
 
     **Arguments:** `what`: what an error calls one of these values, such as `"a seed"`.
@@ -20,7 +24,7 @@ def arrays(tree: Any, what: str) -> Any:
     **Raises:** `PayloadMismatch` where a leaf is no number, and where JAX's type for it cannot hold it.
     """
 
-    def array(x: Any) -> Any:
+    def array(x: object) -> jax.Array:
         expect_kept(x, what)
         # JAX gives a truth value of Python's no weak type, but the comparison of a Python number
         return jnp.asarray(int(x)) != 0 if isinstance(x, bool) else jnp.asarray(x)
@@ -31,7 +35,7 @@ def arrays(tree: Any, what: str) -> Any:
         raise PayloadMismatch(f"{what} is {shown(tree)}: each leaf is to be a number or an array of numbers.") from None
 
 
-def expect_kept(x: Any, what: str) -> None:
+def expect_kept(x: object, what: str) -> None:
     """**Raises:** `PayloadMismatch` for a number or a NumPy array that JAX would change, by more than rounding."""
     if isinstance(x, jax.Array | Tracer | bool) or not isinstance(x, int | float | complex | np.ndarray | np.generic):
         return
@@ -50,7 +54,7 @@ def expect_kept(x: Any, what: str) -> None:
     )
 
 
-def wraps(x: Any) -> bool:
+def wraps(x: NDArray[Any] | np.generic) -> bool:
     """Whether a NumPy array, or number, holds a whole number that JAX would wrap around."""
     if is_canonical(x.dtype) or x.dtype.kind not in "iu":
         return False

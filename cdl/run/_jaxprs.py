@@ -4,13 +4,16 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal, Var
+
+
+Atom = Var | Literal  # what an equation reads
 
 
 def without_constants(jaxpr: Jaxpr) -> Jaxpr:
     """The jaxpr with its constants as the first of its inputs."""
     inputs = [*jaxpr.constvars, *jaxpr.invars]
-    return jaxpr.replace(constvars=(), invars=inputs)  # type: ignore[no-untyped-call]
+    return jaxpr.replace(constvars=(), invars=inputs)
 
 
 def opened(case: ClosedJaxpr) -> Callable[..., list[jax.Array]]:

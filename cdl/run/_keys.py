@@ -1,20 +1,23 @@
 """Keys of rows: one of the caller's, with the numbers of each row folded in."""
 
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 
 
-def keys_at(key: Any, *numbers: jax.Array) -> Any:
+K = TypeVar("K", bound=jax.Array | None)
+
+
+def keys_at(key: K, *numbers: jax.Array) -> K:
     """The key of each row, `fold_in(fold_in(key, a), b)` for numbers `a` and `b`; `None` where none is given.
 
     **Arguments:** `key`: one key, or `None`. `numbers`: arrays of whole numbers, all of the shape that is wanted.
     """
     if key is None:
-        return None
+        return key
 
     def at(*each: jax.Array) -> Any:
-        found = key
+        found: Any = key
         for number in each:
             found = jax.random.fold_in(found, number)
         return found

@@ -6,7 +6,7 @@ longer than a small program. Here both are done at the first call, and again onl
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import equinox as eqx
@@ -22,10 +22,13 @@ from ._traced import without_leaks
 from ._watched import Watched
 
 
+Held = tuple[Callable[[], bool], "Parts", list[Any], list[Any]]  # whether it holds still, parts, arrays of both kinds
+
+
 class Parts:
     """What is not an array in a value, and what its functions read. There is one object for all that are equal."""
 
-    def __init__(self, structure: Any, fixed: tuple[Any, ...], seen: Any) -> None:
+    def __init__(self, structure: Any, fixed: tuple[Any, ...], seen: Hashable) -> None:
         self.structure, self.fixed, self.seen = structure, fixed, seen
         self.run: Any = None  # the program, where it is known which one it is
 
@@ -67,7 +70,7 @@ class Repeated:
 
     __slots__ = "_careful", "_first", "_held", "_looks", "_parts", "_quick"
 
-    def __init__(self, quick: Any, careful: Any, parts: Any, first: Any) -> None:
+    def __init__(self, quick: Any, careful: Callable[..., Any], parts: Any, first: Any) -> None:
         self._quick, self._careful, self._parts, self._first = quick, careful, parts, first
         self._looks: type[Surroundings] = Watched
         self._held: Any = None
@@ -88,7 +91,7 @@ class Repeated:
             self._held = None
         return found
 
-    def _look(self) -> Any:
+    def _look(self) -> Held:
         """Whether a look would find the same, the parts of the first argument, its arrays, and those that are read."""
         around = self._looks(self._first)
         leaves, structure = jax.tree.flatten(self._first)
@@ -105,7 +108,7 @@ class Repeated:
         self._held = same, parts, [x for x in leaves if eqx.is_array(x)], around.arrays
         return self._held
 
-    def _chosen(self, parts: Parts, *given: Any) -> Any:
+    def _chosen(self, parts: Parts, *given: Any) -> Callable[..., Any]:
         """The program that these parts take."""
         parts.run = self._careful if _calls_back(self._quick.trace(parts, *given).jaxpr.jaxpr) else self._quick
         return parts.run
@@ -115,7 +118,7 @@ def _never() -> bool:
     return False
 
 
-def _calls_back(jaxpr: Any) -> bool:
+def _calls_back(jaxpr: Jaxpr) -> bool:
     """Whether a program calls Python while it runs, as that of `eqx.error_if` does."""
     for eqn in jaxpr.eqns:
         inner = [x for x in jax.tree.leaves(dict(eqn.params), is_leaf=_is_jaxpr) if _is_jaxpr(x)]
@@ -124,5 +127,5 @@ def _calls_back(jaxpr: Any) -> bool:
     return False
 
 
-def _is_jaxpr(x: Any) -> bool:
+def _is_jaxpr(x: object) -> bool:
     return isinstance(x, ClosedJaxpr | Jaxpr)

@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 
-def take(x: Any, index: Any) -> Any:
+def take(x: jax.Array | np.ndarray[Any, Any], index: jax.Array | np.ndarray[Any, Any] | int) -> jax.Array:
     """Rows of an array, at indices that the host has checked."""
     x, index = jnp.asarray(x), jnp.asarray(index)
     offsets = tuple(range(index.ndim, index.ndim + x.ndim - 1))
@@ -14,29 +16,29 @@ def take(x: Any, index: Any) -> Any:
     return lax.gather(x, index[..., None], rows, (1, *x.shape[1:]), mode="promise_in_bounds")
 
 
-def spread(mask: Any, like: Any) -> Any:
+def spread(mask: jax.Array, like: jax.Array) -> jax.Array:
     """A mask of rows over rows of any shape."""
     return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
 
 
-def apart(table: Any, lines: Any) -> Any:
+def apart(table: jax.Array, lines: jax.Array) -> jax.Array:
     """Rows of a table, gathered before it is written in the same turn. A single row is gathered twice: otherwise XLA
     reads it late, and copies the whole table (`test_hlo`)."""
     return take(table, lines) if len(lines) > 1 else take(table, jnp.repeat(lines, 2))[:1]
 
 
-def room(shape: tuple[int, ...], dtype: Any, number: int) -> Any:
+def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:
     """A table that is written before it is read. XLA merges equal constants and then copies them, so each table is
     filled with a number of its own (`test_hlo`)."""
     return jnp.full(shape, number, dtype)
 
 
-def put(buffer: Any, row: Any, rows: Any) -> Any:
+def put(buffer: jax.Array, row: jax.Array | int, rows: jax.Array) -> jax.Array:
     """Writes rows of a run, also those past its own, which are written again later."""
     return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0, allow_negative_indices=False)
 
 
-def write(buffer: Any, row: Any, own: Any, rows: Any) -> Any:
+def write(buffer: jax.Array, row: jax.Array, own: jax.Array, rows: jax.Array) -> jax.Array:
     """Writes rows of a run, those that are its own; the others are written back as they were."""
     before = lax.dynamic_slice_in_dim(buffer, row, len(rows), allow_negative_indices=False)
     return put(buffer, row, jnp.where(spread(own, rows), rows, before))

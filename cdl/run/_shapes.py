@@ -7,22 +7,24 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.tree_util import PyTreeDef
 
 
+Shape = jax.ShapeDtypeStruct  # an array's shape and type
 Arrays = list[Any]  # arrays or their shapes, as many as there are leaves
 
 
-def shaped(shape: tuple[int, ...], dtype: Any, weak: bool = False) -> Any:
+def shaped(shape: tuple[int, ...], dtype: Any, weak: bool = False) -> Shape:
     """An array's shape and type; `weak` for one that stands for a Python number."""
-    return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)  # type: ignore[no-untyped-call]
+    return jax.ShapeDtypeStruct(shape, dtype, weak_type=weak)
 
 
-def rows_of(n: int, leaves: Iterable[Any]) -> list[Any]:
+def rows_of(n: int, leaves: Iterable[Any]) -> list[Shape]:
     """The shapes of `n` of each leaf."""
     return [shaped((n, *x.shape), x.dtype, is_weak(x)) for x in leaves]
 
 
-def one_of(leaves: Iterable[Any]) -> list[Any]:
+def one_of(leaves: Iterable[Any]) -> list[Shape]:
     """The shapes of one of each leaf."""
     return [shaped(x.shape, x.dtype, is_weak(x)) for x in leaves]
 
@@ -37,29 +39,29 @@ def is_smooth(x: Any) -> bool:
     return bool(jnp.issubdtype(x.dtype, jnp.inexact))
 
 
-def is_weak(x: Any) -> bool:
+def is_weak(x: object) -> bool:
     """Whether an array, or its shape, stands for a Python number: whatever it meets decides about its type."""
     return bool(getattr(x, "weak_type", False))
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """The structure of a value, with the shapes and types of its arrays; Python numbers as JAX's default types."""
     strong: Any = lambda x: shaped(x.shape, x.dtype) if isinstance(x, jax.ShapeDtypeStruct) else x
     return str(eqx.tree_pformat(jax.tree.map(strong, value), struct_as_array=True))
 
 
-def alike(a: Any, b: Any) -> bool:
+def alike(a: object, b: object) -> bool:
     """Whether two pytrees have one structure."""
     first: Any = jax.tree.structure(a)
     return bool(first == jax.tree.structure(b))
 
 
-def same_structure(x: Any, y: Any) -> bool:
+def same_structure(x: PyTreeDef, y: PyTreeDef) -> bool:
     """Whether two structures of pytrees are the same, in their fixed parts too: 0.0 is not -0.0 there, nor 1 `True`."""
     return bool(x == y) and written(x) == written(y)
 
 
-def written(structure: Any) -> str:
+def written(structure: PyTreeDef) -> str:
     """A structure as text, without the addresses of objects in it."""
     text = str(structure)
     return re.sub(" at 0x[0-9a-f]+", "", text) if " at 0x" in text else text

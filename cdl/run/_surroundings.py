@@ -20,7 +20,7 @@ import os
 import sys
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import equinox as eqx
@@ -69,7 +69,7 @@ class Surroundings:
     **Raises:** `CdlError` where there is more than can be looked at.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
         self.arrays: list[Any] = []
         self.functions: list[Any] = []
@@ -84,7 +84,7 @@ class Surroundings:
         self._depth = 0
         self.seen = self._look(value), self._compared(self._mentioned)
 
-    def _look(self, x: Any) -> Any:
+    def _look(self, x: object) -> Hashable:
         """A value as a hashable one."""
         way = way_of(type(x))
         if way in ATOMS:
@@ -105,15 +105,15 @@ class Surroundings:
         self._depth -= 1
         return found
 
-    def _number(self, x: Any) -> Any:
+    def _number(self, x: object) -> Hashable:
         return type(x), x
 
-    def _written(self, x: Any) -> Any:
+    def _written(self, x: object) -> Hashable:
         if isinstance(x, np.generic):
             _expect_whole(x)
         return type(x), repr(x)  # which tells 0.0 from -0.0, and one `nan` is as another
 
-    def _array(self, x: Any) -> Any:
+    def _array(self, x: jax.Array) -> Hashable:
         if self._open is None:
             return None
         if isinstance(x, Tracer):
@@ -125,7 +125,7 @@ class Surroundings:
             self.arrays.append(x)
         return self._place[id(x)], x.shape, x.dtype, x.weak_type
 
-    def _numpy(self, x: Any) -> Any:
+    def _numpy(self, x: np.ndarray[Any, Any] | np.generic) -> Hashable:
         _expect_whole(x)
         if self._open is None:
             return None
@@ -134,39 +134,39 @@ class Surroundings:
             return Identity(x), x.shape, self._compared(lambda: self._parts(x.ravel().tolist()))
         return x.shape, x.dtype, digest(x), self._named(getattr(x, "__dict__", {}))
 
-    def _module(self, x: Any) -> Any:
+    def _module(self, x: eqx.Module) -> Hashable:
         self._register(type(x))
         return type(x), self._named(vars(x))
 
-    def _partial(self, x: Any) -> Any:
+    def _partial(self, x: functools.partial[Any]) -> Hashable:
         bound: Any = lambda: (tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords))
         return type(x), self._compared(bound, unless=self._open is not False)  # it is not a pytree
 
-    def _method(self, x: Any) -> Any:
+    def _method(self, x: types.MethodType) -> Hashable:
         return type(x), self._look(x.__self__), self._look(x.__func__)
 
-    def _container(self, x: Any) -> Any:
+    def _container(self, x: Any) -> Hashable:
         if is_plain(x):
             self._register(type(x))
             return self._parts(x)
         return self._compared(lambda: (self._parts(x), self._attributes(x)))
 
-    def _tree(self, x: Any) -> Any:
+    def _tree(self, x: object) -> Hashable:
         self._register(type(x))
         return Identity(x)
 
-    def _holder(self, x: Any) -> Any:
+    def _holder(self, x: object) -> Hashable:
         held, names = held_by(x)
         self._names[self._called].update(names)
         return Identity(x), self._compared(lambda: (self._look(held), self._attributes(x)))
 
-    def _object(self, x: Any) -> Any:
+    def _object(self, x: object) -> Hashable:
         return Identity(x), self._compared(lambda: self._attributes(x))
 
-    def _named(self, parts: dict[str, Any]) -> Any:
+    def _named(self, parts: dict[str, Any]) -> Hashable:
         return tuple((k, self._look(v)) for k, v in parts.items())
 
-    def _parts(self, x: Any) -> Any:
+    def _parts(self, x: Any) -> Hashable:
         each = itertools.chain(x, x.values()) if isinstance(x, dict) else x
         if len(x) > ENTRIES and set(map(type, each)) <= WRITTEN:
             return type(x), len(x), hashlib.blake2b(marshal.dumps(x, 2)).digest()
@@ -175,7 +175,7 @@ class Surroundings:
         parts = (self._look(part) for part in x)
         return type(x), frozenset(parts) if isinstance(x, set | frozenset) else tuple(parts)
 
-    def _function(self, fn: types.FunctionType) -> Any:
+    def _function(self, fn: types.FunctionType) -> Hashable:
         if is_of_library(fn):  # such as a decorator of `functools`, which holds functions that are not
             return Identity(fn), self._compared(lambda: self._look(held_by(fn)[0]))
         self._names[self._called] |= names_of(fn.__code__)
@@ -185,13 +185,14 @@ class Surroundings:
         found = self._compared(read, unless=self._open is not False)
         return Identity(fn), Identity(fn.__code__), self._compared(lambda: self._named(vars(fn))), found
 
-    def _attributes(self, x: Any) -> Any:
+    def _attributes(self, x: object) -> Hashable:
         """What an object has itself. What its class has, or a class or a module, is looked at where it is mentioned."""
         kind = type(x)
         self._register(kind)
         if isinstance(x, type | types.ModuleType):
             self._constructed.update(map(id, getattr(x, "__mro__", ())))
-            return self._register(x)
+            self._register(x)
+            return None
         if is_of_library_kind(kind) and not issubclass(kind, OPEN):
             return None
         own = {**getattr(x, "__dict__", {}), **{n: getattr(x, n) for n in slots_of(kind) if hasattr(x, n)}}
@@ -205,7 +206,7 @@ class Surroundings:
                 if not is_of_library_kind(owner):
                     self._owners[id(owner)] = owner
 
-    def _mentioned(self) -> Any:
+    def _mentioned(self) -> Hashable:
         """What classes and modules have at the names that code mentions, and so on: first of the code that is called,
         then of that which might be."""
         found: list[Any] = []
@@ -225,12 +226,12 @@ class Surroundings:
         environment = (self._names[True] | self._names[False]) & ENVIRONMENT
         return tuple(found), self._look(os.environ) if environment else None
 
-    def _members(self, owner: Any, names: set[str]) -> set[str]:
+    def _members(self, owner: type[Any] | types.ModuleType, names: set[str]) -> set[str]:
         if self._called or isinstance(owner, types.ModuleType):
             return vars(owner).keys() & names
         return members(owner, names, constructed=id(owner) in self._constructed)
 
-    def _compared(self, look: Callable[[], Any], unless: bool = False) -> Any:
+    def _compared(self, look: Callable[[], Any], unless: bool = False) -> Hashable:
         """What is found, with arrays compared, as nothing can be put in their place; gathered where `unless` holds."""
         before, self._open = self._open, unless
         found = look()
@@ -238,7 +239,7 @@ class Surroundings:
         return found
 
 
-def _expect_whole(x: Any) -> None:
+def _expect_whole(x: np.ndarray[Any, Any] | np.generic) -> None:
     if wraps(x):
         raise CdlError(
             f"a function here reads {described(x)} from outside, and JAX would change its whole numbers: "
@@ -256,6 +257,6 @@ def way_of(kind: type[Any]) -> str:
     )
 
 
-def is_plain(x: Any) -> bool:
+def is_plain(x: object) -> bool:
     """Whether a container is one that can be built anew with other parts."""
     return type(x) in (dict, list, tuple) or (isinstance(x, tuple) and hasattr(x, "_fields"))

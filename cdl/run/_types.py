@@ -25,7 +25,7 @@ from jax.core import Tracer
 
 from .._errors import CarrierMismatch
 from ._lost import is_whole, lost
-from ._shapes import one_of, same_structure, shaped, shown
+from ._shapes import one_of, same_structure, Shape, shaped, shown
 from ._truth import expect_no_reckoning
 
 
@@ -59,7 +59,7 @@ class Own:
         return shown(self.shapes)
 
 
-def _form(x: Any) -> Any:
+def _form(x: Any) -> Shape:
     """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's type does not hold."""
     if not isinstance(x, bool | int | float | complex):
         return one_of([x if isinstance(x, jax.Array) else jnp.asarray(x)])[0]
@@ -85,7 +85,7 @@ def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
     return found[-1]
 
 
-def joined(x: Any, y: Any) -> Any:
+def joined(x: Shape, y: Shape) -> Shape:
     """The shape and type of values of one shape, some like `x` and some like `y`.
 
     Truth values of which some are Python's may be Python's: what they are reckoned to is looked at as if they were.
@@ -97,17 +97,17 @@ def joined(x: Any, y: Any) -> Any:
     return like(x, *_promoted(x.dtype, bool(x.weak_type), y.dtype, bool(y.weak_type)))
 
 
-def like(x: Any, dtype: Any, weak: bool) -> Any:
+def like(x: Shape, dtype: Any, weak: bool) -> Shape:
     """The shape of `x`, with this type."""
     return shaped(x.shape, dtype, weak)
 
 
-def differ(x: Any, y: Any) -> bool:
+def differ(x: Shape, y: Shape) -> bool:
     """Whether two leaves have different types, or one is a Python number and the other is not."""
     return x.dtype != y.dtype or bool(x.weak_type) != bool(y.weak_type)
 
 
-def holds(dtype: Any, own: Any, written: Any = None) -> bool:
+def holds(dtype: Any, own: Shape, written: Any = None) -> bool:
     """Whether a value like `own` is the same number in another type. `written`: the value itself, where it is known."""
     if own.dtype == dtype:
         return True
@@ -125,7 +125,7 @@ def misfit(leaves: Sequence[Any], own: Own) -> int | None:
     return next((i for i, (x, y, written) in pairs if not holds(x.dtype, y, written)), None)
 
 
-def advice(wanted: Any = None, own: Any = None, same: str = "Give every constructor's case") -> str:
+def advice(wanted: Any = None, own: Shape | None = None, same: str = "Give every constructor's case") -> str:
     """What to do where two values differ; where types do, for the type that is wanted and that which is given."""
     if own is None or not own.weak_type:
         return f"{same} the same structure, shapes and dtypes."
@@ -135,7 +135,7 @@ def advice(wanted: Any = None, own: Any = None, same: str = "Give every construc
     )
 
 
-def cast(x: Any, to: Any) -> Any:
+def cast(x: Any, to: Shape) -> jax.Array:
     """A value that fits, with this type."""
     x = jnp.asarray(x)
     return x if x.dtype == to.dtype else x.astype(to.dtype)

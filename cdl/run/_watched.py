@@ -21,10 +21,12 @@ import itertools
 import operator
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import Any
 
+import equinox as eqx
 import jax
+import numpy as np
 from jax.core import Tracer
 
 from ._held import OPEN
@@ -40,7 +42,7 @@ OF_FUNCTIONS = "__code__", "__defaults__", "__kwdefaults__", "__dict__"
 class Watched(Surroundings):
     """Surroundings that can be compared with what they would be now."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.noted = True  # whether all that was read has its places
         self._lists: list[list[Any]] = []
         self._dicts: list[Any] = []
@@ -74,7 +76,7 @@ class Watched(Surroundings):
     def _note(self, has_places: bool) -> None:
         self.noted = self.noted and has_places
 
-    def _note_attributes(self, of: Any, *names: str) -> None:
+    def _note_attributes(self, of: object, *names: str) -> None:
         self._attributes_read += [(of, name) for name in names]
 
     def _note_dict(self, x: Any) -> None:
@@ -83,7 +85,7 @@ class Watched(Surroundings):
         self._dicts.append(x)
         self._reads.append(x.values)
 
-    def _note_names(self, of: Any, names: frozenset[str]) -> None:
+    def _note_names(self, of: Mapping[str, object], names: frozenset[str]) -> None:
         """What a dictionary has at these names, and which of them it does not have."""
         self._entries += [(of, name) for name in names & of.keys()]
         self._absent.append((of.keys(), names - of.keys()))
@@ -102,24 +104,24 @@ class Watched(Surroundings):
                 self._dicts.append(held)
                 self._note_attributes(owner, "__mro__")
 
-    def _array(self, x: Any) -> Any:
+    def _array(self, x: jax.Array) -> Hashable:
         self._note(not isinstance(x, Tracer))
         return super()._array(x)
 
-    def _numpy(self, x: Any) -> Any:
+    def _numpy(self, x: np.ndarray[Any, Any] | np.generic) -> Hashable:
         self._note(self._open is None)  # one of the value itself is an input of the program
         return super()._numpy(x)
 
-    def _module(self, x: Any) -> Any:
+    def _module(self, x: eqx.Module) -> Hashable:
         self._note_dict(vars(x))
         return super()._module(x)
 
-    def _partial(self, x: Any) -> Any:
+    def _partial(self, x: functools.partial[Any]) -> Hashable:
         self._note_attributes(x, "func", "args", "keywords")
         self._note_dict(x.keywords)
         return super()._partial(x)
 
-    def _container(self, x: Any) -> Any:
+    def _container(self, x: Any) -> Hashable:
         if type(x) is list:
             self._lists.append(x)
             self._reads.append(x.__iter__)
@@ -129,15 +131,15 @@ class Watched(Surroundings):
             self._note(type(x) is frozenset or isinstance(x, tuple))
         return super()._container(x)
 
-    def _tree(self, x: Any) -> Any:
+    def _tree(self, x: object) -> Hashable:
         self._note(False)
         return super()._tree(x)
 
-    def _holder(self, x: Any) -> Any:
+    def _holder(self, x: object) -> Hashable:
         self._note(False)
         return super()._holder(x)
 
-    def _object(self, x: Any) -> Any:
+    def _object(self, x: object) -> Hashable:
         kind = type(x)
         if not isinstance(x, type | types.ModuleType):
             self._note(jax.tree_util.all_leaves([x]) and not slots_of(kind))
@@ -146,7 +148,7 @@ class Watched(Surroundings):
                 self._note_dict(vars(x))
         return super()._object(x)
 
-    def _function(self, fn: types.FunctionType) -> Any:
+    def _function(self, fn: types.FunctionType) -> Hashable:
         if is_of_library(fn):
             self._note(not hasattr(fn, "registry"))  # of `functools.singledispatch`
             return super()._function(fn)

@@ -10,8 +10,10 @@ a fold are (`folds._kernel`).
 """
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from .._rows import apart, put, room, spread, take, write
@@ -54,7 +56,7 @@ class Descent:
     ) -> Downwards:
         bucket, ready = self.forest.bucket, self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: Any, carry: Downwards) -> Downwards:
+        def body(p: int, size: Size, chunk: jax.Array, carry: Downwards) -> Downwards:
             at, (handed, outs) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
             inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
             found, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, carry[2], down=True)
@@ -83,7 +85,7 @@ class Descent:
         weights, payload, values, _ = inputs
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: Any, carry: Any) -> Any:
+        def body(p: int, size: Size, chunk: jax.Array, carry: Any) -> Any:
             at, (inherited, below) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
             inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
             of_outputs = self._given(p, at, given, inherited)
@@ -104,7 +106,7 @@ class Descent:
         start = self.kernel.start(ready, payload, tables, wanted)
         inherited, below, found = self.walk.loop(body, (inherited, below, start))
 
-        def again(p: int, at: Again, index: Any) -> Any:
+        def again(p: int, at: Again, index: jax.Array) -> jax.Array:
             if at.what == "own":
                 return take(handed[self.programs[p].wiring.own[at.leaf]], take(self.forest.above, index))
             return self.walk.again(p, at, index, payload, values)
@@ -128,7 +130,7 @@ class Descent:
         the chunk's."""
         found = []
 
-        def along(columns: Any, edge: Any, valid: Any) -> None:
+        def along(columns: Sequence[int], edge: jax.Array, valid: jax.Array) -> None:
             for c in columns:
                 if self.handed.smooth[c]:
                     x = apart(inherited[c], take(self.forest.child, edge))
@@ -136,6 +138,7 @@ class Descent:
                     found.append(jnp.where(spread(valid, x), x, 0))
 
         for j, columns in enumerate(self._slots(p)):
+            assert at.slots is not None
             along(columns, at.slots[:, j], at.valid)
         for c in self.programs[p].wiring.out:
             if self.out.smooth[c]:

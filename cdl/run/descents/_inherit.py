@@ -75,7 +75,7 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
 
 def descend(
     of: str,
-    steps: Any,
+    steps: tuple[Any, ...],
     names: tuple[str, ...],
     forest: Forest,
     tops: tuple[Any, ...],
@@ -109,7 +109,14 @@ def descend(
 
 
 @compiled
-def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, leaves: bool) -> Any:
+def _descend(
+    steps: tuple[Any, ...],
+    names: tuple[str, ...],
+    forest: Forest,
+    tops: tuple[Any, ...],
+    values: tuple[Any, ...],
+    leaves: bool,
+) -> tuple[tuple[Any, ...], Any]:
     empty = Storage({0: Carrier(jax.tree.structure(()), ())})
     over = Steps(
         steps, names, forest.bucket, _storage(values), _storage(tops), Storage({}) if leaves else empty, leaves
@@ -121,7 +128,7 @@ def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, lea
     pre_order = take(forest.start, forest.tree) + forest.order
     value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))
 
-    def descent(integers: Any) -> Descent:
+    def descent(integers: Forest) -> Descent:
         return Descent(eqx.combine(integers, forest), programs, over)
 
     inputs = [p.weights for p in programs], list(forest.payload), value_rows, at_roots
@@ -135,19 +142,31 @@ def _descend(steps: Any, names: Any, forest: Forest, tops: Any, values: Any, lea
 
 
 @eqx.filter_custom_vjp
-def _rule(inputs: Any, integers: Any, *, descent: Any) -> Any:
+def _rule(
+    inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Any], Descent]
+) -> tuple[Arrays, Arrays]:
     return descent(integers).forward(*inputs)
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
+def _rule_forward(
+    perturbed: Any, inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Any], Descent]
+) -> tuple[tuple[Arrays, Arrays], tuple[Arrays, Any]]:
     del perturbed
     handed, outs, tables = descent(integers).forward_and_keep(*inputs)
     return (handed, outs), (handed, tables)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
-def _rule_backward(kept: Any, given: Any, perturbed: Any, inputs: Any, integers: Any, *, descent: Any) -> Any:
+def _rule_backward(
+    kept: tuple[Arrays, Any],
+    given: tuple[Arrays, Arrays],
+    perturbed: Any,
+    inputs: tuple[Any, Any, Any, Any],
+    integers: Forest,
+    *,
+    descent: Callable[[Any], Descent],
+) -> tuple[Any, Any, Any, Any]:
     over = descent(integers)
     weights, payload, below, tops = over.backward(inputs, *kept, given, wanted(inputs, perturbed))
     above = over.forest.above
@@ -179,5 +198,5 @@ def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int
     return columns
 
 
-def _of_sort(x: Any, forest: Forest, sort: int) -> Any:
+def _of_sort(x: jax.Array, forest: Forest, sort: int) -> jax.Array:
     return jnp.where(spread(forest.sort == sort, x), x, jnp.zeros((), x.dtype))

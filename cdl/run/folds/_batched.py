@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
 
 from .._rows import spread, take
 from ._group import Group
@@ -19,10 +21,10 @@ class Tiles(NamedTuple):
     """The rows of each tile, which of them are its own, each tile's constructor; and the place of each row in the
     tiles, one after another."""
 
-    rows: Any
-    own: Any
-    kind: Any
-    place: Any
+    rows: jax.Array
+    own: jax.Array
+    kind: jax.Array
+    place: jax.Array
 
 
 def tiles_of(group: Group) -> Tiles:
@@ -38,7 +40,9 @@ def tiles_of(group: Group) -> Tiles:
     return Tiles(rows, own, take(group.kind, start), tile * size + row - take(start, tile))
 
 
-def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed: bool) -> Any:
+def product(
+    x: jax.Array, w: jax.Array, group: Group, dtype: np.dtype[Any], precision: lax.PrecisionLike, transposed: bool
+) -> jax.Array:
     """`x` of shape (W, m, n) by `w` of shape (C, o, n): (W, m, o). With `transposed`, n and o change places in `w`."""
     tiles = tiles_of(group)
     spec = "trmn,tno->trmo" if transposed else "trmn,ton->trmo"
@@ -47,7 +51,9 @@ def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed
     return take(z.reshape(z.shape[0] * z.shape[1], *z.shape[2:]), tiles.place)
 
 
-def sums(y: Any, x: Any, group: Group, kinds: int, dtype: Any, precision: Any) -> Any:
+def sums(
+    y: jax.Array, x: jax.Array, group: Group, kinds: int, dtype: np.dtype[Any], precision: lax.PrecisionLike
+) -> jax.Array:
     """The sum, for each of `kinds` constructors, of the products of the rows of `y`, (W, m, o), and `x`, (W, m, n):
     (C, o, n)."""
     tiles = tiles_of(group)

@@ -39,7 +39,7 @@ class Edges:
     segment: Any
     children: Any
 
-    def count(self) -> Any:
+    def count(self) -> jax.Array:
         return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
 
     def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
@@ -63,7 +63,7 @@ class Edges:
         total, value = self._run("sum", weighted)
         return jax.tree.map(lambda leaf: leaf / total, value)
 
-    def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
+    def fold(self, each: Callable[[Any], Any], algebra: Callable[[Any], Any]) -> Any:
         step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))
         start = algebra(Nil())
         first = Own.of(start)
@@ -78,11 +78,13 @@ class Edges:
         call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
 
         @custom_vmap
-        def at_node(row: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+        def at_node(row: jax.Array, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
             return jax.vmap(lambda x: call(x, None, cs), axis_size=len(segment))(children)
 
         @at_node.def_vmap
-        def at_rows(rows: int, batched: Any, row: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+        def at_rows(
+            rows: int, batched: list[Any], row: jax.Array, segment: jax.Array, children: Any, cs: list[Any]
+        ) -> Any:
             out = at_edges(call, segment, children, cs, batched[3], None, rows)
             return out, jax.tree.map(lambda _: False, out)
 
@@ -121,11 +123,11 @@ class Edges:
         return call, case, jax.tree.unflatten(found[0], case.out_avals)
 
 
-def _operation(how: str, call: Any, case: ClosedJaxpr | None) -> Any:
+def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: ClosedJaxpr | None) -> Callable[..., Any]:
     """A reduction as an operation on a row's number, the first value, the edges' rows, the children, and what the step
     uses of its surroundings. `case`: the step's jaxpr, by which it is computed for rows of several constructors."""
 
-    def alone(row: Any, start: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+    def alone(row: jax.Array, start: Any, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
         own = jnp.where(segment == row, 0, 1)
         starts = jax.tree.map(lambda z: jnp.asarray(z)[None], start)
         out = over_edges(how, call, own, children, cs, [False] * len(cs), starts, 1)
@@ -134,7 +136,9 @@ def _operation(how: str, call: Any, case: ClosedJaxpr | None) -> Any:
     at_node = custom_vmap(alone)
 
     @at_node.def_vmap
-    def at_rows(rows: int, batched: Any, row: Any, start: Any, segment: Any, children: Any, cs: list[Any]) -> Any:
+    def at_rows(
+        rows: int, batched: list[Any], row: jax.Array, start: Any, segment: jax.Array, children: Any, cs: list[Any]
+    ) -> Any:
         # all rows see the same edges; `lax.cond` may have copied them for each
         segment, children = (
             jax.tree.map(lambda x, b: x[0] if b else x, x, b)
@@ -164,7 +168,7 @@ def _operation(how: str, call: Any, case: ClosedJaxpr | None) -> Any:
     return at_node
 
 
-def _mismatch(algebra: Any, first: Own, found: Own, *types: Any) -> CarrierMismatch:
+def _mismatch(algebra: Callable[[Any], Any], first: Own, found: Own, *types: Any) -> CarrierMismatch:
     return CarrierMismatch(
         f"a `Many` is folded by `{name_of(algebra)}`, which is not an algebra of lists: at `Nil` its value is "
         f"{first}, and at `Cons` {found}. {advice(*types)}"

@@ -14,16 +14,17 @@ a compilation, and never a wrong number.
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 
 from .._identity import Identity
+from .._jaxprs import Atom
 from .._shapes import is_smooth, shaped
 
 
@@ -33,11 +34,11 @@ PLAIN = int, str, bytes, type(None), np.dtype, type
 NAMED = "jit", "pjit", "checkpoint", "remat2", "name", "closed_call"  # whose name says nothing
 
 
-def fingerprint(jaxpr: Any, order: int = ORDER) -> Any:
+def fingerprint(jaxpr: Jaxpr, order: int = ORDER) -> Hashable:
     """What two jaxprs that compute the same have in common: a hashable value. `order`: of the derivatives compared."""
-    number: dict[Any, int] = {}
+    number: dict[Atom, int] = {}
 
-    def variable(v: Any) -> Any:
+    def variable(v: Atom) -> Hashable:
         if isinstance(v, Literal):
             return _type(v.aval), _array(v.val)
         return number.setdefault(v, len(number)), _type(v.aval)
@@ -57,11 +58,11 @@ def same_bytes(x: Any, y: Any) -> bool:
     return bool(jax.typeof(x) == jax.typeof(y)) and np.asarray(x).tobytes() == np.asarray(y).tobytes()
 
 
-def _type(aval: Any) -> Any:
+def _type(aval: Any) -> Hashable:
     return getattr(aval, "shape", None), str(getattr(aval, "dtype", aval)), bool(getattr(aval, "weak_type", False))
 
 
-def _params(eqn: Any, order: int) -> Any:
+def _params(eqn: JaxprEqn, order: int) -> Hashable:
     name, params = eqn.primitive.name, dict(eqn.params)
     params.pop("debug_info", None)
     if name in NAMED:
@@ -76,11 +77,12 @@ def _params(eqn: Any, order: int) -> Any:
     return _value(params, order)
 
 
-def _derivative(eqn: Any, order: int) -> Any:
+def _derivative(eqn: JaxprEqn, order: int) -> Hashable:
     """The jaxpr of the derivative of one equation with a rule for it; equal to itself alone where it has none."""
     if eqn.params.get("symbolic_zeros"):
         return Identity(eqn)
-    inputs = [shaped(v.aval.shape, v.aval.dtype) for v in eqn.invars]
+    avals: list[Any] = [v.aval for v in eqn.invars]
+    inputs = [shaped(x.shape, x.dtype) for x in avals]
     smooth = [i for i, x in enumerate(inputs) if is_smooth(x)]
     run = _alone(eqn)
 
@@ -105,7 +107,7 @@ def _derivative(eqn: Any, order: int) -> Any:
     return fingerprint(rule.jaxpr, order), _consts(rule)
 
 
-def _alone(eqn: Any) -> Callable[..., list[Any]]:
+def _alone(eqn: JaxprEqn) -> Callable[..., list[Any]]:
     """One equation as a function of all that it reads."""
     own = list(dict.fromkeys(v for v in eqn.invars if not isinstance(v, Literal)))
     outs = [v for v in eqn.outvars if type(v).__name__ != "DropVar"]
@@ -120,11 +122,11 @@ def _alone(eqn: Any) -> Callable[..., list[Any]]:
     return call
 
 
-def _consts(case: Any) -> Any:
+def _consts(case: ClosedJaxpr) -> Hashable:
     return tuple(map(_array, case.consts))
 
 
-def _value(x: Any, order: int) -> Any:
+def _value(x: object, order: int) -> Hashable:
     """A parameter of an equation as a hashable value that is equal for parameters which mean the same."""
     if isinstance(x, ClosedJaxpr):
         return fingerprint(x.jaxpr, order), _consts(x)
@@ -153,7 +155,7 @@ def _value(x: Any, order: int) -> Any:
     return type(x), x
 
 
-def _array(x: Any) -> Any:
+def _array(x: Any) -> Hashable:
     if isinstance(x, Tracer) or jnp.issubdtype(jnp.result_type(x), jax.dtypes.prng_key) or np.size(x) > LARGE:
         return Identity(x)
     value = np.asarray(x)

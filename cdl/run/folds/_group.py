@@ -27,6 +27,6 @@ class Group:
     most: int
 
     @property
-    def own(self) -> Any:
+    def own(self) -> jax.Array:
         """Which places are a row's; the others repeat the last."""
         return jnp.arange(self.length, dtype=jnp.int32) < self.count

@@ -6,13 +6,22 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax import lax
 
 from .._platform import platform
 from . import _batched, _tiled
 from ._group import Group
 
 
-def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed: bool = False) -> Any:
+def product(
+    x: jax.Array,
+    w: jax.Array,
+    group: Group,
+    dtype: np.dtype[Any],
+    precision: lax.PrecisionLike,
+    transposed: bool = False,
+) -> jax.Array:
     """`x` of shape (W, …, n) by `w`, of shape (o, n), or (C, o, n) with one for each constructor: (W, …, o).
 
     With `transposed`, n and o change places in `w`.
@@ -26,17 +35,21 @@ def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(4,))
-def tie(z: Any, x: Any, w: Any, group: Group, precision: Any) -> Any:
+def tie(z: jax.Array, x: jax.Array, w: jax.Array, group: Group, precision: lax.PrecisionLike) -> jax.Array:
     """`z`, which is the product of `x` and `w`. Its cotangent is handed to `z` and, by the weights, to `x`, and not to
     the weights: theirs are made later, of all rows at once."""
     return z
 
 
-def _tie_forward(z: Any, x: Any, w: Any, group: Group, precision: Any) -> Any:
+def _tie_forward(
+    z: jax.Array, x: jax.Array, w: jax.Array, group: Group, precision: lax.PrecisionLike
+) -> tuple[jax.Array, tuple[jax.Array, jax.Array, Group]]:
     return z, (x, w, group)
 
 
-def _tie_backward(precision: Any, kept: Any, given: Any) -> Any:
+def _tie_backward(
+    precision: lax.PrecisionLike, kept: tuple[jax.Array, jax.Array, Group], given: jax.Array
+) -> tuple[jax.Array, jax.Array, None, None]:
     x, w, group = kept
     return given, product(given, w, group, given.dtype, precision, transposed=True).astype(x.dtype), None, None
 

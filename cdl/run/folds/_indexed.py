@@ -8,13 +8,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.extend.core import ClosedJaxpr, JaxprEqn
 
 from .._jaxprs import opened
 from .._rows import take
 from .._shapes import is_smooth
 from ._group import Group
 from ._grouped import product, tie
-from ._levels import bind, EDGES, Phase, ROWS, STACK, Value
+from ._levels import bind, EDGES, Level, Phase, ROWS, STACK, Value
 from ._segments import over_edges
 
 
@@ -27,20 +28,20 @@ class Prepare(Phase):
         self.weights: list[Any] = []
         self.met: set[str] = set()  # the operations on weights
 
-    def at_weights(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         self.met.add(eqn.primitive.name)
         return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
 
     def at_spread(self, weight: Value) -> None:
         self.weights.append(weight.value)
 
-    def at_lookup(self, eqn: Any, ins: list[Value]) -> None:
+    def at_lookup(self, eqn: JaxprEqn, ins: list[Value]) -> None:
         self.weights.append(ins[0].value)
 
-    def at_product(self, eqn: Any, ins: list[Value], side: int) -> None:
+    def at_product(self, eqn: JaxprEqn, ins: list[Value], side: int) -> None:
         axes = eqn.params["dimension_numbers"][0][side]
 
-        def matrix(w: Any) -> Any:
+        def matrix(w: jax.Array) -> jax.Array:
             n = math.prod(w.shape[a] for a in axes)
             o = math.prod(size for a, size in enumerate(w.shape) if a not in axes)
             return jnp.moveaxis(w, axes, range(-len(axes), 0)).reshape(o, n)
@@ -48,7 +49,7 @@ class Prepare(Phase):
         weight = ins[side]
         self.weights.append(jax.vmap(matrix)(weight.value) if weight.level == STACK else matrix(weight.value))
 
-    def at_rows(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_rows(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return [None] * len(eqn.outvars)
 
     at_edges = at_rows
@@ -56,7 +57,9 @@ class Prepare(Phase):
     def at_choice(self, which: Value, outs: Sequence[Value]) -> None:
         return None
 
-    def at_fold(self, step: Any, start: Any, many: int, children: list[Value], consts: list[Value]) -> list[Any]:
+    def at_fold(
+        self, step: ClosedJaxpr, start: list[Value], many: int, children: list[Value], consts: list[Value]
+    ) -> list[Any]:
         return [None] * len(step.jaxpr.outvars)
 
     def to_edges(self, value: Value, many: int) -> Value:
@@ -98,21 +101,21 @@ class Rows(Phase):
         """The rows, or the edges, that values at `ROWS` are of."""
         return self.over.rows if self.many is None else self.over.edges[self.many]
 
-    def at_weights(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return [None] * len(eqn.outvars)
 
-    def at_rows(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_rows(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return bind(eqn, [i.value for i in ins], [0 if i.level == ROWS else None for i in ins])
 
-    def at_edges(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_edges(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return bind(eqn, [i.value for i in ins], [0 if i.level == EDGES else None for i in ins])
 
-    def at_spread(self, weight: Value) -> Any:
+    def at_spread(self, weight: Value) -> jax.Array:
         w = next(self.weights)
         known = None if self.given is None else self.given[len(self.values)]
         return self._kept(spread(w, weight.level, self.group) if known is None else known, [])
 
-    def at_lookup(self, eqn: Any, ins: list[Value]) -> Any:
+    def at_lookup(self, eqn: JaxprEqn, ins: list[Value]) -> jax.Array:
         w, index = next(self.weights), [i.value for i in ins[1:]]
         found = lookup(eqn, w, index, [0 if i.level == ROWS else None for i in ins[1:]])
         if self.given is not None and self.given[len(self.values)] is not None:
@@ -120,11 +123,12 @@ class Rows(Phase):
         rows = [broadcast(i, self.group) for i in ins[1:]]
         return self._kept(found, rows)
 
-    def at_product(self, eqn: Any, ins: list[Value], side: int) -> Any:
+    def at_product(self, eqn: JaxprEqn, ins: list[Value], side: int) -> jax.Array:
         w, x = next(self.weights), ins[1 - side].value
         axes = [a + 1 for a in eqn.params["dimension_numbers"][0][1 - side]]
         free = [s for a, s in enumerate(x.shape) if a and a not in axes]
-        out, precision = eqn.outvars[0].aval, eqn.params["precision"]
+        precision = eqn.params["precision"]
+        out: Any = eqn.outvars[0].aval
         if axes != [x.ndim - 1]:
             x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, w.shape[-1])
         z: Any
@@ -138,20 +142,22 @@ class Rows(Phase):
         z = jnp.moveaxis(z, -1, 1) if side == 0 and free else z
         return z if z.shape[1:] == out.shape else z.reshape(len(z), *out.shape)
 
-    def _kept(self, value: Any, given: Any) -> Any:
+    def _kept(self, value: jax.Array, given: list[jax.Array]) -> jax.Array:
         self.values.append(value)
         self.inputs.append(given)
         return value
 
-    def at_choice(self, which: Value, outs: Sequence[Value]) -> Any:
+    def at_choice(self, which: Value, outs: Sequence[Value]) -> jax.Array:
         ys = [broadcast(y, self.group) for y in outs]
 
-        def choose(at: Any, *y: Any) -> Any:
+        def choose(at: jax.Array, *y: Any) -> jax.Array:
             return lax.select_n(at if at.dtype == bool else jnp.clip(at, 0, len(y) - 1), *y)
 
         return jax.vmap(choose)(which.value, *ys)
 
-    def at_fold(self, step: Any, start: Any, many: int, children: list[Value], consts: list[Value]) -> list[Any]:
+    def at_fold(
+        self, step: ClosedJaxpr, start: list[Value], many: int, children: list[Value], consts: list[Value]
+    ) -> list[Any]:
         run = opened(step)
         starts = [broadcast(s, self.over.rows) for s in start]
         batched = [c.level == ROWS for c in consts]
@@ -174,26 +180,26 @@ class Rows(Phase):
         return [Value(ROWS, filled(reduce(y, segment, rows.length, indices_are_sorted=True), rows)) for y in every]
 
 
-def spread(weight: Any, level: Any, group: Group) -> Any:
+def spread(weight: jax.Array, level: Level, group: Group) -> jax.Array:
     """The weight of each row."""
     if level == STACK:
         return take(weight, group.kind)
     return jnp.broadcast_to(weight, (group.length, *jnp.shape(weight)))
 
 
-def lookup(eqn: Any, weight: Any, index: list[Any], axes: list[int | None]) -> Any:
+def lookup(eqn: JaxprEqn, weight: jax.Array, index: list[Any], axes: list[int | None]) -> jax.Array:
     """The rows of a weight that rows index."""
     return bind(eqn, [weight, *index], [None, *axes])[0]
 
 
-def broadcast(value: Value, group: Group) -> Any:
+def broadcast(value: Value, group: Group) -> jax.Array:
     """A value for each row."""
     return (
         value.value if value.level == ROWS else jnp.broadcast_to(value.value, (group.length, *jnp.shape(value.value)))
     )
 
 
-def filled(x: Any, group: Group) -> Any:
+def filled(x: jax.Array, group: Group) -> jax.Array:
     """The rows, those past the last repeating it."""
     own = group.own.reshape(-1, *[1] * (x.ndim - 1))
     return jnp.where(own, x, lax.stop_gradient(take(x, group.count - 1)))

@@ -84,7 +84,7 @@ class Kernel:
         return self._tables(t for plan in self.plans.values() for t in plan.kept)
 
     def forward(
-        self, p: int, size: Size, chunk: Any, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
+        self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
         down: bool = False,
     ) -> tuple[Arrays, Tables]:  # fmt: skip
         """The outputs of a program at a chunk, and the tables with what is kept of it. On a walk `down` the rows past
@@ -109,7 +109,7 @@ class Kernel:
         return Cotangents(tables, sums, list(map(zeros, payload, wanted[1])))
 
     def reverse(
-        self, p: int, size: Size, chunk: Any, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
+        self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
         found: Cotangents,
     ) -> tuple[Given, Cotangents]:  # fmt: skip
         """The cotangents of what a chunk's rows read, and all that is found.

@@ -30,9 +30,10 @@ from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
 import jax
+from jax import lax
 from jax.extend import core
 
-from .._jaxprs import without_constants
+from .._jaxprs import Atom, without_constants
 from .._shapes import is_smooth
 
 
@@ -66,10 +67,10 @@ class Value(NamedTuple):
 class Known:
     """The values of a jaxpr's variables, and those of its weights that have been spread over rows."""
 
-    values: dict[Any, Value]
-    spread: dict[Any, Value]
+    values: dict[Atom, Value]
+    spread: dict[Atom, Value]
 
-    def __call__(self, v: Any) -> Value:
+    def __call__(self, v: Atom) -> Value:
         return Value(PLAIN, v.val) if isinstance(v, core.Literal) else self.values[v]
 
 
@@ -81,12 +82,12 @@ class Site:
     level: Level
     many: int | None
     smooth: bool  # whether it has a derivative
-    eqn: Any
+    eqn: core.JaxprEqn | None  # none for a `spread`
 
     @property
-    def precision(self) -> Any:
+    def precision(self) -> lax.PrecisionLike:
         """That of a product."""
-        return self.eqn.params["precision"]
+        return None if self.eqn is None else self.eqn.params["precision"]
 
 
 class Phase:
@@ -96,7 +97,7 @@ class Phase:
         self.sites: list[Site] = []
         self.many: int | None = None  # of whose edges the values at `ROWS` are; of none, if of the rows themselves
 
-    def run(self, jaxpr: Any, consts: Iterable[Any], args: Sequence[Value]) -> list[Value]:
+    def run(self, jaxpr: core.Jaxpr, consts: Iterable[Any], args: Sequence[Value]) -> list[Value]:
         """The outputs of a jaxpr."""
         known = Known(dict(zip(jaxpr.invars, args, strict=True)), {})
         known.values.update((v, Value(PLAIN, c)) for v, c in zip(jaxpr.constvars, consts, strict=True))
@@ -105,13 +106,14 @@ class Phase:
             known.values.update(zip(eqn.outvars, found, strict=True))
         return list(map(known, jaxpr.outvars))
 
-    def spread(self, values: Sequence[Value], variables: Sequence[Any], known: Known | None = None) -> list[Value]:
+    def spread(self, values: Sequence[Value], variables: Sequence[Atom], known: Known | None = None) -> list[Value]:
         """Values with the weights among them spread over rows; what is used twice, once."""
         found, seen = [], {} if known is None else known.spread
         for i, v in zip(values, variables, strict=True):
             if i.level in (SHARED, STACK):
                 if v not in seen:
-                    if math.prod(v.aval.shape) > LARGE:
+                    aval: Any = v.aval
+                    if math.prod(aval.shape) > LARGE:
                         raise NotIndexed
                     self._site("spread", i.level, v)
                     seen[v] = Value(ROWS, self.at_spread(i))
@@ -119,7 +121,7 @@ class Phase:
             found.append(i)
         return found
 
-    def _equation(self, eqn: Any, ins: list[Value], known: Known) -> list[Value]:
+    def _equation(self, eqn: core.JaxprEqn, ins: list[Value], known: Known) -> list[Value]:
         level, name = max((i.level for i in ins), default=PLAIN), eqn.primitive.name
         rule = getattr(eqn.params.get("rule"), "rule", None)
         if level == PLAIN:
@@ -145,10 +147,12 @@ class Phase:
             return [Value(ROWS, self.at_lookup(eqn, ins))]
         return [Value(ROWS, y) for y in self.at_rows(eqn, self.spread(ins, eqn.invars, known))]
 
-    def _site(self, kind: Any, level: Level, weight: Any, eqn: Any = None) -> None:
+    def _site(
+        self, kind: Literal["product", "lookup", "spread"], level: Level, weight: Atom, eqn: core.JaxprEqn | None = None
+    ) -> None:
         self.sites.append(Site(kind, level, self.many, is_smooth(weight.aval), eqn))
 
-    def _cond(self, eqn: Any, ins: list[Value]) -> list[Value]:
+    def _cond(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
         """Every branch, then a choice by rows, as `vmap` does; so that products in branches stay products."""
         if ins[0].level != ROWS:
             if any(i.level in (SHARED, STACK, EDGES) for i in ins):
@@ -182,28 +186,30 @@ class Phase:
 
     # What each phase does for itself.
 
-    def at_weights(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_weights(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Any]:
         raise NotImplementedError
 
-    def at_rows(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_rows(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Any]:
         raise NotImplementedError
 
-    def at_edges(self, eqn: Any, ins: list[Value]) -> list[Any]:
+    def at_edges(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Any]:
         raise NotImplementedError
 
     def at_spread(self, weight: Value) -> Any:
         raise NotImplementedError
 
-    def at_product(self, eqn: Any, ins: list[Value], side: int) -> Any:
+    def at_product(self, eqn: core.JaxprEqn, ins: list[Value], side: int) -> Any:
         raise NotImplementedError
 
-    def at_lookup(self, eqn: Any, ins: list[Value]) -> Any:
+    def at_lookup(self, eqn: core.JaxprEqn, ins: list[Value]) -> Any:
         raise NotImplementedError
 
     def at_choice(self, which: Value, outs: Sequence[Value]) -> Any:
         raise NotImplementedError
 
-    def at_fold(self, step: Any, start: Any, many: int, children: list[Value], consts: list[Value]) -> list[Any]:
+    def at_fold(
+        self, step: core.ClosedJaxpr, start: list[Value], many: int, children: list[Value], consts: list[Value]
+    ) -> list[Any]:
         raise NotImplementedError
 
     def to_edges(self, value: Value, many: int) -> Value:
@@ -213,14 +219,14 @@ class Phase:
         raise NotImplementedError
 
 
-def _weight_side(eqn: Any, ins: list[Value]) -> int | None:
+def _weight_side(eqn: core.JaxprEqn, ins: list[Value]) -> int | None:
     """Which operand of a matrix product is a weight, if the other is rows."""
     if eqn.params["dimension_numbers"][1][0] or {i.level for i in ins} - {ROWS} not in ({SHARED}, {STACK}):
         return None
     return next(s for s in (0, 1) if ins[s].level in (SHARED, STACK))
 
 
-def bind(eqn: Any, values: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
+def bind(eqn: core.JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
     """One equation, mapped over axis 0 of the values whose entry of `axes` is 0."""
 
     def one(*args: Any) -> list[Any]:

@@ -5,8 +5,9 @@ for each program and size, which runs as long as the chunks are its own.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TypeVar
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -15,12 +16,14 @@ from ..forests._forest import Forest
 from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
 
 
-Body = Callable[[int, Size, Any, Any], Any]  # of a program, a size, a chunk, and what the loop carries
+C = TypeVar("C")
+
+Body = Callable[[int, Size, jax.Array, C], C]  # of a program, a size, a chunk, and what the loop carries
 
 
 def over_chunks(
-    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], body: Body, carry: Any, down: bool
-) -> Any:
+    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], body: Body[C], carry: C, down: bool
+) -> C:
     """Runs every chunk that has a program, in order, or in reverse order `down` the trees.
 
     `of_level` and `of_piece` are the programs of the variants, by chunks of a level and by those of one variant; -1 for
@@ -33,16 +36,16 @@ def over_chunks(
     code = jnp.concatenate([end, code, end])  # stops at both ends
     step = jnp.int32(-1 if down else 1)
 
-    def along(number: int, state: Any) -> Any:
+    def along(number: int, state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
         p, size = kinds[number]
 
-        def run(state: Any) -> Any:
+        def run(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
             t, carry = state
             return t + step, body(p, size, table[t - 1], carry)
 
         return lax.while_loop(lambda state: code[state[0]] == number, run, state)
 
-    def turn(state: Any) -> Any:
+    def turn(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
         for number in reversed(range(len(kinds))) if down else range(len(kinds)):
             state = along(number, state)
         return state
@@ -53,7 +56,7 @@ def over_chunks(
 
 def _order(
     forest: Forest, of_level: Sequence[int], of_piece: Sequence[int]
-) -> tuple[Any, Any, Any, list[tuple[int, Size]]]:
+) -> tuple[jax.Array, jax.Array, jax.Array, list[tuple[int, Size]]]:
     """The chunks in order, the kind of each, how many there are, and the kinds: programs and sizes."""
     bucket = forest.bucket
     kinds: list[tuple[int, Size]] = []

@@ -35,7 +35,9 @@ class Passes:
     """The passes of one algebra's programs over one forest. `keep` says whether matrix products are kept for the way
     down, or computed again."""
 
-    def __init__(self, forest: Forest, programs: list[Program], storage: Storage, key: Any, keep: bool) -> None:
+    def __init__(
+        self, forest: Forest, programs: list[Program], storage: Storage, key: jax.Array | None, keep: bool
+    ) -> None:
         self.forest, self.programs, self.storage = forest, programs, storage
         keyed = key is not None
         self.constant = [p for p, x in enumerate(programs) if x.variant.leaf and not x.wiring.payload and not keyed]
@@ -66,7 +68,7 @@ class Passes:
                 states[c] = states[c].at[jnp.array(program.members)].set(x)
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: Any, both: tuple[Arrays, Tables]) -> tuple[Arrays, Tables]:
+        def body(p: int, size: Size, chunk: jax.Array, both: tuple[Arrays, Tables]) -> tuple[Arrays, Tables]:
             at, states = self.walk.chunk(p, size, chunk), list(both[0])
             inputs = self.walk.inputs(p, at, payload, states)
             out, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, both[1])
@@ -93,7 +95,7 @@ class Passes:
         by_row = [None] * len(given) if at_roots else given
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: Any, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Cotangents]:
+        def body(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Cotangents]:
             at, wiring, brought = self.walk.chunk(p, size, chunk), self.programs[p].wiring, list(carry[0])
             inputs, own = self.walk.inputs(p, at, payload, states), self._own(p, at, by_row, brought)
             to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, own, carry[1])
@@ -146,6 +148,6 @@ def _constants(program: Program) -> Callable[[Arrays], Arrays]:
     return every
 
 
-def _vjp(run: Callable[[Arrays], Arrays], weights: Arrays) -> Any:
+def _vjp(run: Callable[[Arrays], Arrays], weights: Arrays) -> Callable[..., Any]:
     """The vjp of a function, of its values that have a derivative."""
     return jax.vjp(lambda weights: [x for x in run(weights) if is_smooth(x)], weights)[1]

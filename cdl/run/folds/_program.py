@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from .._jaxprs import opened
+from .._shapes import Arrays
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ._fingerprint import fingerprint
@@ -105,8 +106,10 @@ def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any
     run = opened(case)
     axes = [0] * (len(case.jaxpr.outvars) - by_edge) + [None] * by_edge
 
-    def rows(weights: list[Any], payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> list[Any]:
-        def one(row: Any, payload: Any, slots: Any, keys: Any, own: Any) -> list[Any]:
+    def rows(
+        weights: list[Any], payload: Arrays, slots: list[Arrays], keys: Arrays, edges: Any, own: Arrays
+    ) -> list[Any]:
+        def one(row: jax.Array, payload: Arrays, slots: list[Arrays], keys: Arrays, own: Arrays) -> list[Any]:
             return run(*weights, *jax.tree.leaves((row, payload, slots, keys, edges, own)))
 
         places = jnp.arange(size.rows, dtype=jnp.int32)

@@ -30,7 +30,7 @@ def filled(cotangents: Any, like: Any) -> Any:
     )
 
 
-def pull(run: Callable[..., Any], inputs: Any, smooth: Sequence[bool]) -> Any:
+def pull(run: Callable[..., Any], inputs: Any, smooth: Sequence[bool]) -> Callable[..., Any]:
     """The vjp of a program at one chunk: from the cotangents of the values that are `smooth` to those of the inputs.
 
     Inputs are the weights, the payload, the slots, the keys, the edges and the node's own. Keys and integers have no

@@ -4,6 +4,7 @@ A row that is computed has an edge, so that no value for no edge is needed. Rows
 the last of these: no value is met that the forest does not have, not even one that is thrown away.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -13,7 +14,15 @@ from .._rows import take
 from ._program import over
 
 
-def at_edges(call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], value: Any, rows: int) -> Any:
+def at_edges(
+    call: Callable[[Any, Any, list[Any]], Any],
+    segment: jax.Array,
+    children: Any,
+    cs: list[Any],
+    batched: list[bool],
+    value: Any,
+    rows: int,
+) -> Any:
     """The step at every edge; `cs` have a row's where `batched`."""
     place = jnp.minimum(segment, _last(segment, rows))
     per_edge = [take(c, place) if b else c for c, b in zip(cs, batched, strict=True)]
@@ -27,14 +36,21 @@ def at_edges(call: Any, segment: Any, children: Any, cs: list[Any], batched: lis
 
 
 def over_edges(
-    how: str, call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], starts: Any, rows: int
+    how: str,
+    call: Callable[[Any, Any, list[Any]], Any],
+    segment: jax.Array,
+    children: Any,
+    cs: list[Any],
+    batched: list[bool],
+    starts: Any,
+    rows: int,
 ) -> Any:
     """Every row's reduction: `"sum"`, `"max"`, or `"fold"`, which has each row's first value in `starts`; `cs` have a
     row's where `batched`."""
     last = _last(segment, rows)
     valid = jnp.arange(rows, dtype=segment.dtype) <= last
 
-    def filled(x: Any) -> Any:
+    def filled(x: jax.Array) -> jax.Array:
         return jnp.where(valid.reshape(rows, *[1] * (x.ndim - 1)), x, jax.lax.stop_gradient(take(x, last)))
 
     if how == "fold":
@@ -45,14 +61,20 @@ def over_edges(
 
 
 def _fold_segments(
-    call: Any, segment: Any, children: Any, cs: list[Any], batched: list[bool], starts: Any, rows: int
+    call: Callable[[Any, Any, list[Any]], Any],
+    segment: jax.Array,
+    children: Any,
+    cs: list[Any],
+    batched: list[bool],
+    starts: Any,
+    rows: int,
 ) -> Any:
     """A list fold of each row's children, from the last: one scan of the edges, starting anew in each segment."""
     last = jnp.concatenate([segment[1:] != segment[:-1], jnp.ones(1, bool)]) | (segment >= rows)
     place = jnp.minimum(segment, _last(segment, rows))
     shared = [c for c, b in zip(cs, batched, strict=True) if not b]
 
-    def step(value: Any, edge: Any) -> Any:
+    def step(value: Any, edge: tuple[jax.Array, Any, Any, list[Any]]) -> tuple[Any, Any]:
         is_last, child, start, own = edge
         mine, others = iter(own), iter(shared)
         value = jax.tree.map(lambda v, s: jnp.where(is_last, s, v), value, start)
@@ -72,6 +94,6 @@ def _fold_segments(
     return jax.tree.map(lambda z, v: z.at[target].set(v, mode="drop"), starts, values)
 
 
-def _last(segment: Any, rows: int) -> Any:
+def _last(segment: jax.Array, rows: int) -> jax.Array:
     """The last row that has an edge, which edges past the valid ones repeat."""
     return jnp.max(jnp.where(segment < rows, segment, 0))

@@ -82,7 +82,7 @@ class Indexed:
     def _values(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None) -> Arrays:
         """The sites' values, from the products; zeros for lookups, to which what is looked up is added."""
         values = self.rows(prepared, over, inputs)[1].values if products is None else iter(products)
-        found = []
+        found: Arrays = []
         for site, w, value, of in zip(self.sites, prepared, values, self._values_of, strict=True):
             group = over.rows if site.many is None else over.edges[site.many]
             if site.kind == "spread":

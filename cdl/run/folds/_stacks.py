@@ -95,18 +95,18 @@ def _is_at(same: Sequence[Any], numbers: list[int]) -> bool:
     return _of_one_stack(same) and [c.number for c in same] == numbers
 
 
-def _array(weight: Any) -> Any:
+def _array(weight: object) -> jax.Array:
     return weight.stack[weight.number] if isinstance(weight, Picked) else jnp.asarray(weight)
 
 
-def _same(x: Any, y: Any) -> bool:
+def _same(x: object, y: object) -> bool:
     if isinstance(x, Picked) or isinstance(y, Picked):
         return isinstance(x, Picked) and isinstance(y, Picked) and x.stack is y.stack and x.number == y.number
     return x is y or (not isinstance(x, Tracer) and not isinstance(y, Tracer) and same_bytes(x, y))
 
 
 @jax.custom_vjp
-def _stack(arrays: list[Any]) -> Any:
+def _stack(arrays: list[Any]) -> jax.Array:
     """`jnp.stack`, whose derivative compiles faster: to cut out one of a hundred weights is the same kernel for all of
     them, if their numbers are data."""
     return jnp.stack(arrays)
@@ -116,7 +116,7 @@ def _stack_forward(arrays: list[Any]) -> tuple[Any, None]:
     return jnp.stack(arrays), None
 
 
-def _stack_backward(_: None, given: Any) -> tuple[list[Any]]:
+def _stack_backward(_: None, given: jax.Array) -> tuple[list[Any]]:
     # XLA would know them, were they not behind a barrier, or scalars, or in a progression
     hidden: Any = lax.optimization_barrier
     numbers = hidden([np.array([i, -1, -1], np.int32) for i in range(len(given))])

@@ -3,6 +3,7 @@
 Reverse mode is a rule of its own in two passes (see `_passes`); forward mode runs the same loops without it.
 """
 
+from collections.abc import Callable
 from typing import Any, get_args
 
 import equinox as eqx
@@ -21,14 +22,26 @@ from .._shapes import Arrays
 from .._traced import reverse_only
 from ..forests._forest import Forest
 from ._case import read, Reading
+from ._kernel import Tables
 from ._passes import Passes
 from ._pre_order import in_pre_order
 from ._residual import filled, Remat, wanted
 from ._sites import indexed
 
 
+Inputs = tuple[list[Arrays], Arrays]  # the weights of each program, and the payload
+Found = tuple[Arrays, jax.Array | None]  # values, and the row at which each node has its own
+
+
 def values(
-    of: str, alg: Any, forest: Forest, *, at_roots: bool, key: Any = None, forward: bool = False, remat: Any = "cheap"
+    of: str,
+    alg: Any,
+    forest: Forest,
+    *,
+    at_roots: bool,
+    key: jax.Array | None = None,
+    forward: bool = False,
+    remat: object = "cheap",
 ) -> tuple[Any, ...]:
     """The values at the roots, by tree, or at every node in pre-order, for each sort. `of`: the function that asks for
     them."""
@@ -67,7 +80,9 @@ def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
 
 
 @compiled
-def _values(algs: Any, forest: Forest, key: Any, forward: bool, keep: bool, at_roots: bool) -> dict[int, Any]:
+def _values(
+    algs: tuple[Any, ...], forest: Forest, key: jax.Array | None, forward: bool, keep: bool, at_roots: bool
+) -> dict[int, Any]:
     """The values at roots or nodes, for each sort that the forest has."""
     if not forest.bucket.variants:
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
@@ -80,7 +95,7 @@ def _values(algs: Any, forest: Forest, key: Any, forward: bool, keep: bool, at_r
     args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
     rule = _plain if forward else _rule
 
-    def passes(key: Any, integers: Any) -> Passes:
+    def passes(key: jax.Array | None, integers: Forest) -> Passes:
         return Passes(eqx.combine(integers, forest), programs, storage, key, keep)
 
     inputs = [p.weights for p in programs], list(forest.payload)
@@ -105,18 +120,30 @@ def _at(over: Passes, states: Arrays, at_roots: bool) -> tuple[Arrays, Any]:
     return states, over.walk.rows_of(forest.row[: forest.bucket.nodes])
 
 
-def _plain(inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool) -> Any:
+def _plain(
+    inputs: Inputs, key: jax.Array | None, integers: Forest, *, passes: Callable[[Any, Any], Passes], at_roots: bool
+) -> Found:
     over = passes(key, integers)
     return _at(over, over.forward(*inputs), at_roots)
 
 
 @eqx.filter_custom_vjp
-def _rule(inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool) -> Any:
+def _rule(
+    inputs: Inputs, key: jax.Array | None, integers: Forest, *, passes: Callable[[Any, Any], Passes], at_roots: bool
+) -> Found:
     return _plain(inputs, key, integers, passes=passes, at_roots=at_roots)
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool) -> Any:
+def _rule_forward(
+    perturbed: Any,
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Callable[[Any, Any], Passes],
+    at_roots: bool,
+) -> tuple[Found, tuple[Arrays, Tables]]:
     del perturbed
     over = passes(key, integers)
     states, tables = over.forward_and_keep(*inputs)
@@ -125,8 +152,16 @@ def _rule_forward(perturbed: Any, inputs: Any, key: Any, integers: Any, *, passe
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
-    residuals: Any, given: Any, perturbed: Any, inputs: Any, key: Any, integers: Any, *, passes: Any, at_roots: bool
-) -> Any:
+    residuals: tuple[Arrays, Tables],
+    given: tuple[Arrays, Any],
+    perturbed: Any,
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Callable[[Any, Any], Passes],
+    at_roots: bool,
+) -> Inputs:
     states, tables = residuals
     over = passes(key, integers)
     smooth = over.storage.smooth

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from .._platform import platform
@@ -58,12 +59,12 @@ class Sums:
         one = [jnp.zeros(w.shape[site.level == STACK :], w.dtype) for site, w in zip(sites, weights, strict=True)]
         whole = [jnp.zeros_like(w) if site.level == STACK else None for site, w in zip(sites, weights, strict=True)]
 
-        def tile(size: int, at: Any, end: Any, sums: Arrays) -> Arrays:
+        def tile(size: int, at: jax.Array, end: jax.Array, sums: Arrays) -> Arrays:
             places = at + jnp.arange(size, dtype=jnp.int32)
             index, own = take(lines, jnp.minimum(places, end - 1)), places < end
             return [self._add(i, s, index, own) for i, s in zip(numbers, sums, strict=True)]
 
-        def of_one(m: Any, both: Any) -> Any:
+        def of_one(m: jax.Array, both: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
             whole, sums = both
             place = take(self.places, m)
             sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums)
@@ -84,7 +85,7 @@ class Sums:
         ends = self._begin(many)[1 + jnp.array(bucket.rank, jnp.int32)]
         size = min(BLOCK, len(lines))
 
-        def block(end: Any, at: Any, totals: Arrays) -> Arrays:
+        def block(end: jax.Array, at: jax.Array, totals: Arrays) -> Arrays:
             lie = at + jnp.arange(size, dtype=jnp.int32)
             index = take(lines, jnp.minimum(lie, end - 1))
             variant = take(self.forest.variant, index if many is None else take(self.forest.owner, index))
@@ -93,13 +94,13 @@ class Sums:
             found = [self._of_group(i, w, index, group) for i, w in zip(numbers, weights, strict=True)]
             return [total + x for total, x in zip(totals, found, strict=True)]
 
-        def run(b: Any, totals: Arrays) -> Arrays:
+        def run(b: jax.Array, totals: Arrays) -> Arrays:
             begin, end = bounds[b, 0], bounds[b, 1]
             return strides(functools.partial(block, end), begin, end, size, totals)[1]
 
         return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, [jnp.zeros_like(w) for w in weights])
 
-    def _of_group(self, i: int, weight: Any, index: Any, group: Group) -> Any:
+    def _of_group(self, i: int, weight: jax.Array, index: jax.Array, group: Group) -> jax.Array:
         """The sum of one site over rows or edges of several constructors."""
         site = self.indexed.sites[i]
         given = self._read(self._table(i), index)
@@ -125,7 +126,7 @@ class Sums:
         lines = self.forest.by_variant if many is None else self.forest.edges_by_variant
         return lines, self._begin(many)[jnp.array(pairs, jnp.int32)]
 
-    def _begin(self, many: int | None) -> Any:
+    def _begin(self, many: int | None) -> jax.Array:
         """Where each rank of variants begins, and the last one ends."""
         if many is None:
             return self.forest.begin
@@ -138,7 +139,7 @@ class Sums:
         assert at is not None
         return at
 
-    def _add(self, i: int, total: Any, index: Any, own: Any) -> Any:
+    def _add(self, i: int, total: jax.Array, index: jax.Array, own: jax.Array) -> jax.Array:
         """A site's sum with that of the rows or edges of these numbers, which are its `own`."""
         given = self._read(self._table(i), index)
         given = jnp.where(spread(own, given), given, 0)
@@ -147,7 +148,7 @@ class Sums:
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
         return total + _outer(given, x, total.dtype, self.indexed.sites[i].precision)
 
-    def _read(self, at: Found, index: Any) -> Any:
+    def _read(self, at: Found, index: jax.Array) -> jax.Array:
         """What was kept of rows or edges, or is read again."""
         if isinstance(at, Joined):
             return jnp.concatenate([self._read(part, index) for part in at.parts], -1)
@@ -155,7 +156,7 @@ class Sums:
             return take(self.tables[at], index - self.walk.first_of(at))
         return self.again(at, index)
 
-    def _lookup(self, i: int, weight: Any) -> Any:
+    def _lookup(self, i: int, weight: jax.Array) -> jax.Array:
         """The cotangent of a weight that rows index: all rows at once."""
         site: Site = self.indexed.sites[i]
         at = self._table(i)
@@ -166,16 +167,20 @@ class Sums:
         read: Callable[[Found], Any] = lambda found: self._read(found, every)
         mask: Callable[[Any], Any] = lambda x: jnp.where(spread(own, x), x, 0)
         index, given = [mask(read(x)) for x in self.plan.inputs[i]], mask(read(at))
-        return jax.vjp(lambda w: lookup(site.eqn, w, index, [0] * len(index)), weight)[1](given)[0]
+        eqn = site.eqn
+        assert eqn is not None
+        return jax.vjp(lambda w: lookup(eqn, w, index, [0] * len(index)), weight)[1](given)[0]
 
 
-def _outer(y: Any, x: Any, dtype: Any, precision: Any) -> Any:
+def _outer(y: jax.Array, x: jax.Array, dtype: np.dtype[Any], precision: lax.PrecisionLike) -> jax.Array:
     """The sum of the products of the rows of `y`, (W, …, o), and `x`, (W, …, n): (o, n)."""
     pairs = [rows.reshape(math.prod(rows.shape[:-1]), rows.shape[-1]) for rows in (y, x)]
     return jnp.einsum("ro,rn->on", *pairs, precision=precision, preferred_element_type=dtype)
 
 
-def _in_tiles(tile: Any, begin: Any, end: Any, sums: Arrays) -> Arrays:
+def _in_tiles(
+    tile: Callable[[int, jax.Array, jax.Array, Arrays], Arrays], begin: jax.Array, end: jax.Array, sums: Arrays
+) -> Arrays:
     """All rows from `begin` to `end`, in big tiles and then, less than half of one, in small ones."""
     middle = begin + BIG * lax.div(end - begin + BIG // 2 - 1, jnp.int32(BIG))
     sums = strides(lambda at, sums: tile(BIG, at, end, sums), begin, middle, BIG, sums)[1]

@@ -6,7 +6,9 @@ A small tile may reach past its constructor's rows: what it writes there is writ
 import functools
 from typing import Any
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from .._rows import put, take
@@ -16,26 +18,28 @@ from ._group import Group
 SMALL, BIG = 16, 128  # rows of a tile
 
 
-def product(x: Any, w: Any, group: Group, dtype: Any, precision: Any, transposed: bool) -> Any:
+def product(
+    x: jax.Array, w: jax.Array, group: Group, dtype: np.dtype[Any], precision: lax.PrecisionLike, transposed: bool
+) -> jax.Array:
     """`x` of shape (W, m, n) by `w` of shape (C, o, n): (W, m, o). With `transposed`, n and o change places in `w`."""
     rows, many, n = x.shape
     out = w.shape[2] if transposed else w.shape[1]
     spec = "rn,no->ro" if transposed else "rn,on->ro"
     padded = jnp.pad(x, ((0, SMALL), (0, 0), (0, 0)))
 
-    def tile(size: int, at: Any, y: Any) -> Any:
+    def tile(size: int, at: jax.Array, y: jax.Array) -> jax.Array:
         own = take(w, take(group.kind, at))
         some = lax.dynamic_slice_in_dim(padded, at, size, allow_negative_indices=False).reshape(size * many, n)
         z = jnp.einsum(spec, some, own, precision=precision, preferred_element_type=dtype)
         return put(y, at, z.astype(dtype).reshape(size, many, out))
 
-    def step(size: int, state: Any) -> Any:
+    def step(size: int, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         at, y = state
         return jnp.minimum(at + size, take(group.until, at)), tile(size, at, y)
 
     small, big = functools.partial(step, SMALL), functools.partial(step, BIG)
 
-    def turn(state: Any) -> Any:
+    def turn(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         at, _ = state
         return small(state) if rows < BIG else lax.cond(take(group.until, at) - at >= BIG, big, small, state)
 

@@ -21,7 +21,7 @@ from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
 from ._carrier import Storage
 from ._group import Group
 from ._indexed import Over
-from ._loop import Body, over_chunks
+from ._loop import Body, C, over_chunks
 from ._plan import Again, Table
 from ._program import Columns, Program
 
@@ -30,11 +30,13 @@ from ._program import Columns, Program
 class Chunk:
     """A chunk's own rows and edges."""
 
-    row: Any
-    rows: Any  # the row of each place, repeated past the chunk's own
-    valid: Any  # which places are its own
-    slots: Any  # the edge of each place and slot
-    edges: list[tuple[Any, Any, Any]]  # for each `Many`: the edge of each place, which are its own, each one's row
+    row: jax.Array
+    rows: jax.Array  # the row of each place, repeated past the chunk's own
+    valid: jax.Array  # which places are its own
+    slots: jax.Array | None  # the edge of each place and slot
+    edges: list[
+        tuple[jax.Array, jax.Array, jax.Array]
+    ]  # for each `Many`: the edge of each place, which are its own, each one's row
 
 
 class Walk:
@@ -45,7 +47,7 @@ class Walk:
     """
 
     def __init__(
-        self, forest: Forest, programs: list[Program], storage: Storage, key: Any,
+        self, forest: Forest, programs: list[Program], storage: Storage, key: jax.Array | None,
         levels: Sequence[int] = (), constant: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.forest, self.programs, self.storage, self.key = forest, programs, storage, key
@@ -67,7 +69,7 @@ class Walk:
         bare = [region == 2 for region in bucket.regions]
         self.length = bucket.starts[2] if self._constant == bare else bucket.rows  # of tables of rows
 
-    def rows_of(self, rows: Any) -> Any:
+    def rows_of(self, rows: jax.Array) -> jax.Array:
         """The rows at which nodes have their values: those of constants have the variant's."""
         if not any(self._constant):
             return rows
@@ -83,11 +85,11 @@ class Walk:
         bucket = self.forest.bucket
         return {"rows": bucket.starts[1], "leaves": self.length - bucket.starts[1], "edges": bucket.edges}[table.of]
 
-    def place(self, chunk: Any) -> Any:
+    def place(self, chunk: jax.Array) -> jax.Array:
         """The place of a chunk's variant in the stacks of its program."""
         return self._place_of[chunk[VARIANT]]
 
-    def chunk(self, p: int, size: Size, chunk: Any) -> Chunk:
+    def chunk(self, p: int, size: Size, chunk: jax.Array) -> Chunk:
         """The rows and edges of a chunk."""
         variant = self.programs[p].variant
         row, count = chunk[ROW], chunk[ROWS]
@@ -104,7 +106,7 @@ class Walk:
             edges.append((edge, line < many, segment))
         return Chunk(row, row + inside, places < count, slots, edges)
 
-    def over(self, p: int, at: Chunk, chunk: Any) -> Over:
+    def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
         most = len(self.programs[p].members)
         group = self._group(at.rows, at.rows, chunk[ROWS], self.forest.until, most)
@@ -116,11 +118,11 @@ class Walk:
             places.append(owner - at.row)
         return Over(group, edges, places, [segment for *_, segment in at.edges])
 
-    def _group(self, lines: Any, rows: Any, count: Any, until: Any, most: int) -> Group:
+    def _group(self, lines: jax.Array, rows: jax.Array, count: jax.Array, until: jax.Array, most: int) -> Group:
         ends = jnp.minimum(take(until, lines) - lines[0], count)
         return self.group(take(self.forest.variant, rows), ends, count, most)
 
-    def group(self, variant: Any, until: Any, count: Any, most: int) -> Group:
+    def group(self, variant: jax.Array, until: jax.Array, count: jax.Array, most: int) -> Group:
         """Rows of these variants, of one program with `most` of them."""
         return Group(self._place_of[variant], self._number_of[variant], until, count, len(variant), most)
 
@@ -142,7 +144,7 @@ class Walk:
             keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
         return row_payload, slots, keys, many, list(own)
 
-    def alone(self, p: int, at: Chunk, chunk: Any, weights: Arrays, inputs: Any) -> Any:
+    def alone(self, p: int, at: Chunk, chunk: jax.Array, weights: Arrays, inputs: Any) -> Any:
         """The inputs of a program that is computed for one constructor: with its weights, and the edges' rows."""
         place, program = self.place(chunk), self.programs[p]
         ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
@@ -161,7 +163,7 @@ class Walk:
         )
         return program.weights, (payload, slots, keys, manys, [own[c] for c in program.wiring.own])
 
-    def again(self, p: int, at: Again, index: Any, payload: Arrays, states: Arrays) -> Any:
+    def again(self, p: int, at: Again, index: jax.Array, payload: Arrays, states: Arrays) -> jax.Array:
         """What the rows or edges of these numbers read."""
         wiring = self.programs[p].wiring
         if at.what == "payload":
@@ -171,7 +173,7 @@ class Walk:
         edge = take(self.forest.slot, index) + at.place
         return take(states[wiring.slots[at.place][at.leaf]], take(self.child, edge))
 
-    def added(self, p: int, chunk: Any, sums: Arrays, found: Arrays) -> Arrays:
+    def added(self, p: int, chunk: jax.Array, sums: Arrays, found: Arrays) -> Arrays:
         """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""
         place, total = self.place(chunk), list(sums)
         for i, stacked in enumerate(self.programs[p].stacked):
@@ -187,7 +189,7 @@ class Walk:
                 total[c] = write(total[c], at.row, at.valid, x)
         return total
 
-    def loop(self, body: Body, carry: Any, *, down: bool = False) -> Any:
+    def loop(self, body: Body[C], carry: C, *, down: bool = False) -> C:
         """Runs every chunk that has a program, in order, or in reverse order `down` the trees."""
         return over_chunks(self.forest, self._of_level, self._of_piece, body, carry, down)
 
@@ -202,6 +204,7 @@ def write_edges(
             nothing = jnp.zeros((len(at.rows), *buffers[c].shape[1:]), buffers[c].dtype)
             pairs = zip(of_slots, slots, strict=True)
             rows = jnp.stack([to[columns.index(c)] if c in columns else nothing for columns, to in pairs], 1)
+            assert at.slots is not None
             own = jnp.repeat(at.valid, rows.shape[1])
             buffers[c] = write(buffers[c], at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
     for (edge, own, _), columns, to in zip(at.edges, of_manys, manys, strict=True):

@@ -104,7 +104,7 @@ def inside(annotation: Any, key: Any) -> Any:
             return Any
 
 
-def admits_none(annotation: Any) -> bool:
+def admits_none(annotation: object) -> bool:
     """Whether `None` is a value of an annotation, as far as can be said."""
     a = plain(annotation)
     origin, args = get_origin(a), get_args(a)
@@ -156,7 +156,7 @@ def _of_name(name: Any) -> Asked:
         return Asked()
 
 
-def _of_type(dtype: Any) -> Asked:
+def _of_type(dtype: object) -> Asked:
     return Asked(kind_of(dtype), dtype)
 
 

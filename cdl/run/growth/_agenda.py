@@ -6,13 +6,16 @@ so a candidate is computed at rows of its own alone.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
+import jax
 import jax.numpy as jnp
 
 from .._strides import strides
 from ._tables import part
 
+
+C = TypeVar("C")  # what a loop carries
 
 FEW = 8  # so many candidates are counted, and more are sorted
 BULK = 2048  # how many rows a block has where the order is of no matter
@@ -22,22 +25,22 @@ BULK = 2048  # how many rows a block has where the order is of no matter
 class Block:
     """The numbers of some rows, within their chunk and among all, and which of them are meant."""
 
-    local: Any
-    rows: Any
-    mine: Any
+    local: jax.Array
+    rows: jax.Array
+    mine: jax.Array
 
     @property
     def count(self) -> int:
         """How many there are, meant or not."""
         return int(self.rows.shape[0])
 
-    def put(self, table: Any, new: Any, at: Any, where: Any = True) -> Any:
+    def put(self, table: jax.Array, new: jax.Array, at: jax.Array, where: jax.Array | bool = True) -> jax.Array:
         """A table with these rows written `at` some places; where they are meant, and `where`."""
         here = jnp.where(self.mine & where, at, table.shape[0])
         return table.at[here].set(new.astype(table.dtype), mode="drop")
 
 
-def block(mine: Any, head: Any) -> Block:
+def block(mine: jax.Array, head: jax.Array) -> Block:
     """The rows of a chunk in order, from `head` on, which is one of those that are meant."""
     local = jnp.where(mine, jnp.arange(mine.shape[0], dtype=jnp.int32), 0)
     return Block(local, local + head, mine)
@@ -46,7 +49,7 @@ def block(mine: Any, head: Any) -> Block:
 class Agenda:
     """Rows by the candidate that they chose; those with -1 are left out. `offset`: the number of the first row."""
 
-    def __init__(self, choice: Any, candidates: int, width: int, offset: Any = 0) -> None:
+    def __init__(self, choice: jax.Array, candidates: int, width: int, offset: jax.Array | int = 0) -> None:
         length = choice.shape[0]
         self.width, self.offset = min(width, length), offset
         if candidates > FEW:
@@ -66,12 +69,12 @@ class Agenda:
         self.passed = jnp.int32(0)  # how many turns there have been
         self.order = jnp.concatenate([order, jnp.zeros(self.width, jnp.int32)])
 
-    def each(self, candidate: int, step: Callable[[Block, Any], Any], start: Any) -> Any:
+    def each(self, candidate: int, step: Callable[[Block, C], C], start: C) -> C:
         """What comes of a candidate's blocks, one after the other."""
         total, first = self.totals[candidate], self.ends[candidate] - self.totals[candidate]
         iota = jnp.arange(self.width, dtype=jnp.int32)
 
-        def body(done: Any, found: Any) -> Any:
+        def body(done: jax.Array, found: C) -> C:
             at, mine = part(self.order, first + done, self.width), iota < total - done
             local = jnp.where(mine, at, at[0])
             return step(Block(local, local + self.offset, mine), found)
@@ -80,6 +83,6 @@ class Agenda:
         self.passed += turns
         return found
 
-    def after(self, head: Any) -> Any:
+    def after(self, head: jax.Array) -> jax.Array:
         """The same number, known when all that was gone through is done: no loop still reads what is written there."""
         return head + jnp.minimum(self.passed, 0)

@@ -53,7 +53,7 @@ class Given:
     sort: Any = None
     key: Any = None
 
-    def chosen(self, growth: "Growth", choice: Any) -> tuple[Any, list[Any], list[list[Any]]]:
+    def chosen(self, growth: "Growth", choice: jax.Array) -> tuple[Any, list[Any], list[list[Any]]]:
         """Of one candidate: the logarithm of its chance, its payload by column, and its seeds by place."""
         chances = [
             jnp.sum(
@@ -98,7 +98,7 @@ class Growth:
         return max(c.arity for c in self.candidates)
 
     @property
-    def arities(self) -> Any:
+    def arities(self) -> jax.Array:
         """How many places each candidate has, as a table."""
         return jnp.asarray([c.arity for c in self.candidates], jnp.int32)
 
@@ -112,16 +112,16 @@ class Growth:
         """The number of each sort's first candidate."""
         return tuple(sum(self.counts[:s]) for s in range(len(self.counts)))
 
-    def chances(self, given: Given) -> Any:
+    def chances(self, given: Given) -> jax.Array:
         """The logarithm of the chance of each candidate, among those of its sort."""
         dtype = jnp.result_type(*[s.dtype for s in given.scores if s is not None] or [float])
         each = zip(given.scores, self.counts, strict=True)
         return jnp.concatenate([jnp.zeros(n, dtype) if s is None else jax.nn.log_softmax(s) for s, n in each])
 
-    def choose(self, given: Given, key: Any) -> Any:
+    def choose(self, given: Given, key: jax.Array | None) -> jax.Array:
         """The number of a candidate: the best, or one drawn where there is a key; as `ana` does it. -1 where a score is
         NaN: no candidate is then the best, and the node has no children."""
-        found = None
+        found: Any = None
         for sort, (first, scores) in enumerate(zip(self.firsts, given.scores, strict=True)):
             own = jnp.int32(first)
             if scores is not None:

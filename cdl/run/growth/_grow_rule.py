@@ -25,20 +25,23 @@ def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Ro
     return jax.tree.map(lambda x: x if is_smooth(x) else x | 0, found)
 
 
+Inputs = tuple[Arrays, Arrays]  # weights, and seeds
+
+
 @eqx.filter_custom_vjp
-def _rule(inputs: Any, *, cases: Cases, plan: Plan) -> Rows:
+def _rule(inputs: Inputs, *, cases: Cases, plan: Plan) -> Rows:
     return _shown(grow(cases, plan, *inputs, keep=False))
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(perturbed: Any, inputs: Any, *, cases: Cases, plan: Plan) -> Any:
+def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> tuple[Rows, Rows]:
     del perturbed
     rows = grow(cases, plan, *inputs, keep=True)
     return _shown(rows), rows
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
-def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Any, *, cases: Cases, plan: Plan) -> Any:
+def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> Inputs:
     weights, seeds = inputs
     wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
     down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)

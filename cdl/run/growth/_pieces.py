@@ -55,8 +55,8 @@ def in_pieces(growth: Growth, weights: Arrays, seeds: Arrays) -> Pieces:
         outs = [[*payload, *(x for place in places for x in place)] for payload, places in each]
         return [growth.choose(given, given.key), growth.chances(given), *(x for out in outs for x in out)]
 
-    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in weights]  # type: ignore[no-untyped-call]
-    rows = [jax.ShapeDtypeStruct(x.shape[1:], x.dtype) for x in seeds]  # type: ignore[no-untyped-call]
+    shapes = [jax.ShapeDtypeStruct(x.shape, x.dtype) for x in weights]
+    rows = [jax.ShapeDtypeStruct(x.shape[1:], x.dtype) for x in seeds]
     part, held = trace(node, *shapes, *rows)
     count = len(held) + len(weights)
     whole = turned(Part(part.jaxpr, count))
@@ -67,7 +67,7 @@ def in_pieces(growth: Growth, weights: Arrays, seeds: Arrays) -> Pieces:
     shared = [v for v in dear if any(v in _read(part) for part in each)]
     first = piece_of(cut(whole, whole.jaxpr.invars, [choice, chances, *shared]), held, whole.jaxpr.invars)
     pieces = [piece_of(part, held, whole.jaxpr.invars, shared) for part in each]
-    forms = tuple(jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in shared)  # type: ignore[no-untyped-call]
+    forms = tuple(jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in shared)
     return Pieces(growth, first, tuple(pieces), forms)
 
 

@@ -1,8 +1,8 @@
 """How far trees may grow, and how many nodes at a time."""
 
 from dataclasses import dataclass
-from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from ._agenda import Agenda, BULK
@@ -35,16 +35,16 @@ class Plan:
         """The most chunks that there can be: of each level all are full but the last."""
         return min(self.rows, self.rows // self.lanes + self.nodes)
 
-    def own(self, head: Any, stop: Any) -> Any:
+    def own(self, head: jax.Array, stop: jax.Array) -> jax.Array:
         """Which rows of a chunk are its own."""
         return jnp.arange(self.lanes, dtype=jnp.int32) < stop - head
 
-    def chunk(self, choice: Any, candidates: int, head: Any, stop: Any) -> Agenda:
+    def chunk(self, choice: jax.Array, candidates: int, head: jax.Array, stop: jax.Array) -> Agenda:
         """The rows of a chunk by candidate."""
         own = jnp.where(self.own(head, stop), part(choice, head, self.lanes), -1)
         return Agenda(own, candidates, max(1, self.lanes // 8), head)
 
 
-def every(choice: Any, candidates: int) -> Agenda:
+def every(choice: jax.Array, candidates: int) -> Agenda:
     """All rows by candidate, where the order is of no matter."""
     return Agenda(choice, candidates, BULK)

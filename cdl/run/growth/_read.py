@@ -8,6 +8,7 @@ import functools
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array
@@ -60,7 +61,7 @@ class Reader:
         """Where cases keep what is no value."""
         return Slots([[k for k in case.kept if k.out < 0] for case in self.cases])
 
-    def chunk(self, queue: Queue, k: Any) -> Agenda:
+    def chunk(self, queue: Queue, k: jax.Array) -> Agenda:
         """The rows of one chunk."""
         return self.plan.chunk(queue.choice, len(self.cases), queue.starts[k], queue.starts[k + 1])
 

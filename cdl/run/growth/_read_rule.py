@@ -7,9 +7,11 @@
 | weights | any; many rows at a time  | the cotangents of the other weights                                          |
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -32,19 +34,29 @@ def values_of(found: Readings, weights: list[Arrays], rows: Rows, plan: Plan) ->
 
 
 @eqx.filter_custom_vjp
-def _rule(inputs: Any, queue: Queue, *, reader: Reader) -> Any:
+def _rule(inputs: tuple[list[Arrays], Arrays], queue: Queue, *, reader: Reader) -> Arrays:
     return reader.roots(reader.read(inputs[0], inputs[1], queue, keep=False)[0])
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(perturbed: Any, inputs: Any, queue: Queue, *, reader: Reader) -> Any:
+def _rule_forward(
+    perturbed: Any, inputs: tuple[list[Arrays], Arrays], queue: Queue, *, reader: Reader
+) -> tuple[Arrays, tuple[Arrays, Arrays]]:
     del perturbed
     found = reader.read(inputs[0], inputs[1], queue, keep=True)
     return reader.roots(found[0]), found
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
-def _rule_backward(found: Any, given: Any, perturbed: Any, inputs: Any, queue: Queue, *, reader: Reader) -> Any:
+def _rule_backward(
+    found: tuple[Arrays, Arrays],
+    given: Arrays,
+    perturbed: Any,
+    inputs: tuple[list[Arrays], Arrays],
+    queue: Queue,
+    *,
+    reader: Reader,
+) -> tuple[list[Arrays], Arrays]:
     return Downwards(reader, queue, *inputs, *found).all(given, perturbed[0])
 
 
@@ -66,12 +78,12 @@ class Downwards:
         self.reader, self.queue, self.weights, self.payload = reader, queue, weights, payload
         self.values, self.kept = values, kept
 
-    def all(self, given: Arrays, wanted: Any) -> tuple[list[Arrays], Arrays]:
+    def all(self, given: Arrays, wanted: Sequence[Sequence[bool]]) -> tuple[list[Arrays], Arrays]:
         """The cotangents of the weights that are wanted, and of the payload; `given`: those of the trees' values."""
         found = self._begun(given, wanted)
         reader, agenda = self.reader, self.reader.every(self.queue)
 
-        def step(state: Any) -> Any:
+        def step(state: tuple[jax.Array, Arrays, Found]) -> tuple[jax.Array, Arrays, Found]:
             k, own, found = state
             agenda = reader.chunk(self.queue, k)
             for c in reader.early:
@@ -87,7 +99,7 @@ class Downwards:
             found = self._case(c, agenda, found, found.values, False, True)
         return found.sums, found.payload
 
-    def _begun(self, given: Arrays, wanted: Any) -> Found:
+    def _begun(self, given: Arrays, wanted: Sequence[Sequence[bool]]) -> Found:
         size, roots = self.queue.choice.shape[0], self.reader.plan.roots
         values = []
         for g, v in zip(given, self.values, strict=True):

@@ -120,7 +120,7 @@ def _expect_order(algs: tuple[Any, ...], growth: Growth) -> None:
             )
 
 
-def _value(alg: Any, candidate: Candidate, carriers: Any) -> Callable[..., Any]:
+def _value(alg: Callable[..., Any], candidate: Candidate, carriers: Any) -> Callable[..., Any]:
     def value(payload: Arrays, values: list[Arrays]) -> Any:
         pairs = zip(candidate.sorts, values, strict=True)
         return applied(alg, candidate.layer(payload, [carriers[sort].unflatten(v) for sort, v in pairs]))
@@ -128,13 +128,15 @@ def _value(alg: Any, candidate: Candidate, carriers: Any) -> Callable[..., Any]:
     return value
 
 
-def _shape(alg: Any, candidate: Candidate, payload: Any, carriers: dict[int, Carrier]) -> Own:
+def _shape(alg: Callable[..., Any], candidate: Candidate, payload: Any, carriers: dict[int, Carrier]) -> Own:
     """What an algebra gives at a candidate."""
     below = [one_of(carriers[sort].leaves) for sort in candidate.sorts]
     return own_of(_value(alg, candidate, carriers), payload, below)
 
 
-def _case(alg: Any, sort: int, candidate: Candidate, payload: Any, carriers: tuple[Carrier, ...]) -> ClosedJaxpr:
+def _case(
+    alg: Callable[..., Any], sort: int, candidate: Candidate, payload: Any, carriers: tuple[Carrier, ...]
+) -> ClosedJaxpr:
     every = one_of(x for carrier in carriers for x in carrier.leaves)
 
     def case(payload: Arrays, values: list[Arrays]) -> Arrays:
@@ -147,7 +149,7 @@ def _case(alg: Any, sort: int, candidate: Candidate, payload: Any, carriers: tup
     return jax.make_jaxpr(case)(payload, [every] * candidate.arity)
 
 
-def _expect(fits: bool, alg: Any, carrier: Carrier, candidate: Candidate, own: Own, what: str) -> None:
+def _expect(fits: bool, alg: Callable[..., Any], carrier: Carrier, candidate: Candidate, own: Own, what: str) -> None:
     """**Raises:** `CarrierMismatch` where a case does not fit the carrier."""
     if not fits:
         raise CarrierMismatch(

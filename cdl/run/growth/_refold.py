@@ -132,7 +132,7 @@ def _bounded(both: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> tuple
     found, own = readings(algs, growth)
     values = values_of(found, own, rows, plan)
 
-    def roots(sort: int, part: slice) -> Any:
+    def roots(sort: int, part: slice) -> tuple[Any, jax.Array]:
         waiting = rows.waiting[part]
         return found.of(sort, [_known(waiting, v[part]) for v in values]), waiting
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
@@ -40,7 +41,7 @@ class Rows(eqx.Module):
         """The choice of each node, and -1 where there is none."""
         return jnp.where(self.real, self.choice, -1)
 
-    def address(self, plan: Plan, at: Any) -> Any:
+    def address(self, plan: Plan, at: jax.Array) -> jax.Array:
         """Where the payload of some rows is."""
         return self.tree[at] * plan.nodes + self.number[at] if plan.spread else at
 
@@ -51,7 +52,7 @@ def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
     nodes = plan.trees * plan.nodes if plan.spread else size
     numbers, trees = jnp.zeros(size, jnp.int32), jnp.zeros(plan.trees, jnp.int32)
 
-    def room(x: Any) -> Any:
+    def room(x: jax.Array) -> jax.Array:
         if not roots:
             return jnp.zeros((size, *x.shape[1:]), x.dtype)
         return jnp.concatenate([x[:roots], jnp.broadcast_to(x[:1], (size - roots, *x.shape[1:]))])

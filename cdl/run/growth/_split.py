@@ -5,6 +5,7 @@ level are one batch: of a transform of 1024 numbers there are 11 levels, each wi
 the algebra. Values need not have one form; a longer array may be made of shorter ones.
 """
 
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,7 @@ class Group:
     places: Any = None
 
 
-def refold_split(alg: Any, coalg: Any, seeds: Any, rows: int) -> Any:
+def refold_split(alg: Callable[..., Any], coalg: Callable[..., Any], seeds: Any, rows: int) -> Any:
     """The value of every seed."""
     levels = [{form_of(seeds): Group(seeds, frozenset(), rows)}]
     while levels[-1]:
@@ -47,13 +48,13 @@ def refold_split(alg: Any, coalg: Any, seeds: Any, rows: int) -> Any:
     return value
 
 
-def form_of(seeds: Any) -> Any:
+def form_of(seeds: Any) -> Hashable:
     """The form of one of a batch of seeds: hashable, and all that a layer depends on."""
     leaves, structure = jax.tree.flatten(seeds)
     return structure, tuple((x.shape[1:], x.dtype) if eqx.is_array(x) else x for x in leaves)
 
 
-def _next_level(coalg: Any, level: dict[Any, Group]) -> dict[Any, Group]:
+def _next_level(coalg: Callable[..., Any], level: dict[Any, Group]) -> dict[Any, Group]:
     found: dict[Any, list[tuple[Any, frozenset[Any], int]]] = {}
     for form, group in level.items():
         if form in group.above:
@@ -77,12 +78,12 @@ def _joined(batches: list[tuple[Any, frozenset[Any], int]]) -> Group:
     return Group(seeds, frozenset().union(*(above for _, above, _ in batches)), sum(rows for *_, rows in batches))
 
 
-def _layer(coalg: Any, group: Group) -> tuple[Candidate, Any, list[Any]]:
+def _layer(coalg: Callable[..., Any], group: Group) -> tuple[Candidate, Any, list[Any]]:
     """The layer of every seed of a group: without its arrays, its payload, and the seeds at its places."""
     arrays, rest = eqx.partition(group.seeds, eqx.is_array)
     found: list[Any] = []
 
-    def layer(arrays: Any) -> Any:
+    def layer(arrays: Any) -> tuple[list[Any], list[Any]]:
         given = coalg(eqx.combine(arrays, rest))
         if isinstance(given, Choice):
             raise ForeignLayer(
@@ -100,7 +101,7 @@ def _layer(coalg: Any, group: Group) -> tuple[Candidate, Any, list[Any]]:
     return candidate, payload, [eqx.combine(a, s) for a, s in zip(places, statics, strict=True)]
 
 
-def _read(alg: Any, group: Group, values: dict[Any, Any]) -> Any:
+def _read(alg: Callable[..., Any], group: Group, values: dict[Any, Any]) -> Any:
     """The value of every seed of a group, from those of the level below."""
     below = [jax.tree.map(lambda x, i=i: x[i : i + group.rows], values[form]) for form, i in group.places]
 
@@ -113,5 +114,5 @@ def _read(alg: Any, group: Group, values: dict[Any, Any]) -> Any:
 
 def _shown(seeds: Any) -> str:
     arrays, rest = eqx.partition(seeds, eqx.is_array)
-    one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), arrays)  # type: ignore[no-untyped-call]
+    one = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape[1:], x.dtype), arrays)
     return shown(eqx.combine(one, rest))

@@ -109,7 +109,7 @@ def unfold_list(
 
 
 @compiled
-def _heads(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
+def _heads(coalg: Callable[..., Any], seeds: Any, key: jax.Array | None, nodes: int) -> Any:
     ticks = jnp.zeros((jax.tree.leaves(seeds)[0].shape[0], max(nodes - 1, 0), 0))
     walk = Walk(Ticking(coalg), _first(seeds), shaped((0,), ticks.dtype), key, name_of(coalg))
     return jax.tree.map(lambda x: x[:, :nodes], walk(seeds, ticks, _keys(key, seeds), False)[0])
@@ -120,7 +120,7 @@ class Ticking(eqx.Module):
 
     coalg: Any
 
-    def __call__(self, seed: Any, /, *, key: Any = None) -> Any:
+    def __call__(self, seed: Any, /, *, key: jax.Array | None = None) -> Any:
         layer = self.coalg(seed, key=key) if key is not None and wants_key(self.coalg) else self.coalg(seed)
         if not isinstance(layer, StreamF):
             kind = "choice of layers" if isinstance(layer, Choice) else f"`{type(layer).__name__}`"
@@ -129,7 +129,7 @@ class Ticking(eqx.Module):
 
 
 @compiled
-def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
+def _grown(coalg: Callable[..., Any], seeds: Any, key: jax.Array | None, nodes: int) -> Any:
     growth, weights = trace_all((coalg,), (_first(seeds),), key is not None)
     kinds = {c.constructor for c in growth.candidates}
     if not kinds <= {Nil, Cons} and not kinds <= {Lin, Snoc}:
@@ -169,7 +169,7 @@ def _grown(coalg: Any, seeds: Any, key: Any, nodes: int) -> Any:
     return jax.vmap(one)(seeds, _keys(key, seeds)), growth.names
 
 
-def _element(coalg: Any, growth: Growth, given: Given, longer: list[int], choice: Any) -> Any:
+def _element(coalg: Callable[..., Any], growth: Growth, given: Given, longer: list[int], choice: jax.Array) -> Any:
     """The element of the layer that was chosen."""
     layers = [growth.candidates[i].layer(given.payloads[i], [None]) for i in longer]
     elements = [x.head if isinstance(x, Cons) else x.last for x in layers]
@@ -191,11 +191,11 @@ def _below(path: Any) -> Any:
     return None if path is None else path_below(path, 0)
 
 
-def _first(seeds: Any) -> Any:
+def _first(seeds: S) -> S:
     return jax.tree.map(lambda x: x[0], seeds)
 
 
-def _keys(key: Any, seeds: Any) -> Any:
+def _keys(key: jax.Array | None, seeds: Any) -> jax.Array | None:
     """A key for each seed, or none."""
     count = jax.tree.leaves(seeds)[0].shape[0]
     return keys_at(key, jnp.arange(count))

@@ -10,21 +10,22 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 
-def table(size: int, like: Any) -> Any:
+def table(size: int, like: Any) -> jax.Array:
     """A table of zeros: so many of an array's shape and type."""
     return jnp.zeros((size, *like.shape), like.dtype)
 
 
-def part(table: Any, head: Any, count: int) -> Any:
+def part(table: jax.Array, head: jax.Array, count: int) -> jax.Array:
     """So many rows of a table."""
     return lax.dynamic_slice_in_dim(table, head, count)
 
 
-def put(table: Any, rows: Any, head: Any) -> Any:
+def put(table: jax.Array, rows: jax.Array, head: jax.Array | int) -> jax.Array:
     """The table with those rows from `head` on."""
     return lax.dynamic_update_slice_in_dim(table, rows.astype(table.dtype), head, 0)
 
@@ -37,6 +38,6 @@ def zeros_after(arrays: list[Any]) -> Callable[[Any], Any]:
     return lambda x: jnp.full(x.shape, never.astype(x.dtype))
 
 
-def where(mask: Any, x: Any, y: Any = 0) -> Any:
+def where(mask: jax.Array, x: jax.Array, y: Any = 0) -> jax.Array:
     """By rows of any shape."""
     return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), x, jnp.asarray(y, x.dtype))

@@ -5,7 +5,7 @@ takes, and what is left is the same for every seed.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +62,7 @@ class Form:
         return shown(jax.tree.unflatten(self.structure, self.leaves))
 
 
-def trace(coalg: Any, sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[Growth, list[Any]]:
+def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[Growth, list[Any]]:
     """A coalgebra's candidates, and its arrays. `sort`: which one of its family's it grows, of seeds of these forms.
 
     **Raises:** `CarrierMismatch` where it gives seeds of another form than it takes, `PayloadMismatch` where a payload
@@ -116,7 +116,7 @@ def _pythons(own: Form, sort: int, given: list[tuple[int, Any]]) -> list[Any]:
     return [shaped(x.shape, x.dtype, w) for x, w in zip(own.leaves, weak, strict=True)] if any(weak) else []
 
 
-def kinds(coalg: Any, seed: Any, keyed: bool) -> set[type[Any]]:
+def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
     """The constructors of the layers that a coalgebra may give."""
     found: set[type[Any]] = set()
 
@@ -130,7 +130,7 @@ def kinds(coalg: Any, seed: Any, keyed: bool) -> set[type[Any]]:
 
 
 @contextlib.contextmanager
-def _without_values(coalg: Any) -> Iterator[None]:
+def _without_values(coalg: Callable[..., Any]) -> Iterator[None]:
     """**Raises:** `CdlError` where a coalgebra asks what a seed's value is."""
     try:
         yield
@@ -142,7 +142,7 @@ def _without_values(coalg: Any) -> Iterator[None]:
         ) from e
 
 
-def take_apart(coalg: Any, layer: Any, count: int) -> tuple[list[Any], Any, list[tuple[int, Any]]]:
+def take_apart(coalg: Callable[..., Any], layer: Any, count: int) -> tuple[list[Any], Any, list[tuple[int, Any]]]:
     """The payload's leaves of a layer of seeds, the structure of the rest, and the seeds with their sorts.
 
     `count`: how many sorts there are to be.
@@ -165,7 +165,9 @@ def take_apart(coalg: Any, layer: Any, count: int) -> tuple[list[Any], Any, list
     return [jnp.asarray(x) for x in payload], form, places
 
 
-def _same_form(coalg: Any, layer: Any, place: int, forms: tuple[Form, ...], sort: int, seed: Any) -> list[Any]:
+def _same_form(
+    coalg: Callable[..., Any], layer: Any, place: int, forms: tuple[Form, ...], sort: int, seed: Any
+) -> list[Any]:
     """The leaves of a seed that a coalgebra gives, which are to be as those that its sort's takes."""
     if forms[sort].fits(seed):
         return forms[sort].taken(seed)

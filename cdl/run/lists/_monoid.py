@@ -53,6 +53,7 @@ from ._seq_packed import Packed
 
 
 M = TypeVar("M")
+E = TypeVar("E")  # elements, or one of them
 Way = Literal["scan", "associative", "halving", "chunked"]
 
 SHORT = 64  # elements
@@ -89,7 +90,7 @@ def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: A
     return _read(monoid, data, how, True)
 
 
-def _expect_way(how: Any) -> None:
+def _expect_way(how: object) -> None:
     if how is not None and how not in get_args(Way):
         ways = ", ".join(f'"{way}"' for way in get_args(Way))
         raise CdlError(
@@ -98,7 +99,7 @@ def _expect_way(how: Any) -> None:
 
 
 @compiled
-def _read(monoid: Monoid[Any], data: Any, how: Way | None, every: bool) -> Any:
+def _read(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Way | None, every: bool) -> Any:
     lists = track(data, end=False)
     unit = _unit(monoid, lists.element)
     elements = jax.tree.map(lambda x: jnp.moveaxis(x, lists.axis, 0), lists.values)
@@ -130,7 +131,7 @@ def chosen(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) -> 
     return "halving" if total else "associative"
 
 
-def _unit(monoid: Monoid[Any], element: Any) -> Any:
+def _unit(monoid: Monoid[Any], element: E) -> E:
     """The unit in the elements' types.
 
     **Raises:** `CarrierMismatch` where unit, elements and products differ in structure, shape or type.
@@ -156,12 +157,12 @@ def _refuse(what: str, value: Any, element: Any) -> None:
     )
 
 
-def _filled(elements: Any, own: Any, unit: Any) -> Any:
+def _filled(elements: E, own: jax.Array, unit: Any) -> E:
     fill: Any = lambda x, u: jnp.where(spread(own, x), x, jnp.broadcast_to(u, x.shape))
     return jax.tree.map(fill, elements, unit)
 
 
-def _prefixes(how: Way, combine: Any, elements: Any, unit: Any, lanes: tuple[int, ...]) -> Any:
+def _prefixes(how: Way, combine: Callable[[Any, Any], Any], elements: E, unit: Any, lanes: tuple[int, ...]) -> E:
     """The products of all prefixes, along the first axis."""
     steps = jax.tree.leaves(elements)[0].shape[0]
     if how == "associative":
@@ -176,12 +177,12 @@ def _prefixes(how: Way, combine: Any, elements: Any, unit: Any, lanes: tuple[int
     return lax.scan(step, _all(unit, lanes), elements)[1]
 
 
-def _chunked(combine: Any, elements: Any, unit: Any, steps: int, lanes: tuple[int, ...]) -> Any:
+def _chunked(combine: Callable[[Any, Any], Any], elements: E, unit: Any, steps: int, lanes: tuple[int, ...]) -> E:
     """Chunks of about `√n` side by side, each from the left; then the product of the chunks before is put to each."""
     size = max(1, math.isqrt(steps))
     count = -(-steps // size)
 
-    def side_by_side(x: Any, u: Any) -> Any:
+    def side_by_side(x: jax.Array, u: jax.Array) -> jax.Array:
         more = jnp.broadcast_to(u, (count * size - steps, *x.shape[1:]))
         return jnp.moveaxis(jnp.concatenate([x, more]).reshape(count, size, *x.shape[1:]), 0, 1)
 
@@ -195,7 +196,7 @@ def _chunked(combine: Any, elements: Any, unit: Any, steps: int, lanes: tuple[in
     return jax.tree.map(lambda x: jnp.moveaxis(x, 1, 0).reshape(count * size, *x.shape[2:])[:steps], whole)
 
 
-def _total(how: Way, combine: Any, elements: Any, unit: Any, lanes: tuple[int, ...]) -> Any:
+def _total(how: Way, combine: Callable[[Any, Any], Any], elements: E, unit: Any, lanes: tuple[int, ...]) -> E:
     """The product along the first axis."""
     steps = jax.tree.leaves(elements)[0].shape[0]
     if how == "scan" or not steps:
@@ -207,12 +208,12 @@ def _total(how: Way, combine: Any, elements: Any, unit: Any, lanes: tuple[int, .
     return jax.tree.map(lambda x: x[0], elements)
 
 
-def _halved(combine: Any, elements: Any, pairs: int) -> Any:
+def _halved(combine: Callable[[Any, Any], Any], elements: E, pairs: int) -> E:
     """The products of neighbours, and the one that has none."""
     even, odd = (jax.tree.map(lambda x, i=i: x[i : 2 * pairs : 2], elements) for i in (0, 1))
     last = jax.tree.map(lambda x: x[2 * pairs :], elements)
     return jax.tree.map(lambda x, y: jnp.concatenate([x, y]), jax.vmap(combine)(even, odd), last)
 
 
-def _all(unit: Any, lanes: tuple[int, ...]) -> Any:
+def _all(unit: E, lanes: tuple[int, ...]) -> E:
     return jax.tree.map(lambda u: jnp.broadcast_to(u, (*lanes, *jnp.shape(u))), unit)

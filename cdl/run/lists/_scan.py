@@ -20,6 +20,7 @@ How the scan runs is an option of the run, and changes no number but in the last
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, Literal
 
 import equinox as eqx
@@ -49,6 +50,7 @@ from ._seq_packed import Packed
 
 Segments = int | Literal["sqrt"] | None
 Lists = Seq[Any] | Packed[Any]
+Options = tuple[int, Segments, bool | None, bool | None, bool]  # as `_run` has them, `forward` last
 BLOCK = 32  # steps of a block, about
 
 
@@ -68,13 +70,13 @@ def annotate_seq(alg: Any, data: Lists, **options: Any) -> Any:
 
 def _run(
     of: str,
-    alg: Any,
+    alg: Callable[..., Any],
     data: Lists,
     *,
-    key: Any = None,
+    key: jax.Array | None = None,
     forward: bool = False,
-    remat: Any = None,
-    unroll: Any = 1,
+    remat: object = None,
+    unroll: object = 1,
     hoist: bool | None = None,
     bulk: bool | None = None,
 ) -> Any:
@@ -84,7 +86,7 @@ def _run(
         return _read(alg, data, key, options, of == "annotate")
 
 
-def _options(unroll: Any, remat: Any, hoist: bool | None, bulk: bool | None, forward: bool) -> Any:
+def _options(unroll: object, remat: Any, hoist: bool | None, bulk: bool | None, forward: bool) -> Options:
     unroll = whole("unroll", unroll)
     if isinstance(remat, str) and remat != "sqrt":
         raise CdlError(
@@ -99,7 +101,7 @@ def _options(unroll: Any, remat: Any, hoist: bool | None, bulk: bool | None, for
 
 
 @compiled
-def _read(alg: Any, data: Any, key: Any, options: Any, every: bool) -> Any:
+def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, options: Options, every: bool) -> Any:
     end = from_the_end(alg)
     key = key if key is not None and wants_key(alg) else None
     steps = data.steps if isinstance(data, Packed) else data.time
@@ -127,14 +129,14 @@ def _read(alg: Any, data: Any, key: Any, options: Any, every: bool) -> Any:
     return jax.tree.unflatten(case.structure, values)
 
 
-def _annotated(data: Any, case: Case, lists: Track, states: Arrays) -> Any:
+def _annotated(data: Lists, case: Case, lists: Track, states: Arrays) -> Lists:
     states = states or lists.shown([jnp.zeros((0, lists.lanes, *x.shape), x.dtype) for x in case.states])
     rows = [lax.slice_in_dim(x, 0, lists.real, axis=lists.axis) for x in states]
     values = jax.tree.unflatten(case.structure, rows)
     return eqx.tree_at(lambda d: d.values, data, values)
 
 
-def _nils(alg: Any, end: bool, case: Case, lists: Track, key: Any) -> Arrays:
+def _nils(alg: Callable[..., Any], end: bool, case: Case, lists: Track, key: jax.Array | None) -> Arrays:
     """The empty list's value, in the carrier's types: one row, or one for each list where it depends on a key."""
     if key is None:
         value = jax.tree.map(lambda x: x[None], empty(alg, end))
@@ -144,7 +146,7 @@ def _nils(alg: Any, end: bool, case: Case, lists: Track, key: Any) -> Arrays:
     return [x.astype(s.dtype) for x, s in zip(jax.tree.leaves(value), case.states, strict=True)]
 
 
-def _how(options: Any, steps: int, every: bool) -> How:
+def _how(options: Options, steps: int, every: bool) -> How:
     unroll, remat, hoist, bulk, forward = options
     segment = max(1, math.isqrt(steps)) if remat == "sqrt" else None if remat is None else min(remat, max(steps, 1))
     bulk = not forward and (True if bulk is None else bulk)

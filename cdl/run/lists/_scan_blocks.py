@@ -23,11 +23,17 @@ from ._scan_plan import Plan
 from ._scan_track import Track
 
 
+Marks = tuple[
+    jax.Array, jax.Array, jax.Array, jax.Array, Arrays
+]  # a number, and `own`, `first`, `owner` and keys there
+Residuals = tuple[Arrays, Arrays, Arrays]  # states, what is kept, and the states that segments began with
+
+
 class Blocks:
     """One algebra's case over one track, block by block."""
 
     def __init__(
-        self, case: Case, wanted: Any, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How
+        self, case: Case, wanted: Any, weights: Arrays, track: Track, nils: Arrays, key: jax.Array | None, how: How
     ) -> None:
         self.wanted_weights, wanted_values, _ = wanted
         self.wanted_elements = [*jax.tree.leaves(wanted_values), *([] if key is None else [False])]
@@ -55,7 +61,7 @@ class Blocks:
         """The cotangents that pass 2 reads."""
         return sorted(set(self.plan.down[sum(self.case.smooth) :]))
 
-    def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Any]:
+    def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Residuals | None]:
         """The final states, the states after every step, and what the reverse pass reads."""
         begins = begin(self.case, self.track, self.how)
         if not (self.how.hoist or keep):
@@ -65,7 +71,7 @@ class Blocks:
             return final, self._shown(out), (out, kept, [])
         lasts = keep and not self.how.segment
 
-        def block(carry: Carry, marks: Any) -> tuple[Carry, Any]:
+        def block(carry: Carry, marks: Marks) -> tuple[Carry, Any]:
             after, out, kept = self._run(carry, marks, self._elements(marks), keep=lasts)
             return after, (out if lasts or self.how.every else [], kept, carry[0] if keep and not lasts else [])
 
@@ -79,7 +85,7 @@ class Blocks:
     def _in_place(self, begins: Carry) -> tuple[Arrays, Arrays]:
         """All steps with nothing kept: the last state, and each state written once, where it is shown."""
 
-        def step(carry: Any, at: Any) -> Any:
+        def step(carry: Any, at: tuple[Any, ...]) -> Any:
             (state, last), tables = carry
             number, own, first, owner, keys = at
             row = self._row(number, own, keys)
@@ -95,12 +101,13 @@ class Blocks:
         (after, tables), _ = lax.scan(step, start, marks, reverse=self.track.end, unroll=self.how.unroll)
         return ended(after), tables
 
-    def _every_step(self) -> Any:
+    def _every_step(self) -> Marks:
         """The number of each step, what is at it, and its keys."""
         numbers = jnp.arange(self.track.steps, dtype=jnp.uint32)
-        return (numbers, *map(flat, self.marks[1:4]), list(map(flat, self.marks[4])))
+        _, own, first, owner, keys = self.marks
+        return numbers, flat(own), flat(first), flat(owner), list(map(flat, keys))
 
-    def _row(self, number: Any, own: Any, keys: Arrays) -> Arrays:
+    def _row(self, number: jax.Array, own: jax.Array, keys: Arrays) -> Arrays:
         """The leaves of one step's elements, and its keys."""
         some = jax.tree.map(lambda x: lax.dynamic_index_in_dim(x, number, self.track.axis, False), self.track.values)
         return [*jax.tree.leaves(self.track.filled(some, own, self.spare)), *keys]
@@ -108,7 +115,7 @@ class Blocks:
     def _steps(self, begins: Carry) -> tuple[Arrays, Arrays, Arrays]:
         """All steps one after another: the last state, the state after each step, and what is kept of each."""
 
-        def step(carry: Carry, at: Any) -> tuple[Carry, Any]:
+        def step(carry: Carry, at: tuple[Any, ...]) -> tuple[Carry, Any]:
             state, last = carry
             number, own, first, owner, keys = at
             row = self._row(number, own, keys)
@@ -120,7 +127,7 @@ class Blocks:
         after, (out, kept) = lax.scan(step, begins, marks, reverse=self.track.end, unroll=self.how.unroll)
         return ended(after), out, kept
 
-    def _run(self, begins: Carry, marks: Any, elements: Arrays, *, keep: bool) -> tuple[Carry, Arrays, Arrays]:
+    def _run(self, begins: Carry, marks: Marks, elements: Arrays, *, keep: bool) -> tuple[Carry, Arrays, Arrays]:
         """A block forward: what it leaves behind, the state after each step, and what is kept of each."""
         _, own, first, owner, _ = marks
         part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
@@ -128,7 +135,7 @@ class Blocks:
             ahead, part = split(part, self.case.elements)
             elements = self._bulk(ahead, shared, elements)
 
-        def step(carry: Carry, at: Any) -> tuple[Carry, Any]:
+        def step(carry: Carry, at: tuple[Any, ...]) -> tuple[Carry, Any]:
             state, last = carry
             row, own, first, owner = at
             found = part.rows(shared, *row, *enter(state, self.nils, own, first, owner))
@@ -139,7 +146,7 @@ class Blocks:
         after, (out, kept) = lax.scan(step, begins, xs, reverse=self.track.end, unroll=self.how.unroll)
         return after, out, kept
 
-    def _elements(self, marks: Any) -> Arrays:
+    def _elements(self, marks: Marks) -> Arrays:
         """The leaves of a block's elements, and its keys."""
         number, own, _, _, keys = marks
         return [*jax.tree.leaves(self.track.filled(self.track.block(number, self.size), own, self.spare)), *keys]

@@ -7,6 +7,7 @@
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..._errors import CarrierMismatch, SignatureError
 from ...algebra._algebra import name_of, reads
 from ...functor import Cons, Lin, Nil, Snoc
 from .._carried import carried
-from .._shapes import is_smooth, one_of
+from .._shapes import is_smooth, one_of, Shape
 from .._traced import applied
 from .._types import advice, cast, Own, own_of
 from ._scan_parts import Part, split, trace
@@ -43,7 +44,7 @@ class Case:
         return [is_smooth(x) for x in self.states]
 
 
-def from_the_end(alg: Any) -> bool:
+def from_the_end(alg: Callable[..., Any]) -> bool:
     """Whether an algebra reads `Cons` lists, from the last element; and not `Snoc` lists.
 
     **Raises:** `SignatureError` where its annotations do not tell.
@@ -60,12 +61,12 @@ def from_the_end(alg: Any) -> bool:
     )
 
 
-def empty(alg: Any, end: bool, key: Any = None) -> Any:
+def empty(alg: Callable[..., Any], end: bool, key: jax.Array | Shape | None = None) -> Any:
     """The value of the empty list."""
     return jax.tree.map(jnp.asarray, applied(alg, Nil() if end else Lin(), key))
 
 
-def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
+def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shape | None) -> Case:
     """The case of one more element.
 
     **Arguments:** `element`: the shapes of one. `key`: that of a key, if keys are given.
@@ -73,7 +74,7 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
     **Raises:** `CarrierMismatch` where the value changes in structure, shape or type from the empty list on.
     """
 
-    def grown(element: Any, key: Any, state: Any) -> Any:
+    def grown(element: Any, key: jax.Array | Shape | None, state: Any) -> Any:
         return applied(alg, Cons(element, state) if end else Snoc(state, element), key)
 
     start = own_of(lambda k: applied(alg, Nil() if end else Lin(), k), key)
@@ -92,7 +93,7 @@ def read(alg: Any, end: bool, element: Any, key: Any) -> Case:
     return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), start.structure, states)
 
 
-def _mismatch(alg: Any, end: bool, start: Own, found: Own, *types: Any) -> CarrierMismatch:
+def _mismatch(alg: Callable[..., Any], end: bool, start: Own, found: Own, *types: Any) -> CarrierMismatch:
     kinds = ("Nil", "Cons") if end else ("Lin", "Snoc")
     return CarrierMismatch(
         f"`{name_of(alg)}` is not an algebra: at `{kinds[0]}` its value is {start}, and at `{kinds[1]}` {found}. "

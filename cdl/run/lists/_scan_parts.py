@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, jaxpr_as_fun, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 
 from .._shapes import shaped
 
@@ -90,7 +90,7 @@ def cut(part: Part, given: Sequence[Any], wanted: Sequence[Any]) -> Part:
     return Part(_needed(part.jaxpr.replace(invars=list(given), outvars=list(wanted))), part.shared)
 
 
-def _before_views(jaxpr: Any, between: list[Any]) -> list[Any]:
+def _before_views(jaxpr: Jaxpr, between: list[Any]) -> list[Any]:
     """Instead of the pieces of an array, the array, where it is no larger than they are together."""
     views = {v: e for e in jaxpr.eqns if e.primitive.name in VIEWS and len(variables(e)) == 1 for v in e.outvars}
     while True:
@@ -105,18 +105,18 @@ def _before_views(jaxpr: Any, between: list[Any]) -> list[Any]:
         between = list(dict.fromkeys([*(v for v in between if v not in taken), *whole]))
 
 
-def variables(eqn: Any) -> list[Any]:
+def variables(eqn: JaxprEqn) -> list[Any]:
     """What an equation reads, each once, but for literals."""
     return list(dict.fromkeys(v for v in eqn.invars if not isinstance(v, Literal)))
 
 
-def equation(part: Part, eqn: Any) -> Callable[..., list[Any]]:
+def equation(part: Part, eqn: JaxprEqn) -> Callable[..., list[Any]]:
     """One equation as a function of its `variables`."""
     alone = part.jaxpr.replace(eqns=[eqn], invars=variables(eqn), outvars=list(eqn.outvars), constvars=())
     return Part(alone, 0)
 
 
-def _needed(jaxpr: Any) -> Any:
+def _needed(jaxpr: Jaxpr) -> Jaxpr:
     """The jaxpr with those equations alone that its outputs need and that its inputs do not give."""
     given = set(jaxpr.invars)
     needed = {v for v in jaxpr.outvars if not isinstance(v, Literal)} - given
@@ -129,7 +129,7 @@ def _needed(jaxpr: Any) -> Any:
     return jaxpr.replace(eqns=kept[::-1])
 
 
-def _evaluate(jaxpr: Any, consts: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+def _evaluate(jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
     """The jaxpr's outputs, with the calls in it written out."""
     known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *inputs), strict=True))
     value: Callable[[Any], Any] = lambda v: v.val if isinstance(v, Literal) else known[v]

@@ -30,7 +30,9 @@ class How:
     every: bool  # whether the state after every step is wanted
 
 
-def plain(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How) -> tuple[Arrays, Arrays]:
+def plain(
+    case: Case, weights: Arrays, track: Track, nils: Arrays, key: jax.Array | None, how: How
+) -> tuple[Arrays, Arrays]:
     """The state of each lane after its last element and, if `every` is wanted, after each step (`Track.shown`)."""
     step, rows = case.step, jax.tree.leaves(track.by_step())
     if key is not None:
@@ -69,13 +71,13 @@ def begin(case: Case, track: Track, how: How) -> Carry:
     return zeros, [] if how.every or track.end else zeros
 
 
-def enter(state: Arrays, nils: Arrays, own: Any, first: Any, owner: Any) -> Arrays:
+def enter(state: Arrays, nils: Arrays, own: jax.Array, first: jax.Array, owner: jax.Array) -> Arrays:
     """The state that each place reads: the one before, or where a list begins the empty list's value."""
     inside = own & ~first
     return [jnp.where(spread(inside, x), x, _of(n, owner, x)) for x, n in zip(state, nils, strict=True)]
 
 
-def leave(last: Arrays, out: Arrays, own: Any) -> Carry:
+def leave(last: Arrays, out: Arrays, own: jax.Array) -> Carry:
     """The carry after a step: the new state, and where `last` is carried, the last state that an element gave.
 
     The state is not masked. After a place without an element, the next element is the first of its list, and `enter`
@@ -90,16 +92,16 @@ def ended(carry: Carry) -> Arrays:
     return last or state
 
 
-def flat(x: Any) -> Any:
+def flat(x: jax.Array) -> jax.Array:
     """Steps and lanes as one axis of rows."""
     return x.reshape(-1, *x.shape[2:])
 
 
-def unflat(x: Any, lanes: int) -> Any:
+def unflat(x: jax.Array, lanes: int) -> jax.Array:
     """Rows as steps and lanes."""
     return x.reshape(-1, lanes, *x.shape[1:])
 
 
-def _of(nil: Any, owner: Any, like: Any) -> Any:
+def _of(nil: jax.Array, owner: jax.Array, like: jax.Array) -> jax.Array:
     """The empty list's value: the same for every list, or each one's own."""
     return jnp.broadcast_to(nil[0], like.shape) if nil.shape[0] == 1 else nil[owner]

@@ -19,7 +19,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Literal
+from jax.extend.core import JaxprEqn, Literal
 
 from .._shapes import is_smooth, shaped
 from ._scan_case import Case
@@ -125,7 +125,7 @@ class Plan:
         self.found = cut(joint, [*before, *free, *kept], found)
         self.kept = [shaped(v.aval.shape, v.aval.dtype) for v in kept]
 
-    def _tap(self, rest: Part, eqn: Any, weighed: dict[Any, int], read: list[Any], tapped: list[Any]) -> Tap:
+    def _tap(self, rest: Part, eqn: JaxprEqn, weighed: dict[Any, int], read: list[Any], tapped: list[Any]) -> Tap:
         used = _read_by(rest, eqn, weighed)
         operands: list[tuple[str, Any]] = []
         for v in variables(eqn):
@@ -140,7 +140,7 @@ class Plan:
         return Tap(equation(rest, eqn), operands, outputs, self.down[first : first + len(outputs)])
 
 
-def _read_by(part: Part, eqn: Any, weighed: dict[Any, int]) -> list[Any]:
+def _read_by(part: Part, eqn: JaxprEqn, weighed: dict[Any, int]) -> list[Any]:
     """The operands that the cotangents of an equation's weights depend on."""
     of = variables(eqn)
     run = equation(part, eqn)

@@ -8,7 +8,7 @@ Blocks are short enough for what passes between them to stay near the processor,
 pass 2 to be of a good size. In segments (`remat`), a block keeps the state that it began with, and is run again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,23 +19,28 @@ from jax import lax
 
 from .._rows import spread
 from .._shapes import Arrays
-from ._scan_blocks import Blocks
+from ._scan_blocks import Blocks, Marks, Residuals
 from ._scan_case import Case
 from ._scan_plain import enter, flat, How, unflat
 from ._scan_track import Track
 
 
+Tables = tuple[Arrays, Arrays, Arrays]  # the state before each step, that after it, and what is kept
+Inputs = tuple[Arrays, Any, Arrays]  # weights, elements, and the empty list's value
+At = Callable[[jax.Array], jax.Array]  # the rows of a table at some steps
+
+
 class Back(Blocks):
     """The reverse pass over the same blocks."""
 
-    def backward(self, residuals: Any, final: Arrays, every: Arrays) -> tuple[Arrays, Arrays, Arrays]:
+    def backward(self, residuals: Residuals, final: Arrays, every: Arrays) -> tuple[Arrays, Arrays, Arrays]:
         """The cotangents of the weights, the elements and the empty list's value, from those of what came out."""
         out, kept, starts = residuals
         to_weights = [
             jnp.zeros_like(w) if yes else None for w, yes in zip(self.weights, self.wanted_weights, strict=True)
         ]
 
-        def block(carry: Any, at: Any) -> tuple[Any, Arrays]:
+        def block(carry: tuple[Arrays, Arrays, Arrays], at: tuple[Marks, Arrays]) -> tuple[Any, Arrays]:
             given, to_nils, to_weights = carry
             marks, start = at
             elements = self._elements(marks)
@@ -52,19 +57,36 @@ class Back(Blocks):
         carry, to_elements = lax.scan(block, carry, (self.marks, starts), reverse=not self.track.end)
         return carry[2], [flat(x) for x in to_elements], self._summed(carry[1])
 
-    def _known(self, tables: Any, read: Any, before: Any, own: Any, first: Any, owner: Any) -> Arrays:
+    def _known(
+        self,
+        tables: Tables,
+        read: At,
+        before: At,
+        own: jax.Array,
+        first: jax.Array,
+        owner: jax.Array,
+    ) -> Arrays:
         """What is known of some steps: the state that they read, that they gave, and what was kept."""
         entered = enter([before(x) for x in tables[0]], self.nils, own, first, owner)
         return [*entered, *(read(tables[1][i]) for i in self.plan.known), *map(read, tables[2])]
 
     def _through(
-        self, given: Arrays, to_nils: Arrays, marks: Any, elements: Arrays, tables: Any, start: Any, every: Arrays
-    ) -> Any:
+        self,
+        given: Arrays,
+        to_nils: Arrays,
+        marks: Marks,
+        elements: Arrays,
+        tables: Tables,
+        start: jax.Array,
+        every: Arrays,
+    ) -> tuple[Arrays, Arrays, dict[int, jax.Array]]:
         """Pass 1: the state's cotangent through a block, and those that come down at each step."""
         block, own, first, owner, _ = marks
         falls = sum(self.case.smooth)
 
-        def step(carry: Any, at: Any) -> tuple[Any, Arrays]:
+        def step(
+            carry: tuple[Arrays, Arrays], at: tuple[jax.Array, Arrays, jax.Array, jax.Array, jax.Array]
+        ) -> tuple[Any, Arrays]:
             given, to_nils = carry
             number, row, own, first, owner = at
             read = lambda x: x[start + number]
@@ -86,14 +108,20 @@ class Back(Blocks):
         )
         return given, to_nils, dict(zip(self.emitted, map(flat, found), strict=True))
 
-    def _before(self, number: Any, table: Any) -> Any:
+    def _before(self, number: jax.Array, table: jax.Array) -> jax.Array:
         """The step that comes before one, in a table of states: of a segment's, the tables are shifted already."""
         if self.how.segment:
             return number
         return jnp.minimum(number + 1, len(table) - 1) if self.track.end else jnp.maximum(number - 1, 0)
 
     def _over(
-        self, to_weights: Any, marks: Any, elements: Arrays, tables: Any, start: Any, found: dict[int, Any]
+        self,
+        to_weights: Arrays,
+        marks: Marks,
+        elements: Arrays,
+        tables: Tables,
+        start: jax.Array,
+        found: dict[int, Any],
     ) -> tuple[Any, Arrays]:
         """Pass 2: the weights' cotangents with a block's added, and those of its elements."""
         plan, falls = self.plan, sum(self.case.smooth)
@@ -109,7 +137,7 @@ class Back(Blocks):
         mine = [w if yes else None for w, yes in zip(self.weights, self.wanted_weights, strict=True)]
         own = [flat(x) if yes else None for x, yes in zip(elements, self.wanted_elements, strict=True)]
 
-        def ahead(moved: Any) -> Arrays:
+        def ahead(moved: tuple[Arrays, Arrays]) -> Arrays:
             ws = [w if m is None else m for w, m in zip(self.weights, moved[0], strict=True)]
             xs = [flat(x) if m is None else m for x, m in zip(elements, moved[1], strict=True)]
             return [z for z, yes in zip(plan.ahead.rows(ws, *xs), plan.rises, strict=True) if yes]
@@ -135,7 +163,7 @@ class Back(Blocks):
         some = [n for n, yes in zip(self.nils, self.case.smooth, strict=True) if yes]
         return [jnp.zeros((self.track.lanes if n.shape[0] == 1 else n.shape[0], *n.shape[1:]), n.dtype) for n in some]
 
-    def _to_nil(self, total: Any, down: Any, begins: Any, owner: Any) -> Any:
+    def _to_nil(self, total: jax.Array, down: jax.Array, begins: jax.Array, owner: jax.Array) -> jax.Array:
         down = jnp.where(spread(begins, down), down, 0)
         return total + down if self.nils[0].shape[0] == 1 else total.at[owner].add(down)
 
@@ -143,28 +171,40 @@ class Back(Blocks):
         return [x.sum(0, keepdims=True) for x in to_nils] if self.nils[0].shape[0] == 1 else to_nils
 
 
-def ruled(case: Case, weights: Arrays, track: Track, nils: Arrays, key: Any, how: How) -> tuple[Arrays, Arrays]:
+def ruled(
+    case: Case, weights: Arrays, track: Track, nils: Arrays, key: jax.Array | None, how: How
+) -> tuple[Arrays, Arrays]:
     """As `plain`, with the rule."""
     key = None if key is None else lax.stop_gradient(key)
     return _rule((weights, track.values, nils), _without_values(track), key, case=replace(case, weights=[]), how=how)
 
 
 @eqx.filter_custom_vjp
-def _rule(inputs: Any, track: Track, key: Any, *, case: Case, how: How) -> tuple[Arrays, Arrays]:
+def _rule(inputs: Inputs, track: Track, key: jax.Array | None, *, case: Case, how: How) -> tuple[Arrays, Arrays]:
     nothing = jax.tree.map(lambda _: False, inputs)
     return _blocks(nothing, inputs, track, key, case, how).forward(keep=False)[:2]
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(wanted: Any, inputs: Any, track: Track, key: Any, *, case: Case, how: How) -> Any:
+def _rule_forward(
+    wanted: Any, inputs: Inputs, track: Track, key: jax.Array | None, *, case: Case, how: How
+) -> tuple[tuple[Arrays, Arrays], Residuals | None]:
     final, every, residuals = _blocks(wanted, inputs, track, key, case, how).forward()
     return (final, every), residuals
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
-    residuals: Any, given: Any, wanted: Any, inputs: Any, track: Track, key: Any, *, case: Case, how: How
-) -> Any:
+    residuals: Residuals,
+    given: tuple[Arrays, Arrays],
+    wanted: Any,
+    inputs: Inputs,
+    track: Track,
+    key: jax.Array | None,
+    *,
+    case: Case,
+    how: How,
+) -> Inputs:
     blocks = _blocks(wanted, inputs, track, key, case, how)
     final = blocks.filled(given[0], (track.lanes,))
     axes = (track.lanes, track.steps) if track.axis else (track.steps, track.lanes)
@@ -177,7 +217,7 @@ def _rule_backward(
     return to_weights, to_values, [n if yes else None for n, yes in zip(every_nil, wanted[2], strict=True)]
 
 
-def _blocks(wanted: Any, inputs: Any, track: Track, key: Any, case: Case, how: How) -> Back:
+def _blocks(wanted: Any, inputs: Inputs, track: Track, key: jax.Array | None, case: Case, how: How) -> Back:
     weights, values, nils = inputs
     return Back(case, wanted, weights, replace(track, values=values), nils, key, how)
 

@@ -6,7 +6,7 @@ element that some list begins with, and what comes out is dropped: so no value i
 number that is not finite comes in by the gradient of what was dropped.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -18,6 +18,9 @@ from .._rows import spread
 from .._shapes import is_weak, shaped
 from ._seq import batch_and_time, Seq
 from ._seq_packed import Packed
+
+
+E = TypeVar("E")  # elements
 
 
 class Track(eqx.Module):
@@ -46,7 +49,7 @@ class Track(eqx.Module):
         """The shapes of one element."""
         return jax.tree.map(lambda x: shaped(x.shape[2:], x.dtype, is_weak(x)), self.values)
 
-    def keys(self, key: Any) -> Any:
+    def keys(self, key: jax.Array | None) -> jax.Array | None:
         """The key of each place: that of the element's node in its list."""
         return keys_at(key, self.owner, self.order)
 
@@ -62,18 +65,18 @@ class Track(eqx.Module):
         """The elements, steps first; `spare` where there is none."""
         return self.filled(jax.tree.map(lambda x: jnp.moveaxis(x, self.axis, 0), self.values), self.own, self.spare())
 
-    def block(self, number: Any, steps: int) -> Any:
+    def block(self, number: jax.Array, steps: int) -> Any:
         """The elements of one block, steps first, as they are."""
         start = number * steps
         some = jax.tree.map(lambda x: lax.dynamic_slice_in_dim(x, start, steps, self.axis), self.values)
         return jax.tree.map(lambda x: jnp.moveaxis(x, self.axis, 0), some)
 
-    def filled(self, elements: Any, own: Any, spare: Any) -> Any:
+    def filled(self, elements: E, own: jax.Array, spare: Any) -> E:
         """Some steps' elements, with `spare` where there is none."""
         fill: Any = lambda x, s: jnp.where(spread(own, x), x, jnp.broadcast_to(s, x.shape))
         return jax.tree.map(fill, elements, spare)
 
-    def shown(self, by_step: Any) -> Any:
+    def shown(self, by_step: E) -> E:
         """What is found at each step, as `values` lie; zero where there is no element."""
         zero: Any = lambda x: jnp.where(spread(self.own, x), x, jnp.zeros_like(x))
         return jax.tree.map(lambda x: jnp.moveaxis(zero(x), 0, self.axis), by_step)
@@ -102,7 +105,7 @@ def track(data: Seq[Any] | Packed[Any], end: bool, block: int = 1) -> Track:
     return Track(values, own, first, owner, order, data.lengths, axis, end, real)
 
 
-def _lengthened(x: Any, steps: int, axis: int = 0) -> Any:
+def _lengthened(x: jax.Array, steps: int, axis: int = 0) -> jax.Array:
     more = [(0, 0)] * x.ndim
     more[axis] = (0, steps - x.shape[axis])
     return jnp.pad(x, more) if more[axis][1] else x

@@ -68,7 +68,7 @@ class Seq(eqx.Module, Generic[E]):
                 f"the longest list has {longest} elements, and `time` is {time}: give {longest} at least."
             )
 
-        def padded(*leaves: Any) -> Any:
+        def padded(*leaves: Any) -> np.ndarray[Any, Any]:
             out = np.zeros((len(leaves), time, *leaves[0].shape[1:]), leaves[0].dtype)
             for row, leaf in zip(out, leaves, strict=True):
                 row[: len(leaf)] = leaf
@@ -105,7 +105,7 @@ class Seq(eqx.Module, Generic[E]):
         )
 
 
-def as_array(x: Any) -> Any:
+def as_array(x: object) -> Any:
     """The numbers as an array of JAX; none is changed on the way."""
     if isinstance(x, jax.Array):
         return x

@@ -81,7 +81,9 @@ def run(
     key: PRNGKeyArray | None = None,
 ) -> tuple[O, S, S]: ...
 @with_usage
-def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRNGKeyArray | None = None) -> Any:
+def run(
+    machine: Callable[..., Any], state: Any, inputs: Any, *, states: bool = False, key: PRNGKeyArray | None = None
+) -> Any:
     """What a machine answers to a sequence of inputs, and the state that it ends in, by one compiled scan.
 
     Differentiable in the machine's arrays, in those that it closes over, in the state and in the inputs; works under
@@ -119,7 +121,7 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
     return (outputs, last, every) if states else (outputs, last)
 
 
-def _of_many(machine: Any, state: Any, inputs: Any, states: bool, key: Any) -> Any:
+def _of_many(machine: Callable[..., Any], state: Any, inputs: Any, states: bool, key: jax.Array | None) -> Any:
     """`run` on a `Seq`."""
     values, state = arrays(inputs.values, "an input"), arrays(state, "a state")
     count = inputs.lengths.shape[0]
@@ -137,14 +139,18 @@ def _of_many(machine: Any, state: Any, inputs: Any, states: bool, key: Any) -> A
 
 
 @compiled
-def _alone(machine: Any, state: Any, inputs: Any, key: Any, keep: bool) -> Any:
+def _alone(
+    machine: Callable[..., Any], state: Any, inputs: Any, key: jax.Array | None, keep: bool
+) -> tuple[Any, Any, Any]:
     walk = Walk(machine, state, element_of(inputs), key)
     states, rows, keys = jax.tree.map(lambda x: x[None], (state, inputs, key))
     return jax.tree.map(lambda x: x[0], walk(states, rows, keys, keep))
 
 
 @compiled
-def _together(machine: Any, state: Any, inputs: Any, lengths: Any, key: Any, keep: bool) -> Any:
+def _together(
+    machine: Callable[..., Any], state: Any, inputs: Any, lengths: jax.Array, key: jax.Array | None, keep: bool
+) -> tuple[Any, Any, Any, int]:
     walk = Walk(machine, jax.tree.map(lambda x: x[0], state), element_of(element_of(inputs)), key)
     keys = keys_at(key, jnp.arange(lengths.shape[0]))
     longest = jnp.argmax(lengths)  # a sequence whose first step is taken, if one is
@@ -153,6 +159,6 @@ def _together(machine: Any, state: Any, inputs: Any, lengths: Any, key: Any, kee
     return *walk(state, inputs, keys, keep, Ends(lengths, begins, reads)), int(walk.moore)
 
 
-def _first(inputs: Any) -> Any:
+def _first(inputs: S) -> S:
     """The first input of each sequence; zeros where there is no time at all."""
     return jax.tree.map(lambda x: x[:, 0] if x.shape[1] else jnp.zeros((x.shape[0], *x.shape[2:]), x.dtype), inputs)

@@ -6,8 +6,9 @@ padding could be infinite, and a gradient of zero times infinity is no number. (
 computed on zeros.)
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -24,11 +25,14 @@ from ._scan_bulk import scan
 from ._state import as_given, settled
 
 
+S = TypeVar("S")  # values of one structure
+
+
 @dataclass(frozen=True)
 class Ends:
     """The end of a sequence, and a state and an input of a step that is really taken, for the steps beyond it."""
 
-    length: Any
+    length: jax.Array
     state: Any
     input: Any
 
@@ -36,7 +40,9 @@ class Ends:
 class Walk:
     """A machine on states and inputs of certain shapes: what kind of machine it is, and the types of its state."""
 
-    def __init__(self, machine: Any, state: Any, element: Any, key: Any, name: str | None = None) -> None:
+    def __init__(
+        self, machine: Callable[..., Any], state: Any, element: Any, key: jax.Array | None, name: str | None = None
+    ) -> None:
         self.machine, self.name = machine, name or name_of(machine)
         with without_values(self.name, "in its step"):
             moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
@@ -44,13 +50,15 @@ class Walk:
             self.moore = moore[-1]
             self.state = settled(self.name, lambda s, x: self._after(layer_of(machine, s, key), x), state, element)
 
-    def __call__(self, states: Any, inputs: Any, keys: Any, keep: bool, ends: Ends | None = None) -> Any:
+    def __call__(
+        self, states: Any, inputs: Any, keys: jax.Array | None, keep: bool, ends: Ends | None = None
+    ) -> tuple[Any, Any, Any]:
         """The outputs, the last states, and every state where they are to be kept, each `(sequences, …)`.
 
         **Arguments:** `states`, `inputs`, `keys` and the length of `ends` have a leading axis of the sequences.
         """
 
-        def body(lane: Any, s: Any, now: Any) -> Any:
+        def body(lane: tuple[Any, jax.Array | None], s: Any, now: tuple[jax.Array, Any]) -> tuple[Any, tuple[Any, Any]]:
             (t, x), (length, key) = now, lane
             end = None if ends is None else Ends(length, ends.state, ends.input)
             if end is not None:
@@ -75,7 +83,7 @@ class Walk:
         if not (self.moore or keep):
             return outputs, last, None
 
-        def ended(s: Any, lane: Any) -> Any:
+        def ended(s: Any, lane: tuple[Any, jax.Array | None]) -> tuple[Any, Any]:
             length, key = lane
             end = None if ends is None else Ends(length, ends.state, ends.input)
             return (self._shown(s, steps, key, end) if self.moore else None), self._kept(s, steps, end)
@@ -84,7 +92,7 @@ class Walk:
         outputs = _with(outputs, shown) if self.moore else outputs
         return outputs, last, _with(every, kept) if keep else None
 
-    def ahead(self, state: Any, x: Any, t: Any, key: Any) -> tuple[Any, Any]:
+    def ahead(self, state: Any, x: Any, t: jax.Array | int, key: jax.Array | None) -> tuple[Any, Any]:
         """One step by itself: the output that follows an input, and the next state."""
         out, after = self.step(layer_of(self.machine, state, _at(key, t)), x)
         after = as_given(after, self.state)
@@ -118,18 +126,18 @@ class Walk:
             )
         return after
 
-    def _taken(self, s: Any, t: Any, ends: Ends | None, beyond: int) -> Any:
+    def _taken(self, s: S, t: jax.Array | int, ends: Ends | None, beyond: int) -> S:
         """The state at a time, or beyond the end one from which a step is taken."""
         return s if ends is None else pick(t < ends.length + beyond, s, ends.state)
 
-    def _shown(self, s: Any, t: Any, key: Any, ends: Ends | None, layer: Any = None) -> Any:
+    def _shown(self, s: Any, t: jax.Array | int, key: jax.Array | None, ends: Ends | None, layer: Any = None) -> Any:
         """The output of a state; a sequence of `n` inputs shows `n + 1` of them."""
         if layer is None or ends is not None:  # a state from which no step is taken may be shown
             layer = layer_of(self.machine, self._taken(s, t, ends, 1), _at(key, t))
         out = arrays(layer.out, f"an output of `{self.name}`")
         return out if ends is None else masked(t <= ends.length, out)
 
-    def _kept(self, s: Any, t: Any, ends: Ends | None) -> Any:
+    def _kept(self, s: S, t: jax.Array | int, ends: Ends | None) -> S:
         return s if ends is None else masked(t <= ends.length, s)
 
 
@@ -138,29 +146,29 @@ def element_of(inputs: Any) -> Any:
     return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype, is_weak(x)), inputs)
 
 
-def pick(here: Any, x: Any, y: Any) -> Any:
+def pick(here: jax.Array, x: S, y: S) -> S:
     """The one value or the other, as a whole."""
     return jax.tree.map(lambda a, b: jnp.where(here, a, b), x, y)
 
 
-def masked(here: Any, x: Any) -> Any:
+def masked(here: jax.Array, x: S) -> S:
     """The value, or zeros; random keys, for which there are none, stay."""
     return jax.tree.map(lambda a: a if _is_key(a) else jnp.where(here, a, jnp.zeros_like(a)), x)
 
 
-def _is_key(x: Any) -> bool:
+def _is_key(x: jax.Array) -> bool:
     return bool(jnp.issubdtype(jnp.asarray(x).dtype, jax.dtypes.prng_key))
 
 
-def _at(key: Any, t: Any) -> Any:
+def _at(key: jax.Array | None, t: jax.Array | int) -> jax.Array | None:
     return None if key is None else jax.random.fold_in(key, t)
 
 
-def _with(rows: Any, last: Any) -> Any:
+def _with(rows: S, last: Any) -> S:
     """The rows of each sequence, and one more."""
     return jax.tree.map(lambda x, y: jnp.concatenate([x, jnp.asarray(y, x.dtype)[:, None]], 1), rows, last)
 
 
-def _swapped(rows: Any) -> Any:
+def _swapped(rows: S) -> S:
     """Steps and sequences, each in the place of the other."""
     return jax.tree.map(lambda x: jnp.swapaxes(x, 0, 1), rows)

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jax.custom_derivatives import SymbolicZero
+from jax.extend.core import Jaxpr
 
 from .._shapes import Arrays, is_smooth, is_weak, shaped
 from ..lists._cost import inside
@@ -60,7 +61,7 @@ def _simple(step: Part) -> Part | None:
     return None if more or _has_rule(part.jaxpr) else vectors_first(Part(part.jaxpr, step.shared))
 
 
-def _has_rule(jaxpr: Any) -> bool:
+def _has_rule(jaxpr: Jaxpr) -> bool:
     return any(e.primitive.name.startswith("custom_vjp") or any(map(_has_rule, inside(e.params))) for e in jaxpr.eqns)
 
 
@@ -81,7 +82,9 @@ _ruled: Any = jax.custom_jvp(_plain, nondiff_argnums=(0,))
 
 
 @functools.partial(_ruled.defjvp, symbolic_zeros=True)
-def _derivative(step: Part, primals: Any, tangents: Any) -> tuple[Arrays, Arrays]:
+def _derivative(
+    step: Part, primals: tuple[Arrays, Arrays, Arrays, Arrays], tangents: tuple[Arrays, Arrays, Arrays, Arrays]
+) -> tuple[Arrays, Arrays]:
     weights, rows, lanes, state = primals
     moves = [[not isinstance(t, SymbolicZero) for t in some] for some in tangents[:3]]
     rule = Tangent(step, moves[0], [*moves[1], *moves[2]], list(map(is_smooth, state)))
@@ -90,12 +93,12 @@ def _derivative(step: Part, primals: Any, tangents: Any) -> tuple[Arrays, Arrays
     to_weights, to_rows, to_lanes = ([t for t in some if not _is_zero(t)] for some in tangents[:3])
     shared = [*weights, *to_weights]
 
-    def forward(s: Arrays, x: Arrays) -> Any:
+    def forward(s: Arrays, x: Arrays) -> tuple[Arrays, tuple[Arrays, Arrays]]:
         out = rule.forward.rows(weights, *x, *lanes, *s)
         return out[: len(s)], (s, out)
 
     @functools.partial(jax.checkpoint, prevent_cse=False)
-    def block(ds: Arrays, some: Any) -> tuple[Arrays, Arrays]:
+    def block(ds: Arrays, some: tuple[Arrays, Arrays, Arrays, Arrays]) -> tuple[Arrays, Arrays]:
         x, before, known, dx = some
         steps, count = x[0].shape[:2]
         each: Any = lambda values: [jnp.broadcast_to(v, (steps, *v.shape)) for v in values]
@@ -128,7 +131,7 @@ def _in_blocks(block: Callable[[Any, Any], tuple[Any, Any]], state: Any, xs: Any
     return state, [jnp.concatenate(both) for both in zip(outputs, more, strict=True)]
 
 
-def _is_zero(tangent: Any) -> bool:
+def _is_zero(tangent: object) -> bool:
     return isinstance(tangent, SymbolicZero)
 
 

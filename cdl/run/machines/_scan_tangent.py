@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import Literal
+from jax.extend.core import JaxprEqn, Literal
 
 from .._shapes import is_smooth
 from ..lists._scan_keep import to_keep
@@ -110,7 +110,7 @@ def _is_of_vector(eqn: Any) -> bool:
     return not batch and len(over) == eqn.invars[1].aval.ndim
 
 
-def _turned(eqn: Any, matrix: Any, vector: Any) -> Any:
+def _turned(eqn: JaxprEqn, matrix: jax.Array, vector: jax.Array) -> jax.Array:
     (left, right), batch = eqn.params["dimension_numbers"]
     precision, kind = eqn.params["precision"], eqn.params["preferred_element_type"]
     precision = precision[::-1] if isinstance(precision, tuple) else precision

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,9 @@ import jax.numpy as jnp
 from ..._errors import CarrierMismatch, CdlError
 from .._carried import carried
 from .._types import advice, cast, misfit, Own, own_of
+
+
+S = TypeVar("S")  # values of one structure
 
 
 def leading(tree: Any, whose: str, axis: str) -> int:
@@ -46,7 +49,7 @@ def expect_held(name: str, state: Any, last: Any) -> None:
         raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
 
 
-def as_given(state: Any, like: Any) -> Any:
+def as_given(state: S, like: Any) -> S:
     """A state with the types of another."""
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
 

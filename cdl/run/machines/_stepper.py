@@ -43,7 +43,7 @@ class Stepper(Generic[I, O, S]):
         self,
         machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
         state: S,
-        time: Any,
+        time: jax.Array | int,
         key: PRNGKeyArray | None,
         before: "Stepper[Any, Any, Any] | None" = None,
     ) -> None:
@@ -100,7 +100,7 @@ class Stepper(Generic[I, O, S]):
     def __repr__(self) -> str:
         return f"Stepper({', '.join(f'{name}={eqx.tree_pformat(getattr(self, name))}' for name in FIELDS)})"
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Stepper, tuple(getattr(self, name) for name in FIELDS)
 
     @property
@@ -133,14 +133,16 @@ def start(
 
 
 @repeated
-def _advance(machine: Any, state: Any, x: Any, key: Any = None, time: Any = 0) -> Any:
+def _advance(
+    machine: Callable[..., Any], state: Any, x: Any, key: jax.Array | None = None, time: jax.Array | int = 0
+) -> tuple[Any, ...]:
     """The next state and the answer; where the answer is that state itself, as of a GRU, it is given once."""
     out, after = Walk(machine, state, x, key).ahead(state, x, time, key)
     return (after,) if out is after else (after, out)
 
 
 @compiled
-def _show(machine: Any, state: Any, time: Any, key: Any) -> Any:
+def _show(machine: Callable[..., Any], state: Any, time: jax.Array | int, key: jax.Array | None) -> Any:
     name = name_of(machine)
 
     def out(state: Any) -> Any:

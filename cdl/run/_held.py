@@ -30,7 +30,7 @@ OPEN = (  # classes of Python whose objects are looked at as those of a user's
 )
 
 
-def held_by(x: Any) -> tuple[Any, frozenset[str]]:
+def held_by(x: object) -> tuple[Any, frozenset[str]]:
     """What a value of a library holds, which may change, and the names that it makes use of."""
     if isinstance(x, types.FunctionType):
         cells = [c.cell_contents for c in x.__closure__ or () if _is_function(c)]

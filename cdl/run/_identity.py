@@ -1,12 +1,10 @@
 """Objects compared by identity."""
 
-from typing import Any
-
 
 class Identity:
     """One object, equal to itself alone, and kept alive so that no other takes its address."""
 
-    def __init__(self, of: Any) -> None:
+    def __init__(self, of: object) -> None:
         self.of = of
 
     def __eq__(self, other: object) -> bool:

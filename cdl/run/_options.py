@@ -28,7 +28,7 @@ APPLY = {
 }
 
 
-def fitting(of: str, alg: Any, data: Any, options: dict[str, Any]) -> dict[str, Any]:
+def fitting(of: str, alg: object, data: object, options: dict[str, Any]) -> dict[str, Any]:
     """The options that were given. **Raises:** `CdlError` where one does not apply to what is read."""
     of_sequences = isinstance(data, Seq | Packed)
     read = "a `Monoid`" if of_sequences and isinstance(alg, Monoid) else "sequences" if of_sequences else "a `Forest`"
@@ -45,7 +45,7 @@ def fitting(of: str, alg: Any, data: Any, options: dict[str, Any]) -> dict[str, 
     return given
 
 
-def expect_forest(of: str, forest: Any, alg: str) -> None:
+def expect_forest(of: str, forest: object, alg: str) -> None:
     """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
     comes first."""
     if isinstance(forest, Forest):

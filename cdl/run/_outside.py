@@ -55,14 +55,14 @@ def is_of_library(fn: types.FunctionType) -> bool:
 
 
 @cached
-def is_of_library_kind(kind: Any) -> bool:
+def is_of_library_kind(kind: type[Any] | types.ModuleType) -> bool:
     """Whether a class or a module is."""
     module = kind if isinstance(kind, types.ModuleType) else sys.modules.get(kind.__module__)
     name = getattr(module, "__name__", "").split(".")[0]
     return name in OWN or name in sys.stdlib_module_names or str(getattr(module, "__file__", "")).startswith(LIBRARIES)
 
 
-def is_generated(x: Any) -> bool:
+def is_generated(x: object) -> bool:
     """Whether a method was written by `dataclasses`, and reads nothing that changes."""
     code = getattr(x, "__code__", None)
     return code is not None and code.co_qualname.startswith("__create_fn__") and code.co_name != "__init__"
@@ -75,7 +75,7 @@ def names_of(code: types.CodeType) -> frozenset[str]:
     return frozenset(code.co_names).union(*map(_names_in, code.co_consts))
 
 
-def _names_in(x: Any) -> frozenset[str]:
+def _names_in(x: object) -> frozenset[str]:
     if isinstance(x, types.CodeType):
         return names_of(x)
     if isinstance(x, tuple | frozenset):

@@ -118,7 +118,7 @@ def shard_mean(
         weights, rest = eqx.partition(model, eqx.is_array)
         arrays, form = eqx.partition(shards.stacked, eqx.is_array)
 
-        def of_one(weights: Any, arrays: Any) -> Any:
+        def of_one(weights: Any, arrays: Any) -> tuple[jax.Array, ...]:
             part = eqx.combine(jax.tree.map(lambda x: x[0], arrays), form)
             return tuple(jnp.asarray(x)[None] for x in loss(eqx.combine(weights, rest), part))
 
@@ -138,7 +138,7 @@ def _positions(mesh: Mesh, axis: str) -> list[int]:
     return sorted({int(at[along]) for at, device in np.ndenumerate(mesh.devices) if device.process_index == own})
 
 
-def _spread(xs: Sequence[Any], mesh: Mesh, axis: str, place: dict[int, int]) -> Any:
+def _spread(xs: Sequence[Any], mesh: Mesh, axis: str, place: dict[int, int]) -> jax.Array:
     """One array for each place along an axis, as one array over the mesh."""
     first = xs[0]
     if isinstance(first, jax.Array) and jnp.issubdtype(first.dtype, jax.dtypes.prng_key):
@@ -152,7 +152,7 @@ def _spread(xs: Sequence[Any], mesh: Mesh, axis: str, place: dict[int, int]) -> 
     return jax.make_array_from_single_device_arrays(shape, sharding, pieces)
 
 
-def _forests(part: Any) -> list[Forest]:
+def _forests(part: object) -> list[Forest]:
     leaves = jax.tree.leaves(part, is_leaf=lambda x: isinstance(x, Forest))
     return [x for x in leaves if isinstance(x, Forest)]
 

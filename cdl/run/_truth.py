@@ -17,7 +17,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
 from .._errors import CdlError
 from ._shapes import is_weak, shaped
@@ -29,7 +29,7 @@ OPERATORS = {"or": ("+", ("_operator_add", "_operator_radd"), "1 * a + b`, or `a
 INVERT = ("~", ("_forward_operator_to_aval.<locals>.op",), "jnp.logical_not(a)")
 
 
-def expect_no_reckoning(jaxpr: Any, where: str) -> None:
+def expect_no_reckoning(jaxpr: Jaxpr, where: str) -> None:
     """**Raises:** `CdlError` where a case reckons with Python's numbers in a way that would differ."""
     weak: set[Any] = set()
     for eqn in jaxpr.eqns:
@@ -50,8 +50,8 @@ def expect_no_reckoning(jaxpr: Any, where: str) -> None:
                 "Write `2.0**n` for `2**n`, or give one of them a type, as in `jnp.asarray(2, jnp.int32)**n`."
             )
         for inner in jax.tree.leaves(dict(eqn.params), is_leaf=_is_jaxpr):
-            if _is_jaxpr(inner):
-                expect_no_reckoning(getattr(inner, "jaxpr", inner), where)
+            if isinstance(inner, ClosedJaxpr | Jaxpr):
+                expect_no_reckoning(inner.jaxpr if isinstance(inner, ClosedJaxpr) else inner, where)
 
 
 @functools.cache
@@ -64,12 +64,12 @@ def tells() -> bool:
     return all(any(n in OPERATORS.get(e.primitive.name, INVERT)[1] for n in _called(e)) for e in signs)
 
 
-def _called(eqn: Any) -> list[str]:
+def _called(eqn: JaxprEqn) -> list[str]:
     """The names of the functions in whose call an equation was made."""
     return [frame.function_name for frame in getattr(eqn.source_info.traceback, "frames", ())]
 
 
-def _is_power(eqn: Any) -> bool:
+def _is_power(eqn: JaxprEqn) -> bool:
     """Whether an equation is part of a power of whole numbers of Python's, whose exponent is not written out.
 
     JAX multiplies squares, one for each bit of the exponent, and takes the bits by this shift, which Python has not:
@@ -78,13 +78,14 @@ def _is_power(eqn: Any) -> bool:
     if eqn.primitive.name != "shift_right_logical":
         return False
     exponent, by = eqn.invars
-    return bool(is_weak(exponent.aval) and exponent.aval.dtype.kind == "i" and isinstance(by, Literal) and by.val == 1)
+    number: Any = exponent.aval
+    return bool(is_weak(number) and number.dtype.kind == "i" and isinstance(by, Literal) and by.val == 1)
 
 
-def _is_jaxpr(x: Any) -> bool:
+def _is_jaxpr(x: object) -> bool:
     return isinstance(x, ClosedJaxpr | Jaxpr)
 
 
-def _is_truth(v: Any) -> bool:
+def _is_truth(v: Var | Literal) -> bool:
     """Whether a variable is a truth value of Python's."""
     return bool(getattr(v.aval, "dtype", None) == np.bool_ and getattr(v.aval, "weak_type", False))

@@ -87,5 +87,5 @@ class Scored(eqx.Module):
     coalg: Callable[[Any], Any]
     payload: Payload | None
 
-    def __call__(self, seed: Any, layer: Any) -> tuple[Any, Any]:
+    def __call__(self, seed: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
         return scored(self.coalg, seed, layer, self.payload)

@@ -17,8 +17,9 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._errors import CarrierMismatch
 from ...algebra._inherit import given_down
+from ...functor import Base
 from ...functor._many import Many
-from .._shapes import one_of, rows_of, shaped
+from .._shapes import Arrays, one_of, rows_of, shaped
 from .._traced import without_values
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, joined, misfit, Own, own_of
@@ -28,6 +29,11 @@ from ..folds._program import PROBE, Program, programs, Wiring
 from ..folds._sites import indexed
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
+
+
+Node = tuple[
+    jax.ShapeDtypeStruct, Arrays, list[Arrays], Arrays, list[tuple[jax.ShapeDtypeStruct, Arrays]], Arrays
+]  # row, payload, slots, keys, edges, and what it inherits
 
 
 @dataclass(frozen=True)
@@ -101,7 +107,7 @@ class Steps:
         """The case of one variant: what is handed to its slots, its own, and what is handed along its edges."""
         return jax.make_jaxpr(lambda *inputs: self._node(index, *inputs))(*self._inputs(index, size))
 
-    def _inputs(self, index: int, size: Size) -> Any:
+    def _inputs(self, index: int, size: Size) -> Node:
         """The shapes of one node's inputs: row, payload, slots, keys, edges, and what it inherits."""
         v = self.bucket.variants[index]
         lengths = [size.edges_of(g) for g in range(v.manys)]
@@ -128,7 +134,16 @@ class Steps:
         expect_no_reckoning(case.jaxpr, f"in `{self.names[v.sort]}`, at `{v}`")
         return v, found[-1]
 
-    def _step(self, index: int, row: Any, payload: Any, slots: Any, keys: Any, edges: Any, own: Any) -> Any:
+    def _step(
+        self,
+        index: int,
+        row: jax.Array,
+        payload: Arrays,
+        slots: list[Arrays],
+        keys: Arrays,
+        edges: list[tuple[jax.Array, Arrays]],
+        own: Arrays,
+    ) -> tuple[list[Any], list[Edges], list[Many[Any]], Any]:
         """What the step of one variant gives: to its slots; its sources of edges, and what goes along them; its own."""
         v, below = self.bucket.variants[index], self.below.carriers
         values = [below[s].unflatten(x) for s, x in zip(v.slot_sorts, slots, strict=True)]
@@ -188,5 +203,5 @@ class Plain(eqx.Module):
 
     step: Callable[[Any, Any], Any]
 
-    def __call__(self, value: Any, layer: Any) -> tuple[Any, Any]:
+    def __call__(self, value: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
         return given_down(self.step, value, layer), ()

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 BYTES = 64  # an address that is a multiple of this is what XLA asks for
 
 
-def zeros(shape: int | tuple[int, ...], dtype: Any = np.int32) -> NDArray[Any]:
+def zeros(shape: int | tuple[int, ...], dtype: np.dtype[Any] | type[np.generic] = np.int32) -> NDArray[Any]:
     """As `np.zeros`."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     raw = np.zeros(size + BYTES, np.uint8)

@@ -1,7 +1,6 @@
 """Epochs: which trees each batch has, and how much room all batches need."""
 
-from typing import Any
-
+import jax
 import jax.random as jr
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ Int = NDArray[np.int64]
 TRIED = 16  # epochs that are drawn to learn how heavy batches are
 
 
-def drawn(indices: Int, size: int, key: Any, drop_last: bool) -> list[Int]:
+def drawn(indices: Int, size: int, key: jax.Array | None, drop_last: bool) -> list[Int]:
     """The trees of each batch.
 
     **Raises:** `CdlError` where there is no batch.

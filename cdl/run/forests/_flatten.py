@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..._errors import ForeignLayer
 from ...functor._fmap import holes
 from ...functor._read import layout
-from ...functor.poly import Const, Id, ManyOf, Sum
+from ...functor.poly import Const, Id, ManyOf, Poly, Sum
 from ._form import places
 from ._levels import measure
 from ._payload import stack
@@ -29,6 +29,7 @@ MAX_NODES = 10_000_000
 _SLAB = 65_536
 
 Ints = NDArray[np.int32]
+Whole = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,7 @@ def _variants(sort: dict[type[Any], int], kind: Ints, nodes: list[Any]) -> tuple
     return variants, variant, payload, order, arity, group, place, degrees, expected
 
 
-def _lay(place: Ints, begin: Any, counts: Any, before: Any) -> NDArray[np.int64]:
+def _lay(place: Ints, begin: Whole, counts: Whole, before: Whole) -> NDArray[np.int64]:
     """The children at one place, which stand side by side, numbered in their group after those before."""
     inside = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
     child: NDArray[np.int64] = np.repeat(begin, counts) + inside
@@ -208,7 +209,9 @@ def _lay(place: Ints, begin: Any, counts: Any, before: Any) -> NDArray[np.int64]
     return child
 
 
-def _split(constructor: type[Any], layers: list[Any], sort: int) -> Any:
+def _split(
+    constructor: type[Any], layers: list[Any], sort: int
+) -> list[tuple[Variant, NDArray[np.int64], tuple[Any, ...], NDArray[np.int64]]]:
     """One constructor's layers by variant: the variant, which they are, its payload leaves, and the children at each
     of its places."""
     if is_plain(constructor):
@@ -231,7 +234,7 @@ def _split(constructor: type[Any], layers: list[Any], sort: int) -> Any:
 
 
 def _split_plain(
-    constructor: type[Any], layers: list[Any], fields: Any, leaves: list[list[Any]], sort: int
+    constructor: type[Any], layers: list[Any], fields: list[tuple[str, Poly]], leaves: list[list[Any]], sort: int
 ) -> list[Any]:
     """The same for plain fields, a whole column at a time. A variant is which of the `Many`s have children, and which
     payloads are Python numbers."""

@@ -67,7 +67,7 @@ class Form:
         return str(self.structure).removeprefix("PyTreeDef(").removesuffix(")")
 
 
-def _is_dict(x: Any) -> bool:
+def _is_dict(x: object) -> bool:
     return type(x) is dict
 
 
@@ -128,7 +128,7 @@ def places(constructor: type[Any], shape: tuple[Any, ...], payload: list[Any]) -
     return found
 
 
-def _at(where: str, annotation: Any, path: tuple[Any, ...]) -> Place:
+def _at(where: str, annotation: object, path: tuple[Any, ...]) -> Place:
     """The place at a path inside a field."""
     for i, key in enumerate(path):
         below = inside(annotation, key)

@@ -4,12 +4,15 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 
 NARROW = 32  # nodes to a level, below which whole-array operations on levels cost more than they save
 
 
-def measure(trees: int, first: Any, arity: Any, parent: Any) -> tuple[Any, Any, Any, Any]:
+def measure(
+    trees: int, first: NDArray[np.integer[Any]], arity: NDArray[np.integer[Any]], parent: NDArray[np.integer[Any]]
+) -> tuple[Any, Any, Any, Any]:
     """Size and height of each node's tree, its place in pre-order, and its root; level by level."""
     n = len(arity)
     bounds = [0, trees]
@@ -50,7 +53,7 @@ def _measure_nodes(trees: int, parent: list[int]) -> tuple[Any, Any, Any, Any]:
     return np.array(sizes), np.array(height), np.array(position), np.array(root)
 
 
-def _add_runs(out: Any, index: Any, values: Any) -> None:
+def _add_runs(out: NDArray[np.integer[Any]], index: NDArray[np.integer[Any]], values: NDArray[np.integer[Any]]) -> None:
     """`out[index] += values`, where equal indices stand side by side."""
     starts = np.flatnonzero(np.concatenate([[True], index[1:] != index[:-1]]))
     out[index[starts]] += np.add.reduceat(values, starts)

@@ -38,7 +38,7 @@ class _Rows:
     python: bool
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """The type that JAX gives them."""
         return jax.dtypes.canonicalize_dtype(_DEFAULT[self.kind] if self.python else self.values.dtype)
 
@@ -84,7 +84,7 @@ def _grouped(where: str, values: list[Any]) -> list[_Rows]:
     ]
 
 
-def _python_kind(x: Any) -> str:
+def _python_kind(x: object) -> str:
     """The kind of one of Python's own numbers."""
     if hasattr(x, "dtype"):
         return ""
@@ -126,7 +126,7 @@ def _expect_one_shape(where: str, values: list[Any]) -> None:
         )
 
 
-def _target(place: Place, groups: list[_Rows]) -> Any:
+def _target(place: Place, groups: list[_Rows]) -> np.dtype[Any]:
     """The type that values of these types are given."""
     wanted = asked(place.annotation)
     fitting = [kind for kind in wanted.kinds or KINDS if all(_takes(kind, group) for group in groups)]
@@ -169,7 +169,7 @@ def _refuse_kind(place: Place, wanted: Asked, groups: list[_Rows]) -> None:
     raise PayloadMismatch(f"`{place.name}` is annotated as {wanted} and holds {shown}: {advice}.")
 
 
-def _fitted(where: str, group: _Rows, target: Any) -> NDArray[Any]:
+def _fitted(where: str, group: _Rows, target: np.dtype[Any]) -> NDArray[Any]:
     """The values as numbers of a type. **Raises:** `PayloadMismatch` for one that changes by more than rounding."""
     rows = group.values
     if rows.dtype == target:
@@ -180,7 +180,7 @@ def _fitted(where: str, group: _Rows, target: Any) -> NDArray[Any]:
     return converted(rows, target)
 
 
-def _refuse_lost(where: str, kind: str, x: Any, target: Any) -> None:
+def _refuse_lost(where: str, kind: str, x: int | np.generic, target: np.dtype[Any]) -> None:
     low, high = ends(target)
     end = low if np.real(x) < 0 else high
     if kind_of(target) in ("u", "i"):

@@ -7,7 +7,6 @@ edges of each region.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,7 +88,7 @@ def places(flat: Flat, keys: Keys, which: Int) -> Places:
     return Places(flat, keys, node, first, order, begin, np.diff(begin, append=len(key)), height, rank, variant)
 
 
-def spread(first: Any, count: Any) -> Int:
+def spread(first: Int, count: Int) -> Int:
     """Numbers side by side, so many from each of these on."""
     return np.arange(count.sum()) + np.repeat(first - starts(count), count)
 

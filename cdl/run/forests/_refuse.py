@@ -15,7 +15,7 @@ from ._bucket import Bucket
 from ._forest import Forest
 
 
-def expect_signature(of: str, signature: Any) -> None:
+def expect_signature(of: str, signature: object) -> None:
     """**Raises:** `SignatureError` for trees in the place of a signature, and for a list of signatures."""
     trees = isinstance(signature, list | tuple) and any(isinstance(x, Base) for x in signature)
     if trees or isinstance(signature, Base | Forest):
@@ -52,7 +52,7 @@ def listed(of: str, trees: Any) -> list[Any]:
         ) from e
 
 
-def expect_bucket(bucket: Any) -> None:
+def expect_bucket(bucket: object) -> None:
     """**Raises:** `CdlError` for what is no bucket."""
     if not (bucket is None or isinstance(bucket, Bucket)):
         raise CdlError(
@@ -86,7 +86,7 @@ def refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
     )
 
 
-def refuse_sort(family: Sequence[Sum], node: Any, found: int, expected: int) -> None:
+def refuse_sort(family: Sequence[Sum], node: object, found: int, expected: int) -> None:
     """Says of a node of one sort that it stands where one of another belongs."""
     there = signature_name(family[expected].constructors)
     raise SignatureError(
@@ -109,7 +109,7 @@ def refuse_foreign(kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> None:
                 todo.extend((child, (way, type(node).__name__)) for child in holes(node))
 
 
-def _foreign(node: Any, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any, ...]) -> str:
+def _foreign(node: object, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any, ...]) -> str:
     names: list[str] = []
     while way:
         way, name = way

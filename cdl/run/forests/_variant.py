@@ -111,7 +111,7 @@ def refuses(constructor: type[Any]) -> str | None:
     return None
 
 
-def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant, list[Any], list[int]]:
+def describe(constructor: type[Any], layer: Base[Any, Any], sort: int = 0) -> tuple[Variant, list[Any], list[int]]:
     """The variant of one layer, its payload leaves, and how many children each of its places has, in order."""
     shape: list[Any] = []
     payload: list[Any] = []
@@ -140,7 +140,7 @@ def describe(constructor: type[Any], layer: Any, sort: int = 0) -> tuple[Variant
     return variant_of(constructor, whole, places, [c > 0 for c in counts], sort, weak), payload, counts
 
 
-def at_places(layer: Any) -> list[Any]:
+def at_places(layer: Base[Any, Any]) -> list[Any]:
     """What stands at the places of a layer, in order, a `Many` whole."""
     return [x for part, x in pieces(layout(type(layer)), layer) if isinstance(part, Id | ManyOf)]
 
@@ -164,19 +164,19 @@ def sort_of(place: Poly) -> int:
     return place.sort
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Whether a payload is one leaf: a number or an array."""
     return isinstance(value, bool | int | float | complex) or (hasattr(value, "dtype") and hasattr(value, "shape"))
 
 
-def is_python(value: Any) -> bool:
+def is_python(value: object) -> bool:
     """Whether a payload is a Python number, which takes the type of what it meets, or an array that does."""
     if hasattr(value, "dtype"):
         return bool(getattr(value, "weak_type", False))
     return isinstance(value, int | float | complex)
 
 
-def _taken(payload: Any) -> tuple[list[Any], Form]:
+def _taken(payload: object) -> tuple[list[Any], Form]:
     for x in jax.tree.leaves(payload, is_leaf=lambda x: isinstance(x, Base | Many)):
         if isinstance(x, Base | Many):
             raise PayloadMismatch(

@@ -136,7 +136,7 @@ class Case:
         inputs, shared = self.part.inputs[len(self.held) :], self.part.shared - len(self.held)
         forms: list[Any] = []
 
-        def run(*arrays: Any) -> list[Any]:
+        def run(*arrays: jax.Array) -> list[Any]:
             weights, rows = list(arrays[:shared]), list(arrays[shared:])
 
             def of(some: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:

@@ -1,7 +1,8 @@
 """The pieces of a growth over rows: what each reads, and where it keeps what its derivative needs."""
 
 import functools
-from typing import Any
+
+import jax
 
 from .._shapes import Arrays
 from ._case import Case, Kept, Slots
@@ -55,6 +56,6 @@ def inputs_of(piece: Piece, seeds: Arrays, shared: Arrays) -> Arrays:
     return [seeds[i] for i in piece.leaves] + [shared[i] for i in piece.shared]
 
 
-def rows_at(tables: Arrays, rows: Any) -> Arrays:
+def rows_at(tables: Arrays, rows: jax.Array) -> Arrays:
     """Some rows of each table."""
     return [x[rows] for x in tables]

@@ -14,6 +14,7 @@ the end, for all its rows together.
 import dataclasses
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
@@ -25,13 +26,17 @@ from ._rows import begun, Rows
 from ._tables import part, put
 
 
+State = tuple[jax.Array, jax.Array, jax.Array, Arrays, Rows]  # head, stop and tail, what the chunk reads, and all
+Tables = tuple[Arrays, Arrays, Arrays]  # the payload, the seeds, and what is kept
+
+
 def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool) -> Rows:
     """The rows of all trees. `keep`: what the reverse pass reads, too."""
     rows = begun(cases, plan, seeds, keep)
     if not plan.trees:
         return rows
 
-    def chunk(state: Any) -> Any:
+    def chunk(state: State) -> State:
         head, stop, tail, own, rows = state
         rows, chance, shared = _chosen(cases, plan, weights, rows, own, head, keep)
         rows, born = _born(cases, plan, rows, head, stop, tail)
@@ -55,7 +60,7 @@ def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool
 
 
 def _chosen(
-    cases: Cases, plan: Plan, weights: Arrays, rows: Rows, own: Arrays, head: Any, keep: bool
+    cases: Cases, plan: Plan, weights: Arrays, rows: Rows, own: Arrays, head: jax.Array, keep: bool
 ) -> tuple[Rows, Any, Arrays]:
     """The choices of a chunk, the logarithms of their chances, and what they hand on."""
     piece, lanes = cases.pieces[-1], plan.lanes
@@ -73,7 +78,7 @@ def _chosen(
     return found, jnp.where(choice < 0, 0, chance), shared
 
 
-def _born(cases: Cases, plan: Plan, rows: Rows, head: Any, stop: Any, tail: Any) -> tuple[Rows, Any]:
+def _born(cases: Cases, plan: Plan, rows: Rows, head: jax.Array, stop: jax.Array, tail: jax.Array) -> tuple[Rows, Any]:
     """The children of a chunk, without their seeds, as many as their trees may have; and how many there are."""
     tree, choice = part(rows.tree, head, plan.lanes), part(rows.choice, head, plan.lanes)
     arity = jnp.where(plan.own(head, stop) & (choice >= 0), cases.growth.arities[jnp.maximum(choice, 0)], 0)
@@ -109,7 +114,7 @@ def _computed(
     piece, case, columns = cases.pieces[c], cases.candidates[c], cases.columns(c)
     weights, run = weights_of(piece, weights), case.forward if keep else case.plainly
 
-    def step(at: Block, state: Any) -> Any:
+    def step(at: Block, state: Tables) -> Tables:
         payload, seeds, kept = map(list, state)
         outs, news = run(weights, rows_at(inputs_of(piece, own[: len(seeds)], own[len(seeds) :]), at.local), at.count)
         for column, x in zip(columns, outs, strict=False):

@@ -63,7 +63,7 @@ class Backwards:
         """The queue backwards, for the seeds."""
         starts = self.rows.starts
 
-        def step(state: Any) -> Any:
+        def step(state: tuple[jax.Array, Found]) -> tuple[jax.Array, Found]:
             k, found = state
             head, stop = starts[k], starts[k + 1]
             agenda = self.plan.chunk(self.rows.choice, len(self.cases), head, stop)
@@ -83,7 +83,7 @@ class Backwards:
         """All choices, for the weights."""
         tail, iota = self.rows.starts[self.rows.chunks], jnp.arange(min(BULK, self.plan.rows), dtype=jnp.int32)
 
-        def step(done: Any, found: Found) -> Found:
+        def step(done: jax.Array, found: Found) -> Found:
             at = block(iota < tail - done, done)
             own = Found(found.seeds, [x if x is None else x[at.rows] for x in found.shared], found.sums)
             return found._replace(sums=self._choice(at, own, False, True).sums)

@@ -1,5 +1,6 @@
 """Grown trees: what `unfold` gives, as padded arrays that a program can go on with, and as trees on the host."""
 
+from collections.abc import Iterable
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -7,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, Int
+from numpy.typing import NDArray
 from returns.result import Failure, Result, Success
 
 from ..._errors import TreeTooLarge
@@ -85,7 +87,7 @@ class Grown(eqx.Module, Generic[R]):
             for t in range(len(self))
         ]
 
-    def _spent(self, cut: Any) -> tuple[str, str]:
+    def _spent(self, cut: NDArray[np.intp] | list[int]) -> tuple[str, str]:
         """The budgets that these trees were cut by, and what to do: one below `nodes` was cut by `total`."""
         nodes = self.choice.shape[1]
         below = np.asarray(self.count)[cut] < nodes
@@ -94,7 +96,7 @@ class Grown(eqx.Module, Generic[R]):
         both = "and the `total`" if below.any() else ""
         return f"`nodes={nodes}` {both}".rstrip(), "Unfold with more nodes"
 
-    def _built(self, which: Any) -> list[Any]:
+    def _built(self, which: Iterable[int]) -> list[Any]:
         """Some trees, the last node first: children are numbered after their parents."""
         payload = [np.asarray(x) for x in self.payload]
         choice, child, count = (np.asarray(x).tolist() for x in (self.choice, self.child, self.count))

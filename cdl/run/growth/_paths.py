@@ -15,7 +15,7 @@ from .._keys import keys_at
 from ._candidates import Given, Growth
 
 
-def on_paths(growth: Growth, seeds: list[Any], key: Any) -> tuple[Growth, list[Any]]:
+def on_paths(growth: Growth, seeds: list[Any], key: jax.Array | None) -> tuple[Growth, list[Any]]:
     """The growth of seeds that bring their paths, and the seeds of all trees, that of tree `t` with `fold_in(key, t)`.
 
     Without a key, both as they are.

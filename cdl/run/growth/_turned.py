@@ -7,8 +7,9 @@ be transposed before it is kept or written. `H Wᵀ` is the same, row by row.
 from collections.abc import Callable
 from typing import Any
 
+import jax
 from jax import lax
-from jax.extend.core import Literal
+from jax.extend.core import JaxprEqn, Literal
 
 from ..lists._scan_parts import equation, Part, trace, variables
 
@@ -22,7 +23,7 @@ def turned(part: Part) -> Part:
     if not any(_turns(eqn, weights) for eqn in part.jaxpr.eqns):
         return part
 
-    def run(*inputs: Any) -> list[Any]:
+    def run(*inputs: jax.Array) -> list[Any]:
         known = dict(zip(part.jaxpr.invars, inputs, strict=True))
         value: Callable[[Any], Any] = lambda v: v.val if isinstance(v, Literal) else known[v]
         for eqn in part.jaxpr.eqns:
@@ -38,15 +39,16 @@ def turned(part: Part) -> Part:
     return part if held else Part(again.jaxpr, part.shared)
 
 
-def _turns(eqn: Any, weights: set[Any]) -> bool:
+def _turns(eqn: JaxprEqn, weights: set[Any]) -> bool:
     """Whether an equation is a product of something of the weights with a vector of the row's, in this order."""
     if eqn.primitive.name != "dot_general" or any(isinstance(v, Literal) for v in eqn.invars):
         return False
     (_, over), batch = eqn.params["dimension_numbers"]
     first, second = eqn.invars
-    return first in weights and second not in weights and batch == ((), ()) and len(over) == second.aval.ndim
+    row: Any = second.aval
+    return first in weights and second not in weights and batch == ((), ()) and len(over) == row.ndim
 
 
-def _product(weight: Any, row: Any, params: dict[str, Any]) -> Any:
+def _product(weight: jax.Array, row: jax.Array, params: dict[str, Any]) -> jax.Array:
     (of_weight, of_row), batch = params["dimension_numbers"]
     return lax.dot_general(row, weight, **{**params, "dimension_numbers": ((of_row, of_weight), batch)})

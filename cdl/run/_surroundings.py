@@ -125,7 +125,7 @@ class Surroundings:
             self.arrays.append(x)
         return self._place[id(x)], x.shape, x.dtype, x.weak_type
 
-    def _numpy(self, x: np.ndarray[Any, Any]) -> Hashable:
+    def _numpy(self, x: np.ndarray[Any, Any] | np.generic) -> Hashable:
         _expect_whole(x)
         if self._open is None:
             return None

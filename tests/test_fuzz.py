@@ -17,7 +17,18 @@ from fuzz.shrink import shrink
 from fuzz.trees import nodes
 
 
-SEEDS = (1, 6, 7, 8, 9, 11, 12, 24, 25, 27, 37, 41, 49, 55, 65)
+SEEDS = (
+    1,
+    7,
+    8,
+    9,
+    12,
+    25,
+    41,
+    49,
+    65,
+    *(pytest.param(seed, marks=pytest.mark.slow) for seed in (6, 11, 24, 27, 37, 55)),
+)
 
 
 def holds(case, of=judge.run):

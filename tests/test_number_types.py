@@ -101,6 +101,18 @@ def test_the_greatest_of_truth_values_is_one():
     assert same(bushes(lambda kids: kids.max(), lambda value: single(value) > 0.6)).dtype == jnp.bool_
 
 
+@pytest.mark.parametrize("number", [lambda value: value * 1j, lambda value: jnp.asarray(value * 1j)])
+@pytest.mark.parametrize(
+    ("reduce", "what"),
+    [(lambda kids: kids.max(0j), "they have no order"), (lambda kids: kids.attend(lambda x: x, 0j), "is complex")],
+)
+def test_complex_numbers_are_in_no_order(number, reduce, what):
+    alg = bushes(reduce, number)
+    for read in (lambda: cata(alg)(BUSHES[0]), lambda: fold(alg, pack(BushF, BUSHES))):
+        with pytest.raises(CarrierMismatch, match=what):
+            read()
+
+
 def test_what_a_python_number_meets_decides_about_its_type():
     weight = jnp.asarray(1.125, jnp.bfloat16)
     alg = bushes(lambda kids: jnp.tanh(kids.sum(0) * weight), lambda value: value * weight)

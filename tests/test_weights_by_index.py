@@ -22,7 +22,7 @@ def test_any_cell_of_many_constructors_is_the_definition_s(way):
         agrees(forest_of(TREES), TREES, reader(jr.key(0), way), 1e-10)
 
 
-@pytest.mark.parametrize("way", ["layers", "scan", "lookup"])
+@pytest.mark.parametrize("way", ["layers", pytest.param("scan", marks=pytest.mark.slow), "lookup"])
 def test_cells_of_a_stack_are_those_of_a_dict(way):
     with jax.enable_x64(True):
         alg = reader(jr.key(1), way, of=Stacked)
@@ -81,7 +81,7 @@ def test_constructors_that_no_tree_has_get_a_gradient_of_zero():
     assert met == [kind is This for kind in KINDS]
 
 
-@pytest.mark.parametrize("way", ["layers", "norm"])
+@pytest.mark.parametrize("way", ["layers", pytest.param("norm", marks=pytest.mark.slow)])
 def test_forward_mode_and_products_with_the_hessian_go_through_cells_by_index(way):
     with jax.enable_x64(True):
         forest = forest_of(TREES[:2])

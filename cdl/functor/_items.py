@@ -104,7 +104,13 @@ def for_none(how: str, zero: Any) -> Any:
 
 
 def expect_like(how: str, child: Any, zero: Any) -> None:
-    """**Raises:** `CarrierMismatch` where `zero` has another structure, or other shapes, than a (mapped) child."""
+    """**Raises:** `CarrierMismatch` where `zero` has another structure, or other shapes, than a (mapped) child, and
+    for the greatest of complex numbers."""
+    if how == "max" and any(map(_is_complex, jax.tree.leaves(child))):
+        raise CarrierMismatch(
+            "a `Many` of complex numbers is reduced by `max`, and they have no order: map to real ones first, such as "
+            "`many.map(jnp.abs).max(zero)`."
+        )
     if zero is UNSET:
         return
     structures: list[Any] = [jax.tree.structure(child), jax.tree.structure(zero)]
@@ -129,6 +135,8 @@ def as_number(x: Any) -> Any:
 def as_score(x: Any) -> Any:
     """A score as a real number. **Raises:** `CarrierMismatch` where it is not one number."""
     x = jnp.asarray(x)
+    if _is_complex(x):
+        raise CarrierMismatch("the score of `attend` is complex, and a softmax is of real numbers: give its `jnp.abs`.")
     if x.shape:
         raise CarrierMismatch(
             f"the score of `attend` has shape {x.shape}, and it is one number for each child: give a number, as "
@@ -141,6 +149,10 @@ def weaken(x: jax.Array) -> jax.Array:
     """An array as JAX has a Python number: whatever it meets decides about its type."""
     (found,) = jax.tree.leaves(lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None))
     return found
+
+
+def _is_complex(x: Any) -> bool:
+    return isinstance(x, complex) or jnp.issubdtype(getattr(x, "dtype", bool), jnp.complexfloating)
 
 
 def _maximum(x: Any, y: Any) -> Any:

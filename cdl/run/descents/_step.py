@@ -12,28 +12,22 @@ from typing import Any
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from ..._errors import CarrierMismatch
 from ...algebra._inherit import given_down
 from ...functor import Base
 from ...functor._many import Many
-from .._shapes import Arrays, one_of, rows_of, shaped
 from .._traced import without_values
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, joined, misfit, Own, own_of
 from ..folds._carrier import Carrier, Storage
 from ..folds._edges import Edges
+from ..folds._node import Node, node_of, wiring
 from ..folds._program import PROBE, Program, programs, Wiring
-from ..folds._sites import indexed
+from ..folds._sites import trace_alone
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
-
-
-Node = tuple[
-    jax.ShapeDtypeStruct, Arrays, list[Arrays], Arrays, list[tuple[jax.ShapeDtypeStruct, Arrays]], Arrays
-]  # row, payload, slots, keys, edges, and what it inherits
 
 
 @dataclass(frozen=True)
@@ -91,67 +85,45 @@ class Steps:
         """One for each kind of step."""
         cases = [(i, self._wiring(i), self.trace(i, PROBE)) for i in self._stepped]
         found = programs(self.bucket, cases, self.trace)
-        for program in found:
-            if indexed(program, 0) is None:
-                program.trace_at(self.bucket.pieces_of(*program.members))
+        trace_alone(found, self.bucket, keys=0)
         return found
 
     def _wiring(self, index: int) -> Wiring:
-        v = self.bucket.variants[index]
-        slots, manys = (tuple(map(self.below.columns, some)) for some in (v.slot_sorts, v.many_sorts))
-        by_edge = sum(len(self.handed.columns(s)) for s in v.many_sorts)
-        out = self.out.columns(0)
-        return Wiring(self.bucket.columns(index), slots, manys, out, self.handed.columns(v.sort), by_edge)
+        v, handed = self.bucket.variants[index], self.handed.columns
+        by_edge = sum(len(handed(s)) for s in v.many_sorts)
+        return wiring(self.bucket, index, self.below, self.out.columns(0), handed(v.sort), by_edge)
 
     def trace(self, index: int, size: Size) -> ClosedJaxpr:
         """The case of one variant: what is handed to its slots, its own, and what is handed along its edges."""
-        return jax.make_jaxpr(lambda *inputs: self._node(index, *inputs))(*self._inputs(index, size))
+        return jax.make_jaxpr(functools.partial(self._leaves, index))(self._node(index, size))
 
-    def _inputs(self, index: int, size: Size) -> Node:
-        """The shapes of one node's inputs: row, payload, slots, keys, edges, and what it inherits."""
-        v = self.bucket.variants[index]
-        lengths = [size.edges_of(g) for g in range(v.manys)]
-        pairs = zip(lengths, v.many_sorts, strict=True)
-        edges = [(shaped((n,), jnp.int32), rows_of(n, self.below.carriers[s].leaves)) for n, s in pairs]
-        slots = [one_of(self.below.carriers[s].leaves) for s in v.slot_sorts]
-        payload = self.bucket.leaves_of(index)
-        own = one_of(self.handed.carriers[v.sort].leaves)
-        return shaped((), jnp.int32), payload, slots, [], edges, own
+    def _node(self, index: int, size: Size) -> Node:
+        """The shapes of one node's inputs."""
+        own = self.handed.carriers[self.bucket.variants[index].sort].leaves
+        return node_of(self.bucket, index, self.below.carriers, size, None, own)
 
     def _given(self, index: int) -> tuple[Variant, tuple[list[tuple[int, Own]], Own]]:
         """What the step of one variant gives: to each place, with its sort, and of its own."""
         v, found = self.bucket.variants[index], []
 
-        def give(*inputs: Any) -> list[Any]:
-            to_slots, sources, to_manys, out = self._step(index, *inputs)
+        def give(node: Node) -> list[Any]:
+            to_slots, sources, to_manys, out = self._step(index, node)
             pairs = [(s, Own.of(x)) for s, x in zip(v.slot_sorts, to_slots, strict=True)]
             every = zip(v.many_sorts, sources, to_manys, strict=True)
             pairs += [(s, own_of(many.at, source.child)) for s, source, many in every]
             found.append((pairs, Own.of(out)))
             return jax.tree.leaves((to_slots, out))
 
-        case = jax.make_jaxpr(give)(*self._inputs(index, PROBE))
+        case = jax.make_jaxpr(give)(self._node(index, PROBE))
         expect_no_reckoning(case.jaxpr, f"in `{self.names[v.sort]}`, at `{v}`")
         return v, found[-1]
 
-    def _step(
-        self,
-        index: int,
-        row: jax.Array,
-        payload: Arrays,
-        slots: list[Arrays],
-        keys: Arrays,
-        edges: list[tuple[jax.Array, Arrays]],
-        own: Arrays,
-    ) -> tuple[list[Any], list[Edges], list[Many[Any]], Any]:
+    def _step(self, index: int, node: Node) -> tuple[list[Any], list[Edges], list[Many[Any]], Any]:
         """What the step of one variant gives: to its slots; its sources of edges, and what goes along them; its own."""
-        v, below = self.bucket.variants[index], self.below.carriers
-        values = [below[s].unflatten(x) for s, x in zip(v.slot_sorts, slots, strict=True)]
-        reaching = zip(v.many_sorts, edges, strict=True)
-        sources = [Edges(row, segment, below[s].unflatten(c)) for s, (segment, c) in reaching]
-        layer = v.layer(list(payload), values, list(map(Many.over, sources)))
+        v = self.bucket.variants[index]
+        layer, sources = node.layer(v, self.below.carriers)
         with without_values(self.names[v.sort], f"at `{v}`"):
-            found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(own), layer)
+            found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(node.own), layer)
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
         to_manys = [x for x in given if isinstance(x, Many) and not (x.listed and not x.items)]
@@ -162,9 +134,9 @@ class Steps:
             )
         return to_slots, sources, to_manys, out
 
-    def _node(self, index: int, *inputs: Any) -> list[Any]:
+    def _leaves(self, index: int, node: Node) -> list[Any]:
         v, carriers = self.bucket.variants[index], self.handed.carriers
-        to_slots, sources, to_manys, out = self._step(index, *inputs)
+        to_slots, sources, to_manys, out = self._step(index, node)
         leaves = [x for s, value in zip(v.slot_sorts, to_slots, strict=True) for x in _cast(value, carriers[s])]
         leaves += _cast(out, self.out.carriers[0])
         for sort, source, many in zip(v.many_sorts, sources, to_manys, strict=True):

@@ -10,15 +10,13 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._errors import CarrierMismatch, CdlError
 from ...algebra._algebra import name_of
-from ...functor._many import Many
-from .._shapes import one_of, rows_of, shaped
 from .._traced import applied
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, joined, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ._carrier import Carrier, Storage
-from ._edges import Edges
-from ._program import PROBE, Program, programs, Wiring
+from ._node import Node, node_of, wiring
+from ._program import PROBE, Program, programs
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,8 @@ def read(t: Reading) -> tuple[Storage, list[Program]]:
         if not storage.differs(before):
             break
     _expect_held(t, carriers, [own for _, own in cases])
-    found = [(i, wiring(t.bucket, i, storage), case) for i, (case, _) in enumerate(cases)]
+    out = [storage.columns(v.sort) for v in t.bucket.variants]
+    found = [(i, wiring(t.bucket, i, storage, out[i]), case) for i, (case, _) in enumerate(cases)]
     again: Callable[[int, Size], ClosedJaxpr] = lambda i, size: _trace(t, i, carriers, size)[0]
     return storage, programs(t.bucket, found, again, forward=t.forward)
 
@@ -80,26 +79,6 @@ def _found(t: Reading, seen: Seen) -> tuple[dict[int, Carrier], dict[int, str]]:
     return carriers, first
 
 
-def wiring(bucket: Bucket, index: int, storage: Storage) -> Wiring:
-    """The columns of one variant: of its payload, and of the states that it reads and writes."""
-    v = bucket.variants[index]
-    slots, manys = (tuple(map(storage.columns, some)) for some in (v.slot_sorts, v.many_sorts))
-    return Wiring(bucket.columns(index), slots, manys, storage.columns(v.sort))
-
-
-def _node(t: Reading, index: int, carriers: dict[int, Carrier]) -> Callable[..., Any]:
-    """The algebra at one variant, on one node's inputs."""
-    v = t.bucket.variants[index]
-
-    def node(row: Any, payload: Any, slots: Any, keys: Any, edges: Any) -> Any:
-        values = [carriers[s].unflatten(x) for s, x in zip(v.slot_sorts, slots, strict=True)]
-        pairs = zip(v.many_sorts, edges, strict=True)
-        manys = [Many.over(Edges(row, segment, carriers[s].unflatten(c))) for s, (segment, c) in pairs]
-        return applied(t.algs[v.sort], v.layer(list(payload), values, manys), keys[0] if keys else None)
-
-    return node
-
-
 def _traced(t: Reading, index: int, carriers: dict[int, Carrier], seen: Seen) -> tuple[ClosedJaxpr, Own]:
     """The case of one variant at `PROBE`. The one in `seen` is used again while the types that it reads and gives are
     the same."""
@@ -116,32 +95,22 @@ def _traced(t: Reading, index: int, carriers: dict[int, Carrier], seen: Seen) ->
 
 def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> tuple[ClosedJaxpr, Own]:
     """The case of one variant as a jaxpr whose values have the carrier's types, and what it gives by itself."""
-    node, carrier = _node(t, index, carriers), carriers.get(t.bucket.variants[index].sort)
+    v = t.bucket.variants[index]
+    carrier = carriers.get(v.sort)
     own: list[Own] = []
 
-    def leaves(*inputs: Any) -> list[Any]:
-        out = node(*inputs)
+    def leaves(node: Node) -> list[Any]:
+        layer, _ = node.layer(v, carriers)
+        out = applied(t.algs[v.sort], layer, node.keys[0] if node.keys else None)
         own.append(Own.of(out))
         arrays = jax.tree.leaves(out)
         if carrier is None or len(arrays) != len(carrier.leaves):
             return list(map(jnp.asarray, arrays))
         return list(map(cast, arrays, carrier.leaves))
 
-    case = jax.make_jaxpr(leaves)(*_inputs(t, index, carriers, size))
-    v = t.bucket.variants[index]
+    case = jax.make_jaxpr(leaves)(node_of(t.bucket, index, carriers, size, t.key))
     expect_no_reckoning(case.jaxpr, f"in `{name_of(t.algs[v.sort])}`, at `{v}`")
     return case, own[0]
-
-
-def _inputs(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> Any:
-    """The shapes of one node's inputs: row, payload, slots, key, and the chunk's edges."""
-    v = t.bucket.variants[index]
-    payload = t.bucket.leaves_of(index)
-    lengths = [size.edges_of(g) for g in range(v.manys)]
-    pairs = zip(lengths, v.many_sorts, strict=True)
-    many = [(shaped((n,), jnp.int32), rows_of(n, carriers[s].leaves)) for n, s in pairs]
-    keys = [] if t.key is None else [t.key]
-    return shaped((), jnp.int32), payload, [one_of(carriers[s].leaves) for s in v.slot_sorts], keys, many
 
 
 def _join(t: Reading, first: dict[int, str], carriers: dict[int, Carrier], index: int, own: Own) -> None:

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 
 from .._jaxprs import without_constants
 from .._shapes import Arrays, is_smooth, rows_of, shaped
+from ..forests._bucket import Bucket
 from ._group import Group
 from ._indexed import broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
@@ -132,6 +133,13 @@ def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ())
     """Those programs, by number, that can be computed so, `but` some."""
     every = {p: indexed(x, keys) for p, x in enumerate(programs) if p not in but}
     return {p: x for p, x in every.items() if x is not None}
+
+
+def trace_alone(programs: Sequence[Program], bucket: Bucket, keys: int) -> None:
+    """Traces the programs that cannot be computed by index at each size that one constructor's rows come in."""
+    for program in programs:
+        if indexed(program, keys) is None:
+            program.trace_at(bucket.pieces_of(*program.members))
 
 
 def indexed(program: Program, keys: int) -> Indexed | None:

@@ -26,7 +26,7 @@ from ._kernel import Tables
 from ._passes import Passes
 from ._pre_order import in_pre_order
 from ._residual import filled, Remat, wanted
-from ._sites import indexed
+from ._sites import trace_alone
 
 
 Inputs = tuple[list[Arrays], Arrays]  # the weights of each program, and the payload
@@ -89,9 +89,7 @@ def _values(
     keyed = key is not None and any(map(wants_key, algs))
     reading = Reading(algs, forest.bucket, jax.eval_shape(jax.random.fold_in, key, 0) if keyed else None, forward)
     storage, programs = read(reading)
-    for program in programs:
-        if indexed(program, int(keyed)) is None:
-            program.trace_at(forest.bucket.pieces_of(*program.members))
+    trace_alone(programs, forest.bucket, int(keyed))
     args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
     rule = _plain if forward else _rule
 

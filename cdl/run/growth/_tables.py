@@ -20,7 +20,7 @@ def table(size: int, like: Any) -> jax.Array:
     return jnp.zeros((size, *like.shape), like.dtype)
 
 
-def part(table: jax.Array, head: jax.Array, count: int) -> jax.Array:
+def part(table: jax.Array, head: jax.Array | int, count: int) -> jax.Array:
     """So many rows of a table."""
     return lax.dynamic_slice_in_dim(table, head, count)
 

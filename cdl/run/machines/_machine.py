@@ -81,9 +81,7 @@ def run(
     key: PRNGKeyArray | None = None,
 ) -> tuple[O, S, S]: ...
 @with_usage
-def run(
-    machine: Callable[..., Any], state: Any, inputs: Any, *, states: bool = False, key: PRNGKeyArray | None = None
-) -> Any:
+def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRNGKeyArray | None = None) -> Any:
     """What a machine answers to a sequence of inputs, and the state that it ends in, by one compiled scan.
 
     Differentiable in the machine's arrays, in those that it closes over, in the state and in the inputs; works under

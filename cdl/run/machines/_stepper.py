@@ -43,7 +43,7 @@ class Stepper(Generic[I, O, S]):
         self,
         machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
         state: S,
-        time: jax.Array | int,
+        time: Any,
         key: PRNGKeyArray | None,
         before: "Stepper[Any, Any, Any] | None" = None,
     ) -> None:

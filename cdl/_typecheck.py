@@ -56,7 +56,7 @@ def typechecked(fn: Function) -> Function:
     signature, original = inspect.signature(fn), _stood_in_for(fn)
     several = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in signature.parameters.values())
     hints = cache(lambda: _hints(fn) if original is None else _merge(fn, original))
-    checks = cache(lambda: {name: (_surely(hint), hint) for name, hint in hints().items()})
+    checks = cache(lambda: {name: (_quick(hint, fn), hint) for name, hint in hints().items()})
 
     @wraps(fn)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -100,6 +100,15 @@ def _check(value: Any, surely: Callable[[Any], bool], hint: Any, fn: Callable[..
     except TypeCheckError as error:
         error.append_path_element(type(value).__name__)
         raise
+    except NameError as error:
+        raise _unresolved(fn, error) from error
+
+
+@no_type_check
+def _quick(hint: Any, fn: Callable[..., Any]) -> Callable[[Any], bool]:
+    """`_surely` of a hint of `fn`."""
+    try:
+        return _surely(hint)
     except NameError as error:
         raise _unresolved(fn, error) from error
 

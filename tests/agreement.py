@@ -158,7 +158,7 @@ def close(a: Any, b: Any, tolerance: float, *, as_one: bool = False) -> None:
     difference of large numbers, and has their rounding.
     """
     assert jax.tree.structure(a) == jax.tree.structure(b)
-    most = [float(np.max(np.abs(y), initial=0)) for y in jax.tree.leaves(b)]
+    most = [float(np.max(np.abs(y), initial=0, where=np.isfinite(y))) for y in jax.tree.leaves(b)]
     for x, y, own in zip(jax.tree.leaves(a), jax.tree.leaves(b), most, strict=True):
         assert x.shape == y.shape
         assert x.dtype == y.dtype

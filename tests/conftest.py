@@ -80,11 +80,16 @@ def unwritten() -> None:
     usual = rows.room
 
     def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:
+        dtype, number = jnp.dtype(dtype), number % 1024
+        if jnp.issubdtype(dtype, jnp.complexfloating):
+            return jnp.full(shape, jnp.nan, dtype)
+        if jnp.issubdtype(dtype, jnp.integer):  # which no index and no count is
+            least = int(jnp.iinfo(dtype).min)
+            return jnp.full(shape, least + number % 64 if least else jnp.iinfo(dtype).max - number % 64, dtype)
         if not jnp.issubdtype(dtype, jnp.floating):
             return usual(shape, dtype, number)
-        dtype = jnp.dtype(dtype)
         bits = np.full((), np.nan, dtype).view(f"u{dtype.itemsize}")
-        return jnp.full(shape, (bits + bits.dtype.type(abs(number))).view(dtype))
+        return jnp.full(shape, (bits + bits.dtype.type(number % 128)).view(dtype))
 
     callers = [m for name, m in sys.modules.items() if name.startswith("cdl.") and vars(m).get("room") is usual]
     assert len(callers) > 1

@@ -15,6 +15,8 @@ WIDE = np.array([2**40 + 3, 5])
 TREES = cdl.pack(TreeF, [Leaf(1.0), Fork(Leaf(1.0), Leaf(2.0))])
 delay = lambda state: MealyF(lambda x: (x, state))
 leaf = lambda seed: choose(jnp.array([1.0, 0.0]), Leaf(seed), Fork(seed, seed))
+seeing = lambda top, layer: cdl.fmap(lambda below: top + 0.0 * below, layer)
+padded = lambda x: np.resize(x, TREES.bucket.nodes)
 hand = lambda top, layer: cdl.fmap(lambda _: top, layer)
 
 
@@ -39,6 +41,9 @@ ENTRANCES = {
     "start": ("a state", lambda x: cdl.start(delay, x[0])),
     "step": ("an input", lambda x: cdl.start(delay, 0).step(x[0])),
     "inherit": ("`at_root`", lambda x: cdl.inherit(hand, TREES, x)),
+    "inherit, seen below": ("`values`", lambda x: cdl.inherit(seeing, TREES, jnp.ones(2), values=padded(x))),
+    "a sequence": ("`values`", lambda x: cdl.Seq(x[None], [2])),
+    "sequences end to end": ("`values`", lambda x: cdl.Packed.of([x])),
     "follow": ("`seeds`", lambda x: cdl.follow(leaf, TREES, x)),
 }
 
@@ -68,13 +73,30 @@ def test_python_s_whole_numbers_too():
         cdl.fold(written, TREES)
 
 
+def test_values_of_another_forest_are_refused():
+    roots = cdl.fold(total, TREES)
+    with pytest.raises(cdl.CarrierMismatch, match=r"of shape .2,., and this forest has 64 rows"):
+        cdl.inherit(seeing, TREES, jnp.ones(2), values=roots)
+
+
+def test_a_unit_that_is_another_number_among_the_elements_is_refused():
+    whole = cdl.Seq(jnp.ones((1, 4), jnp.int32), [4])
+    for unit in (0.5, jnp.array(0.5), jnp.inf, 2**40):
+        with pytest.raises(cdl.CarrierMismatch, match="the monoid's unit is"):
+            cdl.fold(cdl.Monoid(unit, jnp.add), whole)
+    matrices = cdl.Seq(jnp.ones((1, 4, 3, 3), jnp.int32), [4])
+    with pytest.raises(cdl.CarrierMismatch, match="the monoid's unit is"):
+        cdl.fold(cdl.min_plus(3), matrices)
+    assert cdl.fold(cdl.Monoid(0, jnp.add), whole)[0] == 4
+
+
 def reads_outside(by: Any) -> Any:
     return cdl.algebra(lambda layer: jnp.asarray(by).sum() if isinstance(layer, Leaf) else layer.left + layer.right)
 
 
 @pytest.mark.parametrize("make", [Holds, reads_outside, lambda x: reads_outside(x[0]), lambda x: reads_outside([x])])
 def test_numbers_that_a_case_reads_from_outside_are_refused(make):
-    with pytest.raises(CdlError, match=r"JAX would change its whole numbers: `int32` has no room for them"):
+    with pytest.raises(CdlError, match=r"whole numbers that do not fit `int32`, the type that JAX gives them"):
         cdl.fold(make(WIDE), TREES)
     with jax.enable_x64(True):
         forest = cdl.pack(TreeF, [Leaf(1.0)])
@@ -96,7 +118,7 @@ def test_a_corpus_is_not_cut_under_jit():
 
 def test_what_only_python_s_numbers_have_is_refused_by_name():
     asks = cdl.algebra(lambda layer: layer.label.is_integer() if isinstance(layer, Leaf) else layer.left)
-    with pytest.raises(CdlError, match="asks a number at `Leaf` for `is_integer`"):
+    with pytest.raises(CdlError, match="uses `\\.is_integer` of a number at `Leaf`"):
         cdl.fold(asks, TREES)
 
 

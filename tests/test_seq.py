@@ -63,7 +63,7 @@ def test_lengths_that_do_not_fit_are_refused(lengths, message):
         (np.zeros((0, 3)), r"`values` has shape \(0, 3\), and no list"),
         (np.zeros(3), r"`values` has shape \(3,\), and elements lie along two axes"),
         ((), r"`values` holds no array"),
-        (np.full((2, 3), 2**40), r"`values` holds 1099511627776, which `int32` does not"),
+        (np.full((2, 3), 2**40), r"`values` holds 1099511627776, and `int32`, the type that JAX gives it, ends at"),
         (np.array([["a", "b"], ["c", "d"]]), r"`values` holds `<U1`, and an element is made of numbers"),
     ],
 )

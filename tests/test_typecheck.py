@@ -43,6 +43,12 @@ PLANTED = """
         index: int
         names: "tuple[str, ...]" = ()
 
+    class Strange(NamedTuple):
+        field: "Unknown"
+
+    def lost_in_a_record(x: int) -> Strange:
+        return Strange(x)
+
     def every(xs: list[int]) -> int:
         return len(xs)
 
@@ -189,7 +195,8 @@ def test_a_wrong_call_raises(planted, call):
 
 
 @pytest.mark.parametrize(
-    ("name", "unknown"), [("lost", "Unknown"), ("lost_inside", "Unknown"), ("lost_in_a_function", "Local")]
+    ("name", "unknown"),
+    [("lost", "Unknown"), ("lost_inside", "Unknown"), ("lost_in_a_record", "Unknown"), ("lost_in_a_function", "Local")],
 )
 def test_an_annotation_that_names_something_unknown_raises(planted, name, unknown):
     message = rf"`planted_\d+\.{name}\S*` cannot be resolved.*'{unknown}' is not defined"

@@ -17,7 +17,7 @@ MOST = 2**28  # bytes, of all copies together; an array that is larger is hashed
 _kept: dict[int, tuple[Any, Any, bytes]] = {}  # by the array's address: a weak reference to it, the copy, its digest
 
 
-def digest(x: np.ndarray[Any, Any] | np.generic) -> bytes:
+def digest(x: np.ndarray[Any, Any]) -> bytes:
     """A digest of an array's bytes as they are now, without its shape and type."""
     word: Any = np.uint64 if x.nbytes % 8 == 0 else np.uint8
     bits: Any = np.ascontiguousarray(x).reshape(-1).view(word) if x.size else b""

@@ -1,6 +1,6 @@
 """Values that a user gives: each leaf becomes an array, and stays the same number."""
 
-from typing import Any, TypeVar
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,10 +13,7 @@ from ._lost import ends, is_whole, lost
 from ._shapes import is_canonical, shown
 
 
-S = TypeVar("S")  # values of one structure
-
-
-def arrays(tree: S, what: str) -> S:
+def arrays(tree: Any, what: str) -> Any:
     """Every leaf as an array, weak for a Python number.
 
     **Arguments:** `what`: what an error calls one of these values, such as `"a seed"`.
@@ -37,7 +34,7 @@ def arrays(tree: S, what: str) -> S:
 
 def expect_kept(x: object, what: str) -> None:
     """**Raises:** `PayloadMismatch` for a number or a NumPy array that JAX would change, by more than rounding."""
-    if isinstance(x, jax.Array | Tracer | bool) or not isinstance(x, int | float | complex | np.ndarray | np.generic):
+    if isinstance(x, jax.Array | Tracer | bool) or hasattr(x, "__jax_array__"):
         return
     values = np.asarray(x)
     if values.dtype.kind not in "iufcO" or (values.dtype.kind == "O" and not isinstance(x, int)):
@@ -54,8 +51,9 @@ def expect_kept(x: object, what: str) -> None:
     )
 
 
-def wraps(x: NDArray[Any] | np.generic) -> bool:
+def is_too_wide(x: NDArray[Any] | np.generic) -> bool:
     """Whether a NumPy array, or number, holds a whole number that JAX would wrap around."""
-    if is_canonical(x.dtype) or x.dtype.kind not in "iu":
+    if is_canonical(x.dtype) or x.dtype.kind not in "iu" or not x.size:
         return False
-    return bool(lost(np.asarray(x), jax.dtypes.canonicalize_dtype(x.dtype)).any())
+    low, high = ends(jax.dtypes.canonicalize_dtype(x.dtype))
+    return bool(x.min() < low or x.max() > high)

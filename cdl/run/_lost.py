@@ -12,6 +12,7 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from numpy.typing import NDArray
 
 from ..functor._read import cached
@@ -33,6 +34,13 @@ def lost(values: NDArray[Any], dtype: Any) -> NDArray[np.bool_]:
     with np.errstate(over="ignore"):
         found[found] = [_is_rounded(int(x), dtype) for x in values[found].tolist()]
     return found
+
+
+def changes(x: Any, dtype: Any) -> bool:
+    """Whether a number or an array would be changed in a type; of a traced one, whether a number of its type may be."""
+    if isinstance(x, Tracer):
+        return is_whole(dtype) and not is_whole(x.dtype)
+    return bool(kind_of(dtype) and lost(np.asarray(x), dtype).any())
 
 
 def converted(values: NDArray[Any], dtype: Any) -> NDArray[Any]:

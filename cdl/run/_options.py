@@ -9,10 +9,11 @@
 
 from typing import Any
 
-from .._errors import CdlError
+from .._errors import CdlError, SignatureError
 from ..algebra._expect import expect_key
 from ..functor import Base, Monoid
 from ..functor._described import described
+from ..functor._words import number_of
 from ._shapes import is_canonical
 from .forests._corpus import Corpus
 from .forests._forest import Forest
@@ -43,6 +44,15 @@ def fitting(of: str, alg: object, data: object, options: dict[str, Any]) -> dict
             )
     expect_key(given.get("key"))
     return given
+
+
+def expect_as_many(of: str, forest: Forest, what: str, count: int) -> None:
+    """**Raises:** `SignatureError` where there is not one `what`, such as `"algebra"`, for each sort of a forest."""
+    if count != len(forest.family):
+        raise SignatureError(
+            f"the forest has {number_of('sort', len(forest.family))}, and `{of}` was given {number_of(what, count)}: "
+            "give one for each sort, in a tuple, in the order in which `pack` was given the signatures."
+        )
 
 
 def expect_forest(of: str, forest: object, alg: str) -> None:

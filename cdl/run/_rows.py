@@ -21,6 +21,11 @@ def spread(mask: jax.Array, like: jax.Array) -> jax.Array:
     return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
 
 
+def repeated(x: jax.Array, valid: jax.Array, last: jax.Array) -> jax.Array:
+    """Rows of which those that are not valid are the last valid one, without its gradient."""
+    return jnp.where(spread(valid, x), x, lax.stop_gradient(take(x, last)))
+
+
 def apart(table: jax.Array, lines: jax.Array) -> jax.Array:
     """Rows of a table, gathered before it is written in the same turn. A single row is gathered twice: otherwise XLA
     reads it late, and copies the whole table (`test_hlo`)."""

@@ -33,7 +33,7 @@ from ..functor import Base
 from ..functor._described import described
 from ..functor._read import cached
 from ._digest import digest
-from ._given import wraps
+from ._given import is_too_wide
 from ._held import held_by, HOLDERS, OPEN
 from ._identity import Identity
 from ._members import members
@@ -125,7 +125,7 @@ class Surroundings:
             self.arrays.append(x)
         return self._place[id(x)], x.shape, x.dtype, x.weak_type
 
-    def _numpy(self, x: np.ndarray[Any, Any] | np.generic) -> Hashable:
+    def _numpy(self, x: np.ndarray[Any, Any]) -> Hashable:
         _expect_whole(x)
         if self._open is None:
             return None
@@ -240,11 +240,11 @@ class Surroundings:
 
 
 def _expect_whole(x: np.ndarray[Any, Any] | np.generic) -> None:
-    if wraps(x):
+    if is_too_wide(x):
         raise CdlError(
-            f"a function here reads {described(x)} from outside, and JAX would change its whole numbers: "
-            f"`{jax.dtypes.canonicalize_dtype(x.dtype)}` has no room for them. Make them smaller, as Python numbers if "
-            "they are never reckoned with, or switch on `jax_enable_x64`."
+            f"a function here reads {described(x)} from outside. It has whole numbers that do not fit "
+            f"`{jax.dtypes.canonicalize_dtype(x.dtype)}`, the type that JAX gives them. Use smaller numbers, or switch "
+            "on `jax_enable_x64`. If they are labels that no computation reads, keep them as Python ints."
         )
 
 

@@ -63,16 +63,18 @@ def without_values(name: str, where: str) -> Iterator[None]:
             "b)`, or index with `jnp.asarray(x, int)`."
         ) from error
     except OverflowError as error:
+        if not any(words in str(error) for words in ("Python int", "argument to a jitted computation")):
+            raise
         raise CdlError(
             f"`{name}` gives JAX a whole number {where} that its type has no room for ({error}): write a float, or "
             "switch on `jax_enable_x64`."
         ) from error
     except AttributeError as error:
-        if not isinstance(error.obj, jax.core.Tracer):
+        if not isinstance(error.obj, jax.core.Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j)):
             raise
         raise CdlError(
-            f"`{name}` asks a number {where} for `{error.name}`, which those of Python may have, and a traced array "
-            "has not: write it with `jnp`."
+            f"`{name}` uses `.{error.name}` of a number {where}. Python's numbers have it, and traced arrays do not: "
+            "write it with `jnp`."
         ) from error
     except TypeError as error:
         if "unhashable type" in str(error) and "Tracer" in str(error):

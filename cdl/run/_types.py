@@ -88,7 +88,7 @@ def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
 def joined(x: Shape, y: Shape) -> Shape:
     """The shape and type of values of one shape, some like `x` and some like `y`.
 
-    Truth values of which some are Python's may be Python's: what they are reckoned to is looked at as if they were.
+    If one of two booleans is Python's, the joined type is weak. So arithmetic on it is checked as that on Python's is.
     """
     if x.dtype == y.dtype == jnp.bool_:
         return like(x, x.dtype, bool(x.weak_type) or bool(y.weak_type))
@@ -130,7 +130,7 @@ def advice(wanted: Any = None, own: Shape | None = None, same: str = "Give every
     if own is None or not own.weak_type:
         return f"{same} the same structure, shapes and dtypes."
     return (
-        "A Python number that is computed is not changed to another kind without being asked: write "
+        "A Python number that the case computes is not converted to another kind: write "
         f"`jnp.asarray(…, jnp.{jnp.dtype(wanted.dtype).name})` there."
     )
 

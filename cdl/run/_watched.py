@@ -108,7 +108,7 @@ class Watched(Surroundings):
         self._note(not isinstance(x, Tracer))
         return super()._array(x)
 
-    def _numpy(self, x: np.ndarray[Any, Any] | np.generic) -> Hashable:
+    def _numpy(self, x: np.ndarray[Any, Any]) -> Hashable:
         self._note(self._open is None)  # one of the value itself is an input of the program
         return super()._numpy(x)
 

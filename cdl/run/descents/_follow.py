@@ -11,15 +11,13 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from ..._errors import SignatureError
 from ...algebra._algebra import name_of
 from ...algebra._expect import expect_coalgebras
 from ...algebra._inherit import UNSEEN
 from ...algebra._likelihood import Coalgebras, of_sorts, Payload, scored
 from ...functor import Base
 from ...functor._usage import with_usage
-from ...functor._words import number_of
-from .._options import expect_forest
+from .._options import expect_as_many, expect_forest
 from .._rows import take
 from ..forests._forest import Forest
 from ._inherit import descend
@@ -69,12 +67,7 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
     expect_forest("follow", forest, "coalg")
     expect_coalgebras("follow", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
     coalgs, tops = of_sorts(coalg, seeds)
-    if len(coalgs) != len(forest.family):
-        raise SignatureError(
-            f"the forest has {number_of('sort', len(forest.family))}, and `follow` was given "
-            f"{number_of('coalgebra', len(coalgs))}: give one for each sort, in a tuple, in the order in which `pack` "
-            "was given the signatures."
-        )
+    expect_as_many("follow", forest, "coalgebra", len(coalgs))
     steps, names = tuple(Scored(c, payload) for c in coalgs), tuple(map(name_of, coalgs))
     _, scores = descend("follow", steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")
     tree = take(forest.tree, forest.row[: forest.bucket.nodes])

@@ -104,6 +104,13 @@ def descend(
                     "roots a leading axis of the trees, as `jnp.broadcast_to` does."
                 )
             expect_kept(x, given)
+    for x in jax.tree.leaves(values):
+        if jnp.shape(x)[:1] != (forest.bucket.nodes,):
+            raise CarrierMismatch(
+                f"`values` has an array of shape {jnp.shape(x)}, and this forest has {forest.bucket.nodes} rows: give "
+                "what `annotate` returns for this forest."
+            )
+        expect_kept(x, "`values`")
     with reverse_only(of, "use reverse mode, `jax.grad`, `jax.vjp` or `jax.jacrev`"):
         return _descend(steps, names, forest, tops, values, leaves)
 
@@ -143,14 +150,14 @@ def _descend(
 
 @eqx.filter_custom_vjp
 def _rule(
-    inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Any], Descent]
+    inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Forest], Descent]
 ) -> tuple[Arrays, Arrays]:
     return descent(integers).forward(*inputs)
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
 def _rule_forward(
-    perturbed: Any, inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Any], Descent]
+    perturbed: Any, inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Forest], Descent]
 ) -> tuple[tuple[Arrays, Arrays], tuple[Arrays, Any]]:
     del perturbed
     handed, outs, tables = descent(integers).forward_and_keep(*inputs)
@@ -165,7 +172,7 @@ def _rule_backward(
     inputs: tuple[Any, Any, Any, Any],
     integers: Forest,
     *,
-    descent: Callable[[Any], Descent],
+    descent: Callable[[Forest], Descent],
 ) -> tuple[Any, Any, Any, Any]:
     over = descent(integers)
     weights, payload, below, tops = over.backward(inputs, *kept, given, wanted(inputs, perturbed))

@@ -28,7 +28,8 @@ class Carrier:
 class Storage:
     """The carrier of each sort, and the columns in which their leaves are kept.
 
-    A node has one sort. So leaves of different sorts share a column if they have the same shape and type.
+    A node has one sort. So leaves of different sorts share a column if they have the same number in their carriers, the
+    same shape and the same type.
     """
 
     def __init__(self, carriers: dict[int, Carrier]) -> None:

@@ -73,8 +73,7 @@ class Edges:
         return self._run("fold", typed, jax.tree.map(cast, start, form), form)
 
     def each(self, f: Callable[[Any], Any]) -> Any:
-        """`f` at the child of every edge of the chunk, whichever row is its own: an array for each leaf, one row for
-        each edge."""
+        """`f` of every child in the chunk, not only of this row's: for each leaf an array `(edges, …)`."""
         call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
 
         @custom_vmap
@@ -105,8 +104,8 @@ class Edges:
         return jax.tree.map(lambda x, t: weaken(x) if is_weak(t) else x, found, types)
 
     def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, ClosedJaxpr, Any]:
-        """The step with what it uses of its surroundings as an argument; its jaxpr, with these, arrays of the row or of
-        none; and the types of what it gives."""
+        """Three things: the step as a function `call(child, value, consts)`; its jaxpr, whose constants are these
+        `consts`; and the shapes of its outputs. A constant may differ between rows, or be the same for all."""
         found: list[Any] = []
 
         def leaves(x: Any, v: Any) -> list[Any]:

@@ -47,7 +47,8 @@ def fingerprint(jaxpr: Jaxpr, order: int = ORDER) -> Hashable:
     body = []
     for eqn in jaxpr.eqns:
         reads = tuple(map(variable, eqn.invars))
-        body.append((Identity(eqn.primitive), reads, _params(eqn, order), tuple(map(variable, eqn.outvars))))
+        outs = tuple(map(variable, eqn.outvars))
+        body.append((Identity(eqn.primitive), Identity(eqn.ctx), reads, _params(eqn, order), outs))
     return heads, tuple(body), tuple(map(variable, jaxpr.outvars))
 
 

@@ -11,12 +11,12 @@ from jax import lax
 from jax.extend.core import ClosedJaxpr, JaxprEqn
 
 from .._jaxprs import opened
-from .._rows import take
+from .._rows import repeated, take
 from .._shapes import is_smooth
 from ._group import Group
 from ._grouped import product, tie
 from ._levels import bind, EDGES, Level, Phase, ROWS, STACK, Value
-from ._segments import over_edges
+from ._segments import over_edges, reduced
 
 
 class Prepare(Phase):
@@ -72,8 +72,8 @@ class Prepare(Phase):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True)
 class Over:
-    """What a chunk's rows are computed over: their group, and for each `Many` the group of its edges, the row that each
-    edge starts from, and the same with the number of rows for edges that are past the last."""
+    """Which constructor each row and edge of a chunk has. For each `Many`: the group of its edges; `places`, the row of
+    each edge; and `segments`, the same, with the number of rows at padding."""
 
     rows: Group
     edges: list[Group]
@@ -134,7 +134,7 @@ class Rows(Phase):
         z: Any
         if self.given is None:
             z = product(x, w, self.group, out.dtype, precision)
-            z = z if w.ndim == 2 else filled(z, self.group)
+            z = z if w.ndim == 2 else repeated(z, self.group.own, self.group.count - 1)
         else:
             z = self.given[len(self.values)]
             z = tie(z, x, w, self.group, precision) if is_smooth(x) else z
@@ -175,9 +175,9 @@ class Rows(Phase):
         every = [broadcast(y, self.over.edges[many]) for y in found]
         if how == "each":
             return [Value(EDGES, y, many) for y in every]
-        reduce = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
         rows, segment = self.over.rows, self.over.segments[many]
-        return [Value(ROWS, filled(reduce(y, segment, rows.length, indices_are_sorted=True), rows)) for y in every]
+        sums = (reduced(how, y, segment, rows.length) for y in every)
+        return [Value(ROWS, repeated(y, rows.own, rows.count - 1)) for y in sums]
 
 
 def spread(weight: jax.Array, level: Level, group: Group) -> jax.Array:
@@ -197,9 +197,3 @@ def broadcast(value: Value, group: Group) -> jax.Array:
     return (
         value.value if value.level == ROWS else jnp.broadcast_to(value.value, (group.length, *jnp.shape(value.value)))
     )
-
-
-def filled(x: jax.Array, group: Group) -> jax.Array:
-    """The rows, those past the last repeating it."""
-    own = group.own.reshape(-1, *[1] * (x.ndim - 1))
-    return jnp.where(own, x, lax.stop_gradient(take(x, group.count - 1)))

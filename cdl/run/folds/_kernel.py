@@ -87,8 +87,8 @@ class Kernel:
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
         down: bool = False,
     ) -> tuple[Arrays, Tables]:  # fmt: skip
-        """The outputs of a program at a chunk, and the tables with what is kept of it. On a walk `down` the rows past
-        the chunk's own are written before they are."""
+        """The outputs of a program at a chunk, and the tables with what is kept of it. With `down`, the rows after this
+        chunk have their values already, so that only the valid rows are written."""
         if p not in self.indexed:
             alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
             return self.walk.programs[p].at[size](*alone), tables

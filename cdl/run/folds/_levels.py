@@ -10,8 +10,8 @@ Every value has a level:
 | `ROWS`   | one for each row, or for each edge of a `Many` | rows, or edges                    |
 | `EDGES`  | the edges of a `Many`, as seen from the rows   | edges                             |
 
-Equations below `ROWS` are computed once for a fold, by `Prepare`; those at `ROWS` once for a chunk, by `Rows`. Where a
-weight meets rows is a *site*, a weight's only way to the values:
+`Prepare` computes the equations below `ROWS`, once for a fold. `Rows` computes those at `ROWS`, once for each chunk. An
+equation that reads both a weight and rows is a *site*. Weights reach the values through sites only:
 
 | a site is    | where                                             | and computes                                |
 | ------------ | ------------------------------------------------- | ------------------------------------------- |

@@ -16,8 +16,8 @@ from ._levels import Site
 
 @dataclass(frozen=True, order=True)
 class Table:
-    """A table of the `"rows"` of nodes with children, of `"leaves"`, or of the `"edges"` of all `Many`s: which of those
-    with entries of one shape and type."""
+    """A table, with one entry for each of `of`: `"rows"` (nodes with children), `"leaves"`, or `"edges"` (of all
+    `Many`s). Entries have this shape and dtype. `number` tells tables of one kind apart."""
 
     of: str
     shape: tuple[int, ...]

@@ -1,7 +1,7 @@
-"""Reductions of the edges of a chunk, each row's, all rows at once.
+"""Reductions over edges, for all rows of a chunk at once.
 
-A row that is computed has an edge, so that no value for no edge is needed. Rows past the valid ones get the value of
-the last of these: no value is met that the forest does not have, not even one that is thrown away.
+Every valid row has an edge, so no value for an empty `Many` is needed. Rows past the valid ones repeat the last valid
+row's result, so that padding makes no NaN.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._rows import take
+from .._rows import repeated, take
 from ._program import over
 
 
@@ -23,7 +23,7 @@ def at_edges(
     value: Any,
     rows: int,
 ) -> Any:
-    """The step at every edge; `cs` have a row's where `batched`."""
+    """The step at every edge. `batched` says which of `cs` have a leading axis of rows."""
     place = jnp.minimum(segment, _last(segment, rows))
     per_edge = [take(c, place) if b else c for c, b in zip(cs, batched, strict=True)]
     axes = [0 if b else None for b in batched]
@@ -45,19 +45,24 @@ def over_edges(
     starts: Any,
     rows: int,
 ) -> Any:
-    """Every row's reduction: `"sum"`, `"max"`, or `"fold"`, which has each row's first value in `starts`; `cs` have a
-    row's where `batched`."""
+    """Every row's reduction: `"sum"`, `"max"`, or `"fold"`, which has each row's first value in `starts`.
+
+    `batched` says which of `cs` have a leading axis of rows.
+    """
     last = _last(segment, rows)
     valid = jnp.arange(rows, dtype=segment.dtype) <= last
 
-    def filled(x: jax.Array) -> jax.Array:
-        return jnp.where(valid.reshape(rows, *[1] * (x.ndim - 1)), x, jax.lax.stop_gradient(take(x, last)))
-
     if how == "fold":
-        return jax.tree.map(filled, _fold_segments(call, segment, children, cs, batched, starts, rows))
-    reduce = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
+        found = _fold_segments(call, segment, children, cs, batched, starts, rows)
+        return jax.tree.map(lambda x: repeated(x, valid, last), found)
     mapped = at_edges(call, segment, children, cs, batched, None, rows)
-    return jax.tree.map(lambda y: filled(reduce(y, segment, rows, indices_are_sorted=rows > 1)), mapped)
+    return jax.tree.map(lambda y: repeated(reduced(how, y, segment, rows), valid, last), mapped)
+
+
+def reduced(how: str, y: jax.Array, segment: jax.Array, rows: int) -> jax.Array:
+    """The `"sum"` or the `"max"` of each row's edges."""
+    reduce = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
+    return reduce(y, segment, rows, indices_are_sorted=rows > 1)
 
 
 def _fold_segments(

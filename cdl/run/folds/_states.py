@@ -15,8 +15,9 @@ from ...algebra._expect import expect_algebras
 from ...functor import Monoid
 from ...functor._base import anew
 from ...functor._read import signature_name
-from ...functor._words import number_of, short
+from ...functor._words import short
 from .._compiled import compiled
+from .._options import expect_as_many
 from .._rows import take
 from .._shapes import Arrays
 from .._traced import reverse_only
@@ -30,6 +31,7 @@ from ._sites import trace_alone
 
 
 Inputs = tuple[list[Arrays], Arrays]  # the weights of each program, and the payload
+Making = Callable[[jax.Array | None, Forest], Passes]  # from the key, and the forest's whole numbers
 Found = tuple[Arrays, jax.Array | None]  # values, and the row at which each node has its own
 
 
@@ -59,12 +61,7 @@ def values(
 
 
 def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
-    if len(algs) != len(forest.family):
-        raise SignatureError(
-            f"the forest has {number_of('sort', len(forest.family))}, and `{of}` was given "
-            f"{number_of('algebra', len(algs))}: give one for each sort, in a tuple, in the order in which `pack` was "
-            "given the signatures."
-        )
+    expect_as_many(of, forest, "algebra", len(algs))
     for sort, (alg, functor) in enumerate(zip(algs, forest.family, strict=True)):
         read = reads(alg)
         if read and not set(read) & set(functor.constructors):
@@ -119,7 +116,12 @@ def _at(over: Passes, states: Arrays, at_roots: bool) -> tuple[Arrays, Any]:
 
 
 def _plain(
-    inputs: Inputs, key: jax.Array | None, integers: Forest, *, passes: Callable[[Any, Any], Passes], at_roots: bool
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Making,
+    at_roots: bool,
 ) -> Found:
     over = passes(key, integers)
     return _at(over, over.forward(*inputs), at_roots)
@@ -127,7 +129,12 @@ def _plain(
 
 @eqx.filter_custom_vjp
 def _rule(
-    inputs: Inputs, key: jax.Array | None, integers: Forest, *, passes: Callable[[Any, Any], Passes], at_roots: bool
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Making,
+    at_roots: bool,
 ) -> Found:
     return _plain(inputs, key, integers, passes=passes, at_roots=at_roots)
 
@@ -139,7 +146,7 @@ def _rule_forward(
     key: jax.Array | None,
     integers: Forest,
     *,
-    passes: Callable[[Any, Any], Passes],
+    passes: Making,
     at_roots: bool,
 ) -> tuple[Found, tuple[Arrays, Tables]]:
     del perturbed
@@ -157,7 +164,7 @@ def _rule_backward(
     key: jax.Array | None,
     integers: Forest,
     *,
-    passes: Callable[[Any, Any], Passes],
+    passes: Making,
     at_roots: bool,
 ) -> Inputs:
     states, tables = residuals

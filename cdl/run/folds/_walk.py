@@ -1,7 +1,7 @@
 """What the rows of a chunk read of a forest, and how they write.
 
-Rows and edges past a chunk's own repeat the last that is its own, so that no value is met that the forest does not
-have.
+A chunk's arrays have a fixed size, and often fewer valid rows. The places past the last valid row repeat it, and so do
+edges. So padding computes with numbers of the forest, and makes no NaN that the forest does not have.
 """
 
 import itertools
@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._keys import keys_at
+from .._random_keys import keys_at
 from .._rows import take, write
 from .._shapes import Arrays, shaped
 from ..forests._bucket import Size

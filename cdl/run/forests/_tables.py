@@ -73,7 +73,7 @@ def _edges(trees: Layout) -> Tables:
 
 
 def _edges_by_variant(trees: Layout, by_rank: Int) -> Tables:
-    """The edges of `Many`s, those of the first first, by the rank of their owner."""
+    """The edges of `Many`s, sorted by `Many`, then by the rank of the node that they start from."""
     at, bucket = trees.at, trees.bucket
     first = trees.before[1:, at.begin[by_rank]]
     count = (trees.before[1:, (at.begin + at.count)[by_rank]] - first).reshape(-1)

@@ -34,6 +34,7 @@ from ._readings import readings
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._split import refold_split
+from ._tables import where
 from ._unfold import by_sort, counted, LANES, one, plan_of
 
 
@@ -144,5 +145,4 @@ def _known(waiting: Any, roots: Any) -> Any:
     nothing: Any = jnp.nan if is_smooth(roots) else False
     if jnp.issubdtype(roots.dtype, jnp.integer):
         nothing = np.iinfo(roots.dtype).min
-    mask = waiting.reshape(-1, *[1] * (roots.ndim - 1)) > 0
-    return jnp.where(mask, jnp.asarray(nothing, roots.dtype), roots)
+    return where(waiting == 0, roots, nothing)

@@ -27,7 +27,7 @@ from ...functor import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Strea
 from ...functor._usage import whole
 from .._compiled import compiled
 from .._given import arrays
-from .._keys import keys_at
+from .._random_keys import keys_at
 from .._shapes import shaped, shown
 from ..lists._seq import Seq
 from ..machines._machine_steps import masked, pick, Walk

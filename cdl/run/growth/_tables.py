@@ -14,6 +14,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import spread
+
 
 def table(size: int, like: Any) -> jax.Array:
     """A table of zeros: so many of an array's shape and type."""
@@ -40,4 +42,4 @@ def zeros_after(arrays: list[Any]) -> Callable[[Any], Any]:
 
 def where(mask: jax.Array, x: jax.Array, y: Any = 0) -> jax.Array:
     """By rows of any shape."""
-    return jnp.where(mask.reshape(mask.shape + (1,) * (x.ndim - mask.ndim)), x, jnp.asarray(y, x.dtype))
+    return jnp.where(spread(mask, x), x, jnp.asarray(y, x.dtype))

@@ -43,6 +43,7 @@ from ...algebra._algebra import name_of
 from ...functor import Monoid
 from ...functor._words import short
 from .._compiled import compiled
+from .._lost import changes
 from .._rows import spread
 from .._shapes import alike, shown
 from .._traced import without_values
@@ -138,7 +139,7 @@ def _unit(monoid: Monoid[Any], element: E) -> E:
     """
     same = alike(monoid.unit, element)
     pairs = list(zip(jax.tree.leaves(monoid.unit), jax.tree.leaves(element), strict=True)) if same else []
-    if not same or any(jnp.shape(u) != x.shape for u, x in pairs):
+    if not same or any(jnp.shape(u) != x.shape or changes(u, x.dtype) for u, x in pairs):
         _refuse("unit", monoid.unit, element)
     unit = jax.tree.map(lambda u, x: jnp.asarray(u, x.dtype), monoid.unit, element)
     with without_values(name_of(monoid.combine), "in the product of two elements"):

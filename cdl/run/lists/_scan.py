@@ -35,7 +35,7 @@ from ...functor import Monoid
 from ...functor._usage import whole
 from ...functor._words import short
 from .._compiled import compiled
-from .._keys import keys_at
+from .._random_keys import keys_at
 from .._rows import spread
 from .._shapes import Arrays
 from .._traced import reverse_only

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._keys import keys_at
+from .._random_keys import keys_at
 from .._rows import spread
 from .._shapes import is_weak, shaped
 from ._seq import batch_and_time, Seq

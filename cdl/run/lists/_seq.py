@@ -21,6 +21,7 @@ from jaxtyping import Array, Bool, Int, PyTree
 from ..._errors import LengthMismatch, PayloadMismatch
 from ...functor._usage import whole, with_usage
 from ...functor._words import number_of
+from .._given import expect_kept
 from .._shapes import alike
 
 
@@ -112,14 +113,7 @@ def as_array(x: object) -> Any:
     x = np.asarray(x)
     if x.dtype.kind not in "biufc" and not jnp.issubdtype(x.dtype, jnp.inexact):
         raise PayloadMismatch(f"`values` holds `{x.dtype}`, and an element is made of numbers: number the values.")
-    kind = jax.dtypes.canonicalize_dtype(x.dtype)
-    if kind.kind in "iu" and x.size:
-        low, high, bounds = x.min(), x.max(), np.iinfo(kind)
-        if low < bounds.min or high > bounds.max:
-            raise PayloadMismatch(
-                f"`values` holds {high if high > bounds.max else low}, which `{kind}` does not: the number would be "
-                "changed. Number things from 0, or switch on `jax_enable_x64`."
-            )
+    expect_kept(x, "`values`")
     return jnp.asarray(x)
 
 

@@ -23,6 +23,7 @@ from jaxtyping import Array, Bool, Int, PyTree
 from ..._errors import LengthMismatch
 from ...functor._usage import whole, with_usage
 from ...functor._words import number_of
+from .._rows import spread
 from ._seq import as_array, Rows, Seq, stacked_rows
 
 
@@ -92,7 +93,8 @@ class Packed(eqx.Module, Generic[E]):
         lane = jnp.broadcast_to(self.lane[:, None], step.shape)
 
         def gathered(x: Any) -> Any:
-            return jnp.where(own.reshape(own.shape + (1,) * (x.ndim - 2)), x[step, lane], 0)
+            found = x[step, lane]
+            return jnp.where(spread(own, found), found, 0)
 
         return Seq(jax.tree.map(gathered, self.values), self.lengths)
 

@@ -30,7 +30,7 @@ from ...functor._described import described
 from ...functor._usage import with_usage
 from .._compiled import compiled
 from .._given import arrays
-from .._keys import keys_at
+from .._random_keys import keys_at
 from ..forests._corpus import Corpus
 from ..forests._forest import Forest
 from ..lists._seq import Seq

@@ -19,6 +19,7 @@ from ...algebra._compose import layer_of
 from ...functor import MooreF
 from ...functor._described import described
 from .._given import arrays
+from .._random_keys import keys_at
 from .._shapes import is_weak, shaped
 from .._traced import without_values
 from ._scan_bulk import scan
@@ -63,7 +64,7 @@ class Walk:
             end = None if ends is None else Ends(length, ends.state, ends.input)
             if end is not None:
                 x = pick(t < length, x, end.input)
-            layer = layer_of(self.machine, self._taken(s, t, end, 0), _at(key, t))
+            layer = layer_of(self.machine, self._taken(s, t, end, 0), keys_at(key, t))
             out, after = self.step(layer, x)
             if self.moore:
                 out = self._shown(s, t, key, end, layer)
@@ -94,7 +95,7 @@ class Walk:
 
     def ahead(self, state: Any, x: Any, t: jax.Array | int, key: jax.Array | None) -> tuple[Any, Any]:
         """One step by itself: the output that follows an input, and the next state."""
-        out, after = self.step(layer_of(self.machine, state, _at(key, t)), x)
+        out, after = self.step(layer_of(self.machine, state, keys_at(key, t)), x)
         after = as_given(after, self.state)
         return (self._shown(after, t + 1, key, None) if self.moore else out), after
 
@@ -133,7 +134,7 @@ class Walk:
     def _shown(self, s: Any, t: jax.Array | int, key: jax.Array | None, ends: Ends | None, layer: Any = None) -> Any:
         """The output of a state; a sequence of `n` inputs shows `n + 1` of them."""
         if layer is None or ends is not None:  # a state from which no step is taken may be shown
-            layer = layer_of(self.machine, self._taken(s, t, ends, 1), _at(key, t))
+            layer = layer_of(self.machine, self._taken(s, t, ends, 1), keys_at(key, t))
         out = arrays(layer.out, f"an output of `{self.name}`")
         return out if ends is None else masked(t <= ends.length, out)
 
@@ -158,10 +159,6 @@ def masked(here: jax.Array, x: S) -> S:
 
 def _is_key(x: jax.Array) -> bool:
     return bool(jnp.issubdtype(jnp.asarray(x).dtype, jax.dtypes.prng_key))
-
-
-def _at(key: jax.Array | None, t: jax.Array | int) -> jax.Array | None:
-    return None if key is None else jax.random.fold_in(key, t)
 
 
 def _with(rows: S, last: Any) -> S:

@@ -17,6 +17,7 @@ from ...functor import Base, Mealy, Moore, MooreF
 from ...functor._usage import with_usage
 from .._compiled import compiled
 from .._given import arrays
+from .._random_keys import keys_at
 from .._repeated import repeated
 from .._shapes import is_weak, shaped
 from .._types import own_of
@@ -146,7 +147,7 @@ def _show(machine: Callable[..., Any], state: Any, time: jax.Array | int, key: j
     name = name_of(machine)
 
     def out(state: Any) -> Any:
-        layer = layer_of(machine, state, None if key is None else jax.random.fold_in(key, time))
+        layer = layer_of(machine, state, keys_at(key, time))
         if not isinstance(layer, MooreF):
             raise CdlError(f"`{name}` is a Mealy machine, and shows nothing before an input: use `step`.")
         return arrays(layer.out, f"an output of `{name}`")

@@ -1,5 +1,6 @@
 """How much memory a training step takes: the highest it rises above what the process held before."""
 
+import ctypes
 import gc
 import pathlib
 from typing import Any
@@ -22,6 +23,7 @@ def memory(name: str, width: int, trees: int, who: str, way: str) -> dict[str, A
         torch.set_num_threads(cores())
         step = TorchLevels(given, way).both
     gc.collect()
+    ctypes.CDLL("libc.so.6").malloc_trim(0)  # what the compiler freed is given back, and not used by the step again
     pathlib.Path("/proc/self/clear_refs").write_text("5")  # the peak begins anew
     before = _megabytes("VmRSS")
     step()

@@ -94,6 +94,32 @@ def test_no_loop_copies_a_table_of_states_or_cotangents(widths, function):
     assert copies_in_loops(text, lengths(forest)) == []
 
 
+class Bilinear(eqx.Module):
+    """The product of two matrix products: the cotangent of each depends on the other alone."""
+
+    weights: jax.Array
+
+    def __call__(self, layer: MixedF[jax.Array]) -> jax.Array:
+        a, b = self.weights[:2]
+        match layer:
+            case End(label):
+                return jnp.full(H, label)
+            case Go(label, rest):
+                return (a @ rest) * (b @ rest) + label
+            case Both(left, right):
+                return (a @ left) * (b @ right)
+            case All(some, last):
+                return (a @ some.sum(jnp.zeros(H))) * (b @ last)
+
+
+@pytest.mark.parametrize("widths", [CPU.widths[:2], CPU.widths[2:4]], ids=str)
+def test_nor_where_a_product_is_read_for_the_cotangent_of_another(widths):
+    forest = forest_of(widths)
+    arrays, rest = eqx.partition((Bilinear(jr.normal(jr.key(0), (2, H, H))), forest), eqx.is_array)
+    slope = jax.jit(lambda arrays: eqx.filter_grad(total)(eqx.combine(arrays, rest)))
+    assert copies_in_loops(str(slope.lower(arrays).compile().as_text()), lengths(forest)) == []
+
+
 OTHERS = [(total, way) for way in REDUCTIONS if way not in ("sum", "attend")]
 
 

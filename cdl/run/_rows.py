@@ -1,5 +1,8 @@
 """Rows of arrays: read at indices, written in runs, and masked."""
 
+import functools
+import operator
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -30,6 +33,14 @@ def apart(table: jax.Array, lines: jax.Array) -> jax.Array:
     """Rows of a table, gathered before it is written in the same turn. A single row is gathered twice: otherwise XLA
     reads it late, and copies the whole table (`test_hlo`)."""
     return take(table, lines) if len(lines) > 1 else take(table, jnp.repeat(lines, 2))[:1]
+
+
+def after_all(rows: Sequence[jax.Array | None]) -> jax.Array:
+    """0, which XLA does not know before it has these rows. Added to where a table is written, it has the table read
+    first: otherwise XLA copies the whole table (`test_hlo`)."""
+    firsts = [x.reshape(-1)[0] for x in rows if x is not None and x.size]
+    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
+    return never.astype(jnp.int32)
 
 
 def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:

@@ -27,7 +27,7 @@ def product(
     With `transposed`, n and o change places in `w`.
     """
     if w.ndim == 2 and not transposed and math.prod(x.shape[:-1]) == 1:  # else XLA copies `w.T` in each turn of a loop
-        swapped = precision[::-1] if isinstance(precision, tuple) else precision
+        swapped: Any = precision[::-1] if isinstance(precision, tuple) else precision
         y = jnp.matmul(w, x.reshape(-1), precision=swapped, preferred_element_type=dtype)
         return y.reshape(*x.shape[:-1], y.shape[-1])
     if w.ndim == 2:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._rows import apart, put, room, write
+from .._rows import after_all, apart, put, room, write
 from .._shapes import Arrays
 from ..forests._bucket import Size
 from ._indexed import Rows
@@ -120,13 +120,14 @@ class Kernel:
         tables, sums = dict(found.tables), list(found.sums)
         if p in self.indexed:
             kept = self._products(p, at, tables) if self.keep else None
+            after = after_all(kept or [])
             over = self.walk.over(p, at, chunk)
             out = self.indexed[p].reverse(weights.prepared[p], over, inputs, kept, given)
             of_payload, slots, _, manys, own = out[0]
             outputs = jax.tree.leaves(out)
             for table, number, many in self.plans[p].writes:
                 lines, valid = self._lines(at, table, many)
-                tables[table] = write(tables[table], lines[0], valid, outputs[number])
+                tables[table] = write(tables[table], lines[0] + after, valid, outputs[number])
         else:
             alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
             back = pull(self.walk.programs[p].at[size], alone, self.smooth[p])

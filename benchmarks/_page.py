@@ -312,6 +312,20 @@ What made the difference, in the order of its size:
 What is left is in the table of the reverse pass: the column *rest*. Small chunks near the roots multiply below the
 peak, and no schedule of exact trees can avoid them all; a peer that works by levels meets the same ones.
 
+Where an aim is missed:
+
+- **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and most tiles are not
+  full. Tiles of 16 and 128 rows were the fastest of those tried.
+- **`unfold`.** Every node's seed, choice and payload is written to tables of a fixed length, and the reverse pass
+  computes the chosen layers again. Trees grow breadth-first, in one queue for all of them; the engine before this one
+  was 3 to 5 times as slow as PyTorch.
+- **A chain, with the gradient.** A stored row is read in the same turn in which it is written over. It is read by a
+  gather of two rows, and these gathers take about half of the time: where they are slices, also behind an optimisation
+  barrier, XLA may copy the whole table.
+- **Operations.** A chunk starts about 100, forward and backward. About a quarter of them arrange rows in tiles.
+  To find the tiles without a scatter was tried, and left the count as it was.
+- **Compiling.** XLA takes 20 ms for each distinct kernel, and there are as many as programs × sizes × passes.
+
 On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.
 
 **Next:** [how `fold` runs](how-fold-runs.md).

@@ -15,7 +15,6 @@ WIDE = np.array([2**40 + 3, 5])
 TREES = cdl.pack(TreeF, [Leaf(1.0), Fork(Leaf(1.0), Leaf(2.0))])
 delay = lambda state: MealyF(lambda x: (x, state))
 leaf = lambda seed: choose(jnp.array([1.0, 0.0]), Leaf(seed), Fork(seed, seed))
-seeing = lambda top, layer: cdl.fmap(lambda below: top + 0.0 * below, layer)
 padded = lambda x: np.resize(x, TREES.bucket.nodes)
 hand = lambda top, layer: cdl.fmap(lambda _: top, layer)
 
@@ -41,7 +40,7 @@ ENTRANCES = {
     "start": ("a state", lambda x: cdl.start(delay, x[0])),
     "step": ("an input", lambda x: cdl.start(delay, 0).step(x[0])),
     "inherit": ("`at_root`", lambda x: cdl.inherit(hand, TREES, x)),
-    "inherit, seen below": ("`values`", lambda x: cdl.inherit(seeing, TREES, jnp.ones(2), values=padded(x))),
+    "inherit, seen below": ("`values`", lambda x: cdl.inherit(hand, TREES, jnp.ones(2), values=padded(x))),
     "a sequence": ("`values`", lambda x: cdl.Seq(x[None], [2])),
     "sequences end to end": ("`values`", lambda x: cdl.Packed.of([x])),
     "follow": ("`seeds`", lambda x: cdl.follow(leaf, TREES, x)),
@@ -76,7 +75,7 @@ def test_python_s_whole_numbers_too():
 def test_values_of_another_forest_are_refused():
     roots = cdl.fold(total, TREES)
     with pytest.raises(cdl.CarrierMismatch, match=r"of shape .2,., and this forest has 64 rows"):
-        cdl.inherit(seeing, TREES, jnp.ones(2), values=roots)
+        cdl.inherit(hand, TREES, jnp.ones(2), values=roots)
 
 
 def test_a_unit_that_is_another_number_among_the_elements_is_refused():

@@ -7,7 +7,6 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jax.tree_util import PyTreeDef
 
 
 Shape = jax.ShapeDtypeStruct  # an array's shape and type
@@ -56,12 +55,12 @@ def alike(a: object, b: object) -> bool:
     return bool(first == jax.tree.structure(b))
 
 
-def same_structure(x: PyTreeDef, y: PyTreeDef) -> bool:
+def same_structure(x: object, y: object) -> bool:
     """Whether two structures of pytrees are the same, in their fixed parts too: 0.0 is not -0.0 there, nor 1 `True`."""
     return bool(x == y) and written(x) == written(y)
 
 
-def written(structure: PyTreeDef) -> str:
+def written(structure: object) -> str:
     """A structure as text, without the addresses of objects in it."""
     text = str(structure)
     return re.sub(" at 0x[0-9a-f]+", "", text) if " at 0x" in text else text

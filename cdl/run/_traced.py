@@ -16,6 +16,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from .._errors import CarrierMismatch, CdlError
 from ..algebra._algebra import apply, name_of
@@ -70,7 +71,7 @@ def without_values(name: str, where: str) -> Iterator[None]:
             "switch on `jax_enable_x64`."
         ) from error
     except AttributeError as error:
-        if not isinstance(error.obj, jax.core.Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j)):
+        if not isinstance(error.obj, Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j)):
             raise
         raise CdlError(
             f"`{name}` uses `.{error.name}` of a number {where}. Python's numbers have it, and traced arrays do not: "

@@ -90,8 +90,9 @@ class Passes:
         """
         brought: Arrays = []
         for x, g in zip(self.storage.leaves, given, strict=True):
-            buffer = None if g is None else jnp.zeros((len(self.forest.child), *x.shape), x.dtype)
-            brought.append(put(buffer, self.forest.bucket.edges, g) if at_roots and buffer is not None else buffer)
+            zeros = jnp.zeros((len(self.forest.child), *x.shape), x.dtype)
+            of_roots = put(zeros, self.forest.bucket.edges, g) if at_roots and g is not None else zeros
+            brought.append(None if g is None else of_roots)
         by_row = [None] * len(given) if at_roots else given
         ready = self.kernel.weights(weights)
 

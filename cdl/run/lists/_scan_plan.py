@@ -156,7 +156,8 @@ def _read_by(part: Part, eqn: JaxprEqn, weighed: dict[Any, int]) -> list[Any]:
 
         return list(jax.vjp(at, [x for v, x in zip(of, operands, strict=True) if v in weighed])[1](list(given))[0])
 
-    shapes = [shaped(v.aval.shape, v.aval.dtype) for v in (*of, *(eqn.outvars[i] for i in outputs))]
+    avals: list[Any] = [v.aval for v in (*of, *(eqn.outvars[i] for i in outputs))]
+    shapes = [shaped(x.shape, x.dtype) for x in avals]
     jaxpr = trace(pulled, *shapes)[0].jaxpr
     inputs = jaxpr.invars[len(jaxpr.invars) - len(shapes) :]
     used = {v for e in jaxpr.eqns for v in variables(e)} | {v for v in jaxpr.outvars if not isinstance(v, Literal)}

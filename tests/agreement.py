@@ -15,9 +15,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from cdl import annotate, cata, Cofree, decorate, fold, follow, Forest, inherit, inherited, likelihood
-from cdl.functor import holes
-from cdl.run.forests._variant import describe
+from cdl import annotate, cata, decorate, fold, follow, Forest, inherit, inherited, likelihood
+from cdl._engine.forests._variant import describe
+from cdl.functors import holes
+from cdl.monads import Cofree
 
 
 # The code of these programs runs once: it need not be fast, and is to be made quickly.

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import jax.random as jr
 
 from cdl import Algebra, algebra, Cons, functor, Many, Nil
-from cdl.functor.poly import Const, Record
+from cdl.poly import Const, Record
 
 
 H = 3

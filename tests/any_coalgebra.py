@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import jax.random as jr
 
 from cdl import choose, Many
-from cdl.functor import constructors, holes
+from cdl.functors import constructors, holes
 
 
 H = 3

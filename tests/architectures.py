@@ -21,7 +21,8 @@ class Case(NamedTuple):
 
 def case(name: str) -> Case:
     """The architecture of a name."""
-    from cdl import Cons, Fork, Leaf, Many, Nil, Node, RoseF, to_list, to_snoc, TreeF
+    from cdl import Cons, Fork, Leaf, Many, Nil, Node, RoseF, to_list, TreeF
+    from cdl.functors import to_snoc
     from cdl_arch import folding, recursive, unfolding
     from cdl_arch.baselines import GruReader
     from cdl_arch.mealy import FullRNN

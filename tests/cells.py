@@ -7,7 +7,8 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 
-from cdl import Algebra, Cons, Lin, ListF, Nil, Snoc, SnocF
+from cdl import Algebra, Cons, ListF, Nil
+from cdl.functors import Lin, Snoc, SnocF
 
 
 D, H = 3, 4

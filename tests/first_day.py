@@ -8,23 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import (
-    Algebra,
-    algebra,
-    Base,
-    CdlError,
-    choose,
-    Cons,
-    Corpus,
-    ListF,
-    Many,
-    Monoid,
-    MooreF,
-    Nil,
-    pack,
-    Packed,
-    Seq,
-)
+from cdl import Algebra, algebra, Base, CdlError, choose, Cons, Corpus, ListF, Many, MooreF, Nil, pack, Packed, Seq
+from cdl.monads import Monoid
 
 
 X = TypeVar("X", covariant=True)

@@ -12,9 +12,10 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 
-from cdl import Algebra, Base, Forest, Many, pack, Stacked, stacked
-from cdl.functor import constructors
-from cdl.run.forests._bucket import Size
+from cdl import Algebra, Base, Forest, Many, pack, stacked
+from cdl._engine.forests._bucket import Size
+from cdl.functors import constructors
+from cdl.schemes import Stacked
 
 
 X = TypeVar("X", covariant=True)

@@ -3,9 +3,10 @@
 from typing import Any
 
 import jax.numpy as jnp
+from cdl.schemes.para import fanout, identity, swap, two_cells
 from hypothesis import strategies as st
 
-from cdl import fanout, identity, Para, swap, two_cells
+from cdl import Para
 
 
 def affine(p, x):

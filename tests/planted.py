@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cdl import LawBroken
+from cdl.errors import LawBroken
 from cdl.laws._hold import difference
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Generic, Never, TypeVar, Union
 
 from cdl import Base, Many
-from cdl.functor import constructors, holes
+from cdl.functors import constructors, holes
 
 
 X = TypeVar("X", covariant=True)

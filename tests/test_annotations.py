@@ -9,8 +9,9 @@ import typeguard
 from jaxtyping import Array, Float, jaxtyped, TypeCheckError
 
 import cdl
-from cdl import Algebra, algebra, Base, Cons, Fix, Fork, Free, Leaf, List, ListF, Nil, Pure, Tree, TreeF
+from cdl import Algebra, algebra, Base, Cons, Fix, Fork, Leaf, List, ListF, Nil, Tree, TreeF
 from cdl._typecheck import typechecked
+from cdl.monads import Free, Pure
 
 
 X = TypeVar("X")
@@ -59,7 +60,7 @@ CASES: dict[str, tuple[Any, list[Any], list[tuple[Any, str]]]] = {
     "layers": (Base[Tree[float], int], [Fork(1, 2)], [(LIST, "is a layer of `List`, and not of `Tree`")]),
     "one's own": (Fix[Ex], [Lit(1.0), Neg(Lit(1.0))], [(Say(1.0), "is a layer of `St`, and not of `Ex`")]),
     "any layers": (Base[Any, Any], [LIST, TREE], [(3, "is not a layer")]),
-    "a variable": (Fix[T], [LIST, TREE], [(3, "is not an instance of cdl.functor._base.Base")]),
+    "a variable": (Fix[T], [LIST, TREE], [(3, "is not an instance of cdl._functors.base.Base")]),
     "several": (Fix[List[int]] | Fix[Ex], [LIST, Lit(1.0)], [(TREE, "did not match any element in the union")]),
     "inside": (list[Fix[Ex]], [[Lit(1.0)]], [([Lit(1.0), LIST], "item 1 of list is a layer of `List`, and not")]),
     "free trees": (Free[Ex, int], [Pure(1), Lit(1.0)], [(LIST, "is a layer of `List`, and not of `Ex`")]),

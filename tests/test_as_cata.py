@@ -8,35 +8,10 @@ import jax.numpy as jnp
 import pytest
 from agreement import close, differentiated, QUICKLY
 
-from cdl import (
-    Algebra,
-    algebra,
-    CdlError,
-    choose,
-    dyna,
-    fold,
-    Fork,
-    histo,
-    histo_algebra,
-    Leaf,
-    Many,
-    mutu,
-    mutu_algebra,
-    NatF,
-    Node,
-    pack,
-    past,
-    prepro,
-    prepro_algebra,
-    refold,
-    RoseF,
-    SignatureError,
-    Succ,
-    TreeF,
-    Zero,
-    zygo,
-    zygo_algebra,
-)
+from cdl import Algebra, algebra, CdlError, choose, fold, Fork, Leaf, Many, Node, pack, refold, RoseF, TreeF
+from cdl.errors import SignatureError
+from cdl.functors import NatF, Succ, Zero
+from cdl.schemes import dyna, histo, histo_algebra, mutu, mutu_algebra, past, prepro, prepro_algebra, zygo, zygo_algebra
 
 
 TREES = [

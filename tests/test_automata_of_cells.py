@@ -8,7 +8,9 @@ import numpy as np
 import optax
 import pytest
 
-from cdl import Automaton, bisimilar, distinguish, MealyF, minimise, MooreF, run, TreeTooLarge
+from cdl import Automaton, MealyF, MooreF, run
+from cdl.errors import TreeTooLarge
+from cdl.machines import bisimilar, distinguish, minimise
 from cdl_arch.automata import extract
 from cdl_arch.moore import every_word, loss, Recogniser
 from cdl_arch.train import train

@@ -10,22 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cdl import (
-    ana,
-    Automaton,
-    bisimilar,
-    CdlError,
-    distinguish,
-    MealyF,
-    minimise,
-    MooreF,
-    respond,
-    run,
-    Seq,
-    start,
-    tabulate,
-    TreeTooLarge,
-)
+from cdl import ana, Automaton, CdlError, MealyF, MooreF, run, Seq, start
+from cdl.errors import TreeTooLarge
+from cdl.machines import bisimilar, distinguish, minimise, respond, tabulate
 
 
 @st.composite

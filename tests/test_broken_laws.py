@@ -5,18 +5,8 @@ from typing import Any
 import pytest
 from planted import breaks, wrong_at
 
-from cdl import (
-    algebra,
-    cata,
-    Cofree,
-    Cons,
-    fmap,
-    Fork,
-    laws,
-    ListF,
-    Nil,
-    to_list,
-)
+from cdl import algebra, cata, Cons, fmap, Fork, laws, ListF, Nil, to_list
+from cdl.monads import Cofree
 
 
 THREE = to_list([1, 2, 3])

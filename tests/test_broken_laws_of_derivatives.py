@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from planted import breaks
 
-from cdl import D, DifferentiableMap, laws, R, z2, Z2Map
+from cdl import laws
+from cdl.optics import D, DifferentiableMap, R, z2, Z2Map
 
 
 class Planted(DifferentiableMap["Planted"]):

@@ -9,20 +9,21 @@ from planted import breaks, wrong_at
 from test_broken_laws import add
 from test_broken_laws_of_unfolds import countdown
 
-from cdl import Cofree, Cons, EilenbergMoore, interpret, laws, ListMonad, Monoid, Nil, Pure, trace
+from cdl import Cons, laws, Nil
+from cdl.monads import Cofree, EilenbergMoore, interpret, ListMonad, Monoid, observe, Pure
 
 
 # A map out of a free algebra and a map into a cofree coalgebra.
 FREE: Any = Cons(1, Cons(2, Pure("ab")))
 length = interpret(len, add)
-steps = trace(lambda n: n, countdown)
+steps = observe(lambda n: n, countdown)
 
 
 def free(g: Any = length, by: Any = interpret) -> None:
     laws.free(g, add, FREE, by=by)
 
 
-def cofree(g: Any = steps, by: Any = trace) -> None:
+def cofree(g: Any = steps, by: Any = observe) -> None:
     laws.cofree(g, countdown, 2, by=by)
 
 
@@ -38,13 +39,13 @@ FREE_AND_COFREE = [
         "Nil()", "Cons(1, Cofree(0, Nil()))",
     ),
     (
-        "`extract ∘ trace(f, γ) = f`",
-        lambda: cofree(by=lambda f, coalg: wrong_at(trace(f, coalg), {1: Cofree(9, Nil())})),
+        "`extract ∘ observe(f, γ) = f`",
+        lambda: cofree(by=lambda f, coalg: wrong_at(observe(f, coalg), {1: Cofree(9, Nil())})),
         9, 1,
     ),
     (
-        "`trace(extract ∘ g, γ) = g`",
-        lambda: cofree(by=lambda f, coalg: wrong_at(trace(f, coalg), {2: Cofree(2, Nil())})),
+        "`observe(extract ∘ g, γ) = g`",
+        lambda: cofree(by=lambda f, coalg: wrong_at(observe(f, coalg), {2: Cofree(2, Nil())})),
         "Nil()", "Cons(2, Cofree(1, Cons(1, Cofree(0, Nil()))))",
     ),
 ]  # fmt: skip

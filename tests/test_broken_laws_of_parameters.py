@@ -6,12 +6,13 @@ from functools import partial
 from typing import Any
 
 import pytest
+from cdl.schemes.para import LaxAlgebra, two_cells
+from cdl.schemes.para.two_cells import delta
 from planted import breaks, wrong_at
 
 import cdl.laws._parametric
-from cdl import fmap, Fork, laws, ListMonad, Para
-from cdl.parametric import LaxAlgebra, two_cells
-from cdl.parametric.two_cells import delta
+from cdl import fmap, Fork, laws, Para
+from cdl.monads import ListMonad
 
 
 class Planted(Para[Any, Any, Any]):

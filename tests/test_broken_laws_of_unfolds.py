@@ -6,7 +6,9 @@ import pytest
 from planted import breaks
 from test_broken_laws import add, constant, remembered
 
-from cdl import Cons, fmap, laws, Left, ListF, MealyF, MooreF, Nil, Pure, run
+from cdl import Cons, fmap, laws, ListF, MealyF, MooreF, Nil, run
+from cdl.monads import Pure
+from cdl.schemes import Left
 
 
 def countdown(n: int) -> ListF[int, int]:

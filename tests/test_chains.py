@@ -4,26 +4,11 @@ import math
 
 import pytest
 
-from cdl import (
-    Cons,
-    final_chain,
-    Fork,
-    initial_chain,
-    Leaf,
-    Link,
-    ListF,
-    MealyF,
-    MooreF,
-    NatF,
-    Nil,
-    RoseF,
-    SignatureError,
-    StreamF,
-    Succ,
-    TreeF,
-    Zero,
-)
-from cdl.functor.poly import Id
+from cdl import Cons, Fork, Leaf, ListF, MealyF, MooreF, Nil, RoseF, TreeF
+from cdl.errors import SignatureError
+from cdl.functors import Link, NatF, StreamF, Succ, Zero
+from cdl.monads import final_chain, initial_chain
+from cdl.poly import Id
 
 
 @pytest.mark.parametrize(

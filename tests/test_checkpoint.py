@@ -105,7 +105,7 @@ def test_a_number_that_takes_the_type_of_others_still_does(tmp_path):
 
 
 def test_an_array_of_64_bits_is_not_loaded_as_one_of_32(tmp_path):
-    from cdl import CheckpointError
+    from cdl.errors import CheckpointError
     from cdl.io import load, save
 
     save(tmp_path / "a", {"a": np.array([0.1])})
@@ -118,7 +118,7 @@ def test_an_array_of_64_bits_is_not_loaded_as_one_of_32(tmp_path):
 
 
 def refusal(path, like):
-    from cdl import CheckpointError
+    from cdl.errors import CheckpointError
     from cdl.io import load
 
     with pytest.raises(CheckpointError) as caught:
@@ -222,7 +222,7 @@ def test_another_template_is_refused_with_the_two_leaves_that_differ(tmp_path):
 
 
 def test_what_no_file_can_hold_is_refused_when_saving(tmp_path):
-    from cdl import CheckpointError
+    from cdl.errors import CheckpointError
     from cdl.io import save
 
     with pytest.raises(
@@ -252,7 +252,8 @@ LOST = [b"bytes", Level.HIGH, {1, 2}, object(), np.ma.masked_array([1.0, 2.0], [
 
 
 def test_what_is_not_a_path_and_what_cannot_be_saved_is_named(tmp_path):
-    from cdl import CheckpointError, Corpus, ListF
+    from cdl import Corpus, ListF
+    from cdl.errors import CheckpointError
     from cdl.io import load, save
 
     plainly, back = inspect.unwrap(save), inspect.unwrap(load)
@@ -266,7 +267,7 @@ def test_what_is_not_a_path_and_what_cannot_be_saved_is_named(tmp_path):
 
 @pytest.mark.parametrize("leaf", LOST, ids=lambda leaf: type(leaf).__name__)
 def test_a_leaf_that_would_be_lost_is_refused(tmp_path, leaf):
-    from cdl import CheckpointError
+    from cdl.errors import CheckpointError
     from cdl.io import load, save
 
     message = rf"`\['a'\]` is an? `{re.escape(type(leaf).__qualname__)}`, and a checkpoint holds arrays, keys, numbers"

@@ -9,7 +9,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 
-from cdl import CdlError, circuits, z2
+from cdl import CdlError
+from cdl.learning import circuits
+from cdl.optics import z2
 
 
 def bits(n: int) -> Any:

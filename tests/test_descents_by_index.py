@@ -29,10 +29,10 @@ from indexed_cells import (
 )
 
 from cdl import choose, fmap, inherit, inherited, Many, pack, stacked
-from cdl.run.descents._follow import Scored
-from cdl.run.descents._inherit import _storage
-from cdl.run.descents._step import Plain, Steps
-from cdl.run.folds._sites import all_indexed
+from cdl._engine.descents._follow import Scored
+from cdl._engine.descents._inherit import _storage
+from cdl._engine.descents._step import Plain, Steps
+from cdl._engine.folds._sites import all_indexed
 
 
 WAYS = [
@@ -44,7 +44,7 @@ WAYS = [
 @pytest.fixture
 def alone(monkeypatch):
     """Makes steps with a scan be computed by constructor, as they are where weights are large."""
-    levels = importlib.import_module("cdl.run.folds._levels")
+    levels = importlib.import_module("cdl._engine.folds._levels")
     return lambda way: monkeypatch.setattr(levels, "LARGE", 4 if way == "scan" else levels.LARGE)
 
 

@@ -6,10 +6,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from cdl.schemes.para import fanout, identity, swap, two_cells
 from hypothesis import given, settings
 from para_terms import built, F, G, terms
 
-from cdl import draw, fanout, identity, Para, swap, to_discopy, two_cells
+from cdl import draw, Para
+from cdl.drawing import to_discopy
 
 
 def weights(term: Any) -> int:

@@ -9,33 +9,16 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from cdl.schemes.para import fanout, swap, two_cells
 from hypothesis import given, settings
 from para_terms import built, F, G, terms
 from random_signatures import random_signature, random_trees, size
 from well_drawn import crossings, well_drawn
 
-from cdl import (
-    Automaton,
-    CdlError,
-    draw,
-    fanout,
-    Fork,
-    Leaf,
-    Link,
-    Many,
-    minimise,
-    Node,
-    Para,
-    RoseF,
-    SignatureError,
-    stateless,
-    StreamF,
-    swap,
-    to_list,
-    TreeF,
-    two_cells,
-    unroll,
-)
+from cdl import Automaton, CdlError, draw, Fork, Leaf, Many, Node, Para, RoseF, to_list, TreeF, unroll
+from cdl.errors import SignatureError
+from cdl.functors import Link, StreamF
+from cdl.machines import minimise, stateless
 
 
 def test_a_composite_is_its_boxes_from_left_to_right_with_parameters_on_top():
@@ -190,7 +173,7 @@ def test_a_network_of_a_tree_says_which_copy_of_the_weights_each_node_uses():
 
 
 def test_the_square_of_a_fold_is_drawn_with_its_2_cell():
-    from cdl.parametric import square
+    from cdl.schemes.para import square
 
     diagram = draw((found := square(NET)).along(found.cell)).diagram
     assert [n.lines[0] for n in diagram.nodes if n.kind == "box"] == ["Δ", "F (fold Net)", "Net"]

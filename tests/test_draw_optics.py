@@ -11,29 +11,10 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from well_drawn import crossings, well_drawn
 
-from cdl import (
-    Algebra,
-    autoencoder,
-    circuits,
-    draw,
-    dream,
-    gan,
-    layers,
-    Lens,
-    ListF,
-    losses,
-    Nil,
-    Optic,
-    optimisers,
-    Para,
-    ParaOptic,
-    PortMismatch,
-    reverse,
-    supervised,
-    to_lens,
-    to_optic,
-    z2,
-)
+from cdl import Algebra, draw, Lens, ListF, Nil, Optic, Para, ParaOptic, reverse, supervised, to_optic
+from cdl.errors import PortMismatch
+from cdl.learning import autoencoder, circuits, dream, gan, layers, losses, optimisers
+from cdl.optics import to_lens, z2
 
 
 class Sum(Algebra[ListF[Any, Any], Any]):

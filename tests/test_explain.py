@@ -11,12 +11,13 @@ import jax.random as jr
 import pytest
 from any_algebra import any_algebra
 from architectures import case, FEW, REST
+from cdl.schemes.para import two_cells
 from jax.core import Tracer
 from random_signatures import random_signature, random_trees
 from well_drawn import well_drawn
 
 import cdl
-from cdl import Algebra, algebra, Automaton, draw, explain, Fork, Leaf, MooreF, Para, TreeF, two_cells, unroll
+from cdl import Algebra, algebra, Automaton, draw, explain, Fork, Leaf, MooreF, Para, TreeF, unroll
 
 
 def numbers(arch: Any) -> int:
@@ -168,7 +169,7 @@ def test_a_family_that_does_not_fit_is_refused():
 
 @pytest.mark.parametrize("seed", [3, 5])
 def test_no_weight_with_a_gradient_is_said_to_be_idle(seed):
-    from cdl.parametric._uses import at_nodes, parts
+    from cdl._para.uses import at_nodes, parts
 
     signature, _ = random_signature(seed)
     (tree,) = random_trees(signature, seed, 1, 9)
@@ -239,7 +240,9 @@ def test_a_parametric_map_is_explained_as_its_term():
     assert page.tying == ("Δ : ℝ¹² → ℝ²⁴",)
     assert page.execution[0] == "boxes: f of ℝ¹², f of ℝ¹², f of ℝ¹²"
     assert "Functor" not in str(page)
-    pair = explain(cdl.fanout(f, cdl.identity()) >> cdl.swap() >> (f @ f), jnp.ones(3))
+    pair = explain(
+        cdl.schemes.para.fanout(f, cdl.schemes.para.identity()) >> cdl.schemes.para.swap() >> (f @ f), jnp.ones(3)
+    )
     assert pair.name == "fanout(f, identity()) >> swap() >> (f @ f)"
 
 
@@ -276,7 +279,7 @@ def test_what_is_long_is_counted():
 @pytest.mark.parametrize("seed", range(12))
 def test_small_trees_of_any_signature_are_made_up(seed):
     from cdl.explanation._samples import samples
-    from cdl.functor import holes
+    from cdl.functors import holes
 
     signature, kinds = random_signature(seed)
     trees = samples((tuple(kinds),), 6)
@@ -293,10 +296,10 @@ def test_small_trees_of_any_signature_are_made_up(seed):
 def test_small_trees_of_a_family_are_made_up_of_each_sort():
     from families import algebras
 
-    from cdl.drawing._kinds import kinds_of
+    from cdl._drawing.kinds import kinds_of
+    from cdl._para.family import sort_of
     from cdl.explanation._samples import samples
     from cdl.explanation._sorts import nodes
-    from cdl.parametric._family import sort_of
 
     kinds = kinds_of(algebras(jnp.float32))
     trees = samples(kinds, 6)

@@ -7,7 +7,8 @@ import pytest
 from agreement import close, differentiated
 from families import algebras, Expr, FAMILY, Lam, Lit, Neg, OfStmt, Return, ROOTS, Stmt, StmtF, TREES, While
 
-from cdl import annotate, cata, Corpus, fold, Many, pack, SignatureError
+from cdl import annotate, cata, Corpus, fold, Many, pack
+from cdl.errors import SignatureError
 
 
 def defined(algs, _):
@@ -29,7 +30,7 @@ def test_a_fold_of_two_sorts_is_cata_in_value_and_gradient(dtype, tolerance):
 
 
 def test_sorts_whose_values_are_alike_share_their_room():
-    from cdl.run.folds._case import read, Reading
+    from cdl._engine.folds.case import read, Reading
 
     storage, programs = read(Reading(algebras(jnp.float32), pack(FAMILY, TREES).bucket, None))
     assert [x.shape for x in storage.leaves] == [(3,), (2,)]

@@ -14,24 +14,9 @@ import pytest
 from agreement import close
 from programs import constants, primitives
 
-from cdl import (
-    ana,
-    Automaton,
-    cata,
-    fold,
-    Fork,
-    Leaf,
-    pack,
-    Para,
-    respond,
-    Seq,
-    take,
-    to_list,
-    to_snoc,
-    TreeF,
-    unfold,
-    unroll,
-)
+from cdl import ana, Automaton, cata, fold, Fork, Leaf, pack, Para, Seq, to_list, TreeF, unfold, unroll
+from cdl.functors import take, to_snoc
+from cdl.machines import respond
 from cdl_arch.folding import bidirectional, elman, FromEnd, gru, horner, lstm
 from cdl_arch.mealy import FullRNN, sums
 from cdl_arch.moore import every_word, Recogniser

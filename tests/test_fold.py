@@ -14,27 +14,8 @@ import pytest
 from agreement import agrees
 from any_algebra import any_algebra
 
-from cdl import (
-    algebra,
-    Branch,
-    Fork,
-    LabelledTreeF,
-    Leaf,
-    Link,
-    ListF,
-    Many,
-    NatF,
-    Node,
-    pack,
-    RoseF,
-    SnocF,
-    Succ,
-    Tip,
-    to_list,
-    to_snoc,
-    TreeF,
-    Zero,
-)
+from cdl import algebra, Fork, Leaf, ListF, Many, Node, pack, RoseF, to_list, TreeF
+from cdl.functors import Branch, LabelledTreeF, Link, NatF, SnocF, Succ, Tip, to_snoc, Zero
 
 
 def numbers(rng: random.Random, count: int) -> list[float]:

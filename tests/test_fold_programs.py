@@ -14,7 +14,7 @@ import pytest
 from agreement import agrees
 
 from cdl import Algebra, algebra, Base, cata, fold, pack
-from cdl.run.folds._case import read, Reading
+from cdl._engine.folds.case import read, Reading
 
 
 X = TypeVar("X", covariant=True)

@@ -16,7 +16,7 @@ from any_algebra import any_algebra
 from random_signatures import PAYLOADS, random_signature, random_trees, RECURSIVE
 
 from cdl import Forest, pack
-from cdl.run.forests._bucket import Size
+from cdl._engine.forests._bucket import Size
 
 
 # Random signatures whose small trees have few variants, so that each compiles soon.

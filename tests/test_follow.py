@@ -10,21 +10,8 @@ import jax.random as jr
 import pytest
 from agreement import close, follows
 
-from cdl import (
-    ana,
-    Base,
-    CarrierMismatch,
-    choose,
-    follow,
-    ForeignLayer,
-    Fork,
-    Leaf,
-    likelihood,
-    Node,
-    pack,
-    RoseF,
-    TreeF,
-)
+from cdl import ana, Base, choose, follow, Fork, Leaf, likelihood, Node, pack, RoseF, TreeF
+from cdl.errors import CarrierMismatch, ForeignLayer
 
 
 TREES = [Fork(Fork(Leaf(1.0), Leaf(-0.4)), Leaf(0.3)), Leaf(2.0), Fork(Leaf(0.1), Fork(Leaf(0.2), Leaf(0.5)))]

@@ -61,8 +61,8 @@ from cdl import (
     unfold,
     unroll,
 )
-from cdl.functor._described import described
-from cdl.functor._words import an, short
+from cdl._functors.described import described
+from cdl._functors.words import an, short
 
 
 @pytest.mark.parametrize(

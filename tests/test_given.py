@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import cdl
-from cdl import CdlError, choose, Fork, Leaf, MealyF, PayloadMismatch, TreeF
+from cdl import CdlError, choose, Fork, Leaf, MealyF, TreeF
+from cdl.errors import PayloadMismatch
 
 
 WIDE = np.array([2**40 + 3, 5])
@@ -74,19 +75,19 @@ def test_python_s_whole_numbers_too():
 
 def test_values_of_another_forest_are_refused():
     roots = cdl.fold(total, TREES)
-    with pytest.raises(cdl.CarrierMismatch, match=r"of shape .2,., and this forest has 64 rows"):
+    with pytest.raises(cdl.errors.CarrierMismatch, match=r"of shape .2,., and this forest has 64 rows"):
         cdl.inherit(hand, TREES, jnp.ones(2), values=roots)
 
 
 def test_a_unit_that_is_another_number_among_the_elements_is_refused():
     whole = cdl.Seq(jnp.ones((1, 4), jnp.int32), [4])
     for unit in (0.5, jnp.array(0.5), jnp.inf, 2**40):
-        with pytest.raises(cdl.CarrierMismatch, match="the monoid's unit is"):
-            cdl.fold(cdl.Monoid(unit, jnp.add), whole)
+        with pytest.raises(cdl.errors.CarrierMismatch, match="the monoid's unit is"):
+            cdl.fold(cdl.monads.Monoid(unit, jnp.add), whole)
     matrices = cdl.Seq(jnp.ones((1, 4, 3, 3), jnp.int32), [4])
-    with pytest.raises(cdl.CarrierMismatch, match="the monoid's unit is"):
-        cdl.fold(cdl.min_plus(3), matrices)
-    assert cdl.fold(cdl.Monoid(0, jnp.add), whole)[0] == 4
+    with pytest.raises(cdl.errors.CarrierMismatch, match="the monoid's unit is"):
+        cdl.fold(cdl.monoids.min_plus(3), matrices)
+    assert cdl.fold(cdl.monads.Monoid(0, jnp.add), whole)[0] == 4
 
 
 def reads_outside(by: Any) -> Any:

@@ -13,22 +13,9 @@ from any_coalgebra import on_paths, parts, quickly
 from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
 from hlo import copies_in_loops
 
-from cdl import (
-    ana,
-    CarrierMismatch,
-    cata,
-    CdlError,
-    choose,
-    follow,
-    Leaf,
-    likelihood,
-    pack,
-    refold,
-    SignatureError,
-    TreeF,
-    unfold,
-)
-from cdl.functor._fmap import sorted_holes
+from cdl import ana, cata, CdlError, choose, follow, Leaf, likelihood, pack, refold, TreeF, unfold
+from cdl._functors.mapping import sorted_holes
+from cdl.errors import CarrierMismatch, SignatureError
 
 
 NODES = 40

@@ -17,9 +17,9 @@ from any_algebra import any_algebra, H, REDUCTIONS
 from hlo import computations, copies_in_loops, in_loops
 
 from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
-from cdl.run._platform import CPU
-from cdl.run.folds._stacks import _stack
-from cdl.run.forests._bucket import Size
+from cdl._engine._platform import CPU
+from cdl._engine.folds._stacks import _stack
+from cdl._engine.forests._bucket import Size
 
 
 X = TypeVar("X", covariant=True)

@@ -8,8 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import CdlError, Cons, Fork, LawBroken, laws, Leaf, Many, Monoid, Node
+from cdl import CdlError, Cons, Fork, laws, Leaf, Many, Node
+from cdl.errors import LawBroken
 from cdl.laws._hold import difference, hold
+from cdl.monads import Monoid
 
 
 def test_numbers_are_compared_exactly_unless_a_tolerance_is_given():

@@ -9,9 +9,12 @@ from typing import Any, Generic, TypeVar, Union
 import jax
 import jax.numpy as jnp
 import pytest
+from cdl.schemes.para import two_cells
 from well_drawn import well_drawn
 
-from cdl import Algebra, Base, draw, explain, layers, Many, Node, Para, StreamF, two_cells, unroll
+from cdl import Algebra, Base, draw, explain, Many, Node, Para, unroll
+from cdl.functors import StreamF
+from cdl.learning import layers
 
 
 X = TypeVar("X")

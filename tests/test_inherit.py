@@ -12,21 +12,8 @@ from any_algebra import any_algebra, H
 from families import algebras, FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES, While
 from random_signatures import random_signature, random_trees
 
-from cdl import (
-    algebra,
-    annotate,
-    Base,
-    CarrierMismatch,
-    decorate,
-    fmap,
-    Fork,
-    inherit,
-    inherited,
-    Leaf,
-    pack,
-    SignatureError,
-    TreeF,
-)
+from cdl import algebra, annotate, Base, decorate, fmap, Fork, inherit, inherited, Leaf, pack, TreeF
+from cdl.errors import CarrierMismatch, SignatureError
 
 
 class Down(eqx.Module):

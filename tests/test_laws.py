@@ -12,37 +12,12 @@ from hypothesis import given, settings, strategies as st
 from random_signatures import random_signature, random_trees, size
 from returns.maybe import Nothing, Some
 
-from cdl import (
-    algebra,
-    ana,
-    bind,
-    Cons,
-    decorate,
-    fmap,
-    Fork,
-    FreeMonad,
-    functor,
-    interpret,
-    laws,
-    Leaf,
-    Left,
-    ListF,
-    ListMonad,
-    MaybeMonad,
-    MealyF,
-    Monoid,
-    MooreF,
-    Nil,
-    Pure,
-    Right,
-    SignatureError,
-    StreamF,
-    trace,
-    TreeF,
-    Writer,
-)
-from cdl.functor import constructors, fmap_term, holes
-from cdl.functor.poly import compose, Inj
+from cdl import algebra, ana, Cons, decorate, fmap, Fork, functor, laws, Leaf, ListF, MealyF, MooreF, Nil, TreeF
+from cdl.errors import SignatureError
+from cdl.functors import constructors, fmap_term, holes, StreamF
+from cdl.monads import bind, FreeMonad, interpret, ListMonad, MaybeMonad, Monoid, observe, Pure, Writer
+from cdl.poly import compose, Inj
+from cdl.schemes import Left, Right
 
 
 # Carriers with a product that does not commute: two by two matrices of integers, as tuples.
@@ -127,7 +102,7 @@ def free_and_cofree(seed: int, count: int = 4) -> None:
         laws.free(interpret(start, cell), cell, free)
         laws.monad(FreeMonad(signature), "v", free, functools.partial(_grafted, tree), _vary)
         laws.eilenberg_moore(FreeMonad(signature).algebra(cell), (3, 4), fmap(lambda t: Pure(Pure((size(t), 1))), tree))
-        laws.cofree(trace(size, lambda t: t), lambda t: t, tree)
+        laws.cofree(observe(size, lambda t: t), lambda t: t, tree)
         laws.cofree(decorate(first), lambda t: t, tree)
         laws.comonad(decorate(first)(tree))
 

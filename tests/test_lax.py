@@ -7,28 +7,12 @@ import jax
 import jax.numpy as jnp
 import pytest
 from agreement import close
+from cdl.schemes.para import free_algebra, lax_algebra, LaxAlgebra, square
 from returns.maybe import Nothing, Some
 
-from cdl import (
-    algebra,
-    cata,
-    Cons,
-    fmap,
-    Fork,
-    LawBroken,
-    laws,
-    Leaf,
-    ListF,
-    ListMonad,
-    MaybeMonad,
-    Monoid,
-    Nil,
-    Para,
-    Pure,
-    TreeF,
-    Writer,
-)
-from cdl.parametric import free_algebra, lax_algebra, LaxAlgebra, square
+from cdl import algebra, cata, Cons, fmap, Fork, laws, Leaf, ListF, Nil, Para, TreeF
+from cdl.errors import LawBroken
+from cdl.monads import ListMonad, MaybeMonad, Monoid, Pure, Writer
 
 
 def gates(p: Any, layer: Any) -> Any:

@@ -10,7 +10,9 @@ import optax
 import pytest
 from agreement import close
 
-from cdl import layers, Lens, losses, Optic, Optimiser, optimisers, ParaOptic, PortMismatch, to_optic
+from cdl import Lens, Optic, ParaOptic, to_optic
+from cdl.errors import PortMismatch
+from cdl.learning import layers, losses, Optimiser, optimisers
 
 
 X, DY = jnp.array([0.3, -1.0, 0.7]), jnp.array([2.0, -0.5])

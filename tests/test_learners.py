@@ -12,26 +12,9 @@ import optax
 import pytest
 from agreement import close
 
-from cdl import (
-    Algebra,
-    autoencoder,
-    dream,
-    fold,
-    Fork,
-    gan,
-    layers,
-    Leaf,
-    losses,
-    MealyF,
-    Optic,
-    optimisers,
-    pack,
-    ParaOptic,
-    PortMismatch,
-    run,
-    supervised,
-    TreeF,
-)
+from cdl import Algebra, fold, Fork, Leaf, MealyF, Optic, pack, ParaOptic, run, supervised, TreeF
+from cdl.errors import PortMismatch
+from cdl.learning import autoencoder, dream, gan, layers, losses, optimisers
 
 
 KEYS = jr.split(jr.key(0), 8)

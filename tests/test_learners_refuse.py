@@ -8,19 +8,9 @@ import optax
 import pytest
 from alone import run_alone
 
-from cdl import (
-    autoencoder,
-    CdlError,
-    dream,
-    gan,
-    layers,
-    losses,
-    Optic,
-    optimisers,
-    ParaOptic,
-    PortMismatch,
-    supervised,
-)
+from cdl import CdlError, Optic, ParaOptic, supervised
+from cdl.errors import PortMismatch
+from cdl.learning import autoencoder, dream, gan, layers, losses, optimisers
 
 
 DESCENT = optimisers.descent(0.1)

@@ -10,25 +10,8 @@ import optax
 import pytest
 from agreement import close
 
-from cdl import (
-    Algebra,
-    CdlError,
-    dream,
-    fold,
-    Fork,
-    gan,
-    layers,
-    Leaf,
-    losses,
-    MealyF,
-    Optic,
-    optimisers,
-    pack,
-    ParaOptic,
-    run,
-    supervised,
-    TreeF,
-)
+from cdl import Algebra, CdlError, fold, Fork, Leaf, MealyF, Optic, pack, ParaOptic, run, supervised, TreeF
+from cdl.learning import dream, gan, layers, losses, optimisers
 
 
 KEYS = jr.split(jr.key(0), 4)

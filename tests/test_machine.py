@@ -11,7 +11,9 @@ import pytest
 from agreement import close, differentiated
 from programs import primitives
 
-from cdl import ana, CarrierMismatch, CdlError, ForeignLayer, MealyF, MooreF, PayloadMismatch, respond, run, Seq, start
+from cdl import ana, CdlError, MealyF, MooreF, run, Seq, start
+from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch
+from cdl.machines import respond
 
 
 WIDTH, READS, SHOWS = 3, 2, 2

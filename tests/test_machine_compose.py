@@ -11,24 +11,9 @@ from agreement import close, differentiated
 from hypothesis import given, settings, strategies as st
 from test_automaton import answers, automata
 
-from cdl import (
-    ana,
-    as_mealy,
-    bisimilar,
-    CdlError,
-    delay,
-    feedback,
-    LawBroken,
-    laws,
-    MealyF,
-    MooreF,
-    parallel,
-    respond,
-    run,
-    series,
-    stateless,
-    tabulate,
-)
+from cdl import ana, CdlError, feedback, laws, MealyF, MooreF, parallel, run, series
+from cdl.errors import LawBroken
+from cdl.machines import as_mealy, bisimilar, delay, respond, stateless, tabulate
 
 
 WORDS = st.lists(st.integers(0, 1), max_size=6)

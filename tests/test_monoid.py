@@ -12,19 +12,20 @@ import pytest
 from agreement import close, differentiated, QUICKLY
 
 import cdl
-from cdl import annotate, fold, Monoid, Packed, Seq
-from cdl.run.lists._cost import operations
-from cdl.run.lists._monoid import chosen, FULL, SHORT
-from cdl.run.lists._scan_track import track
+from cdl import annotate, fold, Packed, Seq
+from cdl._engine.lists._monoid import chosen, FULL, SHORT
+from cdl._engine.lists._scan_track import track
+from cdl._engine.lists.cost import operations
+from cdl.monads import Monoid
 
 
 LENGTHS = [4, 0, 7, 1]
 TIME = max(LENGTHS)
 INSTANCES: dict[str, Any] = {
-    "recurrence": (lambda: cdl.linear_recurrence((2,)), ((2,), (2,))),
-    "matrices": (lambda: cdl.matrices(2), (2, 2)),
-    "max-plus": (lambda: cdl.max_plus(3), (3, 3)),
-    "min-plus": (lambda: cdl.min_plus(3), (3, 3)),
+    "recurrence": (lambda: cdl.monoids.linear_recurrence((2,)), ((2,), (2,))),
+    "matrices": (lambda: cdl.monoids.matrices(2), (2, 2)),
+    "max-plus": (lambda: cdl.monoids.max_plus(3), (3, 3)),
+    "min-plus": (lambda: cdl.monoids.min_plus(3), (3, 3)),
 }
 
 
@@ -100,7 +101,7 @@ def test_words_act_on_the_states_of_an_automaton():
     words = ["101", "", "1111", "0"]
     seq = Seq.of([letters[[int(c) for c in w]].reshape(-1, 3).astype(np.int32) for w in words])
     for how in ("scan", "associative", "chunked", "halving"):
-        ends = fold(cdl.transitions(3), seq, how=how)[:, 0]
+        ends = fold(cdl.monoids.transitions(3), seq, how=how)[:, 0]
         assert ends.tolist() == [int(w or "0", 2) % 3 for w in words]
 
 
@@ -108,40 +109,42 @@ def test_words_act_on_the_states_of_an_automaton():
 def test_instances_are_monoids_and_stay_so_with_resets(name):
     make, shape = INSTANCES[name]
     samples = [sample(shape, jr.key(i)) for i in range(4)]
-    cdl.check_monoid(make(), samples)
+    cdl.monoids.check_monoid(make(), samples)
     flags = [jnp.array(b) for b in (True, False, False, True)]
-    cdl.check_monoid(cdl.with_resets(make()), list(zip(flags, samples, strict=True)))
+    cdl.monoids.check_monoid(cdl.monoids.with_resets(make()), list(zip(flags, samples, strict=True)))
 
 
 def test_transitions_are_a_monoid_exactly():
-    cdl.check_monoid(cdl.transitions(3), [jnp.array(f) for f in ([1, 2, 0], [0, 0, 2], [2, 1, 1])], tolerance=0)
+    cdl.monoids.check_monoid(
+        cdl.monoids.transitions(3), [jnp.array(f) for f in ([1, 2, 0], [0, 0, 2], [2, 1, 1])], tolerance=0
+    )
 
 
 def test_a_reset_begins_anew():
     elements = (jnp.array([[False, True, False]]), jnp.array([[2.0, 3.0, 5.0]]))
-    flag, value = fold(cdl.with_resets(Monoid(1.0, lambda x, y: x * y)), Seq(elements, [3]))
+    flag, value = fold(cdl.monoids.with_resets(Monoid(1.0, lambda x, y: x * y)), Seq(elements, [3]))
     assert (flag.tolist(), value.tolist()) == ([True], [15.0])
 
 
 def test_a_product_that_is_not_associative_is_refused():
     halves = Monoid(0.0, lambda x, y: (x + y) / 2)
-    with pytest.raises(cdl.LawBroken, match=r"`1 x = x`: for x = 4.0 the left side is 2.0"):
-        cdl.check_monoid(halves, [4.0])
+    with pytest.raises(cdl.errors.LawBroken, match=r"`1 x = x`: for x = 4.0 the left side is 2.0"):
+        cdl.monoids.check_monoid(halves, [4.0])
     minus = Monoid(0.0, lambda x, y: jnp.where(x == 0, y, jnp.where(y == 0, x, x - y)))
     with pytest.raises(
-        cdl.LawBroken,
+        cdl.errors.LawBroken,
         match=r"`\(x y\) z = x \(y z\)`: for x = 5.0, y = 3.0, z = 5.0 the left side is -3.0 and the right 7.0",
     ):
-        cdl.check_monoid(minus, [5.0, 3.0])
-    with pytest.raises(cdl.PayloadMismatch, match="there is no sample"):
-        cdl.check_monoid(minus, [])
+        cdl.monoids.check_monoid(minus, [5.0, 3.0])
+    with pytest.raises(cdl.errors.PayloadMismatch, match="there is no sample"):
+        cdl.monoids.check_monoid(minus, [])
 
 
 def test_tolerance_is_what_rounding_is_allowed():
     rounded = Monoid(0.0, lambda x, y: x + y + 1e-4 * x * jnp.abs(y))
-    cdl.check_monoid(rounded, [0.5, 1.0], tolerance=1e-2)
-    with pytest.raises(cdl.LawBroken, match="is not associative"):
-        cdl.check_monoid(rounded, [0.5, 1.0], tolerance=1e-7)
+    cdl.monoids.check_monoid(rounded, [0.5, 1.0], tolerance=1e-2)
+    with pytest.raises(cdl.errors.LawBroken, match="is not associative"):
+        cdl.monoids.check_monoid(rounded, [0.5, 1.0], tolerance=1e-7)
 
 
 def matmul_in_a_loop(x: jax.Array, y: jax.Array) -> jax.Array:
@@ -151,9 +154,9 @@ def matmul_in_a_loop(x: jax.Array, y: jax.Array) -> jax.Array:
 @pytest.mark.parametrize(
     ("combine", "shape", "count"),
     [
-        (cdl.matrices(4).combine, (4, 4), 2 * 4**3),
-        (cdl.linear_recurrence((5,)).combine, ((5,), (5,)), 3 * 5),
-        (cdl.max_plus(3).combine, (3, 3), 2 * 3**3),
+        (cdl.monoids.matrices(4).combine, (4, 4), 2 * 4**3),
+        (cdl.monoids.linear_recurrence((5,)).combine, ((5,), (5,)), 3 * 5),
+        (cdl.monoids.max_plus(3).combine, (3, 3), 2 * 3**3),
         (jax.jit(matmul_in_a_loop), (4, 4), 5 * (2 * 4**3 + 1)),
         (lambda x, y: jax.lax.cond(jnp.any(x > 0), lambda: (x @ y) * y, lambda: y), (6,), 2 * 6 + 1 + 2 * 6 + 6),
     ],
@@ -171,22 +174,24 @@ def test_the_way_is_chosen_by_device_length_and_cost(monkeypatch):
         )
 
     found: list[str] = []
-    recurrence, shape = cdl.linear_recurrence((64,)), ((64,), (64,))
+    recurrence, shape = cdl.monoids.linear_recurrence((64,)), ((64,), (64,))
     assert way(recurrence, shape, 8, 4096) == "scan"
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
     assert way(recurrence, shape, 8, 4096) == "associative"
     assert way(recurrence, shape, 8, 4096, total=True) == "halving"
     assert way(recurrence, shape, 8, SHORT - 1) == "scan"
     lists = FULL // (2 * 64**3)
-    assert way(cdl.matrices(64), (64, 64), lists, 4096) == "scan"
-    assert way(cdl.matrices(64), (64, 64), lists - 1, 4096) == "associative"
+    assert way(cdl.monoids.matrices(64), (64, 64), lists, 4096) == "scan"
+    assert way(cdl.monoids.matrices(64), (64, 64), lists - 1, 4096) == "associative"
 
 
 def test_what_does_not_fit_the_elements_is_refused():
     seq = Seq(jnp.ones((1, 2, 3)), [2])
-    with pytest.raises(cdl.CarrierMismatch, match=r"the monoid's unit is f32\[2,2\], and the elements are f32\[3\]"):
-        fold(cdl.matrices(2), seq)
-    with pytest.raises(cdl.CarrierMismatch, match=r"product of two is f32\[\], and the elements are f32\[3\]"):
+    with pytest.raises(
+        cdl.errors.CarrierMismatch, match=r"the monoid's unit is f32\[2,2\], and the elements are f32\[3\]"
+    ):
+        fold(cdl.monoids.matrices(2), seq)
+    with pytest.raises(cdl.errors.CarrierMismatch, match=r"product of two is f32\[\], and the elements are f32\[3\]"):
         fold(Monoid(jnp.zeros(3), lambda x, y: x @ y), seq)
     with pytest.raises(cdl.CdlError, match="gives the product of all, and no prefix"):
         annotate(Monoid(jnp.zeros(3), lambda x, y: x + y), seq, how="halving")

@@ -45,7 +45,7 @@ def signature() -> Any:
 
 
 def test_cells_of_one_form_are_one_stack(signature, getkey):
-    from cdl import Stacked
+    from cdl.schemes import Stacked
     from cdl_arch.recursive import gated, n_ary
 
     stacks_of: Any = lambda named: {name for name, held in named.held.items() if isinstance(held, Stacked)}

@@ -15,7 +15,6 @@ from bushes import Bud, BUSHES, bushes, BushF, SCALES, single, twig
 from cdl import (
     algebra,
     annotate,
-    CarrierMismatch,
     cata,
     CdlError,
     decorate,
@@ -35,7 +34,8 @@ from cdl import (
     to_list,
     TreeF,
 )
-from cdl.run._types import holds, Own
+from cdl._engine._types import holds, Own
+from cdl.errors import CarrierMismatch
 
 
 def same(alg: Any, trees: list[Any] = BUSHES, signature: Any = BushF, tolerance: float = 1e-6) -> jax.Array:

@@ -8,12 +8,14 @@ import jax.numpy as jnp
 import jax.random as jr
 import pytest
 from agreement import close
+from cdl.schemes.para import identity
+from cdl.schemes.para.two_cells import delta
 from hypothesis import given, settings, strategies as st
 from programs import primitives
 
-from cdl import LawBroken, laws, Lens, Optic, Para, ParaOptic, PortMismatch, reverse, to_lens, to_optic
-from cdl.parametric import identity
-from cdl.parametric.two_cells import delta
+from cdl import laws, Lens, Optic, Para, ParaOptic, reverse, to_optic
+from cdl.errors import LawBroken, PortMismatch
+from cdl.optics import to_lens
 
 
 # Optics of sets: the values are integers, the changes strings, and the way back reads what the way forward kept.

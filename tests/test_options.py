@@ -163,7 +163,7 @@ def public() -> dict[str, Any]:
     """Every function of `cdl` and its packages that is for users, and every method of their classes."""
     found: dict[str, Any] = {}
     waiting: list[tuple[str, Any]] = [
-        (name, importlib.import_module(name)) for name in ("cdl", "cdl.functor.poly", "cdl.io", "cdl.parametric")
+        (name, importlib.import_module(name)) for name in ("cdl", "cdl.poly", "cdl.io", "cdl.schemes.para")
     ]
     seen: set[int] = set()
     while waiting:

@@ -15,7 +15,7 @@ STAGES = (
 
 
 def stage(module: str) -> int:
-    """The place of a module, such as `cdl.functor.poly`, in the order; the contents page `cdl` comes last."""
+    """The place of a module, such as `cdl.poly`, in the order; the contents page `cdl` comes last."""
     package, *inner = module.split(".")
     if package != "cdl":
         return len(STAGES)

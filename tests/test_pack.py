@@ -12,9 +12,9 @@ from agreement import pre_order
 from random_signatures import random_signature, random_trees
 
 from cdl import algebra, cata, CdlError, Corpus, fold, Forest, Fork, Leaf, Many, Node, pack, RoseF, TreeF
-from cdl.functor import holes
-from cdl.run.forests._bucket import few_sizes, Size
-from cdl.run.forests._schedule import ROWS, SIZE, VARIANT
+from cdl._engine.forests._bucket import few_sizes, Size
+from cdl._engine.forests._schedule import ROWS, SIZE, VARIANT
+from cdl.functors import holes
 
 
 def comb(size: int, label: float = 0.0) -> Any:

@@ -13,12 +13,10 @@ import pytest
 from cdl import (
     algebra,
     Base,
-    CarrierMismatch,
     cata,
     CdlError,
     Corpus,
     fold,
-    ForeignLayer,
     Fork,
     functor,
     Leaf,
@@ -28,13 +26,11 @@ from cdl import (
     Nil,
     Node,
     pack,
-    PayloadMismatch,
     RoseF,
-    SignatureError,
-    StreamF,
     TreeF,
-    TreeTooLarge,
 )
+from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
+from cdl.functors import StreamF
 
 
 X = TypeVar("X", covariant=True)

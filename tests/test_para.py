@@ -9,10 +9,8 @@ import jax.random as jr
 import pytest
 from agreement import close
 from any_algebra import any_algebra
-from random_signatures import random_signature, random_trees
-
-from cdl import cata, fanout, fold, Fork, identity, Leaf, lift, pack, Para, swap, unroll
-from cdl.parametric.two_cells import (
+from cdl.schemes.para import fanout, identity, swap
+from cdl.schemes.para.two_cells import (
     associator,
     associator_back,
     delta,
@@ -23,6 +21,9 @@ from cdl.parametric.two_cells import (
     right_unitor,
     same,
 )
+from random_signatures import random_signature, random_trees
+
+from cdl import cata, fold, Fork, Leaf, lift, pack, Para, unroll
 
 
 def affine(seed: int) -> Para[Any, Any, Any]:

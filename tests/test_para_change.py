@@ -7,11 +7,11 @@ import jax.numpy as jnp
 import jax.random as jr
 import pytest
 from agreement import close
+from cdl.schemes.para import change, discard, power, square, TANGENT
+from cdl.schemes.para.actegory import Acted, POWER, PRODUCT
+from cdl.schemes.para.two_cells import associator, horizontal, same
 
 from cdl import Cons, Fork, Leaf, Nil, Para
-from cdl.parametric import change, discard, power, square, TANGENT
-from cdl.parametric.actegory import Acted, POWER, PRODUCT
-from cdl.parametric.two_cells import associator, horizontal, same
 
 
 def affine(seed: int) -> Para[Any, Any, Any]:

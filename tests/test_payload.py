@@ -39,7 +39,8 @@ from jaxtyping import (
 )
 from numpy.typing import NDArray
 
-from cdl import Base, CdlError, Corpus, Many, pack, PayloadMismatch
+from cdl import Base, CdlError, Corpus, Many, pack
+from cdl.errors import PayloadMismatch
 
 
 A = TypeVar("A")

@@ -16,10 +16,10 @@ from test_descents_by_index import cells_of, Handing, SMALL, tops
 import cdl
 from benchmarks._launches import launches
 from benchmarks._problems import loss, problem
-from cdl.run import _platform
-from cdl.run.folds import _batched, _tiled
-from cdl.run.folds._group import Group
-from cdl.run.forests._bucket import Size
+from cdl._engine import _platform
+from cdl._engine.folds import _batched, _tiled
+from cdl._engine.folds._group import Group
+from cdl._engine.forests._bucket import Size
 
 
 KINDS = 5

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 from cdl import Algebra, fold, functor, Many, pack
-from cdl.functor import holes
+from cdl.functors import holes
 from cdl_arch.data import python_ast, python_sorts
 
 

@@ -9,8 +9,9 @@ import pytest
 from agreement import heads
 from random_families import children, digest, flat, mixed, PRIME, random_family, random_family_trees, salt
 
-from cdl import algebra, Base, CarrierMismatch, cata, fmap, fold, inherit, inherited, Many, pack
-from cdl.run.forests._variant import describe
+from cdl import algebra, Base, cata, fmap, fold, inherit, inherited, Many, pack
+from cdl._engine.forests._variant import describe
+from cdl.errors import CarrierMismatch
 
 
 def family(seed: int) -> tuple[Any, list[list[type[Any]]], list[Any], list[int]]:

@@ -33,7 +33,7 @@ from cdl import (
     TreeF,
     unfold,
 )
-from cdl.run._surroundings import Surroundings
+from cdl._engine._surroundings import Surroundings
 
 
 SETTINGS = types.SimpleNamespace(scale=2.0, deep={"table": [1.0, np.array([2.0])]})
@@ -279,7 +279,7 @@ def test_objects_are_looked_into_with_their_methods_properties_and_slots(change)
 
 
 def test_what_is_seen_again_is_not_traced_again_for_any_of_two_instances(monkeypatch):
-    states = importlib.import_module("cdl.run.folds._states")
+    states = importlib.import_module("cdl._engine.folds._states")
     traced, read = [], states.read
     monkeypatch.setattr(states, "read", lambda reading: traced.append(0) or read(reading))
 

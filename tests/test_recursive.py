@@ -18,7 +18,8 @@ WIDTH = 4
 @pytest.fixture
 def cases(getkey) -> dict[str, tuple[Any, Any, dict[Any, int]]]:
     """For each signature a tree and the sizes of its payloads."""
-    from cdl import Branch, Fork, LabelledTreeF, Leaf, Many, Node, RoseF, Tip, TreeF
+    from cdl import Fork, Leaf, Many, Node, RoseF, TreeF
+    from cdl.functors import Branch, LabelledTreeF, Tip
     from cdl_arch.data.definite import DefiniteF, signature as s
 
     v = lambda: jr.normal(getkey(), (3,))
@@ -173,7 +174,7 @@ def test_dropout_keeps_the_mean_and_leaves_the_memory_alone(getkey):
 
 
 def test_cells_are_shared_by_arity_or_belong_to_one_constructor(getkey, cases):
-    from cdl.functor import constructors
+    from cdl.functors import constructors
     from cdl_arch.data.definite import DefiniteF
     from cdl_arch.recursive import child_sum, gated, n_ary
 
@@ -236,7 +237,8 @@ def test_a_map_of_the_users_own_reads_the_payload(getkey):
 
 
 def test_a_payload_of_unknown_size_is_refused_by_name():
-    from cdl import SignatureError, TreeF
+    from cdl import TreeF
+    from cdl.errors import SignatureError
     from cdl_arch.recursive import n_ary
 
     with pytest.raises(SignatureError, match=r"`Leaf.label` is annotated `A`.*give `payload=\{Leaf: 3\}`"):
@@ -244,7 +246,8 @@ def test_a_payload_of_unknown_size_is_refused_by_name():
 
 
 def test_a_function_in_a_constructor_is_refused():
-    from cdl import MooreF, SignatureError
+    from cdl import MooreF
+    from cdl.errors import SignatureError
     from cdl_arch.recursive import tree_rnn
 
     with pytest.raises(

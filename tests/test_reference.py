@@ -24,7 +24,7 @@ def public(module: types.ModuleType) -> list[str]:
 
 
 def described(entry: str) -> str:
-    """The name that an entry of the reference is about: `cdl.functor.functor` is the function `cdl.functor`."""
+    """The name that an entry of the reference is about: `cdl.functors.functor` is the function `cdl.functor`."""
     return entry.rpartition(".")[2]
 
 
@@ -38,7 +38,7 @@ def test_every_public_name_stands_in_the_reference_once(package):
     assert wanted
     of_cdl = [e for e in entries() if not e.startswith("cdl_arch")]
     own = [e for e in of_cdl if e.startswith("cdl.laws.") == (package == "cdl.laws")]
-    found = [described(e) for e in own if not e.startswith("cdl.functor.poly.")]
+    found = [described(e) for e in own if not e.startswith("cdl.poly.")]
     missing = sorted(name for name in wanted if name not in found and name != "laws")
     assert not missing, f"write `::: {package}.NAME` in tutorials/reference for {', '.join(missing)}"
     twice = sorted({name for name in wanted if found.count(name) > 1})

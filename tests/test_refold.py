@@ -15,7 +15,8 @@ from programs import primitives
 from random_signatures import random_signature
 
 import cdl
-from cdl import algebra, Branch, choose, Fork, hylo, LabelledTreeF, Leaf, refold, Tip, TreeF
+from cdl import algebra, choose, Fork, hylo, Leaf, refold, TreeF
+from cdl.functors import Branch, LabelledTreeF, Tip
 
 
 def halves(x: jax.Array) -> TreeF[jax.Array, jax.Array]:
@@ -177,7 +178,7 @@ def test_an_algebra_that_changes_its_carrier_is_refused():
         return choose(jnp.stack([seed, -seed]), Leaf(seed), Fork(seed, seed))
 
     wider = algebra(lambda layer: jnp.zeros(2) if isinstance(layer, Leaf) else jnp.zeros(3))
-    with pytest.raises(cdl.CarrierMismatch, match=r"at `Leaf` its value is f32\[2\], and at `Fork` f32\[3\]"):
+    with pytest.raises(cdl.errors.CarrierMismatch, match=r"at `Leaf` its value is f32\[2\], and at `Fork` f32\[3\]"):
         refold(wider, coalg, jnp.zeros(2), 5)
 
 
@@ -187,5 +188,5 @@ def test_layers_none_of_which_ends_are_refused():
 
 
 def test_a_coalgebra_that_chooses_wants_a_budget():
-    with pytest.raises(cdl.ForeignLayer, match="give `refold` the most `nodes`"):
+    with pytest.raises(cdl.errors.ForeignLayer, match="give `refold` the most `nodes`"):
         refold(laid_out, partition, (jnp.zeros((2, SIZE)), jnp.ones((2, SIZE), bool)))

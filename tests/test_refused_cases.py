@@ -34,20 +34,19 @@ from cdl import (
     Cons,
     fold,
     inherit,
-    Lin,
     ListF,
     Many,
     MealyF,
-    Monoid,
     MooreF,
     Nil,
     pack,
     refold,
     run,
-    Snoc,
     unfold,
 )
-from cdl.functor._base import rebuild
+from cdl._functors.base import rebuild
+from cdl.functors import Lin, Snoc
+from cdl.monads import Monoid
 
 
 @pytest.mark.parametrize("given", [(1.0, 2.0), (tree,), (tree, tree)], ids=str)

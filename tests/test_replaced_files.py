@@ -144,7 +144,7 @@ def test_a_new_file_has_the_permissions_that_any_new_file_has(tmp_path):
 
 
 def test_what_is_not_a_file_is_not_replaced(tmp_path):
-    from cdl import CheckpointError
+    from cdl.errors import CheckpointError
 
     (tmp_path / "folder").mkdir()
     os.mkfifo(tmp_path / "pipe")

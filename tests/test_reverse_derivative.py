@@ -11,7 +11,9 @@ import pytest
 from agreement import close
 from hypothesis import given, settings, strategies as st
 
-from cdl import D, DifferentiableMap, LawBroken, laws, PortMismatch, R, reverse, SmoothMap, to_lens, z2, Z2Map
+from cdl import laws, reverse
+from cdl.errors import LawBroken, PortMismatch
+from cdl.optics import D, DifferentiableMap, R, SmoothMap, to_lens, z2, Z2Map
 
 
 def smooth(seed: int, n: int, m: int) -> SmoothMap:

@@ -13,8 +13,8 @@ from hypothesis import given, settings, strategies as st
 from programs import equations, primitives
 
 from cdl import MealyF, MooreF, run, Seq
-from cdl.run.lists._scan_parts import trace
-from cdl.run.machines._scan_tangent import vectors_first
+from cdl._engine.lists._scan_parts import trace
+from cdl._engine.machines._scan_tangent import vectors_first
 
 
 SIZE, READS = 3, 2

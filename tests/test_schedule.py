@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import cdl
-from cdl.run.forests._aligned import zeros
-from cdl.run.forests._bucket import cut, Size
-from cdl.run.forests._schedule import chunks, ROWS, SIZE, TIME
-from cdl.run.forests._variant import Variant
+from cdl._engine.forests._aligned import zeros
+from cdl._engine.forests._bucket import cut, Size
+from cdl._engine.forests._schedule import chunks, ROWS, SIZE, TIME
+from cdl._engine.forests._variant import Variant
 
 
 SIZES = (Size(1, 4), Size(16, 24), Size(64, 90), Size(2, 1024))

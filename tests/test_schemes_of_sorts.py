@@ -12,15 +12,12 @@ from cdl import (
     algebra,
     ana,
     Base,
-    CarrierMismatch,
     cata,
     choose,
     Cons,
     decorate,
     fmap,
-    ForeignLayer,
     Fork,
-    histo,
     hylo,
     inherited,
     Leaf,
@@ -28,14 +25,12 @@ from cdl import (
     Many,
     MealyF,
     Nil,
-    para,
-    PayloadMismatch,
     product,
-    SignatureError,
     to_list,
     TreeF,
-    TreeTooLarge,
 )
+from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
+from cdl.schemes import histo, para
 
 
 @algebra
@@ -308,7 +303,7 @@ def test_a_cyclic_tree_is_refused():
 
 
 def test_sharing_is_expanded_up_to_a_bound(monkeypatch):
-    monkeypatch.setattr(sys.modules["cdl.functor._recursion"], "MAX_NODES", 1_000)
+    monkeypatch.setattr(sys.modules["cdl._functors.recursion"], "MAX_NODES", 1_000)
 
     @algebra
     def leaves(layer: TreeF[int, int]) -> int:

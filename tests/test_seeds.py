@@ -7,27 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cdl import (
-    algebra,
-    chrono,
-    coelgot,
-    Cofree,
-    Cons,
-    dyna,
-    Either,
-    elgot,
-    fmap,
-    Fork,
-    hylo,
-    Leaf,
-    Left,
-    List,
-    ListF,
-    Nil,
-    Pure,
-    Right,
-    TreeF,
-)
+from cdl import algebra, Cons, fmap, Fork, hylo, Leaf, List, ListF, Nil, TreeF
+from cdl.monads import Cofree, Pure
+from cdl.schemes import chrono, coelgot, dyna, Either, elgot, Left, Right
 
 
 def edit_distance(a: str, b: str) -> tuple[int, int]:

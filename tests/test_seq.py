@@ -52,7 +52,7 @@ def test_inside_jit_it_is_a_pytree():
     ],
 )
 def test_lengths_that_do_not_fit_are_refused(lengths, message):
-    with pytest.raises(cdl.LengthMismatch, match=message):
+    with pytest.raises(cdl.errors.LengthMismatch, match=message):
         cdl.Seq(np.zeros((2, 3)), np.array(lengths))
 
 
@@ -68,29 +68,29 @@ def test_lengths_that_do_not_fit_are_refused(lengths, message):
     ],
 )
 def test_elements_that_make_no_batch_are_refused(values, message):
-    with pytest.raises(cdl.PayloadMismatch, match=message):
+    with pytest.raises(cdl.errors.PayloadMismatch, match=message):
         cdl.Seq(values, np.array([1, 2]))
 
 
 @pytest.mark.parametrize("make", ["Seq", "Packed"])
 def test_lists_that_do_not_fit_each_other_are_refused(make):
     of = getattr(cdl, make).of
-    with pytest.raises(cdl.PayloadMismatch, match="there is no list"):
+    with pytest.raises(cdl.errors.PayloadMismatch, match="there is no list"):
         of([])
-    with pytest.raises(cdl.PayloadMismatch, match=r"list 0 has elements float64\[2\] and list 1 float64\[3\]"):
+    with pytest.raises(cdl.errors.PayloadMismatch, match=r"list 0 has elements float64\[2\] and list 1 float64\[3\]"):
         of([np.zeros((4, 2)), np.zeros((4, 3))])
-    with pytest.raises(cdl.PayloadMismatch, match="give every list the same structure"):
+    with pytest.raises(cdl.errors.PayloadMismatch, match="give every list the same structure"):
         of([np.zeros(4), (np.zeros(4),)])
-    with pytest.raises(cdl.LengthMismatch, match="the arrays of list 0 are 3 and 4 long"):
+    with pytest.raises(cdl.errors.LengthMismatch, match="the arrays of list 0 are 3 and 4 long"):
         of([(np.zeros(4), np.zeros(3))])
 
 
 def test_arrays_shorter_than_the_longest_list_are_refused(ragged):
-    with pytest.raises(cdl.LengthMismatch, match="the longest list has 5 elements, and `time` is 4"):
+    with pytest.raises(cdl.errors.LengthMismatch, match="the longest list has 5 elements, and `time` is 4"):
         cdl.Seq.of(ragged, time=4)
-    with pytest.raises(cdl.LengthMismatch, match="the longest of 2 lanes takes 8 steps, and `steps` is 4"):
+    with pytest.raises(cdl.errors.LengthMismatch, match="the longest of 2 lanes takes 8 steps, and `steps` is 4"):
         cdl.Packed.of(ragged, lanes=2, steps=4)
-    with pytest.raises(cdl.LengthMismatch, match="`lanes` is 0"):
+    with pytest.raises(cdl.errors.LengthMismatch, match="`lanes` is 0"):
         cdl.Packed.of(ragged, lanes=0)
 
 

@@ -13,7 +13,8 @@ import pytest
 from agreement import close, differentiated, QUICKLY
 from cells import elements, FromEnd, FromStart, H, Net, net, Noisy, NoisyFromStart
 
-from cdl import algebra, annotate, cata, decorate, fold, ListF, Packed, Seq, SnocF, to_list, to_snoc
+from cdl import algebra, annotate, cata, decorate, fold, ListF, Packed, Seq, to_list
+from cdl.functors import SnocF, to_snoc
 
 
 LENGTHS = [1, 0, 4]
@@ -118,7 +119,7 @@ def _smooth(x: Any) -> bool:
 @pytest.fixture(autouse=True)
 def short_blocks(monkeypatch):
     """Blocks of two steps, so that there are several."""
-    monkeypatch.setattr(sys.modules["cdl.run.lists._scan"], "BLOCK", 2)
+    monkeypatch.setattr(sys.modules["cdl._engine.lists._scan"], "BLOCK", 2)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from programs import primitives
 
 import cdl
 from benchmarks._launches import launches
-from cdl.run.lists._scan_case import read
-from cdl.run.lists._scan_plan import Plan
+from cdl._engine.lists._scan_case import read
+from cdl._engine.lists._scan_plan import Plan
 
 
 Layer = Any
@@ -33,7 +33,7 @@ def test_an_algebra_that_changes_its_carrier_is_refused(seq):
         return jnp.zeros(5) if isinstance(layer, cdl.Nil) else jnp.zeros(6)
 
     message = r"`wider` is not an algebra: at `Nil` its value is f32\[5\], and at `Cons` f32\[6\]"
-    with pytest.raises(cdl.CarrierMismatch, match=message):
+    with pytest.raises(cdl.errors.CarrierMismatch, match=message):
         cdl.fold(wider, seq)
 
 
@@ -46,9 +46,11 @@ def test_an_algebra_that_does_not_say_what_it_reads_is_refused(seq):
     def of_trees(layer: cdl.TreeF[Any, Any]) -> Any:
         return 0
 
-    with pytest.raises(cdl.SignatureError, match=r"annotations of `silent` do not tell .*annotate its layer as `ListF"):
+    with pytest.raises(
+        cdl.errors.SignatureError, match=r"annotations of `silent` do not tell .*annotate its layer as `ListF"
+    ):
         cdl.fold(silent, seq)
-    with pytest.raises(cdl.SignatureError, match=r"annotations of `of_trees` name Leaf, Fork"):
+    with pytest.raises(cdl.errors.SignatureError, match=r"annotations of `of_trees` name Leaf, Fork"):
         cdl.annotate(of_trees, seq)
 
 
@@ -128,8 +130,8 @@ def test_an_ensemble_is_one_program(seq):
 def test_what_an_algebra_closes_over_has_its_gradient(seq):
     def total(scale: Any) -> Any:
         @cdl.algebra
-        def weighted(layer: cdl.SnocF[Any, Any]) -> Any:
-            return jnp.zeros(3) if isinstance(layer, cdl.Lin) else scale * layer.init + layer.last
+        def weighted(layer: cdl.functors.SnocF[Any, Any]) -> Any:
+            return jnp.zeros(3) if isinstance(layer, cdl.functors.Lin) else scale * layer.init + layer.last
 
         return jnp.sum(cdl.fold(weighted, seq))
 
@@ -156,8 +158,8 @@ def test_a_batch_of_other_lengths_does_not_compile_again(seq):
 
 def test_two_algebras_side_by_side_are_read_as_one(seq):
     @cdl.algebra
-    def count(layer: cdl.SnocF[Any, Any]) -> Any:
-        return 0 if isinstance(layer, cdl.Lin) else layer.init + 1
+    def count(layer: cdl.functors.SnocF[Any, Any]) -> Any:
+        return 0 if isinstance(layer, cdl.functors.Lin) else layer.init + 1
 
     alg = FromStart(net("elman", jr.key(0), jnp.float32))
     states, counts = cdl.fold(cdl.product(alg, count), seq)

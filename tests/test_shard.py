@@ -59,7 +59,7 @@ weights = st.lists(st.integers(1, 1000), min_size=1, max_size=40)
 @given(weights, st.integers(1, 8))
 def test_parts_have_every_tree_once_and_as_many_each(nodes, parts):
     nodes = nodes * parts
-    found = cdl.balance(nodes, parts)
+    found = cdl.compiled.balance(nodes, parts)
     assert sorted(np.concatenate(found).tolist()) == list(range(len(nodes)))
     assert {len(part) for part in found} == {len(nodes) // parts}
 
@@ -67,13 +67,13 @@ def test_parts_have_every_tree_once_and_as_many_each(nodes, parts):
 @given(weights, st.integers(2, 8))
 def test_no_part_is_heavier_than_another_by_more_than_the_heaviest_tree(nodes, parts):
     nodes = np.array(nodes * parts)
-    loads = [int(nodes[part].sum()) for part in cdl.balance(nodes, parts)]
+    loads = [int(nodes[part].sum()) for part in cdl.compiled.balance(nodes, parts)]
     assert max(loads) - min(loads) <= nodes.max()
 
 
 def test_a_number_of_devices_that_does_not_divide_the_batch_is_refused():
     with pytest.raises(cdl.CdlError, match=r"3 devices do not divide a batch of 8 trees.*Take 6 trees"):
-        cdl.balance([1] * 8, 3)
+        cdl.compiled.balance([1] * 8, 3)
 
 
 def mesh() -> Mesh:
@@ -86,17 +86,17 @@ def forest(*sizes: int) -> cdl.Forest:
 
 def test_parts_that_are_not_one_for_each_device_are_refused():
     with pytest.raises(cdl.CdlError, match=r"1 device of this process along `data`, and 2 parts.*`balance\("):
-        cdl.shard([forest(3), forest(3)], mesh())
+        cdl.compiled.shard([forest(3), forest(3)], mesh())
 
 
 def test_an_axis_that_the_mesh_does_not_have_is_refused():
     with pytest.raises(cdl.CdlError, match=r"has the axes \('data',\), and `rows` is none"):
-        cdl.shard([forest(3)], mesh(), axis="rows")
+        cdl.compiled.shard([forest(3)], mesh(), axis="rows")
 
 
 def test_one_device_is_a_mesh_too():
     total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0)
-    shards = cdl.shard([forest(3, 1)], mesh())
+    shards = cdl.compiled.shard([forest(3, 1)], mesh())
     assert (len(shards), shards.nodes.tolist()) == (1, [6])
-    loss = cdl.shard_mean(lambda scale, forest: (scale * jnp.sum(cdl.fold(total, forest)), jnp.array(2.0)))
+    loss = cdl.compiled.shard_mean(lambda scale, forest: (scale * jnp.sum(cdl.fold(total, forest)), jnp.array(2.0)))
     assert jax.value_and_grad(loss)(jnp.array(3.0), shards) == (6.0, 2.0)

@@ -17,30 +17,24 @@ from cdl import (
     Cons,
     Fix,
     fmap,
-    ForeignLayer,
     Fork,
     functor,
     Leaf,
-    Link,
     List,
     ListF,
     Many,
     MealyF,
     MooreF,
-    NatF,
     Nil,
     Node,
-    Pure,
     RoseF,
-    SignatureError,
-    SnocF,
-    StreamF,
-    strength,
     Tree,
     TreeF,
 )
-from cdl.functor import constructors, fmap_term, holes
-from cdl.functor.poly import compose, Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Product, Sum
+from cdl.errors import ForeignLayer, SignatureError
+from cdl.functors import constructors, fmap_term, holes, Link, NatF, SnocF, StreamF, strength
+from cdl.monads import Pure
+from cdl.poly import compose, Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Product, Sum
 
 
 X = TypeVar("X", covariant=True)

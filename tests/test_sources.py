@@ -26,31 +26,23 @@ from cdl import (
     algebra,
     ana,
     Automaton,
-    bisimilar,
-    Branch,
     cata,
-    embed,
     fold,
     Fork,
     functor,
-    LabelledTreeF,
     laws,
     Leaf,
-    Lin,
     ListF,
     MealyF,
     MooreF,
     Nil,
     pack,
-    respond,
     run,
-    SnocF,
-    StreamF,
-    take,
     to_list,
-    to_snoc,
     TreeF,
 )
+from cdl.functors import Branch, embed, LabelledTreeF, Lin, SnocF, StreamF, take, to_snoc
+from cdl.machines import bisimilar, respond
 from cdl_arch.mealy import FullRNN
 from cdl_arch.moore import Recogniser
 from cdl_arch.recursive import gated

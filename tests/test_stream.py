@@ -10,28 +10,11 @@ import numpy as np
 import pytest
 from agreement import close, differentiated
 
-from cdl import (
-    ana,
-    CarrierMismatch,
-    CdlError,
-    choose,
-    Cons,
-    ForeignLayer,
-    Leaf,
-    Lin,
-    MealyF,
-    Nil,
-    PayloadMismatch,
-    run,
-    Snoc,
-    StreamF,
-    take,
-    to_list,
-    to_snoc,
-    TreeTooLarge,
-)
-from cdl.run.growth import _stream
-from cdl.run.growth._stream import unfold_stream
+from cdl import ana, CdlError, choose, Cons, Leaf, MealyF, Nil, run, to_list
+from cdl._engine.growth import _stream
+from cdl._engine.growth._stream import unfold_stream
+from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, TreeTooLarge
+from cdl.functors import Lin, Snoc, StreamF, take, to_snoc
 
 
 def unfold_list(coalg: Any, seeds: Any, nodes: int, **options: Any) -> Any:

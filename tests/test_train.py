@@ -80,7 +80,7 @@ def test_without_resume_a_checkpoint_is_begun_anew(tmp_path):
 
 
 def test_a_checkpoint_of_another_run_is_refused(tmp_path):
-    from cdl import CheckpointError
+    from cdl.errors import CheckpointError
 
     go(checkpoint=tmp_path / "a")
     with pytest.raises(CheckpointError, match=r"losses`: float64\[5\] in the file, .* float64\[6\]"):

@@ -232,4 +232,4 @@ def test_a_wrong_call_of_cdl_itself_raises():
     import cdl
 
     with pytest.raises(TypeCheckError, match=r"the parameters of cdl\.functor\._base\.project"):
-        cdl.project(3)
+        cdl.functors.project(3)

@@ -14,32 +14,9 @@ from hlo import copies_in_loops
 from programs import primitives
 from random_signatures import random_signature
 
-from cdl import (
-    ana,
-    Base,
-    Branch,
-    CarrierMismatch,
-    CdlError,
-    choose,
-    Cons,
-    ForeignLayer,
-    Fork,
-    LabelledTreeF,
-    Leaf,
-    Many,
-    MealyF,
-    Nil,
-    Node,
-    pack,
-    PayloadMismatch,
-    SignatureError,
-    StreamF,
-    Tip,
-    to_list,
-    TreeF,
-    TreeTooLarge,
-    unfold,
-)
+from cdl import ana, Base, CdlError, choose, Cons, Fork, Leaf, Many, MealyF, Nil, Node, pack, to_list, TreeF, unfold
+from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
+from cdl.functors import Branch, LabelledTreeF, StreamF, Tip
 
 
 X = TypeVar("X", covariant=True)

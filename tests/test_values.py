@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 from alone import DEPTH, run_alone
 
-from cdl import Cons, Fork, Leaf, Link, Many, Nil, Node, Succ, Tip, to_list, to_snoc, TreeTooLarge, Zero
+from cdl import Cons, Fork, Leaf, Many, Nil, Node, to_list
+from cdl.errors import TreeTooLarge
+from cdl.functors import Link, Succ, Tip, to_snoc, Zero
 
 
 def comb(depth, last=0):

@@ -11,9 +11,11 @@ import pytest
 from agreement import agrees
 from indexed_cells import Bare, Cell, forest_of, H, KINDS, KindsF, More, reader, Some, That, This, TREES, WAYS, Word
 
-from cdl import Algebra, algebra, cata, fold, ForeignLayer, Many, pack, Stacked, stacked
-from cdl.functor import holes
-from cdl.run.folds._case import read, Reading
+from cdl import Algebra, algebra, cata, fold, Many, pack, stacked
+from cdl._engine.folds.case import read, Reading
+from cdl.errors import ForeignLayer
+from cdl.functors import holes
+from cdl.schemes import Stacked
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -56,7 +56,7 @@ def slope_of_one_device(alg: Any) -> Any:
 
 def parts() -> list[Any]:
     corpus = cdl.Corpus(SIGNATURE, TREES)
-    rows = cdl.balance(corpus.nodes, DEVICES)
+    rows = cdl.compiled.balance(corpus.nodes, DEVICES)
     bucket = corpus[rows[int(np.argmax([corpus.nodes[r].sum() for r in rows]))]].bucket
     return [(corpus.pack(r, bucket=bucket), jnp.asarray(ANSWERS[r]), jnp.asarray(WEIGHTS[r])) for r in rows]
 
@@ -76,22 +76,25 @@ def main() -> None:
     wanted = slope_of_one_device(model())
     made = parts()
     mesh = jax.make_mesh((DEVICES,), ("data",))
-    shards = cdl.shard(made, mesh)
+    shards = cdl.compiled.shard(made, mesh)
     assert int(shards.nodes.sum()) == sum(forest.size for forest, *_ in made)
     assert int(shards.nodes.max() - shards.nodes.min()) <= 30
     assert {len(x.sharding.device_set) for x in jax.tree.leaves(shards.stacked)} == {DEVICES}
-    expect_equal(eqx.filter_jit(eqx.filter_value_and_grad(cdl.shard_mean(loss)))(model(), shards), wanted)
+    expect_equal(eqx.filter_jit(eqx.filter_value_and_grad(cdl.compiled.shard_mean(loss)))(model(), shards), wanted)
     sums = lambda weight, part: (weight**2 * jnp.sum(part), jnp.array(1.0))  # on half of the devices, the rest copies
-    halves = cdl.shard([jnp.arange(3.0) + i for i in range(4)], jax.make_mesh((2, 4), ("copies", "data")))
-    expect_equal(jax.jit(jax.value_and_grad(cdl.shard_mean(sums)))(jnp.array(3.0), halves), (9 * 7.5, 6 * 7.5))
-    keyed = cdl.shard([(f, jr.key(i)) for i, (f, *_) in enumerate(made)], mesh)
-    drawn = eqx.filter_jit(cdl.shard_mean(lambda _, part: (jr.normal(part[1]), jnp.array(1.0))))(None, keyed)
+    halves = cdl.compiled.shard([jnp.arange(3.0) + i for i in range(4)], jax.make_mesh((2, 4), ("copies", "data")))
+    expect_equal(jax.jit(jax.value_and_grad(cdl.compiled.shard_mean(sums)))(jnp.array(3.0), halves), (9 * 7.5, 6 * 7.5))
+    keyed = cdl.compiled.shard([(f, jr.key(i)) for i, (f, *_) in enumerate(made)], mesh)
+    drawn = eqx.filter_jit(cdl.compiled.shard_mean(lambda _, part: (jr.normal(part[1]), jnp.array(1.0))))(None, keyed)
     expect_equal(drawn, np.mean([jr.normal(jr.key(i)) for i in range(DEVICES)]))
-    refused(lambda: cdl.shard(made[:6], mesh), "8 devices of this process along `data`, and 6 parts")
+    refused(lambda: cdl.compiled.shard(made[:6], mesh), "8 devices of this process along `data`, and 6 parts")
     other = dataclasses.replace(made[0][0].bucket, nodes=made[0][0].bucket.nodes * 2)
     wider = cdl.pack(SIGNATURE, TREES[:3], bucket=other)
-    refused(lambda: cdl.shard([*made[:7], (wider, *made[7][1:])], mesh), "part 7 is a forest of 3 trees")
-    refused(lambda: cdl.shard([*made[:7], (made[7][0], jnp.zeros(2), made[7][2])], mesh), "part 7 has arrays of shapes")
+    refused(lambda: cdl.compiled.shard([*made[:7], (wider, *made[7][1:])], mesh), "part 7 is a forest of 3 trees")
+    refused(
+        lambda: cdl.compiled.shard([*made[:7], (made[7][0], jnp.zeros(2), made[7][2])], mesh),
+        "part 7 has arrays of shapes",
+    )
     print("agrees")
 
 

@@ -17,8 +17,8 @@ def main() -> None:
     mesh = jax.make_mesh((4,), ("data",))
     made = eight.parts()
     own = [i for i, device in enumerate(mesh.devices) if device.process_index == jax.process_index()]
-    shards = cdl.shard([made[i] for i in own], mesh)
-    value, slope = eqx.filter_jit(eqx.filter_value_and_grad(cdl.shard_mean(eight.loss)))(eight.model(), shards)
+    shards = cdl.compiled.shard([made[i] for i in own], mesh)
+    value, slope = eqx.filter_jit(eqx.filter_value_and_grad(cdl.compiled.shard_mean(eight.loss)))(eight.model(), shards)
     found = jax.tree.map(lambda x: np.asarray(x.addressable_data(0)), eqx.filter((value, slope), eqx.is_array))
     eight.expect_equal(found, eqx.filter(eight.slope_of_one_device(eight.model()), eqx.is_array))
     print("agrees")

@@ -100,7 +100,7 @@ COUNT = jax.device_count()
 CORPUS = cdl.Corpus(FAMILY, TREES)
 TURNED = [[*range(i, len(TREES)), *range(min(i, len(TREES)))][: len(TREES)] for i in range(COUNT)]
 BUCKET = CORPUS[TURNED[0]].bucket
-PARTS = cdl.shard([CORPUS.pack(some, bucket=BUCKET) for some in TURNED], jax.make_mesh((COUNT,), ("data",)))
+PARTS = cdl.compiled.shard([CORPUS.pack(some, bucket=BUCKET) for some in TURNED], jax.make_mesh((COUNT,), ("data",)))
 
 
 def compiled(p):
@@ -109,7 +109,7 @@ def compiled(p):
         total = probe([x for s, x in enumerate(found) if s in {SORT[type(t)] for t in TREES}])
         return total, jnp.ones((), total.dtype)
 
-    return cdl.shard_mean(loss)(p["algs"], PARTS)
+    return cdl.compiled.shard_mean(loss)(p["algs"], PARTS)
 
 
 def mean(p, read):

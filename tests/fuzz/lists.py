@@ -45,9 +45,9 @@ def parts(xs):
 
 
 def read(net, xs):
-    h = net(cdl.Nil() if ENDS else cdl.Lin())
+    h = net(cdl.Nil() if ENDS else cdl.functors.Lin())
     for x in reversed(xs) if ENDS else xs:
-        h = net(cdl.Cons(x, h) if ENDS else cdl.Snoc(h, x))
+        h = net(cdl.Cons(x, h) if ENDS else cdl.functors.Snoc(h, x))
     return h
 
 
@@ -66,7 +66,7 @@ def compiled(p):
 
 
 def by_cdl(p):
-    make = cdl.to_list if ENDS else cdl.to_snoc
+    make = cdl.to_list if ENDS else cdl.functors.to_snoc
     return stack([jax.tree.map(jnp.asarray, cdl.cata(p["algs"][0])(make(some))) for xs in LISTS for some in parts(xs)])
 
 
@@ -123,7 +123,7 @@ def plain(p):
 def by_cdl(p):
     machine = Machine(p["algs"][0])
     def answers(xs):
-        return jnp.stack(cdl.respond(cdl.ana(machine)(START), xs))
+        return jnp.stack(cdl.machines.respond(cdl.ana(machine)(START), xs))
     states = plain(p)
     return [[answers(xs) for xs in LISTS], states[1]] if {many} else [answers(LISTS[0]), states[1]]
 """
@@ -155,7 +155,7 @@ class Lists:
         lists = ", ".join(f"[{', '.join(xs)}]" for xs in self.elements if xs or not form.startswith("run"))
         cast = "" if self.raw else f'.astype("{self.dtype}")'
         first = CELL.format(
-            signature="cdl.ListF" if self.ends or form.startswith("run") else "cdl.SnocF",
+            signature="cdl.ListF" if self.ends or form.startswith("run") else "cdl.functors.SnocF",
             empty="Nil" if self.ends or form.startswith("run") else "Lin",
             parts="layer.head, layer.tail" if self.ends else "layer.last, layer.init",
             state=state, made=made, start=start, cast=cast, lists=lists, seed=self.seed, dtype=self.dtype,

@@ -57,7 +57,7 @@ class Bag:
 
 def seen(value: Any, f: Any) -> Any:
     """A field's value with `f` of each tree in it."""
-    if isinstance(value, cdl.Base | cdl.Cofree):
+    if isinstance(value, cdl.Base | cdl.monads.Cofree):
         return f(value)
     if isinstance(value, cdl.Many | Bag):
         return Bag(seen(x, f) for x in value.items)

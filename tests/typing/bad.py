@@ -6,6 +6,7 @@ both where no carrier tells them apart (`product(depth, total)`). At run time ea
 
 from collections.abc import Callable
 
+from cdl.schemes.para import square
 from good import (
     Add,
     at_once,
@@ -72,68 +73,47 @@ from cdl import (
     algebra,
     ana,
     annotate,
-    apo,
-    as_mealy,
     Base,
     cata,
     choose,
-    chrono,
-    coelgot,
-    Cofree,
     Cons,
-    D,
     decorate,
-    dream,
-    dyna,
-    Either,
-    elgot,
     feedback,
     Fix,
     fold,
     follow,
-    Free,
-    futu,
     Grown,
-    histo,
     hylo,
-    Left,
     likelihood,
     List,
     ListF,
-    losses,
     Many,
     MealyF,
     MooreF,
-    mutu,
     Nil,
     Node,
     Optic,
-    optimisers,
     Para,
-    para,
     parallel,
     ParaOptic,
-    prepro,
     product,
-    R,
     refold,
     reverse,
-    Right,
     Rose,
     run,
     series,
-    shard_mean,
-    SmoothMap,
     start,
     supervised,
-    to_lens,
     unfold,
     unroll,
-    z2,
-    zygo,
 )
-from cdl.functor import Fix1of2, Fix2of2
-from cdl.parametric import square
+from cdl.compiled import shard_mean
+from cdl.functors import Fix1of2, Fix2of2
+from cdl.learning import dream, losses, optimisers
+from cdl.machines import as_mealy
+from cdl.monads import Cofree, Free
+from cdl.optics import D, R, SmoothMap, to_lens, z2
+from cdl.schemes import apo, chrono, coelgot, dyna, Either, elgot, futu, histo, Left, mutu, para, prepro, Right, zygo
 
 
 # Signatures and algebras.

@@ -6,6 +6,7 @@ from typing import Any, assert_type, Generic, Never, TypeAlias, TypeVar, Union
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from cdl.schemes.para import fanout, free_algebra, lax_algebra, LaxAlgebra, Square, square, two_cells, Untied
 from jaxtyping import Array, Float
 
 from cdl import (
@@ -13,97 +14,56 @@ from cdl import (
     algebra,
     ana,
     annotate,
-    apo,
-    as_mealy,
     Base,
-    bind,
     cata,
     choose,
-    chrono,
-    coelgot,
-    Cofree,
     Cons,
-    D,
     decorate,
-    dream,
-    dyna,
-    Either,
-    elgot,
-    fanout,
     feedback,
     Fix,
     fmap,
     fold,
     follow,
     Forest,
-    Free,
-    futu,
     Grown,
-    histo,
     hylo,
-    interpret,
-    layers,
-    Left,
     Lens,
     likelihood,
-    Lin,
-    linear_recurrence,
-    Link,
     List,
     ListF,
-    ListMonad,
-    Lists,
-    losses,
     Many,
     MealyF,
     MooreF,
-    mutu,
     Nil,
     Node,
     Optic,
-    optimisers,
     pack,
     Packed,
     Para,
-    para,
     parallel,
     ParaOptic,
-    prepro,
     product,
-    Pure,
-    R,
     refold,
-    respond,
     reverse,
-    Right,
     Rose,
     run,
     Seq,
     series,
-    shard,
-    shard_mean,
-    Shards,
-    SmoothMap,
-    SnocF,
     start,
-    stateless,
-    StreamF,
-    strength,
     supervised,
-    take,
-    to_lens,
     to_list,
     to_optic,
-    two_cells,
     unfold,
     unroll,
-    Untied,
-    z2,
-    Z2Map,
-    zygo,
 )
-from cdl.functor import Fix1of2, Fix2of2
-from cdl.parametric import free_algebra, lax_algebra, LaxAlgebra, Square, square
+from cdl.compiled import Lists, shard, shard_mean, Shards
+from cdl.functors import Fix1of2, Fix2of2, Lin, Link, SnocF, StreamF, strength, take
+from cdl.learning import dream, layers, losses, optimisers
+from cdl.machines import as_mealy, respond, stateless
+from cdl.monads import bind, Cofree, Free, interpret, ListMonad, Pure
+from cdl.monoids import linear_recurrence
+from cdl.optics import D, R, SmoothMap, to_lens, z2, Z2Map
+from cdl.schemes import apo, chrono, coelgot, dyna, Either, elgot, futu, histo, Left, mutu, para, prepro, Right, zygo
 
 
 X = TypeVar("X", covariant=True)

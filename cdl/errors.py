@@ -52,8 +52,3 @@ class CheckpointError(CdlError):
 
 class LawBroken(CdlError, AssertionError):
     """A law that does not hold of the instance given, with the two sides that differ."""
-
-
-def first_line(error: Exception) -> str:
-    """What an error says first; its kind, where it says nothing."""
-    return (str(error).splitlines() or [type(error).__name__])[0]

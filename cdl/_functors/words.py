@@ -28,3 +28,8 @@ def an(name: str) -> str:
 def number_of(thing: str, number: int) -> str:
     """A number of things: "1 sort", "2 sorts"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first; its kind, where it says nothing."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -9,7 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from .._engine.shapes import shaped, shown
-from ..errors import first_line, PortMismatch
+from .._functors.words import first_line
+from ..errors import PortMismatch
 from .parametric import keyed
 
 

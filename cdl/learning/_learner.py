@@ -8,10 +8,11 @@ import jax
 from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import TypeVar
 
+from .._functors.words import first_line
 from .._optics.letters import P
 from .._optics.optic import _Beside, Optic
 from .._optics.parametric import Along, keyed
-from ..errors import CdlError, first_line
+from ..errors import CdlError
 from ._optax import told
 
 

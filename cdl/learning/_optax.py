@@ -17,8 +17,9 @@ import equinox as eqx
 import jax
 import optax
 
+from .._functors.words import first_line
 from .._optics.optic import Optic
-from ..errors import CdlError, first_line
+from ..errors import CdlError
 
 
 @final

@@ -16,6 +16,7 @@ import cdl
 from benchmarks._launches import launches
 from cdl._engine.lists._scan_case import read
 from cdl._engine.lists._scan_plan import Plan
+from cdl.compiled import Scan
 
 
 Layer = Any
@@ -87,8 +88,8 @@ def test_second_derivatives_and_forward_mode(seq):
 
     one = jnp.array(1.0)
     twice = lambda **how: jax.jvp(jax.grad(lambda s: total(s, **how)), (one,), (one,))
-    close(twice(), twice(bulk=False), 1e-4)
-    close(jax.jvp(lambda s: total(s, forward=True), (one,), (one,))[1], jax.grad(total)(one), 1e-4)
+    close(twice(), twice(how=Scan(bulk=False)), 1e-4)
+    close(jax.jvp(lambda s: total(s, how=Scan(forward=True)), (one,), (one,))[1], jax.grad(total)(one), 1e-4)
 
 
 @pytest.mark.parametrize("forward", [False, True])
@@ -100,7 +101,7 @@ def test_a_step_has_few_operations_more_than_a_scan_by_hand(run, more, forward):
     seq = cdl.Seq(jr.normal(jr.key(1), (lists, steps, D)), np.full(lists, steps))
 
     def compiled(alg, seq):
-        found = getattr(cdl, run)(alg, seq, forward=forward)
+        found = getattr(cdl, run)(alg, seq, how=Scan(forward=forward))
         return found[0] if run == "fold" else found.values[0]
 
     def scan(alg, seq):

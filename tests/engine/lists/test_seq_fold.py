@@ -14,6 +14,7 @@ from agreement import close, differentiated, QUICKLY
 from cells import elements, FromEnd, FromStart, H, Net, net, Noisy, NoisyFromStart
 
 from cdl import algebra, annotate, cata, decorate, fold, ListF, Packed, Seq, to_list
+from cdl.compiled import Scan
 from cdl.functors import SnocF, to_snoc
 
 
@@ -165,7 +166,7 @@ def test_options_of_the_run_change_no_number(how):
 def test_the_values_alone_are_those_of_the_definition(what, name, direction, kind, forward):
     make, arrays, rows, wanted = expected(what, name, direction, True)
     with jax.enable_x64(True):
-        compiled = lambda arrays, data: run(what, make(arrays), data, forward=forward)
+        compiled = lambda arrays, data: run(what, make(arrays), data, how=Scan(forward=forward))
         found = eqx.filter_jit(compiled, compiler_options=QUICKLY)(arrays, laid(rows, kind))
         close(found, wanted[0], 1e-10)
 
@@ -179,7 +180,7 @@ def test_keys_are_those_of_the_definition(direction, bulk):
     def defined(alg: Any) -> Any:
         return sum(jnp.sum(cata(alg, key=jr.fold_in(key, i))(lists(list(row)))) for i, row in enumerate(rows))
 
-    compiled = lambda alg: jnp.sum(fold(alg, Packed.of(rows, lanes=1), key=key, bulk=bulk))
+    compiled = lambda alg: jnp.sum(fold(alg, Packed.of(rows, lanes=1), key=key, how=Scan(bulk=bulk)))
     wanted, found = (eqx.filter_value_and_grad(f)(alg) for f in (defined, compiled))
     close(found, wanted, 1e-5)
 

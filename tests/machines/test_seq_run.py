@@ -55,20 +55,6 @@ def test_an_algebra_that_does_not_say_what_it_reads_is_refused(seq):
         cdl.annotate(of_trees, seq)
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"unroll": 0}, "`unroll` is 0"),
-        ({"remat": "all"}, "`remat` is 'all' for sequences"),
-        ({"remat": 0}, "`remat` is 0: give at least 1"),
-        ({"forward": True, "bulk": True}, "ask for one of them"),
-    ],
-)
-def test_options_that_mean_nothing_are_refused(seq, how, message):
-    with pytest.raises(cdl.CdlError, match=message):
-        cdl.fold(FromStart(net("elman", jr.key(0), jnp.float32)), seq, **how)
-
-
 @pytest.mark.parametrize(("name", "kept"), [("elman", 0), ("gru", 4), ("lstm", 4)])
 def test_no_more_is_kept_than_has_to_be(name, kept, seq):
     """Besides the states: nothing of an Elman cell, and as many numbers as there are gates of a GRU and of an LSTM."""

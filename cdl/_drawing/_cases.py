@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 from .._functors import MealyF, MooreF
 from .._functors.poly import by_sort, lettered
 from .._functors.read import layout
-from .._optics.reversal import numbers
 from .._para.family import Kinds
-from .diagram import Canvas, Diagram
-from .strings import parameter, space
-from .terms import name
+from .._terms import name, numbers, real
+from .diagram import Canvas, Diagram, Point
 
 
 class Row(NamedTuple):
@@ -83,8 +81,15 @@ def machine_diagram(machine: Any, kind: type[Any]) -> Diagram:
     else:
         canvas.wire(step.key, step.key, [*loop, (dot_column, rows[1]), (step.x, rows[1])], label="S", at=at)
     if params:
-        parameter(canvas, space(params), frame.key, (entry, top))
+        _parameter(canvas, params, frame.key, (entry, top))
     return canvas.finished()
+
+
+def _parameter(canvas: Canvas, numbers: int, target: str, to: Point) -> None:
+    """Parameters, two rows above what they go to."""
+    words = real(numbers)
+    port = canvas.node(words, "parameter", to[0] - (len(words) - 1) // 2, to[1] - 3)
+    canvas.wire(port.key, target, [(to[0], port.y), to])
 
 
 def _framed(
@@ -139,5 +144,5 @@ def _stack(canvas: Canvas, rows: list[Row], title: str, params: int, y: int, *, 
     entry = max(across // 2, len(title) + 6)
     frame = canvas.frame(title, 0, top, max(across, entry + 4), y + 1 - top)
     if params:
-        parameter(canvas, space(params), frame.key, (entry, top))
+        _parameter(canvas, params, frame.key, (entry, top))
     return y + 2

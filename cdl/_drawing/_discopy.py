@@ -13,9 +13,8 @@
 from importlib import import_module
 from typing import Any
 
-from .._functors.poly import superscript
 from .._para import Para
-from .terms import Along, Beside, Cross, Fan, Leaf, Named, Same, Space, Term, term_of, Then
+from .._terms import Along, Beside, Box, Named, none, real, Space, Term, Then, Turned, Wires
 
 
 def to_discopy(para: Para[Any, Any, Any], /) -> Any:
@@ -30,44 +29,40 @@ def to_discopy(para: Para[Any, Any, Any], /) -> Any:
             "`to_discopy` gives a diagram of DisCoPy, which is not installed: `pip install 'cdl-jax[discopy]'`, or "
             "`draw`, which needs nothing."
         ) from error
-    Box, Diagram, Ty = symmetric.Box, symmetric.Diagram, symmetric.Ty
+    Diagram, Ty = symmetric.Diagram, symmetric.Ty
 
-    def wires(of: Space) -> Any:
-        return Ty(*["X"] * of.wires())
+    def wires(of: Space | None) -> Any:
+        return Ty(*(real(wire.numbers) if wire.numbers else "X" for wire in (of or none()).each()))
 
-    def weights(params: int) -> Any:
-        return Ty("ℝ" + superscript(params)) if params else Ty()
-
-    def copied(x: Any) -> Any:
-        n = len(x)
-        return Diagram.tensor(*(Box("copy", wire, wire @ wire) for wire in x)).permute(
-            *range(0, 2 * n, 2), *range(1, 2 * n, 2)
-        )
-
-    def read(term: Term) -> tuple[Any, Any]:
-        """The wires of the parameters, and the diagram."""
+    def moved(term: Wires) -> Any:
+        """A box `copy` on each wire that becomes several, and then an exchange."""
+        each = [range(block.wires()) for block in term.blocks]
+        places = [(i, wire) for i in term.order for wire in each[i]]
+        order = sorted(range(len(places)), key=places.__getitem__)
         x = wires(term.source)
-        match term:
-            case Leaf(words, params):
-                p = weights(params)
-                return p, Box(words, p @ x, wires(term.target))
-            case Same():
-                return Ty(), Diagram.id(x)
-            case Cross(first):
-                n = first.wires()
-                return Ty(), Diagram.swap(x[:n], x[n:])
-            case Then(f, g):
-                (p, first), (q, second) = read(f), read(g)
-                return p @ q, Diagram.swap(p, q) @ x >> q @ first >> second
-            case Beside(f, g) | Fan(f, g):
-                (p, upper), (q, lower) = read(f), read(g)
-                one, other = wires(f.source), wires(g.source)
-                both = p @ Diagram.swap(q, one) @ other >> upper @ lower
-                return p @ q, p @ q @ copied(x) >> both if isinstance(term, Fan) else both
-            case Along(inner, cell, params):
-                (p, diagram), q = read(inner), weights(params)
-                return q, Box(cell, q, p) @ x >> diagram
-            case Named(inner):
-                return read(inner)
+        times = [term.order.count(i) for i, some in enumerate(each) for _ in some]
+        copied = [symmetric.Box("copy", one, one**n) if n > 1 else one for one, n in zip(x, times, strict=True)]
+        return Diagram.tensor(Diagram.id(), *copied).permute(*(order.index(i) for i in range(len(order))))
 
-    return read(term_of(para))[1]
+    def read(term: Term) -> Any:
+        """From the wires of the parameters and then the others."""
+        p, x = wires(term.above), wires(term.source)
+        match term:
+            case Box(name=words):
+                return symmetric.Box(words, p @ x, wires(term.target))
+            case Wires():
+                return moved(term)
+            case Then(first=f, second=g):
+                p, q = wires(f.above), wires(g.above)
+                return Diagram.swap(p, q) @ x >> q @ read(f) >> read(g)
+            case Beside(first=f, second=g):
+                p, q, one, other = (wires(of) for of in (f.above, g.above, f.source, g.source))
+                return p @ Diagram.swap(q, one) @ other >> read(f) @ read(g)
+            case Along(inner=f, cell=cell):
+                return read(cell) @ x >> read(f)
+            case Named(inner=f):
+                return read(f)
+            case Turned(inner=f, wires=turn):
+                return moved(turn) >> read(f)
+
+    return read(para.__term__())

@@ -19,11 +19,10 @@ from ..learning import Learner
 from . import _mermaid, _svg, _text
 from ._automaton import automaton_diagram
 from ._cases import algebra_diagram, coalgebra_diagram, machine_diagram, signature_diagram
-from ._optic_diagram import optic_diagram
 from ._png import picture
+from ._term_diagram import term_diagram
 from .diagram import Diagram
 from .kinds import equations, formulas, grown_kinds, kinds_of, machine_kind, MACHINES
-from .strings import string_diagram
 from .trees import algebra_at, fold_diagram, is_fold, tree_diagram
 
 
@@ -98,10 +97,8 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
 def _diagram(x: Any, at: Any) -> Diagram:
     if is_fold(x):
         return fold_diagram(x)
-    if isinstance(x, Para):
-        return string_diagram(x, at)
-    if isinstance(x, ParaOptic | Optic | Lens | Learner):
-        return optic_diagram(x, at)
+    if isinstance(x, Para | ParaOptic | Optic | Lens | Learner):
+        return term_diagram(x, at)
     if isinstance(x, Automaton):
         return automaton_diagram(x)
     each = x if isinstance(x, tuple) and x else (x,)

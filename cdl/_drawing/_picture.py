@@ -151,6 +151,11 @@ class Picture:
         back = self.strand(points[1], source=None if leaves else spot, target=spot if leaves else None, back=True)
         return Pair(Loose(there, leaves), Loose(back, not leaves))
 
+    def name(self, end: Loose, words: str, kind: Kind, row: int) -> None:
+        """An end that comes from above ends in a name there, at a row."""
+        x = end.at[0]
+        end.end(self.spot(words, kind, x - (len(words) - 1) // 2, row, len(words)), (x, row))
+
     def move(self, across: int, down: int) -> None:
         for spot in self.spots:
             spot.x, spot.y = spot.x + across, spot.y + down

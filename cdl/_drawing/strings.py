@@ -1,156 +1,55 @@
-"""String diagrams of parametric maps: wires from left to right, parameters on top.
+"""The picture of a term: wires from left to right and perhaps back, parameters from above.
 
-Drawing is a functor: a term is run on wires. A box ends the wires that come in and begins those that go out; the
-identity lets them pass; a copy is a dot; what stands side by side stands one below the other. A piece has an axis, a
-row that its neighbours share, so its size is how far it goes above and below the axis, and across.
+| the drawing                          | here                                                                |
+| ------------------------------------ | ------------------------------------------------------------------- |
+| a wire `X`                           | to the right, or down                                               |
+| a wire `(X, X')` of an optic         | two: there to the right, or down; back to the left, or up           |
+| `P × X → Y`                          | a box, with `P` above, `X` on its left and `Y` on its right         |
+| `x ↦ (x, x)`                         | a dot                                                               |
+| a name                               | a frame around what it is of                                        |
+| a 2-cell, such as `Δ`, an optimiser  | a box across, from which the parameters below it come               |
+
+Drawing is a functor: the picture of a composite is made from those of its parts. Each has an axis, a row that they
+share.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
-
-import equinox as eqx
-
-from .._functors.poly import superscript
-from .._optics.types import refusing, show
-from .._para import Para
-from .diagram import Canvas, Diagram, Node, Point
-from .terms import Along, Beside, Cross, Fan, Leaf, name, Named, Same, Space, Term, term_of, Then
+from .._terms import Along, Beside, Box, Named, real, Space, Term, Then, Turned, Wires
+from ._picture import Loose, loose, Pair, Picture
+from .diagram import Point
 
 
-class Size(NamedTuple):
-    above: int
-    below: int
-    across: int
-
-    @property
-    def rows(self) -> int:
-        return self.above + 1 + self.below
+STEP = 4  # columns between what goes down into a box and what comes up
 
 
-@dataclass(frozen=True)
-class End:
-    """A wire that is not finished: where it begins, and the corners so far."""
-
-    source: Node
-    points: tuple[Point, ...]
-
-    def to(self, *points: Point) -> "End":
-        return replace(self, points=self.points + points)
-
-
-def shape_of(fn: Callable[[Any], Any], at: Any, called: str) -> Any:
-    """The type of what a map gives at an input.
-
-    **Raises:** `PortMismatch` where it takes no such input.
-    """
-    with refusing(lambda: f"`{called}` does not take {show(at)}", "Give `draw` an input that it takes, or none."):
-        return eqx.filter_eval_shape(fn, at)
-
-
-def string_diagram(para: Para[Any, Any, Any], at: Any = None) -> Diagram:
-    """The string diagram of a parametric map; with an input, its wires have the shapes of arrays."""
-    term, canvas = term_of(para), Canvas()
-    ins = outs = None
-    if at is not None:
-        shape: Any = shape_of(lambda x: para.fn(para.params, x), at, name(para.fn))
-        ins, outs = split(at, term.source), split(shape, term.target)
-    size = _size(term)
-    begin = [canvas.node(_shown(ins, "x", i), "port", 0, row) for i, row in enumerate(_entries(term, size.above))]
-    left = max((n.width for n in begin), default=0)
-    ends = [End(n, ((n.right, n.y),)) for n in begin]
-    ends = _run(term, ends, left + gap(len(ends)), size.above, canvas, loose=True)
-    right = max([left, *(e.points[-1][0] for e in ends)])
-    rows = [e.points[-1][1] for e in ends]
-    if rows != sorted(rows):
-        right += gap(len(ends))
-        ends = _route(ends, sorted(rows), right)
-    for i, end in enumerate(ends):
-        out = canvas.node(_shown(outs, "y", i), "port", right + 5, end.points[-1][1])
-        _finish(canvas, end, out, (out.x, out.y))
-    return canvas.finished()
-
-
-def space(numbers: int) -> str:
-    """`ℝ¹²`: what the parameters of a box are."""
-    return "ℝ" + superscript(numbers)
-
-
-def box(
-    canvas: Canvas, words: str, params: int, x: int, y: int, *, ports: int = 1, width: int = 0, tint: int = 0
-) -> Node:
-    """A box with its parameters above it; `y` is its upper row, two below that of the parameters."""
-    made = canvas.node(words, "box", x, y, width=width, height=2 * max(1, ports) + 1, tint=tint)
-    if params:
-        parameter(canvas, space(params), made.key, (made.middle[0], y))
-    return made
-
-
-def parameter(canvas: Canvas, words: str, target: str, to: Point) -> Node:
-    """A parameter, two rows above what it goes to."""
-    port = canvas.node(words, "parameter", to[0] - (len(words) - 1) // 2, to[1] - 3)
-    canvas.wire(port.key, target, [(to[0], port.y), to])
-    return port
-
-
-def _size(term: Term) -> Size:
+def picture(term: Term, *, fed: bool = False) -> Picture:
+    """The picture of a term. Parameters with no way back stand above their box, unless it is `fed` by a cell."""
     match term:
-        case Leaf(words, params, source, target):
-            ports = max(1, source.wires(), target.wires())
-            label = len(space(params)) if params else 0
-            return Size(ports + 3 * bool(params), ports, max(len(words) + 4, label))
-        case Same(source) | Cross(_, source):
-            n = source.wires()
-            return Size(n - 1, n - 1, 1)
-        case Then(f, g):
-            a, b = _size(f), _size(g)
-            across = a.across + gap(g.source.wires()) + b.across
-            return Size(max(a.above, b.above), max(a.below, b.below), across)
-        case Beside(f, g) | Fan(f, g):
-            a, b = _size(f), _size(g)
-            rows = a.rows + 1 + b.rows
-            fan = 1 + gap(2 * f.source.wires()) if isinstance(term, Fan) else 0
-            return Size(rows // 2, rows - 1 - rows // 2, fan + max(a.across, b.across))
-        case Along(inner, cell):
-            a = _size(inner)
-            return Size(a.above + 10, a.below + 2, max(a.across + 8, len(cell) + 4))
-        case Named(inner, words):
-            a = _size(inner)
-            return Size(a.above + 2, a.below + 2, max(a.across + 8, len(words) + 6))
+        case Box():
+            made = _box(term)
+            return made if fed else _given(made, term.above)
+        case Wires(source=source, target=target):
+            if term.copies:
+                return _turned(_through(target), term, 0)
+            return _exchanged(_through(source), term)
+        case Then(first=f, second=Wires() as moved) if not moved.copies:
+            return _exchanged(picture(f, fed=fed), moved)
+        case Then(first=f, second=g):
+            return _joined(picture(f, fed=fed), picture(g, fed=fed))
+        case Beside(first=f, second=g):
+            return _stacked(picture(f, fed=fed), picture(g, fed=fed))
+        case Along(inner=f, cell=cell):
+            made = picture(f, fed=True)
+            made.above = _across(cell, made.above, made, made.top - 3)
+            return made if fed else _given(made, term.above)
+        case Named(inner=f, name=words):
+            return _framed(picture(f, fed=fed), words)
+        case Turned(inner=f, wires=moved, up=up):
+            return _turned(picture(f, fed=fed), moved, up)
 
 
 def gap(wires: int) -> int:
     """Columns between two pieces: room for every wire between them to turn in one of its own."""
     return 2 * max(wires, 1) + 3
-
-
-def _entries(term: Term, axis: int) -> list[int]:
-    """The rows at which wires come into a piece."""
-    match term:
-        case Beside(f, g):
-            upper, lower = _axes(f, g, term, axis)
-            return _entries(f, upper) + _entries(g, lower)
-        case Then(first) | Along(first) | Named(first):
-            return _entries(first, axis)
-        case _:
-            return _rows(term.source, axis)
-
-
-def _rows(wires: Space, axis: int) -> list[int]:
-    n = wires.wires()
-    return [axis - (n - 1) + 2 * i for i in range(n)]
-
-
-def _axes(f: Term, g: Term, term: Term, axis: int) -> tuple[int, int]:
-    top = axis - _size(term).above
-    a, b = _size(f), _size(g)
-    return top + a.above, top + a.rows + 1 + b.above
-
-
-def _route(ends: list[End], rows: list[int], x: int) -> list[End]:
-    """Every wire on its row, before column `x`."""
-    found = turns([e.points[-1][1] for e in ends], rows, x)
-    return [end.to(*corners) for end, corners in zip(ends, found, strict=True)]
 
 
 def turns(here: list[int], rows: list[int], x: int) -> list[list[Point]]:
@@ -176,89 +75,176 @@ def turns(here: list[int], rows: list[int], x: int) -> list[list[Point]]:
     return found
 
 
-def _run(term: Term, ends: list[End], x: int, axis: int, canvas: Canvas, *, loose: bool = False) -> list[End]:
-    """The piece with its upper left column at `x`, on wires from the left: the wires that come out.
-
-    What has no box leaves its wires on the rows where they are, if it is `loose`, with nothing above or below it; those
-    that were exchanged cross where they next turn.
-    """
-    match term:
-        case Then(f, g):
-            between = _run(f, ends, x, axis, canvas, loose=loose)
-            return _run(g, between, x + _size(f).across + gap(len(between)), axis, canvas, loose=True)
-        case Same() | Cross() if loose:
-            return _exchanged(term, ends)
-    ends = _route(ends, _entries(term, axis), x)
-    match term:
-        case Leaf(words, params, source, target):
-            size = _size(term)
-            ports = max(1, source.wires(), target.wires())
-            made = box(canvas, words, params, x, axis - ports, ports=ports, width=size.across)
-            for end, row in zip(ends, _rows(source, axis), strict=True):
-                _finish(canvas, end, made, (x, row))
-            return [End(made, ((made.right, row),)) for row in _rows(target, axis)]
-        case Same() | Cross():
-            return _exchanged(term, ends)
-        case Beside(f, g):
-            n = f.source.wires()
-            upper, lower = _axes(f, g, term, axis)
-            return _run(f, ends[:n], x, upper, canvas) + _run(g, ends[n:], x, lower, canvas)
-        case Fan(f, g):
-            copies = []
-            for end in ends:
-                dot = canvas.node(" ", "dot", x, end.points[-1][1])
-                _finish(canvas, end, dot, (x, dot.y), arrow=False)
-                copies.append(End(dot, ((x, dot.y),)))
-            upper, lower = _axes(f, g, term, axis)
-            onward = x + 1 + gap(2 * len(ends))
-            both = _route(copies * 2, _entries(f, upper) + _entries(g, lower), onward)
-            n = len(ends)
-            return _run(f, both[:n], onward, upper, canvas) + _run(g, both[n:], onward, lower, canvas)
-        case Along(inner, cell, params):
-            size, within = _size(term), _size(inner)
-            top = axis - within.above - 2
-            frame = canvas.frame("", x, top, size.across, within.rows + 4)
-            middle = x + (size.across - 1) // 2
-            above = box(canvas, cell, params, middle - (len(cell) + 3) // 2, top - 5)
-            canvas.wire(above.key, frame.key, [(above.middle[0], above.bottom), (above.middle[0], top)])
-            return _through(_run(inner, _onward(ends, 4), x + 4, axis, canvas), x + size.across + 1)
-        case Named(inner, words):
-            size, within = _size(term), _size(inner)
-            canvas.frame(words, x, axis - size.above, size.across, within.rows + 4)
-            return _through(_run(inner, _onward(ends, 4), x + 4, axis, canvas), x + size.across + 1)
+def _box(term: Box) -> Picture:
+    made = Picture()
+    lefts, rights = _places(term.source, 2), _places(term.target, 2)
+    tops = [] if term.above is None else _places(term.above, STEP)
+    high = max(1, *(sum(map(len, places)) for places in (lefts, rights)))
+    width = max(len(term.name) + 4, tops[-1][-1] - tops[0][0] + 5 if tops else 0, _label(term.above))
+    spot = made.spot(term.name, "box", 0, -high, width, 2 * high + 1)
+    middle = (width - 1) // 2
+    made.left = [made.open_at(spot, [(0, row) for row in rows], leaves=False) for rows in lefts]
+    made.right = [made.open_at(spot, [(spot.right, row) for row in rows], leaves=True) for rows in rights]
+    made.above = [made.open_at(spot, [(middle + x, spot.y) for x in xs], leaves=False) for xs in tops]
+    return made
 
 
-def _exchanged(term: Same | Cross, ends: list[End]) -> list[End]:
-    """What comes out of a piece that has no box."""
-    first = term.first.wires() if isinstance(term, Cross) else 0
-    return [*ends[first:], *ends[:first]]
+def _label(above: Space | None) -> int:
+    """How wide the longest name of parameters is."""
+    return max((len(real(wire.numbers)) for wire in above.each()), default=0) if above else 0
 
 
-def _onward(ends: list[End], columns: int) -> list[End]:
-    return [e.to((e.points[-1][0] + columns, e.points[-1][1])) for e in ends]
+def _given(made: Picture, above: Space | None) -> Picture:
+    """With a port above what takes parameters that have no way back."""
+    ports = list(zip(made.above, above.each() if above else [], strict=True))
+    made.above = [wire for wire, _ in ports if wire.back]
+    for wire, of in ports:
+        if wire.there and not wire.back:
+            made.name(wire.there, real(of.numbers), "parameter", wire.there.at[1] - 3)
+    return made
 
 
-def _through(ends: list[End], x: int) -> list[End]:
-    """The wires on to column `x`, past the border of a frame."""
-    return [e.to((x, e.points[-1][1])) for e in ends]
+def _places(wires: Space, step: int) -> list[list[int]]:
+    """Where the strands of each wire are, around 0."""
+    each = [1 + wire.back for wire in wires.each()]
+    places = iter(range(-(sum(each) - 1) * step // 2, sum(each) * step, step))
+    return [[next(places) for _ in range(strands)] for strands in each]
 
 
-def _finish(canvas: Canvas, end: End, target: Node, to: Point, *, arrow: bool = True) -> None:
-    canvas.wire(end.source.key, target.key, [*end.points, (to[0], end.points[-1][1]), to], arrow=arrow)
+def _through(wires: Space) -> Picture:
+    made = Picture()
+    for rows in _places(wires, 2):
+        there = made.strand((0, rows[0]))
+        back = made.strand((0, rows[1]), back=True) if len(rows) == 2 else None
+        made.left.append(Pair(Loose(there, False), Loose(back, True) if back else None))
+        made.right.append(Pair(Loose(there, True), Loose(back, False) if back else None))
+    return made
 
 
-def _shown(shapes: list[Any] | None, letter: str, i: int) -> str:
-    """A port's name: the shapes there, or a letter."""
-    if shapes is None:
-        return letter + ("" if i == 0 else "′" * i)
-    return str(eqx.tree_pformat(shapes[i], struct_as_array=True, width=10**6))
+def _exchanged(made: Picture, moved: Wires) -> Picture:
+    """With the wires on the right in another order."""
+    rest = iter(made.right)
+    blocks = [[next(rest) for _ in range(block.wires())] for block in moved.blocks]
+    made.right = [wire for i in moved.order for wire in blocks[i]]
+    return made
 
 
-def split(value: Any, wires: Space) -> list[Any]:
-    """The parts of a value that go on each wire."""
-    here = wires.found()
-    if here.parts is None:
-        return [value]
-    if not here.parts:  # nothing, in whatever brackets
-        return []
-    return [part for v, w in zip(value, here.parts, strict=True) for part in split(v, w)]
+def _joined(first: Picture, second: Picture) -> Picture:
+    """One after the other, with the wires between them tied."""
+    ends, others = loose(first.right), loose(second.left)
+    here, rows = [end.at[1] for end in ends], [end.at[1] for end in others]
+    between = 5 if here == rows else gap(len(ends))
+    second.move(first.last + between + 1 - second.first, 0)
+    for end, other, corners in zip(ends, others, turns(here, rows, second.first), strict=True):
+        end.to(*corners)
+        end.tie(other)
+    first.add(second)
+    first.right = second.right
+    first.above += second.above
+    return first
+
+
+def _stacked(upper: Picture, lower: Picture) -> Picture:
+    """One below the other; what comes from above to the lower one passes the upper one on its right."""
+    if lower.above:
+        lower.move(upper.last + 3 - lower.first, 0)
+    rows = upper.bottom - upper.top + lower.bottom - lower.top + 3
+    upper.move(0, -(rows // 2) - upper.top)
+    lower.move(0, upper.bottom + 2 - lower.top)
+    upper.add(lower)
+    upper.left += lower.left
+    upper.right += lower.right
+    upper.above += lower.above
+    return upper
+
+
+def _framed(made: Picture, words: str) -> Picture:
+    """In a frame, whose name stands to the left of what comes from above."""
+    columns = [end.at[0] for end in loose(made.above)]
+    x = min(made.first - 3, min(columns, default=made.last) - len(words) - 6)
+    right = max(made.last + 3, x + len(words) + 5)
+    y, bottom = made.top - 2, made.bottom + 2
+    made.spot(words, None, x, y, right - x + 1, bottom - y + 1)
+    return made
+
+
+def _across(cell: Term, wires: list[Pair], made: Picture, bottom: int) -> list[Pair]:
+    """A 2-cell above the wires that it ends in, in boxes whose last row is `bottom`: the wires that it begins in."""
+    match cell:
+        case Wires() if cell.name == "identity":
+            return wires
+        case Then(first=f, second=g):
+            below = _across(g, wires, made, bottom)
+            return _across(f, below, made, made.top - 3)
+        case Beside(first=f, second=g):
+            n = f.target.wires()
+            _apart(wires[:n], wires[n:], made)
+            return _across(f, wires[:n], made, bottom) + _across(g, wires[n:], made, bottom)
+    words = cell.name if isinstance(cell, Box | Named | Wires) else "r"
+    ends, tops = loose(wires), _places(cell.source, STEP)
+    columns = [end.at[0] for end in ends] or [made.last + 4]
+    x, right = min(columns) - 2, max(columns) + 2
+    wide = max(len(words) + 4, STEP * (sum(map(len, tops)) - 1) + 5, _label(cell.source))
+    more = max(0, wide - (right - x + 1))
+    made.make_room(right + 1, more - more // 2)
+    made.make_room(x, more // 2)
+    spot = made.spot(words, "box", x, bottom - 2, right - x + 1 + more, 3, tint=1)
+    for end in ends:
+        end.end(spot, (end.at[0], bottom))
+    middle = x + (spot.width - 1) // 2
+    places = [[middle + column for column in xs] for xs in tops]
+    if len(ends) == sum(map(len, tops)):  # straight through
+        straight = iter(ends)
+        places = [[next(straight).at[0] for _ in xs] for xs in tops]
+    return [made.open_at(spot, [(column, spot.y) for column in xs], leaves=False) for xs in places]
+
+
+def _apart(some: list[Pair], others: list[Pair], made: Picture) -> None:
+    """Room between the boxes that will stand above these wires and those."""
+    columns = sorted([end.at[0] for end in loose(wires)] for wires in (some, others))
+    if all(columns):
+        low, high = max(columns[0]), min(columns[1])
+        made.make_room(high, max(0, 6 - (high - low)))
+
+
+def _turned(made: Picture, moved: Wires, up: int) -> Picture:
+    """With the wires that lead to the top and to the left of a picture: the first `up` blocks from above."""
+    inner = iter([(wire, True) for wire in made.above] + [(wire, False) for wire in made.left])
+    sides: list[list[list[Pair]]] = [[[] for _ in range(block.wires())] for block in moved.blocks]
+    rising, falling = [], []
+    for i in moved.order:
+        for wires in sides[i]:
+            wire, above = next(inner)
+            wires.append(wire)
+            if above is not (i < up):
+                (falling if above else rising).append(wire)
+    row, column = made.top - 2, made.first - 3
+    for end in sorted(loose(falling), key=lambda end: end.at[0]):
+        end.to((end.at[0], row))
+        end.to((column, row))
+        row -= 2
+    for end in sorted(loose(rising), key=lambda end: end.at[1]):
+        end.to((column, end.at[1]))
+        end.to((column, made.top))
+        column -= STEP
+    x, apart = made.first - 3, []
+    made.above, made.left = [wires[0] for block in sides[:up] for wires in block], []
+    for one, *others in (wires for block in sides[up:] for wires in block):
+        for other in others:
+            one = _dotted(made, one, other, x)
+            apart += [Pair(None, other.back)] if other.back else []
+            x -= 2
+        made.left.append(one)
+    made.left += apart
+    return made
+
+
+def _dotted(made: Picture, one: Pair, other: Pair, x: int) -> Pair:
+    """With one strand that comes in, for two that do; what comes back stays apart."""
+    assert one.there, "every wire goes there"
+    assert other.there, "every wire goes there"
+    row = one.there.at[1]
+    dot = made.spot(" ", "dot", x, row, 1)
+    one.there.end(dot, (x, row))
+    other.there.end(dot, (x, other.there.at[1]), (x, row))
+    return Pair(Loose(made.strand((x, row), target=dot), False), one.back)

@@ -23,15 +23,13 @@ from .._functors import Base
 from .._functors.mapping import pieces
 from .._functors.poly import Const, Exp, Id, ManyOf, Maybe, subscript, superscript
 from .._functors.read import layout
-from .._optics.reversal import numbers
 from .._para import Untied
-from .._para.para import _Along, Para
+from .._para.para import Along, Para
 from .._para.two_cells import Gather
-from .._para.unrolled import _places, _Unrolled
+from .._para.unrolled import places_of, Unrolled
 from .._para.uses import Part, parts
+from .._terms import name, numbers, real
 from .diagram import BORDERED, Canvas, Diagram, extent, Kind, Node
-from .strings import space
-from .terms import name
 
 
 MOST = 150  # how many nodes are drawn; `…` stands for the rest
@@ -66,12 +64,12 @@ def fold_diagram(network: Untied[Any, Any] | Para[Any, Any, Any]) -> Diagram:
     para = network.para if isinstance(network, Untied) else network
     fn, params = para.fn, para.params
     copies: Any = tuple(range(len(params)))
-    while isinstance(fn, _Along):  # along a map that only copies, each node has one of the copies there are
+    while isinstance(fn, Along):  # along a map that only copies, each node has one of the copies there are
         copies, fn = fn.cell(copies), fn.fn
-    assert isinstance(fn, _Unrolled)
+    assert isinstance(fn, Unrolled)
     n, k = len(copies), len(params)
     tying = f", along Δ : {power(k)} → {power(n)}" if k < n else ""
-    notes = [f"{name(fn.fn)} at {n} nodes, with {power(k)}{tying}; P = {space(numbers(params[0]))}"]
+    notes = [f"{name(fn.fn)} at {n} nodes, with {power(k)}{tying}; P = {real(numbers(params[0]))}"]
     if k < n:
         users = [[i for i in range(n) if copies[i] == j] for j in range(k)]
         notes += [f"{symbol(j)}  {at_kinds(fn.tree, nodes)}" for j, nodes in enumerate(users)]
@@ -81,9 +79,9 @@ def fold_diagram(network: Untied[Any, Any] | Para[Any, Any, Any]) -> Diagram:
 def algebra_at(para: Para[Any, Any, Any], tree: Any) -> Diagram:
     """The network of an algebra over one tree, with its weights tied: each node says which parts of them it uses."""
     found = parts(para, tree)
-    by_node = [[j for j, part in enumerate(found) if i in part.nodes] for i in range(len(_places(tree)))]
+    by_node = [[j for j, part in enumerate(found) if i in part.nodes] for i in range(len(places_of(tree)))]
     order = list(dict.fromkeys(tuple(some) for some in by_node))
-    notes = [f"{name(para.fn)} at {len(by_node)} nodes; P = {space(numbers(para.params))}", *legend(found, tree)]
+    notes = [f"{name(para.fn)} at {len(by_node)} nodes; P = {real(numbers(para.params))}", *legend(found, tree)]
     mark = lambda i: " ".join(map(symbol, by_node[i])) or "–"
     return _network(tree, mark, lambda i: order.index(tuple(by_node[i])), notes)
 
@@ -91,7 +89,7 @@ def algebra_at(para: Para[Any, Any, Any], tree: Any) -> Diagram:
 def legend(found: list[Part], tree: Any) -> list[str]:
     """What the parts of the weights are, and which nodes use them."""
     used = [part for part in found if part.nodes]
-    signs, sizes = [symbol(i) for i in range(len(used))], [space(part.size) for part in used]
+    signs, sizes = [symbol(i) for i in range(len(used))], [real(part.size) for part in used]
     wide = [max(map(len, column), default=0) for column in (signs, [part.name for part in used], sizes)]
     lines = [
         f"{sign:{wide[0]}}  {part.name:{wide[1]}}  {size:{wide[2]}}  at {at_kinds(tree, part.nodes)}"
@@ -116,7 +114,7 @@ def power(n: int) -> str:
 
 def at_kinds(tree: Any, nodes: Sequence[int]) -> str:
     """`3 × Leaf, 2 × Fork`: which nodes these are."""
-    places = _places(tree)
+    places = places_of(tree)
     counts = Counter(places[i].constructor.__name__ for i in nodes)
     words = [f"{count} × {kind}" for kind, count in counts.items()]
     return ", ".join(words) if len(words) < 5 else f"{len(nodes)} nodes of {len(words)} constructors"
@@ -133,9 +131,9 @@ def is_fold(x: Any) -> bool:
     if isinstance(x, Untied):
         return True
     fn = x.fn if isinstance(x, Para) else None
-    while isinstance(fn, _Along) and isinstance(fn.cell, Gather):
+    while isinstance(fn, Along) and isinstance(fn.cell, Gather):
         fn = fn.fn
-    return isinstance(fn, _Unrolled)
+    return isinstance(fn, Unrolled)
 
 
 def plan(tree: Any, mark: Callable[[int], str] | None = None, tint: Callable[[int], int] = lambda i: 0) -> Plan:

@@ -17,6 +17,7 @@ from typing import Any, final, Generic
 
 import equinox as eqx
 
+from .. import _terms as t
 from .letters import DV, DW, DX, DY, DZ, V, W, X, Y, Z
 from .optic import Optic
 
@@ -36,6 +37,10 @@ class Lens(eqx.Module, Generic[X, Y, DX, DY]):
         both = _Beside(self, other)
         return Lens(both.get, both.put)
 
+    def __term__(self) -> t.Term:
+        made = _whole(self.get, self.put)
+        return t.plain_box(t.name(self.get, "lens")) if made is None else t.plain(made.__term__())
+
 
 @dataclass(frozen=True, eq=False)
 class _Then:
@@ -50,6 +55,9 @@ class _Then:
     def put(self, x: Any, dz: Any) -> Any:
         return self.first.put(x, self.second.put(self.first.get(x), dz))
 
+    def __term__(self) -> t.Term:
+        return t.then(self.first.__term__(), self.second.__term__())
+
 
 @dataclass(frozen=True, eq=False)
 class _Beside:
@@ -61,6 +69,19 @@ class _Beside:
 
     def put(self, pair: Any, change: Any) -> Any:
         return self.first.put(pair[0], change[0]), self.second.put(pair[1], change[1])
+
+    def __term__(self) -> t.Term:
+        return t.beside(self.first.__term__(), self.second.__term__())
+
+
+def _whole(get: Any, put: Any) -> Any:
+    """What the two maps of a lens are both of, where they are the two of one optic or of one composite."""
+    made, other = getattr(get, "__self__", None), getattr(put, "__self__", None)
+    if not isinstance(made, Optic | _Then | _Beside) or type(made) is not type(other):
+        return None
+    if (get.__name__, put.__name__) != ("get", "put"):
+        return None
+    return made if made is other or bool(eqx.tree_equal(made, other)) else None
 
 
 def to_lens(optic: Optic[X, Y, DX, DY], /) -> Lens[X, Y, DX, DY]:
@@ -82,3 +103,6 @@ class _FromLens(Optic[Any, Any, Any, Any]):
 
     def backward(self, residual: Any, dy: Any, /) -> Any:
         return self.lens.put(residual, dy)
+
+    def __term__(self) -> t.Term:
+        return self.lens.__term__()

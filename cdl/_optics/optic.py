@@ -22,6 +22,7 @@ from typing import Any, final, Generic
 
 import equinox as eqx
 
+from .. import _terms as t
 from .letters import DV, DW, DX, DY, DZ, M, V, W, X, Y, Z
 
 
@@ -56,25 +57,32 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
         """The same, with a name by which pictures and messages call it."""
         return Named(self, name)
 
+    def __term__(self) -> t.Term:
+        return t.plain_box(t.name(self))
+
     @staticmethod
     def of(forward: Callable[[V], tuple[W, M]], backward: Callable[[M, DW], DV]) -> "Optic[V, W, DV, DW]":
         """The optic of two maps, which agree on a residual."""
         return _Of(forward, backward)
 
     @staticmethod
-    def iso(there: Callable[[V], W], back: Callable[[DW], DV]) -> "Optic[V, W, DV, DW]":
-        """A map forward and another back, with nothing to remember."""
-        return _Iso(there, back)
+    def iso(there: Callable[[V], W], back: Callable[[DW], DV], *, wires: Any = None) -> "Optic[V, W, DV, DW]":
+        """A map forward and another back, with nothing to remember.
+
+        **Arguments:** `wires`: for pictures, where the map only moves its input: an input with a letter for each part,
+        such as `("x", ("y", "z"))`.
+        """
+        return _Iso(there, back, wires)
 
     @staticmethod
     def identity() -> "Optic[V, V, DV, DV]":
         """`X → X`, and back."""
-        return _Iso(_same, _same)
+        return _Iso(_same, _same, "x")
 
     @staticmethod
     def swap() -> "Optic[tuple[V, W], tuple[W, V], tuple[DV, DW], tuple[DW, DV]]":
         """`X × Y → Y × X`, and back."""
-        return _Iso(_swapped, _swapped)
+        return _Iso(_swapped, _swapped, ("x", "y"))
 
 
 @final
@@ -88,17 +96,24 @@ class _Of(Optic[Any, Any, Any, Any]):
     def backward(self, residual: Any, dy: Any, /) -> Any:
         return self.back(residual, dy)
 
+    def __term__(self) -> t.Term:
+        return t.plain_box(t.name(self.ahead))
+
 
 @final
 class _Iso(Optic[Any, Any, Any, Any]):
     there: Callable[[Any], Any]
     back: Callable[[Any], Any]
+    wires: Any = eqx.field(static=True, default=None)
 
     def forward(self, x: Any, /) -> tuple[Any, Any]:
         return self.there(x), ()
 
     def backward(self, residual: Any, dy: Any, /) -> Any:
         return self.back(dy)
+
+    def __term__(self) -> t.Term:
+        return t.plain_box(t.name(self.there)) if self.wires is None else t.wires(self.there, self.wires)
 
 
 @final
@@ -115,6 +130,9 @@ class _Then(Optic[Any, Any, Any, Any]):
         m, n = residual
         return self.first.backward(m, self.second.backward(n, dy))
 
+    def __term__(self) -> t.Term:
+        return t.after(self.first.__term__(), self.second.__term__())
+
 
 @final
 class _Beside(Optic[Any, Any, Any, Any]):
@@ -130,6 +148,9 @@ class _Beside(Optic[Any, Any, Any, Any]):
         m, n = residual
         return self.first.backward(m, dy[0]), self.second.backward(n, dy[1])
 
+    def __term__(self) -> t.Term:
+        return t.beside(t.plain(self.first.__term__()), t.plain(self.second.__term__()))
+
 
 @final
 class Named(Optic[Any, Any, Any, Any]):
@@ -143,6 +164,9 @@ class Named(Optic[Any, Any, Any, Any]):
 
     def backward(self, residual: Any, dy: Any, /) -> Any:
         return self.optic.backward(residual, dy)
+
+    def __term__(self) -> t.Term:
+        return t.named(self.optic.__term__(), self.name)
 
 
 def unnamed(optic: Optic[X, Y, DX, DY]) -> Optic[X, Y, DX, DY]:

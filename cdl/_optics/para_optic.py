@@ -21,6 +21,7 @@ import equinox as eqx
 import jax
 from jaxtyping import PRNGKeyArray
 
+from .. import _terms as t
 from .._functors.usage import with_usage
 from .._para import Para
 from .._schemes.algebras import wants_key
@@ -28,7 +29,6 @@ from ..errors import PortMismatch
 from .letters import DP, DQ, DV, DW, DX, DY, DZ, P, Q, V, W, X, Y, Z
 from .optic import Named, Optic, unnamed
 from .parametric import Along, Beside, keyed, Layer, over_batch, Sequence
-from .reversal import numbers
 from .types import like, rows, show, value_type
 
 
@@ -58,16 +58,19 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         fn: Any = para.fn
         if not isinstance(f, Para) and wants_key(f):
             fn = _Keyed(fn.rest)
-        layer = Layer(fn, named, numbers(para.params), inputs, wants_key(fn))
+        layer = Layer(fn, named, t.numbers(para.params), inputs, wants_key(fn))
         return _typed(para.params, layer, like(source))
 
     @staticmethod
     def identity() -> "ParaOptic[tuple[()], V, V, tuple[()], DV, DV]":
         """`X → X`, with no parameters."""
-        return ParaOptic((), Optic.iso(_given, _given_back))
+        return ParaOptic((), Optic.iso(_given, _given_back, wires=((), "x")))
 
     def __call__(self, x: X, *, key: PRNGKeyArray | None = None) -> Y:
         return (self.optic if key is None else keyed(self.optic, key)).get((self.params, x))
+
+    def __term__(self) -> t.Term:
+        return t.parametrised(self.optic.__term__())
 
     def at(self, params: P) -> "ParaOptic[P, X, Y, DP, DX, DY]":
         """The same at another point."""

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, PRNGKeyArray
 
+from .. import _terms as t
 from .lens import Lens
 from .optic import Named, Optic
 from .reversal import pullback
@@ -51,6 +52,9 @@ class Layer(Optic[Any, Any, Any, Any]):
         (change,) = residual(dy)
         return change if self.inputs else (change, ())
 
+    def __term__(self) -> t.Term:
+        return t.Box(t.Space(back=self.inputs), t.Space(), t.parameters(self.size), self.name)
+
 
 @final
 class Sequence(Optic[Any, Any, Any, Any]):
@@ -70,6 +74,9 @@ class Sequence(Optic[Any, Any, Any, Any]):
         dq, dy = self.second.backward(n, dz)
         dp, dx = self.first.backward(m, dy)
         return (dp, dq), dx
+
+    def __term__(self) -> t.Term:
+        return t.then(t.parametrised(self.first.__term__()), t.parametrised(self.second.__term__()))
 
 
 @final
@@ -91,6 +98,9 @@ class Beside(Optic[Any, Any, Any, Any]):
         dq, dv = self.second.backward(n, change[1])
         return (dp, dq), (dx, dv)
 
+    def __term__(self) -> t.Term:
+        return t.beside(t.parametrised(self.first.__term__()), t.parametrised(self.second.__term__()))
+
 
 @final
 class Along(Optic[Any, Any, Any, Any]):
@@ -109,6 +119,9 @@ class Along(Optic[Any, Any, Any, Any]):
         dp, dx = self.optic.backward(n, dy)
         return self.cell.backward(m, dp), dx
 
+    def __term__(self) -> t.Term:
+        return t.along(t.parametrised(self.optic.__term__()), t.plain(self.cell.__term__()))
+
 
 @final
 class Batched(Optic[Any, Any, Any, Any]):
@@ -126,6 +139,9 @@ class Batched(Optic[Any, Any, Any, Any]):
     def backward(self, residual: Any, dy: Any, /) -> Any:
         dp, dx = jax.vmap(self.optic.backward)(residual, dy)
         return jax.tree.map(lambda change: jnp.sum(change, axis=0), dp), dx
+
+    def __term__(self) -> t.Term:
+        return t.parametrised(self.optic.__term__())
 
 
 def over_batch(optic: AnyOptic) -> AnyOptic:

@@ -9,15 +9,13 @@
 What is no floating number (a label, an index, a tree's shape) has no change: `None` stands where one would be.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any, final
 
 import equinox as eqx
 import jax
-import jax.numpy as jnp
-import numpy as np
 
+from .._terms import changes, plain_box, name, Term
 from .letters import X, Y
 from .optic import Optic
 
@@ -39,18 +37,11 @@ class Reverse(Optic[Any, Any, Any, Any]):
     def backward(self, residual: Any, dy: Any, /) -> Any:
         return residual(dy)[0]
 
+    def __term__(self) -> Term:
+        return plain_box(name(self.fn))
+
 
 def pullback(fn: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     """`jax.vjp` in the floating numbers of `x`."""
     numbers, rest = eqx.partition(x, changes)
     return jax.vjp(lambda numbers: fn(eqx.combine(numbers, rest)), numbers)
-
-
-def numbers(params: Any) -> int:
-    """How many numbers there are to learn."""
-    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(params) if changes(x))
-
-
-def changes(x: Any) -> bool:
-    """Whether it is a floating number, or an array of them."""
-    return isinstance(x, float | complex) or (hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.inexact))

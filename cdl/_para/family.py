@@ -15,6 +15,7 @@ from typing import Any
 
 import equinox as eqx
 
+from .._terms import name
 from .para import Para
 
 
@@ -37,6 +38,10 @@ def sort_of(node: Any, kinds: Kinds) -> int:
 class _BySort(eqx.Module):
     fns: tuple[Callable[[Any, Any], Any], ...]
     kinds: Kinds = eqx.field(static=True)
+
+    @property
+    def __name__(self) -> str:
+        return f"({', '.join(map(name, self.fns))})"
 
     def __call__(self, params: Any, layer: Any) -> Any:
         sort = sort_of(layer, self.kinds)

@@ -16,7 +16,9 @@ from collections.abc import Callable
 from typing import Any, Generic, overload, TypeVar
 
 import equinox as eqx
+import jax
 
+from .. import _terms as t
 from .._functors import Base
 from .._schemes import Algebra
 
@@ -57,6 +59,9 @@ class Para(eqx.Module, Generic[P, X, Y]):
     def __call__(self, x: X) -> Y:
         return self.fn(self.params, x)
 
+    def __term__(self) -> t.Term:
+        return t.term_of(self.fn, self.params)
+
     def __rshift__(self, other: "Para[Q, Y, Z]") -> "Para[tuple[P, Q], X, Z]":
         return Para((self.params, other.params), _Then(self.fn, other.fn))
 
@@ -69,7 +74,7 @@ class Para(eqx.Module, Generic[P, X, Y]):
         This is the 2-cell from this map to the one it gives; `f.reparametrise(r, …).reparametrise(s, …)` is
         `f.reparametrise(r ∘ s, …)`.
         """
-        return Para(at, _Along(self.fn, cell))
+        return Para(at, Along(self.fn, cell))
 
     def named(self, name: str) -> "Para[P, X, Y]":
         """The same map, with a name by which `cdl.draw` and `cdl.explain` call it."""
@@ -78,12 +83,12 @@ class Para(eqx.Module, Generic[P, X, Y]):
 
 def identity() -> Para[tuple[()], X, X]:
     """`X → X`, with no parameters."""
-    return Para((), _given)
+    return Para((), _Moved(lambda x: x, "x"))
 
 
 def swap() -> Para[tuple[()], tuple[X, Y], tuple[Y, X]]:
     """`X × Y → Y × X`, with no parameters."""
-    return Para((), _swapped)
+    return Para((), _Moved(lambda pair: (pair[1], pair[0]), ("x", "y")))
 
 
 def fanout(f: Para[P, X, Y], g: Para[Q, X, Z], /) -> Para[tuple[P, Q], X, tuple[Y, Z]]:
@@ -99,6 +104,10 @@ class _Joined(eqx.Module):
     def __call__(self, params: Any, x: Any) -> Any:
         return eqx.combine(params, self.rest)(x)
 
+    @property
+    def __name__(self) -> str:
+        return t.name(self.rest)
+
 
 class _Then(eqx.Module):
     first: Callable[[Any, Any], Any]
@@ -106,6 +115,9 @@ class _Then(eqx.Module):
 
     def __call__(self, params: Any, x: Any) -> Any:
         return self.second(params[1], self.first(params[0], x))
+
+    def __term__(self, params: Any) -> t.Term:
+        return t.then(t.term_of(self.first, params[0]), t.term_of(self.second, params[1]))
 
 
 class _Beside(eqx.Module):
@@ -115,6 +127,9 @@ class _Beside(eqx.Module):
     def __call__(self, params: Any, pair: Any) -> Any:
         return self.first(params[0], pair[0]), self.second(params[1], pair[1])
 
+    def __term__(self, params: Any) -> t.Term:
+        return t.beside(t.term_of(self.first, params[0]), t.term_of(self.second, params[1]))
+
 
 class _Fanned(eqx.Module):
     first: Callable[[Any, Any], Any]
@@ -123,13 +138,20 @@ class _Fanned(eqx.Module):
     def __call__(self, params: Any, x: Any) -> Any:
         return self.first(params[0], x), self.second(params[1], x)
 
+    def __term__(self, params: Any) -> t.Term:
+        return t.fan(t.term_of(self.first, params[0]), t.term_of(self.second, params[1]))
 
-class _Along(eqx.Module):
+
+class Along(eqx.Module):
     fn: Callable[[Any, Any], Any]
     cell: Callable[[Any], Any]
 
     def __call__(self, params: Any, x: Any) -> Any:
         return self.fn(self.cell(params), x)
+
+    def __term__(self, params: Any) -> t.Term:
+        inner = t.term_of(self.fn, jax.eval_shape(self.cell, params))
+        return t.along(inner, t.cell(t.name(self.cell, "r"), t.numbers(params)))
 
 
 class _Named(eqx.Module):
@@ -139,10 +161,22 @@ class _Named(eqx.Module):
     def __call__(self, params: Any, x: Any) -> Any:
         return self.fn(params, x)
 
+    def __term__(self, params: Any) -> t.Term:
+        return t.named(t.term_of(self.fn, params), self.name)
 
-def _given(_: Any, x: Any) -> Any:
-    return x
+    @property
+    def __name__(self) -> str:
+        return self.name
 
 
-def _swapped(_: Any, pair: Any) -> Any:
-    return pair[1], pair[0]
+class _Moved(eqx.Module):
+    """What only moves its input; `pattern` is an input in letters."""
+
+    move: Callable[[Any], Any] = eqx.field(static=True)
+    pattern: Any = eqx.field(static=True)
+
+    def __call__(self, _: Any, x: Any) -> Any:
+        return self.move(x)
+
+    def __term__(self, _: Any) -> t.Term:
+        return t.wires(self.move, self.pattern, back=False)

@@ -23,6 +23,7 @@ import equinox as eqx
 
 from .._functors import Base
 from .._schemes import algebra, cata
+from .._terms import name
 from .para import Para
 from .two_cells import delta
 from .unrolled import lift
@@ -65,6 +66,10 @@ def discard(params: Any, /) -> tuple[()]:
 
 class _Fold(eqx.Module):
     fn: Callable[[Any, Any], Any]
+
+    @property
+    def __name__(self) -> str:
+        return f"fold {name(self.fn)}"
 
     def __call__(self, params: Any, tree: Any) -> Any:
         at: Any = algebra(lambda layer: self.fn(params, layer))

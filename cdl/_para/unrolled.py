@@ -23,6 +23,7 @@ from .._functors.described import described
 from .._functors.mapping import fill
 from .._functors.recursion import recursion
 from .._functors.usage import with_usage
+from .._terms import name
 from ..errors import CdlError
 from .para import Para
 from .two_cells import gather
@@ -91,8 +92,8 @@ def unroll(algebra: Para[P, Base[T, A], A], tree: Fix[T], /) -> Untied[P, A]:
         raise CdlError(f"`unroll` takes a parametric algebra, a `Para`, and was given {described(algebra)}: {write}.")
     if not isinstance(tree, Base):
         raise CdlError(f"`unroll` makes the network of one tree, and was given {described(tree)}: give a tree.")
-    places = _places(tree)
-    network = Para((algebra.params,) * len(places), _Unrolled(algebra.fn, tree))
+    places = places_of(tree)
+    network = Para((algebra.params,) * len(places), Unrolled(algebra.fn, tree))
     return Untied(network, places)
 
 
@@ -100,20 +101,32 @@ class _Lifted(eqx.Module):
     fn: Callable[[Any, Any], Any]
     by: Callable[..., Any] = fmap
 
+    @property
+    def __name__(self) -> str:
+        words = name(self.fn)
+        return f"F ({words})" if " " in words else f"F {words}"
+
     def __call__(self, params: Any, layer: Any) -> Any:
         return self.by(lambda x: self.fn(params, x), layer)
 
 
-class _Unrolled(eqx.Module):
+class Unrolled(eqx.Module):
+    """The network of a tree, of which each node has parameters of its own."""
+
     fn: Callable[[Any, Any], Any]
     tree: Any
+
+    @property
+    def __name__(self) -> str:
+        return f"unrolled {name(self.fn)}"
 
     def __call__(self, params: Any, _: Any) -> Any:
         up: Any = lambda frame, go: self.fn(params[frame.index], frame.filled(go))
         return recursion(lambda _, tree: tree, up, finite=True)(0)(self.tree)
 
 
-def _places(tree: Any) -> tuple[Place, ...]:
+def places_of(tree: Any) -> tuple[Place, ...]:
+    """The nodes of a tree, in pre-order."""
     found: dict[int, Place] = {}
 
     def up(frame: Any, go: Any) -> int:

@@ -56,6 +56,10 @@ class algebra(Algebra[FA_co, A]):
     def __call__(self, layer: Any, /, **key: Any) -> A:
         return self.fn(layer, **key)
 
+    @property
+    def __name__(self) -> str:
+        return name_of(self.fn)
+
 
 class _Product(Algebra[Any, tuple[Any, Any]]):
     """Two algebras side by side."""
@@ -98,8 +102,7 @@ def wants_key(alg: Any) -> bool:
 
 def name_of(alg: Any) -> str:
     """What an error calls an algebra."""
-    fn = alg.fn if isinstance(alg, algebra) else alg
-    return str(getattr(fn, "__name__", type(fn).__name__))
+    return str(getattr(alg, "__name__", type(alg).__name__))
 
 
 def reads(alg: Any) -> tuple[type[Any], ...] | None:

@@ -21,10 +21,10 @@ from returns.pipeline import is_successful
 from .._drawing.trees import power
 from .._engine import follow, Lists, pack, unfold
 from .._functors.words import number_of
-from .._optics.reversal import numbers
 from .._schemes import ana, likelihood
 from .._schemes.algebras import wants_key
 from .._schemes.unfolds import Choice
+from .._terms import numbers
 from ..errors import ForeignLayer, LawBroken
 from ._measure import gradient, law, shapes
 from ._page import Checked, Explanation

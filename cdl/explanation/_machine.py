@@ -16,16 +16,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._drawing.strings import space
-from .._drawing.terms import name
 from .._drawing.trees import power
 from .._engine import run, start, unfold
 from .._functors import functor, MealyF, MooreF, respond, StreamF, take
 from .._functors.words import number_of
-from .._optics.reversal import numbers
 from .._para import Para
 from .._para.uses import used_by
 from .._schemes import ana
+from .._terms import name, numbers, real
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 
@@ -45,7 +43,7 @@ def explain_machine(machine: Any, kind: type[Any], state: Any, word: Any, allowe
         checks.append(_of_tying(machine, kind, state, word, inputs, allowed))
     checks.append(_of_length(machine, kind, state, word, n))
     out, _ = _step(machine(state), inputs[0])
-    where = [f"P = {space(many)}"] if many else []
+    where = [f"P = {real(many)}"] if many else []
     where.append(f"S = {shapes(state)}")
     if kind is not StreamF:
         where.append(f"I = {shapes(inputs[0])}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .._drawing.diagram import printable
 from .._drawing.kinds import equations
-from .._drawing.strings import space
+from .._terms import real
 
 
 MOST = 8  # how many arrays, parts or programs are listed; the rest are counted
@@ -111,7 +111,7 @@ class Explanation:
         if self.functors:
             yield "Functor" if len(self.functors) == 1 else "Functors", equations(self.functors)
         yield "Type", (self.type, *self.where)
-        title = f"Parameters, P = {space(self.size)}" if self.parameters else "Parameters"
+        title = f"Parameters, P = {real(self.size)}" if self.parameters else "Parameters"
         yield title, self._weights() or ("none",)
         if self.tying:
             yield "Tying", self.tying

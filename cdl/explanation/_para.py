@@ -14,31 +14,29 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from .._drawing.strings import space
-from .._drawing.terms import Along, Beside, Cross, Fan, Leaf, leaves, name, Named, Same, Term, term_of, Then
-from .._optics.reversal import numbers
 from .._para import identity, Para, two_cells
+from .._terms import Along, Beside, Box, boxes, name, Named, none, numbers, real, Term, Then, Turned, Wires
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 
 
 def explain_para(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> Explanation:
     """The page of a parametric map, its laws run at an input."""
-    term = term_of(para)
+    term = para.__term__()
     result = eqx.filter_eval_shape(para.fn, para.params, x)
     many = numbers(para.params)
-    boxes = [f"{box.name} of {space(box.params)}" if box.params else box.name for box in leaves(term)]
+    run = [f"{box.name} of {real(box.params)}" if box.params else box.name for box in boxes(term)]
     return Explanation(
-        name=name(para.fn) if isinstance(term, Leaf) else written(term),
+        name=name(para.fn) if isinstance(term, Box) else written(term),
         kind="a parametric map",
         functors=(),
         type="f : P × X → Y" if many else "f : X → Y",
-        where=(*([f"P = {space(many)}"] if many else []), f"X = {shapes(x)}", f"Y = {shapes(result)}"),
+        where=(*([f"P = {real(many)}"] if many else []), f"X = {shapes(x)}", f"Y = {shapes(result)}"),
         parameters=weights(para.params),
         tying=_tying(term),
         laws=tuple(_laws(para, x, allowed)),
         execution=(
-            f"{'boxes' if len(boxes) > 1 else 'one box'}: {', '.join(boxes)}" if boxes else "wires alone",
+            f"{'boxes' if len(run) > 1 else 'one box'}: {', '.join(run)}" if run else "wires alone",
             f"{equations(para.fn, para.params, x)} operations, to be compiled by `jit` where it is called",
         ),
     )
@@ -47,23 +45,21 @@ def explain_para(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> Ex
 def written(term: Term, *, inner: bool = False) -> str:
     """A term as it is written in Python."""
     match term:
-        case Leaf(words):
+        case Box(name=words) | Named(name=words):
             return words
-        case Same():
-            return "identity()"
-        case Cross():
-            return "swap()"
-        case Then(f, g):
+        case Wires():
+            return f"{term.name}()"
+        case Then(first=Wires(copies=True), second=Beside(first=f, second=g)):
+            return f"fanout({written(f)}, {written(g)})"
+        case Then(first=f, second=g):
             text = f"{written(f, inner=not isinstance(f, Then))} >> {written(g, inner=True)}"
             return f"({text})" if inner else text
-        case Beside(f, g):
+        case Beside(first=f, second=g):
             return f"({written(f, inner=True)} @ {written(g, inner=True)})"
-        case Fan(f, g):
-            return f"fanout({written(f)}, {written(g)})"
-        case Along(f, cell):
-            return f"{written(f, inner=True)}.reparametrise({cell})"
-        case Named(_, words):
-            return words
+        case Along(inner=f, cell=cell):
+            return f"{written(f, inner=True)}.reparametrise({written(cell)})"
+        case Turned(inner=f):
+            return written(f, inner=inner)
 
 
 def _laws(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> list[Checked]:
@@ -93,12 +89,12 @@ def _laws(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> list[Chec
 def _tying(term: Term) -> tuple[str, ...]:
     """The reparametrisations of a term, from the parameters there are to those that its boxes take."""
     match term:
-        case Along(f, cell, params):
-            inner = sum(box.params for box in leaves(f))
-            return (f"{cell} : {space(params)} → {space(inner)}", *_tying(f))
-        case Then(f, g) | Beside(f, g) | Fan(f, g):
+        case Along(inner=f, cell=cell):
+            into = (f.above or none()).size()
+            return (f"{written(cell)} : {real(cell.source.size())} → {real(into)}", *_tying(f))
+        case Then(first=f, second=g) | Beside(first=f, second=g):
             return (*_tying(f), *_tying(g))
-        case Named(f):
+        case Named(inner=f) | Turned(inner=f):
             return _tying(f)
         case _:
             return ()

@@ -13,13 +13,11 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, Union
 
 from .._drawing.kinds import formulas
-from .._drawing.strings import space
-from .._drawing.terms import name
 from .._functors import holes
 from .._functors.poly import by_sort, lettered, Sum
 from .._functors.read import layout, signature_name
-from .._optics.reversal import numbers
 from .._para.family import Kinds, sort_of
+from .._terms import name, numbers, real
 from ._measure import weights
 from ._page import cut, Weights
 
@@ -69,7 +67,7 @@ class Sorts:
     def parameters(self, archs: Sequence[Any]) -> list[str]:
         """What the parameters of each sort are, where there are any."""
         pairs = zip(self.letters("P"), map(numbers, archs), strict=True)
-        found = {letter: f"{letter} = {space(many)}" for letter, many in pairs if many}
+        found = {letter: f"{letter} = {real(many)}" for letter, many in pairs if many}
         whole = [f"P = {' × '.join(found)}"] if len(self) > 1 else []
         return [", ".join([*whole, *found.values()])] if found else []
 

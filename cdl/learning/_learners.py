@@ -202,5 +202,5 @@ def _twice(state_x: Any) -> Any:
     return state, (x, x)
 
 
-_ports: Any = Optic.iso(_data_apart, _data_together)
-_doubled: Any = Optic.iso(_twice, lambda change: change)
+_ports: Any = Optic.iso(_data_apart, _data_together, wires=("s", ("x", "t")))
+_doubled: Any = Optic.iso(_twice, lambda change: change, wires=("s", "x"))

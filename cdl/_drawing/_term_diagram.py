@@ -1,54 +1,66 @@
-"""The diagram of an optic, a parametrised one or a learner: its picture, with a name at the end of each strand."""
+"""The diagram of whatever has a term: its picture, with a name at the end of each strand."""
 
+from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 
 from .._functors.poly import subscript
-from .._optics import ParaOptic
-from .._optics.reversal import numbers
-from .._optics.types import show, value_type
+from .._optics import Lens, Optic, ParaOptic
+from .._optics.types import refusing, show, value_type
+from .._para import Para
+from .._terms import join, name, none, numbers, parametrised, plain, real, Space, Term, then, Turned
 from ..learning import Learner
-from ._optic_term import Bent, none, parametrised, Piece, plain, takes_parameters, then, Twice
-from ._optics import picture
 from ._picture import Loose, loose, Pair, Picture
 from .diagram import Canvas, Diagram
-from .strings import gap, shape_of, space, split, turns
-from .terms import join, name, Space
+from .strings import gap, picture, turns
 
 
 Name = tuple[str, str]  # of what goes there, and of what comes back
 LONGEST = 20
 
 
-def optic_diagram(optic: Any, at: Any = None) -> Diagram:
-    """The string diagram of an optic or a lens; with an input, its ends have the shapes of arrays."""
-    if isinstance(optic, Learner):
-        return _of_learner(optic, at)
-    if isinstance(optic, ParaOptic):
-        source, target = (at, value_type(optic, at)) if at is not None else (optic.source, optic.target)
-        piece = parametrised(optic.optic)
-        above = _weights(piece.above, optic.params)
-    else:
-        source, target = at, None if at is None else shape_of(optic.get, at, name(optic))
-        piece = parametrised(optic) if at is None and takes_parameters(optic) else plain(optic)
-        above = _names(piece.above, "p")
-    return _drawn(piece, _names(piece.source, "x", source), _names(piece.target, "y", target), above)
+def term_diagram(x: Any, at: Any = None) -> Diagram:
+    """The string diagram of what has a term; with an input, its ends have the shapes of arrays."""
+    if isinstance(x, Learner):
+        return _of_learner(x, at)
+    term, above = x.__term__(), None
+    source, target = at, None
+    match x:
+        case Para(params, fn):
+            target = None if at is None else _shape_of(lambda x: fn(params, x), at, name(fn))
+        case ParaOptic(params):
+            source, target = (at, value_type(x, at)) if at is not None else (x.source, x.target)
+            above = _weights(term.above or none(), params)
+        case Optic() | Lens():
+            if at is not None:
+                target, term = _shape_of(x.get, at, name(x)), plain(term)
+            above = _names(term.above or none(), "p")
+    return _drawn(term, _names(term.source, "x", source), _names(term.target, "y", target), above or [])
+
+
+def _shape_of(fn: Callable[[Any], Any], at: Any, called: str) -> Any:
+    """The type of what a map gives at an input.
+
+    **Raises:** `PortMismatch` where it takes no such input.
+    """
+    with refusing(lambda: f"`{called}` does not take {show(at)}", "Give `draw` an input that it takes, or none."):
+        return eqx.filter_eval_shape(fn, at)
 
 
 def _of_learner(learner: Any, at: Any) -> Diagram:
     """A learner with its rate. Its state comes from above, and so does the target of what is supervised."""
-    read, data, wanted = parametrised(learner.optic), at, None
-    piece, target = read, none()
-    if isinstance(read, Bent):
-        piece, target = read.inner, read.fall
+    piece, data, wanted = parametrised(learner.optic.__term__()), at, None
+    states, target = (piece.above or none()).wires(), none()
+    if isinstance(piece, Turned) and not piece.wires.copies:
+        piece, target = piece.inner, piece.wires.blocks[-1]
         data, wanted = (None, None) if at is None else at
     left = _names(piece.source, "input", data)
-    if isinstance(piece, Twice):
+    if isinstance(piece, Turned):
         left += [("", "target′") for _ in left]
-    closed = then(piece, plain(learner.rate))
+    closed = then(piece, plain(learner.rate.__term__()))
     join(closed.target, none())
-    states = read.above.wires()
     marks = [subscript(i) for i in range(states)] if states > 1 else [""] * states
     above = [(f"state{mark}", f"next{mark}") for mark in marks]
     return _drawn(closed, left, [], above + _names(target, "target", wanted))
@@ -59,12 +71,13 @@ def _names(of: Space, word: str, value: Any = None) -> list[Name]:
     if value is not None:
         _refine(of, value)
     wires = of.each()
-    values = [None] * len(wires) if value is None else split(value, of)
+    values = [None] * len(wires) if value is None else _split(value, of)
     found = []
-    several = sum(not wire.words for wire in wires) > 1
+    several = sum(not wire.numbers for wire in wires) > 1
     for i, (wire, x) in enumerate(zip(wires, values, strict=True)):
         shape = "" if x is None else show(x)
-        words = shape if 0 < len(shape) < LONGEST else wire.words or word + subscript(i) * several
+        own = real(wire.numbers) if wire.numbers else word + subscript(i) * several
+        words = shape if 0 < len(shape) < LONGEST else own
         found.append((words, f"{words}′"))
     return found
 
@@ -72,7 +85,7 @@ def _names(of: Space, word: str, value: Any = None) -> list[Name]:
 def _weights(of: Space, params: Any) -> list[Name]:
     """How many numbers are on each wire."""
     _refine(of, params)
-    words = [wire.words or space(numbers(x)) for wire, x in zip(of.each(), split(params, of), strict=True)]
+    words = [real(wire.numbers or numbers(x)) for wire, x in zip(of.each(), _split(params, of), strict=True)]
     return [(word, f"{word}′") for word in words]
 
 
@@ -85,9 +98,25 @@ def _refine(of: Space, value: Any) -> None:
         _refine(part, x)
 
 
-def _drawn(piece: Piece, left: list[Name], right: list[Name], above: list[Name]) -> Diagram:
-    made = picture(piece)
+def _split(value: Any, wires: Space) -> list[Any]:
+    """The parts of a value that go on each wire."""
+    here = wires.found()
+    if here.parts is None:
+        return [value]
+    if not here.parts:  # nothing, in whatever brackets
+        return []
+    return [part for v, w in zip(value, here.parts, strict=True) for part in _split(v, w)]
+
+
+def _drawn(term: Term, left: list[Name], right: list[Name], above: list[Name]) -> Diagram:
+    made = picture(term)
     _in_order(made)
+    inner = len(made.spots)
+    column = made.first - 5
+    for end, words in _ends(made.left, left):
+        y = end.at[1]
+        end.end(made.spot(words, "port", column - len(words) + 1, y, len(words)), (column, y))
+    made.spots = made.spots[inner:] + made.spots[:inner]
     tops = sorted(_ends(made.above, above), key=lambda end: end[0].at[0])
     past = made.first - LONGEST
     for end, words in tops:  # so that names do not touch
@@ -96,12 +125,7 @@ def _drawn(piece: Piece, left: list[Name], right: list[Name], above: list[Name])
         past = end.at[0] - (len(words) - 1) // 2 + len(words) - 1
     row = made.top - 3
     for end, words in tops:
-        x = end.at[0]
-        end.end(made.spot(words, "parameter", x - (len(words) - 1) // 2, row, len(words)), (x, row))
-    column = made.first - 5
-    for end, words in _ends(made.left, left):
-        y = end.at[1]
-        end.end(made.spot(words, "port", column - len(words) + 1, y, len(words)), (column, y))
+        made.name(end, words, "parameter", row)
     column = made.last + 5
     for end, words in _ends(made.right, right):
         y = end.at[1]

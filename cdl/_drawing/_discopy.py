@@ -41,8 +41,10 @@ def to_discopy(para: Para[Any, Any, Any], /) -> Any:
         order = sorted(range(len(places)), key=places.__getitem__)
         x = wires(term.source)
         times = [term.order.count(i) for i, some in enumerate(each) for _ in some]
-        copied = [symmetric.Box("copy", one, one**n) if n > 1 else one for one, n in zip(x, times, strict=True)]
-        return Diagram.tensor(Diagram.id(), *copied).permute(*(order.index(i) for i in range(len(order))))
+        copied = [
+            symmetric.Box("copy", one, one**n) if n > 1 else Diagram.id(one) for one, n in zip(x, times, strict=True)
+        ]
+        return Diagram.id().tensor(*copied).permute(*(order.index(i) for i in range(len(order))))
 
     def read(term: Term) -> Any:
         """From the wires of the parameters and then the others."""

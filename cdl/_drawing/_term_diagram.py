@@ -54,7 +54,7 @@ def _of_learner(learner: Any, at: Any) -> Diagram:
     piece, data, wanted = parametrised(learner.optic.__term__()), at, None
     states, target = (piece.above or none()).wires(), none()
     if isinstance(piece, Turned) and not piece.wires.copies:
-        piece, target = piece.inner, piece.wires.blocks[-1]
+        target, piece = piece.wires.blocks[-1], piece.inner
         data, wanted = (None, None) if at is None else at
     left = _names(piece.source, "input", data)
     if isinstance(piece, Turned):

@@ -211,7 +211,8 @@ def _turned(made: Picture, moved: Wires, up: int) -> Picture:
     """With the wires that lead to the top and to the left of a picture: the first `up` blocks from above."""
     inner = iter([(wire, True) for wire in made.above] + [(wire, False) for wire in made.left])
     sides: list[list[list[Pair]]] = [[[] for _ in range(block.wires())] for block in moved.blocks]
-    rising, falling = [], []
+    rising: list[Pair] = []
+    falling: list[Pair] = []
     for i in moved.order:
         for wires in sides[i]:
             wire, above = next(inner)

@@ -15,7 +15,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from .._terms import changes, plain_box, name, Term
+from .._terms import changes, name, plain_box, Term
 from .letters import X, Y
 from .optic import Optic
 

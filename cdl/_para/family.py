@@ -40,7 +40,7 @@ class _BySort(eqx.Module):
     kinds: Kinds = eqx.field(static=True)
 
     @property
-    def __name__(self) -> str:
+    def __called__(self) -> str:
         return f"({', '.join(map(name, self.fns))})"
 
     def __call__(self, params: Any, layer: Any) -> Any:

@@ -105,7 +105,7 @@ class _Joined(eqx.Module):
         return eqx.combine(params, self.rest)(x)
 
     @property
-    def __name__(self) -> str:
+    def __called__(self) -> str:
         return t.name(self.rest)
 
 
@@ -165,7 +165,7 @@ class _Named(eqx.Module):
         return t.named(t.term_of(self.fn, params), self.name)
 
     @property
-    def __name__(self) -> str:
+    def __called__(self) -> str:
         return self.name
 
 

@@ -68,7 +68,7 @@ class _Fold(eqx.Module):
     fn: Callable[[Any, Any], Any]
 
     @property
-    def __name__(self) -> str:
+    def __called__(self) -> str:
         return f"fold {name(self.fn)}"
 
     def __call__(self, params: Any, tree: Any) -> Any:

@@ -102,7 +102,7 @@ class _Lifted(eqx.Module):
     by: Callable[..., Any] = fmap
 
     @property
-    def __name__(self) -> str:
+    def __called__(self) -> str:
         words = name(self.fn)
         return f"F ({words})" if " " in words else f"F {words}"
 
@@ -117,7 +117,7 @@ class Unrolled(eqx.Module):
     tree: Any
 
     @property
-    def __name__(self) -> str:
+    def __called__(self) -> str:
         return f"unrolled {name(self.fn)}"
 
     def __call__(self, params: Any, _: Any) -> Any:

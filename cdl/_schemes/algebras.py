@@ -57,7 +57,7 @@ class algebra(Algebra[FA_co, A]):
         return self.fn(layer, **key)
 
     @property
-    def __name__(self) -> str:
+    def __called__(self) -> str:
         return name_of(self.fn)
 
 
@@ -102,7 +102,8 @@ def wants_key(alg: Any) -> bool:
 
 def name_of(alg: Any) -> str:
     """What an error calls an algebra."""
-    return str(getattr(alg, "__name__", type(alg).__name__))
+    fn = alg.fn if isinstance(alg, algebra) else alg
+    return str(getattr(fn, "__name__", type(fn).__name__))
 
 
 def reads(alg: Any) -> tuple[type[Any], ...] | None:

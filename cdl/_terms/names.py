@@ -11,9 +11,13 @@ from .._functors.poly import superscript
 
 
 def name(fn: Any, nameless: str = "f") -> str:
-    """What a box is called: the name of a function, or of a module's class; `nameless` for a lambda."""
-    called = str(getattr(fn, "__name__", type(fn).__name__))
-    return nameless if called == "<lambda>" else called
+    """What a box is called: what a value says in `__called__`, the name of a function, or that of a module's class.
+
+    **Arguments:** `nameless`: what a lambda is called.
+    """
+    says = None if isinstance(fn, type) else getattr(fn, "__called__", None)
+    called = getattr(fn, "__name__", type(fn).__name__) if says is None else says
+    return nameless if called == "<lambda>" else str(called)
 
 
 def numbers(params: Any) -> int:

@@ -23,12 +23,12 @@ from cdl.para import fanout, swap, two_cells
 
 def test_a_composite_is_its_boxes_from_left_to_right_with_parameters_on_top():
     drawn = """
-              ℝ¹²
-               │
-               ▼
-           ┌────────┐     ┌──────┐
-f32[3]────▶│ affine ├────▶│ tanh ├───▶f32[3]
-           └────────┘     └──────┘"""
+             ℝ¹²
+              │
+              ▼
+          ┌────────┐     ┌──────┐
+f32[3]───▶│ affine ├────▶│ tanh ├───▶f32[3]
+          └────────┘     └──────┘"""
     assert "\n" + draw(F >> G, jnp.ones(3)).text == drawn
 
 
@@ -52,12 +52,26 @@ def test_wires_of_a_term_without_a_swap_do_not_cross(planar):
 
 
 def test_a_reparametrisation_stands_above_what_it_feeds():
-    diagram = draw((F >> F).reparametrise(two_cells.delta(2), at=F.params)).diagram
-    (frame,) = diagram.frames
-    (delta,) = [n for n in diagram.nodes if n.lines == ("Δ",)]
-    assert [n.lines for n in diagram.nodes if frame.holds(n)] == [("affine",), ("ℝ¹²",)] * 2
-    assert [w.target for w in diagram.wires if w.source == delta.key] == [frame.key]
-    assert delta.bottom < frame.y
+    drawn = """
+               ℝ¹²
+                │
+                ▼
+       ┌──────────────────┐
+       │        Δ         │
+       └─┬──────────────┬─┘          ℝ¹²
+         │              │             │
+         ▼              ▼             ▼
+     ┌────────┐     ┌────────┐     ┌─────┐
+x───▶│ affine ├────▶│ affine ├────▶│ out ├───▶y
+     └────────┘     └────────┘     └─────┘"""
+    tied = (F >> F).reparametrise(two_cells.delta(2), at=F.params)
+    assert "\n" + draw(tied >> F.named("out")).text == drawn
+    both = draw(((F @ F).reparametrise(two_cells.delta(2), at=F.params)).named("both")).diagram
+    (frame,), (delta,) = both.frames, [n for n in both.nodes if n.lines == ("Δ",)]
+    fed = [n for n in both.nodes if n.lines == ("affine",)]
+    assert [w.target for w in both.wires if w.source == delta.key] == [n.key for n in fed]
+    assert all(frame.holds(n) for n in (delta, *fed))
+    well_drawn(both)
 
 
 def test_a_name_is_on_the_box_and_costs_nothing():
@@ -176,8 +190,10 @@ def test_the_square_of_a_fold_is_drawn_with_its_2_cell():
     from cdl.para import square
 
     diagram = draw((found := square(NET)).along(found.cell)).diagram
-    assert [n.lines[0] for n in diagram.nodes if n.kind == "box"] == ["Δ", "F (fold Net)", "Net"]
-    assert [n.lines[0] for n in diagram.nodes if n.kind == "parameter"] == ["ℝ¹⁴"] * 3
+    fold, cell, delta = [n for n in diagram.nodes if n.kind == "box"]
+    assert [n.lines[0] for n in (fold, cell, delta)] == ["F (fold Net)", "Net", "Δ"]
+    assert [n.lines[0] for n in diagram.nodes if n.kind == "parameter"] == ["ℝ¹⁴"]
+    assert [w.target for w in diagram.wires if w.source == delta.key] == [fold.key, cell.key]
     well_drawn(diagram)
 
 
@@ -262,11 +278,11 @@ flowchart LR
     n3["affine"]
     n4{{"ℝ¹²"}}
   end
-  n2 --> n1
   n0 --> n1
-  n4 --> n3
   n1 --> n3
+  n2 --> n1
   n3 --> n5
+  n4 --> n3
 """
     )
 

@@ -24,7 +24,7 @@ terms = st.recursive(
 
 
 def built(term: Any) -> tuple[Any, int, int]:
-    """A parametric map, how many boxes it has, and how many of them have parameters."""
+    """A parametric map, how many boxes it has, and how many of them have parameters that no other box gives."""
     match term:
         case "f":
             return F, 1, 1
@@ -39,6 +39,6 @@ def built(term: Any) -> tuple[Any, int, int]:
             if how == "named":
                 return a.named("a name"), boxes, params
             if how == "along":
-                return a.reparametrise(two_cells.same, at=a.params), boxes + 1, params + bool(params)
+                return a.reparametrise(two_cells.same, at=a.params), boxes + 1, min(params, 1)
             whole = a >> b if how == ">>" else a @ b if how == "@" else fanout(a, b)
             return whole, boxes + more, params + others

@@ -88,7 +88,7 @@ class Forest(eqx.Module):
     def mask(self) -> Bool[Array, " nodes"]:
         """Which rows of `annotate` and `inherit` are nodes, also where the forest is traced.
 
-        So `jnp.where(forest.mask, loss, 0).sum() / forest.count` is the mean of a loss over all nodes.
+        So `jnp.mean(losses, where=forest.mask)` is the mean over all nodes of what `annotate` found.
         """
         return jnp.arange(self.bucket.nodes, dtype=jnp.int32) < self.count
 

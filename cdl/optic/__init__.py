@@ -2,6 +2,7 @@
 
 # isort: off
 from ._optic import Optic as Optic
+from . import structure as structure
 from ._lens import Lens as Lens, to_lens as to_lens, to_optic as to_optic
 from ._reverse import reverse as reverse
 from ._para_optic import ParaOptic as ParaOptic

@@ -65,7 +65,7 @@ def minus_unless_the_middle_is_the_unit(triple: Any) -> Any:
 
 @pytest.mark.parametrize("side", SIDES)
 def test_an_associator_that_is_natural_and_invertible_may_break_the_pentagon(side):
-    """It goes with units, and so with the triangle; along two sides of the pentagon its signs cancel, along three not."""
+    """At a unit it is as ever, so the triangle holds; signs cancel along two sides of the pentagon, not along three."""
     α = signed(structure.associator(), side, minus_unless_the_middle_is_the_unit, after=True)
     α_back = signed(structure.associator_back(), side, minus_unless_the_middle_is_the_unit, after=False)
     breaks(f"the pentagon, {side}", lambda: laws.monoidal(*LINEAR, 4, 11, associator=(α, α_back)))

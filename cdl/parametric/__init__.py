@@ -5,6 +5,7 @@ from ._para import Para as Para, identity as identity, swap as swap, fanout as f
 from ._unroll import lift as lift, unroll as unroll, Untied as Untied, Place as Place
 from ._square import square as square, Square as Square, discard as discard
 from ._cokleisli import CoKleisli as CoKleisli, parameter_space as parameter_space
+from ._double_cell import DoubleCell as DoubleCell
 from ._lax import lax_algebra as lax_algebra, LaxAlgebra as LaxAlgebra
 from ._lax import free_algebra as free_algebra
 from ._change import change as change, Change as Change, power as power, TANGENT as TANGENT

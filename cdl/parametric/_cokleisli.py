@@ -116,7 +116,17 @@ class Space:
         return hash((self.structure, self.leaves))
 
     def __str__(self) -> str:
-        return " ".join(shown(jax.tree.unflatten(self.structure, self.leaves)).split())
+        names = [_Name(x.__name__) if isinstance(x, type) else x for x in self.leaves]
+        return " ".join(shown(jax.tree.unflatten(self.structure, names)).split())
+
+
+class _Name(str):
+    """A class, by its name and without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def parameter_space(params: Any, /) -> Space:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import pytest
 from agreement import close
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 from planted import breaks
 
 import cdl.parametric._double_cell
@@ -65,6 +65,7 @@ def four_squares(draw: Any) -> tuple[Cell, Cell, Cell, Cell]:
     return a, b, carried(a.bottom.params, u2, v2), carried(b.bottom.params, v2, w2)
 
 
+@settings(max_examples=30)
 @given(four_squares(), numbers)
 def test_squares_are_a_double_category(squares, x):
     a, _, c, _ = squares

@@ -9,6 +9,7 @@
 | from `Para`       | `of (m >> n)`, and `of m` along `P × Q → P`, then `of n` along `P × Q → Q`                     |
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from ..parametric import CoKleisli, discard, identity, Para
@@ -26,7 +27,7 @@ def co_kleisli(f: Map, g: Map, h: Map, p: Any, x: Any, *, tolerance: float = 0.0
 
     **Raises:** `LawBroken`.
     """
-    same = lambda law, a, b, x: hold(law, a(p, x), b(p, x), tolerance)
+    same: Callable[..., None] = lambda law, a, b, x: hold(law, a(p, x), b(p, x), tolerance)
     one: Map = CoKleisli.identity()
     y = f(p, x)
     same("`(f >> g) >> h = f >> (g >> h)`", (f >> g) >> h, f >> (g >> h), x)

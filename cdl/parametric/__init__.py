@@ -3,6 +3,8 @@
 # isort: off
 from ._para import Para as Para, identity as identity, swap as swap, fanout as fanout
 from ._unroll import lift as lift, unroll as unroll, Untied as Untied, Place as Place
+from ._unrolled_coalgebras import unroll_coalgebra as unroll_coalgebra
+from ._unrolled_machines import unroll_machine as unroll_machine
 from ._square import square as square, Square as Square, discard as discard
 from ._cokleisli import CoKleisli as CoKleisli, parameter_space as parameter_space
 from ._double_cell import DoubleCell as DoubleCell

@@ -84,7 +84,9 @@ def test_each_node_has_its_copy_in_pre_order(copies, p):
     )
     by_level = untied.tied(lambda place: place.depth)
     assert by_level.fn(tuple(copies[:3]), ()) == untied.at((copies[0], copies[1], copies[1], copies[2], copies[2]))
-    assert unroll_coalgebra(Para(p, halves), 3, 1)() == Fork(Pure(1), Pure(2))
+    cut = unroll_coalgebra(Para(p, halves), 3, 1)
+    assert cut() == Fork(Pure(1), Pure(2))
+    assert unroll_coalgebra(Para(p, halves), 5, cut())() == Fork(Pure(2), Pure(3))
 
 
 class Sprout(eqx.Module):

@@ -51,7 +51,7 @@ def from_para(m: Para[Any, Any, Any], n: Para[Any, Any, Any], x: Any, *, toleran
     """
     _same_para("`(of m).para(m.params) = m`", CoKleisli.of(m).para(m.params), m, x, tolerance)
     whole: Map = CoKleisli.of(m >> n)
-    parts: Map = CoKleisli.of(m).along(lambda pair: pair[0]) >> CoKleisli.of(n).along(lambda pair: pair[1])
+    parts: Map = CoKleisli.of(m).along(_first) >> CoKleisli.of(n).along(_second)
     at = (m.params, n.params)
     hold("`of (m >> n) = of m` along `P × Q → P`, `>> of n` along `P × Q → Q`", whole(at, x), parts(at, x), tolerance)
 
@@ -59,3 +59,11 @@ def from_para(m: Para[Any, Any, Any], n: Para[Any, Any, Any], x: Any, *, toleran
 def _same_para(law: str, a: Any, b: Any, x: Any, tolerance: float) -> None:
     hold(f"{law}, parameters", a.params, b.params, tolerance)
     hold(law, a(x), b(x), tolerance)
+
+
+def _first(pair: Any) -> Any:
+    return pair[0]
+
+
+def _second(pair: Any) -> Any:
+    return pair[1]

@@ -12,7 +12,7 @@ are natural, and that the pentagon and the triangle commute (Mac Lane, *Categori
 VII.1).
 """
 
-from ._letters import DX, DY, DZ, V, X, Y, Z
+from ._letters import DV, DW, DX, DZ, V, X, Y, Z
 from ._optic import Optic
 
 
@@ -20,12 +20,12 @@ Left = tuple[tuple[X, Y], Z]
 Right = tuple[X, tuple[Y, Z]]
 
 
-def associator() -> Optic[Left[X, Y, Z], Right[X, Y, Z], Left[DX, DY, DZ], Right[DX, DY, DZ]]:
+def associator() -> Optic[Left[X, Y, Z], Right[X, Y, Z], Left[DV, DW, DZ], Right[DV, DW, DZ]]:
     """`(X × Y) × Z → X × (Y × Z)`, and back."""
     return Optic.iso(_to_the_right, _to_the_left)
 
 
-def associator_back() -> Optic[Right[X, Y, Z], Left[X, Y, Z], Right[DX, DY, DZ], Left[DX, DY, DZ]]:
+def associator_back() -> Optic[Right[X, Y, Z], Left[X, Y, Z], Right[DV, DW, DZ], Left[DV, DW, DZ]]:
     """The inverse of `associator`."""
     return Optic.iso(_to_the_left, _to_the_right)
 

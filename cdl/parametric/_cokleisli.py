@@ -20,8 +20,7 @@ identity on maps, both ways, and composes along 2-cells:
 - `of(f >> g)` is `of(f)` along the projection to `P`, and then `of(g)` along that to `Q`: a network in which each layer
   has its parameter is co-Kleisli for the product of them all.
 
-(Capucci, Gavranović, Hedges and Rischel, *Towards Foundations of Categorical Cybernetics*, 2022; Uustalu and Vene,
-*Comonadic Notions of Computation*, 2008.)
+(Uustalu and Vene, *Comonadic Notions of Computation*, 2008, for co-Kleisli maps of the product comonad.)
 """
 
 from collections.abc import Callable
@@ -60,12 +59,12 @@ class CoKleisli(eqx.Module, Generic[P, X, Y]):
         return CoKleisli(para.fn, parameter_space(para.params))
 
     @staticmethod
-    def identity() -> "CoKleisli[Q, V, V]":
+    def identity() -> "CoKleisli[Any, V, V]":
         """The counit, `(p, x) ↦ x`, of any parameter."""
         return CoKleisli(_second)
 
     @staticmethod
-    def pure(f: Callable[[V], W], /) -> "CoKleisli[Q, V, W]":
+    def pure(f: Callable[[V], W], /) -> "CoKleisli[Any, V, W]":
         """A map that ignores the parameter: `(p, x) ↦ f(x)`."""
         return CoKleisli(_Ignoring(f))
 

@@ -21,7 +21,7 @@ A square with identities for sides is a 2-cell of `Para` from `f'` to `f`: it po
 The two compositions interchange: `(a >> b).above(c >> d)` is `a.above(c) >> b.above(d)`. One above the other, squares
 associate on the nose; side by side up to the associator of parameters, as their tops and bottoms do.
 
-(Capucci, Gavranović, Hedges and Rischel, *Towards Foundations of Categorical Cybernetics*, 2022.)
+(Grandis and Paré, *Limits in Double Categories*, 1999, for double categories that are weak in one direction.)
 """
 
 from collections.abc import Callable

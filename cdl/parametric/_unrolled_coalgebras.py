@@ -13,26 +13,23 @@ constructors are grown is fixed when the network is made: by the best of what th
 that is given. At other parameters a coalgebra that chooses (`choose`) is told to choose these, as in teacher forcing;
 so the network is a smooth map, from parameters to the payloads and the seeds of a tree of one shape.
 
-(Gavranović et al., *Categorical Deep Learning*, 2024, section 3.1: unfolding cells, and their unrolling.)
+(Gavranović et al., *Categorical Deep Learning*, 2024, examples 2.15 and I.3.)
 """
 
 import itertools
 from collections.abc import Callable
-from typing import Any, NamedTuple, overload, TypeVar
+from typing import Any, overload, TypeVar
 
 import equinox as eqx
 from jax.core import Tracer
 
-from .._errors import CdlError, ForeignLayer
-from ..algebra._likelihood import _places as places_of
+from .._errors import CdlError
 from ..algebra._unfolds import Choice, chosen, expect_layer
-from ..functor import Base, Fix, Free, holes, Pure
+from ..functor import Base, Fix, Free, Pure
 from ..functor._described import described
-from ..functor._fmap import fill, is_lazy
-from ..functor._read import layout, sorts
 from ..functor._recursion import Done, recursion
 from ..functor._usage import whole, with_usage
-from ..functor._words import number_of
+from ._outline import Outline, outlined, read, strict
 from ._para import Para
 from ._unroll import Place, Untied
 
@@ -52,7 +49,7 @@ def unroll_coalgebra(coalgebra: Any, seed: Any, until: Any, /) -> Any:
 
     **Arguments:** `coalgebra`: one layer of seeds for a seed, of a functor of one sort without functions in it; for
     streams and machines there is `unroll_machine`. `until`: how many layers deep to grow, or a tree whose constructors
-    are to be grown. Of a number, beware: a tree that branches has as many nodes as it grows in so many layers.
+    are to be grown, which may end at a `Pure`. A tree that branches in two may have `2ⁿ − 1` nodes in `n` layers.
 
     **Returns:** the network, whose value is the tree. Where depth ends before the tree does, it has `Pure(seed)`.
 
@@ -75,31 +72,6 @@ def unroll_coalgebra(coalgebra: Any, seed: Any, until: Any, /) -> Any:
     if isinstance(until, Base):
         untied()  # that the coalgebra gives these layers
     return untied
-
-
-class Outline(NamedTuple):
-    """What is known of a node before it is grown: its constructor, its places, and which of a choice it is."""
-
-    kind: type[Any]
-    places: str  # in words, which hash
-    count: int
-    index: int | None
-
-    def of(self, given: Any) -> Any:
-        """The layer that a coalgebra gave, of several this one. **Raises:** `ForeignLayer` where there is none."""
-        layers = given.layers if isinstance(given, Choice) else (expect_layer(given),)
-        if self.index is not None and self.index < len(layers):
-            layers = (layers[self.index],)
-        found = [layer for layer in layers if _outlined(layer, self.index) == self]
-        if len(found) != 1:
-            places = lambda kind, count: f"{kind.__name__} with {number_of('place', count)}"
-            among = ", ".join(places(type(layer), len(holes(layer))) for layer in layers)
-            raise ForeignLayer(
-                f"the network grows {places(self.kind, self.count)} here, and of the layers that the coalgebra gives "
-                f"({among}), {len(found)} are such: unroll it again at these parameters, or let it propose (`choose`) "
-                "one layer for each constructor."
-            )
-        return found[0]
 
 
 def expect_para(name: str, what: str, given: Any) -> None:
@@ -128,13 +100,9 @@ class _Growing(eqx.Module):
         return recursion(down, lambda frame, go: frame.filled(go))(0)(self.seed)
 
 
-def _outlined(layer: Any, index: int | None) -> Outline:
-    return Outline(type(layer), str(places_of(layout(type(layer)), layer)), len(holes(layer)), index)
-
-
 def _of_tree(tree: Any) -> tuple[tuple[Outline | None, ...], tuple[Place, ...]]:
     """The outline of a tree that is there, every node of which is grown."""
-    return _read(lambda node: (_outlined(_strict(node), None), node), tree, None)
+    return read(lambda node: (outlined(strict(node)), node), tree, None)
 
 
 def _grown(coalgebra: Para[Any, Any, Any], seed: Any, depth: int) -> tuple[tuple[Outline | None, ...], Any]:
@@ -150,48 +118,8 @@ def _grown(coalgebra: Para[Any, Any, Any], seed: Any, depth: int) -> tuple[tuple
                 )
             layer = chosen(given, None)
             index = next(i for i, one in enumerate(given.layers) if one is layer)
-            return _outlined(_strict(layer), index), layer
+            return outlined(strict(layer), index), layer
         layer = expect_layer(given)
-        return _outlined(_strict(layer), None), layer
+        return outlined(strict(layer)), layer
 
-    return _read(best, seed, depth)
-
-
-def _read(
-    at: Callable[[Any], tuple[Outline, Any]], root: Any, limit: int | None
-) -> tuple[tuple[Outline | None, ...], tuple[Place, ...]]:
-    """The outlines of all nodes in pre-order, and the places of those that are grown."""
-    outline: list[Outline | None] = []
-    found: dict[int, Place] = {}
-
-    def down(_: int, place: tuple[int, Any]) -> Any:
-        depth, seed = place
-        if depth == limit:
-            outline.append(None)
-            return Done(-1)
-        node, layer = at(seed)
-        outline.append(node)
-        return fill(layer, [(depth + 1, below) for below in holes(layer)])
-
-    def up(frame: Any, _: Any) -> int:
-        height = 1 + max(frame.values, default=-1)
-        found[frame.index] = Place(frame.index, frame.seed[0], height, type(frame.layer))
-        return height
-
-    recursion(down, up)(0)((0, root))
-    return tuple(outline), tuple(found[i] for i in range(len(found)))
-
-
-def _strict(layer: Any) -> Any:
-    """The layer. **Raises:** `CdlError` where it is of several sorts, or has a function in it."""
-    kind = type(layer)
-    if is_lazy(kind):
-        raise CdlError(
-            f"`{kind.__name__}` has a function in it, and what it grows never ends: write "
-            "`unroll_machine(machine, state, inputs)`, with a number of steps for a stream."
-        )
-    if sorts(kind) > 1:
-        raise CdlError(
-            f"`{kind.__name__}` is of a family of {sorts(kind)} sorts, and `unroll_coalgebra` grows trees of one sort."
-        )
-    return layer
+    return read(best, seed, depth)

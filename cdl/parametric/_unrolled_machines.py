@@ -13,7 +13,7 @@
 This is backpropagation through time, written out: each state that is met has a copy of the parameters, and the gradient
 of the machine is the sum of theirs. The last state of a Moore machine gives an output and takes no input.
 
-(Gavranović et al., *Categorical Deep Learning*, 2024, section 3.1: Mealy and Moore cells, and their unrolling.)
+(Gavranović et al., *Categorical Deep Learning*, 2024, examples I.3 to I.5.)
 """
 
 from collections.abc import Callable, Iterable
@@ -100,12 +100,11 @@ class _Running(eqx.Module):
                     f"numbered {t}: give the same in every state."
                 )
             last = t + 1 == len(params)
-            match layer:
-                case MealyF(step):
-                    output, state = step(self.inputs[t])
-                case MooreF(output, step):
-                    state = state if last else step(self.inputs[t])
-                case StreamF(output, tail):
-                    state = state if last else tail()
+            if isinstance(layer, MealyF):
+                output, state = layer.step(self.inputs[t])
+            elif isinstance(layer, MooreF):
+                output, state = layer.out, state if last else layer.step(self.inputs[t])
+            else:
+                output, state = layer.head, state if last else layer.tail()
             outputs.append(output)
         return outputs

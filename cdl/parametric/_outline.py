@@ -49,8 +49,8 @@ def read(
 ) -> tuple[tuple[Outline | None, ...], tuple[Place, ...]]:
     """The outlines of all nodes in pre-order, `None` where they end early, and the places of those that are grown.
 
-    **Arguments:** `at`: from a seed to the outline of its node, and its layer. `limit`: how many layers there are; where
-    it is `None`, the seeds are trees, which end at a `Pure`.
+    **Arguments:** `at`: from a seed to the outline of its node, and its layer. `limit`: how many layers there are;
+    `None` where the seeds are trees, which end at a `Pure`.
     """
     outline: list[Outline | None] = []
     found: dict[int, Place] = {}

@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 import pytest
 from agreement import close
 from hypothesis import given, settings, strategies as st
@@ -140,6 +141,29 @@ def test_squares_are_compiled_and_differentiated_as_modules():
     scaled = lambda p, x: p * x
     twice, twice_squared, four_times_squared = (lambda x: 2 * x), (lambda x: 4 * x), (lambda x: 8 * x)
     close(whole(jnp.array(3.0), jnp.array(5.0)), jnp.array(8.0 * 3 * 3 * 5), 1e-6)
+
+
+class Scale(eqx.Module):
+    """A side with numbers in it."""
+
+    by: Any
+
+    def __call__(self, x: Any) -> Any:
+        return self.by * x
+
+
+def test_sides_that_are_modules_meet_where_their_arrays_are_equal_and_known():
+    f = Para((), lambda p, x: x)
+    across = lambda left, right: DoubleCell(f, f, left, right, same)
+    two, again, three = Scale(jnp.array([2.0])), Scale(jnp.array([2.0])), Scale(jnp.array([3.0]))
+    close((across(two, two) >> across(again, again)).over(jnp.array([5.0])), jnp.array([10.0]), 0.0)
+    for other in (three, Scale(np.array([2], np.int32)), Scale(2.0)):
+        with pytest.raises(PortMismatch, match="left side of the second is `Scale`, another function of that name"):
+            across(two, two) >> across(other, other)
+    shared = lambda two: (across(two, two) >> across(two, two)).over(jnp.array([5.0]))
+    close(jax.jit(shared)(two), jnp.array([10.0]), 0.0)
+    with pytest.raises(PortMismatch, match="left side of the second is `Scale`, another function of that name"):
+        jax.jit(lambda two, again: (across(two, two) >> across(again, again)).over(jnp.array([5.0])))(two, again)
 
 
 class Planted(DoubleCell[Any, Any, Any, Any, Any, Any]):

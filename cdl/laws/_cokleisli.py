@@ -12,8 +12,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..parametric import CoKleisli, discard, identity, Para
-from ..parametric.two_cells import delta
+from .._para import CoKleisli, discard, identity, Para
+from .._para.two_cells import delta
 from ._hold import hold
 
 

@@ -13,8 +13,8 @@ input.
 
 from typing import Any, TypeAlias
 
-from ..parametric import DoubleCell
-from ..parametric.two_cells import left_unitor, right_unitor
+from .._para import DoubleCell
+from .._para.two_cells import left_unitor, right_unitor
 from ._hold import hold
 
 

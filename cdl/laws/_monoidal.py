@@ -15,7 +15,7 @@ and units follow.
 
 from typing import Any, TypeAlias
 
-from ..optic import Optic, structure
+from .._optics import Optic, structure
 from ._hold import hold
 
 
@@ -39,7 +39,7 @@ def monoidal(
     """That optics are a monoidal category: naturality, the pentagon and the triangle.
 
     **Arguments:** `f`, `g`, `h`, `k`: optics from one pair of objects to itself. `x`, `dy`: an element of each.
-    `associator`, `left_unitor`, `right_unitor`: an optic and its inverse, in place of those of `cdl.optic.structure`.
+    `associator`, `left_unitor`, `right_unitor`: an optic and its inverse, in place of those of `cdl.optics.structure`.
 
     **Raises:** `LawBroken`.
     """

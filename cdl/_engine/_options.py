@@ -1,0 +1,77 @@
+"""What the compiled forms are given: the data that they read, and the strategy that is for it."""
+
+from typing import Any
+
+from .._functors import Base, Monoid
+from .._functors.described import described
+from .._functors.words import number_of, short
+from .._schemes.expect import expect_key
+from ..errors import CdlError, SignatureError
+from ._strategies import Bracketing, Levels, Scan, Strategy
+from .forests._corpus import Corpus
+from .forests._forest import Forest
+from .lists._seq import Seq
+from .lists._seq_packed import Packed
+from .shapes import is_canonical
+
+
+EXAMPLES = {Levels: 'Levels(remat="all")', Scan: "Scan(segment=64)", Bracketing: 'Bracketing("associative")'}
+
+
+def fitting(of: str, alg: object, data: object, key: object, how: Any) -> Any:
+    """The strategy that was given, if any. **Raises:** `CdlError` where it is not for what is read, or the key is none,
+    or a key is given to a monoid."""
+    of_sequences = isinstance(data, Seq | Packed)
+    strategy: type[Strategy] = Scan if of_sequences else Levels
+    read = "sequences" if of_sequences else "a `Forest`"
+    if of_sequences and isinstance(alg, Monoid):
+        read, strategy = "a `Monoid`", Bracketing
+        if key is not None:
+            raise CdlError(f"`{of}` reads a `Monoid`, whose product takes no key: leave `key` out.")
+    expect_key(key)
+    if how is not None and not isinstance(how, strategy):
+        raise CdlError(
+            f"`how` is {short(how)}, and `{of}` reads {read}: give a strategy for these, "
+            f"`cdl.compiled.{strategy.__name__}`, as in `how={EXAMPLES[strategy]}`."
+        )
+    return how
+
+
+def expect_as_many(of: str, forest: Forest, what: str, count: int) -> None:
+    """**Raises:** `SignatureError` where there is not one `what`, such as `"algebra"`, for each sort of a forest."""
+    if count != len(forest.family):
+        raise SignatureError(
+            f"the forest has {number_of('sort', len(forest.family))}, and `{of}` was given {number_of(what, count)}: "
+            "give one for each sort, in a tuple, in the order in which `pack` was given the signatures."
+        )
+
+
+def expect_forest(of: str, forest: object, alg: str) -> None:
+    """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
+    comes first."""
+    if isinstance(forest, Forest):
+        wide = next((x.dtype for x in forest.payload if not is_canonical(x.dtype)), None)
+        if wide is not None:
+            raise CdlError(
+                f"the forest was packed while `jax_enable_x64` was on, with a payload of `{wide}`, and now it is off: "
+                "pack it anew, or switch it on."
+            )
+        return
+    several = isinstance(forest, list | tuple) and forest and all(isinstance(x, Base) for x in forest)
+    if isinstance(forest, Base):
+        write = f"pack the tree, `{of}({alg}, pack(signature, [tree]))`"
+        write += {"fold": ", or read it alone, `cata(alg)(tree)`", "annotate": ", or `decorate(alg)(tree)`"}.get(of, "")
+    elif several:
+        write = f"pack the trees, `{of}({alg}, pack(signature, trees))`"
+    elif isinstance(forest, Corpus):
+        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[:]`"
+    elif isinstance(forest, Seq | Packed):
+        write = "pack the lists as trees, `pack(ListF, [to_list(xs), …])`"
+    elif callable(forest):
+        write = f"the {dict(alg='algebra', coalg='coalgebra').get(alg, alg)} comes first, `{of}({alg}, forest)`"
+    elif of in ("fold", "annotate"):
+        write = "make a `Forest` of trees with `pack`, and a `Seq` of lists with `Seq.of`"
+    else:
+        write = "make one of trees with `pack`"
+    reads = "a `Forest`, a `Seq` or a `Packed`" if of in ("fold", "annotate") else "a `Forest`"
+    raise CdlError(f"`{of}` reads {reads}, and was given {described(forest)}: {write}.")

@@ -1,0 +1,282 @@
+"""Definite assignment: what is read from real files, and that three ways to answer the question agree."""
+
+import ast
+import random
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+
+@pytest.fixture(scope="module")
+def d():
+    import definite_assignment as definite
+
+    return definite
+
+
+@pytest.fixture(scope="module")
+def examples(d):
+    from cdl_arch.data import stdlib
+
+    names = ["json/decoder.py", "json/scanner.py", "json/tool.py", "glob.py", "getopt.py", "tempfile.py", "getpass.py"]
+    return d.collect([stdlib.root() / name for name in names])
+
+
+def read(d, text):
+    """The tree of each name, for the outermost statement of a text."""
+    statement = ast.parse(text).body[0]
+    return {pair.name: pair.tree for pair in d.Reader().read(statement) if pair.line == 1}
+
+
+def table(d, tree):
+    from cdl import cata
+
+    return np.asarray(cata(d.exact)(tree))
+
+
+def by_outcomes(d, tree):
+    """The table of a tree, from where sets of concrete states arrive."""
+    code = lambda states: d.MAYBE if False in states else d.BOUND if states else d.UNREACHABLE
+    befores = [frozenset(), frozenset([True]), frozenset([False])]
+    return np.array([[code(exit) for exit in d.outcomes(tree, before)] for before in befores]).T
+
+
+QUESTIONS = [
+    ("if a:\n  x = 1", "maybe"),
+    ("if a:\n  x = 1\nelse:\n  x = 2", "bound"),
+    ("if a:\n  x = 1\nelif b:\n  raise E\nelse:\n  import x", "bound"),
+    ("if (x := a):\n  pass", "bound"),
+    ("for x in a:\n  pass", "maybe"),
+    ("for i in a:\n  x = 1\nelse:\n  x = 2", "bound"),
+    ("for i in a:\n  if i: break\nelse:\n  x = 2", "maybe"),
+    ("for i in a:\n  x = 1\n  break\nelse:\n  x = 2", "bound"),
+    ("while a:\n  x = 1", "maybe"),
+    ("while (x := a):\n  pass", "bound"),
+    ("while True:\n  x = 1\n  if a: break", "bound"),
+    ("while True:\n  if a: break\n  x = 1", "maybe"),
+    ("while 1:\n  x = 1", "unreachable"),
+    ("while a:\n  if b: continue\n  x = 1\nelse:\n  x = 2", "bound"),
+    ("with a as x:\n  pass", "bound"),
+    ("with a:\n  return\n  x = 1", "unreachable"),
+    ("try:\n  x = 1\nexcept E:\n  pass", "maybe"),
+    ("try:\n  x = 1\nexcept E:\n  return", "bound"),
+    ("try:\n  pass\nexcept E:\n  x = 1\nelse:\n  x = 2", "bound"),
+    ("try:\n  pass\nfinally:\n  x = 1", "bound"),
+    ("for i in a:\n  try:\n    x = 1\n  finally:\n    break\nelse:\n  x = 2", "maybe"),
+    ("match a:\n  case 1: x = 1", "maybe"),
+    ("match a:\n  case 1: x = 1\n  case _: x = 2", "bound"),
+    ("match a:\n  case 1: x = 1\n  case _ if b: x = 2", "maybe"),
+    ("match a:\n  case [x, *_]: pass\n  case x: pass", "bound"),
+    ("if a:\n  assert False\nelse:\n  x = 1", "bound"),
+    ("if a:\n  def x(): y = 1\nelse:\n  class x: pass", "bound"),
+    ("if a:\n  x: int\nelse:\n  x = 1", "maybe"),
+]
+
+
+@pytest.mark.parametrize(("text", "answer"), QUESTIONS)
+def test_a_small_statement_is_answered_as_a_reader_would(d, text, answer):
+    expected = {"unreachable": d.UNREACHABLE, "bound": d.BOUND, "maybe": d.MAYBE}[answer]
+    tree = read(d, text)["x"]
+    assert table(d, tree)[d.AFTER, d.MAYBE] == d.state_after(tree) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "if a:\n  x = 1\n  del x",
+        "if a:\n  global x\n  x = 1",
+        "try:\n  pass\nexcept E as x:\n  x = 1",
+        "for i in (x := a):\n  x = 1",
+        "if a:\n  [x for x in b]",
+        "if a:\n  def f():\n    x = 1",
+        "if a:\n  x.y = x[0] = 1",
+    ],
+)
+def test_a_name_that_is_not_settled_by_the_statement_is_no_question(d, text):
+    assert "x" not in read(d, text)
+
+
+def test_a_statement_is_read_without_its_names(d):
+    s = d.signature
+    tree = read(d, "for x in a:\n  if x: break\n  y = x\nelse:\n  await z")["x"]
+    leave = s.If(s.Expr(), s.Then(s.Break(), s.Done()), s.Done())
+    body = s.Then(leave, s.Then(s.Assign(), s.Done()))
+    assert tree == s.For(s.Bind(), body, s.Then(s.Expr(), s.Done()))
+
+
+def test_one_statement_looks_different_to_each_name(d):
+    statement = ast.parse("if a:\n  x = 1\nelse:\n  y = 1").body[0]
+    trees = read(d, ast.unparse(statement))
+    assert set(trees) == {"x", "y"}
+    assert trees["x"] == d.tree_of(statement, "x") != trees["y"] == d.tree_of(statement, "y")
+
+
+def test_size_counts_a_block_as_one_node_and_its_members(d):
+    module = ast.parse("try:\n  x = 1\nexcept A:\n  pass\nexcept B:\n  pass\nelse:\n  if a: x = 2")
+    sizes = [pair.size for pair in d.Reader().read(module)]
+    inner = 1 + 1 + (1 + 1) + 1
+    assert sizes == [1 + (1 + 1) + (1 + 2 * (1 + 1)) + (1 + inner) + 1, inner]
+
+
+def test_a_statement_nested_deeper_than_the_recursion_limit_is_read(d):
+    text = "if a:\n  x = 1\n" + "elif b:\n  x = 1\n" * 350 + "else:\n  x = 1"
+    statement = ast.parse(text).body[0]
+    tree = d.tree_of(statement, "x")
+    for _ in range(350):
+        tree = tree.orelse.statement
+    assert tree.orelse.statement == d.signature.Bind()
+
+
+def test_a_file_that_does_not_parse_is_passed_over(d, tmp_path):
+    from cdl_arch.data import stdlib
+
+    good, bad, absent = tmp_path / "good.py", tmp_path / "bad.py", tmp_path / "absent.py"
+    good.write_text("if a:\n    x = 1\n")
+    bad.write_bytes(b"\xff\x00 if")
+    assert [source.name for source in d.collect([good, bad, absent]).sources] == ["x"]
+    assert [path for path, _ in stdlib.syntax([good, bad, absent])] == [good]
+
+
+def test_files_keep_their_part_and_tests_are_left_out():
+    from cdl_arch.data import stdlib
+
+    paths = stdlib.files(60)
+    assert len(paths) == 60
+    assert not any({"test", "tests"} & set(path.relative_to(stdlib.root()).parts) for path in paths)
+    assert {stdlib.split_of(path) for path in paths} == {stdlib.TRAIN, stdlib.VALIDATION, stdlib.TEST}
+    assert [stdlib.split_of(stdlib.root() / name) for name in ("argparse.py", "shutil.py", "json/tool.py")] == SPLITS
+
+
+def test_every_example_is_distinct_and_no_larger_than_asked(d, examples):
+    assert len(set(examples.trees)) == len(examples.trees) > 60
+    assert max(examples.sizes) <= d.MAX_SIZE
+    assert sorted(examples.splits) == list(examples.splits)
+
+
+def test_an_example_shows_its_source(d, examples):
+    some = examples.pick(np.arange(0, len(examples.trees), 9))
+    for tree, source in zip(some.trees, some.sources, strict=True):
+        statement = next(n for n in ast.walk(ast.parse(source.path.read_text())) if _at(n, source))
+        assert d.tree_of(statement, source.name) == tree
+        assert source.name in source.text()
+        assert f"{source.path.name}:{source.line}: {source.name}" in str(source)
+
+
+SPLITS = [0, 2, 2]
+
+
+def _at(node, source):
+    from definite_assignment._names import COMPOUND
+
+    return isinstance(node, COMPOUND) and (node.lineno, node.end_lineno) == (source.line, source.end)
+
+
+def test_balancing_keeps_as_many_of_each_answer_in_each_part(d):
+    states = np.array([0, 1, 2, 2, 2, 1, 1, 2, 0, 1], np.int32)
+    splits = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 2], np.int32)
+    kept = d.balanced(states, splits)
+    assert [(splits[i], states[i]) for i in kept].count((0, d.MAYBE)) == 1
+    for split in range(3):
+        answers = states[kept][splits[kept] == split]
+        assert (answers == d.BOUND).sum() == (answers == d.MAYBE).sum()
+    assert (kept == d.balanced(states, splits)).all()
+    assert d.UNREACHABLE not in states[kept]
+
+
+def test_the_exact_algebra_agrees_with_the_collecting_semantics_on_real_statements(d, examples):
+    small = [tree for tree, size in zip(examples.trees, examples.sizes, strict=True) if size <= 50]
+    for tree in random.Random(0).sample(small, 20):
+        assert (table(d, tree) == by_outcomes(d, tree)).all()
+
+
+@pytest.mark.slow
+def test_the_exact_algebra_folded_agrees_with_the_collecting_semantics_on_the_whole_library(d):
+    from cdl import fold, pack
+
+    trees = d.collect().trees
+    tables = np.asarray(fold(d.exact, pack(d.DefiniteF, trees)))
+    assert all((exact == by_outcomes(d, tree)).all() for exact, tree in zip(tables, trees, strict=True))
+
+
+def test_random_walks_through_real_statements_find_what_the_algebra_says(d, examples):
+    chance = random.Random(0)
+    small = [tree for tree, size in zip(examples.trees, examples.sizes, strict=True) if size <= 50]
+    for tree in random.Random(1).sample(small, 15):
+        ends = {walk.bound for walk in (d.walk(tree, chance) for _ in range(60)) if walk.exit == d.AFTER}
+        assert {d.UNREACHABLE: ends == set(), d.BOUND: ends == {True}, d.MAYBE: False in ends}[d.state_after(tree)]
+
+
+def statements(s):
+    """Random trees, each part of the sort that belongs there; loops and exits wherever they may be."""
+    leaf = st.sampled_from([s.Bind(), s.Return(), s.Raise(), s.Break(), s.Continue(), s.Pass()])
+    place = st.sampled_from([s.Bind(), s.Expr()])
+
+    def nested(inner):
+        block = st.lists(inner, max_size=3).map(lambda many: _spine(s.Then, s.Done(), many))
+        handlers = st.lists(block, max_size=2).map(lambda many: _spine(s.Except, s.NoMore(), many))
+        kinds = st.sampled_from([s.Case, s.CaseAny])
+        cases = st.lists(st.tuples(kinds, place, block), max_size=3).map(lambda many: _cases(s, many))
+        loops = [st.builds(k, place, block, block) for k in (s.For, s.While, s.WhileTrue, s.If)]
+        rest = [st.builds(s.With, place, block), st.builds(s.Try, block, handlers, block, block)]
+        return st.one_of(*loops, *rest, st.builds(s.Match, cases))
+
+    return st.recursive(leaf, nested, max_leaves=8)
+
+
+def _spine(constructor, end, parts):
+    for part in reversed(parts):
+        end = constructor(part, end)
+    return end
+
+
+def _cases(s, parts):
+    end = s.NoMatch()
+    for kind, pattern, body in reversed(parts):
+        end = kind(pattern, body, end)
+    return end
+
+
+@settings(max_examples=20)
+@given(data=st.data())
+def test_the_exact_algebra_agrees_with_both_on_any_statement(d, data):
+    tree = data.draw(statements(d.signature))
+    exact = table(d, tree)
+    assert (exact == by_outcomes(d, tree)).all()
+    chance = random.Random(0)
+    for state, bound in ((d.MAYBE, False), (d.BOUND, True)):
+        for walk in (d.walk(tree, chance, bound) for _ in range(6)):
+            if walk.exit in (d.AFTER, d.BREAK, d.CONTINUE):
+                assert exact[walk.exit, state] >= (d.BOUND if walk.bound else d.MAYBE)
+
+
+def test_the_exact_algebra_is_the_same_folded(d, examples):
+    from cdl import fold, pack
+
+    trees = examples.trees[:40]
+    tables = fold(d.exact, pack(d.DefiniteF, trees))
+    assert tables.dtype == jnp.int32
+    assert [d.state_after(tree) for tree in trees] == tables[:, d.AFTER, d.MAYBE].tolist()
+
+
+def test_a_signature_is_made_from_the_classes_of_ast():
+    from cdl import algebra, cata, functor
+    from cdl_arch.data import python_ast
+
+    assert len(functor(python_ast.python_ast_signature()).summands) == len(python_ast.constructors()) > 90
+
+    @algebra
+    def count(layer):
+        return 1 + layer.children.sum(0)
+
+    node = ast.parse("def f(x):\n    return [x + 1 for x in x]")
+    assert cata(count)(python_ast.tree_of(node)) == sum(1 for _ in ast.walk(node))
+    assert type(python_ast.tree_of(node)).__name__ == "Module"
+
+
+def test_the_functions_of_the_library_are_trees():
+    from cdl_arch.data import python_ast, stdlib
+
+    found = python_ast.functions(12, [stdlib.root() / "argparse.py"])
+    assert [type(tree).__name__ for tree in found] == ["FunctionDef"] * 12

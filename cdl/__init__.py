@@ -87,3 +87,6 @@ from . import laws as laws
 
 # and an architecture explained, with the laws that were run on it
 from .explanation import explain as explain, Explanation as Explanation
+
+# and trees that users have already: from dataclasses, JSON, brackets
+from . import trees as trees

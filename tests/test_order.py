@@ -10,7 +10,7 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 STAGES = (
     "_errors _typecheck functor algebra _annotations run parametric optic drawing symmetry system metric "
-    "laws explanation io __init__"
+    "laws explanation trees io __init__"
 ).split()
 
 

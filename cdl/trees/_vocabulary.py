@@ -11,19 +11,18 @@ import collections
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import Any, get_args, TypeVar
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from .._errors import CdlError
 from ..functor import Base, Fix
 from ..functor._described import described
-from ..functor._read import layout
 from ..functor._usage import whole
-from ..functor._values import assemble, disassemble, parts
+from ..functor._values import parts
 from ..functor._words import an, short
-from ..functor.poly import Const
+from ._texts import mapped, texts_of
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class Vocabulary:
         for tree in trees:
             _expect_tree(tree)
             for x, inner in parts(tree):
-                if at := _texts_of(type(x), chosen):
+                if at := texts_of(type(x), chosen):
                     count.update([inner[i] for i in at if isinstance(inner[i], str)])
         least = whole("least", least)
         kept = (word for word, times in count.most_common() if times >= least and word != unknown)
@@ -132,17 +131,8 @@ class Vocabulary:
         return {word: np.int32(i) for i, word in enumerate(self.words)}
 
     def _mapped(self, tree: Fix[Any], f: Callable[[Any], Any]) -> Fix[Any]:
-        """The tree with `f` at its texts; parts that are shared stay so."""
         _expect_tree(tree)
-        flat = disassemble(tree)
-        for n, (kind, fields, where) in enumerate(flat):
-            if at := _texts_of(kind, self.only):
-                changed = list(fields)
-                for i in at:
-                    if i not in where:
-                        changed[i] = f(changed[i])
-                flat[n] = kind, tuple(changed), where
-        return assemble(flat)
+        return mapped(tree, f, self.only)
 
 
 def _expect_tree(tree: Any) -> None:
@@ -152,12 +142,3 @@ def _expect_tree(tree: Any) -> None:
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
-
-
-@cache
-def _texts_of(kind: type[Any], only: tuple[type[Any], ...]) -> tuple[int, ...]:
-    """Which fields of a constructor may hold a text; none, of one that a vocabulary is not about."""
-    if not issubclass(kind, Base) or (only and kind not in only):
-        return ()
-    held = [factor.of if isinstance(factor, Const) else None for factor in layout(kind).factors]
-    return tuple(i for i, a in enumerate(held) if a is str or isinstance(a, TypeVar) or str in get_args(a))

@@ -9,7 +9,7 @@
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
-#   make test PYTHON=python3.13 VENV=.venv-3.13 ARGS="tests/test_order.py -q"
+#   make test PYTHON=python3.13 VENV=.venv-3.13 ARGS="tests/project/test_order.py -q"
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -30,11 +30,11 @@ pages: MARKED := -m page
 test-slow: MARKED := -m slow
 
 mutants: $(VENV)/.has-test # of one module, as in `make mutants ARGS=cdl/laws/_folds.py`
-	$(RUN) tests/mutation.py $(ARGS)
+	$(RUN) tests/support/mutation.py $(ARGS)
 
 # ARGS="--seconds 3600 --seed 3": how long it goes on, and where it begins. What fails is printed as a program.
 fuzz: $(VENV)/.has-test
-	PYTHONPATH=tests $(RUN) -m fuzz $(ARGS)
+	PYTHONPATH=tests/support $(RUN) -m fuzz $(ARGS)
 
 check: format lint mypy pyright planted
 
@@ -53,7 +53,7 @@ pyright:
 	$(RUN) -m pyright --pythonpath $(RUN) --warnings
 
 planted: # the errors that both type checkers are to find
-	$(RUN) -m pytest tests/test_typing.py
+	$(RUN) -m pytest tests/project/test_typing.py
 
 docs: $(VENV)/.has-docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)

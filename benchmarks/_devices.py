@@ -20,11 +20,11 @@ def devices(name: str, width: int, trees: int, rounds: int, devices: int) -> dic
     given = problem(name, width, trees)
     corpus = cdl.Corpus(given.signature, given.trees)
     mesh = jax.make_mesh((devices,), ("data",))
-    parts = cdl.balance(corpus.nodes, devices)
+    parts = cdl.compiled.balance(corpus.nodes, devices)
     bucket = corpus[max(parts, key=lambda rows: corpus.nodes[rows].sum())].bucket
-    shards = cdl.shard([corpus.pack(rows, bucket=bucket) for rows in parts], mesh)
+    shards = cdl.compiled.shard([corpus.pack(rows, bucket=bucket) for rows in parts], mesh)
     one = jnp.ones(())
-    mean = cdl.shard_mean(lambda net, forest: (loss(cdl.fold(net, forest)[0]), one))
+    mean = cdl.compiled.shard_mean(lambda net, forest: (loss(cdl.fold(net, forest)[0]), one))
     kinds: dict[str, Any] = {"forward": mean, "both": eqx.filter_value_and_grad(mean)}
     found: dict[str, Any] = {"nodes": shards.nodes.tolist()}
     for kind, f in kinds.items():

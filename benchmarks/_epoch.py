@@ -15,7 +15,7 @@ import numpy as np
 import optax
 
 import cdl
-from cdl.functor import constructors, holes
+from cdl.functors import constructors, holes
 from cdl_arch.classify import Judge, Trees
 from cdl_arch.data import definite, stdlib
 from cdl_arch.data.definite import AFTER, BOUND, DefiniteF, exact, MAYBE

@@ -70,8 +70,8 @@ def _steps(program: Any, task: Task) -> Callable[[], Any]:
 def mlp(size: int) -> Task:
     """Three dense layers of width 256."""
     keys = jr.split(jr.key(0), 5)
-    layers = [cdl.layers.dense(256, 256, jnp.tanh, key=k) for k in keys[:2]]
-    network = layers[0] >> layers[1] >> cdl.layers.dense(256, 10, key=keys[2])
+    layers = [cdl.learning.layers.dense(256, 256, jnp.tanh, key=k) for k in keys[:2]]
+    network = layers[0] >> layers[1] >> cdl.learning.layers.dense(256, 10, key=keys[2])
 
     def scores(params: Any, x: Any) -> Any:
         (((w, b), _), ((v, c), _)), (u, d) = params
@@ -85,10 +85,10 @@ def convolutions(size: int) -> Task:
     """Two convolutions of pictures of 8 by 8."""
     keys = jr.split(jr.key(0), 5)
     plain = eqx.nn.Conv2d(1, 16, 3, key=keys[0]), eqx.nn.Conv2d(16, 32, 3, key=keys[1])
-    relu, flat = cdl.layers.activation(jax.nn.relu), cdl.layers.activation(jnp.ravel)
-    first = cdl.layers.conv(1, 16, 3, key=keys[0], size=(8, 8))
-    network = first >> relu >> cdl.layers.conv(16, 32, 3, key=keys[1]) >> relu >> flat
-    network = network >> cdl.layers.dense(512, 10, key=keys[2])
+    relu, flat = cdl.learning.layers.activation(jax.nn.relu), cdl.learning.layers.activation(jnp.ravel)
+    first = cdl.learning.layers.conv(1, 16, 3, key=keys[0], size=(8, 8))
+    network = first >> relu >> cdl.learning.layers.conv(16, 32, 3, key=keys[1]) >> relu >> flat
+    network = network >> cdl.learning.layers.dense(512, 10, key=keys[2])
 
     def scores(params: Any, x: Any) -> Any:
         (((((p, _), q), _), _), (w, b)) = params
@@ -106,8 +106,8 @@ def _classified(network: Any, scores: Callable[..., Any], batch: Any) -> Task:
         return -jnp.mean(jnp.take_along_axis(logs, labels[:, None], axis=1))
 
     model = network.batched(len(batch[1]))
-    optimiser = cdl.optimisers.from_optax(ADAM)
-    return Task(cdl.supervised(model, cdl.losses.cross_entropy(), optimiser, target=batch[1]), loss, batch)
+    optimiser = cdl.learning.optimisers.from_optax(ADAM)
+    return Task(cdl.supervised(model, cdl.learning.losses.cross_entropy(), optimiser, target=batch[1]), loss, batch)
 
 
 def trees(size: int) -> Task:
@@ -116,11 +116,11 @@ def trees(size: int) -> Task:
     forest = cdl.pack(cdl.TreeF, [random_tree(chance, int(chance.integers(20, 61)), width) for _ in range(size)])
     net = n_ary(cdl.TreeF, width, payload={cdl.Leaf: width}, key=jr.key(0))
     wanted = jr.normal(jr.key(1), (size, width))
-    model = cdl.layers.fold(net) >> cdl.layers.activation(lambda state: state.hidden, name="hidden")
+    model = cdl.learning.layers.fold(net) >> cdl.learning.layers.activation(lambda state: state.hidden, name="hidden")
 
     def loss(params: Any, forest: Any, wanted: Any) -> Any:
         hidden = cdl.fold(eqx.combine(params[0], net), forest).hidden
         return jnp.mean((hidden - wanted) ** 2) / 2
 
-    learner = cdl.supervised(model, cdl.losses.mse(), cdl.optimisers.from_optax(ADAM))
+    learner = cdl.supervised(model, cdl.learning.losses.mse(), cdl.learning.optimisers.from_optax(ADAM))
     return Task(learner, loss, (forest, wanted))

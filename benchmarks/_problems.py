@@ -97,7 +97,7 @@ class Cell(eqx.Module):
 class StackedChildSum(cdl.Algebra[Any, Pair]):
     """`ChildSum` with weights for each kind, which are held in stacks."""
 
-    cells: cdl.Stacked[Cell]
+    cells: cdl.schemes.Stacked[Cell]
 
     def __call__(self, layer: Any) -> Pair:
         cell = self.cells[type(layer)]
@@ -140,7 +140,7 @@ def child_sum(width: int, trees: int, *, own: bool, stacked: bool = False) -> Pr
     if stacked:
         constructors = {c.__name__: c for c in cdl.functor(python_ast_signature()).constructors}
         cells = Cell(**{k: jnp.stack(w) for k, w in weights.items()})
-        net = StackedChildSum(cdl.Stacked(cells, tuple(constructors[kind] for kind in kinds)))
+        net = StackedChildSum(cdl.schemes.Stacked(cells, tuple(constructors[kind] for kind in kinds)))
     operations = 2.0 * width * width * (3 * table.inner + table.edges)
     name = "stacked" if stacked else "own" if own else "shared"
     return Problem(name, width, found, table, python_ast_signature(), net, weights, operations, _read_child_sum)

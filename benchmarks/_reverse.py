@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import cdl
-from cdl.run.forests._schedule import ROWS, SIZE, VARIANT
+from cdl._engine.forests._schedule import ROWS, SIZE, VARIANT
 
 from ._clock import Entry, in_turn
 from ._contestants import Cdl

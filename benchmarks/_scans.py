@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import jax.random as jr
 
 import cdl
-from cdl.run.lists._cost import operations
+from cdl._engine.lists.cost import operations
 
 from ._clock import compiled, Entry, in_turn
 from ._problems import loss
@@ -22,15 +22,15 @@ def scans(name: str, length: int, rounds: int) -> dict[str, Any]:
     """All prefixes, or the product of all alone, forward and with the elements' gradient."""
     keys = jr.split(jr.key(0))
     if name == "max-plus, total":
-        monoid: Any = cdl.max_plus(3)
+        monoid: Any = cdl.monoids.max_plus(3)
         values: Any = jr.normal(keys[0], (1, length, 3, 3))
     elif name == "max-plus":
-        monoid, values = cdl.max_plus(3), jr.normal(keys[0], (1, length, 3, 3))
+        monoid, values = cdl.monoids.max_plus(3), jr.normal(keys[0], (1, length, 3, 3))
     elif name.startswith("matrices"):
-        monoid, values = cdl.matrices(MATRIX), jnp.linalg.qr(jr.normal(keys[0], (1, length, MATRIX, MATRIX)))[0]
+        monoid, values = cdl.monoids.matrices(MATRIX), jnp.linalg.qr(jr.normal(keys[0], (1, length, MATRIX, MATRIX)))[0]
     else:
         shape = (1, length, 64)
-        monoid = cdl.linear_recurrence((64,))
+        monoid = cdl.monoids.linear_recurrence((64,))
         values = (jr.uniform(keys[0], shape), jr.normal(keys[1], shape))
     total = name.endswith("total")
     seq = cdl.Seq(values, [length])

@@ -41,16 +41,16 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 
 
-class Reader(cdl.Algebra[cdl.SnocF[Array, Any], Any]):
+class Reader(cdl.Algebra[cdl.functors.SnocF[Array, Any], Any]):
     """A cell of Equinox, from a state of zeros."""
 
     cell: Any
 
-    def __call__(self, layer: cdl.SnocF[Array, Any]) -> Any:
+    def __call__(self, layer: cdl.functors.SnocF[Array, Any]) -> Any:
         match layer:
-            case cdl.Lin():
+            case cdl.functors.Lin():
                 return start(self.cell)
-            case cdl.Snoc(state, x):
+            case cdl.functors.Snoc(state, x):
                 return self.cell(x, state)
 
 

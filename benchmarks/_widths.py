@@ -6,7 +6,7 @@ from typing import Any
 import equinox as eqx
 
 import cdl
-from cdl.run.forests._bucket import Size
+from cdl._engine.forests._bucket import Size
 
 from ._clock import compiled, Entry, in_turn
 from ._problems import loss, problem

@@ -15,12 +15,12 @@ from typing import Any, ForwardRef, get_args, get_origin, no_type_check, TypeVar
 
 from typeguard import check_type_internal, checker_lookup_functions, TypeCheckError, TypeCheckMemo
 
-from ._errors import SignatureError
+from ._functors import Base, constructors
+from ._functors.read import tag, tag_name
+from ._schemes import Algebra
+from ._schemes.algebras import reads
 from ._typecheck import ALIASES, expand
-from .algebra import Algebra
-from .algebra._algebra import reads
-from .functor import Base, constructors
-from .functor._read import tag, tag_name
+from .errors import SignatureError
 
 
 # `no_type_check` keeps the hook off the checker itself: it cannot check calls while it checks one.

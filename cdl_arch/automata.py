@@ -83,7 +83,7 @@ def extract(
             signature = _signature(_probe(machine, to, letters, words, decide))
             if signature not in known:
                 if len(known) == max_states:
-                    raise cdl.TreeTooLarge(
+                    raise cdl.errors.TreeTooLarge(
                         f"more than {max_states} states answer the words of up to {tests} letters differently: the "
                         "machine is not finite, or not well trained. Give shorter `tests`, or a larger `max_states`."
                     )

@@ -19,7 +19,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from cdl import Algebra, Bucket, Corpus, fold, Forest
+from cdl import Algebra, Corpus, fold, Forest
+from cdl.compiled import Bucket
 
 from . import baselines
 from .data.batches import ahead

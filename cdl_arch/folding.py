@@ -23,7 +23,8 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from cdl import Algebra, annotate, Lin, ListF, Nil, Seq, Snoc, SnocF
+from cdl import Algebra, annotate, ListF, Nil, Seq
+from cdl.functors import Lin, Snoc, SnocF
 
 
 A = TypeVar("A")

@@ -29,8 +29,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from cdl.algebra._expect import expect_key
-from cdl.functor._usage import with_usage
+from cdl._functors.usage import with_usage
+from cdl._schemes.expect import expect_key
 from cdl.io import load, save
 
 from ._cache import kept_programs

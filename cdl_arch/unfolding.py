@@ -23,7 +23,8 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
-from cdl import choose, Cons, fold, ListF, MealyF, Nil, run, Seq, StreamF, unfold
+from cdl import choose, Cons, fold, ListF, MealyF, Nil, run, Seq, unfold
+from cdl.functors import StreamF
 
 from ._letters import letters_of
 from .folding import FromStart, gru

@@ -76,7 +76,7 @@ def unwritten() -> None:
 
     XLA merges equal constants, so each table has a NaN of its own, as it otherwise has a number of its own.
     """
-    rows = importlib.import_module("cdl.run._rows")
+    rows = importlib.import_module("cdl._engine._rows")
     usual = rows.room
 
     def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:

@@ -45,9 +45,14 @@ print(f"{len(xs):,} pictures of 8 × 8 to learn from, {len(held_xs)} held out")
 
 # %%
 first, second, third = jr.split(jr.key(0), 3)
-relu = cdl.layers.activation(jax.nn.relu)
-pictures = cdl.layers.conv(1, 16, 3, key=first, size=(8, 8)) >> relu >> cdl.layers.conv(16, 32, 3, key=second) >> relu
-network = pictures >> cdl.layers.activation(jnp.ravel) >> cdl.layers.dense(512, 10, key=third)
+relu = cdl.learning.layers.activation(jax.nn.relu)
+pictures = (
+    cdl.learning.layers.conv(1, 16, 3, key=first, size=(8, 8))
+    >> relu
+    >> cdl.learning.layers.conv(16, 32, 3, key=second)
+    >> relu
+)
+network = pictures >> cdl.learning.layers.activation(jnp.ravel) >> cdl.learning.layers.dense(512, 10, key=third)
 print(network.name)
 print(*network.param_types)
 
@@ -60,7 +65,9 @@ print(*network.param_types)
 # %%
 adam = optax.adam(2e-3)
 batches = network.batched(64)
-learner = cdl.supervised(batches, cdl.losses.cross_entropy(), cdl.optimisers.from_optax(adam), target=ys[:64])
+learner = cdl.supervised(
+    batches, cdl.learning.losses.cross_entropy(), cdl.learning.optimisers.from_optax(adam), target=ys[:64]
+)
 
 
 class Twin(eqx.Module):
@@ -112,7 +119,7 @@ assert accuracy >= 0.97
 # %%
 wanted = jnp.eye(10) - 0.1
 grey = jnp.full((1, 8, 8), 0.3)
-dreamer = cdl.dream(network.at(params), grey, cdl.losses.dot(), cdl.optimisers.ascent(2e-3))
+dreamer = cdl.learning.dream(network.at(params), grey, cdl.learning.losses.dot(), cdl.learning.optimisers.ascent(2e-3))
 dreaming = jax.jit(dreamer.step)
 
 dreams, climbs = [], []

@@ -45,7 +45,7 @@ import optax
 from returns.result import Success
 
 from cdl import cata, Corpus, decorate, fold, functor, pack
-from cdl.functor import holes
+from cdl.functors import holes
 from cdl.io import load, save
 from cdl_arch import baselines, figures
 from cdl_arch.classify import Judge, Texts, Trees

@@ -16,16 +16,16 @@ import jax
 import jax.numpy as jnp
 
 from .. import laws
-from .._errors import CdlError, first_line
-from ..algebra import cata
-from ..drawing._trees import legend, power
-from ..functor import Cons, fmap, Lin, Nil, Snoc
-from ..functor._words import number_of
-from ..parametric import Para, unroll
-from ..parametric._family import family
-from ..parametric._uses import parts
-from ..run import fold, Forest, pack, Seq
-from ..run.folds._case import read, Reading
+from .._drawing.trees import legend, power
+from .._engine import fold, Forest, pack, Seq
+from .._engine.folds.case import read, Reading
+from .._functors import Cons, fmap, Lin, Nil, Snoc
+from .._functors.words import first_line, number_of
+from .._para import Para, unroll
+from .._para.family import family
+from .._para.uses import parts
+from .._schemes import cata
+from ..errors import CdlError
 from ._measure import exact, gradient, law, shapes, summed, total
 from ._page import Checked, cut, Explanation
 from ._sorts import nodes, size, Sorts

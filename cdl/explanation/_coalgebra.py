@@ -18,14 +18,14 @@ import jax
 import jax.numpy as jnp
 from returns.pipeline import is_successful
 
-from .._errors import ForeignLayer, LawBroken
-from ..algebra import ana, likelihood
-from ..algebra._algebra import wants_key
-from ..algebra._unfolds import Choice
-from ..drawing._trees import power
-from ..functor._words import number_of
-from ..optic._reverse import numbers
-from ..run import follow, Lists, pack, unfold
+from .._drawing.trees import power
+from .._engine import follow, Lists, pack, unfold
+from .._functors.words import number_of
+from .._optics.reversal import numbers
+from .._schemes import ana, likelihood
+from .._schemes.algebras import wants_key
+from .._schemes.unfolds import Choice
+from ..errors import ForeignLayer, LawBroken
 from ._measure import gradient, law, shapes
 from ._page import Checked, Explanation
 from ._sorts import size, Sorts

@@ -5,13 +5,13 @@ from typing import Any
 import equinox as eqx
 import numpy as np
 
-from .._errors import CdlError
-from ..algebra import Algebra, Automaton
-from ..algebra._likelihood import of_sorts
-from ..drawing._kinds import grown_kinds, kinds_of, machine_kind
-from ..functor import StreamF
-from ..functor._usage import with_usage
-from ..parametric import Para
+from .._drawing.kinds import grown_kinds, kinds_of, machine_kind
+from .._functors import StreamF
+from .._functors.usage import with_usage
+from .._para import Para
+from .._schemes import Algebra, Automaton
+from .._schemes.likelihoods import of_sorts
+from ..errors import CdlError
 from ._algebra import explain_algebra
 from ._coalgebra import explain_coalgebra
 from ._machine import explain_machine

@@ -16,16 +16,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..algebra import ana
-from ..drawing._strings import space
-from ..drawing._term import name
-from ..drawing._trees import power
-from ..functor import functor, MealyF, MooreF, respond, StreamF, take
-from ..functor._words import number_of
-from ..optic._reverse import numbers
-from ..parametric import Para
-from ..parametric._uses import used_by
-from ..run import run, start, unfold
+from .._drawing.strings import space
+from .._drawing.terms import name
+from .._drawing.trees import power
+from .._engine import run, start, unfold
+from .._functors import functor, MealyF, MooreF, respond, StreamF, take
+from .._functors.words import number_of
+from .._optics.reversal import numbers
+from .._para import Para
+from .._para.uses import used_by
+from .._schemes import ana
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 

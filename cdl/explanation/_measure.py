@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._errors import LawBroken
+from .._engine.lists.cost import inside
+from .._engine.shapes import alike
+from ..errors import LawBroken
 from ..laws._hold import difference
-from ..run._shapes import alike
-from ..run.lists._cost import inside
 from ._page import Checked, Weights
 
 

@@ -6,9 +6,9 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ..drawing._diagram import printable
-from ..drawing._kinds import equations
-from ..drawing._strings import space
+from .._drawing.diagram import printable
+from .._drawing.kinds import equations
+from .._drawing.strings import space
 
 
 MOST = 8  # how many arrays, parts or programs are listed; the rest are counted

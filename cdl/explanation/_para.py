@@ -14,10 +14,10 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from ..drawing._strings import space
-from ..drawing._term import Along, Beside, Cross, Fan, Leaf, leaves, name, Named, Same, Term, term_of, Then
-from ..optic._reverse import numbers
-from ..parametric import identity, Para, two_cells
+from .._drawing.strings import space
+from .._drawing.terms import Along, Beside, Cross, Fan, Leaf, leaves, name, Named, Same, Term, term_of, Then
+from .._optics.reversal import numbers
+from .._para import identity, Para, two_cells
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 

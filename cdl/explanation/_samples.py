@@ -7,12 +7,12 @@ from typing import Any, get_args
 
 import jax.numpy as jnp
 
-from .._errors import CdlError
-from ..functor import Many
-from ..functor._base import rebuild
-from ..functor._read import layout
-from ..functor.poly import Const, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
-from ..parametric._family import Kinds
+from .._functors import Many
+from .._functors.base import rebuild
+from .._functors.poly import Const, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
+from .._functors.read import layout
+from .._para.family import Kinds
+from ..errors import CdlError
 
 
 NODES, DEPTH = 9, 3  # about how large a tree is

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, Union
 
-from ..drawing._kinds import formulas
-from ..drawing._strings import space
-from ..drawing._term import name
-from ..functor import holes
-from ..functor._read import layout, signature_name
-from ..functor.poly import by_sort, lettered, Sum
-from ..optic._reverse import numbers
-from ..parametric._family import Kinds, sort_of
+from .._drawing.kinds import formulas
+from .._drawing.strings import space
+from .._drawing.terms import name
+from .._functors import holes
+from .._functors.poly import by_sort, lettered, Sum
+from .._functors.read import layout, signature_name
+from .._optics.reversal import numbers
+from .._para.family import Kinds, sort_of
 from ._measure import weights
 from ._page import cut, Weights
 

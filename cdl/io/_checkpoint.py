@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, TypeVar
 import jax
 import numpy as np
 
-from .._errors import CheckpointError
-from ..functor._described import described
-from ..functor._usage import with_usage
+from .._functors.described import described
+from .._functors.usage import with_usage
+from ..errors import CheckpointError
 from ._head import Head, read, TRAILER, unchanged, written
 from ._leaves import from_numbers, is_saved, Leaf, leaves, plain, to_bytes
 from ._replace import regular, replaced

@@ -20,7 +20,7 @@ import struct
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from .._errors import CheckpointError
+from ..errors import CheckpointError
 
 
 MAGIC = b"cdl\x89\r\n"

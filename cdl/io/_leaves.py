@@ -19,8 +19,8 @@ import jax.random as jr
 import numpy as np
 from jax.core import Tracer
 
-from .._errors import CheckpointError
-from ..functor._words import an
+from .._functors.words import an
+from ..errors import CheckpointError
 
 
 NUMBERS = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from .._errors import CheckpointError
+from ..errors import CheckpointError
 
 
 @contextlib.contextmanager

@@ -15,8 +15,8 @@ from ._machines import machine_map as machine_map, run as run
 from ._free import free as free, cofree as cofree, comonad as comonad
 from ._monad import monoid as monoid, monad as monad
 from ._monad import eilenberg_moore as eilenberg_moore, eilenberg_moore_map as eilenberg_moore_map
-from ._interfaces import LawfulFunctor as LawfulFunctor, LawfulMonad as LawfulMonad, LawfulComonad as LawfulComonad
 from ._parametric import bicategory as bicategory, reparametrisation as reparametrisation, two_cell as two_cell
 from ._lifted import lifting as lifting, lax_algebra as lax_algebra
 from ._optics import sliding as sliding, optics as optics, reverse_functor as reverse_functor
 from ._reverse_derivative import reverse_derivative as reverse_derivative, left_additive as left_additive
+from ._interfaces import LawfulFunctor as LawfulFunctor, LawfulMonad as LawfulMonad, LawfulComonad as LawfulComonad

@@ -19,7 +19,8 @@ Where a law is about a fold, `by` is the fold: `cata` unless you give another.
 from collections.abc import Callable
 from typing import Any
 
-from ..algebra import (
+from .._functors import Cofree, embed as the_embed, fmap, project as the_project
+from .._schemes import (
     Algebra,
     algebra,
     cata,
@@ -31,7 +32,6 @@ from ..algebra import (
     product,
     zygo as the_zygo,
 )
-from ..functor import Cofree, embed as the_embed, fmap, project as the_project
 from ._hold import hold
 
 

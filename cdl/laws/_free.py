@@ -3,7 +3,7 @@
 | the law               | the two sides                                                                  |
 | --------------------- | ------------------------------------------------------------------------------ |
 | free                  | `g ↦ g ∘ Pure` and `f ↦ interpret(f, β)` are inverse, for maps of algebras `g` |
-| cofree                | `g ↦ extract ∘ g` and `f ↦ trace(f, γ)` are inverse, for maps of coalgebras `g`|
+| cofree                | `g ↦ extract ∘ g` and `f ↦ observe(f, γ)` are inverse, for maps of coalgebras `g`|
 | comonad, counit       | `extract ∘ duplicate = id`, `W extract ∘ duplicate = id`                       |
 | comonad, associativity| `duplicate ∘ duplicate = W duplicate ∘ duplicate`                              |
 """
@@ -11,17 +11,17 @@
 from collections.abc import Callable
 from typing import Any
 
-from ..functor import (
+from .._functors import (
     Cofree,
     duplicate as the_duplicate,
     extract as the_extract,
     fmap,
     interpret,
     map_cofree,
+    observe,
     Pure,
-    trace,
 )
-from ..functor._recursion import Done, recursion
+from .._functors.recursion import Done, recursion
 from ._hold import hold
 
 
@@ -59,7 +59,7 @@ def cofree(
     coalg: Callable[[Any], Any],
     seed: Any,
     *,
-    by: Callable[[Any, Any], Callable[[Any], Any]] = trace,
+    by: Callable[[Any, Any], Callable[[Any], Any]] = observe,
     tolerance: float = 0.0,
 ) -> None:
     """That a map of coalgebras into a cofree one is known from what it shows at the root, from every seed on the way.
@@ -74,10 +74,10 @@ def cofree(
     def at(frame: Any, _: Any) -> None:
         law = "`tail ∘ g = F g ∘ γ` (is `g` a map of coalgebras?)"
         hold(law, g(frame.seed).tail, fmap(g, frame.layer), tolerance)
-        hold("`extract ∘ trace(f, γ) = f`", extended(frame.seed).head, shown(frame.seed), tolerance)
+        hold("`extract ∘ observe(f, γ) = f`", extended(frame.seed).head, shown(frame.seed), tolerance)
 
     recursion(lambda _, s: coalg(s), at)(0)(seed)
-    hold("`trace(extract ∘ g, γ) = g`", extended(seed), g(seed), tolerance)
+    hold("`observe(extract ∘ g, γ) = g`", extended(seed), g(seed), tolerance)
 
 
 def comonad(

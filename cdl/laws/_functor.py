@@ -15,7 +15,7 @@ Functions are not compared: give `observe` where a layer has functions in it (a 
 from collections.abc import Callable
 from typing import Any
 
-from ..functor import fmap, strength as the_strength
+from .._functors import fmap, strength as the_strength
 from ._hold import hold
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._errors import LawBroken
-from ..functor._values import inside
+from .._functors.values import inside
+from ..errors import LawBroken
 
 
 def hold(law: str, left: Any, right: Any, tolerance: float = 0.0) -> None:

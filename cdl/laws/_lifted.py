@@ -14,8 +14,8 @@ Parameters are compared as they are: the laws of a comonoid hold exactly, and ne
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..parametric import identity, LaxAlgebra, lift, Para
-from ..parametric.two_cells import associator_back, horizontal, left_unitor, right_unitor, same
+from .._para import identity, LaxAlgebra, lift, Para
+from .._para.two_cells import associator_back, horizontal, left_unitor, right_unitor, same
 from ._hold import hold
 
 

@@ -14,9 +14,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..algebra import ana
-from ..functor import MooreF, respond
-from ..run import run as the_run
+from .._engine import run as the_run
+from .._functors import MooreF, respond
+from .._schemes import ana
 from ._hold import hold
 
 

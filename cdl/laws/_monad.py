@@ -13,7 +13,7 @@
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..functor import EilenbergMoore, Monad, Monoid
+from .._functors import EilenbergMoore, Monad, Monoid
 from ._hold import hold
 
 

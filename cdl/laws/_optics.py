@@ -17,7 +17,7 @@ is never looked at.
 from collections.abc import Callable
 from typing import Any
 
-from ..optic import Optic, reverse as the_reverse, to_lens, to_optic
+from .._optics import Optic, reverse as the_reverse, to_lens, to_optic
 from ._hold import hold
 
 

@@ -21,9 +21,9 @@ from typing import Any
 
 import jax
 
-from ..optic import Optic, ParaOptic
-from ..parametric import identity, Para
-from ..parametric.two_cells import (
+from .._optics import Optic, ParaOptic
+from .._para import identity, Para
+from .._para.two_cells import (
     associator,
     associator_back,
     horizontal,

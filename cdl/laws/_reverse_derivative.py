@@ -19,7 +19,7 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-from ..optic import D, R
+from .._optics import D, R
 from ._hold import hold
 
 

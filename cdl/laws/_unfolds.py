@@ -15,7 +15,8 @@ For seeds whose trees are finite. Where a law is about a scheme, `by` is the sch
 from collections.abc import Callable
 from typing import Any
 
-from ..algebra import (
+from .._functors import fmap, project, Pure
+from .._schemes import (
     ana,
     apo as the_apo,
     cata,
@@ -27,7 +28,6 @@ from ..algebra import (
     Left,
     Right,
 )
-from ..functor import fmap, project, Pure
 from ._hold import hold
 
 

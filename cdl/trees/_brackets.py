@@ -14,9 +14,9 @@ in the Penn Treebank `;` is a word.
 import re
 from typing import Generic, Never, NoReturn, TypeAlias, TypeVar, Union
 
-from .._errors import CdlError, ForeignLayer
-from ..functor import Base, Fix, Many
-from ..functor._words import an, short
+from ..errors import CdlError, ForeignLayer
+from .._functors import Base, Fix, Many
+from .._functors.words import an, short
 
 
 A = TypeVar("A", covariant=True)  # a text, or its number

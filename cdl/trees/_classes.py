@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar, Union
 
-from .._errors import CdlError, SignatureError
-from ..functor import Many
-from ..functor._usage import with_usage
-from ..functor._words import an
+from ..errors import CdlError, SignatureError
+from .._functors import Many
+from .._functors.usage import with_usage
+from .._functors.words import an
 from ._dataclasses import Derived
 from ._derived import constructor
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Union
 
-from ..functor import Fix
-from ..functor._usage import with_usage
-from ..functor.poly import name
+from .._functors import Fix
+from .._functors.usage import with_usage
+from .._functors.poly import name
 from ._derived import constructors_of, Fields, fields_of, kinds_of, sorts_of, table
 from ._kinds import by_constructor, Table, to_tree, to_value
 from ._parts import Choice, Place, place, Scalar, Several

@@ -14,10 +14,10 @@ from typing import Any, cast, Generic, TypeVar
 
 import typing_extensions
 
-from .._errors import CdlError, SignatureError
-from ..functor import Base, Many
-from ..functor._words import an
-from ..functor.poly import name
+from ..errors import CdlError, SignatureError
+from .._functors import Base, Many
+from .._functors.words import an
+from .._functors.poly import name
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table
 from ._parts import Choice, dataclasses_of, Fixed, NONE, part, Part, Place, Scalar, Several, types_of
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any, cast, Generic, Never, TypeAlias, TypeVar, Union
 
-from .._errors import CdlError, TreeTooLarge
-from ..functor import Base, Fix, Many
-from ..functor._words import an, short
+from ..errors import CdlError, TreeTooLarge
+from .._functors import Base, Fix, Many
+from .._functors.words import an, short
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table, to_tree, to_value
 
 

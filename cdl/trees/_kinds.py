@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._errors import CdlError, ForeignLayer, TreeTooLarge
-from ..functor import Many
-from ..functor._usage import whole
-from ..functor._words import an, short
+from ..errors import CdlError, ForeignLayer, TreeTooLarge
+from .._functors import Many
+from .._functors.usage import whole
+from .._functors.words import an, short
 
 
 MAX_NODES = 10_000_000

@@ -23,9 +23,9 @@ import jax
 import numpy as np
 import typing_extensions
 
-from .._errors import SignatureError
-from ..functor._words import an
-from ..functor.poly import name
+from ..errors import SignatureError
+from .._functors.words import an
+from .._functors.poly import name
 
 
 NONE = type(None)

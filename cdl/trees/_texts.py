@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, get_args, TypeVar
 
-from ..functor import Base, Many
-from ..functor._fmap import fmap_term
-from ..functor._read import layout, sorts
-from ..functor.poly import Const, Id, ManyOf, Poly
+from .._functors import Base, Many
+from .._functors.mapping import fmap_term
+from .._functors.read import layout, sorts
+from .._functors.poly import Const, Id, ManyOf, Poly
 
 
 @cache

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from .._errors import CdlError
-from ..functor import Base, Fix
-from ..functor._described import described
-from ..functor._usage import whole
-from ..functor._values import parts
-from ..functor._words import an, short
+from ..errors import CdlError
+from .._functors import Base, Fix
+from .._functors.described import described
+from .._functors.usage import whole
+from .._functors.values import parts
+from .._functors.words import an, short
 from ._texts import mapped, texts_of
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from cdl.functor import holes
+from cdl.functors import holes
 
 
 Features: TypeAlias = Callable[[Any], dict[str, float]]

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Int
 
 from cdl import functor, Seq
-from cdl.functor import constructors, holes
+from cdl.functors import constructors, holes
 
 
 PADDING, BRACKET = 0, 1

@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Int
 
-from cdl import Bucket, CdlError, Corpus, Forest
-from cdl.run._ahead import ahead as ahead
+from cdl import CdlError, Corpus, Forest
+from cdl._engine._ahead import ahead as ahead
+from cdl.compiled import Bucket
 
 
 Rows = Int[np.ndarray, " rows"]

@@ -18,10 +18,10 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from cdl import SignatureError
-from cdl.functor import constructors
-from cdl.functor._read import layout
-from cdl.functor.poly import Const
+from cdl._functors.read import layout
+from cdl.errors import SignatureError
+from cdl.functors import constructors
+from cdl.poly import Const
 
 from ._layer import Arity, arity_of
 from ._named import named

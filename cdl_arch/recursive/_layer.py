@@ -12,9 +12,10 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from cdl import Many, SignatureError
-from cdl.functor._read import cached, layout
-from cdl.functor.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
+from cdl import Many
+from cdl._functors.read import cached, layout
+from cdl.errors import SignatureError
+from cdl.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 
 
 class Arity(NamedTuple):

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 from jax.tree_util import DictKey, register_pytree_with_keys_class
 
-from cdl import Stacked
+from cdl.schemes import Stacked
 
 
 M = TypeVar("M")

@@ -1,0 +1,128 @@
+"""`draw`: anything of cdl as a diagram, and a diagram as text, Mermaid, SVG or a picture."""
+
+import pathlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .._functors import Base, constructors, functor
+from .._functors.poly import Sum
+from .._functors.read import signature_name
+from .._functors.usage import with_usage
+from .._functors.words import short
+from .._optics import Lens, Optic, ParaOptic
+from .._para import Para
+from .._para.family import family
+from .._schemes import Algebra, Automaton
+from ..errors import CdlError, SignatureError
+from ..learning import Learner
+from . import _mermaid, _svg, _text
+from ._automaton import automaton_diagram
+from ._cases import algebra_diagram, coalgebra_diagram, machine_diagram, signature_diagram
+from ._optic_diagram import optic_diagram
+from ._png import picture
+from .diagram import Diagram
+from .kinds import equations, formulas, grown_kinds, kinds_of, machine_kind, MACHINES
+from .strings import string_diagram
+from .trees import algebra_at, fold_diagram, is_fold, tree_diagram
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A diagram in all its forms. In a notebook it shows itself; `str` of it is the text."""
+
+    diagram: Diagram
+
+    @cached_property
+    def text(self) -> str:
+        """In box-drawing characters."""
+        return _text.text(self.diagram)
+
+    @cached_property
+    def mermaid(self) -> str:
+        """As the source of a Mermaid flowchart."""
+        return _mermaid.mermaid(self.diagram)
+
+    @cached_property
+    def svg(self) -> str:
+        """As an SVG file."""
+        return _svg.svg(self.diagram)
+
+    def save(self, file: str | pathlib.Path) -> pathlib.Path:
+        """Saves it in the form that the file's ending says: `.txt`, `.mmd`, `.svg`, or a picture such as `.png`.
+
+        **Raises:** `ImportError` for a picture where matplotlib is not installed.
+        """
+        path = pathlib.Path(file)
+        forms = {".txt": lambda: self.text + "\n", ".mmd": lambda: self.mermaid, ".svg": lambda: self.svg}
+        if path.suffix in forms:
+            path.write_text(forms[path.suffix](), encoding="utf-8")
+        else:
+            picture(self.diagram, path)
+        return path
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+@with_usage
+def draw(x: Any, at: Any = None, /) -> Drawing:
+    """The diagram of something.
+
+    | `x`                           | `at`                 | what is drawn                                             |
+    | ----------------------------- | -------------------- | --------------------------------------------------------- |
+    | a `Para`                      | an input, or none    | its string diagram; with the shapes at its ends           |
+    | an optic, or a `Lens`         | an input, or none    | the same, with every wire there and back                  |
+    | a `ParaOptic`                 | an input, or none    | the same, with its parameters from above                  |
+    | a `Learner`                   | data, or none        | model, loss and rate, with the optimiser above the model  |
+    | a signature, or a constructor |                      | its constructors and their places                         |
+    | a tree                        |                      | its nodes                                                 |
+    | an algebra                    | a tree               | the network of the tree, and the weights of each node     |
+    | an algebra                    | a signature, or none | its cases, with their weights                             |
+    | `unroll(…)`, or that, tied    |                      | the network of the tree, and the copy that each node uses |
+    | an `Automaton`                |                      | its states and transitions                                |
+    | another machine               | a state, or none     | a box with its state fed back                             |
+    | another coalgebra             | a seed, or none      | the layers that it may give, with their places            |
+
+    Of a family of sorts, `x` is the tuple of its signatures, its algebras or its coalgebras; `at` is one tree, or a
+    tuple of signatures or seeds.
+
+    **Raises:** `CdlError` for what cannot be drawn, `SignatureError` where an algebra does not say what it reads.
+    """
+    return Drawing(_diagram(x, at))
+
+
+def _diagram(x: Any, at: Any) -> Diagram:
+    if is_fold(x):
+        return fold_diagram(x)
+    if isinstance(x, Para):
+        return string_diagram(x, at)
+    if isinstance(x, ParaOptic | Optic | Lens | Learner):
+        return optic_diagram(x, at)
+    if isinstance(x, Automaton):
+        return automaton_diagram(x)
+    each = x if isinstance(x, tuple) and x else (x,)
+    if all(isinstance(alg, Algebra) for alg in each):
+        if isinstance(at, Base):
+            return algebra_at(family(each, kinds_of(each) if len(each) > 1 else ()), at)
+        return algebra_diagram(each, kinds_of(each, at))
+    if isinstance(x, Base) and not isinstance(x, MACHINES):
+        return tree_diagram(x)
+    kind = machine_kind(x, at)
+    if kind is not None:
+        return machine_diagram(x, kind)
+    grown = grown_kinds(each, at)
+    if grown is not None:
+        return coalgebra_diagram(each, grown)
+    try:
+        kinds = tuple(f.constructors if isinstance(f, Sum) else constructors(f) for f in each)
+    except SignatureError:
+        raise CdlError(
+            f"`{short(x)}` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine. A machine "
+            "whose annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
+        ) from None
+    functors = tuple(f if isinstance(f, Sum) else functor(f) for f in each)
+    return signature_diagram(kinds, list(map(signature_name, kinds)), equations(formulas(functors)))

@@ -1,0 +1,82 @@
+"""`compiled`: a function under `jit` whose first argument holds functions that read from outside.
+
+A compiled form is traced once, and its definition reads its surroundings each time. So that both see the same numbers,
+arrays that are read become inputs of the program, and the form is traced anew where anything else has changed
+(`_surroundings`). What a function changes itself while it is traced, such as a counter, is no reason to trace it again.
+"""
+
+import functools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from typing import Any, cast, TypeVar
+
+import equinox as eqx
+
+from .._schemes.algebras import name_of
+from ._kinds import expect_no_kinds
+from ._put import Put
+from ._surroundings import Surroundings
+from ._traced import without_leaks
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+KEPT = 512  # traces that changed what they read; to forget one costs another trace
+_lock = threading.Lock()
+_before: OrderedDict[Any, Any] = OrderedDict()  # from what was seen after such a trace, to what was seen before it
+_thread = threading.local()
+
+
+def compiled(fn: F) -> F:
+    """`eqx.filter_jit` of a function whose first argument is, or holds, functions that read from outside."""
+
+    @eqx.filter_jit
+    def traced(first: Any, rest: Any, arrays: list[Any], seen: Hashable) -> Any:
+        del seen
+        _thread.traced = True
+        around = Surroundings(first)
+        expect_no_kinds(around.functions)
+        return fn(Put(around, arrays).value, *rest)
+
+    @functools.wraps(fn)
+    def call(first: Any, *rest: Any) -> Any:
+        around = Surroundings(first)
+        seen = known(around.seen)
+        _thread.traced = False
+        with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)):
+            found = traced(first, rest, around.arrays, _Static(seen))
+        if _thread.traced:
+            remember(Surroundings(first).seen, seen)
+        return found
+
+    return cast(F, call)
+
+
+class _Static:
+    """A hashable value that is one leaf, which `filter_jit` compares."""
+
+    def __init__(self, of: Any) -> None:
+        self.of, self._hash = of, hash(of)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Static) and self.of == other.of
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def known(seen: Hashable) -> Hashable:
+    """What was seen before the trace that left what is seen now; what is seen now where no trace did."""
+    with _lock:
+        return _before.get(seen, seen)
+
+
+def remember(after: Hashable, before: Hashable) -> None:
+    """What is seen after a trace, for `known`."""
+    if after == before:
+        return
+    with _lock:
+        _before[after] = before
+        while len(_before) > KEPT:
+            _before.popitem(last=False)

@@ -1,0 +1,181 @@
+"""Many devices: one part of a batch for each, and the weighted mean of a loss over all of them.
+
+| the mathematics                        | here                                                                 |
+| -------------------------------------- | -------------------------------------------------------------------- |
+| a batch as a disjoint union of parts   | `shard(parts, mesh)`: part `i` on device `i`, whole                   |
+| `Σᵢ aᵢ / Σᵢ wᵢ`                        | `shard_mean(loss)`, where `loss` gives `aᵢ` and `wᵢ` of one part       |
+| parts of equal weight                  | `balance(nodes, parts)`                                              |
+
+A forest is never cut: each device folds its own, and only the two sums and the gradient cross. So a model, and the loss
+of one part, know nothing of devices; and the mean is that of the whole batch, however unevenly it was divided.
+"""
+
+import heapq
+from collections.abc import Callable, Sequence
+from typing import Any, cast, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array, Float, Int
+from numpy.typing import ArrayLike, NDArray
+
+from .._functors.usage import with_usage
+from .._functors.words import number_of
+from ..errors import CdlError
+from .forests._forest import Forest
+
+
+P: Any = PartitionSpec
+M = TypeVar("M")
+B = TypeVar("B")
+
+
+class Shards(eqx.Module, Generic[B]):
+    """The parts of a batch, one for each device along an axis of a mesh; made by `shard`. `stacked` is a part whose
+    arrays have an axis of devices in front, and `nodes` how many nodes of forests each device has."""
+
+    stacked: B
+    nodes: Int[Array, " devices"]
+    mesh: Mesh = eqx.field(static=True)
+    axis: str = eqx.field(static=True)
+
+    def __len__(self) -> int:
+        return int(self.mesh.shape[self.axis])
+
+
+def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
+    """Divides trees among devices: the same number for each, and nearly the same number of nodes.
+
+    The heaviest tree first, each to the part that is lightest so far and not full.
+
+    **Arguments:** `nodes`: how many nodes each tree has: `corpus.nodes`, or those of some of its rows. `parts`: how
+    many parts.
+
+    **Returns:** for each part the numbers of its trees, ascending.
+
+    **Raises:** `CdlError` where the number of trees is no multiple of the number of parts.
+    """
+    weights = np.asarray(nodes)
+    if parts < 1 or len(weights) % parts:
+        raise CdlError(
+            f"{parts} devices do not divide a batch of {len(weights)} trees: each folds the same number of trees, in "
+            f"one program. Take {len(weights) // max(parts, 1) * parts} trees, or a mesh whose size divides the batch."
+        )
+    room = len(weights) // parts
+    found: list[list[int]] = [[] for _ in range(parts)]
+    open_parts = [(0, p) for p in range(parts)]
+    for tree in np.argsort(-weights, kind="stable").tolist():
+        load, p = heapq.heappop(open_parts)
+        found[p].append(tree)
+        if len(found[p]) < room:
+            heapq.heappush(open_parts, (load + int(weights[tree]), p))
+    return [np.sort(np.asarray(trees, np.int64)) for trees in found]
+
+
+@with_usage
+def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
+    """Puts one part of a batch on each device of a mesh.
+
+    **Arguments:** `parts`: a forest each, or any pytree with arrays such as a forest and its answers; of one structure
+    and the same shapes, so forests of one bucket with the same number of trees. With several processes, those of the
+    devices of this one, in the mesh's order. `axis`: that of the mesh which the batch is divided along.
+
+    **Raises:** `CdlError` where there are not as many parts as devices, and where two parts differ in form.
+    """
+    if axis not in mesh.shape:
+        raise CdlError(f"the mesh has the axes {tuple(mesh.shape)}, and `{axis}` is none of them: give `axis=` one.")
+    here = _positions(mesh, axis)
+    if len(parts) != len(here):
+        raise CdlError(
+            f"the mesh has {number_of('device', len(here))} of this process along `{axis}`, and "
+            f"{number_of('part', len(parts))} were given: give one for each, as in `balance(corpus.nodes, "
+            f"{mesh.shape[axis]})`."
+        )
+    arrays, rest = zip(*(eqx.partition(part, eqx.is_array_like) for part in parts), strict=True)
+    _expect_one_form(arrays, rest)
+    place = dict(zip(here, range(len(here)), strict=True))
+    stacked = jax.tree.map(lambda *xs: _spread(xs, mesh, axis, place), *arrays)
+    counts = [np.int32(sum(forest.size for forest in _forests(part))) for part in parts]
+    return Shards(eqx.combine(stacked, rest[0]), _spread(counts, mesh, axis, place), mesh, axis)
+
+
+def shard_mean(
+    loss: Callable[[M, B], tuple[Float[Array, ""], Float[Array, ""]]],
+) -> Callable[[M, Shards[B]], Float[Array, ""]]:
+    """The weighted mean of a loss over all devices, from the loss of one part.
+
+    **Arguments:** `loss`: of the model and one part, a sum and the weight that it is of: the sum over its trees and
+    how many they are, say.
+
+    **Returns:** a function of the model and the shards, to be differentiated and then compiled (`eqx.filter_jit`),
+    since the devices meet in one program. The model's arrays are copied to every device.
+    """
+
+    def mean(model: M, shards: Shards[B]) -> Float[Array, ""]:
+        weights, rest = eqx.partition(model, eqx.is_array)
+        arrays, form = eqx.partition(shards.stacked, eqx.is_array)
+
+        def of_one(weights: Any, arrays: Any) -> tuple[jax.Array, ...]:
+            part = eqx.combine(jax.tree.map(lambda x: x[0], arrays), form)
+            return tuple(jnp.asarray(x)[None] for x in loss(eqx.combine(weights, rest), part))
+
+        specs = P(), P(shards.axis)
+        # The sums are left outside, where there is one program: each device gives its own two numbers.
+        on_each = jax.shard_map(of_one, mesh=shards.mesh, in_specs=specs, out_specs=P(shards.axis), check_vma=False)
+        total, weight = on_each(weights, arrays)
+        return jnp.sum(total) / jnp.sum(weight)
+
+    return mean
+
+
+def _positions(mesh: Mesh, axis: str) -> list[int]:
+    """The places along an axis that this process has devices at."""
+    along = mesh.axis_names.index(axis)
+    own = jax.process_index()
+    return sorted({int(at[along]) for at, device in np.ndenumerate(mesh.devices) if device.process_index == own})
+
+
+def _spread(xs: Sequence[Any], mesh: Mesh, axis: str, place: dict[int, int]) -> jax.Array:
+    """One array for each place along an axis, as one array over the mesh."""
+    first = xs[0]
+    if isinstance(first, jax.Array) and jnp.issubdtype(first.dtype, jax.dtypes.prng_key):
+        data = _spread([jax.random.key_data(x) for x in xs], mesh, axis, place)
+        return jax.random.wrap_key_data(data, impl=jax.random.key_impl(first))
+    sharding = NamedSharding(mesh, P(axis))
+    shape = mesh.shape[axis], *np.shape(first)
+    where: Any = sharding.addressable_devices_indices_map(shape)
+    own = {device: xs[place[index[0].start or 0]] for device, index in where.items()}
+    pieces = [jax.device_put(jnp.asarray(x)[None], device) for device, x in own.items()]
+    return jax.make_array_from_single_device_arrays(shape, sharding, pieces)
+
+
+def _forests(part: object) -> list[Forest]:
+    leaves = jax.tree.leaves(part, is_leaf=lambda x: isinstance(x, Forest))
+    return [x for x in leaves if isinstance(x, Forest)]
+
+
+def _expect_one_form(arrays: Sequence[Any], rest: Sequence[Any]) -> None:
+    """**Raises:** `CdlError` naming the part that has another form than the first."""
+    for i in range(1, len(arrays)):
+        for one, other in zip(_forests(_whole(arrays[0], rest[0])), _forests(_whole(arrays[i], rest[i])), strict=False):
+            if one.bucket != other.bucket or len(one) != len(other):
+                raise CdlError(
+                    f"part {i} is a forest of {len(other)} trees with a bucket of {other.bucket}, and part 0 of "
+                    f"{len(one)} trees with one of {one.bucket}: pack all parts with the same number of trees and the "
+                    "same `bucket`."
+                )
+        structures: list[Any] = [jax.tree.structure(a) for a in (arrays[0], arrays[i])]
+        same = structures[0] == structures[1] and eqx.tree_equal(rest[0], rest[i])
+        shapes = [[np.shape(x) for x in jax.tree.leaves(a)] for a in (arrays[0], arrays[i])]
+        if not same or shapes[0] != shapes[1]:
+            raise CdlError(
+                f"part {i} has arrays of shapes {shapes[1]} and part 0 of {shapes[0]}, and the parts of a batch are to "
+                "have one structure: give each the same number of rows."
+            )
+
+
+def _whole(arrays: Any, rest: Any) -> Any:
+    return cast(Any, eqx.combine(arrays, rest))

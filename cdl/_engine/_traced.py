@@ -1,0 +1,150 @@
+"""A user's function, traced for many nodes at once: what only runs on one node is refused by a sentence.
+
+| what it does                  | why not                                         | what to write               |
+| ----------------------------- | ----------------------------------------------- | --------------------------- |
+| `if x > 0:`, `float(x)`       | the program is compiled before there is a value | `jnp.where`, `jax.lax.cond` |
+| `np.tanh(x)`                  | NumPy computes at once                          | `jnp.tanh(x)`               |
+| `jax.grad` through a `Many`   | its children are those of many nodes            | `jax.grad` of `fold`        |
+| keeps an array, as in a memo   | one compiled program alone can read it          | the array made outside      |
+| gives a string, or a function | a value is kept in an array                     | numbers, or `cata`          |
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from .._functors.described import described
+from .._schemes.algebras import apply, name_of
+from ..errors import CarrierMismatch, CdlError
+
+
+NEEDS_VALUE = (  # what JAX raises where Python or NumPy asks what a traced number is
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+)
+
+
+@contextlib.contextmanager
+def without_values(name: str, where: str) -> Iterator[None]:
+    """Around a call of the function `name`, `where` it is. **Raises:** `CdlError` where it asks for a value."""
+    try:
+        with without_leaks(name):
+            yield
+    except jax.errors.TracerArrayConversionError as error:
+        raise CdlError(
+            f"`{name}` gives NumPy a traced array {where}, and NumPy computes at once, not in the compiled program: "
+            "write `jnp` for `np`."
+        ) from error
+    except ValueError as error:
+        if not str(error).startswith("Linearization failed"):
+            raise
+        raise CdlError(
+            f"`{name}` takes a derivative {where} through a `Many`, which has none inside a case: differentiate the "
+            "compiled form itself, or annotate the field `tuple[X, ...]`."
+        ) from error
+    except ZeroDivisionError as error:
+        raise CdlError(
+            f"`{name}` divides by zero {where}: divide by what is never 0, or decide by `jnp.where`. `mean(zero)` of a "
+            "`Many` is `zero` where it has no child."
+        ) from error
+    except NEEDS_VALUE as error:
+        raise CdlError(
+            f"`{name}` asks for the value of a number {where}, as in `if x > 0:` or `float(x)`, and one compiled "
+            "program runs for all nodes, whatever their values: write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`."
+        ) from error
+    except jax.errors.NonConcreteBooleanIndexError as error:
+        raise CdlError(
+            f"`{name}` indexes an array with a truth value {where}, which JAX reads as a mask: write `jnp.where(x, a, "
+            "b)`, or index with `jnp.asarray(x, int)`."
+        ) from error
+    except OverflowError as error:
+        if not any(words in str(error) for words in ("Python int", "argument to a jitted computation")):
+            raise
+        raise CdlError(
+            f"`{name}` gives JAX a whole number {where} that its type has no room for ({error}): write a float, or "
+            "switch on `jax_enable_x64`."
+        ) from error
+    except AttributeError as error:
+        if not isinstance(error.obj, Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j)):
+            raise
+        raise CdlError(
+            f"`{name}` uses `.{error.name}` of a number {where}. Python's numbers have it, and traced arrays do not: "
+            "write it with `jnp`."
+        ) from error
+    except TypeError as error:
+        if "unhashable type" in str(error) and "Tracer" in str(error):
+            raise CdlError(
+                f"`{name}` hashes a number {where}, as a look-up in a `dict`, `functools.cache` or `jax.checkpoint` of "
+                "a module does, and one compiled program runs for all nodes, whatever their values: index an array, "
+                "`jnp.array([…])[x]`, compare, `(x == 2) | (x == 3)`, or use `eqx.filter_checkpoint`."
+            ) from error
+        if "Integers cannot be raised to negative powers" in str(error):
+            raise CdlError(
+                f"`{name}` raises a whole number to a negative power {where}, which gives a real number in Python, and "
+                "an error for an array of whole numbers: write `1.0 / n`, or `(1.0 * n)**-1`."
+            ) from error
+        if "does not accept dtype bool" not in str(error):
+            raise
+        raise CdlError(
+            f"`{name}` reckons with truth values {where}, which those of an array do not allow: write `1 * a - b`, "
+            "say, or `jnp.logical_not(a)`."
+        ) from error
+
+
+@contextlib.contextmanager
+def without_leaks(name: str) -> Iterator[None]:
+    """Around a call of the function `name`. **Raises:** `CdlError` where it reads an array of another program."""
+    try:
+        yield
+    except jax.errors.UnexpectedTracerError as error:
+        kind = re.search(r"with type (\w+\[[\d,]*\])", str(error))
+        raise CdlError(
+            f"`{name}` keeps an array{f', {kind[1]},' if kind else ''} that was made while it was traced, as in a "
+            "table under `functools.cache` or a memo in a `dict`: it is a part of that compiled program, and no other "
+            "can read it. Make the array outside of the case, or as a NumPy array."
+        ) from error
+
+
+def applied(alg: Any, layer: Any, key: Any = None) -> Any:
+    """The algebra at a layer of traced values: `apply`, and numbers in the end.
+
+    **Raises:** `CdlError` where it asks for a value, `CarrierMismatch` where it gives something else than numbers.
+    """
+    name, kind = name_of(alg), type(layer).__name__
+    with without_values(name, f"at `{kind}`"):
+        value = apply(alg, layer, key)
+    for x in jax.tree.leaves(value):
+        if not is_number(x):
+            raise CarrierMismatch(
+                f"`{name}` gives {described(x)} at `{kind}`, and a compiled carrier is made of numbers and arrays: "
+                "number the values, or read one tree at a time with `cata`."
+            )
+    return value
+
+
+def is_number(x: Any) -> bool:
+    """Whether a leaf is a number or an array of numbers, or of keys."""
+    if isinstance(x, bool | int | float | complex | jax.Array):
+        return True
+    kind = getattr(x, "dtype", None)
+    return kind is not None and (jnp.issubdtype(kind, jnp.number) or jnp.issubdtype(kind, jnp.bool_))
+
+
+@contextlib.contextmanager
+def reverse_only(of: str, instead: str) -> Iterator[None]:
+    """Around a reverse rule. **Raises:** `CdlError` where forward mode meets it. `instead`: what to write."""
+    try:
+        yield
+    except TypeError as error:
+        if "custom_vjp" not in str(error) or "jvp" not in str(error):
+            raise
+        raise CdlError(
+            f"forward-mode differentiation (`jax.jvp`, `jax.jacfwd`) goes through `{of}`, which has a rule for reverse "
+            f"mode alone: {instead}."
+        ) from error

@@ -1,0 +1,170 @@
+"""The passes of a step over a forest: down with what is handed on, and up with its cotangents.
+
+| the pass      | what it does, chunk by chunk                                                    | order            |
+| ------------- | ------------------------------------------------------------------------------- | ---------------- |
+| `forward`     | reads what its rows inherit, runs the program, writes their edges               | reversed         |
+| `backward`    | from the cotangents of the edges below a row to that of what it inherits        | the schedule's   |
+
+What is handed down is kept by edge; the edges of the roots have what is given. Weights' cotangents are made as those of
+a fold are (`folds._kernel`).
+"""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._rows import apart, put, room, spread, take, write
+from ..folds._kernel import Kernel, Tables
+from ..folds._plan import Again
+from ..folds._program import Program
+from ..folds._sites import all_indexed
+from ..folds._walk import Chunk, Walk, write_edges
+from ..forests._bucket import Size
+from ..forests._forest import Forest
+from ..shapes import Arrays
+from ._step import Steps
+
+
+Buffers = list[Any]  # one for each column; `None` for those that have no cotangent
+Downwards = tuple[Buffers, Buffers, Tables]
+
+
+class Descent:
+    """The passes of one step's programs over one forest."""
+
+    def __init__(self, forest: Forest, programs: list[Program], steps: Steps) -> None:
+        self.forest, self.programs = forest, programs
+        self.handed, self.below, self.out = steps.handed, steps.below, steps.out
+        indexed = all_indexed(programs, 0)
+        self.walk = Walk(forest, programs, steps.below, None, list(indexed))
+        smooth = [self._smooth(p) for p in range(len(programs))]
+        self.kernel = Kernel(self.walk, indexed, smooth, self.handed.leaves, keep=True)
+
+    def forward(self, weights: list[Arrays], payload: Arrays, values: Arrays, tops: Arrays) -> tuple[Buffers, Buffers]:
+        """What is handed along each edge, and what each row gives of its own; `tops` is what roots get, by tree."""
+        return self._forward(weights, payload, values, tops, {})[:2]
+
+    def forward_and_keep(self, weights: list[Arrays], payload: Arrays, values: Arrays, tops: Arrays) -> Downwards:
+        """The same, and what is kept for the way up."""
+        return self._forward(weights, payload, values, tops, self.kernel.room())
+
+    def _forward(
+        self, weights: list[Arrays], payload: Arrays, values: Arrays, tops: Arrays, tables: Tables
+    ) -> Downwards:
+        bucket, ready = self.forest.bucket, self.kernel.weights(weights)
+
+        def body(p: int, size: Size, chunk: jax.Array, carry: Downwards) -> Downwards:
+            at, (handed, outs) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
+            inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
+            found, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, carry[2], down=True)
+            every = iter(found)
+            slots, own, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
+            write_edges(handed, at, self._slots(p), slots, self._manys(p), manys)
+            for c, x in zip(self.programs[p].wiring.out, own[0], strict=True):
+                outs[c] = write(outs[c], at.row, at.valid, x)
+            return handed, outs, tables
+
+        empty = [room((len(self.forest.child), *x.shape), x.dtype, -i) for i, x in enumerate(self.handed.leaves)]
+        handed = [put(x, bucket.edges, top) for x, top in zip(empty, tops, strict=True)]
+        outs = [jnp.zeros((self.walk.length, *x.shape), x.dtype) for x in self.out.leaves]
+        found: Downwards = self.walk.loop(body, (handed, outs, tables), down=True)
+        return found
+
+    def backward(
+        self, inputs: Any, handed: Buffers, tables: Tables, given: tuple[Buffers, Buffers], wanted: Any
+    ) -> Any:
+        """The cotangents of the weights, the payload, the values at each edge's end and what roots get, where they are
+        `wanted`; `None` for the others.
+
+        `given` are those from outside: of what is handed along edges, and of what rows give of their own; `None` for
+        what has none.
+        """
+        weights, payload, values, _ = inputs
+        ready = self.kernel.weights(weights)
+
+        def body(p: int, size: Size, chunk: jax.Array, carry: Any) -> Any:
+            at, (inherited, below) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
+            inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
+            of_outputs = self._given(p, at, given, inherited)
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, of_outputs, carry[2])
+            wiring = self.programs[p].wiring
+            for c, x in zip(wiring.own, to.own, strict=True):
+                if inherited[c] is not None:
+                    inherited[c] = write(inherited[c], at.row, at.valid, x)
+            write_edges(below, at, wiring.slots, to.slots, wiring.manys, to.manys)
+            return inherited, below, found
+
+        def zeros(length: int, leaves: Arrays, some: Any) -> Buffers:
+            every = zip(leaves, some, strict=True)
+            return [jnp.zeros((length, *x.shape), x.dtype) if yes else None for x, yes in every]
+
+        inherited = zeros(self.walk.length, self.handed.leaves, self.handed.smooth)
+        below = zeros(len(self.forest.child), self.below.leaves, wanted[2])
+        start = self.kernel.start(ready, payload, tables, wanted)
+        inherited, below, found = self.walk.loop(body, (inherited, below, start))
+
+        def again(p: int, at: Again, index: jax.Array) -> jax.Array:
+            if at.what == "own":
+                return take(handed[self.programs[p].wiring.own[at.leaf]], take(self.forest.above, index))
+            return self.walk.again(p, at, index, payload, values)
+
+        sums = self.kernel.gradients(ready, found, again, wanted[0])
+        edges = slice(self.forest.bucket.edges, -1)
+        roots = self.forest.child[edges]
+        tops = [
+            (take(x, roots) if g is None else take(x, roots) + g[edges]) if yes else None
+            for x, g, yes in zip(inherited, given[0], wanted[3], strict=True)
+        ]
+        return sums, found.payload, below, tops
+
+    def _own(self, p: int, at: Chunk, handed: Buffers) -> Arrays:
+        """What rows inherit, from the edge above."""
+        edge = take(self.forest.above, at.rows)
+        return [apart(handed[c], edge) for c in self.programs[p].wiring.own]
+
+    def _given(self, p: int, at: Chunk, given: tuple[Buffers, Buffers], inherited: Buffers) -> Arrays:
+        """The cotangents of a program's outputs at a chunk: of the edges below it, and of what is its own; zeros past
+        the chunk's."""
+        found = []
+
+        def along(columns: Sequence[int], edge: jax.Array, valid: jax.Array) -> None:
+            for c in columns:
+                if self.handed.smooth[c]:
+                    x = apart(inherited[c], take(self.forest.child, edge))
+                    x = x if given[0][c] is None else x + take(given[0][c], edge)
+                    found.append(jnp.where(spread(valid, x), x, 0))
+
+        for j, columns in enumerate(self._slots(p)):
+            assert at.slots is not None
+            along(columns, at.slots[:, j], at.valid)
+        for c in self.programs[p].wiring.out:
+            if self.out.smooth[c]:
+                leaf = self.out.leaves[c]
+                x = (
+                    jnp.zeros((len(at.rows), *leaf.shape), leaf.dtype)
+                    if given[1][c] is None
+                    else take(given[1][c], at.rows)
+                )
+                found.append(jnp.where(spread(at.valid, x), x, 0))
+        for (edge, valid, _), columns in zip(at.edges, self._manys(p), strict=True):
+            along(columns, edge, valid)
+        return found
+
+    def _outputs(self, p: int) -> tuple[Any, Any, Any]:
+        """The columns of a program's outputs: those of each slot, what is the node's own, and those of each `Many`."""
+        return self._slots(p), [self.programs[p].wiring.out], self._manys(p)
+
+    def _smooth(self, p: int) -> list[bool]:
+        """Which outputs of a program have a derivative."""
+        slots, out, manys = self._outputs(p)
+        pairs = (slots, self.handed), (out, self.out), (manys, self.handed)
+        return [storage.smooth[c] for some, storage in pairs for c in itertools.chain(*some)]
+
+    def _slots(self, p: int) -> list[Any]:
+        return [self.handed.columns(s) for s in self.programs[p].variant.slot_sorts]
+
+    def _manys(self, p: int) -> list[Any]:
+        return [self.handed.columns(s) for s in self.programs[p].variant.many_sorts]

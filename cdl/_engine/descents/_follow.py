@@ -1,0 +1,84 @@
+"""`follow`: how likely a coalgebra is to grow given trees, compiled.
+
+It is `likelihood` at every tree of a forest: a pass from the roots down, on which each node's seed comes from above and
+its score is summed.
+"""
+
+from collections.abc import Callable
+from typing import Any, overload, TypeVar
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, Float
+
+from ..._functors import Base
+from ..._functors.usage import with_usage
+from ..._schemes.algebras import name_of
+from ..._schemes.expect import expect_coalgebras
+from ..._schemes.inheriting import UNSEEN
+from ..._schemes.likelihoods import Coalgebras, of_sorts, Payload, scored
+from .._options import expect_as_many, expect_forest
+from .._rows import take
+from ..forests._forest import Forest
+from ._inherit import descend
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+@overload
+def follow(
+    coalg: Callable[[S], Base[T, S]], forest: Forest, seeds: S, /, *, payload: Payload | None = None
+) -> Float[Array, " trees"]: ...
+@overload
+def follow(
+    coalg: tuple[Callable[[S], Base[T, tuple[S, R]]], Callable[[R], Base[U, tuple[S, R]]]],
+    forest: Forest,
+    seeds: tuple[S, R],
+    /,
+    *,
+    payload: Payload | None = None,
+) -> Float[Array, " trees"]: ...
+@overload
+def follow(
+    coalg: Coalgebras, forest: Forest, seeds: tuple[Any, ...], /, *, payload: Payload | None = None
+) -> Float[Array, " trees"]: ...
+@with_usage
+def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None = None) -> Float[Array, " trees"]:
+    """`likelihood(coalg, seed)` at every tree of a forest, in one compiled program, by teacher forcing.
+
+    Differentiable in the coalgebra's arrays, in the seeds and in the forest's payload.
+
+    **Arguments:** `coalg`: for one seed, the same as for `ana`. `seeds`: one for each tree, with a leading axis of the
+    trees. For a family of sorts, a tuple of each, in the order of the sorts; the seeds of a sort are those of its own
+    trees, in their order. `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability
+    of the tree's payloads; without, payloads are taken as given.
+
+    **Returns:** one number for each tree, in the order of the forest, of whatever sort they are.
+
+    **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `CarrierMismatch`
+    where a seed below is not like those at the roots, or there are not as many seeds as trees; `SignatureError` where
+    the coalgebras are not those of the forest's sorts, in their order; `CdlError` where something else than a forest is
+    given, where a coalgebra branches on a value, and in forward mode.
+    """
+    expect_forest("follow", forest, "coalg")
+    expect_coalgebras("follow", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
+    coalgs, tops = of_sorts(coalg, seeds)
+    expect_as_many("follow", forest, "coalgebra", len(coalgs))
+    steps, names = tuple(Scored(c, payload) for c in coalgs), tuple(map(name_of, coalgs))
+    _, scores = descend("follow", steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")
+    tree = take(forest.tree, forest.row[: forest.bucket.nodes])
+    return jax.ops.segment_sum(scores, tree, len(forest))  # past the last node the scores are zero
+
+
+class Scored(eqx.Module):
+    """A coalgebra as a step: what it proposes at a node goes down, and how likely the node is stays there."""
+
+    coalg: Callable[[Any], Any]
+    payload: Payload | None
+
+    def __call__(self, seed: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
+        return scored(self.coalg, seed, layer, self.payload)

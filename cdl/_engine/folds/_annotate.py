@@ -1,0 +1,136 @@
+"""`annotate`: the value of a fold at every node of a forest, compiled."""
+
+from typing import Any, overload, TypeVar
+
+from jaxtyping import PRNGKeyArray
+
+from ..._functors import Base, List, Monoid, SnocList
+from ..._functors.usage import with_usage
+from ..._schemes import Algebra
+from .._options import expect_forest, fitting
+from ..forests._forest import Forest
+from ..lists._monoid import Way
+from ..lists._scan import annotate_seq, Segments
+from ..lists._seq import Seq
+from ..lists._seq_packed import Packed
+from ._residual import Remat
+from ._states import values
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E")
+M = TypeVar("M")
+
+
+@overload
+def annotate(
+    alg: Algebra[Base[List[E], A], A],
+    data: Seq[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Seq[A]: ...
+@overload
+def annotate(
+    alg: Algebra[Base[List[E], A], A],
+    data: Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Packed[A]: ...
+@overload
+def annotate(
+    alg: Algebra[Base[SnocList[E], A], A],
+    data: Seq[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Seq[A]: ...
+@overload
+def annotate(
+    alg: Algebra[Base[SnocList[E], A], A],
+    data: Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> Packed[A]: ...
+@overload
+def annotate(alg: Monoid[M], data: Seq[M], *, how: Way | None = None) -> Seq[M]: ...
+@overload
+def annotate(alg: Monoid[M], data: Packed[M], *, how: Way | None = None) -> Packed[M]: ...
+@overload
+def annotate(
+    alg: Algebra[Base[T, A], A],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> A: ...
+@overload
+def annotate(
+    alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> tuple[A, B]: ...
+@overload
+def annotate(
+    alg: tuple[Algebra[Any, Any], ...],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> tuple[Any, ...]: ...
+@with_usage
+def annotate(
+    alg: Any,
+    data: Any,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+    how: Way | None = None,
+) -> Any:
+    """`decorate(alg)` at every tree of a forest, or every list: the value at every node, in one compiled program.
+
+    **Arguments** and **raises:** as `fold`.
+
+    **Returns:** the carrier with a leading axis of the bucket's capacity in nodes: the nodes in pre-order, tree by
+    tree, tree i's at `forest.nodes(i)`, and zeros past the last. For a family, a tuple of these, zero at nodes of
+    other sorts.
+
+    For sequences, sequences of the same lengths: row `t` is the value at the node that holds element `t`, of the suffix
+    from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros where there is no element.
+    """
+    asked = dict(key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk, how=how)
+    if isinstance(data, Seq | Packed):
+        return annotate_seq(alg, data, **fitting("annotate", alg, data, asked))
+    expect_forest("annotate", data, "alg")
+    found = values("annotate", alg, data, at_roots=False, **fitting("annotate", alg, data, asked))
+    return found if isinstance(alg, tuple) else found[0]

@@ -1,0 +1,174 @@
+"""`Many` inside `fold`: the children of one node, among the edges of a whole chunk.
+
+An algebra is traced for one node. Each reduction is an operation that knows two meanings: for one node, a reduction
+over its own edges; for the rows of a chunk, under `vmap`, one segment operation over all the edges (`_segments`). What
+the mapped function uses of the row it stands in becomes an argument of it, and is spread over the row's edges.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
+from jax.extend.core import ClosedJaxpr
+
+from ..._functors import Cons, Nil
+from ..._functors.items import as_number, as_score, expect_like, weaken
+from ..._schemes.algebras import name_of
+from ...errors import CarrierMismatch
+from .._carried import carried
+from .._jaxprs import opened
+from .._types import advice, cast, Own, own_of
+from ..shapes import is_weak, shaped
+from ._program import over
+from ._segments import at_edges, over_edges
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a chunk in one group, as seen from one row.
+
+    `row` is the row's number in the chunk; `segment` each edge's row, or the number of rows for no edge; `children`
+    the state at the end of each edge.
+    """
+
+    row: Any
+    segment: Any
+    children: Any
+
+    def count(self) -> jax.Array:
+        return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
+
+    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+        expect_like(how, own_of(each, self.child).shapes, zero)
+        number = jnp.asarray if how == "max" else as_number
+        found = self._run("max" if how == "max" else "sum", lambda x, _: jax.tree.map(number, each(x)))
+        return found if how != "mean" else jax.tree.map(lambda x: x / self.count(), found)
+
+    def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
+        expect_like("attend", own_of(each, self.child).shapes, zero)
+        highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)))))
+
+        def weighted(x: Any, _: Any) -> Any:
+            child = each(x)
+            own = as_score(score(child))
+            below = own - highest
+            # at the highest exactly 0, which rounding and edges that are no row's may miss; with its gradient
+            weight = jnp.exp(below - jax.lax.stop_gradient(jnp.where(own >= highest, below, 0)))
+            return weight, jax.tree.map(lambda leaf: weight * leaf, child)
+
+        total, value = self._run("sum", weighted)
+        return jax.tree.map(lambda leaf: leaf / total, value)
+
+    def fold(self, each: Callable[[Any], Any], algebra: Callable[[Any], Any]) -> Any:
+        step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))
+        start = algebra(Nil())
+        first = Own.of(start)
+        mismatch = functools.partial(_mismatch, algebra, first)
+        form = carried(first, lambda value: own_of(step, self.child, value), mismatch).shapes
+        typed: Callable[[Any, Any], Any] = lambda x, value: jax.tree.map(cast, step(x, value), form)
+        return self._run("fold", typed, jax.tree.map(cast, start, form), form)
+
+    def each(self, f: Callable[[Any], Any]) -> Any:
+        """`f` of every child in the chunk, not only of this row's: for each leaf an array `(edges, …)`."""
+        call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
+
+        @custom_vmap
+        def at_node(row: jax.Array, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
+            return jax.vmap(lambda x: call(x, None, cs), axis_size=len(segment))(children)
+
+        @at_node.def_vmap
+        def at_rows(
+            rows: int, batched: list[Any], row: jax.Array, segment: jax.Array, children: Any, cs: list[Any]
+        ) -> Any:
+            out = at_edges(call, segment, children, cs, batched[3], None, rows)
+            return out, jax.tree.map(lambda _: False, out)
+
+        vars(at_rows).update(reduction="each", step=case, starts=0)
+        return at_node(self.row, self.segment, self.children, list(case.consts))
+
+    @property
+    def child(self) -> Any:
+        """The shapes of one child."""
+        return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype, is_weak(x)), self.children)
+
+    def _run(self, how: str, step: Callable[[Any, Any], Any], start: Any = None, form: Any = None) -> Any:
+        """The reduction of `step(child, value)`, as an operation with a rule for rows. `start` is the value that a list
+        fold begins with, and `form` its shapes."""
+        call, case, types = self._converted(step, form)
+        operation = _operation(how, call, case)
+        found = operation(self.row, start, self.segment, self.children, list(case.consts))
+        return jax.tree.map(lambda x, t: weaken(x) if is_weak(t) else x, found, types)
+
+    def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, ClosedJaxpr, Any]:
+        """Three things: the step as a function `call(child, value, consts)`; its jaxpr, whose constants are these
+        `consts`; and the shapes of its outputs. A constant may differ between rows, or be the same for all."""
+        found: list[Any] = []
+
+        def leaves(x: Any, v: Any) -> list[Any]:
+            out, structure = jax.tree.flatten(step(x, v))
+            found.append(structure)
+            return out
+
+        case = jax.make_jaxpr(leaves)(self.child, value)
+        run = opened(case)
+
+        def call(x: Any, v: Any, cs: list[Any]) -> Any:
+            return jax.tree.unflatten(found[0], run(*cs, *jax.tree.leaves((x, v))))
+
+        return call, case, jax.tree.unflatten(found[0], case.out_avals)
+
+
+def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: ClosedJaxpr | None) -> Callable[..., Any]:
+    """A reduction as an operation on a row's number, the first value, the edges' rows, the children, and what the step
+    uses of its surroundings. `case`: the step's jaxpr, by which it is computed for rows of several constructors."""
+
+    def alone(row: jax.Array, start: Any, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
+        own = jnp.where(segment == row, 0, 1)
+        starts = jax.tree.map(lambda z: jnp.asarray(z)[None], start)
+        out = over_edges(how, call, own, children, cs, [False] * len(cs), starts, 1)
+        return jax.tree.map(lambda x: x[0], out)
+
+    at_node = custom_vmap(alone)
+
+    @at_node.def_vmap
+    def at_rows(
+        rows: int, batched: list[Any], row: jax.Array, start: Any, segment: jax.Array, children: Any, cs: list[Any]
+    ) -> Any:
+        # all rows see the same edges; `lax.cond` may have copied them for each
+        segment, children = (
+            jax.tree.map(lambda x, b: x[0] if b else x, x, b)
+            for x, b in zip((segment, children), batched[2:4], strict=True)
+        )
+        starts = jax.tree.map(lambda z, b: z if b else jnp.broadcast_to(z, (rows, *jnp.shape(z))), start, batched[1])
+        if over.get() == "rows":
+            out = over_edges(how, call, segment, children, cs, batched[4], starts, rows)
+        elif over.get() == "edges":  # a reduction inside the function of another: for each of its edges, one by itself
+            axes = jax.tree.map(lambda b: 0 if b else None, (batched[0], batched[4]))
+            each: Any = jax.vmap(
+                lambda row, start, cs: alone(row, start, segment, children, cs),
+                in_axes=(axes[0], 0, axes[1]),
+                axis_size=rows,
+            )
+            out = each(row, starts, cs)
+        else:  # a `vmap` that the algebra has inside
+            axes = 0, None, [0 if b else None for b in batched[4]]
+            wide: Any = jax.vmap(lambda v, x, cs: call(x, v, cs), in_axes=axes, axis_size=rows)
+            again = _operation(how, lambda x, v, cs: wide(v, x, cs), None)
+            out = again(row[0] if batched[0] else row, starts, segment, children, cs)
+        return out, jax.tree.map(lambda _: True, out)
+
+    vars(at_rows).update(reduction=how)  # by which programs are compared
+    if case is not None:
+        vars(at_rows).update(step=case, starts=len(case.jaxpr.outvars) if how == "fold" else 0)
+    return at_node
+
+
+def _mismatch(algebra: Callable[[Any], Any], first: Own, found: Own, *types: Any) -> CarrierMismatch:
+    return CarrierMismatch(
+        f"a `Many` is folded by `{name_of(algebra)}`, which is not an algebra of lists: at `Nil` its value is "
+        f"{first}, and at `Cons` {found}. {advice(*types)}"
+    )

@@ -1,0 +1,148 @@
+"""`fold`: the catamorphism of a whole forest, compiled.
+
+It is `cata` at every tree, as one program for all forests of a bucket.
+"""
+
+from typing import Any, overload, TypeVar
+
+from jaxtyping import PRNGKeyArray
+
+from ..._functors import Base, List, Monoid, SnocList
+from ..._functors.usage import with_usage
+from ..._schemes import Algebra
+from .._options import expect_forest, fitting
+from ..forests._forest import Forest
+from ..lists._monoid import Way
+from ..lists._scan import fold_seq, Segments
+from ..lists._seq import Seq
+from ..lists._seq_packed import Packed
+from ._residual import Remat
+from ._states import values
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+A = TypeVar("A")
+B = TypeVar("B")
+E = TypeVar("E")
+M = TypeVar("M")
+
+
+@overload
+def fold(
+    alg: Algebra[Base[List[E], A], A],
+    data: Seq[E] | Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> A: ...
+@overload
+def fold(
+    alg: Algebra[Base[SnocList[E], A], A],
+    data: Seq[E] | Packed[E],
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+) -> A: ...
+@overload
+def fold(alg: Monoid[M], data: Seq[M] | Packed[M], *, how: Way | None = None) -> M: ...
+@overload
+def fold(
+    alg: Algebra[Base[T, A], A],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> A: ...
+@overload
+def fold(
+    alg: tuple[Algebra[Base[T, tuple[A, B]], A], Algebra[Base[U, tuple[A, B]], B]],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> tuple[A, B]: ...
+@overload
+def fold(
+    alg: tuple[Algebra[Any, Any], ...],
+    data: Forest,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | None = None,
+) -> tuple[Any, ...]: ...
+@with_usage
+def fold(
+    alg: Any,
+    data: Any,
+    *,
+    key: PRNGKeyArray | None = None,
+    forward: bool = False,
+    remat: Remat | Segments = None,
+    unroll: int = 1,
+    hoist: bool | None = None,
+    bulk: bool | None = None,
+    how: Way | None = None,
+) -> Any:
+    """`cata(alg)` at every tree of a forest, or at every list, in one compiled program: a catamorphism, batched.
+
+    Differentiable in the algebra's arrays, in those that its cases close over, and in the forest's payload; works
+    under `jit`, `vmap` and `grad`. Compiled for the forest's bucket, once.
+
+    **Arguments:** `alg`: how to read one layer, for one node; the same object as for `cata`. For a family of sorts, a
+    tuple of algebras, in the order of the sorts. `data`: a `Forest`, from `pack` or a `Corpus`; or a `Seq` or `Packed`,
+    for an algebra of lists or a `Monoid`. `key`: for algebras that take one; the node numbered `i` in pre-order of tree
+    `t` gets `fold_in(fold_in(key, t), i)`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes
+    through; reverse mode then does not. `remat`: what the reverse pass computes again rather than keeps: `"cheap"` (all
+    but matrix products), which is the default, or `"all"`.
+
+    For sequences `remat` is the length of the segments that are computed again, or `"sqrt"`. `unroll` is the number of
+    steps in one turn of the loop; `hoist`, whether what does not depend on the state is computed for many elements
+    ahead; `bulk`, whether the weights' gradient is gathered in products over many steps; and for a monoid `how`, its
+    only option, is the bracketing: `"scan"`, `"associative"`, `"chunked"`, or `"halving"`. What is not given suits the
+    device. An option that does not apply to the data is refused.
+
+    **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
+    call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value
+    costs nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and
+    where one has changed, the algebra is traced again. Not looked into are objects of libraries and functions under
+    `jit`. While it is traced a case runs once for all nodes: what it draws from `random`, counts or prints happens
+    then. Randomness comes from a key. An algebra that is made anew for each call is traced anew, and what it closes
+    over is kept, as by `jax.jit`. Under a `jit` of yours everything is read once, when it is traced.
+
+    **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what
+    it meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed
+    is rounded as that dtype is, and whole numbers wrap around: a Python `int` is an `int32` (`int64` with
+    `jax_enable_x64`), and a division by zero has infinity or NaN, or for whole numbers any number, where Python
+    raises an error. In a case a payload is a traced array: an `if` on it is refused, and so are `v is True`, `case
+    Flag(True)` and `isinstance(v, int)` of a field. In a helper that is given the number alone these cannot be
+    seen, nor can `f"{v}"` anywhere: they are answered for the array. Decide by `jnp.where`, or by a constructor for
+    each case. Of a `jax.lax.cond` both sides are computed at every node, as under `jax.vmap`: where one is infinite or
+    NaN at nodes that take the other, so is the gradient, which is that of `jnp.where`. The dictionaries of a value have
+    their keys sorted, as in JAX.
+
+    **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
+    For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.
+
+    **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
+    nothing, or something else than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in
+    their order; `CdlError` where something else than trees or lists is given, where an option does not apply, where a
+    case branches on a value, or reads more from outside than can be compared at each call, and in forward mode without
+    `forward=True`.
+    """
+    asked = dict(key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk, how=how)
+    if isinstance(data, Seq | Packed):
+        return fold_seq(alg, data, **fitting("fold", alg, data, asked))
+    expect_forest("fold", data, "alg")
+    found = values("fold", alg, data, at_roots=True, **fitting("fold", alg, data, asked))
+    return found if isinstance(alg, tuple) else found[0]

@@ -1,0 +1,199 @@
+"""The two phases in which a case is computed for rows of several constructors; see `_levels`."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.extend.core import ClosedJaxpr, JaxprEqn
+
+from .._jaxprs import opened
+from .._rows import repeated, take
+from ..shapes import is_smooth
+from ._group import Group
+from ._grouped import product, tie
+from ._levels import bind, EDGES, Level, Phase, ROWS, STACK, Value
+from ._segments import over_edges, reduced
+
+
+class Prepare(Phase):
+    """What is made of weights alone, once for a fold: `weights` has what each site takes, those of products as (o, n),
+    or (C, o, n)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights: list[Any] = []
+        self.met: set[str] = set()  # the operations on weights
+
+    def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
+        self.met.add(eqn.primitive.name)
+        return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
+
+    def at_spread(self, weight: Value) -> None:
+        self.weights.append(weight.value)
+
+    def at_lookup(self, eqn: JaxprEqn, ins: list[Value]) -> None:
+        self.weights.append(ins[0].value)
+
+    def at_product(self, eqn: JaxprEqn, ins: list[Value], side: int) -> None:
+        axes = eqn.params["dimension_numbers"][0][side]
+
+        def matrix(w: jax.Array) -> jax.Array:
+            n = math.prod(w.shape[a] for a in axes)
+            o = math.prod(size for a, size in enumerate(w.shape) if a not in axes)
+            return jnp.moveaxis(w, axes, range(-len(axes), 0)).reshape(o, n)
+
+        weight = ins[side]
+        self.weights.append(jax.vmap(matrix)(weight.value) if weight.level == STACK else matrix(weight.value))
+
+    def at_rows(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
+        return [None] * len(eqn.outvars)
+
+    at_edges = at_rows
+
+    def at_choice(self, which: Value, outs: Sequence[Value]) -> None:
+        return None
+
+    def at_fold(
+        self, step: ClosedJaxpr, start: list[Value], many: int, children: list[Value], consts: list[Value]
+    ) -> list[Any]:
+        return [None] * len(step.jaxpr.outvars)
+
+    def to_edges(self, value: Value, many: int) -> Value:
+        return value
+
+    def at_reduction(self, how: str, found: list[Value], many: int) -> list[Value]:
+        return [Value(EDGES, None, many) if how == "each" else Value(ROWS) for _ in found]
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True)
+class Over:
+    """Which constructor each row and edge of a chunk has. For each `Many`: the group of its edges; `places`, the row of
+    each edge; and `segments`, the same, with the number of rows at padding."""
+
+    rows: Group
+    edges: list[Group]
+    places: list[Any]
+    segments: list[Any]
+
+
+class Rows(Phase):
+    """What is computed for the rows of a chunk.
+
+    `values` and `inputs` are filled with the value of each site, and with what it is computed from. `given` are the
+    values of sites that are known, as in the reverse pass: products are then tied to what they were computed from
+    (`tie`), and lookups have theirs added, which are zeros.
+    """
+
+    def __init__(self, weights: list[Any], over: Over, given: list[Any] | None = None) -> None:
+        super().__init__()
+        self.over, self.given = over, given
+        self.weights: Iterator[Any] = iter(weights)
+        self.values: list[Any] = []
+        self.inputs: list[list[Any]] = []
+
+    @property
+    def group(self) -> Group:
+        """The rows, or the edges, that values at `ROWS` are of."""
+        return self.over.rows if self.many is None else self.over.edges[self.many]
+
+    def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
+        return [None] * len(eqn.outvars)
+
+    def at_rows(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
+        return bind(eqn, [i.value for i in ins], [0 if i.level == ROWS else None for i in ins])
+
+    def at_edges(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
+        return bind(eqn, [i.value for i in ins], [0 if i.level == EDGES else None for i in ins])
+
+    def at_spread(self, weight: Value) -> jax.Array:
+        w = next(self.weights)
+        known = None if self.given is None else self.given[len(self.values)]
+        return self._kept(spread(w, weight.level, self.group) if known is None else known, [])
+
+    def at_lookup(self, eqn: JaxprEqn, ins: list[Value]) -> jax.Array:
+        w, index = next(self.weights), [i.value for i in ins[1:]]
+        found = lookup(eqn, w, index, [0 if i.level == ROWS else None for i in ins[1:]])
+        if self.given is not None and self.given[len(self.values)] is not None:
+            found = found + self.given[len(self.values)]
+        rows = [broadcast(i, self.group) for i in ins[1:]]
+        return self._kept(found, rows)
+
+    def at_product(self, eqn: JaxprEqn, ins: list[Value], side: int) -> jax.Array:
+        w, x = next(self.weights), ins[1 - side].value
+        axes = [a + 1 for a in eqn.params["dimension_numbers"][0][1 - side]]
+        free = [s for a, s in enumerate(x.shape) if a and a not in axes]
+        precision = eqn.params["precision"]
+        out: Any = eqn.outvars[0].aval
+        if axes != [x.ndim - 1]:
+            x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, w.shape[-1])
+        z: Any
+        if self.given is None:
+            z = product(x, w, self.group, out.dtype, precision)
+            z = z if w.ndim == 2 else repeated(z, self.group.own, self.group.count - 1)
+        else:
+            z = self.given[len(self.values)]
+            z = tie(z, x, w, self.group, precision) if is_smooth(x) else z
+        self._kept(z, [x])
+        z = jnp.moveaxis(z, -1, 1) if side == 0 and free else z
+        return z if z.shape[1:] == out.shape else z.reshape(len(z), *out.shape)
+
+    def _kept(self, value: jax.Array, given: list[jax.Array]) -> jax.Array:
+        self.values.append(value)
+        self.inputs.append(given)
+        return value
+
+    def at_choice(self, which: Value, outs: Sequence[Value]) -> jax.Array:
+        ys = [broadcast(y, self.group) for y in outs]
+
+        def choose(at: jax.Array, *y: Any) -> jax.Array:
+            return lax.select_n(at if at.dtype == bool else jnp.clip(at, 0, len(y) - 1), *y)
+
+        return jax.vmap(choose)(which.value, *ys)
+
+    def at_fold(
+        self, step: ClosedJaxpr, start: list[Value], many: int, children: list[Value], consts: list[Value]
+    ) -> list[Any]:
+        run = opened(step)
+        starts = [broadcast(s, self.over.rows) for s in start]
+        batched = [c.level == ROWS for c in consts]
+        values, edges = [c.value for c in consts], [c.value for c in children]
+        found: list[Any] = over_edges(
+            "fold", lambda x, v, cs: run(*cs, *x, *v), self.over.segments[many], edges, values, batched, starts,
+            self.over.rows.length,
+        )  # fmt: skip
+        return found
+
+    def to_edges(self, value: Value, many: int) -> Value:
+        return Value(ROWS, take(value.value, self.over.places[many]))
+
+    def at_reduction(self, how: str, found: list[Value], many: int) -> list[Value]:
+        every = [broadcast(y, self.over.edges[many]) for y in found]
+        if how == "each":
+            return [Value(EDGES, y, many) for y in every]
+        rows, segment = self.over.rows, self.over.segments[many]
+        sums = (reduced(how, y, segment, rows.length) for y in every)
+        return [Value(ROWS, repeated(y, rows.own, rows.count - 1)) for y in sums]
+
+
+def spread(weight: jax.Array, level: Level, group: Group) -> jax.Array:
+    """The weight of each row."""
+    if level == STACK:
+        return take(weight, group.kind)
+    return jnp.broadcast_to(weight, (group.length, *jnp.shape(weight)))
+
+
+def lookup(eqn: JaxprEqn, weight: jax.Array, index: list[Any], axes: list[int | None]) -> jax.Array:
+    """The rows of a weight that rows index."""
+    return bind(eqn, [weight, *index], [None, *axes])[0]
+
+
+def broadcast(value: Value, group: Group) -> jax.Array:
+    """A value for each row."""
+    return (
+        value.value if value.level == ROWS else jnp.broadcast_to(value.value, (group.length, *jnp.shape(value.value)))
+    )

@@ -1,0 +1,183 @@
+"""Programs at the chunks of a forest: forwards, in reverse, and at the end the cotangents of their weights.
+
+| the rows of a chunk               | the weights' cotangents                                           |
+| --------------------------------- | ----------------------------------------------------------------- |
+| are computed together (`_sites`)  | made at the end (`_sums`), from those of the sites, which are kept |
+| are of one constructor            | added up on the way                                               |
+
+A pass says in which order the chunks come, and what their rows read and write.
+"""
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._rows import after_all, apart, put, room, write
+from ..forests._bucket import Size
+from ..shapes import Arrays
+from ._indexed import Rows
+from ._plan import Again, Plan, Table
+from ._present import FINITE, only_present
+from ._residual import only, pull
+from ._sites import Indexed, Inputs
+from ._sums import Sums
+from ._walk import Chunk, Walk
+
+
+Tables = dict[Table, Any]
+Read = Callable[[int, Again, Any], Any]  # of a program: what is read again, of which rows or edges
+
+
+class Weights(NamedTuple):
+    """The weights of each program, and what the sites take of those whose rows are computed together."""
+
+    plain: list[Arrays]
+    prepared: dict[int, Arrays]
+
+
+class Cotangents(NamedTuple):
+    """What a reverse pass finds: tables with the sites' cotangents, the sums of the weights', and the payload's. `None`
+    for what is not wanted."""
+
+    tables: Tables
+    sums: list[Arrays]
+    payload: Arrays
+
+
+class Given(NamedTuple):
+    """The cotangents of what a chunk's rows read: of each slot, of each `Many`, and of what is a node's own."""
+
+    slots: list[Arrays]
+    manys: list[Arrays]
+    own: Arrays
+
+
+class Kernel:
+    """The programs of a walk at one chunk. `indexed` are those whose rows are computed together, `smooth` says of each
+    program which outputs have a derivative, and `keep` whether products are kept for the reverse pass, or computed
+    again. `own` are the types of what nodes read of their own."""
+
+    def __init__(
+        self, walk: Walk, indexed: dict[int, Indexed], smooth: Sequence[Sequence[bool]], own: Arrays, keep: bool
+    ) -> None:
+        self.walk, self.indexed, self.smooth, self.own, self.keep = walk, indexed, smooth, own, keep
+
+    @functools.cached_property
+    def plans(self) -> dict[int, Plan]:
+        """What is kept of each program whose rows are computed together. A pass forwards asks for none, so that a case
+        need have no derivative."""
+        found = {}
+        for p, x in self.indexed.items():
+            weights, inputs = self.walk.one(p, self.own)
+            found[p] = x.plan(weights, inputs, self.keep)
+        return found
+
+    def weights(self, weights: list[Arrays]) -> Weights:
+        """The programs' weights, and what is made of them once."""
+        return Weights(weights, {p: self._prepare(p)(weights[p]) for p in self.indexed})
+
+    def room(self) -> Tables:
+        """The tables of what is kept."""
+        return self._tables(t for plan in self.plans.values() for t in plan.kept)
+
+    def forward(
+        self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
+        down: bool = False,
+    ) -> tuple[Arrays, Tables]:  # fmt: skip
+        """The outputs of a program at a chunk, and the tables with what is kept of it. With `down`, the rows after this
+        chunk have their values already, so that only the valid rows are written."""
+        if p not in self.indexed:
+            alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
+            return self.walk.programs[p].at[size](*alone), tables
+        out, phase = self.indexed[p].rows(weights.prepared[p], self.walk.over(p, at, chunk), inputs)
+        return out, self._with_kept(p, at, phase, tables, down) if tables else tables
+
+    def start(
+        self, weights: Weights, payload: Arrays, tables: Tables, wanted: Any, but: Sequence[int] = ()
+    ) -> Cotangents:
+        """Nothing found yet. `but`: the programs that are not met on the way."""
+        zeros: Callable[[Any, bool], Any] = lambda x, yes: jnp.zeros(x.shape, x.dtype) if yes else None
+        sums = [
+            [zeros(w, yes and p not in self.indexed and p not in but) for w, yes in zip(ws, some, strict=True)]
+            for p, (ws, some) in enumerate(zip(weights.plain, wanted[0], strict=True))
+        ]
+        writes = (t for plan in self.plans.values() for t, *_ in plan.writes)
+        tables = self._tables(t for t in writes if t not in tables) | tables
+        return Cotangents(tables, sums, list(map(zeros, payload, wanted[1])))
+
+    def reverse(
+        self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
+        found: Cotangents,
+    ) -> tuple[Given, Cotangents]:  # fmt: skip
+        """The cotangents of what a chunk's rows read, and all that is found.
+
+        `given` are the cotangents of the smooth outputs. They are zeros at edges past the chunk's own, and for a
+        program by constructor also at rows past its own.
+        """
+        tables, sums = dict(found.tables), list(found.sums)
+        if p in self.indexed:
+            kept = self._products(p, at, tables) if self.keep else None
+            after = after_all(kept or [])
+            over = self.walk.over(p, at, chunk)
+            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, kept, given)
+            of_payload, slots, _, manys, own = out[0]
+            outputs = jax.tree.leaves(out)
+            for table, number, many in self.plans[p].writes:
+                lines, valid = self._lines(at, table, many)
+                tables[table] = write(tables[table], lines[0] + after, valid, outputs[number])
+        else:
+            alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
+            back = pull(self.walk.programs[p].at[size], alone, self.smooth[p])
+            of_weights, of_payload, slots, _, pairs, own = back(given)[0]
+            manys = [to for _, to in pairs]
+            sums[p] = self.walk.added(p, chunk, sums[p], of_weights)
+        payload = self.walk.payload(p, at, found.payload, of_payload)
+        return Given(slots, manys, own), Cotangents(tables, sums, payload)
+
+    def gradients(
+        self, weights: Weights, found: Cotangents, read: Read, wanted: Sequence[Sequence[bool]]
+    ) -> list[Arrays]:
+        """The cotangents of the weights that are `wanted`, once all chunks are done."""
+        sums = list(found.sums)
+        for p, x in self.indexed.items():
+            if any(wanted[p]):
+                sites = Sums(self.walk, x, self.plans[p])
+                given = sites.of(weights.prepared[p], found.tables, functools.partial(read, p))
+                smooth = functools.partial(_smooth_sites, x, self._prepare(p))
+                (sums[p],) = jax.vjp(smooth, weights.plain[p])[1](given)
+        return list(map(only, sums, wanted))
+
+    def _prepare(self, p: int) -> Callable[[Arrays], Arrays]:
+        """What the sites of a program take, from its weights."""
+        program, forest = self.indexed[p], self.walk.forest
+        return program.prepare if program.met <= FINITE else only_present(forest, program.program, program.prepare)
+
+    def _tables(self, tables: Iterable[Table]) -> Tables:
+        return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}
+
+    def _with_kept(self, p: int, at: Chunk, phase: Rows, tables: Tables, down: bool) -> Tables:
+        tables = dict(tables)
+        for table, (i, x) in self.plans[p].kept.items():
+            found = phase.values[i] if x is None else phase.inputs[i][x]
+            lines, valid = self._lines(at, table, phase.sites[i].many)
+            new = write(tables[table], lines[0], valid, found) if down else put(tables[table], lines[0], found)
+            tables[table] = new
+        return tables
+
+    def _products(self, p: int, at: Chunk, tables: Tables) -> Arrays:
+        """The products of a chunk, by site."""
+        pairs = zip(self.plans[p].products, self.indexed[p].sites, strict=True)
+        return [None if t is None else apart(tables[t], self._lines(at, t, site.many)[0]) for t, site in pairs]
+
+    def _lines(self, at: Chunk, table: Table, many: int | None) -> tuple[Any, Any]:
+        """Where a table has a chunk's rows, or the edges of one of its `Many`s, and which are its own."""
+        lines, valid = (at.rows, at.valid) if many is None else at.edges[many][:2]
+        return lines - self.walk.first_of(table), valid
+
+
+def _smooth_sites(program: Indexed, prepare: Callable[[Arrays], Arrays], weights: Arrays) -> Arrays:
+    """What the sites take that have a derivative."""
+    return [x for x, site in zip(prepare(weights), program.sites, strict=True) if site.smooth]

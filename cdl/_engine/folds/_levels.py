@@ -1,0 +1,239 @@
+"""Computes a case's jaxpr for all rows of a chunk, equation by equation, also where rows differ in constructor.
+
+Every value has a level:
+
+| level    | the value is                                   | and has a leading axis of         |
+| -------- | ---------------------------------------------- | --------------------------------- |
+| `PLAIN`  | a constant                                     |                                   |
+| `SHARED` | a weight, or made of them, the same for all    |                                   |
+| `STACK`  | one for each constructor                       | constructors                      |
+| `ROWS`   | one for each row, or for each edge of a `Many` | rows, or edges                    |
+| `EDGES`  | the edges of a `Many`, as seen from the rows   | edges                             |
+
+`Prepare` computes the equations below `ROWS`, once for a fold. `Rows` computes those at `ROWS`, once for each chunk. An
+equation that reads both a weight and rows is a *site*. Weights reach the values through sites only:
+
+| a site is    | where                                             | and computes                                |
+| ------------ | ------------------------------------------------- | ------------------------------------------- |
+| a `product`  | a matrix product has a weight                     | a product by constructor (`_grouped`)       |
+| a `lookup`   | rows index a shared weight                        | the rows of the weight                      |
+| a `spread`   | anything else                                     | the weight of each row                      |
+
+So the cotangents at the sites are all that the weights' derivative needs. A case that would spread a large weight, or
+whose weights go into a list fold, is not computed so (`NotIndexed`).
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Literal, NamedTuple
+
+import jax
+from jax import lax
+from jax.extend import core
+
+from .._jaxprs import Atom, without_constants
+from ..shapes import is_smooth
+
+
+LARGE = 4096  # numbers in a weight, above which it is not spread over rows
+CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "checkpoint": "jaxpr",
+         "remat2": "jaxpr"}  # fmt: skip
+LOOKUPS = "gather", "dynamic_slice"
+
+
+class NotIndexed(Exception):
+    """The case is one that is not computed by rows of several constructors."""
+
+
+class Level(IntEnum):
+    PLAIN, SHARED, STACK, ROWS, EDGES = range(5)
+
+
+PLAIN, SHARED, STACK, ROWS, EDGES = Level
+
+
+class Value(NamedTuple):
+    """A value of some level; `None` where the phase does not compute values of this level. For `EDGES`, the number of
+    their `Many`."""
+
+    level: Level
+    value: Any = None
+    many: int | None = None
+
+
+@dataclass(frozen=True)
+class Known:
+    """The values of a jaxpr's variables, and those of its weights that have been spread over rows."""
+
+    values: dict[Atom, Value]
+    spread: dict[Atom, Value]
+
+    def __call__(self, v: Atom) -> Value:
+        return Value(PLAIN, v.val) if isinstance(v, core.Literal) else self.values[v]
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a weight meets rows: the rows themselves, or the edges of the `Many` with the number `many`."""
+
+    kind: Literal["product", "lookup", "spread"]
+    level: Level
+    many: int | None
+    smooth: bool  # whether it has a derivative
+    eqn: core.JaxprEqn | None  # none for a `spread`
+
+    @property
+    def precision(self) -> lax.PrecisionLike:
+        """That of a product."""
+        return None if self.eqn is None else self.eqn.params["precision"]
+
+
+class Phase:
+    """What both phases have in common: which equation is what. Both fill `sites` in the same order."""
+
+    def __init__(self) -> None:
+        self.sites: list[Site] = []
+        self.many: int | None = None  # of whose edges the values at `ROWS` are; of none, if of the rows themselves
+
+    def run(self, jaxpr: core.Jaxpr, consts: Iterable[Any], args: Sequence[Value]) -> list[Value]:
+        """The outputs of a jaxpr."""
+        known = Known(dict(zip(jaxpr.invars, args, strict=True)), {})
+        known.values.update((v, Value(PLAIN, c)) for v, c in zip(jaxpr.constvars, consts, strict=True))
+        for eqn in jaxpr.eqns:
+            found = self._equation(eqn, list(map(known, eqn.invars)), known)
+            known.values.update(zip(eqn.outvars, found, strict=True))
+        return list(map(known, jaxpr.outvars))
+
+    def spread(self, values: Sequence[Value], variables: Sequence[Atom], known: Known | None = None) -> list[Value]:
+        """Values with the weights among them spread over rows; what is used twice, once."""
+        found, seen = [], {} if known is None else known.spread
+        for i, v in zip(values, variables, strict=True):
+            if i.level in (SHARED, STACK):
+                if v not in seen:
+                    aval: Any = v.aval
+                    if math.prod(aval.shape) > LARGE:
+                        raise NotIndexed
+                    self._site("spread", i.level, v)
+                    seen[v] = Value(ROWS, self.at_spread(i))
+                i = seen[v]
+            found.append(i)
+        return found
+
+    def _equation(self, eqn: core.JaxprEqn, ins: list[Value], known: Known) -> list[Value]:
+        level, name = max((i.level for i in ins), default=PLAIN), eqn.primitive.name
+        rule = getattr(eqn.params.get("rule"), "rule", None)
+        if level == PLAIN:
+            return [Value(PLAIN, y) for y in bind(eqn, [i.value for i in ins], [None] * len(ins))]
+        if name in CALLS:
+            inner = eqn.params[CALLS[name]]
+            return self.run(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), ins)
+        if level == EDGES:
+            if hasattr(rule, "step") and self.many is None:
+                return self._reduction(rule, ins)
+            if name != "convert_element_type":
+                raise NotIndexed
+            return [Value(EDGES, y, ins[0].many) for y in self.at_edges(eqn, ins)]
+        if level < ROWS:
+            return [Value(level, y) for y in self.at_weights(eqn, ins)]
+        if name == "cond":
+            return self._cond(eqn, ins)
+        if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:
+            self._site("product", ins[side].level, eqn.invars[side], eqn)
+            return [Value(ROWS, self.at_product(eqn, ins, side))]
+        if name in LOOKUPS and ins[0].level == SHARED and all(i.level in (PLAIN, ROWS) for i in ins[1:]):
+            self._site("lookup", SHARED, eqn.invars[0], eqn)
+            return [Value(ROWS, self.at_lookup(eqn, ins))]
+        return [Value(ROWS, y) for y in self.at_rows(eqn, self.spread(ins, eqn.invars, known))]
+
+    def _site(
+        self, kind: Literal["product", "lookup", "spread"], level: Level, weight: Atom, eqn: core.JaxprEqn | None = None
+    ) -> None:
+        self.sites.append(Site(kind, level, self.many, is_smooth(weight.aval), eqn))
+
+    def _cond(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
+        """Every branch, then a choice by rows, as `vmap` does; so that products in branches stay products."""
+        if ins[0].level != ROWS:
+            if any(i.level in (SHARED, STACK, EDGES) for i in ins):
+                raise NotIndexed
+            return [Value(ROWS, y) for y in self.at_rows(eqn, ins)]
+        outs = []
+        for branch in eqn.params["branches"]:
+            found = self.run(branch.jaxpr, branch.consts, ins[1:])
+            outs.append(self.spread(found, branch.jaxpr.outvars))
+        return [Value(ROWS, self.at_choice(ins[0], ys)) for ys in zip(*outs, strict=True)]
+
+    def _reduction(self, rule: Any, ins: list[Value]) -> list[Value]:
+        """A reduction of a `Many`: its step at every edge, and then the rows'."""
+        step, starts = rule.step, rule.starts
+        start, segment, rest = ins[1 : 1 + starts], ins[1 + starts], ins[2 + starts :]
+        children, consts = rest[: len(rest) - len(step.consts)], rest[len(rest) - len(step.consts) :]
+        kinds = [v.level for v in (segment, *children)]
+        if segment.many is None or {*kinds} != {EDGES} or any(c.level == EDGES for c in (*start, *consts)):
+            raise NotIndexed
+        if rule.reduction == "fold":
+            if any(c.level in (SHARED, STACK) for c in (*start, *consts)):
+                raise NotIndexed
+            return [Value(ROWS, y) for y in self.at_fold(step, start, segment.many, children, consts)]
+        inner = without_constants(step.jaxpr)
+        given = [self.to_edges(c, segment.many) if c.level == ROWS else c for c in consts]
+        self.many = segment.many
+        found = self.run(inner, (), [*given, *(Value(ROWS, c.value) for c in children)])
+        found = self.spread(found, inner.outvars)
+        self.many = None
+        return self.at_reduction(rule.reduction, found, segment.many)
+
+    # What each phase does for itself.
+
+    def at_weights(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Any]:
+        raise NotImplementedError
+
+    def at_rows(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Any]:
+        raise NotImplementedError
+
+    def at_edges(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Any]:
+        raise NotImplementedError
+
+    def at_spread(self, weight: Value) -> Any:
+        raise NotImplementedError
+
+    def at_product(self, eqn: core.JaxprEqn, ins: list[Value], side: int) -> Any:
+        raise NotImplementedError
+
+    def at_lookup(self, eqn: core.JaxprEqn, ins: list[Value]) -> Any:
+        raise NotImplementedError
+
+    def at_choice(self, which: Value, outs: Sequence[Value]) -> Any:
+        raise NotImplementedError
+
+    def at_fold(
+        self, step: core.ClosedJaxpr, start: list[Value], many: int, children: list[Value], consts: list[Value]
+    ) -> list[Any]:
+        raise NotImplementedError
+
+    def to_edges(self, value: Value, many: int) -> Value:
+        raise NotImplementedError
+
+    def at_reduction(self, how: str, found: list[Value], many: int) -> list[Value]:
+        raise NotImplementedError
+
+
+def _weight_side(eqn: core.JaxprEqn, ins: list[Value]) -> int | None:
+    """Which operand of a matrix product is a weight, if the other is rows."""
+    if eqn.params["dimension_numbers"][1][0] or {i.level for i in ins} - {ROWS} not in ({SHARED}, {STACK}):
+        return None
+    return next(s for s in (0, 1) if ins[s].level in (SHARED, STACK))
+
+
+def bind(eqn: core.JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
+    """One equation, mapped over axis 0 of the values whose entry of `axes` is 0."""
+
+    def one(*args: Any) -> list[Any]:
+        params = eqn.primitive.get_bind_params(eqn.params)
+        functions, params = params if isinstance(params, tuple) else ((), params)
+        out = eqn.primitive.bind(*functions, *args, **params)
+        return list(out) if eqn.primitive.multiple_results else [out]
+
+    with eqn.ctx.manager:
+        return jax.vmap(one, in_axes=tuple(axes))(*values) if 0 in axes else one(*values)

@@ -1,0 +1,154 @@
+"""The passes over a forest: up with the values, and down with their cotangents.
+
+| the pass      | what it does, chunk by chunk                                                    | order            |
+| ------------- | ------------------------------------------------------------------------------- | ---------------- |
+| `forward`     | reads the children's states, runs the program, writes the rows' states          | the schedule's   |
+| `backward`    | reads the rows' cotangents, runs the program's derivative, writes the edges'    | reversed         |
+
+Each node but a root is the child at exactly one edge. So cotangents are stored by edge, and no scatter is needed.
+Programs by index keep the cotangents of their sites, and `_sums` makes the weights' gradients of them at the end.
+Programs by constructor add their weights' gradients up on the way. A variant with neither children nor payload has one
+value, which is computed once.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._jaxprs import opened
+from .._rows import apart, put, room, spread, take, write
+from ..forests._bucket import Size
+from ..forests._forest import Forest
+from ..shapes import Arrays, is_smooth
+from ._carrier import Storage
+from ._kernel import Cotangents, Kernel, Read, Tables
+from ._present import has_finite_slopes, only_present
+from ._program import Program
+from ._residual import only
+from ._sites import all_indexed
+from ._walk import Chunk, Walk, write_edges
+
+
+class Passes:
+    """The passes of one algebra's programs over one forest. `keep` says whether matrix products are kept for the way
+    down, or computed again."""
+
+    def __init__(
+        self, forest: Forest, programs: list[Program], storage: Storage, key: jax.Array | None, keep: bool
+    ) -> None:
+        self.forest, self.programs, self.storage = forest, programs, storage
+        keyed = key is not None
+        self.constant = [p for p, x in enumerate(programs) if x.variant.leaf and not x.wiring.payload and not keyed]
+        found = all_indexed(programs, int(keyed), but=self.constant)
+        self.walk = Walk(forest, programs, storage, key, list(found), self.constant)
+        smooth = [[storage.smooth[c] for c in program.wiring.out] for program in programs]
+        self.kernel = Kernel(self.walk, found, smooth, [], keep)
+
+    def forward(self, weights: list[Arrays], payload: Arrays) -> Arrays:
+        """The value at every row."""
+        return self._forward(weights, payload, {})[0]
+
+    def forward_and_keep(self, weights: list[Arrays], payload: Arrays) -> tuple[Arrays, Tables]:
+        """The same, and what is kept for the way down."""
+        return self._forward(weights, payload, self.kernel.room())
+
+    def _constants(self, p: int) -> Callable[[Arrays], Arrays]:
+        """The values of a program that reads nothing, for each of its constructors."""
+        program = self.programs[p]
+        found = _constants(program)
+        return found if has_finite_slopes(program.case.jaxpr) else only_present(self.forest, program, found)
+
+    def _forward(self, weights: list[Arrays], payload: Arrays, tables: Tables) -> tuple[Arrays, Tables]:
+        states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.storage.leaves)]
+        for p in self.constant:
+            program = self.programs[p]
+            for c, x in zip(program.wiring.out, self._constants(p)(weights[p]), strict=True):
+                states[c] = states[c].at[jnp.array(program.members)].set(x)
+        ready = self.kernel.weights(weights)
+
+        def body(p: int, size: Size, chunk: jax.Array, both: tuple[Arrays, Tables]) -> tuple[Arrays, Tables]:
+            at, states = self.walk.chunk(p, size, chunk), list(both[0])
+            inputs = self.walk.inputs(p, at, payload, states)
+            out, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, both[1])
+            for c, x in zip(self.programs[p].wiring.out, out, strict=True):
+                together = p in self.kernel.indexed
+                states[c] = put(states[c], at.row, x) if together else write(states[c], at.row, at.valid, x)
+            return states, tables
+
+        found: tuple[Arrays, Tables] = self.walk.loop(body, (states, tables))
+        return found
+
+    def backward(
+        self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: Tables, given: Arrays, at_roots: bool,
+        wanted: Any,
+    ) -> tuple[list[Arrays], Arrays]:  # fmt: skip
+        """The cotangents of the weights and of the payload that are `wanted`, `None` for the others.
+
+        `given` are the cotangents of the values by row or, `at_roots`, by tree; `None` for those that have none.
+        """
+        brought: Arrays = []
+        for x, g in zip(self.storage.leaves, given, strict=True):
+            zeros = jnp.zeros((len(self.forest.child), *x.shape), x.dtype)
+            of_roots = put(zeros, self.forest.bucket.edges, g) if at_roots and g is not None else zeros
+            brought.append(None if g is None else of_roots)
+        by_row = [None] * len(given) if at_roots else given
+        ready = self.kernel.weights(weights)
+
+        def body(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Cotangents]:
+            at, wiring, brought = self.walk.chunk(p, size, chunk), self.programs[p].wiring, list(carry[0])
+            inputs, own = self.walk.inputs(p, at, payload, states), self._own(p, at, by_row, brought)
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, own, carry[1])
+            write_edges(brought, at, wiring.slots, to.slots, wiring.manys, to.manys)
+            return brought, found
+
+        start = self.kernel.start(ready, payload, tables, wanted, but=self.constant)
+        brought, found = self.walk.loop(body, (brought, start), down=True)
+        again: Read = lambda p, at, index: self.walk.again(p, at, index, payload, states)
+        sums = self.kernel.gradients(ready, found, again, wanted[0])
+        for p in self.constant:
+            if any(wanted[0][p]):
+                (of_weights,) = _vjp(self._constants(p), weights[p])(self._of_constants(p, by_row, brought))
+                sums[p] = only(of_weights, wanted[0][p])
+        return sums, found.payload
+
+    def _own(self, p: int, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
+        """The cotangents of a chunk's rows; zeros past its own where it has one constructor."""
+        edge = take(self.forest.above, at.rows)
+        columns = self._smooth(self.programs[p].wiring.out)
+        own = [apart(brought[c], edge) for c in columns]
+        own = [x if given[c] is None else x + take(given[c], at.rows) for c, x in zip(columns, own, strict=True)]
+        return own if p in self.kernel.indexed else [jnp.where(spread(at.valid, x), x, 0) for x in own]
+
+    def _of_constants(self, p: int, given: Arrays, brought: Arrays) -> Arrays:
+        """The cotangents of a program's constants: the sums of what all edges bring to them."""
+        program, variants = self.programs[p], len(self.forest.bucket.variants)
+        found = []
+        for c in self._smooth(program.wiring.out):
+            total = jax.ops.segment_sum(brought[c], jnp.minimum(self.walk.child, variants), variants + 1)
+            total = total if given[c] is None else total + given[c][: variants + 1]
+            found.append(total[jnp.array(program.members)])
+        return found
+
+    def _smooth(self, columns: Iterable[int]) -> list[int]:
+        """Those of some columns that have a cotangent, each once."""
+        return [c for c in dict.fromkeys(columns) if self.storage.smooth[c]]
+
+
+def _constants(program: Program) -> Callable[[Arrays], Arrays]:
+    """The values of a program that reads nothing, for each of its constructors."""
+    run, axes = opened(program.case), [0 if stacked else None for stacked in program.stacked]
+    places, row = jnp.array(program.places, jnp.int32), jnp.int32(0)
+
+    def every(weights: Arrays) -> Arrays:
+        size = next((len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked), 1)
+        found = jax.vmap(run, in_axes=(*axes, None), axis_size=size)(*weights, row)
+        return [take(x, places if size > 1 else jnp.zeros_like(places)) for x in found]
+
+    return every
+
+
+def _vjp(run: Callable[[Arrays], Arrays], weights: Arrays) -> Callable[..., Any]:
+    """The vjp of a function, of its values that have a derivative."""
+    return jax.vjp(lambda weights: [x for x in run(weights) if is_smooth(x)], weights)[1]

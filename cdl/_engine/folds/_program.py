@@ -1,0 +1,122 @@
+"""Programs: cases that are the same but for their weights.
+
+| the thing     | what it is                                                                              |
+| ------------- | --------------------------------------------------------------------------------------- |
+| a case        | the jaxpr of a function at one node, and the arrays it closes over: its weights         |
+| a program     | cases of equal jaxprs (`_fingerprint`); a weight that differs between them is stacked,  |
+|               | and a case knows its place in the stack; one that does not is shared                    |
+
+So an algebra of a hundred constructors with one cell each compiles as one cell. The arrays are found by tracing, so
+it does not matter how the algebra holds them: as fields, in a closure, or many times over.
+"""
+
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr
+
+from .._jaxprs import opened
+from ..forests._bucket import Bucket, Size
+from ..forests._variant import Variant
+from ..shapes import Arrays
+from ._fingerprint import fingerprint
+from ._stacks import stacks, unpicked
+
+
+PROBE = Size(3, 5, 4)  # at which cases are traced: no two `Many`s have as many edges
+
+# Over what a case is being put: a chunk's rows, the edges of one of its `Many`s, or nothing, while it is traced.
+over: ContextVar[Literal["rows", "edges"] | None] = ContextVar("over", default=None)
+
+Columns = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """Which columns a case reads and writes: of the payload, of the values at its slots and `Many`s, and of those at
+    its own node: `out` that it writes, `own` that it reads. The last `by_edge` of its outputs are the edges'."""
+
+    payload: Columns
+    slots: tuple[Columns, ...]
+    manys: tuple[Columns, ...]
+    out: Columns
+    own: Columns = ()
+    by_edge: int = 0
+
+
+@dataclass
+class Program:
+    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights.
+
+    `case` is traced at `PROBE`. `at[size]` is the case at every row of a chunk, traced once for each
+    number of edges, by `trace_at`.
+    """
+
+    variant: Variant
+    wiring: Wiring
+    members: list[int]
+    places: list[int]
+    weights: list[Any]
+    stacked: list[bool]
+    case: ClosedJaxpr
+    trace: Callable[[Size], ClosedJaxpr]
+    at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
+    by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
+
+    def trace_at(self, sizes: Iterable[Size]) -> None:
+        """Traces the case at these sizes of chunk, while what it closes over is at hand."""
+        lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(self.variant.manys)))
+        traced = {lengths(PROBE): self.case}
+        for size in sizes:
+            if lengths(size) not in traced:
+                traced[lengths(size)] = self.trace(size)
+            self.at[size] = _rows(size, traced[lengths(size)], self.wiring.by_edge)
+
+
+Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
+
+
+def programs(
+    bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size], ClosedJaxpr], *, forward: bool = False
+) -> list[Program]:
+    """The programs of some cases, which were traced at `PROBE`. `forward`: so that forward mode goes
+    through."""
+    grouped: dict[Any, list[Case]] = {}
+    for index, wiring, traced in cases:
+        v, case = bucket.variants[index], unpicked(traced)
+        grouped.setdefault((v.slots, v.manys, wiring, fingerprint(case.jaxpr)), []).append((index, wiring, case))
+    return [_program(bucket, same, trace, forward) for same in grouped.values()]
+
+
+def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr], forward: bool) -> Program:
+    first, wiring, case = cases[0]
+    weights, places = stacks([case.consts for *_, case in cases], forward)
+    stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]
+    members = [i for i, *_ in cases]
+    again: Callable[[Size], ClosedJaxpr] = lambda size: unpicked(trace(first, size))
+    return Program(bucket.variants[first], wiring, members, places, weights, stacked, case, again)
+
+
+def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any]]:
+    """A case at every row of a chunk."""
+    run = opened(case)
+    axes = [0] * (len(case.jaxpr.outvars) - by_edge) + [None] * by_edge
+
+    def rows(
+        weights: list[Any], payload: Arrays, slots: list[Arrays], keys: Arrays, edges: Any, own: Arrays
+    ) -> list[Any]:
+        def one(row: jax.Array, payload: Arrays, slots: list[Arrays], keys: Arrays, own: Arrays) -> list[Any]:
+            return run(*weights, *jax.tree.leaves((row, payload, slots, keys, edges, own)))
+
+        places = jnp.arange(size.rows, dtype=jnp.int32)
+        before = over.set("rows")
+        try:
+            return jax.vmap(one, out_axes=axes)(places, payload, slots, keys, own)
+        finally:
+            over.reset(before)
+
+    return rows

@@ -1,0 +1,155 @@
+"""A program at the rows of a chunk, whatever their constructors, and its reverse.
+
+The reverse pass computes a case again, but for its products, which were kept. It gives the cotangents of what the rows
+were computed from and of the sites; the weights' come from these, of all rows at once (`_sums`).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._jaxprs import without_constants
+from ..forests._bucket import Bucket
+from ..shapes import Arrays, is_smooth, rows_of, shaped
+from ._group import Group
+from ._indexed import broadcast, Over, Prepare, Rows, spread
+from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
+from ._plan import Plan, Planning
+from ._program import Program
+
+
+Inputs = tuple[Arrays, list[Arrays], Arrays, list[Arrays], Arrays]  # payload, slots, keys, edges, and the node's own
+ROWS_OF_PROBE, EDGES_OF_PROBE = 3, 5  # with which the reverse is traced
+
+
+class Indexed:
+    """A program whose rows are computed together, whatever their constructors."""
+
+    def __init__(self, program: Program, keys: int) -> None:
+        self.program, wiring = program, program.wiring
+        self.jaxpr = without_constants(program.case.jaxpr)
+        self.levels = [STACK if s else SHARED for s in program.stacked]
+        self.sites: list[Site] = []
+        self.met: set[str] = set()  # the operations on weights alone
+        self._plans: dict[bool, Plan] = {}
+        self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
+        nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
+        slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
+        self._nothing = nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own)
+
+    def prepare(self, weights: Arrays) -> Arrays:
+        """What each site takes, made of the weights.
+
+        **Raises:** `NotIndexed` for a program that is to be computed by constructor.
+        """
+        phase = Prepare()
+        self._run(phase, weights, self._nothing, None)
+        self.sites, self.met = phase.sites, phase.met
+        return phase.weights
+
+    def rows(self, prepared: Arrays, over: Over, inputs: Inputs, given: Arrays | None = None) -> tuple[Arrays, Rows]:
+        """The outputs at every row, and at every edge for those that are the edges'; and the phase, with its sites."""
+        phase = Rows(prepared, over, given)
+        found = self._run(phase, [None] * len(self.levels), inputs, over)
+        return [x.value if x.level == EDGES else broadcast(x, over.rows) for x in found], phase
+
+    def _run(self, phase: Any, weights: Arrays, inputs: Inputs, over: Over | None) -> list[Value]:
+        payload, slots, keys, edges, own = inputs
+        row = None if over is None else jnp.arange(over.rows.length, dtype=jnp.int32)
+        args = [Value(level, w) for level, w in zip(self.levels, weights, strict=True)]
+        args += [Value(ROWS, x) for x in (row, *payload, *(x for xs in slots for x in xs), *keys)]
+        args += [Value(EDGES, x, g) for g, xs in enumerate(edges) for x in (None, *xs)]
+        args += [Value(ROWS, x) for x in own]
+        return list(phase.spread(phase.run(self.jaxpr, (), args), self.jaxpr.outvars))
+
+    def reverse(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays) -> Any:
+        """The cotangents of the inputs and of the sites, `None` where there is none, and what each site is computed
+        from. `products` were kept, or are computed again; `given` are the cotangents of the outputs that have one."""
+        values = self._values(prepared, over, inputs, products)
+        smooth, rest = eqx.partition((values, inputs), is_smooth)
+
+        def run(smooth: Any) -> tuple[Arrays, Arrays]:
+            values, inputs = eqx.combine(smooth, rest)
+            out, phase = self.rows(prepared, over, inputs, values)
+            return [x for x in out if is_smooth(x)], phase.inputs
+
+        _, pull, inner = jax.vjp(run, smooth, has_aux=True)
+        (to_values, to_inputs), *_ = pull(given)
+        return to_inputs, to_values, inner
+
+    def _values(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None) -> Arrays:
+        """The sites' values, from the products; zeros for lookups, to which what is looked up is added."""
+        values = self.rows(prepared, over, inputs)[1].values if products is None else iter(products)
+        found: Arrays = []
+        for site, w, value, of in zip(self.sites, prepared, values, self._values_of, strict=True):
+            group = over.rows if site.many is None else over.edges[site.many]
+            if site.kind == "spread":
+                found.append(spread(w, site.level, group))
+            elif site.kind == "lookup":
+                found.append(jnp.zeros((group.length, *of.shape[1:]), of.dtype) if site.smooth else None)
+            else:
+                found.append(value)
+        return found
+
+    def plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:
+        """What is kept of the program. `weights` and `inputs` are their shapes, those of one row or edge; `keep` says
+        whether the products are kept. It is asked for by more than one pass, and found once."""
+        if keep not in self._plans:
+            self._plans[keep] = self._plan(weights, inputs, keep)
+        return self._plans[keep]
+
+    def _plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:
+        prepared = jax.eval_shape(self.prepare, weights)
+        over = _probe(len(inputs[3]))
+        payload, slots, keys, edges, own = inputs
+        many = [rows_of(EDGES_OF_PROBE, xs) for xs in edges]
+        a_row: Callable[[Any], Arrays] = lambda xs: rows_of(ROWS_OF_PROBE, xs)
+        some = a_row(payload), list(map(a_row, slots)), a_row(keys), many, a_row(own)
+        out, phase_values = jax.eval_shape(lambda *args: _both(self.rows(*args)), prepared, over, some)
+        self._values_of = list(phase_values)
+        given = [x for x in out if is_smooth(x)]
+        products = list(phase_values) if keep else None
+        traced, found = jax.make_jaxpr(self.reverse, return_shape=True)(prepared, over, some, products, given)
+        of, before = "leaves" if self.program.variant.leaf else "rows", len(jax.tree.leaves((prepared, over)))
+        return Planning(self.sites, self._values_of, traced.jaxpr, found, some, before, of, keep).plan()
+
+
+def _both(found: tuple[Arrays, Rows]) -> tuple[Arrays, Arrays]:
+    return found[0], found[1].values
+
+
+def _probe(manys: int) -> Over:
+    """The shapes of what a chunk is computed over."""
+    ints: Callable[..., Any] = lambda *shape: shaped(shape, jnp.int32)
+    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(n), ints(), n, n)
+    edges = [EDGES_OF_PROBE] * manys
+    return Over(group(ROWS_OF_PROBE), [group(n) for n in edges], [ints(n) for n in edges], [ints(n) for n in edges])
+
+
+def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ()) -> dict[int, Indexed]:
+    """Those programs, by number, that can be computed so, `but` some."""
+    every = {p: indexed(x, keys) for p, x in enumerate(programs) if p not in but}
+    return {p: x for p, x in every.items() if x is not None}
+
+
+def trace_alone(programs: Sequence[Program], bucket: Bucket, keys: int) -> None:
+    """Traces the programs that cannot be computed by index at each size that one constructor's rows come in."""
+    for program in programs:
+        if indexed(program, keys) is None:
+            program.trace_at(bucket.pieces_of(*program.members))
+
+
+def indexed(program: Program, keys: int) -> Indexed | None:
+    """The program at rows of any of its constructors, if it can be computed so: found once, for all passes."""
+    if keys not in program.by_rows:
+        found = Indexed(program, keys)
+        try:
+            jax.eval_shape(found.prepare, program.weights)
+            program.by_rows[keys] = found
+        except NotIndexed:
+            program.by_rows[keys] = None
+    by_rows: Indexed | None = program.by_rows[keys]
+    return by_rows

@@ -1,0 +1,177 @@
+"""The value of an algebra at every row of a forest, and its derivative.
+
+Reverse mode is a rule of its own in two passes (see `_passes`); forward mode runs the same loops without it.
+"""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import equinox as eqx
+import jax
+
+from ..._functors import Monoid
+from ..._functors.base import anew
+from ..._functors.read import signature_name
+from ..._functors.words import short
+from ..._schemes.algebras import foreign, name_of, reads, wants_key
+from ..._schemes.expect import expect_algebras
+from ...errors import CdlError, ForeignLayer, SignatureError
+from .._compiled import compiled
+from .._options import expect_as_many
+from .._rows import take
+from .._traced import reverse_only
+from ..forests._forest import Forest
+from ..shapes import Arrays
+from ._kernel import Tables
+from ._passes import Passes
+from ._pre_order import in_pre_order
+from ._residual import filled, Remat, wanted
+from ._sites import trace_alone
+from .case import read, Reading
+
+
+Inputs = tuple[list[Arrays], Arrays]  # the weights of each program, and the payload
+Making = Callable[[jax.Array | None, Forest], Passes]  # from the key, and the forest's whole numbers
+Found = tuple[Arrays, jax.Array | None]  # values, and the row at which each node has its own
+
+
+def values(
+    of: str,
+    alg: Any,
+    forest: Forest,
+    *,
+    at_roots: bool,
+    key: jax.Array | None = None,
+    forward: bool = False,
+    remat: object = "cheap",
+) -> tuple[Any, ...]:
+    """The values at the roots, by tree, or at every node in pre-order, for each sort. `of`: the function that asks for
+    them."""
+    if isinstance(alg, Monoid):
+        raise CdlError(f"`{of}` reads a `Forest` with an algebra, and was given a `Monoid`, which reads sequences.")
+    algs = alg if isinstance(alg, tuple) else (alg,)
+    expect_algebras(of, algs, several="in a tuple")
+    _check_sorts(of, algs, forest)
+    if remat not in get_args(Remat):
+        ways = " or ".join(f'"{way}"' for way in get_args(Remat))
+        raise CdlError(f"`remat` is {short(remat)}, and a `Forest` is read with {ways}: give one of these.")
+    with reverse_only(of, f"write `{of}(…, forward=True)`, which leaves that rule out, or use reverse mode"):
+        found = _values(algs, forest, key, forward, remat == "cheap", at_roots)
+    return tuple(found.get(s) for s in range(len(algs)))
+
+
+def _check_sorts(of: str, algs: tuple[Any, ...], forest: Forest) -> None:
+    expect_as_many(of, forest, "algebra", len(algs))
+    for sort, (alg, functor) in enumerate(zip(algs, forest.family, strict=True)):
+        read = reads(alg)
+        if read and not set(read) & set(functor.constructors):
+            wanted, found = map(signature_name, (functor.constructors, read))
+            raise SignatureError(
+                f"sort {sort} of the forest is `{wanted}`, and `{name_of(alg)}` reads `{found}`: give the algebras in "
+                "the order in which `pack` was given the signatures."
+                f"{anew(functor.constructors, read)}"
+            )
+        for v in forest.bucket.variants:
+            if read and v.sort == sort and v.constructor not in read:
+                raise ForeignLayer(foreign(v.constructor, read))
+
+
+@compiled
+def _values(
+    algs: tuple[Any, ...], forest: Forest, key: jax.Array | None, forward: bool, keep: bool, at_roots: bool
+) -> dict[int, Any]:
+    """The values at roots or nodes, for each sort that the forest has."""
+    if not forest.bucket.variants:
+        raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
+    keyed = key is not None and any(map(wants_key, algs))
+    reading = Reading(algs, forest.bucket, jax.eval_shape(jax.random.fold_in, key, 0) if keyed else None, forward)
+    storage, programs = read(reading)
+    trace_alone(programs, forest.bucket, int(keyed))
+    args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
+    rule = _plain if forward else _rule
+
+    def passes(key: jax.Array | None, integers: Forest) -> Passes:
+        return Passes(eqx.combine(integers, forest), programs, storage, key, keep)
+
+    inputs = [p.weights for p in programs], list(forest.payload)
+    columns, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
+    found = {}
+    for s, carrier in storage.carriers.items():
+        own = [columns[c] for c in storage.columns(s)]
+        if at_roots:
+            here = take(forest.tree, forest.roots[s])
+            found[s] = carrier.given_back([take(x, here) for x in own])
+        else:
+            found[s] = in_pre_order(forest, s, carrier.given_back(own), rows_of)
+    return found
+
+
+def _at(over: Passes, states: Arrays, at_roots: bool) -> tuple[Arrays, Any]:
+    """The values at the roots, or at all rows, and the row at which each node has its value."""
+    forest = over.forest
+    if at_roots:
+        roots = over.walk.child[forest.bucket.edges : -1]
+        return [take(x, roots) for x in states], None
+    return states, over.walk.rows_of(forest.row[: forest.bucket.nodes])
+
+
+def _plain(
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Making,
+    at_roots: bool,
+) -> Found:
+    over = passes(key, integers)
+    return _at(over, over.forward(*inputs), at_roots)
+
+
+@eqx.filter_custom_vjp
+def _rule(
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Making,
+    at_roots: bool,
+) -> Found:
+    return _plain(inputs, key, integers, passes=passes, at_roots=at_roots)
+
+
+@_rule.def_fwd  # type: ignore[untyped-decorator]
+def _rule_forward(
+    perturbed: Any,
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Making,
+    at_roots: bool,
+) -> tuple[Found, tuple[Arrays, Tables]]:
+    del perturbed
+    over = passes(key, integers)
+    states, tables = over.forward_and_keep(*inputs)
+    return _at(over, states, at_roots), (states, tables)
+
+
+@_rule.def_bwd  # type: ignore[untyped-decorator]
+def _rule_backward(
+    residuals: tuple[Arrays, Tables],
+    given: tuple[Arrays, Any],
+    perturbed: Any,
+    inputs: Inputs,
+    key: jax.Array | None,
+    integers: Forest,
+    *,
+    passes: Making,
+    at_roots: bool,
+) -> Inputs:
+    states, tables = residuals
+    over = passes(key, integers)
+    smooth = over.storage.smooth
+    columns = [
+        filled(g, x) if yes else None
+        for g, x, yes in zip(given[0], _at(over, states, at_roots)[0], smooth, strict=True)
+    ]
+    return over.backward(*inputs, states, tables, columns, at_roots, wanted(inputs, perturbed))

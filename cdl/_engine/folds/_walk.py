@@ -1,0 +1,213 @@
+"""What the rows of a chunk read of a forest, and how they write.
+
+A chunk's arrays have a fixed size, and often fewer valid rows. The places past the last valid row repeat it, and so do
+edges. So padding computes with numbers of the forest, and makes no NaN that the forest does not have.
+"""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._random_keys import keys_at
+from .._rows import take, write
+from ..forests._bucket import Size
+from ..forests._forest import Forest
+from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
+from ..shapes import Arrays, shaped
+from ._carrier import Storage
+from ._group import Group
+from ._indexed import Over
+from ._loop import Body, C, over_chunks
+from ._plan import Again, Table
+from ._program import Columns, Program
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk's own rows and edges."""
+
+    row: jax.Array
+    rows: jax.Array  # the row of each place, repeated past the chunk's own
+    valid: jax.Array  # which places are its own
+    slots: jax.Array | None  # the edge of each place and slot
+    edges: list[
+        tuple[jax.Array, jax.Array, jax.Array]
+    ]  # for each `Many`: the edge of each place, which are its own, each one's row
+
+
+class Walk:
+    """The programs of an algebra on their way over a forest.
+
+    `levels` are the programs that are computed for rows of several variants; `constant` those that are not met on the
+    way, whose values are at the variants' own rows. `storage` is that of what is read at the children.
+    """
+
+    def __init__(
+        self, forest: Forest, programs: list[Program], storage: Storage, key: jax.Array | None,
+        levels: Sequence[int] = (), constant: Sequence[int] = (),
+    ) -> None:  # fmt: skip
+        self.forest, self.programs, self.storage, self.key = forest, programs, storage, key
+        bucket, count = forest.bucket, len(forest.bucket.variants)
+        of = {v: p for p, program in enumerate(programs) for v in program.members}
+        places = {v: place for program in programs for v, place in zip(program.members, program.places, strict=True)}
+        self._place_of = jnp.array([*(places.get(v, 0) for v in range(count)), 0], jnp.int32)
+        numbers = {
+            v: n for program in programs for n, v in enumerate(sorted(program.members, key=bucket.rank.__getitem__))
+        }
+        self._number_of = jnp.array([*(numbers.get(v, 0) for v in range(count)), 0], jnp.int32)
+        self._constant = [of.get(v) in constant for v in range(count)]
+        alike = {c: {of.get(v) for v in range(count) if bucket.classes[v] == c} for c in bucket.classes}
+        whole = [len(alike[bucket.classes[v]]) == 1 and of.get(v) in levels for v in range(count)]
+        met = [of[v] if v in of and not self._constant[v] else -1 for v in range(count)]
+        self._of_level = [p if w else -1 for p, w in zip(met, whole, strict=True)]
+        self._of_piece = [-1 if w else p for p, w in zip(met, whole, strict=True)]
+        self.child = self.rows_of(forest.child)  # the row at the end of each edge, where its value is
+        bare = [region == 2 for region in bucket.regions]
+        self.length = bucket.starts[2] if self._constant == bare else bucket.rows  # of tables of rows
+
+    def rows_of(self, rows: jax.Array) -> jax.Array:
+        """The rows at which nodes have their values: those of constants have the variant's."""
+        if not any(self._constant):
+            return rows
+        variant = take(self.forest.variant, rows)
+        return jnp.where(jnp.array([*self._constant, False])[variant], variant, rows)
+
+    def first_of(self, table: Table) -> int:
+        """The row that a table begins with."""
+        return self.forest.bucket.starts[1] if table.of == "leaves" else 0
+
+    def length_of(self, table: Table) -> int:
+        """The length of a table."""
+        bucket = self.forest.bucket
+        return {"rows": bucket.starts[1], "leaves": self.length - bucket.starts[1], "edges": bucket.edges}[table.of]
+
+    def place(self, chunk: jax.Array) -> jax.Array:
+        """The place of a chunk's variant in the stacks of its program."""
+        return self._place_of[chunk[VARIANT]]
+
+    def chunk(self, p: int, size: Size, chunk: jax.Array) -> Chunk:
+        """The rows and edges of a chunk."""
+        variant = self.programs[p].variant
+        row, count = chunk[ROW], chunk[ROWS]
+        places = jnp.arange(size.rows, dtype=jnp.int32)
+        inside = jnp.minimum(places, count - 1)
+        k = variant.slots
+        slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
+        edges = []
+        for g in range(k > 0, len(variant.groups)):
+            first, many = chunk[EDGES + 2 * g], chunk[EDGES + 2 * g + 1]
+            line = jnp.arange(size.edges, dtype=jnp.int32)
+            edge = first + jnp.minimum(line, many - 1)
+            segment = jnp.where(line < many, take(self.forest.owner, edge) - row, size.rows)
+            edges.append((edge, line < many, segment))
+        return Chunk(row, row + inside, places < count, slots, edges)
+
+    def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
+        """What the rows of a chunk are computed over: which constructor each row and edge has."""
+        most = len(self.programs[p].members)
+        group = self._group(at.rows, at.rows, chunk[ROWS], self.forest.until, most)
+        has_slots = self.programs[p].variant.slots > 0
+        edges, places = [], []
+        for g, (edge, _, _) in enumerate(at.edges):
+            owner, count = take(self.forest.owner, edge), chunk[EDGES + 2 * (g + has_slots) + 1]
+            edges.append(self._group(edge, owner, count, self.forest.edges_until, most))
+            places.append(owner - at.row)
+        return Over(group, edges, places, [segment for *_, segment in at.edges])
+
+    def _group(self, lines: jax.Array, rows: jax.Array, count: jax.Array, until: jax.Array, most: int) -> Group:
+        ends = jnp.minimum(take(until, lines) - lines[0], count)
+        return self.group(take(self.forest.variant, rows), ends, count, most)
+
+    def group(self, variant: jax.Array, until: jax.Array, count: jax.Array, most: int) -> Group:
+        """Rows of these variants, of one program with `most` of them."""
+        return Group(self._place_of[variant], self._number_of[variant], until, count, len(variant), most)
+
+    def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Any:
+        """A program's inputs at a chunk: payload, slots, keys, edges, and the nodes' `own`."""
+        program = self.programs[p]
+        row_payload = [take(payload[c], at.rows) for c in program.wiring.payload]
+        slots: list[Arrays] = []
+        if at.slots is not None:
+            child = take(self.child, at.slots)
+            gathered = {c: take(states[c], child) for c in dict.fromkeys(itertools.chain(*program.wiring.slots))}
+            slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(program.wiring.slots)]
+        many = []
+        for (edge, _, _), columns in zip(at.edges, program.wiring.manys, strict=True):
+            child = take(self.child, edge)
+            many.append([take(states[c], child) for c in columns])
+        keys = []
+        if self.key is not None:
+            keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
+        return row_payload, slots, keys, many, list(own)
+
+    def alone(self, p: int, at: Chunk, chunk: jax.Array, weights: Arrays, inputs: Any) -> Any:
+        """The inputs of a program that is computed for one constructor: with its weights, and the edges' rows."""
+        place, program = self.place(chunk), self.programs[p]
+        ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
+        payload, slots, keys, many, own = inputs
+        edges = [(segment, x) for (*_, segment), x in zip(at.edges, many, strict=True)]
+        return ws, payload, slots, keys, edges, own
+
+    def one(self, p: int, own: Arrays) -> Any:
+        """The shapes of a program's weights, and those of its inputs at one row and edge; `own` are the columns of what
+        nodes read of their own."""
+        program, kinds = self.programs[p], self.forest.bucket.storage
+        payload = [shaped(kinds[c][1], kinds[c][2]) for c in program.wiring.payload]
+        keys = [] if self.key is None else [jax.eval_shape(jax.random.fold_in, self.key, 0)]
+        slots, manys = (
+            [[self.storage.leaves[c] for c in cs] for cs in x] for x in (program.wiring.slots, program.wiring.manys)
+        )
+        return program.weights, (payload, slots, keys, manys, [own[c] for c in program.wiring.own])
+
+    def again(self, p: int, at: Again, index: jax.Array, payload: Arrays, states: Arrays) -> jax.Array:
+        """What the rows or edges of these numbers read."""
+        wiring = self.programs[p].wiring
+        if at.what == "payload":
+            return take(payload[wiring.payload[at.leaf]], index)
+        if at.what == "edges":
+            return take(states[wiring.manys[at.place][at.leaf]], take(self.child, index))
+        edge = take(self.forest.slot, index) + at.place
+        return take(states[wiring.slots[at.place][at.leaf]], take(self.child, edge))
+
+    def added(self, p: int, chunk: jax.Array, sums: Arrays, found: Arrays) -> Arrays:
+        """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""
+        place, total = self.place(chunk), list(sums)
+        for i, stacked in enumerate(self.programs[p].stacked):
+            if total[i] is not None:
+                total[i] = total[i].at[place].add(found[i]) if stacked else total[i] + found[i]
+        return total
+
+    def payload(self, p: int, at: Chunk, sums: Arrays, found: Arrays) -> Arrays:
+        """The payload's cotangents, but for those that are `None`, with those of a chunk."""
+        total = list(sums)
+        for c, x in zip(self.programs[p].wiring.payload, found, strict=True):
+            if total[c] is not None:
+                total[c] = write(total[c], at.row, at.valid, x)
+        return total
+
+    def loop(self, body: Body[C], carry: C, *, down: bool = False) -> C:
+        """Runs every chunk that has a program, in order, or in reverse order `down` the trees."""
+        return over_chunks(self.forest, self._of_level, self._of_piece, body, carry, down)
+
+
+def write_edges(
+    buffers: Arrays, at: Chunk, of_slots: Sequence[Columns], slots: Any, of_manys: Sequence[Columns], manys: Any
+) -> None:
+    """Writes what a chunk's rows give to the edges of their slots and `Many`s into the columns of these, but for
+    columns that are `None`. The edges of slots lie row after row."""
+    for c in dict.fromkeys(itertools.chain(*of_slots)):
+        if buffers[c] is not None:
+            nothing = jnp.zeros((len(at.rows), *buffers[c].shape[1:]), buffers[c].dtype)
+            pairs = zip(of_slots, slots, strict=True)
+            rows = jnp.stack([to[columns.index(c)] if c in columns else nothing for columns, to in pairs], 1)
+            assert at.slots is not None
+            own = jnp.repeat(at.valid, rows.shape[1])
+            buffers[c] = write(buffers[c], at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
+    for (edge, own, _), columns, to in zip(at.edges, of_manys, manys, strict=True):
+        for c, x in zip(columns, to, strict=True):
+            if buffers[c] is not None:
+                buffers[c] = write(buffers[c], edge[0], own, x)

@@ -1,0 +1,130 @@
+"""`Corpus`: trees that are flattened once, and from which any batch is packed."""
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
+from typing import Any, NoReturn
+
+import jax
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import PRNGKeyArray
+from numpy.typing import NDArray
+
+from ..._functors.usage import whole, with_usage
+from ..._schemes.expect import expect_key
+from ...errors import CdlError
+from .._ahead import ahead
+from .._platform import Platform, platform, taken_for
+from ._bucket import Bucket
+from ._epoch import drawn
+from ._family import family
+from ._flatten import flatten, MAX_NODES
+from ._forest import Forest
+from ._pack import Packer
+from ._refuse import expect_bucket, listed
+
+
+class Corpus:
+    """Trees flattened and validated once, from which any batch is packed in a few whole-array operations.
+
+    `corpus[indices]` is a `Forest` of those trees, in that order; `corpus[0:9]` is one of a slice. Every batch has the
+    sizes of chunk and the variants of the corpus, and a capacity out of a few. `corpus.batches(size)` is an epoch of
+    forests of one bucket, and `corpus.pack(indices, bucket=…)` a forest of a bucket that is given.
+    """
+
+    @with_usage
+    def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
+        """**Arguments** and **raises:** as `pack`."""
+        found = family("Corpus", signature)
+        self._packer = Packer(found, flatten(found, listed("Corpus", trees), max_nodes))
+
+    def __len__(self) -> int:
+        return len(self._packer.flat.start) - 1
+
+    @property
+    def nodes(self) -> NDArray[np.int64]:
+        """How many nodes each tree has."""
+        return np.diff(self._packer.flat.start)
+
+    def __iter__(self) -> NoReturn:
+        raise CdlError(
+            "a corpus is not a list of trees: `corpus[[0, 1]]` is the forest of two of them, and "
+            "`corpus[:]` that of all."
+        )
+
+    def __getitem__(self, indices: Sequence[int] | NDArray[Any] | jax.Array | slice) -> Forest:
+        return self.pack(range(len(self))[indices] if isinstance(indices, slice) else indices)
+
+    @with_usage
+    def pack(self, indices: Sequence[int] | NDArray[Any] | jax.Array, *, bucket: Bucket | None = None) -> Forest:
+        """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
+
+        **Raises:** `IndexError` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
+        """
+        which = self._numbers(indices)
+        expect_bucket(bucket)
+        return self._packer.forest(which, bucket)
+
+    @with_usage
+    def batches(
+        self,
+        size: int,
+        *,
+        key: PRNGKeyArray | None = None,
+        indices: Sequence[int] | NDArray[Any] | jax.Array | None = None,
+        drop_last: bool = False,
+        prefetch: int = 2,
+    ) -> Generator[tuple[NDArray[np.int64], Forest], None, None]:
+        """An epoch: every tree once, `size` at a time. Yields the numbers of a batch's trees, and their forest.
+
+        With a key for each epoch, `for rows, forest in corpus.batches(256, key=key)` goes through all trees in a new
+        order, and `labels[rows]` are theirs.
+
+        The forests are of one bucket, so that a step compiles once. With a `key`, it has room for the batches of other
+        keys too; an epoch whose batches are heavier than those of 16 drawn on trial gets a larger one, and compiles
+        again at its first batch. A last batch of fewer trees has arrays of other shapes, and compiles once more:
+        `drop_last=True` leaves it out. In a family, batches with other numbers of trees of each sort compile as well.
+
+        A thread packs the next batches in NumPy while the device computes. It ends with the epoch, or when the
+        generator is closed, as a `break` from the loop does; what it raises is raised in the loop.
+
+        **Arguments:** `size`: how many trees a batch has. `key`: shuffles; the order is that of `indices` without one.
+        `indices`: the trees to take, all by default. `drop_last`: leaves out a last batch of fewer than `size` trees.
+        `prefetch`: how many batches to pack ahead; with 0 there is no thread.
+
+        **Raises:** `CdlError` where there is no batch, or `size` or `prefetch` is not a whole number; `IndexError` for
+        numbers of no tree.
+        """
+        expect_key(key)
+        depth = whole("prefetch", prefetch, 0)
+        of = np.arange(len(self)) if indices is None else self._numbers(indices)
+        batches = drawn(of, whole("size", size), key, drop_last)
+        return self._packed(batches, self._packer.bucket_for(of, batches, key is not None), depth, platform())
+
+    def _packed(
+        self, batches: list[NDArray[np.int64]], bucket: Bucket, depth: int, of: Platform
+    ) -> Generator[tuple[NDArray[np.int64], Forest], None, None]:
+        def make(rows: NDArray[np.int64]) -> Any:
+            with taken_for(of):  # the thread has another default device
+                return rows, self._packer.arrays(rows, bucket)
+
+        with closing(ahead(make, batches, workers=min(depth, 1), depth=depth)) as packed:
+            for rows, arrays in packed:  # put on the device here: settings of JAX are those of a thread
+                yield rows, self._packer.on_device(arrays)
+
+    def _numbers(self, indices: Any) -> NDArray[np.int64]:
+        """**Raises:** `IndexError` for what are not numbers of trees."""
+        if isinstance(indices, Tracer):
+            raise CdlError("a corpus packs its trees on the host, outside of `jit`: take the batch there, and give it.")
+        which = np.asarray(indices)
+        if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
+            raise IndexError(
+                f"a corpus is indexed by a slice or a list of numbers of trees, and got `{which.dtype}` of shape "
+                f"{which.shape}: write `corpus[[i]]`, or `np.flatnonzero` of a mask."
+            )
+        which = which.astype(np.int64)
+        if len(which) and not (0 <= which.min() and which.max() < len(self)):
+            raise IndexError(
+                f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
+            )
+        return which

@@ -1,0 +1,48 @@
+"""Families: the functors of the signatures that `pack` and `Corpus` are given, checked."""
+
+from typing import Any
+
+from ..._functors import functor
+from ..._functors.poly import Id, Poly, Product, Record, Sum
+from ..._functors.read import signature_name, sorts
+from ...errors import SignatureError
+from ._refuse import expect_signature
+
+
+def family(of: str, signature: Any) -> tuple[Sum, ...]:
+    """The functors of a signature, one for each of its sorts. `of`: the function that was given it."""
+    expect_signature(of, signature)
+    found = tuple(map(functor, signature)) if isinstance(signature, tuple) else (functor(signature),)
+    every = [c for f in found for c in f.constructors]
+    for constructor in every:
+        if sorts(constructor) not in (0, len(found)):
+            given = "one signature" if len(found) == 1 else f"{len(found)} signatures"
+            raise SignatureError(
+                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
+                "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+            )
+        if every.count(constructor) > 1:
+            raise SignatureError(f"`{constructor.__name__}` is in two of the signatures: write a constructor for each.")
+    finite: set[int] = set()
+    while more := {s for s, f in enumerate(found) if not all(_needs(term, finite) for term in f.summands)} - finite:
+        finite |= more
+    for s, f in enumerate(found):
+        if s not in finite:
+            order = ", ".join(f"`{signature_name(g.constructors)}`" for g in found)
+            raise SignatureError(
+                f"every constructor of `{f}` needs an `X`, so that the signature has no finite value: "
+                "give it a constructor without a recursive place, or make a place `X | None`"
+                + (
+                    f"; or were the sorts given in another order than the family's tuple has ({order})?"
+                    if len(found) > 1
+                    else "."
+                )
+            )
+    return found
+
+
+def _needs(term: Poly, finite: set[int]) -> bool:
+    """Whether each value of a term has a recursive place that is filled, of a sort not known to be finite."""
+    if isinstance(term, Id):
+        return term.sort not in finite
+    return isinstance(term, Product | Record) and any(_needs(f, finite) for f in term.factors)

@@ -1,0 +1,90 @@
+"""Forests: many trees of many shapes, as arrays that one compiled program folds.
+
+What differs between forests of one bucket is data alone, so that they run in one program.
+"""
+
+import textwrap
+
+import equinox as eqx
+from jax.core import Tracer
+from jaxtyping import Array, Bool, Int
+
+from ..._functors.poly import Sum
+from ..._functors.words import number_of
+from ._bucket import Bucket
+
+
+class Forest(eqx.Module):
+    """Trees of one signature, packed. Made by `pack` or by a `Corpus`; read by `fold`.
+
+    Rows are nodes, in the order of the schedule. Edges lie in regions, that of all slots and then one for each `Many`
+    of a node, in the order of the rows they start from; after them come the edges that end at the roots, one for each
+    tree, and one that ends at no node. All arrays but the payload are integers: the program as data. The payload's
+    arrays are differentiable, one row for each node.
+    """
+
+    payload: tuple[Array, ...]
+    child: Int[Array, " all_edges"]  # the row at the end of each edge
+    owner: Int[Array, " edges"]  # the row it starts from
+    above: Int[Array, " rows"]  # the edge that ends at each row; the last, for rows of no node
+    variant: Int[Array, " rows"]
+    chunk: Int[Array, "chunks columns"]  # the rows of a level and class, cut
+    piece: Int[Array, "pieces columns"]  # those of one variant
+    until: Int[Array, " rows"]  # the first row past those of the same height and variant
+    edges_until: Int[Array, " edges"]  # the first edge past those of such rows
+    slot: Int[Array, " rows"]  # the edge of each row's first slot
+    by_variant: Int[Array, " nodes"]  # the rows in the order of their variants' ranks
+    begin: Int[Array, " ranks_and_end"]  # where each rank begins among them
+    edges_by_variant: Int[Array, " nodes"]  # the edges of `Many`s, those of the first first, by the rank of their owner
+    edges_begin: Int[Array, " manys_ranks_and_end"]
+    roots: tuple[Int[Array, " _"], ...]  # the rows of the roots of each sort, in the order of the trees
+    start: Int[Array, " bounds"]  # where each tree begins in pre-order, and where the last one ends
+    row: Int[Array, " rows"]  # the row of each node in pre-order, tree by tree
+    tree: Int[Array, " rows"]  # each row's tree
+    order: Int[Array, " rows"]  # its number in pre-order within the tree
+    sort: Int[Array, " rows"]
+    facts: Int[Array, "4"]  # nodes, levels, rows computed, chunks
+    family: tuple[Sum, ...] = eqx.field(static=True)
+    bucket: Bucket = eqx.field(static=True)
+
+    def __len__(self) -> int:
+        return int(self.start.shape[0]) - 1
+
+    def nodes(self, tree: int) -> slice:
+        """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first."""
+        if not 0 <= tree < len(self):
+            raise IndexError(f"trees are numbered from 0 to {len(self) - 1}; {tree} was asked for.")
+        return slice(int(self.start[tree]), int(self.start[tree + 1]))
+
+    @property
+    def schedule(self) -> "Forest":
+        """The forest without its payload: integers alone."""
+        return eqx.tree_at(lambda f: f.payload, self, tuple(None for _ in self.payload), is_leaf=lambda x: x is None)
+
+    def is_root(self, above: Int[Array, " some"]) -> Bool[Array, " some"]:
+        """Whether an edge ends at a root, or at no node."""
+        return above >= self.bucket.edges
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return int(self.facts[0])
+
+    @property
+    def depth(self) -> int:
+        """The number of levels: 1 where every tree is a leaf."""
+        return int(self.facts[1])
+
+    @property
+    def fill(self) -> float:
+        """Useful rows over computed rows, at most 1."""
+        return self.size / max(int(self.facts[2]), 1)
+
+    def __repr__(self) -> str:
+        formula = " and ".join(textwrap.shorten(str(f), 80, placeholder=" + …") for f in self.family)
+        if isinstance(self.facts, Tracer):
+            return f"Forest of {formula}: {number_of('tree', len(self))}, traced; bucket of {self.bucket}"
+        return (
+            f"Forest of {formula}: {number_of('tree', len(self))}, {number_of('node', self.size)}, "
+            f"{number_of('level', self.depth)}, fill {self.fill:.2f}; bucket of {self.bucket}"
+        )

@@ -1,0 +1,123 @@
+"""What cannot be packed, said plainly: which tree, which node, on what way from the root."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..._functors import Base
+from ..._functors.base import anew
+from ..._functors.described import described
+from ..._functors.mapping import holes
+from ..._functors.poly import Sum
+from ..._functors.read import signature_name, tag, tag_name
+from ..._functors.words import an, number_of
+from ...errors import CdlError, ForeignLayer, SignatureError, TreeTooLarge
+from ._bucket import Bucket
+from ._forest import Forest
+
+
+def expect_signature(of: str, signature: object) -> None:
+    """**Raises:** `SignatureError` for trees in the place of a signature, and for a list of signatures."""
+    trees = isinstance(signature, list | tuple) and any(isinstance(x, Base) for x in signature)
+    if trees or isinstance(signature, Base | Forest):
+        raise SignatureError(
+            f"`{of}` takes the signature first, and was given {described(signature)}: write `{of}(signature, trees)`, "
+            "with a union of constructors such as `ExprF`."
+        )
+    if isinstance(signature, list):
+        raise SignatureError(
+            f"`{of}` takes the signatures of a family in a tuple, and was given a `list`: write `{of}((ExprF, StmtF), "
+            "trees)`."
+        )
+
+
+def listed(of: str, trees: Any) -> list[Any]:
+    """Some trees as a list. **Raises:** `ForeignLayer` for something else."""
+    if isinstance(trees, Base):
+        raise ForeignLayer(
+            f"`{of}` takes a list of trees, and was given one tree, {an(type(trees).__name__)}: write `{of}(signature, "
+            "[tree])`."
+        )
+    if isinstance(trees, Forest):
+        raise ForeignLayer(
+            f"`{of}` takes a list of trees, and was given a `Forest`: it is packed, and `fold` reads it."
+        )
+    try:
+        return list(trees)
+    except TypeError as e:
+        if isinstance(trees, Iterable):  # the error is that of the trees themselves
+            raise
+        raise ForeignLayer(
+            f"`{of}` takes a list of trees, and was given {an(type(trees).__name__)}: write `{of}(signature, [tree, "
+            "…])`."
+        ) from e
+
+
+def expect_bucket(bucket: object) -> None:
+    """**Raises:** `CdlError` for what is no bucket."""
+    if not (bucket is None or isinstance(bucket, Bucket)):
+        raise CdlError(
+            f"`bucket` is the bucket of another forest, in whose program this one is to run, and "
+            f"{an(type(bucket).__name__)} was given: write `bucket=forest.bucket`, or leave it out."
+        )
+
+
+def refuse_size(trees: Sequence[Any], max_nodes: int) -> None:
+    """Says of trees that are too large whether one is cyclic."""
+    for i, tree in enumerate(trees):
+        path, todo = set(), [(tree, False)]
+        seen: set[int] = set()
+        while todo:
+            node, leaving = todo.pop()
+            if leaving:
+                path.discard(id(node))
+                seen.add(id(node))
+            elif id(node) in path:
+                raise TreeTooLarge(
+                    f"tree {i} is cyclic: {an(type(node).__name__)} is inside itself, {number_of('node', len(path))} "
+                    "below the root. Trees are finite; a value that goes on for ever is unfolded, not packed."
+                )
+            elif id(node) not in seen:
+                path.add(id(node))
+                todo.append((node, True))
+                todo.extend((child, False) for child in holes(node))
+    raise TreeTooLarge(
+        f"the forest has more than {max_nodes:,} nodes once shared subtrees are written out: pack fewer trees at a "
+        "time, or raise `max_nodes`."
+    )
+
+
+def refuse_sort(family: Sequence[Sum], node: object, found: int, expected: int) -> None:
+    """Says of a node of one sort that it stands where one of another belongs."""
+    there = signature_name(family[expected].constructors)
+    raise SignatureError(
+        f"{an(tag_name(tag(type(node))))} (`{type(node).__name__}`, of sort {found}) stands at a place of sort "
+        f"{expected}, which is `{there}`: give the signatures in the order of the tuple in `Base[T, tuple[…]]`."
+    )
+
+
+def refuse_foreign(kinds: tuple[type[Any], ...], trees: Sequence[Any]) -> None:
+    """Finds the first node that is not a constructor, with the way to it."""
+    seen = set[int]()
+    for i, tree in enumerate(trees):
+        todo: list[tuple[Any, tuple[Any, ...]]] = [(tree, ())]
+        while todo:
+            node, way = todo.pop()
+            if type(node) not in kinds:
+                raise ForeignLayer(_foreign(node, kinds, i, way))
+            if id(node) not in seen:
+                seen.add(id(node))
+                todo.extend((child, (way, type(node).__name__)) for child in holes(node))
+
+
+def _foreign(node: object, kinds: tuple[type[Any], ...], tree: int, way: tuple[Any, ...]) -> str:
+    names: list[str] = []
+    while way:
+        way, name = way
+        names.append(name)
+    path = " in ".join(names[:4]) + (" in …" if len(names) > 4 else "")
+    where = f"in tree {tree}" + (f", in {path}" if path else ", at the root")
+    expected = f"of `{signature_name(kinds)}` ({', '.join(k.__name__ for k in kinds)})"
+    if isinstance(node, Base):
+        own = f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}`"
+        return f"{own} is not a constructor {expected}: {where}.{anew([type(node)], kinds)}"
+    return f"{an(type(node).__name__)} stands where a constructor {expected} belongs: {where}."

@@ -1,0 +1,61 @@
+"""The pieces of a growth over rows: what each reads, and where it keeps what its derivative needs."""
+
+import functools
+
+import jax
+
+from ..shapes import Arrays
+from ._case import Case, Kept, Slots
+from ._pieces import Piece, Pieces
+
+
+class Cases:
+    """A case for each candidate, and one for the choice, which is the last of `pieces` and of `every`.
+
+    What a candidate keeps is `seen` in other tables where it is a payload, or a seed that is nothing else; the rest is
+    in tables of its own, `slots`.
+    """
+
+    def __init__(self, pieces: Pieces) -> None:
+        self.growth, self.shared = pieces.growth, pieces.shared
+        self.candidates = [Case(piece.part, piece.held) for piece in pieces.candidates]
+        self.choosing = Case(pieces.choosing.part, pieces.choosing.held)
+        self.pieces = [*pieces.candidates, pieces.choosing]
+        busy = [c for c, case in enumerate(self.candidates) if case.smooth]  # the others make nothing
+        self.early = [c for c in busy if self.growth.candidates[c].arity]
+        self.late = [c for c in busy if not self.growth.candidates[c].arity]
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    @functools.cached_property
+    def slots(self) -> Slots:
+        """Where candidates keep what is seen nowhere else."""
+        return Slots([[k for k in case.kept if not self.seen(c, k)] for c, case in enumerate(self.candidates)])
+
+    def columns(self, c: int) -> tuple[int, ...]:
+        """Where a candidate's payload is."""
+        return self.growth.candidates[c].columns
+
+    def places(self, c: int) -> range:
+        """The places of a candidate."""
+        return range(self.growth.candidates[c].arity)
+
+    def seen(self, c: int, kept: Kept) -> bool:
+        """Whether what is kept of a candidate is in a table already."""
+        return kept.out >= 0 and (kept.out < len(self.columns(c)) or kept.alone)
+
+
+def weights_of(piece: Piece, weights: Arrays) -> Arrays:
+    """Those of the weights that a piece reads."""
+    return [weights[i] for i in piece.weights]
+
+
+def inputs_of(piece: Piece, seeds: Arrays, shared: Arrays) -> Arrays:
+    """Those of the tables that a piece reads."""
+    return [seeds[i] for i in piece.leaves] + [shared[i] for i in piece.shared]
+
+
+def rows_at(tables: Arrays, rows: jax.Array) -> Arrays:
+    """Some rows of each table."""
+    return [x[rows] for x in tables]

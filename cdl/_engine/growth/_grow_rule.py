@@ -1,0 +1,57 @@
+"""Growing, with a reverse rule of its own (`_grow_back`)."""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from ..shapes import Arrays, is_smooth
+from ._candidates import Growth
+from ._cases import Cases
+from ._grow import grow
+from ._grow_back import Backwards
+from ._pieces import in_pieces
+from ._plan import Plan
+from ._rows import Rows
+
+
+def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Rows:
+    """The rows of all trees; their payload and `log_prob` are differentiable in weights and seeds."""
+    pieces = in_pieces(growth, weights, seeds)
+    found = _rule((weights, seeds), cases=Cases(pieces), plan=plan)
+    # The integers of a rule come with a tangent, which other rules refuse; an operation without derivative drops it.
+    return jax.tree.map(lambda x: x if is_smooth(x) else x | 0, found)
+
+
+Inputs = tuple[Arrays, Arrays]  # weights, and seeds
+
+
+@eqx.filter_custom_vjp
+def _rule(inputs: Inputs, *, cases: Cases, plan: Plan) -> Rows:
+    return _shown(grow(cases, plan, *inputs, keep=False))
+
+
+@_rule.def_fwd  # type: ignore[untyped-decorator]
+def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> tuple[Rows, Rows]:
+    del perturbed
+    rows = grow(cases, plan, *inputs, keep=True)
+    return _shown(rows), rows
+
+
+@_rule.def_bwd  # type: ignore[untyped-decorator]
+def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> Inputs:
+    weights, seeds = inputs
+    wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
+    down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)
+    to_seeds = [
+        d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d[: plan.roots])
+        for d, x in zip(down, seeds, strict=True)
+    ]
+    return sums, to_seeds
+
+
+def _shown(rows: Rows) -> Rows:
+    """What there is to see: without the reverse pass's own."""
+    return dataclasses.replace(rows, seeds=[], shared=[], kept=([], []))

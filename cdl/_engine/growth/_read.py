@@ -1,0 +1,129 @@
+"""Reading grown rows upwards, without a tree: a chunk after those of its children, so the last one first.
+
+A row computes the case of its own candidate; those of candidates without places are computed beforehand, all together.
+Trees that are cut are left out: what they would read is not there.
+"""
+
+import functools
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jaxtyping import Array
+
+from ..lists._scan_parts import Part, trace
+from ..shapes import Arrays, one_of, shaped
+from ._agenda import Agenda, Block
+from ._case import Case, Slots
+from ._cases import weights_of
+from ._pieces import Piece, piece_of
+from ._plan import every, Plan
+from ._readings import Readings
+from ._rows import Rows
+from ._tables import part, put, table
+from ._turned import turned
+
+
+class Queue(eqx.Module):
+    """What is read of the rows: the choice, -1 where none is read; the first child; and the chunks."""
+
+    choice: Array
+    first: Array
+    starts: Array
+    chunks: Array
+
+
+def queue_of(rows: Rows) -> Queue:
+    """The rows of trees that are whole."""
+    whole = rows.real & (rows.waiting[rows.tree] == 0)
+    return Queue(jnp.where(whole, rows.choice, -1), rows.first, rows.starts, rows.chunks)
+
+
+class Reader:
+    """An algebra's cases on their way over rows."""
+
+    def __init__(self, found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) -> None:
+        self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
+        self.pieces: list[Piece] = []
+        for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
+            columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
+            traced, held = trace(case, *one_of(own), *columns, *self.leaves * candidate.arity)
+            whole = turned(Part(traced.jaxpr, len(held) + len(own)))
+            self.pieces.append(piece_of(whole, held, whole.jaxpr.invars))
+        self.cases = [Case(piece.part, piece.held) for piece in self.pieces]
+        self.early = [c for c, candidate in enumerate(found.candidates) if candidate.arity]
+        self.late = [c for c, candidate in enumerate(found.candidates) if not candidate.arity]
+
+    @functools.cached_property
+    def slots(self) -> Slots:
+        """Where cases keep what is no value."""
+        return Slots([[k for k in case.kept if k.out < 0] for case in self.cases])
+
+    def chunk(self, queue: Queue, k: jax.Array) -> Agenda:
+        """The rows of one chunk."""
+        return self.plan.chunk(queue.choice, len(self.cases), queue.starts[k], queue.starts[k + 1])
+
+    def every(self, queue: Queue) -> Agenda:
+        """All rows."""
+        return every(queue.choice, len(self.cases))
+
+    def read(self, weights: list[Arrays], payload: Arrays, queue: Queue, *, keep: bool) -> tuple[Arrays, Arrays]:
+        """The value at every row, and what is kept of each that is no value."""
+        size = queue.choice.shape[0]
+        found = [table(size, x) for x in self.leaves], [table(size, x) for x in self.slots.forms] if keep else []
+        agenda = self.every(queue)
+        for c in self.late:
+            found = self._read(c, weights, payload, queue, agenda, found, [], keep)
+
+        def step(state: Any) -> Any:
+            k, (values, kept) = state
+            head, agenda = queue.starts[k], self.chunk(queue, k)
+            own = [part(v, head, self.plan.lanes) for v in values], kept
+            for c in self.early:
+                own = self._read(c, weights, payload, queue, agenda, own, values, keep)
+            return k - 1, ([put(v, x, agenda.after(head)) for v, x in zip(values, own[0], strict=True)], own[1])
+
+        values, kept = lax.while_loop(lambda s: s[0] >= 0, step, (queue.chunks - 1, found))[1]
+        return values, kept
+
+    def inputs(self, c: int, payload: Arrays, values: Arrays, queue: Queue, at: Block) -> Arrays:
+        """What a case reads: its payload, and the values of its children."""
+        columns, first, found = self.candidates[c].columns, queue.first[at.rows], []
+        for i in self.pieces[c].leaves:
+            place, leaf = divmod(i - len(columns), len(self.leaves))
+            found.append(payload[columns[i]][at.rows] if i < len(columns) else values[leaf][first + place])
+        return found
+
+    def roots(self, values: Arrays) -> Arrays:
+        """The values of all trees; zeros for one that has no root."""
+        trees, roots = self.plan.trees, self.plan.roots
+        return [jnp.zeros((trees, *v.shape[1:]), v.dtype).at[:roots].set(v[:roots]) for v in values]
+
+    def _read(
+        self,
+        c: int,
+        weights: list[Arrays],
+        payload: Arrays,
+        queue: Queue,
+        agenda: Agenda,
+        found: Any,
+        below: Arrays,
+        keep: bool,
+    ) -> Any:
+        """The values of one candidate's rows, those of a chunk or of all. `below`: where the values of children are."""
+        case, own = self.cases[c], weights_of(self.pieces[c], weights[c])
+
+        def step(at: Block, state: Any) -> Any:
+            values, kept = map(list, state)
+            inputs = self.inputs(c, payload, below, queue, at)
+            outs, news = (case.forward if keep else case.plainly)(own, inputs, at.count)
+            values = [at.put(v, x, at.local) for v, x in zip(values, outs, strict=True)]
+            if keep:
+                stored = [x for x, k in zip(news, case.kept, strict=True) if k.out < 0]
+                for slot, x in zip(self.slots.of[c], stored, strict=True):
+                    kept[slot] = at.put(kept[slot], x, at.rows)
+            return values, kept
+
+        return agenda.each(c, step, found)

@@ -1,0 +1,158 @@
+"""Algebras at coalgebras' candidates: one case for each, traced once.
+
+The form of a sort's values is found at a candidate without places, or where the forms at all its places are known;
+every other case is checked against it. A value has room for one of every sort, and is zero where it is of another.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr
+
+from ..._functors.read import signature_name
+from ..._schemes.algebras import name_of, reads
+from ...errors import CarrierMismatch, CdlError, SignatureError
+from .._jaxprs import opened
+from .._traced import applied
+from .._types import advice, cast, differ, joined, misfit, Own, own_of
+from ..shapes import Arrays, one_of
+from ._candidates import Candidate, Growth
+from ._tracing import array
+
+
+@dataclass(frozen=True)
+class Carrier:
+    """The form of the values of one sort, and the candidate that it was found at."""
+
+    structure: Any
+    leaves: list[Any]
+    first: Candidate
+
+    def unflatten(self, leaves: Arrays) -> Any:
+        return jax.tree.unflatten(self.structure, list(leaves))
+
+    @property
+    def own(self) -> Own:
+        return Own(self.structure, tuple(self.leaves))
+
+
+@dataclass(frozen=True)
+class Readings:
+    """The algebras' cases over candidates. `cases[c](weights[c], payload, values)` are the leaves of a value."""
+
+    candidates: tuple[Candidate, ...]
+    carriers: tuple[Carrier, ...]
+    cases: tuple[Callable[..., Arrays], ...]
+
+    @property
+    def leaves(self) -> list[Any]:
+        """The shapes and types of the leaves of a value, of all sorts."""
+        return one_of(x for carrier in self.carriers for x in carrier.leaves)
+
+    def of(self, sort: int, leaves: Arrays) -> Any:
+        """The value of one sort."""
+        return self.carriers[sort].unflatten(leaves[room(self.carriers, sort)])
+
+
+def room(carriers: tuple[Carrier, ...], sort: int) -> slice:
+    """Where the leaves of a sort's values are."""
+    start = sum(len(c.leaves) for c in carriers[:sort])
+    return slice(start, start + len(carriers[sort].leaves))
+
+
+def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arrays]]:
+    """The cases of an algebra for each sort, and the arrays that each one holds.
+
+    **Raises:** `CarrierMismatch` where two cases differ in structure, shape or dtype; `CdlError` where every candidate
+    has a place, so that no tree would end; `SignatureError` where an algebra reads another sort.
+    """
+    _expect_order(algs, growth)
+    each = list(zip(growth.owners, growth.candidates, strict=True))
+    payloads = [[growth.columns[column] for column in c.columns] for c in growth.candidates]
+    known: dict[int, Carrier] = {}
+    for _ in algs:
+        for (sort, c), payload in zip(each, payloads, strict=True):
+            if sort not in known and known.keys() >= set(c.sorts):
+                found = _shape(algs[sort], c, payload, known)
+                known[sort] = Carrier(found.structure, list(found.leaves), c)
+    if len(known) < len(algs):
+        names = ", ".join(c.constructor.__name__ for sort, c in each if sort not in known)
+        raise CdlError(
+            f"every layer that the coalgebra may give has a place ({names}), so that no tree ends: let one have none."
+        )
+    while True:  # until a Python number at a leaf has the type that other cases give it
+        before = dict(known)
+        for (sort, c), payload in zip(each, payloads, strict=True):
+            own = _shape(algs[sort], c, payload, before)
+            _expect(known[sort].own.alike(own), algs[sort], known[sort], c, own, advice())
+            known[sort] = dataclasses.replace(known[sort], leaves=list(map(joined, known[sort].leaves, own.leaves)))
+        if not any(differ(x, y) for s in known for x, y in zip(known[s].leaves, before[s].leaves, strict=True)):
+            break
+    for (sort, c), payload in zip(each, payloads, strict=True):
+        own, leaves = _shape(algs[sort], c, payload, known), known[sort].leaves
+        i = misfit(leaves, own)
+        what = advice() if i is None else advice(leaves[i], own.leaves[i])
+        _expect(i is None, algs[sort], known[sort], c, own, what)
+    carriers = tuple(known[sort] for sort in range(len(algs)))
+    pairs = zip(each, payloads, strict=True)
+    cases = [_case(algs[sort], sort, c, payload, carriers) for (sort, c), payload in pairs]
+    read = Readings(growth.candidates, carriers, tuple(opened(case) for case in cases))
+    return read, [[array(x) for x in case.consts] for case in cases]
+
+
+def _expect_order(algs: tuple[Any, ...], growth: Growth) -> None:
+    if len(algs) != len(growth.counts):
+        raise SignatureError(
+            f"there are {len(growth.counts)} coalgebras, and the number of algebras is {len(algs)}: give one for each "
+            "sort, in a tuple, in the same order."
+        )
+    for sort, (alg, first, count) in enumerate(zip(algs, growth.firsts, growth.counts, strict=True)):
+        own = [c.constructor for c in growth.candidates[first : first + count]]
+        read = reads(alg)
+        if read and not set(read) & set(own):
+            raise SignatureError(
+                f"the coalgebra of sort {sort} grows `{signature_name(own)}`, and `{name_of(alg)}` reads "
+                f"`{signature_name(read)}`: give the algebras in the order of the coalgebras."
+            )
+
+
+def _value(alg: Callable[..., Any], candidate: Candidate, carriers: Any) -> Callable[..., Any]:
+    def value(payload: Arrays, values: list[Arrays]) -> Any:
+        pairs = zip(candidate.sorts, values, strict=True)
+        return applied(alg, candidate.layer(payload, [carriers[sort].unflatten(v) for sort, v in pairs]))
+
+    return value
+
+
+def _shape(alg: Callable[..., Any], candidate: Candidate, payload: Any, carriers: dict[int, Carrier]) -> Own:
+    """What an algebra gives at a candidate."""
+    below = [one_of(carriers[sort].leaves) for sort in candidate.sorts]
+    return own_of(_value(alg, candidate, carriers), payload, below)
+
+
+def _case(
+    alg: Callable[..., Any], sort: int, candidate: Candidate, payload: Any, carriers: tuple[Carrier, ...]
+) -> ClosedJaxpr:
+    every = one_of(x for carrier in carriers for x in carrier.leaves)
+
+    def case(payload: Arrays, values: list[Arrays]) -> Arrays:
+        below = [v[room(carriers, s)] for s, v in zip(candidate.sorts, values, strict=True)]
+        own = jax.tree.leaves(_value(alg, candidate, carriers)(payload, below))
+        found = [jnp.zeros(x.shape, x.dtype) for x in every]
+        found[room(carriers, sort)] = list(map(cast, own, carriers[sort].leaves))
+        return found
+
+    return jax.make_jaxpr(case)(payload, [every] * candidate.arity)
+
+
+def _expect(fits: bool, alg: Callable[..., Any], carrier: Carrier, candidate: Candidate, own: Own, what: str) -> None:
+    """**Raises:** `CarrierMismatch` where a case does not fit the carrier."""
+    if not fits:
+        raise CarrierMismatch(
+            f"`{name_of(alg)}` is not an algebra: at `{carrier.first.constructor.__name__}` its value is "
+            f"{carrier.own}, and at `{candidate.constructor.__name__}` {own}. {what}"
+        )

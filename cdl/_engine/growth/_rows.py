@@ -1,0 +1,77 @@
+"""The queue of a growth: a row for each node of all trees, in the order of birth."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from ..shapes import Arrays
+from ._cases import Cases
+from ._plan import Plan
+from ._tables import put, table
+
+
+class Rows(eqx.Module):
+    """Tables with a row for each node, and room for one chunk more; and what there is of each tree and chunk."""
+
+    tree: Array
+    number: Array  # within the tree, breadth first
+    choice: Array
+    kids: Array  # how many children there are
+    first: Array  # the row of the first
+    below: Array  # its number
+    log_prob: Array  # as the payload
+    payload: Arrays  # by row, or by tree and number
+    seeds: Arrays
+    shared: Arrays  # what the choice hands on
+    kept: tuple[Arrays, Arrays]  # by the choice and by candidates, for the reverse pass; none where it is not kept
+    count: Array  # how many nodes each tree has
+    waiting: Array  # how many of its places still hold a seed
+    starts: Array  # the first row of each chunk, and the end
+    chunks: Array  # how many there are
+
+    @property
+    def real(self) -> Array:
+        """Which rows are nodes."""
+        return jnp.arange(self.choice.shape[0], dtype=jnp.int32) < self.starts[self.chunks]
+
+    def chosen(self) -> Array:
+        """The choice of each node, and -1 where there is none."""
+        return jnp.where(self.real, self.choice, -1)
+
+    def address(self, plan: Plan, at: jax.Array) -> jax.Array:
+        """Where the payload of some rows is."""
+        return self.tree[at] * plan.nodes + self.number[at] if plan.spread else at
+
+
+def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
+    """The roots, and room for the rest. Where there is no seed stands the first, so that none is met which is none."""
+    size, roots = plan.rows + plan.lanes, plan.roots
+    nodes = plan.trees * plan.nodes if plan.spread else size
+    numbers, trees = jnp.zeros(size, jnp.int32), jnp.zeros(plan.trees, jnp.int32)
+
+    def room(x: jax.Array) -> jax.Array:
+        if not roots:
+            return jnp.zeros((size, *x.shape[1:]), x.dtype)
+        return jnp.concatenate([x[:roots], jnp.broadcast_to(x[:1], (size - roots, *x.shape[1:]))])
+
+    tables: Any = lambda likes: [table(size, x) for x in likes]
+    return Rows(
+        tree=put(numbers, jnp.arange(roots, dtype=jnp.int32), 0),
+        number=numbers,
+        choice=numbers,
+        kids=numbers,
+        first=numbers,
+        below=numbers,
+        log_prob=jnp.zeros(nodes, cases.choosing.part.outputs[1].dtype),
+        payload=[table(nodes, x) for x in cases.growth.columns],
+        seeds=list(map(room, seeds)),
+        shared=tables(cases.shared),
+        kept=(tables(cases.choosing.kept), tables(cases.slots.forms)) if keep else ([], []),
+        count=trees.at[:roots].set(1),
+        waiting=trees.at[roots:].set(1),
+        starts=jnp.zeros(plan.chunks + 1, jnp.int32),
+        chunks=jnp.int32(0),
+    )

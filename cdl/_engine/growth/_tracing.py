@@ -1,0 +1,191 @@
+"""Tracing a coalgebra for one seed, once: its candidates, and a function of its arrays and a seed.
+
+What a coalgebra gives is taken apart: payloads are arrays, seeds are to be of the form that the coalgebra of their sort
+takes, and what is left is the same for every seed.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..._functors.mapping import fill, is_lazy, sorted_holes
+from ..._functors.read import tag, tag_name
+from ..._functors.words import an
+from ..._schemes.algebras import name_of, wants_key
+from ..._schemes.likelihoods import expect_sorts
+from ..._schemes.unfolds import Choice, expect_layer, real
+from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
+from .._jaxprs import opened
+from .._traced import NEEDS_VALUE
+from .._truth import expect_no_reckoning
+from .._types import cast, misfit, Own
+from ..forests._variant import is_array
+from ..shapes import is_weak, one_of, shaped, shown
+from ._candidates import Candidate, Given, Growth
+
+
+class _Place:
+    """Where a seed stands in a candidate's structure."""
+
+
+_PLACE = _Place()
+jax.tree_util.register_pytree_node(_Place, lambda _: ((), None), lambda *_: _PLACE)
+
+
+@dataclass(frozen=True)
+class Form:
+    """The form of a seed: its structure, and the shape and type of each leaf."""
+
+    structure: Any
+    leaves: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, seed: Any) -> "Form":
+        """That of a seed, given as shapes or arrays."""
+        leaves, structure = jax.tree.flatten(seed)
+        return cls(structure, tuple(one_of(leaves)))
+
+    def fits(self, seed: Any) -> bool:
+        """Whether a seed is of this form, but for the types of Python numbers."""
+        own = Own.of(seed)
+        return own.alike(Own(self.structure, self.leaves)) and misfit(self.leaves, own) is None
+
+    def taken(self, seed: Any) -> list[Any]:
+        """The leaves of a seed that fits, with these types."""
+        return list(map(cast, jax.tree.leaves(seed), self.leaves))
+
+    def __str__(self) -> str:
+        return shown(jax.tree.unflatten(self.structure, self.leaves))
+
+
+def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: bool) -> tuple[Growth, list[Any]]:
+    """A coalgebra's candidates, and its arrays. `sort`: which one of its family's it grows, of seeds of these forms.
+
+    **Raises:** `CarrierMismatch` where it gives seeds of another form than it takes, `PayloadMismatch` where a payload
+    is no number, `ForeignLayer` where it gives no layer, or a machine, `SignatureError` for another number of sorts,
+    or where they are in another order.
+    """
+    own = forms[sort]
+    keyed_itself = keyed and wants_key(coalg)
+    found: list[Any] = []
+    given_seeds: list[tuple[int, Any]] = []
+
+    def call(leaves: list[Any], keys: list[Any]) -> Any:
+        seed = jax.tree.unflatten(own.structure, leaves)
+        given = coalg(seed, key=keys[0]) if keyed_itself else coalg(seed)
+        scores, layers = (given.scores, given.layers) if isinstance(given, Choice) else (None, (given,))
+        parts = [take_apart(coalg, expect_layer(layer), len(forms)) for layer in layers]
+        columns: dict[Any, int] = {}
+        candidates, payloads, seeds = [], [], []
+        for layer, (payload, form, places) in zip(layers, parts, strict=True):
+            kinds = [(i, x.shape, x.dtype, is_weak(x)) for i, x in enumerate(payload)]
+            for kind in kinds:
+                columns.setdefault(kind, len(columns))
+            candidates.append(
+                Candidate(type(layer), form, tuple(columns[k] for k in kinds), tuple(s for s, _ in places))
+            )
+            payloads.append(payload)
+            given_seeds.extend(places)
+            seeds.append([_same_form(coalg, layer, i, forms, *place) for i, place in enumerate(places)])
+        found.append((tuple(candidates), tuple(shaped(*column[1:]) for column in columns)))
+        return [scores if scores is None else real(scores)], payloads, seeds
+
+    keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
+    with _without_values(coalg):
+        case, shape = jax.make_jaxpr(call, return_shape=True)(list(own.leaves), keys)
+        if weak := _pythons(own, sort, given_seeds):
+            expect_no_reckoning(jax.make_jaxpr(call)(weak, keys).jaxpr, f"in `{name_of(coalg)}`")
+    candidates, columns = found[-1]
+    run = opened(case)
+
+    def again(weights: list[Any], leaves: list[Any], keys: list[Any]) -> Given:
+        flat = run(*weights, *jax.tree.leaves((leaves, keys)))
+        return Given(*jax.tree.unflatten(jax.tree.structure(shape), flat))
+
+    return Growth(candidates, columns, (len(candidates),), again), [array(c) for c in case.consts]
+
+
+def _pythons(own: Form, sort: int, given: list[tuple[int, Any]]) -> list[Any]:
+    """The leaves of a seed, as Python's numbers where one that is given to its sort has such; none where none has."""
+    every = [Own.of(seed).leaves for s, seed in given if s == sort]
+    weak = [is_weak(x) or any(is_weak(of[i]) for of in every) for i, x in enumerate(own.leaves)]
+    return [shaped(x.shape, x.dtype, w) for x, w in zip(own.leaves, weak, strict=True)] if any(weak) else []
+
+
+def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
+    """The constructors of the layers that a coalgebra may give."""
+    found: set[type[Any]] = set()
+
+    def call(seed: Any, key: Any) -> None:
+        given = coalg(seed, key=key) if keyed and wants_key(coalg) else coalg(seed)
+        found.update(type(expect_layer(x)) for x in (given.layers if isinstance(given, Choice) else (given,)))
+
+    with _without_values(coalg):
+        jax.eval_shape(call, seed, jax.random.key(0))
+    return found
+
+
+@contextlib.contextmanager
+def _without_values(coalg: Callable[..., Any]) -> Iterator[None]:
+    """**Raises:** `CdlError` where a coalgebra asks what a seed's value is."""
+    try:
+        yield
+    except NEEDS_VALUE as e:
+        raise CdlError(
+            f"`{name_of(coalg)}` decides by a seed's value which layer to give, as in `if n == 0:`, and one compiled "
+            "program has no value to decide by: return `choose(scores, …)` with every layer that there may be, and "
+            "the greatest score for the one that is meant."
+        ) from e
+
+
+def take_apart(coalg: Callable[..., Any], layer: Any, count: int) -> tuple[list[Any], Any, list[tuple[int, Any]]]:
+    """The payload's leaves of a layer of seeds, the structure of the rest, and the seeds with their sorts.
+
+    `count`: how many sorts there are to be.
+    """
+    kind = type(layer)
+    if is_lazy(kind):
+        raise ForeignLayer(
+            f"`{name_of(coalg)}` gives {an(kind.__name__)}, which has a function in it: such a value never ends. Run a "
+            "machine with `run`, and unfold a stream for so many outputs."
+        )
+    expect_sorts(count, kind)
+    places = sorted_holes(layer)
+    payload, form = jax.tree.flatten(fill(layer, [_PLACE] * len(places)))
+    for x in payload:
+        if not is_array(x):
+            raise PayloadMismatch(
+                f"`{name_of(coalg)}` puts {an(type(x).__name__)} in {an(kind.__name__)} of `{tag_name(tag(kind))}`, "
+                "and a compiled payload is a number or an array: number the values."
+            )
+    return [jnp.asarray(x) for x in payload], form, places
+
+
+def _same_form(
+    coalg: Callable[..., Any], layer: Any, place: int, forms: tuple[Form, ...], sort: int, seed: Any
+) -> list[Any]:
+    """The leaves of a seed that a coalgebra gives, which are to be as those that its sort's takes."""
+    if forms[sort].fits(seed):
+        return forms[sort].taken(seed)
+    kind = type(layer).__name__
+    for other in (s for s, form in enumerate(forms) if form.fits(seed)):
+        raise SignatureError(
+            f"`{name_of(coalg)}`, of `{tag_name(tag(type(layer)))}`, puts a seed of sort {other} at place {place} of "
+            f"`{kind}`, which is of sort {sort}: give the coalgebras, and the seeds, in the order of the tuple in "
+            "`Base[T, tuple[…]]`."
+        )
+    which = "its seed goes in as" if len(forms) == 1 else f"a seed of sort {sort} goes in as"
+    found = Form.of(jax.tree.map(jnp.asarray, seed))
+    raise CarrierMismatch(
+        f"`{name_of(coalg)}` is not a coalgebra: {which} {forms[sort]} and comes out at place {place} of `{kind}` as "
+        f"{found}. Give every seed the same structure, shapes and dtypes."
+    )
+
+
+def array(x: Any) -> Any:
+    """One of JAX's arrays."""
+    return x if isinstance(x, jax.Array) else jnp.asarray(x)

@@ -1,0 +1,189 @@
+"""`unfold`: the anamorphism of many seeds, compiled.
+
+| the functor         | what is grown                                 | how                                          |
+| ------------------- | --------------------------------------------- | -------------------------------------------- |
+| `O × [1, X]`        | so many outputs of each stream                | one scan (`_stream`)                         |
+| `1 + A × X`         | each list, as far as so many nodes            | one scan with a mask (`_stream`)             |
+| any other           | each tree, as far as so many nodes            | one queue for all trees (`_grow`)            |
+
+It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
+(`_grow_rule`).
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Callable
+from typing import Any, overload, TypeVar
+
+import jax
+from jaxtyping import Array, PRNGKeyArray
+
+from ..._functors import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
+from ..._functors.usage import whole, with_usage
+from ..._schemes.expect import expect_coalgebras, expect_key
+from ..._schemes.likelihoods import Coalgebras, of_sorts
+from ...errors import CdlError
+from .._compiled import compiled
+from .._given import arrays
+from .._traced import reverse_only
+from ..machines._state import leading
+from ..shapes import shaped
+from ._grow_rule import grown_rows
+from ._grown import as_grown, Grown
+from ._paths import on_paths
+from ._plan import Plan
+from ._scores import expect_scores, lost
+from ._sorts import at_roots, trace_all
+from ._stream import Lists, unfold_list, unfold_stream
+from ._tracing import kinds
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+S = TypeVar("S")
+R = TypeVar("R")
+O = TypeVar("O")  # an output
+E = TypeVar("E")  # an element
+
+ROWS = 2**31 - 1  # which a whole number of 32 bits can tell apart
+LANES = 1024  # how many nodes grow at a time
+
+
+@overload
+def unfold(  # type: ignore[overload-overlap]
+    coalg: Callable[[S], Base[Stream[O], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
+) -> O: ...
+@overload
+def unfold(  # type: ignore[overload-overlap]
+    coalg: Callable[[S], Base[List[E], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
+) -> Lists[E]: ...
+@overload
+def unfold(  # type: ignore[overload-overlap]
+    coalg: Callable[[S], Base[SnocList[E], S]], seeds: S | Array, /, nodes: int, *, key: PRNGKeyArray | None = None
+) -> Lists[E]: ...
+@overload
+def unfold(
+    coalg: Callable[[S], Base[T, S]],
+    seeds: S | Array,
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> Grown[Fix[T]]: ...
+@overload
+def unfold(
+    coalg: tuple[Callable[[S], Base[T, tuple[S, R]]], Callable[[R], Base[U, tuple[S, R]]]],
+    seeds: tuple[S | Array, R | Array],
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> tuple[Grown[Fix1of2[T, U]], Grown[Fix2of2[T, U]]]: ...
+@overload
+def unfold(
+    coalg: Coalgebras,
+    seeds: tuple[Any, ...],
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> tuple[Grown[Any], ...]: ...
+@with_usage
+def unfold(
+    coalg: Any,
+    seeds: Any,
+    /,
+    nodes: int,
+    *,
+    key: PRNGKeyArray | None = None,
+    total: int | None = None,
+    lanes: int = LANES,
+) -> Any:
+    """`ana(coalg)` at every seed, in one compiled program: an anamorphism, batched.
+
+    A coalgebra that chooses gives every layer that there may be, with scores: `choose(scores, Lit(v), Neg(s), …)`. One
+    is taken, the best, or with a key one drawn by the softmax of the scores, and at each seed that one alone is
+    computed, after the scores.
+
+    Trees grow breadth first: level by level, each from left to right. One that would have more than `nodes` nodes is
+    cut: the first `nodes` of it in this order are there, and are as they would be in the whole tree, and the places
+    below them that are left hold a seed still. Of all trees together the first `total` nodes are there, in the same
+    order, the trees of a level one after the other.
+
+    **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of
+    arrays with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort
+    has so many trees as it has seeds, and trees are numbered through, those of the first sort first. `nodes`: the
+    most nodes that a tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to
+    draw; tree `t` is that of `ana` with `fold_in(key, t)`. `total`: the most nodes that all trees may have
+    together, where most are far smaller than the largest. `lanes`: how many nodes grow at a time, which changes nothing
+    in the trees.
+
+    **Returns:** the trees as arrays, with how many places of each wait.
+    For a family, a tuple of these, of each sort's trees. For a signature of lists, `Lists`; for streams, their outputs.
+
+    **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is not a positive
+    whole number, where a coalgebra branches on a seed's value, and where a score is NaN; `CarrierMismatch` where it
+    gives seeds of another form; `SignatureError` where there are not as many coalgebras as sorts, or in another order.
+    """
+    expect_coalgebras("unfold", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
+    expect_key(key)
+    _, each = of_sorts(coalg, seeds)
+    each = tuple(arrays(x, "a seed") for x in each)
+    budget = whole("nodes", nodes, 0), None if total is None else whole("total", total, 0), whole("lanes", lanes)
+    with reverse_only("unfold", "use reverse mode, `jax.grad`, `jax.vjp` or `jax.jacrev`"):
+        return expect_scores(*_unfolded(coalg, each, key, counted(each), *budget))
+
+
+def counted(seeds: tuple[Any, ...]) -> tuple[int, ...]:
+    """How many seeds there are of each sort. **Raises:** `CdlError` where the leaves of one sort's differ in that."""
+    which = [f" of sort {s}" if len(seeds) > 1 else "" for s in range(len(seeds))]
+    return tuple(leading(x, f"the seeds{of}", "one for each tree") for x, of in zip(seeds, which, strict=True))
+
+
+@compiled
+def _unfolded(
+    coalg: Any, seeds: tuple[Any, ...], key: Any, trees: tuple[int, ...], nodes: int, total: int | None, lanes: int
+) -> tuple[Any, Any, Any]:
+    """What was grown, whether a score was NaN, and the names of the layers."""
+    family = isinstance(coalg, tuple)
+    if not family:
+        found = kinds(coalg, one(seeds[0]), key is not None)
+        if found == {StreamF}:
+            return unfold_stream(coalg, seeds[0], nodes, key=key), False, ()
+        if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
+            return unfold_list(coalg, seeds[0], nodes, key=key)
+    plan = dataclasses.replace(plan_of(sum(trees), nodes, total, lanes), spread=True)
+    growth, weights = trace_all(coalg if family else (coalg,), one(seeds), key is not None)
+    growth, roots = on_paths(growth, at_roots(seeds, trees), key)
+    rows = grown_rows(growth, plan, weights, roots)
+    grown = tuple(as_grown(growth.candidates, rows, plan, part) for part in by_sort(trees))
+    return grown if family else grown[0], lost(rows), growth.names
+
+
+def by_sort(trees: tuple[int, ...]) -> list[slice]:
+    """Which trees are of each sort."""
+    ends = list(itertools.accumulate(trees))
+    return [slice(end - n, end) for n, end in zip(trees, ends, strict=True)]
+
+
+def plan_of(trees: int, nodes: Any, total: Any, lanes: Any) -> Plan:
+    """How far trees may grow. **Raises:** `CdlError` for a budget that is not a number of nodes, or fits no tree."""
+    nodes, lanes = whole("nodes", nodes), whole("lanes", lanes)
+    total = trees * nodes if total is None else whole("total", total, min(trees, 1))
+    if min(total, trees * nodes) > ROWS:
+        raise CdlError(
+            f"{trees} trees of {nodes} nodes each are more than the {ROWS} rows that a table can have: give fewer "
+            "`nodes`, or a `total`."
+        )
+    return Plan(trees, nodes, total, max(1, min(lanes, trees * nodes, total)))
+
+
+def one(seeds: Any) -> Any:
+    """The form of one seed."""
+    return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), seeds)

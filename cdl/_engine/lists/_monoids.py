@@ -1,0 +1,60 @@
+"""Monoids for sequences.
+
+| the mathematics                                | here                          | an element                         |
+| ---------------------------------------------- | ----------------------------- | ---------------------------------- |
+| affine maps `h ↦ a ⊙ h + b`, composed          | `linear_recurrence(shape)`    | `(a, b)`                           |
+| `n × n` matrices under the product             | `matrices(n)`                 | an array `(n, n)`                  |
+| the same over `(max, +)`, `(min, +)`           | `max_plus(n)`, `min_plus(n)`  | an array `(n, n)`                  |
+| maps of `n` states, as of an automaton         | `transitions(n)`              | integers `(n,)`: each state's next |
+
+Products are in the order of the list: the first of two maps is done first, and matrices act on row vectors,
+`v x₀ x₁ …`.
+"""
+
+from typing import Any
+
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from ..._functors import Monoid
+
+
+def linear_recurrence(shape: tuple[int, ...] = (), dtype: Any = None) -> Monoid[tuple[Array, Array]]:
+    """`h_t = a_t ⊙ h_(t-1) + b_t` as a product of maps: the second of each prefix is `h_t` from `h = 0`."""
+    return Monoid((jnp.ones(shape, dtype), jnp.zeros(shape, dtype)), _affine)
+
+
+def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
+    """`n × n` matrices and their product."""
+    return Monoid(jnp.eye(n, dtype=dtype), jnp.matmul)
+
+
+def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
+    """`(x y)ᵢⱼ = maxₖ xᵢₖ + yₖⱼ`: the best path through a lattice, as in Viterbi's algorithm."""
+    return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), -jnp.inf), _max_plus)
+
+
+def min_plus(n: int, dtype: Any = None) -> Monoid[Array]:
+    """`(x y)ᵢⱼ = minₖ xᵢₖ + yₖⱼ`: the shortest path, as in Bellman and Ford's algorithm."""
+    return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), jnp.inf), _min_plus)
+
+
+def transitions(n: int) -> Monoid[Array]:
+    """Maps of `n` states to themselves: what a word does to a finite automaton."""
+    return Monoid(jnp.arange(n, dtype=jnp.int32), _then)
+
+
+def _affine(first: tuple[Array, Array], then: tuple[Array, Array]) -> tuple[Array, Array]:
+    return then[0] * first[0], then[0] * first[1] + then[1]
+
+
+def _max_plus(x: Array, y: Array) -> Array:
+    return jnp.max(x[:, :, None] + y[None], axis=1)
+
+
+def _min_plus(x: Array, y: Array) -> Array:
+    return jnp.min(x[:, :, None] + y[None], axis=1)
+
+
+def _then(first: Array, then: Array) -> Array:
+    return then[first]

@@ -1,0 +1,162 @@
+"""`run`: a machine on whole sequences of inputs, compiled.
+
+| the mathematics                            | here                                              |
+| ------------------------------------------ | ------------------------------------------------- |
+| a machine on `S`, `γ : S → [I, O × S]`     | a function from states to `MealyF`                |
+| one on `S`, `γ : S → O × [I, S]`           | a function from states to `MooreF`                |
+| what it answers from `s` to `i₁ … iₙ`      | `respond(ana(γ)(s), inputs)`: the definition      |
+| the same, and the state that it ends in    | `run(γ, s, inputs)`: one `lax.scan`               |
+
+A Mealy machine gives `n` outputs for `n` inputs, a Moore machine `n + 1`: the first is that of the state it begins in.
+So do the states that it goes through: `n + 1`, the first and the last among them.
+
+Sequences of several lengths come as a `Seq`. Beyond a sequence's end its state stays as it is, and the machine is
+computed on a step that some sequence does take: whatever stands in the padding goes nowhere, gradients included.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, overload, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
+
+from ..._functors import Base, Mealy, Moore
+from ..._functors.described import described
+from ..._functors.usage import with_usage
+from ..._schemes.algebras import name_of
+from ..._schemes.automaton import Automaton
+from ..._schemes.expect import expect_key, expect_machine
+from ...errors import CdlError
+from .._compiled import compiled
+from .._given import arrays
+from .._random_keys import keys_at
+from ..forests._corpus import Corpus
+from ..forests._forest import Forest
+from ..lists._seq import Seq
+from ..lists._seq_packed import Packed
+from ._machine_steps import element_of, Ends, masked, Walk
+from ._state import as_given, expect_held, leading
+
+
+I = TypeVar("I")
+O = TypeVar("O")
+S = TypeVar("S")
+
+
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: Seq[I],
+    *,
+    states: Literal[False] = False,
+    key: PRNGKeyArray | None = None,
+) -> tuple[Seq[O], S]: ...
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: Seq[I],
+    *,
+    states: Literal[True],
+    key: PRNGKeyArray | None = None,
+) -> tuple[Seq[O], S, Seq[S]]: ...
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: I,
+    *,
+    states: Literal[False] = False,
+    key: PRNGKeyArray | None = None,
+) -> tuple[O, S]: ...
+@overload
+def run(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+    state: S,
+    inputs: I,
+    *,
+    states: Literal[True],
+    key: PRNGKeyArray | None = None,
+) -> tuple[O, S, S]: ...
+@with_usage
+def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRNGKeyArray | None = None) -> Any:
+    """What a machine answers to a sequence of inputs, and the state that it ends in, by one compiled scan.
+
+    Differentiable in the machine's arrays, in those that it closes over, in the state and in the inputs; works under
+    `jit`, `vmap` and `grad`. Compiled once for each machine and each shape of its inputs; a plain function is known by
+    its identity, so define it once.
+
+    **Arguments:** `machine`: from a state to `MealyF(step)` or `MooreF(out, step)`, for one step of one sequence.
+    `state`: the state to begin in; with a `Seq`, one for each sequence, along a leading axis. `inputs`: arrays whose
+    leading axis is time, or a `Seq` of many sequences. `states`: whether to give every state as well. `key`: for
+    machines that take one; the state numbered `t` gets `fold_in(key, t)`, in sequence `b` of a `Seq`
+    `fold_in(fold_in(key, b), t)`.
+
+    **Returns:** the outputs, the last state and, where they are asked for, all states, the first to the last. Outputs
+    have one row for each input, those of a Moore machine one more, the first before any input. With a `Seq`, outputs
+    and states are a `Seq` each, zeros beyond their ends.
+
+    **Raises:** `CarrierMismatch` where a step changes the state's structure, shape or dtype; `ForeignLayer` where the
+    machine gives no layer of a machine; `PayloadMismatch` where an input, an output or a state is no number;
+    `CdlError` where leading axes differ, where something else than sequences is given, and where the machine branches
+    on a value.
+    """
+    expect_machine("run", machine)
+    expect_key(key)
+    if isinstance(inputs, Base | Forest | Corpus | Packed):
+        write = "`inputs.padded()`" if isinstance(inputs, Packed) else "an array with a row for each step, or a `Seq`"
+        raise CdlError(f"`run` was given {described(inputs)} as the inputs, and reads them in time: give {write}.")
+    if isinstance(inputs, Seq):
+        return _of_many(machine, state, inputs, states, key)
+    values, state = arrays(inputs, "an input"), arrays(state, "a state")
+    leading(values, "the inputs", "time")
+    if isinstance(machine, Automaton):
+        state, values = machine.expect(state, values)
+    outputs, last, every = _alone(machine, state, values, key, states)
+    expect_held(name_of(machine), state, last)
+    return (outputs, last, every) if states else (outputs, last)
+
+
+def _of_many(machine: Callable[..., Any], state: Any, inputs: Any, states: bool, key: jax.Array | None) -> Any:
+    """`run` on a `Seq`."""
+    values, state = arrays(inputs.values, "an input"), arrays(state, "a state")
+    count = inputs.lengths.shape[0]
+    given = leading(state, "the states", "one for each sequence") if jax.tree.leaves(state) else count
+    if count != given:
+        raise CdlError(
+            f"there are states for {given} sequences, and inputs for {count}: give each sequence the state that it "
+            "begins in, along a leading axis."
+        )
+    if isinstance(machine, Automaton):
+        state, values = machine.expect(state, values, inputs.lengths)
+    outputs, last, every, moore = _together(machine, state, values, inputs.lengths, key, states)
+    answers: Any = Seq(outputs, inputs.lengths + moore)
+    return (answers, last, Seq(every, inputs.lengths + 1)) if states else (answers, last)
+
+
+@compiled
+def _alone(
+    machine: Callable[..., Any], state: Any, inputs: Any, key: jax.Array | None, keep: bool
+) -> tuple[Any, Any, Any]:
+    walk = Walk(machine, state, element_of(inputs), key)
+    states, rows, keys = jax.tree.map(lambda x: x[None], (state, inputs, key))
+    return jax.tree.map(lambda x: x[0], walk(states, rows, keys, keep))
+
+
+@compiled
+def _together(
+    machine: Callable[..., Any], state: Any, inputs: Any, lengths: jax.Array, key: jax.Array | None, keep: bool
+) -> tuple[Any, Any, Any, int]:
+    walk = Walk(machine, jax.tree.map(lambda x: x[0], state), element_of(element_of(inputs)), key)
+    keys = keys_at(key, jnp.arange(lengths.shape[0]))
+    longest = jnp.argmax(lengths)  # a sequence whose first step is taken, if one is
+    begins, reads = jax.lax.stop_gradient(jax.tree.map(lambda x: x[longest], (state, _first(inputs))))
+    begins, reads = as_given(begins, walk.state), masked(lengths[longest] > 0, reads)
+    return *walk(state, inputs, keys, keep, Ends(lengths, begins, reads)), int(walk.moore)
+
+
+def _first(inputs: S) -> S:
+    """The first input of each sequence; zeros where there is no time at all."""
+    return jax.tree.map(lambda x: x[:, 0] if x.shape[1] else jnp.zeros((x.shape[0], *x.shape[2:]), x.dtype), inputs)

@@ -1,0 +1,61 @@
+"""The state of a machine in a loop: one structure, one shape and one type at every step."""
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jax
+import jax.numpy as jnp
+
+from ...errors import CarrierMismatch, CdlError
+from .._carried import carried
+from .._types import advice, cast, misfit, Own, own_of
+
+
+S = TypeVar("S")  # values of one structure
+
+
+def leading(tree: Any, whose: str, axis: str) -> int:
+    """The length of the axis that all arrays begin with. **Raises:** `CdlError` where they differ, or there is none."""
+    shapes = [jnp.shape(x) for x in jax.tree.leaves(tree)]
+    lengths = {shape[0] if shape else None for shape in shapes}
+    if len(lengths) == 1 and None not in lengths:
+        return int(shapes[0][0])
+    found = f"have the shapes {', '.join(map(str, shapes))}" if shapes else "have no array"
+    lone = (
+        "; a list of numbers is not an array: write `jnp.array([…])`"
+        if isinstance(tree, list) and set(shapes) == {()}
+        else ""
+    )
+    raise CdlError(f"{whose} {found}: give arrays whose leading axis is {axis}, of one length for all{lone}.")
+
+
+def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any) -> Any:
+    """A state with the types that a step gives it back with: a Python number takes the type of what follows it.
+
+    **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
+    """
+    first = Own.of(state)
+    changes = functools.partial(_changes, name, first)
+    # inside `jit` the value of a number that a machine begins in is not known: `expect_held` looks at it
+    form = carried(first, lambda value: own_of(step, value, element), changes, held_later=True)
+    return jax.tree.map(cast, state, form.shapes)
+
+
+def expect_held(name: str, state: Any, last: Any) -> None:
+    """**Raises:** `CarrierMismatch` where a Python number that a machine begins in is another in its state's type."""
+    first = Own.of(state)
+    if (i := misfit(jax.tree.leaves(last), first)) is not None:
+        raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
+
+
+def as_given(state: S, like: Any) -> S:
+    """A state with the types of another."""
+    return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
+
+
+def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None) -> CarrierMismatch:
+    return CarrierMismatch(
+        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. "
+        + advice(wanted, own, same="Give back a state of")
+    )

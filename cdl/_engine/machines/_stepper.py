@@ -1,0 +1,164 @@
+"""`start`: a machine that is fed one input at a time, with the same numbers as `run`."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Int, PRNGKeyArray
+
+from ..._functors import Base, Mealy, Moore, MooreF
+from ..._functors.usage import with_usage
+from ..._schemes.algebras import name_of
+from ..._schemes.automaton import Automaton
+from ..._schemes.compose import layer_of
+from ..._schemes.expect import expect_key, expect_machine
+from ...errors import CdlError
+from .._compiled import compiled
+from .._given import arrays
+from .._random_keys import keys_at
+from .._repeated import repeated
+from .._types import own_of
+from ..shapes import is_weak, shaped
+from ._machine_steps import Walk
+
+
+I = TypeVar("I")
+O = TypeVar("O")
+S = TypeVar("S")
+
+FIELDS = "machine", "state", "time", "key"
+
+
+class Stepper(Generic[I, O, S]):
+    """A machine in a state: `step` gives an output, and the machine in its next state. From `start`.
+
+    A pytree of `machine`, `state`, `time` and `key`. Not an `eqx.Module`: one is made at every step, and a module takes
+    longer to make than a small cell to compute.
+    """
+
+    __slots__ = "_advance", "_key", "_machine", "_reads_letters", "_settled", "_state", "_time"
+
+    def __init__(
+        self,
+        machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
+        state: S,
+        time: Any,
+        key: PRNGKeyArray | None,
+        before: "Stepper[Any, Any, Any] | None" = None,
+    ) -> None:
+        self._machine, self._state, self._time, self._key = machine, state, time, key
+        self._advance: Any
+        self._reads_letters: bool
+        self._settled = before is not None  # whether the state comes from a step, and has the types that it keeps
+        self._advance = _advance(machine) if before is None else before._advance
+        self._reads_letters = isinstance(machine, Automaton) if before is None else before._reads_letters
+
+    @property
+    def machine(self) -> Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]]:
+        return self._machine
+
+    @property
+    def state(self) -> S:
+        return self._state
+
+    @property
+    def time(self) -> Int[Array, ""]:
+        """How many inputs there were."""
+        return self._counted()
+
+    @property
+    def key(self) -> PRNGKeyArray | None:
+        return self._key
+
+    def step(self, input: I) -> tuple[O, "Stepper[I, O, S]"]:
+        """The answer to one input, and the machine in its next state. A Moore machine answers with the output of that
+        state. Compiled at the first step, and once for all.
+
+        **Raises:** as `run` does.
+        """
+        given: Any = input if isinstance(input, jax.Array) else arrays(input, "an input")
+        machine, key = self._machine, self._key
+        if self._reads_letters:
+            automaton: Any = machine
+            _, given = automaton.expect(automaton.start, given)
+        state: Any = self._state if self._settled else self._begun(given)
+        found = self._advance(state, given) if key is None else self._advance(state, given, key, self.time)
+        return found[-1], Stepper(machine, found[0], self._time + 1, key, self)
+
+    def _begun(self, given: Any) -> Any:
+        """The state before the first step, where a Python number takes the type of what follows it."""
+        if not any(is_weak(x) for x in jax.tree.leaves(self._state)):
+            return self._state
+        element = jax.tree.map(lambda x: shaped(x.shape, x.dtype, is_weak(x)), given)
+        return Walk(self._machine, self._state, element, self._key).state
+
+    def _counted(self) -> Any:
+        """The time as an array; as it is where a pytree was made of other things than arrays."""
+        return jnp.asarray(self._time, jnp.int32) if isinstance(self._time, int) else self._time
+
+    def __repr__(self) -> str:
+        return f"Stepper({', '.join(f'{name}={eqx.tree_pformat(getattr(self, name))}' for name in FIELDS)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Stepper, tuple(getattr(self, name) for name in FIELDS)
+
+    @property
+    def out(self) -> O:
+        """What a Moore machine shows in this state: before any input, the first of `run`'s outputs.
+
+        **Raises:** `CdlError` for a Mealy machine, which shows nothing of itself.
+        """
+        return _show(self._machine, self._state, self.time, self._key)
+
+
+@with_usage
+def start(
+    machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]], state: S, *, key: PRNGKeyArray | None = None
+) -> Stepper[I, O, S]:
+    """A machine in a state, to be fed one input at a time.
+
+    Step by step it gives the outputs and states that `run` gives for the whole sequence.
+
+    **Arguments:** as of `run`.
+
+    **Raises:** `CdlError` where something else than a machine, or a key, is given.
+    """
+    expect_machine("start", machine)
+    expect_key(key)
+    begin = arrays(state, "a state")
+    if isinstance(machine, Automaton):
+        begin, _ = machine.expect(begin, 0)
+    return Stepper(machine, begin, 0, key)
+
+
+@repeated
+def _advance(
+    machine: Callable[..., Any], state: Any, x: Any, key: jax.Array | None = None, time: jax.Array | int = 0
+) -> tuple[Any, ...]:
+    """The next state and the answer; where the answer is that state itself, as of a GRU, it is given once."""
+    out, after = Walk(machine, state, x, key).ahead(state, x, time, key)
+    return (after,) if out is after else (after, out)
+
+
+@compiled
+def _show(machine: Callable[..., Any], state: Any, time: jax.Array | int, key: jax.Array | None) -> Any:
+    name = name_of(machine)
+
+    def out(state: Any) -> Any:
+        layer = layer_of(machine, state, keys_at(key, time))
+        if not isinstance(layer, MooreF):
+            raise CdlError(f"`{name}` is a Mealy machine, and shows nothing before an input: use `step`.")
+        return arrays(layer.out, f"an output of `{name}`")
+
+    own_of(out, state)
+    return out(state)
+
+
+def _flat(stepper: Stepper[Any, Any, Any]) -> Any:
+    values = stepper._machine, stepper._state, stepper._counted(), stepper._key
+    return [(jax.tree_util.GetAttrKey(name), x) for name, x in zip(FIELDS, values, strict=True)], None
+
+
+jax.tree_util.register_pytree_with_keys(Stepper, _flat, lambda _, values: Stepper(*values))

@@ -1,0 +1,84 @@
+"""Lists, one layer at a time: the functors `1 + A × X` and `1 + X × A`, and lists that are never empty.
+
+| the mathematics     | here                                      | read from  | its finite trees          |
+| ------------------- | ----------------------------------------- | ---------- | ------------------------- |
+| `1 + A × X`         | `ListF[A, X]`, either `Nil` or `Cons`     | the end    | lists                     |
+| `1 + X × A`         | `SnocF[A, X]`, either `Lin` or `Snoc`     | the start  | lists, grown at the end   |
+| `A × (1 + X)`       | `Link[A, X]`                              | the end    | lists of at least one     |
+
+`Cons` holds the first element and the rest, so an algebra has the rest's value in hand when it meets the first: the
+last element is read first. `Snoc` holds what came before and the last. The direction is the functor's, never a flag.
+"""
+
+from collections.abc import Iterable
+from typing import Generic, Never, TypeAlias, TypeVar, Union
+
+from .base import Base, Fix
+
+
+A = TypeVar("A", covariant=True)  # an element
+X = TypeVar("X", covariant=True)  # a recursive place
+E = TypeVar("E")
+
+
+class List(Generic[A]):
+    """The name of the functor `1 + A × X`; its initial algebra is the finite lists."""
+
+
+class Nil(Base[Never, Never]):
+    """The summand `1`: the list has ended, and there is no place for an `X`."""
+
+
+class Cons(Base["List[A]", X], Generic[A, X]):
+    """The summand `A × X`: an element, and one place for an `X`."""
+
+    head: A
+    tail: X
+
+
+ListF: TypeAlias = Union[Nil, Cons[A, X]]
+
+
+class SnocList(Generic[A]):
+    """The name of the functor `1 + X × A`; its initial algebra is the finite lists, read from the start."""
+
+
+class Lin(Base[Never, Never]):
+    """The summand `1`: nothing has been read."""
+
+
+class Snoc(Base["SnocList[A]", X], Generic[A, X]):
+    """The summand `X × A`: what came before, and the element after it."""
+
+    init: X
+    last: A
+
+
+SnocF: TypeAlias = Union[Lin, Snoc[A, X]]
+
+
+class NonEmpty(Generic[A]):
+    """The name of the functor `A × (1 + X)`; its initial algebra is the lists of at least one element."""
+
+
+class Link(Base["NonEmpty[A]", X], Generic[A, X]):
+    """An element, and the rest of the list where there is any."""
+
+    head: A
+    tail: X | None = None
+
+
+def to_list(elements: Iterable[E]) -> Fix[List[E]]:
+    """The list of these elements, first to last."""
+    tree: Fix[List[E]] = Nil()
+    for element in reversed(list(elements)):
+        tree = Cons(element, tree)
+    return tree
+
+
+def to_snoc(elements: Iterable[E]) -> Fix[SnocList[E]]:
+    """The same elements as a list that is read from the start."""
+    tree: Fix[SnocList[E]] = Lin()
+    for element in elements:
+        tree = Snoc(tree, element)
+    return tree

@@ -1,0 +1,140 @@
+"""Four monads, each with the structures that are its algebras.
+
+| the monad                       | here                | a value                  | its algebras              |
+| ------------------------------- | ------------------- | ------------------------ | ------------------------- |
+| `List A`                        | `ListMonad()`       | a tuple                  | monoids                   |
+| `1 + A`                         | `MaybeMonad()`      | returns' `Maybe`         | sets with a point         |
+| `M × A`, for a monoid `M`       | `Writer(monoid)`    | a pair                   | actions of `M`            |
+| `Free F A`                      | `FreeMonad(ExprF)`  | a tree with variables    | algebras of `F`           |
+
+`algebra` makes the algebra of a structure, and `structure` finds the structure of an algebra.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+import equinox as eqx
+from returns.maybe import Maybe, Nothing, Some
+
+from ._free import bind, Free, interpret, map_free, one_step, Pure
+from ._monad import EilenbergMoore, Monad
+from .base import Base
+from .read import functor
+
+
+A = TypeVar("A")
+B = TypeVar("B")
+M = TypeVar("M")  # the elements of a monoid
+Pair: TypeAlias = tuple[M, A]
+
+
+class Monoid(eqx.Module, Generic[M]):
+    """An associative product with a unit: `cdl.laws.monoid` checks it."""
+
+    unit: M
+    combine: Callable[[M, M], M]
+
+
+@dataclass(frozen=True)
+class ListMonad(Monad):
+    """`List A`: its algebras are monoids."""
+
+    def unit(self, a: A, /) -> tuple[A, ...]:
+        return (a,)
+
+    def map(self, f: Callable[[A], B], value: tuple[A, ...], /) -> tuple[B, ...]:
+        return tuple(map(f, value))
+
+    def join(self, nested: tuple[tuple[A, ...], ...], /) -> tuple[A, ...]:
+        return tuple(a for inner in nested for a in inner)
+
+    def algebra(self, monoid: Monoid[A]) -> EilenbergMoore[A]:
+        """The monoid as an algebra: the product of any number of elements."""
+        return EilenbergMoore(self, lambda elements: functools.reduce(monoid.combine, elements, monoid.unit))
+
+    def structure(self, algebra: EilenbergMoore[A]) -> Monoid[A]:
+        """The algebra as a monoid: what it makes of no element, and of two."""
+        return Monoid(algebra.action(()), lambda x, y: algebra.action((x, y)))
+
+
+@dataclass(frozen=True)
+class MaybeMonad(Monad):
+    """`1 + A`: its algebras are sets with a point."""
+
+    def unit(self, a: A, /) -> Maybe[A]:
+        return Some(a)
+
+    def map(self, f: Callable[[A], B], value: Maybe[A], /) -> Maybe[B]:
+        return value.map(f)
+
+    def join(self, nested: Maybe[Maybe[A]], /) -> Maybe[A]:
+        return nested.bind(_same)
+
+    def algebra(self, point: A) -> EilenbergMoore[A]:
+        """The point as an algebra: the value of nothing."""
+        return EilenbergMoore(self, lambda value: value.value_or(point))
+
+    def structure(self, algebra: EilenbergMoore[A]) -> A:
+        """The algebra as its point."""
+        return algebra.action(Nothing)
+
+
+@dataclass(frozen=True)
+class Writer(Monad, Generic[M]):
+    """`M × A` for a monoid `M`: its algebras are actions of the monoid."""
+
+    monoid: Monoid[M]
+
+    def unit(self, a: A, /) -> tuple[M, A]:
+        return self.monoid.unit, a
+
+    def map(self, f: Callable[[A], B], value: Pair[M, A], /) -> tuple[M, B]:
+        return value[0], f(value[1])
+
+    def join(self, nested: Pair[M, Pair[M, A]], /) -> tuple[M, A]:
+        outer, (inner, a) = nested
+        return self.monoid.combine(outer, inner), a
+
+    def algebra(self, act: Callable[[M, A], A]) -> EilenbergMoore[A]:
+        """The action `M × A → A` as an algebra."""
+        return EilenbergMoore(self, lambda pair: act(*pair))
+
+    def structure(self, algebra: EilenbergMoore[A]) -> Callable[[M, A], A]:
+        """The algebra as an action, of two arguments."""
+        return lambda m, a: algebra.action((m, a))
+
+
+@dataclass(frozen=True)
+class FreeMonad(Monad):
+    """`Free F A`, the trees of `F` with variables in `A`: its algebras are the algebras of `F`."""
+
+    signature: Any
+
+    def __post_init__(self) -> None:
+        functor(self.signature)
+
+    def __repr__(self) -> str:
+        return f"FreeMonad({functor(self.signature)})"
+
+    def unit(self, a: A, /) -> Free[Any, A]:
+        return Pure(a)
+
+    def map(self, f: Callable[[A], B], value: Free[Any, A], /) -> Free[Any, B]:
+        return map_free(f, value)
+
+    def join(self, nested: Free[Any, Free[Any, A]], /) -> Free[Any, A]:
+        return bind(nested, _same)
+
+    def algebra(self, alg: Callable[[Base[Any, A]], A]) -> EilenbergMoore[A]:
+        """The algebra of `F` as one of its free monad: the value of a whole tree of variables."""
+        return EilenbergMoore(self, interpret(_same, alg))
+
+    def structure(self, algebra: EilenbergMoore[A]) -> Callable[[Base[Any, A]], A]:
+        """The algebra as one of `F`: its value at trees of one layer."""
+        return lambda layer: algebra.action(one_step(layer))
+
+
+def _same(x: A) -> A:
+    return x

@@ -1,0 +1,163 @@
+"""The children of a `Many`, held one by one: the definition of each reduction.
+
+The types of the results are those of `jnp`, and are the same in `fold`: a sum counts booleans, a mean of whole numbers
+is a real number, and a Python number stays one.
+"""
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..errors import CarrierMismatch
+from .usage import takes
+
+
+class Items:
+    """Children that are held: the definition of each reduction."""
+
+    def __init__(self, held: tuple[Any, ...]) -> None:
+        self.held = held
+
+    def count(self) -> int:
+        return len(self.held)
+
+    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+        if not self.held:
+            return for_none(how, zero)
+        children = list(map(each, self.held))
+        expect_like(how, children[0], zero)
+        if how == "max":
+            return functools.reduce(lambda x, y: jax.tree.map(_maximum, x, y), children)
+        children = [jax.tree.map(as_number, child) for child in children]
+        total = functools.reduce(lambda x, y: jax.tree.map(operator.add, x, y), children)
+        return jax.tree.map(lambda x: x / len(self.held), total) if how == "mean" else total
+
+    def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
+        if not self.held:
+            return for_none("attend", zero)
+        children = [each(x) for x in self.held]
+        expect_like("attend", children[0], zero)
+        weights = jax.nn.softmax(jnp.stack([as_score(score(x)) for x in children]))
+        weighted = [jax.tree.map(lambda x, w=w: w * x, child) for w, child in zip(weights, children, strict=True)]
+        return functools.reduce(lambda x, y: jax.tree.map(operator.add, x, y), weighted)
+
+    def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
+        from ._list import Cons, Nil
+
+        value = algebra(Nil())
+        for x in reversed(self.held):
+            value = algebra(Cons(each(x), value))
+        return value
+
+
+def of_lists(algebra: Any) -> Callable[[Any], Any]:
+    """What reads the layers of a list.
+
+    **Raises:** `CarrierMismatch` for what has no value for `Nil()` or `Cons(x, y)`.
+    """
+    name = str(getattr(getattr(algebra, "fn", algebra), "__name__", type(algebra).__name__))
+
+    def read(layer: Any) -> Any:
+        try:
+            value = algebra(layer)
+        except TypeError:
+            if callable(algebra) and takes(algebra, layer):
+                raise  # the call fits, and something inside it did not
+            value = None
+        if value is None:
+            raise CarrierMismatch(
+                f"`{name}` gives nothing for `{type(layer).__name__}`: `Many.fold` takes an algebra of lists that are "
+                "read from the end, a function of one layer with a case for `Nil()` and one for `Cons(x, rest)`."
+            )
+        return value
+
+    read.__name__ = name
+    return read
+
+
+class _Unset:
+    """A `zero` that is not given."""
+
+    def __repr__(self) -> str:
+        return "…"
+
+
+UNSET: Any = _Unset()
+
+
+def for_none(how: str, zero: Any) -> Any:
+    """The value for no child. **Raises:** `CarrierMismatch` where none is given."""
+    if zero is UNSET:
+        raise CarrierMismatch(
+            f"a `Many` without children is reduced by `{how}`, which was not given a value for no child: write "
+            f"`{how}({'score, ' if how == 'attend' else ''}zero)`, with a `zero` of the shape of one child, such as "
+            "`jnp.zeros(8)`."
+        )
+    return zero
+
+
+def expect_like(how: str, child: Any, zero: Any) -> None:
+    """**Raises:** `CarrierMismatch` where `zero` has another structure, or other shapes, than a (mapped) child, and
+    for the greatest of complex numbers."""
+    if how == "max" and any(map(_is_complex, jax.tree.leaves(child))):
+        raise CarrierMismatch(
+            "a `Many` of complex numbers is reduced by `max`, and they have no order: map to real ones first, such as "
+            "`many.map(jnp.abs).max(zero)`."
+        )
+    if zero is UNSET:
+        return
+    structures: list[Any] = [jax.tree.structure(child), jax.tree.structure(zero)]
+    same = structures[0] == structures[1]
+    if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
+        child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
+        raise CarrierMismatch(
+            f"a `Many` of {child} is reduced by `{how}` with `zero={zero}`: give `zero` the structure and shapes of "
+            "one mapped child."
+        )
+
+
+def as_number(x: Any) -> Any:
+    """A number as `sum` and `mean` add it: a boolean counts as 0 or 1, which is a Python number."""
+    if isinstance(x, bool | np.bool_):
+        return int(x)
+    if getattr(x, "dtype", None) == np.bool_:
+        return weaken(jnp.asarray(x).astype(int))
+    return x
+
+
+def as_score(x: Any) -> Any:
+    """A score as a real number. **Raises:** `CarrierMismatch` where it is not one number."""
+    x = jnp.asarray(x)
+    if _is_complex(x):
+        raise CarrierMismatch("the score of `attend` is complex, and a softmax is of real numbers: give its `jnp.abs`.")
+    if x.shape:
+        raise CarrierMismatch(
+            f"the score of `attend` has shape {x.shape}, and it is one number for each child: give a number, as "
+            '`eqx.nn.Linear(n, "scalar")` does.'
+        )
+    return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
+
+
+def weaken(x: jax.Array) -> jax.Array:
+    """An array as JAX has a Python number: whatever it meets decides about its type."""
+    (found,) = jax.tree.leaves(lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None))
+    return found
+
+
+def _is_complex(x: Any) -> bool:
+    return isinstance(x, complex) or jnp.issubdtype(getattr(x, "dtype", bool), jnp.complexfloating)
+
+
+def _maximum(x: Any, y: Any) -> Any:
+    if hasattr(x, "aval") or hasattr(y, "aval"):
+        return jnp.maximum(x, y)
+    if hasattr(x, "dtype") or hasattr(y, "dtype"):
+        return np.maximum(x, y)
+    return x if x != x or (y == y and x >= y) else y  # what is no number stays, as in NumPy

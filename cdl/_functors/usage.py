@@ -1,0 +1,92 @@
+"""How a public function is called. A call that does not fit its signature, or a size that is not a whole number, is
+refused by a sentence that says how to write it."""
+
+import difflib
+import functools
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any, cast, TypeVar
+
+import numpy as np
+
+from ..errors import CdlError
+from .words import short
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def with_usage(fn: Function) -> Function:
+    """The function; a call with arguments that it does not take raises a `CdlError`, which names those that it takes.
+
+    Nothing is looked at before a call has failed.
+    """
+    signature = inspect.signature(fn)
+
+    @functools.wraps(fn)
+    def called(*args: Any, **options: Any) -> Any:
+        try:
+            return fn(*args, **options)
+        except TypeError:
+            if (wrong := _wrong(fn.__qualname__.removesuffix(".__init__"), signature, args, options)) is None:
+                raise  # the call fits, and something inside it did not
+        raise CdlError(wrong)
+
+    return cast("Function", called)
+
+
+def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlError) -> int:
+    """A size as an `int`. **Raises:** `error` where it is not a whole number of at least `least`."""
+    try:
+        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:  # JAX's own, too, where a number is known only when the program runs
+        number = None
+    if number is None:
+        raise error(
+            f"`{name}` is {short(value)}, and a size is a whole number that is known before the program runs: give an "
+            f"`int` of at least {least}."
+        )
+    if number < least:
+        raise error(f"`{name}` is {number}: give at least {least}.")
+    return number
+
+
+def _several(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ...]) -> str:
+    """What an error says besides, where several functions stand where one, or a tuple of them, belongs."""
+    if len(args) < 2 or not (callable(args[0]) and callable(args[1])):
+        return ""
+    rest = "".join(f", {p.name}" for p in parameters[1:] if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
+    return f" For a family of sorts, give a tuple: `{name}((a, b){rest})`."
+
+
+def takes(fn: Callable[..., Any], *args: Any) -> bool:
+    """Whether a function takes these arguments, as far as it tells."""
+    try:
+        inspect.signature(fn).bind(*args)
+    except ValueError:
+        return True
+    except TypeError:
+        return False
+    return True
+
+
+def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
+    """What is wrong with a call, or `None` where it fits."""
+    try:
+        signature.bind(*args, **given)
+    except TypeError as error:
+        parameters = [p for p in signature.parameters.values() if p.name != "self"]
+        named = [p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
+        unknown = [option for option in given if option not in signature.parameters]
+        if unknown:
+            near = difflib.get_close_matches(unknown[0], named, 1)
+            meant = f" Did you mean `{near[0]}`?" if near else ""
+            options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] or named
+            takes = ", ".join(f"`{option}`" for option in options) or "none"
+            return f"`{name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
+        plain = [p.replace(annotation=p.empty) for p in parameters]
+        usage = inspect.Signature(plain)
+        several = _several(name, parameters, args) if "too many" in str(error) else ""
+        return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`.{several}"
+    return None

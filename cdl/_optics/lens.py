@@ -1,0 +1,84 @@
+"""Lenses: optics as the book first has them, in two maps that share no residual.
+
+| the mathematics                                                  | here                        |
+| ---------------------------------------------------------------- | --------------------------- |
+| a lens `get : X → Y`, `put : X × Y' → X'`                        | `Lens(get, put)`            |
+| `get = get_g ∘ get_f`, `put(x, z') = put_f(x, put_g(get_f x, z'))` | `f >> g`                  |
+| over a cartesian category, `Optic ≅ Lens`                        | `to_lens`, `to_optic`       |
+
+As written, `put` of a composite calls `get` again: in a chain of `n` lenses, bracketed to the left as Python reads it,
+`n(n − 1)/2` times. As optics (`to_optic`, whose residual is the input) each is called once. Lenses are for laws, and
+for what has nothing to recompute, such as an optimiser.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, final, Generic
+
+import equinox as eqx
+
+from .letters import DV, DW, DX, DY, DZ, V, W, X, Y, Z
+from .optic import Optic
+
+
+@final
+class Lens(eqx.Module, Generic[X, Y, DX, DY]):
+    """A map `X → Y`, and a map back that is given the `X` once more."""
+
+    get: Callable[[X], Y]
+    put: Callable[[X, DY], DX]
+
+    def __rshift__(self, other: "Lens[Y, Z, DY, DZ]") -> "Lens[X, Z, DX, DZ]":
+        both = _Then(self, other)
+        return Lens(both.get, both.put)
+
+    def __matmul__(self, other: "Lens[V, W, DV, DW]") -> "Lens[tuple[X, V], tuple[Y, W], tuple[DX, DV], tuple[DY, DW]]":
+        both = _Beside(self, other)
+        return Lens(both.get, both.put)
+
+
+@dataclass(frozen=True, eq=False)
+class _Then:
+    """No module, so that the `get` and the `put` of a chain are two leaves, not two copies of all that it is of."""
+
+    first: Lens[Any, Any, Any, Any]
+    second: Lens[Any, Any, Any, Any]
+
+    def get(self, x: Any) -> Any:
+        return self.second.get(self.first.get(x))
+
+    def put(self, x: Any, dz: Any) -> Any:
+        return self.first.put(x, self.second.put(self.first.get(x), dz))
+
+
+@dataclass(frozen=True, eq=False)
+class _Beside:
+    first: Lens[Any, Any, Any, Any]
+    second: Lens[Any, Any, Any, Any]
+
+    def get(self, pair: Any) -> Any:
+        return self.first.get(pair[0]), self.second.get(pair[1])
+
+    def put(self, pair: Any, change: Any) -> Any:
+        return self.first.put(pair[0], change[0]), self.second.put(pair[1], change[1])
+
+
+def to_lens(optic: Optic[X, Y, DX, DY], /) -> Lens[X, Y, DX, DY]:
+    """What can be seen of an optic: two optics are the same when their lenses are."""
+    return Lens(optic.get, optic.put)
+
+
+def to_optic(lens: Lens[X, Y, DX, DY], /) -> Optic[X, Y, DX, DY]:
+    """The optic of a lens, whose residual is its whole input."""
+    return _FromLens(lens)
+
+
+@final
+class _FromLens(Optic[Any, Any, Any, Any]):
+    lens: Lens[Any, Any, Any, Any]
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        return self.lens.get(x), x
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        return self.lens.put(residual, dy)

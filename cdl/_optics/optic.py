@@ -1,0 +1,158 @@
+"""Optics: maps with a way back, and what is kept in between.
+
+| the mathematics                                        | here                                                     |
+| ------------------------------------------------------ | -------------------------------------------------------- |
+| a pair of objects `(X, X')`                            | `X` and `DX`: values, and changes of them                |
+| an optic `(M, f : X → Y × M, b : M × Y' → X')`         | `Optic[X, Y, DX, DY]`, with `forward` and `backward`     |
+| its residual `M`, known to nobody else (a coend)       | whatever `forward` gives second and `backward` takes     |
+| the composite, with residual `M × N`                   | `f >> g`                                                 |
+| the tensor                                             | `f @ g`: on pairs                                        |
+| the identity, the symmetry                             | `Optic.identity()`, `Optic.swap()`                       |
+| an isomorphism, as an optic                            | `Optic.iso(there, back)`                                 |
+| what can be seen of it: a lens                         | `get(x)` and `put(x, dy)`                                |
+| a box with its name, in a picture                      | `f.named(name)`, which costs nothing                     |
+
+`backward` reads the residual and does not run `forward` again: a composite of `n` optics calls each of them once, in
+either bracketing. The residual of a smooth map is what `jax.vjp` keeps.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, final, Generic
+
+import equinox as eqx
+
+from .letters import DV, DW, DX, DY, DZ, M, V, W, X, Y, Z
+
+
+class Optic(eqx.Module, Generic[X, Y, DX, DY]):
+    """A map `X → Y` with a way back, `Y' → X'`. Extend it, or give the two maps to `Optic.of`."""
+
+    @abstractmethod
+    def forward(self, x: X, /) -> tuple[Y, Any]:
+        """The value, and the residual: what is kept for the way back."""
+
+    @abstractmethod
+    def backward(self, residual: Any, dy: DY, /) -> DX:
+        """The way back, from the residual and a change of the value."""
+
+    def get(self, x: X, /) -> Y:
+        """The value alone."""
+        return self.forward(x)[0]
+
+    def put(self, x: X, dy: DY, /) -> DX:
+        """Forward and back at once."""
+        return self.backward(self.forward(x)[1], dy)
+
+    def __rshift__(self, other: "Optic[Y, Z, DY, DZ]") -> "Optic[X, Z, DX, DZ]":
+        return _Then(self, other)
+
+    def __matmul__(
+        self, other: "Optic[V, W, DV, DW]"
+    ) -> "Optic[tuple[X, V], tuple[Y, W], tuple[DX, DV], tuple[DY, DW]]":
+        return _Beside(self, other)
+
+    def named(self, name: str) -> "Optic[X, Y, DX, DY]":
+        """The same, with a name by which pictures and messages call it."""
+        return Named(self, name)
+
+    @staticmethod
+    def of(forward: Callable[[V], tuple[W, M]], backward: Callable[[M, DW], DV]) -> "Optic[V, W, DV, DW]":
+        """The optic of two maps, which agree on a residual."""
+        return _Of(forward, backward)
+
+    @staticmethod
+    def iso(there: Callable[[V], W], back: Callable[[DW], DV]) -> "Optic[V, W, DV, DW]":
+        """A map forward and another back, with nothing to remember."""
+        return _Iso(there, back)
+
+    @staticmethod
+    def identity() -> "Optic[V, V, DV, DV]":
+        """`X → X`, and back."""
+        return _Iso(_same, _same)
+
+    @staticmethod
+    def swap() -> "Optic[tuple[V, W], tuple[W, V], tuple[DV, DW], tuple[DW, DV]]":
+        """`X × Y → Y × X`, and back."""
+        return _Iso(_swapped, _swapped)
+
+
+@final
+class _Of(Optic[Any, Any, Any, Any]):
+    ahead: Callable[[Any], tuple[Any, Any]]
+    back: Callable[[Any, Any], Any]
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        return self.ahead(x)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        return self.back(residual, dy)
+
+
+@final
+class _Iso(Optic[Any, Any, Any, Any]):
+    there: Callable[[Any], Any]
+    back: Callable[[Any], Any]
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        return self.there(x), ()
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        return self.back(dy)
+
+
+@final
+class _Then(Optic[Any, Any, Any, Any]):
+    first: Optic[Any, Any, Any, Any]
+    second: Optic[Any, Any, Any, Any]
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        y, m = self.first.forward(x)
+        z, n = self.second.forward(y)
+        return z, (m, n)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        m, n = residual
+        return self.first.backward(m, self.second.backward(n, dy))
+
+
+@final
+class _Beside(Optic[Any, Any, Any, Any]):
+    first: Optic[Any, Any, Any, Any]
+    second: Optic[Any, Any, Any, Any]
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        y, m = self.first.forward(x[0])
+        w, n = self.second.forward(x[1])
+        return (y, w), (m, n)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        m, n = residual
+        return self.first.backward(m, dy[0]), self.second.backward(n, dy[1])
+
+
+@final
+class Named(Optic[Any, Any, Any, Any]):
+    """Any optic, with a name."""
+
+    optic: Optic[Any, Any, Any, Any]
+    name: str = eqx.field(static=True)
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        return self.optic.forward(x)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        return self.optic.backward(residual, dy)
+
+
+def unnamed(optic: Optic[X, Y, DX, DY]) -> Optic[X, Y, DX, DY]:
+    """What was given a name, or the optic itself."""
+    return unnamed(optic.optic) if isinstance(optic, Named) else optic
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _swapped(pair: Any) -> Any:
+    return pair[1], pair[0]

@@ -1,0 +1,56 @@
+"""Backpropagation: the functor from smooth maps to optics.
+
+| the mathematics                                    | here                                               |
+| -------------------------------------------------- | -------------------------------------------------- |
+| `f ↦ (f, R[f])`, a functor `Smooth → Optic(Smooth)`| `reverse(f)`                                       |
+| its residual                                       | what `jax.vjp` keeps of `f`: no second `f`         |
+| `R[g ∘ f]` is the composite of `R[f]` and `R[g]`   | `reverse(f) >> reverse(g)`, with the same numbers  |
+
+What is no floating number (a label, an index, a tree's shape) has no change: `None` stands where one would be.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .letters import X, Y
+from .optic import Optic
+
+
+def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
+    """A smooth map with its reverse derivative: `x ↦ f(x)`, and back `dy ↦ R[f](x, dy)`."""
+    return Reverse(f)
+
+
+@final
+class Reverse(Optic[Any, Any, Any, Any]):
+    """`(f, R[f])` by `jax.vjp`."""
+
+    fn: Callable[[Any], Any]
+
+    def forward(self, x: Any, /) -> tuple[Any, Any]:
+        return pullback(self.fn, x)
+
+    def backward(self, residual: Any, dy: Any, /) -> Any:
+        return residual(dy)[0]
+
+
+def pullback(fn: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
+    """`jax.vjp` in the floating numbers of `x`."""
+    numbers, rest = eqx.partition(x, changes)
+    return jax.vjp(lambda numbers: fn(eqx.combine(numbers, rest)), numbers)
+
+
+def numbers(params: Any) -> int:
+    """How many numbers there are to learn."""
+    return sum(math.prod(np.shape(x)) for x in jax.tree.leaves(params) if changes(x))
+
+
+def changes(x: Any) -> bool:
+    """Whether it is a floating number, or an array of them."""
+    return isinstance(x, float | complex) or (hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.inexact))

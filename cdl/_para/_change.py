@@ -1,0 +1,53 @@
+"""Base change: a functor that preserves products, applied to parametric maps.
+
+| the mathematics                                | here                                                    |
+| ---------------------------------------------- | ------------------------------------------------------- |
+| a functor `G`, on a map                        | `Change.on(f)`                                          |
+| `G P × G X → G (P × X)`                        | `Change.pair(gp, gx)`                                   |
+| a point of `P` as one of `G P`                 | `Change.point(p)`                                       |
+| `Para(G)(P, f)`, `G P × G X → G (P × X) → G Y` | `change(G, f)`                                          |
+| the tangent functor `T`, `f ↦ (f, D[f])`       | `TANGENT`: forward differentiation is a base change     |
+| the power `X ↦ Xⁿ`, along a new first axis     | `power(n)`: a parameter for each of a batch             |
+
+`Para(G)` is a functor: `change(G, f >> g)` is `change(G, f) >> change(G, g)`, whose parameters are in `G P × G Q` and
+not in `G (P × Q)`. Weights that are shared in a batch are `power(n)` along `Δ`; the base change along `f ↦ (f, R[f])`,
+which goes to optics, is in `cdl.optics`.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .para import Para
+
+
+@dataclass(frozen=True)
+class Change:
+    """A functor on maps, with what makes it one that preserves products."""
+
+    on: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
+    pair: Callable[[Any, Any], Any]
+    point: Callable[[Any], Any]
+
+
+def change(functor: Change, f: Para[Any, Any, Any], /) -> Para[Any, Any, Any]:
+    """The parametric map `G P × G X → G Y`, at the point of `G P` that `f`'s parameters are."""
+    mapped = functor.on(lambda both: f.fn(*both))
+    return Para(functor.point(f.params), lambda params, x: mapped(functor.pair(params, x)))
+
+
+TANGENT = Change(
+    on=lambda f: lambda moving: jax.jvp(f, (moving[0],), (moving[1],)),
+    pair=lambda p, x: ((p[0], x[0]), (p[1], x[1])),
+    point=lambda p: (p, jax.tree.map(jnp.zeros_like, p)),
+)
+"""`T`: an element and its velocity. A point of `P` stands still."""
+
+
+def power(n: int, /) -> Change:
+    """`X ↦ Xⁿ`: arrays with a new first axis of `n`. A point of `P` is the same `n` times."""
+    repeated: Callable[[Any], Any] = lambda p: jax.tree.map(lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), p)
+    return Change(on=jax.vmap, pair=lambda p, x: (p, x), point=repeated)

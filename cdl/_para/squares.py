@@ -1,0 +1,71 @@
+"""The square of a parametric algebra, and the comonoid on its parameters.
+
+```
+    F μF ──── F h ────▶ F A          h : P × μF → A, the fold: the map out of the initial algebra
+      │                  │           a : P × F A → A, the algebra
+     embed      ⇐        a
+      ▼                  ▼
+     μF ────── h ──────▶ A
+```
+
+One way round has the parameters of `h` at the children and those of `a` at the root, `P × P`; the other has `P`. So the
+square is not an equation: it is filled by a 2-cell, a map `P → P × P` along which the two ways agree. For the fold that
+is `Δ`, and with `P → 1`, at a variable of the free monad, where there is no cell and so no parameter, it is a comonoid.
+This is where weight tying comes from.
+
+(Gavranović et al., *Categorical Deep Learning*, 2024, section 3.2 and theorem G.10.)
+"""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+
+from .._functors import Base
+from .._schemes import algebra, cata
+from .para import Para
+from .two_cells import delta
+from .unrolled import lift
+
+
+T = TypeVar("T")
+P = TypeVar("P")
+Q = TypeVar("Q")
+A = TypeVar("A")
+
+
+class Square(eqx.Module, Generic[P, Q]):
+    """The two ways round, as parametric maps, and what fills the square: a map from the parameters of the one way to
+    those of the other.
+
+    Of a fold they are maps of one layer of trees: `through` folds the children and then reads the layer, `direct` folds
+    the tree that the layer is.
+    """
+
+    through: Para[Q, Any, Any]
+    direct: Para[P, Any, Any]
+    cell: Callable[[P], Q]
+
+    def along(self, cell: Callable[[P], Q]) -> Para[P, Any, Any]:
+        """The way through, along a map that may be another than the square's own: equal to `direct` or not."""
+        return self.through.reparametrise(cell, at=self.direct.params)
+
+
+def square(alg: Para[P, Base[T, A], A], /) -> Square[P, tuple[P, P]]:
+    """The square that says that the fold of a parametric algebra is a lax homomorphism, and its 2-cell `Δ`."""
+    fold = Para(alg.params, _Fold(alg.fn))
+    return Square(lift(fold) >> alg, fold, delta(2))
+
+
+def discard(params: Any, /) -> tuple[()]:
+    """`P → 1`, the counit beside `Δ`."""
+    del params
+    return ()
+
+
+class _Fold(eqx.Module):
+    fn: Callable[[Any, Any], Any]
+
+    def __call__(self, params: Any, tree: Any) -> Any:
+        at: Any = algebra(lambda layer: self.fn(params, layer))
+        return cata(at)(tree)

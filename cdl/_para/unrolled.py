@@ -1,0 +1,129 @@
+"""Algebras in `Para`: the network of one tree, untied, and tying as a reparametrisation.
+
+| the mathematics                                        | here                                                   |
+| ------------------------------------------------------ | ------------------------------------------------------ |
+| a strong functor lifts: `(P, f) ↦ (P, F f ∘ σ)`        | `lift(f)`: one `P`, handed to every place              |
+| a parametric algebra `(P, α : P × F A → A)`            | `Para[P, Base[T, A], A]`; `Para.of` of an `Algebra`    |
+| its network over a tree of `n` nodes: `Pⁿ → A`         | `unroll(α, tree)`: a copy of `P` for each node         |
+| tying, along `Δ : P → Pⁿ`                              | `untied.tied()`: `cata` of the algebra                 |
+| partial tying, along `Pᵏ → Pⁿ`                         | `untied.tied(by)`: one copy for each answer of `by`    |
+
+Weights are shared because one algebra is used at every node; `unroll` takes that apart, so that it can be seen: the
+gradient of the tied network is the sum of those of the untied one.
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+
+from .._functors import Base, Fix, fmap, holes
+from .._functors.described import described
+from .._functors.mapping import fill
+from .._functors.recursion import recursion
+from .._functors.usage import with_usage
+from ..errors import CdlError
+from .para import Para
+from .two_cells import gather
+
+
+T = TypeVar("T")
+P = TypeVar("P")
+A = TypeVar("A")
+X = TypeVar("X")
+Y = TypeVar("Y")
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node of a tree: its number in pre-order, how deep it is, how high above its leaves, and its constructor."""
+
+    index: int
+    depth: int
+    height: int
+    constructor: type[Any]
+
+
+class Untied(eqx.Module, Generic[P, A]):
+    """The network of one tree with a copy of the parameters for each node, in pre-order; called, it gives its value."""
+
+    para: Para[tuple[P, ...], tuple[()], A]
+    places: tuple[Place, ...] = eqx.field(static=True)
+
+    @property
+    def params(self) -> tuple[P, ...]:
+        return self.para.params
+
+    def __call__(self) -> A:
+        return self.para(())
+
+    def at(self, params: tuple[P, ...]) -> A:
+        """The value with other parameters."""
+        return self.para.fn(params, ())
+
+    def tied(self, by: Callable[[Place], Hashable] = lambda place: 0) -> Para[tuple[P, ...], tuple[()], A]:
+        """The same network with one copy of the parameters for each answer of `by`; without it, with one for all.
+
+        Its parameters are in the order in which answers are first met; each is that of the first node that gave it.
+        """
+        numbers: dict[Hashable, int] = {}
+        index = tuple(numbers.setdefault(by(place), len(numbers)) for place in self.places)
+        first = tuple(self.params[index.index(i)] for i in range(len(numbers)))
+        return self.para.reparametrise(gather(index), at=first)
+
+
+def lift(f: Para[P, X, Y], /) -> Para[P, Base[Any, X], Base[Any, Y]]:
+    """`F` of a parametric map, by the strength of `F`: the same parameters at every place of a layer."""
+    return Para(f.params, _Lifted(f.fn))
+
+
+@with_usage
+def unroll(algebra: Para[P, Base[T, A], A], tree: Fix[T], /) -> Untied[P, A]:
+    """The untied network of a parametric algebra over a tree, at as many copies of the algebra's parameters.
+
+    **Raises:** `CdlError` where the first is not a `Para`, or the second not a tree.
+    """
+    if not isinstance(algebra, Para):
+        write = "the algebra comes first, `unroll(Para.of(alg), tree)`"
+        if callable(algebra):
+            write = "write `unroll(Para.of(alg), tree)`, which takes its arrays for parameters"
+        raise CdlError(f"`unroll` takes a parametric algebra, a `Para`, and was given {described(algebra)}: {write}.")
+    if not isinstance(tree, Base):
+        raise CdlError(f"`unroll` makes the network of one tree, and was given {described(tree)}: give a tree.")
+    places = _places(tree)
+    network = Para((algebra.params,) * len(places), _Unrolled(algebra.fn, tree))
+    return Untied(network, places)
+
+
+class _Lifted(eqx.Module):
+    fn: Callable[[Any, Any], Any]
+    by: Callable[..., Any] = fmap
+
+    def __call__(self, params: Any, layer: Any) -> Any:
+        return self.by(lambda x: self.fn(params, x), layer)
+
+
+class _Unrolled(eqx.Module):
+    fn: Callable[[Any, Any], Any]
+    tree: Any
+
+    def __call__(self, params: Any, _: Any) -> Any:
+        up: Any = lambda frame, go: self.fn(params[frame.index], frame.filled(go))
+        return recursion(lambda _, tree: tree, up, finite=True)(0)(self.tree)
+
+
+def _places(tree: Any) -> tuple[Place, ...]:
+    found: dict[int, Place] = {}
+
+    def up(frame: Any, go: Any) -> int:
+        height = 1 + max(frame.values, default=-1)
+        found[frame.index] = Place(frame.index, frame.seed[0], height, type(frame.layer))
+        return height
+
+    def down(_: int, seed: tuple[int, Any]) -> Any:
+        depth, layer = seed
+        return fill(layer, [(depth + 1, child) for child in holes(layer)])
+
+    recursion(down, up)(0)((0, tree))
+    return tuple(found[i] for i in range(len(found)))

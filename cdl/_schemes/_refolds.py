@@ -1,0 +1,74 @@
+"""Refolds, by definition: grow and read at once, with no tree in between.
+
+| the scheme | its equation                              | in two steps, where functions are absent       |
+| ---------- | ----------------------------------------- | ---------------------------------------------- |
+| `hylo`     | `h = α ∘ F h ∘ γ`                         | `cata α ∘ ana γ`                               |
+| `dyna`     | `hylo` with `histo`'s memory              | `histo α ∘ ana γ`                              |
+| `chrono`   | the same, from a `futu`                   | `histo α ∘ futu γ`                             |
+| `elgot`    | `h = [id, α ∘ F h] ∘ γ`                   | a coalgebra may answer at once, by `Left`      |
+| `coelgot`  | `h = α ∘ ⟨id, F h ∘ γ⟩`                   | the algebra sees the seed too                  |
+
+Of the layers that a coalgebra chooses among, the best is taken. `hylo` computes a seed as often as it meets it; the
+others compute it once where seeds hash, and take seeds of one type that are equal for one: so both maps are functions
+of what they are given, and nothing else.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .._functors import Base, Cofree, Free, Pure
+from .._functors.recursion import Done, recursion
+from ._either import Either, Left
+from ._folds import remember
+from ._share import shared
+from .algebras import Algebra, apply
+from .expect import expect_algebras, expect_coalgebras
+from .unfolds import ahead, expect_layer
+
+
+T = TypeVar("T")
+A = TypeVar("A")
+S = TypeVar("S")
+
+
+def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
+    """`hylo α γ = α ∘ F (hylo α γ) ∘ γ`: a recursive function by its call tree (a hylomorphism).
+
+    `cdl.refold` is the same, compiled, for many seeds.
+    """
+    expect_algebras("hylo", (alg,), several="as `refold` takes them; `hylo` is of one sort")
+    expect_coalgebras("hylo", (coalg,), several="as `refold` takes them; `hylo` is of one sort")
+    down: Any = lambda _, seed: expect_layer(coalg(seed))
+    return recursion(down, lambda frame, go: apply(alg, frame.filled(go)))(0)
+
+
+def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
+    """Dynamic programming: each step sees every value below it (a dynamorphism).
+
+    The table is made of `Cofree`s, one for each seed: edit distance over an `n × m` table makes `n·m` calls, and
+    Fibonacci's numbers by `A + X²`, where a tree would have `2ⁿ` nodes, make `n`.
+    """
+    solved = shared(lambda seed: expect_layer(coalg(seed)), lambda frame, go: remember(alg, frame.filled(go)))
+    return lambda seed: solved(seed).head
+
+
+def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], A]:
+    """`histo` after `futu`: several layers ahead, every value behind (a chronomorphism)."""
+    solved = shared(lambda free: ahead(coalg, free), lambda frame, go: remember(alg, frame.filled(go)))
+    return lambda seed: solved(Pure(seed)).head
+
+
+def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]]], /) -> Callable[[S], A]:
+    """A refold that may stop early: `Left(value)` answers, `Right(layer)` goes on (an Elgot algebra)."""
+
+    def down(seed: Any) -> Any:
+        given = coalg(seed)
+        return Done(given.value) if isinstance(given, Left) else expect_layer(given.value)
+
+    return shared(down, lambda frame, go: apply(alg, frame.filled(go)))
+
+
+def coelgot(alg: Callable[[S, Base[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
+    """A refold whose algebra sees, beside the layer of values, the seed that it came from."""
+    down: Any = lambda seed: expect_layer(coalg(seed))
+    return shared(down, lambda frame, go: alg(frame.seed, frame.filled(go)))

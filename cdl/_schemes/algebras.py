@@ -1,0 +1,189 @@
+"""Algebras: how to read one layer.
+
+| the mathematics                      | here                                                         |
+| ------------------------------------ | ------------------------------------------------------------ |
+| an algebra `(A, α : F A → A)`        | `Algebra[F[A], A]`: a class, whose arrays are its parameters |
+| the same, from a function            | `@algebra`                                                   |
+| the product `(A × B, ⟨α F π₁, β F π₂⟩)` | `product(a, b)`                                           |
+| a coalgebra `γ : S → F S`            | a plain function `S -> Base[T, S]`                           |
+
+An `Algebra` is an `eqx.Module`. It is a class of its own, covariant in the layer it reads, because that is what lets
+plain type checkers infer the functor: one of its kind is never mistaken for a function.
+"""
+
+import inspect
+import typing
+from abc import abstractmethod
+from collections.abc import Callable
+from typing import Any, Generic, get_args, get_origin, TypeVar
+
+import equinox as eqx
+import typing_extensions
+
+from .._functors import Base, constructors, fmap
+from .._functors.base import anew
+from .._functors.described import described
+from .._functors.read import cached, cached_weakly, signature_name, tag, tag_name
+from .._functors.words import an
+from ..errors import CarrierMismatch, ForeignLayer, SignatureError
+
+
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+FA_co = TypeVar("FA_co", covariant=True)
+
+
+class Algebra(eqx.Module, Generic[FA_co, A]):
+    """`α : F A → A`. Extend it as `class Net(Algebra[ExprF[H], H])` and write `__call__` on one layer.
+
+    An algebra that wants randomness takes `__call__(self, layer, *, key=None)`.
+    """
+
+    @abstractmethod
+    def __call__(self, layer: FA_co, /) -> A:  # type: ignore[misc]  # pyright: ignore[reportGeneralTypeIssues]
+        """Reads one layer whose places hold values of the carrier."""
+
+
+class algebra(Algebra[FA_co, A]):
+    """A plain function as an algebra: `@algebra` above `def depth(layer: ExprF[int]) -> int`."""
+
+    fn: Callable[[Any], A] = eqx.field(static=True)
+
+    def __init__(self, fn: Callable[[FA_co], A]) -> None:
+        self.fn = fn
+
+    def __call__(self, layer: Any, /, **key: Any) -> A:
+        return self.fn(layer, **key)
+
+
+class _Product(Algebra[Any, tuple[Any, Any]]):
+    """Two algebras side by side."""
+
+    first: Algebra[Any, Any]
+    second: Algebra[Any, Any]
+
+    def __call__(self, layer: Any, /, *, key: Any = None) -> tuple[Any, Any]:
+        left, right = fmap(lambda pair: pair[0], layer), fmap(lambda pair: pair[1], layer)
+        return apply(self.first, left, key), apply(self.second, right, key)
+
+
+def product(
+    first: Algebra[Base[T, A], A], second: Algebra[Base[T, B], B]
+) -> Algebra[Base[T, tuple[A, B]], tuple[A, B]]:
+    """The product algebra: one pass of it is a pass of each (banana-split)."""
+    return _Product(first, second)
+
+
+def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
+    """The algebra at a layer, with a key where one is given and wanted; never `None` by oversight.
+
+    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor.
+    """
+    value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
+    if value is None:
+        raise CarrierMismatch(
+            f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "
+            "or the case returns nothing. Return a value of the carrier for every constructor."
+            f"{anew([type(layer)], reads(alg) or ())}"
+        )
+    return value
+
+
+def wants_key(alg: Any) -> bool:
+    """Whether an algebra takes `key=`."""
+    fn = alg.fn if isinstance(alg, algebra) else alg
+    return _wants_key(type(fn).__call__ if isinstance(fn, eqx.Module) else fn)
+
+
+def name_of(alg: Any) -> str:
+    """What an error calls an algebra."""
+    fn = alg.fn if isinstance(alg, algebra) else alg
+    return str(getattr(fn, "__name__", type(fn).__name__))
+
+
+def reads(alg: Any) -> tuple[type[Any], ...] | None:
+    """The constructors an algebra says it reads, from its annotations; `None` where they do not tell."""
+    if isinstance(alg, _Product):
+        return reads(alg.first) or reads(alg.second)
+    fn = alg.fn if isinstance(alg, algebra) else None
+    return _reads_function(fn) if fn is not None else _reads_class(type(alg))
+
+
+def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: int) -> Any:
+    """The tree, where its constructor is one that the sort's reader reads.
+
+    **Raises:** `ForeignLayer` naming the constructor and what was expected; `SignatureError` where the tree has more
+    sorts than there are readers.
+    """
+    if sort >= len(readers):
+        raise SignatureError(
+            f"a place of sort {sort} has {an(type(tree).__name__)}, and the number of algebras is {len(readers)}: give "
+            "one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+        )
+    wanted = readers[sort]
+    if isinstance(tree, Base) and (wanted is None or type(tree) in wanted):
+        return tree
+    if not isinstance(tree, Base):
+        raise ForeignLayer(
+            f"{described(tree)} stands where a tree belongs{_among(wanted)}, and it is not an instance of a "
+            "constructor: give one tree. Several are read one by one, or packed and read by `fold`."
+        )
+    others = [r for i, r in enumerate(readers) if i != sort and r and type(tree) in r]
+    if others and wanted:
+        raise SignatureError(
+            f"{an(tag_name(tag(type(tree))))} (`{type(tree).__name__}`) stands at a place of sort {sort}, which is "
+            f"`{signature_name(wanted)}`: give the sorts in the order of the tuple in `Base[T, tuple[…]]`."
+        )
+    raise ForeignLayer(foreign(type(tree), wanted))
+
+
+def foreign(kind: type[Any], wanted: tuple[type[Any], ...] | None) -> str:
+    """What an error says of a constructor that is not one of those that an algebra says it reads."""
+    return (
+        f"`{kind.__name__}` of `{tag_name(tag(kind))}` is not a constructor of the signature{_among(wanted)}."
+        f"{anew([kind], wanted or ())}"
+    )
+
+
+def _among(wanted: tuple[type[Any], ...] | None) -> str:
+    return "" if wanted is None else f" of `{signature_name(wanted)}` ({', '.join(k.__name__ for k in wanted)})"
+
+
+@cached_weakly
+def _wants_key(fn: Callable[..., Any]) -> bool:
+    try:
+        return "key" in inspect.signature(fn).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+@cached
+def _reads_class(cls: type[Any]) -> tuple[type[Any], ...] | None:
+    for klass in cls.__mro__:
+        for base in klass.__dict__.get("__orig_bases__", ()):
+            if get_origin(base) is Algebra:
+                return _constructors(get_args(base)[0], klass)
+    return None
+
+
+@cached_weakly
+def _reads_function(fn: Callable[..., Any]) -> tuple[type[Any], ...] | None:
+    try:
+        first = next(iter(inspect.signature(fn).parameters))
+        return _constructors(typing_extensions.get_type_hints(fn)[first], fn)
+    except (TypeError, ValueError, NameError, KeyError, StopIteration):
+        return None
+
+
+def _constructors(annotation: Any, owner: Any) -> tuple[type[Any], ...] | None:
+    if isinstance(annotation, typing.ForwardRef):
+        try:
+            module = inspect.getmodule(owner)
+            annotation = eval(annotation.__forward_arg__, dict(vars(module)) if module else {})
+        except Exception:  # whatever a string in an annotation may do, it then tells nothing
+            return None
+    try:
+        return constructors(annotation)
+    except SignatureError:
+        return None

@@ -1,0 +1,253 @@
+"""Machines put together, as machines: one after another, side by side, and with a loop.
+
+| the mathematics                                   | here                         | its state        |
+| ------------------------------------------------- | ---------------------------- | ---------------- |
+| a function `I → O`                                | `stateless(f)`               | `()`             |
+| `g ∘ f`                                           | `series(f, g)`               | `(S, R)`         |
+| `f × g`                                           | `parallel(f, g)`             | `(S, R)`         |
+| the unit delay                                    | `delay`                      | the last input   |
+| the loop of `I × F → O × F` along `F`             | `feedback(f)`, `f` Moore     | `S`              |
+| the same through a Moore machine `F → G`          | `feedback(f, through)`       | `(S, R)`         |
+| the inclusion of Moore in Mealy machines          | `as_mealy(f)`                | `S`              |
+
+A series is a Moore machine as soon as one of the two is: its output then does not wait for its input. That is also
+what makes a loop well founded. Around a loop the output has to be there before the input is, so a loop goes through a
+Moore machine, or there is none: `feedback` of a Mealy machine alone is refused.
+"""
+
+from collections.abc import Callable
+from typing import Any, overload, TypeVar
+
+import equinox as eqx
+import jax
+
+from .._functors import Base, Mealy, MealyF, Moore, MooreF
+from .._functors.words import an
+from ..errors import CdlError, ForeignLayer
+from .algebras import name_of, wants_key
+
+
+A = TypeVar("A")
+I = TypeVar("I")  # an input
+J = TypeVar("J")
+M = TypeVar("M")  # what goes between two machines
+O = TypeVar("O")  # an output
+P = TypeVar("P")
+F = TypeVar("F")  # what goes round a loop
+G = TypeVar("G")
+S = TypeVar("S")  # a state
+R = TypeVar("R")
+
+
+def stateless(f: Callable[[I], O]) -> Callable[[tuple[()]], MealyF[I, O, tuple[()]]]:
+    """A function as a Mealy machine, whose state is always `()`. That of the identity is the unit of `series`."""
+    return Stateless(f)
+
+
+def delay(last: A) -> MooreF[A, A, A]:
+    """The unit delay: gives its state, and keeps the input as the next one."""
+    return MooreF(last, _same)
+
+
+@overload
+def series(
+    first: Callable[[S], Base[Moore[I, M], S]], second: Callable[[R], Base[Mealy[M, O] | Moore[M, O], R]]
+) -> Callable[[tuple[S, R]], MooreF[I, O, tuple[S, R]]]: ...
+@overload
+def series(
+    first: Callable[[S], Base[Mealy[I, M], S]], second: Callable[[R], Base[Moore[M, O], R]]
+) -> Callable[[tuple[S, R]], MooreF[I, O, tuple[S, R]]]: ...
+@overload
+def series(
+    first: Callable[[S], Base[Mealy[I, M], S]], second: Callable[[R], Base[Mealy[M, O], R]]
+) -> Callable[[tuple[S, R]], MealyF[I, O, tuple[S, R]]]: ...
+def series(first: Any, second: Any) -> Any:
+    """One machine after another: the outputs of the first are the inputs of the second.
+
+    `run(series(f, g), (s, r), inputs)` has the outputs of `run(g, r, run(f, s, inputs)[0])`; of two Moore machines,
+    all of them but the last. Associative up to the regrouping of states, which is a bisimulation.
+    """
+    return Series(first, second)
+
+
+@overload
+def parallel(
+    first: Callable[[S], Base[Moore[I, O], S]], second: Callable[[R], Base[Moore[J, P], R]]
+) -> Callable[[tuple[S, R]], MooreF[tuple[I, J], tuple[O, P], tuple[S, R]]]: ...
+@overload
+def parallel(
+    first: Callable[[S], Base[Mealy[I, O], S]], second: Callable[[R], Base[Mealy[J, P], R]]
+) -> Callable[[tuple[S, R]], MealyF[tuple[I, J], tuple[O, P], tuple[S, R]]]: ...
+def parallel(first: Any, second: Any) -> Any:
+    """Two machines side by side: pairs in, pairs out.
+
+    **Raises:** `CdlError`, when it is run, where one is a Moore and the other a Mealy machine.
+    """
+    return Parallel(first, second)
+
+
+@overload
+def feedback(
+    machine: Callable[[S], Base[Moore[tuple[I, F], tuple[O, F]], S]],
+) -> Callable[[S], MooreF[I, O, S]]: ...
+@overload
+def feedback(
+    machine: Callable[[S], Base[Mealy[tuple[I, G], tuple[O, F]], S]], through: Callable[[R], Base[Moore[F, G], R]]
+) -> Callable[[tuple[S, R]], MealyF[I, O, tuple[S, R]]]: ...
+def feedback(machine: Any, through: Any = None) -> Any:
+    """A machine whose second output is its second input.
+
+    **Arguments:** `machine`: from pairs to pairs. `through`: the Moore machine in the loop, such as `delay`; its
+    output goes in as its input comes out. A machine that is itself a Moore machine needs none.
+
+    **Raises:** `CdlError`, when it is run, for a Mealy machine with nothing in the loop.
+    """
+    return Loop(machine) if through is None else LoopThrough(machine, through)
+
+
+def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], MealyF[I, O, S]]:
+    """A Moore machine as a Mealy machine that answers an input with the output of the state it leads to.
+
+    The output before any input is lost: `run(as_mealy(f), s, inputs)` has the outputs of `run(f, s, inputs)` but the
+    first.
+    """
+    return AsMealy(machine)
+
+
+class Stateless(eqx.Module):
+    f: Any
+
+    def __call__(self, state: Any, /) -> Any:
+        return MealyF(lambda i: (self.f(i), state))
+
+
+class Series(eqx.Module):
+    first: Any
+    second: Any
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        first, second = layer_of(self.first, state[0], key, 0), layer_of(self.second, state[1], key, 1)
+
+        def after(i: Any) -> Any:
+            middle, s = first.step(i)
+            return second.step(middle), s
+
+        match first, second:
+            case MealyF(), MealyF():
+                return MealyF(lambda i: _regrouped(*after(i)))
+            case MealyF(), MooreF():
+                return MooreF(second.out, lambda i: _swapped(*after(i)))
+            case MooreF(), MooreF():
+                return MooreF(second.out, lambda i: (first.step(i), second.step(first.out)))
+            case _:
+                out, r = second.step(first.out)
+                return MooreF(out, lambda i: (first.step(i), r))
+
+
+class Parallel(eqx.Module):
+    first: Any
+    second: Any
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        first, second = layer_of(self.first, state[0], key, 0), layer_of(self.second, state[1], key, 1)
+
+        def both(i: Any) -> Any:
+            return first.step(i[0]), second.step(i[1])
+
+        def step(i: Any) -> Any:
+            (o, s), (p, r) = both(i)
+            return (o, p), (s, r)
+
+        match first, second:
+            case MooreF(), MooreF():
+                return MooreF((first.out, second.out), both)
+            case MealyF(), MealyF():
+                return MealyF(step)
+            case _:
+                kinds = [f"`{name_of(m)}` gives {an(type(x).__name__)}" for m, x in self._each(first, second)]
+                raise CdlError(
+                    f"{' and '.join(kinds)}: the one answers each input, the other also before any. Give `parallel` "
+                    "two of a kind, the Moore machine by `as_mealy`."
+                )
+
+    def _each(self, first: Any, second: Any) -> Any:
+        return (self.first, first), (self.second, second)
+
+
+class Loop(eqx.Module):
+    machine: Any
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        layer = layer_of(self.machine, state, key, 0)
+        if isinstance(layer, MealyF):
+            raise CdlError(
+                f"`{name_of(self.machine)}` is a Mealy machine: what it would feed back may depend on the very input "
+                "that it is fed, and a loop of that kind has no value. Put a Moore machine in the loop: "
+                "`feedback(machine, delay)`."
+            )
+        out, back = layer.out
+        return MooreF(out, lambda i: layer.step((i, back)))
+
+
+class LoopThrough(eqx.Module):
+    machine: Any
+    through: Any
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        layer, loop = layer_of(self.machine, state[0], key, 0), layer_of(self.through, state[1], key, 1)
+        if not isinstance(layer, MealyF) or not isinstance(loop, MooreF):
+            raise CdlError(
+                "`feedback(f, g)` loops a Mealy machine `f` through a Moore machine `g`, and "
+                f"`{name_of(self.machine)}` gives {an(type(layer).__name__)}, `{name_of(self.through)}` a "
+                f"`{type(loop).__name__}`. A Moore machine loops by itself, `feedback(f)`; a loop through a Mealy "
+                "machine may have no value."
+            )
+
+        def step(i: Any) -> Any:
+            (out, back), s = layer.step((i, loop.out))
+            return out, (s, loop.step(back))
+
+        return MealyF(step)
+
+
+class AsMealy(eqx.Module):
+    machine: Any
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        layer = layer_of(self.machine, state, key, 0)
+
+        def step(i: Any) -> Any:
+            after = layer.step(i)
+            return layer_of(self.machine, after, key, 1).out, after
+
+        return MealyF(step)
+
+
+def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:
+    """A machine's layer at a state, with a key of its own where one is given and wanted.
+
+    **Raises:** `ForeignLayer` where it is not a layer of a machine.
+    """
+    if key is not None and wants_key(machine):
+        layer = machine(state, key=key if index is None else jax.random.fold_in(key, index))
+    else:
+        layer = machine(state)
+    if not isinstance(layer, MealyF | MooreF):
+        raise ForeignLayer(
+            f"`{name_of(machine)}` gives {an(type(layer).__name__)}, which is not a layer of a machine: return "
+            "`MealyF(step)` or `MooreF(out, step)`."
+        )
+    return layer
+
+
+def _swapped(r: Any, s: Any) -> Any:
+    return s, r
+
+
+def _regrouped(answer: Any, s: Any) -> Any:
+    out, r = answer
+    return out, (s, r)
+
+
+def _same(x: Any) -> Any:
+    return x

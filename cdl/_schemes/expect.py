@@ -1,0 +1,61 @@
+"""Algebras, coalgebras and keys at the front door: what is not one is refused before anything runs."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._functors import Base
+from .._functors.described import described
+from ..errors import CdlError
+from .algebras import Algebra
+
+
+def expect_algebras(of: str, algs: tuple[Any, ...], *, several: str = "one after the other") -> None:
+    """**Raises:** `CdlError` where one of them is not an algebra. `several`: how the function `of` takes several."""
+    for alg in algs:
+        _expect(of, "an algebra", "reads one layer", alg, several)
+
+
+def expect_coalgebras(of: str, coalgs: tuple[Any, ...], *, several: str = "one after the other") -> None:
+    """**Raises:** `CdlError` where one of them is not a coalgebra, which is a function from a seed to a layer."""
+    for coalg in coalgs:
+        _expect(of, "a coalgebra", "gives one layer for a seed", coalg, several)
+
+
+def expect_machine(of: str, machine: Any) -> None:
+    """**Raises:** `CdlError` where it is not a machine, which is a function from a state to `MealyF` or `MooreF`."""
+    _expect(of, "a machine", "gives `MealyF(step)` or `MooreF(out, step)` for a state", machine, "`parallel(a, b)`")
+
+
+def expect_steps(of: str, steps: tuple[Any, ...]) -> None:
+    """**Raises:** `CdlError` where one is not a step, from what a node inherits, and its layer, to a layer."""
+    for step in steps:
+        _expect(of, "a step", "gives the children's layer for `(value, layer)`", step, "in a tuple")
+
+
+def expect_key(key: Any) -> None:
+    """**Raises:** `CdlError` where something else than a key is given as one."""
+    if key is None:
+        return
+    typed = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
+    raw = hasattr(key, "dtype") and key.dtype == jnp.uint32 and jnp.ndim(key) == 1
+    if not (typed and jnp.ndim(key) == 0) and not raw:
+        raise CdlError(f"`key` is {described(key)}, and a key comes from JAX: write `key=jax.random.key(0)`.")
+
+
+def _expect(of: str, what: str, does: str, given: Any, several: str) -> None:
+    if isinstance(given, Algebra) and what != "an algebra":
+        write = f"an algebra reads layers, for `cata` and `fold`; write a function that {does}"
+    elif isinstance(given, type) and issubclass(given, eqx.Module):
+        write = f"make one, `{given.__name__}(…)`, and give that"
+    elif isinstance(given, Base) and what == "an algebra":
+        write = "the tree comes after the algebra, as in `cata(alg)(tree)` or `fold(alg, pack(signature, [tree]))`"
+    elif callable(given):
+        return
+    elif isinstance(given, list | tuple) and given and all(map(callable, given)):
+        write = f"for a family of sorts, give one for each, {several}"
+    else:
+        write = f"write a function that {does}" + (", or extend `Algebra`" if what == "an algebra" else "")
+    raise CdlError(f"`{of}` takes {what}, and was given {described(given)}: {write}.")

@@ -1,0 +1,34 @@
+"""Numbers of things that are numbered from 0: JAX takes −1 for the last of a table, and for one too large another."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import numpy as np
+from jax.core import Tracer
+
+from ..errors import CdlError
+
+
+def in_range(numbers: Any, count: int, words: Callable[[Any], str], within: Any = True) -> Any:
+    """Whole numbers, where all are from 0 to below `count`.
+
+    **Arguments:** `words`: what an error says, of the first number that is not; of `None` where only a compiled program
+    knows it. `within`: which of the numbers are to be, where not all are.
+
+    **Raises:** `CdlError`; from a compiled program, Equinox's error when it runs.
+    """
+    if isinstance(numbers, Tracer) or isinstance(within, Tracer):
+        most = min(count - 1, _greatest(numbers))
+        return eqx.error_if(numbers, ((numbers < 0) | (numbers > most)) & within, words(None))
+    known = np.asarray(numbers)
+    wrong = known[((known < 0) | (known >= count)) & np.asarray(within)]
+    if wrong.size:
+        raise CdlError(words(wrong[0]))
+    return numbers
+
+
+def _greatest(numbers: Any) -> int:
+    """The greatest whole number that fits where these do."""
+    dtype = getattr(numbers, "dtype", None)
+    return int(np.iinfo(dtype).max) if dtype is not None and np.issubdtype(dtype, np.integer) else 2**31 - 1

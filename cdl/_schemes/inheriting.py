@@ -1,0 +1,110 @@
+"""Passes from the root down, by definition.
+
+| the scheme   | its equation                                              | what a step sees                     |
+| ------------ | --------------------------------------------------------- | ------------------------------------ |
+| `inherited`  | `i(b) = ⟨b, F i ∘ zip ∘ ⟨step(b), id⟩ ∘ out⟩`             | what its node inherits, and a layer  |
+
+An algebra's values go up, attributes that are inherited go down. A step gives each child what it inherits: a layer of
+the same constructor, with values in the children's places. After `decorate` it sees in these places what went up:
+with both, every attribute grammar whose attributes go up once and down once.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast, overload, TypeVar
+
+from .._functors import Base, Cofree, Fix, holes
+from .._functors.mapping import fill
+from .._functors.recursion import Frame, recursion
+from .._functors.usage import with_usage
+from .._functors.words import an
+from ..errors import CarrierMismatch, SignatureError
+from .expect import expect_steps
+
+
+UNSEEN = ()  # at a place whose value is not known; `None` would say that an `X | None` is empty
+
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+@overload
+def inherited(
+    step: Callable[[B, Base[T, tuple[()]]], Base[T, B]], at_root: B, /
+) -> Callable[[Fix[T]], Cofree[T, B]]: ...
+@overload
+def inherited(step: Callable[[B, Base[T, A]], Base[T, B]], at_root: B, /) -> Callable[[Cofree[T, A]], Cofree[T, B]]: ...
+@overload
+def inherited(step: tuple[Callable[[Any, Any], Any], ...], at_root: tuple[Any, ...], /) -> tuple[Any, ...]: ...
+@with_usage
+def inherited(step: Any, at_root: Any, /) -> Any:
+    """What every node of a tree inherits, as a tree of them.
+
+    **Arguments:** `step`: from what a node inherits, and its layer, to the layer of what its children inherit. In the
+    layer it sees the values of a decorated tree, and `()` at every place of a plain one. `at_root`: what the root
+    inherits. For a family of sorts, a tuple of each, in the order of the sorts.
+
+    **Returns:** a function from trees, plain or as `decorate` gives them, to trees of values; for a family, a tuple.
+
+    **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places;
+    `SignatureError` where there are not as many steps as sorts; `CdlError` where something else than a step is given.
+    """
+    steps = step if isinstance(step, tuple) else (step,)
+    expect_steps("inherited", steps)
+
+    def down(sort: int, seed: Any) -> Any:
+        if sort >= len(steps):
+            raise SignatureError(
+                f"there is a place of sort {sort}, and the number of steps is {len(steps)}: give one for each sort, in "
+                "the order of the tuple in `Base[T, tuple[…]]`."
+            )
+        return _hand_down(steps[sort], *seed)
+
+    solved = recursion(down, _keep)
+    grow = [_from_root(solved(sort), b) for sort, b in enumerate(at_root if isinstance(step, tuple) else (at_root,))]
+    return tuple(grow) if isinstance(step, tuple) else grow[0]
+
+
+def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
+    """The layer that a step gives, which is to be one of the same shape.
+
+    **Raises:** `CarrierMismatch` where it is not, naming both.
+    """
+    found = step(value, layer)
+    if type(found) is not type(layer):
+        name = getattr(step, "__name__", type(step).__name__)
+        raise CarrierMismatch(
+            f"at `{type(layer).__name__}`, `{name}` gives {an(type(found).__name__)}: return the same constructor, "
+            "with what each child inherits in its place."
+        )
+    return found
+
+
+def _hand_down(step: Any, value: Any, tree: Any) -> Any:
+    """The layer of pairs: what a child inherits, and the child."""
+    below, see = (tree.tail, _head) if isinstance(tree, Cofree) else (tree, _unseen)
+    children = holes(below)
+    found = given_down(step, value, fill(below, map(see, children)))
+    new = holes(found)
+    if len(new) != len(children):
+        raise CarrierMismatch(
+            f"at `{type(below).__name__}`, what is handed down has {len(new)} places, and the node {len(children)} "
+            "children: give each child one value."
+        )
+    return fill(below, zip(new, children, strict=True))
+
+
+def _keep(frame: Frame, go: Any) -> Any:
+    return Cofree(frame.seed[0], frame.filled(go))
+
+
+def _from_root(solved: Callable[[Any], Any], at_root: Any) -> Callable[[Any], Any]:
+    return lambda tree: cast("Cofree[Any, Any]", solved((at_root, tree)))
+
+
+def _head(cofree: Any) -> Any:
+    return cofree.head
+
+
+def _unseen(_: Any) -> tuple[()]:
+    return UNSEEN

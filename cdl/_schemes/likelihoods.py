@@ -1,0 +1,158 @@
+"""How likely a coalgebra is to grow a given tree, by definition.
+
+| the mathematics                                        | here                                |
+| ------------------------------------------------------ | ----------------------------------- |
+| `p(t) = Π p(constructor | seed)` over the nodes of `t` | `exp(likelihood(coalg, seed)(t))`   |
+
+A coalgebra scores the layers it might give (`choose`), and `ana` draws one by the softmax of the scores. A tree says at
+each node which one was drawn, and so which seeds are below: this is teacher forcing. In a family of sorts, each place
+has a seed of its sort, and each sort a coalgebra.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, overload, TypeAlias, TypeVar
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from .._functors import Base, Fix, Fix1of2, Fix2of2, holes
+from .._functors.base import anew
+from .._functors.mapping import sorted_holes
+from .._functors.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
+from .._functors.read import layout, sorts, tag, tag_name
+from .._functors.usage import with_usage
+from .._functors.words import an, number_of
+from ..errors import ForeignLayer, SignatureError
+from .algebras import name_of
+from .expect import expect_coalgebras
+from .unfolds import Choice, expect_layer
+
+
+T = TypeVar("T")
+U = TypeVar("U")
+S = TypeVar("S")
+R = TypeVar("R")
+
+Payload: TypeAlias = Callable[[Any, Any], Any]
+LogProb: TypeAlias = Float[Array, ""]
+Coalgebra: TypeAlias = Callable[[Any], Any]
+Coalgebras: TypeAlias = tuple[Coalgebra, Coalgebra, Coalgebra, *tuple[Coalgebra, ...]]  # of three sorts or more
+
+
+@overload
+def likelihood(
+    coalg: Callable[[S], Base[T, S]], seed: S, /, *, payload: Payload | None = None
+) -> Callable[[Fix[T]], LogProb]: ...
+@overload
+def likelihood(
+    coalg: tuple[Callable[[S], Base[T, tuple[S, R]]], Callable[[R], Base[U, tuple[S, R]]]],
+    seed: tuple[S, R],
+    /,
+    *,
+    payload: Payload | None = None,
+) -> tuple[Callable[[Fix1of2[T, U]], LogProb], Callable[[Fix2of2[T, U]], LogProb]]: ...
+@overload
+def likelihood(
+    coalg: Coalgebras, seed: tuple[Any, ...], /, *, payload: Payload | None = None
+) -> tuple[Callable[[Any], LogProb], ...]: ...
+@with_usage
+def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> Any:
+    """The log-probability that `ana(coalg, key=…)` grows a tree's constructors from a seed.
+
+    **Arguments:** `coalg`, `seed`: those of `ana`; for a family of sorts, a tuple of each, in the order of the sorts.
+    `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability of the tree's
+    payloads; without, payloads are taken as given.
+
+    **Returns:** a function from trees; for a family, a tuple of them, one for the trees of each sort.
+
+    **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
+    where there are not as many coalgebras as sorts, or they are in another order.
+    """
+    expect_coalgebras("likelihood", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
+    coalgs, seeds = of_sorts(coalg, seed)
+
+    def total(sort: int, tree: Any) -> LogProb:
+        waiting: list[tuple[tuple[int, Any], Any]] = [((sort, seeds[sort]), tree)]
+        found = jnp.zeros(())
+        while waiting:
+            (here, seed), node = waiting.pop()
+            expect_sorts(len(coalgs), type(node))
+            layer, score = scored(coalgs[here], seed, node, payload)
+            found = found + score
+            waiting.extend(zip(sorted_holes(layer), holes(node), strict=True))
+        return found
+
+    each = tuple(functools.partial(total, sort) for sort in range(len(coalgs)))
+    return each if isinstance(coalg, tuple) else each[0]
+
+
+def of_sorts(coalg: Any, seeds: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The coalgebra and the seeds of each sort. **Raises:** `SignatureError` where there are not as many of each."""
+    if not isinstance(coalg, tuple):
+        return (coalg,), (seeds,)
+    if not isinstance(seeds, tuple) or len(seeds) != len(coalg):
+        given = number_of("seed", len(seeds)) if isinstance(seeds, tuple) else f"{an(type(seeds).__name__)} of seeds"
+        raise SignatureError(
+            f"there are {len(coalg)} coalgebras, and {given}: give seeds for each sort, in a tuple, in the same order."
+        )
+    return coalg, seeds
+
+
+def expect_sorts(count: int, kind: type[Any]) -> None:
+    """**Raises:** `SignatureError` where a constructor's family has not so many sorts."""
+    if sorts(kind) not in (0, count):
+        raise SignatureError(
+            f"`{kind.__name__}` is of a family of {sorts(kind)} sorts, and the number of coalgebras is {count}: give "
+            "one for each sort, in a tuple, in the order of the tuple in `Base[T, tuple[…]]`."
+        )
+
+
+def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload | None) -> tuple[Any, Any]:
+    """The layer that a coalgebra proposes with a node's constructor and shape, and its log-probability."""
+    given = coalg(seed)
+    layers = given.layers if isinstance(given, Choice) else (expect_layer(given),)
+    own, tags = tag(type(node)), [tag(type(layer)) for layer in layers]
+    if own not in tags and None not in (own, *tags):
+        raise SignatureError(
+            f"`{name_of(coalg)}` gives layers of `{tag_name(tags[0])}`, and the node is {an(type(node).__name__)} of "
+            f"`{tag_name(own)}`: give a coalgebra for each sort, in the order of the tuple in `Base[T, "
+            f"tuple[…]]`.{anew([type(node)], map(type, layers))}"
+        )
+    same = [i for i, layer in enumerate(layers) if type(layer) is type(node) and _alike(layer, node)]
+    name, kind = name_of(coalg), type(node).__name__
+    if any(isinstance(term, ManyOf) for term in walk(layout(type(node)))):
+        raise ForeignLayer(
+            f"`{kind}` has a `Many`, whose length no layer proposes: annotate the field `tuple[X, ...]`."
+        )
+    if len(same) != 1:
+        among = ", ".join(type(layer).__name__ for layer in layers)
+        raise ForeignLayer(
+            f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "
+            f"one for each constructor.{anew([type(node)], map(type, layers))}"
+        )
+    # the number is an array, so that constructors that differ in it and in their weights are one program
+    score = jax.nn.log_softmax(given.scores)[jnp.array(same)][0] if isinstance(given, Choice) else jnp.zeros(())
+    return layers[same[0]], score if payload is None else score + payload(layers[same[0]], node)
+
+
+def _alike(layer: Any, node: Any) -> bool:
+    """Whether two layers of a constructor have children in the same places."""
+    term = layout(type(node))
+    return _places(term, layer) == _places(term, node)
+
+
+def _places(term: Poly, value: Any) -> Any:
+    """Which children there are, where a value may have more of them or fewer."""
+    match term:
+        case Record(_, names, factors):
+            return [_places(f, getattr(value, n)) for n, f in zip(names, factors, strict=True)]
+        case Product(factors):
+            return [_places(f, x) for f, x in zip(factors, value, strict=True)]
+        case Maybe(of):
+            return value is not None and [_places(of, value)]
+        case ListOf(of):
+            return [_places(of, x) for x in value]
+        case _:
+            return True

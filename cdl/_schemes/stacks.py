@@ -1,0 +1,67 @@
+"""Cells of one form for many constructors, their weights held in one array each."""
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.random as jr
+from jax import lax
+from jaxtyping import PRNGKeyArray
+
+from .._functors import constructors
+from .._functors.usage import with_usage
+from ..errors import ForeignLayer
+
+
+M = TypeVar("M")
+
+
+class Stacked(eqx.Module, Generic[M]):
+    """Cells of one form, one for each constructor. Each array of `cells` has a leading axis of constructors.
+
+    `stack[type(layer)]` is a constructor's cell, as from a `dict` of cells. `fold` reads the stack as it is, where the
+    cells of a `dict` are stacked anew at every step. Take the cell in the case itself, and not in the function that is
+    mapped over a `Many`: then constructors are computed together.
+    """
+
+    cells: M
+    constructors: tuple[type[Any], ...] = eqx.field(static=True)
+
+    def __getitem__(self, constructor: type[Any]) -> M:
+        """**Raises:** `ForeignLayer` for a constructor that has no cell."""
+        if constructor not in self.constructors:
+            known = ", ".join(f"`{c.__name__}`" for c in self.constructors)
+            name = getattr(constructor, "__name__", constructor)
+            raise ForeignLayer(f"the stack has a cell for each of {known}, and that of `{name}` was asked for.")
+        number = self.constructors.index(constructor)
+        arrays, rest = eqx.partition(self.cells, eqx.is_array)
+        found: M = eqx.combine(jax.tree.map(lambda x: _picked(x, number), arrays), rest)
+        return found
+
+
+@with_usage
+def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyArray) -> Stacked[M]:
+    """A cell for each constructor of a signature, their weights in stacks.
+
+    **Arguments:** `signature`: the signature, or those of its constructors that are to have a cell, as a tuple.
+    `cell`: a new cell, from a key; all of one structure, with arrays of the same shapes. `key`: split, one for each
+    constructor in the order they were written.
+
+    **Raises:** `SignatureError` where the signature has no constructors.
+    """
+    kinds = signature if isinstance(signature, tuple) else constructors(signature)
+    cells: M = eqx.filter_vmap(cell)(jr.split(key, len(kinds)))
+    return Stacked(cells, tuple(kinds))
+
+
+PICKED = "one of a `cdl.schemes.Stacked`"  # in a jaxpr; no one else gives such a name
+
+
+def _one(stack: Any, number: Any) -> Any:
+    """One of a stack, under `jit` so that its name says where it is in a jaxpr."""
+    return lax.dynamic_index_in_dim(stack, number, keepdims=False)
+
+
+_one.__name__ = PICKED
+_picked = jax.jit(_one)

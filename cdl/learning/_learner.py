@@ -1,0 +1,98 @@
+"""Learners: a composite with nothing open but its state and its data, and one step of learning with it."""
+
+import itertools
+from typing import Any, final, Generic, Protocol
+
+import equinox as eqx
+import jax
+from jaxtyping import Array, PRNGKeyArray
+from typing_extensions import TypeVar
+
+from .._functors.words import first_line
+from .._optics.letters import P
+from .._optics.optic import _Beside, Optic
+from .._optics.parametric import Along, keyed
+from ..errors import CdlError
+from ._optax import told
+
+
+K = TypeVar("K")  # what is kept from step to step
+D = TypeVar("D")  # data
+D_contra = TypeVar("D_contra", contravariant=True)
+
+
+class Step(Protocol[K, D_contra]):
+    """One step of learning: from a state and data to the next state, and the loss before."""
+
+    def __call__(
+        self, state: K, data: D_contra, /, *, key: PRNGKeyArray | None = None, **extra: Any
+    ) -> tuple[K, Array]: ...
+
+
+@final
+class Learner(eqx.Module, Generic[K, D, P]):
+    """A closed composite, and the state that it starts in: `step` gives the next state, and the loss before it."""
+
+    optic: Optic[tuple[K, D], Array, tuple[K, Any], Array]
+    rate: Optic[Array, tuple[()], Array, tuple[()]]
+    reader: Optic[K, P, Any, Any]
+    state: K
+
+    @property
+    def step(self) -> Step[K, D]:
+        """One step of learning, as a function for `jax.jit` and `jax.lax.scan`: the next state, and the loss before.
+
+        It takes a state and data. Where a layer draws random numbers, it takes a new `key` at each step. Other keywords
+        are passed to the optimiser, where that is one of optax.
+
+        **Raises:** `CdlError` where a layer wants a key and there is none, or the optimiser is not told what it wants.
+        """
+
+        def step(state: K, data: D, /, *, key: PRNGKeyArray | None = None, **extra: Any) -> tuple[K, Array]:
+            loss, residual = _forward(self.optic, (state, data), key)
+            wish = self.rate.put(loss, ())
+
+            def known() -> dict[str, Any]:
+                at = lambda params: wish * _forward(_unlearning(self.optic), (params, data), key)[0]
+                two = isinstance(self.reader, _Beside)
+                return {"value": wish * loss, **({} if two else {"value_fn": at}), **extra}
+
+            return told(self.optic, known).backward(residual, wish)[0], loss
+
+        return step
+
+    def params(self, state: K, /) -> P:
+        """The parameters in a state, at which the model is looked at."""
+        return self.reader.get(state)
+
+    @property
+    def closed(self) -> Optic[tuple[K, D], tuple[()], tuple[K, Any], tuple[()]]:
+        """The composite with its rate: nothing comes out but the next state, and a change of the data."""
+        return self.optic >> self.rate
+
+
+def _forward(optic: Any, pair: Any, key: Any) -> Any:
+    """Forward, with a key for the layers that take one."""
+    if key is not None:
+        return keyed(optic, key).forward(pair)
+    try:
+        return optic.forward(pair)
+    except (RuntimeError, TypeError) as why:
+        if not _misses_key(first_line(why)):
+            raise
+        raise CdlError(
+            f"a layer draws random numbers, and there is no key: {first_line(why)}. Write "
+            "`step(state, data, key=key)`, with another key at each step."
+        ) from why
+
+
+def _misses_key(words: str) -> bool:
+    """Whether an error says that a key is missing: Python's, of an argument, or one of Equinox's layers."""
+    return "argument: 'key'" in words or "without a key" in words or "requires a key" in words or "`key`" in words
+
+
+def _unlearning(optic: Any) -> Any:
+    """A learner's composite without its optimiser: from parameters and data to the loss."""
+    number = itertools.count()
+    bare = lambda part: part.optic if isinstance(part, Along) and next(number) == 0 else part
+    return jax.tree.map(bare, optic, is_leaf=lambda part: isinstance(part, Along))

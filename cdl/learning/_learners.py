@@ -1,0 +1,206 @@
+"""Learners: a model, a loss, a rate and an optimiser, as one composite with nothing open but its state and its data.
+
+| the mathematics                                                | here                                         |
+| -------------------------------------------------------------- | -------------------------------------------- |
+| `P × A × B → P`, one step of learning                          | `learner.step(state, data)`                  |
+| model `>>` loss `>>` rate, along an optimiser on `P`           | `supervised(model, loss, optimiser)`         |
+| the same with the optimiser on the input: deep dreaming        | `dream(model, x, loss, optimiser)`           |
+| a generator, and one critic of what is made and what is real   | `gan(generator, critic, g, d)`               |
+| an encoder and a decoder, with the input for target            | `autoencoder(encoder, decoder, loss, optimiser)` |
+
+A step goes forward once and back once. Compiled, it is the program of the step that is written by hand.
+"""
+
+from typing import Any, cast
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array
+
+from .._functors.usage import with_usage
+from .._optics.letters import P, Q, T, X, Y, Z
+from .._optics.optic import Named, Optic, unnamed
+from .._optics.para_optic import ParaOptic
+from .._optics.parametric import Along, Beside, Layer, Sequence
+from .._optics.reversal import reverse
+from .._optics.types import check, check_rows, like, rows, value_type
+from ..errors import CdlError
+from ._learner import Learner
+from .losses import rate as the_rate
+from .optimisers import Optimiser
+
+
+ONE = the_rate(1.0)
+
+
+@with_usage
+def supervised(
+    model: ParaOptic[P, X, Y, Any, Any, Any],
+    loss: Optic[tuple[T, Y], Array, Any, Any],
+    optimiser: Optimiser,
+    *,
+    rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
+    target: Any = None,
+) -> Learner[Any, tuple[X, T], P]:
+    """Learning from pairs of an input and a target.
+
+    **Arguments:** `loss`: an optic from a target and a prediction. `rate`: the change of the loss that is wished for.
+    `target`: a target, or the type of one; where the model's own type is known, the loss is checked against both.
+
+    **Raises:** `PortMismatch` where the loss does not fit, or is no number; `CdlError` for what is not a model, a loss
+    or an optimiser.
+    """
+    _expect(model, loss, optimiser)
+    _check(model, loss, rate, target)
+    return _learner(_called("model", model), loss, optimiser, rate)
+
+
+@with_usage
+def dream(
+    model: ParaOptic[P, X, Y, Any, Any, Any],
+    x: X,
+    loss: Optic[tuple[T, Y], Array, Any, Any],
+    optimiser: Optimiser,
+    *,
+    rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
+    target: Any = None,
+) -> Learner[Any, tuple[P, T], X]:
+    """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target.
+
+    **Arguments:** `target`: a target, or the type of one, where it is not like what the model gives.
+
+    **Raises:** `PortMismatch` where the model does not take `x`, the loss does not fit, or is no number.
+    """
+    _expect(model, loss, optimiser)
+    prediction = value_type(model, eqx.filter_eval_shape(lambda x: x, x))
+    check(loss, (prediction if target is None else target, prediction), rate, assumed=target is None)
+    return _learner(_called("model", model).exchange(x), loss, optimiser, rate)
+
+
+@with_usage
+def autoencoder(
+    encoder: ParaOptic[P, X, Z, Any, Any, Any],
+    decoder: ParaOptic[Q, Z, X, Any, Any, Any],
+    loss: Optic[tuple[X, X], Array, Any, Any],
+    optimiser: Optimiser,
+    *,
+    rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
+) -> Learner[Any, X, tuple[P, Q]]:
+    """Learning to give back what came in, by way of a code.
+
+    **Raises:** `PortMismatch` where the decoder does not take what the encoder gives, or the loss does not take the
+    input and what the decoder gives.
+    """
+    _expect(encoder, loss, optimiser)
+    _expect(decoder, loss, optimiser)
+    both = _called("encoder", encoder) >> _called("decoder", decoder)
+    if both.row is not None:
+        check_rows(loss, both.row, rate)
+    _check(both, loss, rate, both.source)
+    learner = _learner(_called("model", both), loss, optimiser, rate)
+    return Learner(_doubled >> learner.optic, learner.rate, learner.reader, learner.state)
+
+
+@with_usage
+def gan(
+    generator: ParaOptic[P, Z, X, Any, Any, Any],
+    critic: ParaOptic[Q, X, Array, Any, Any, Any],
+    g: Optimiser,
+    d: Optimiser,
+    *,
+    payoff: Optic[tuple[Array, Array], Array] | None = None,
+    rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
+) -> Learner[tuple[Any, Any], tuple[Z, X], tuple[P, Q]]:
+    """A generator against a critic, which is one and the same for what is made and what is real: tied along its copy.
+
+    **Arguments:** `g`, `d`: the optimisers of the two; one of them descends and the other ascends. `payoff`: from the
+    scores of what is made and of what is real; if not given, the mean of these less the mean of those.
+
+    **Raises:** `PortMismatch` where the critic does not take what the generator makes, or the payoff is no number.
+    """
+    value = reverse(_margin).named("payoff") if payoff is None else payoff
+    for model, optimiser in ((generator, g), (critic, d)):
+        _expect(model, value, optimiser)
+    judge = _called("critic", critic)
+    scores = _called("generator", generator) >> judge
+    if scores.target is not None:
+        check(value, (scores.target, scores.target), rate)
+    elif scores.row is not None:
+        check_rows(value, (scores.row[1], scores.row[1]), rate)
+    both = scores @ judge
+    tied = both.reparametrise(cast("Any", reverse(_with_copy).named("copy")), at=(generator.params, critic.params))
+    reader = g.optic @ d.optic
+    learns = tied.reparametrise(reader, at=(g.start(generator.params), d.start(critic.params)))
+    return Learner(learns.optic >> value, rate, reader, learns.params)
+
+
+def _expect(model: Any, loss: Any, optimiser: Any) -> None:
+    """**Raises:** `CdlError` for what is not a model, a loss or an optimiser, with what to write."""
+    for name, value, kind, mend in (
+        ("model", model, ParaOptic, "write `ParaOptic.of(module)`"),
+        ("loss", loss, Optic, "write `reverse(f)` of a function of a pair, a target and a prediction"),
+        ("optimiser", optimiser, Optimiser, "write `optimisers.from_optax(rule)`"),
+    ):
+        if not isinstance(value, kind):
+            raise CdlError(
+                f"the {name} of a learner is of type `{kind.__name__}`, and this is of type `{type(value).__name__}`: "
+                f"{mend}."
+            )
+
+
+def _check(model: Any, loss: Any, rate: Any, target: Any) -> None:
+    """That a loss takes a target and what a model gives, as far as their types are known.
+
+    **Raises:** `PortMismatch`.
+    """
+    if model.target is not None:
+        check(loss, (model.target if target is None else target, model.target), rate, assumed=target is None)
+    elif model.row is not None and target is None:
+        check_rows(loss, (model.row[1], model.row[1]), rate)
+    elif model.row is not None and (shape := jnp.shape(jax.tree.leaves(like(target))[0])):
+        check(loss, (target, rows(shape[0], model.row[1])), rate)
+
+
+def _learner(
+    model: ParaOptic[P, X, Y, Any, Any, Any],
+    loss: Optic[tuple[T, Y], Array, Any, Any],
+    optimiser: Optimiser,
+    rate: Optic[Array, tuple[()], Array, tuple[()]],
+) -> Learner[Any, tuple[X, T], P]:
+    learns = model.reparametrise(optimiser.optic, at=optimiser.start(model.params))
+    return Learner(_ports >> Sequence(learns.optic, loss), rate, optimiser.optic, learns.params)
+
+
+def _called(name: str, model: ParaOptic[P, X, Y, Any, Any, Any]) -> ParaOptic[P, X, Y, Any, Any, Any]:
+    """A model with a name for the whole; one of a single layer keeps the layer's."""
+    parts = isinstance(unnamed(model.optic), Sequence | Beside | Along)
+    return model.named(name) if parts or not isinstance(model.optic, Named | Layer) else model
+
+
+def _margin(scores: tuple[Array, Array]) -> Array:
+    made, real = scores
+    return jnp.mean(real) - jnp.mean(made)
+
+
+def _with_copy(params: tuple[P, Q]) -> tuple[tuple[P, Q], Q]:
+    return params, params[1]
+
+
+def _data_apart(state_data: Any) -> Any:
+    state, (x, target) = state_data
+    return (state, target), x
+
+
+def _data_together(change: Any) -> Any:
+    (state, target), x = change
+    return state, (x, target)
+
+
+def _twice(state_x: Any) -> Any:
+    state, x = state_x
+    return state, (x, x)
+
+
+_ports: Any = Optic.iso(_data_apart, _data_together)
+_doubled: Any = Optic.iso(_twice, lambda change: change)

@@ -1,0 +1,4 @@
+"""`Para` where parameters act otherwise than by a product."""
+
+# isort: off
+from .._para.actegory import Actegory as Actegory, Acted as Acted, PRODUCT as PRODUCT, POWER as POWER

@@ -1,0 +1,135 @@
+"""How likely trees are under a coalgebra: `follow` beside `likelihood`, and `likelihood` beside `ana`."""
+
+from collections import Counter
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import pytest
+from agreement import close, follows
+
+from cdl import ana, Base, choose, follow, Fork, Leaf, likelihood, Node, pack, RoseF, TreeF
+from cdl.errors import CarrierMismatch, ForeignLayer
+
+
+TREES = [Fork(Fork(Leaf(1.0), Leaf(-0.4)), Leaf(0.3)), Leaf(2.0), Fork(Leaf(0.1), Fork(Leaf(0.2), Leaf(0.5)))]
+
+
+class Grow(eqx.Module):
+    """A coalgebra in which left is not right."""
+
+    w: jax.Array
+    v: jax.Array
+
+    def __call__(self, seed: jax.Array) -> TreeF[jax.Array, jax.Array]:
+        return choose(self.v @ seed, Leaf(seed[0]), Fork(jnp.tanh(self.w @ seed), jnp.sin(self.w.T @ seed)))
+
+
+def distance(proposed, true):
+    return -((proposed.label - true.label) ** 2) if isinstance(true, Leaf) else 0.0
+
+
+@pytest.mark.parametrize("payload", [None, distance])
+def test_follow_is_likelihood_in_value_and_gradient(payload):
+    with jax.enable_x64(True):
+        forest = pack(TreeF[float, Any], TREES)
+        grow, seeds = Grow(jr.normal(jr.key(0), (3, 3)), jr.normal(jr.key(1), (2, 3))), jr.normal(jr.key(2), (3, 3))
+        follows(forest, TREES, grow, seeds, payload)
+
+
+class Ladder:
+    """The name of a functor with two optional places."""
+
+
+X = TypeVar("X", covariant=True)
+
+
+class Rung(Base[Ladder, X], Generic[X]):
+    label: float
+    left: X | None
+    right: X | None
+
+
+RUNGS = [
+    Rung(0.5, None, None),
+    Rung(0.1, Rung(0.2, None, Rung(0.3, None, None)), None),
+    Rung(0.4, Rung(0.7, Rung(0.8, None, None), Rung(0.9, None, None)), Rung(0.6, None, None)),
+]
+
+
+def ladder(seed):
+    left, right = jnp.tanh(seed + 1), jnp.sin(2 * seed)
+    scores = jnp.stack([seed, -seed, seed * seed, jnp.cos(seed)])
+    some = [(None, None), (left, None), (None, right), (left, right)]
+    return choose(scores, *(Rung(seed, *places) for places in some))
+
+
+def test_optional_places_that_are_filled_are_followed():
+    seeds = jnp.array([0.3, -0.2, 0.9])
+    found = follow(ladder, pack(Rung, RUNGS), seeds)
+    each = zip(seeds, RUNGS, strict=True)
+    close(found, jnp.stack([likelihood(ladder, seed)(tree) for seed, tree in each]), 1e-6)
+
+
+def small(levels):
+    """Grows no further than so many levels."""
+    scores = jnp.where(levels > 0, jnp.array([0.3, 1.0]), jnp.array([0.0, -jnp.inf]))
+    return choose(scores, Leaf(levels), Fork(levels - 1, levels - 1))
+
+
+def all_small() -> list[Any]:
+    """Every tree that `small` grows from 2."""
+    leaf = Leaf(0)
+    every = [leaf, Fork(leaf, leaf)]
+    return [leaf, *(Fork(a, b) for a in every for b in every)]
+
+
+def test_the_likelihoods_of_all_trees_that_can_be_grown_sum_to_one():
+    assert sum(float(jnp.exp(likelihood(small, jnp.array(2))(tree))) for tree in all_small()) == pytest.approx(1.0)
+
+
+def test_a_tree_is_grown_as_often_as_it_is_likely():
+    """Pearson's test: of a sum of squares with four degrees of freedom, one in twenty is above 9.49."""
+    many, seed = 300, jnp.array(2)
+    grown = Counter(outline(ana(small, key=jr.key(i))(seed)) for i in range(many))
+    expected = {outline(tree): many * float(jnp.exp(likelihood(small, seed)(tree))) for tree in all_small()}
+    assert len(expected) == 5
+    assert sum((grown[tree] - often) ** 2 / often for tree, often in expected.items()) < 9.49
+    assert grown.total() == sum(grown[tree] for tree in expected)
+
+
+def outline(tree: Any) -> Any:
+    """A tree without its labels."""
+    return () if isinstance(tree, Leaf) else (outline(tree.left), outline(tree.right))
+
+
+@pytest.mark.parametrize(
+    ("coalgebra", "message"),
+    [
+        (lambda s: choose(jnp.zeros(1), Leaf(s)), r"proposes \(Leaf\), 0 are a `Fork` of this shape"),
+        (
+            lambda s: choose(jnp.zeros(3), Leaf(s), Leaf(-s), Fork(s, s)),
+            r"\(Leaf, Leaf, Fork\), 2 are a `Leaf`",
+        ),
+    ],
+)
+def test_a_constructor_that_is_not_proposed_once_is_refused(coalgebra, message):
+    with pytest.raises(ForeignLayer, match=message):
+        likelihood(coalgebra, 0.0)(TREES[0])
+    with pytest.raises(ForeignLayer, match=message):
+        follow(coalgebra, pack(TreeF[float, Any], TREES), jnp.zeros(3))
+
+
+def test_seeds_unlike_the_roots_and_lists_of_children_are_refused():
+    with pytest.raises(CarrierMismatch, match=r"hands f32\[2\] to a child, and the root is given f32\[\]"):
+        follow(
+            lambda s: choose(jnp.zeros(2), Leaf(s), Fork(s, jnp.stack([s, s]))),
+            pack(TreeF[float, Any], TREES),
+            jnp.zeros(3),
+        )
+    from cdl import Many
+
+    with pytest.raises(ForeignLayer, match="`Node` has a `Many`, whose length no layer proposes"):
+        follow(lambda s: Node(0.0, Many([s])), pack(RoseF[float, Any], [Node(1.0, Many([]))]), jnp.zeros(1))

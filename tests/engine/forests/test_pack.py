@@ -1,0 +1,178 @@
+"""Packing: a forest says what it holds, keeps the trees' order, and fits the bucket that it is given."""
+
+import random
+from dataclasses import replace
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from agreement import pre_order
+from random_signatures import random_signature, random_trees
+
+from cdl import algebra, cata, CdlError, Corpus, fold, Forest, Fork, Leaf, Many, Node, pack, RoseF, TreeF
+from cdl._engine.forests._bucket import few_sizes, Size
+from cdl._engine.forests._schedule import ROWS, SIZE, VARIANT
+from cdl.functors import holes
+
+
+def comb(size: int, label: float = 0.0) -> Any:
+    """A tree of `size` forks, each right child a leaf."""
+    tree: Any = Leaf(label)
+    for i in range(size):
+        tree = Fork(tree, Leaf(float(i)))
+    return tree
+
+
+@algebra
+def total(layer: Any) -> Any:
+    match layer:
+        case Leaf(label):
+            return jnp.asarray(label)
+        case Fork(left, right):
+            return left + 2 * right
+
+
+COMBS = [comb(size, 10.0 * size) for size in (3, 0, 7, 1)]
+
+
+def test_a_forest_says_what_it_holds():
+    forest = pack(TreeF, COMBS)
+    assert repr(forest) == (
+        "Forest of A + X²: 4 trees, 26 nodes, 8 levels, fill 0.59; bucket of 64 nodes, 2 variants, chunks of 4×8"
+    )
+    assert (len(forest), forest.size, forest.depth) == (4, 26, 8)
+
+
+def test_a_traced_forest_says_so():
+    seen = []
+    eqx.filter_jit(lambda forest: seen.append(repr(forest)))(pack(TreeF, COMBS))
+    assert "4 trees, traced" in seen[0]
+
+
+def test_results_stand_in_the_order_of_the_trees():
+    expected = [fold(total, pack(TreeF, [tree]))[0] for tree in COMBS]
+    assert jnp.allclose(fold(total, pack(TreeF, COMBS)), jnp.stack(expected))
+
+
+@pytest.mark.parametrize("which", [[0, 1, 2, 3], [2, 0], [3, 3, 1], np.array([1])])
+def test_a_batch_of_a_corpus_folds_as_the_forest_of_its_trees(which):
+    batch = Corpus(TreeF, COMBS)[which]
+    assert jnp.array_equal(fold(total, batch), fold(total, pack(TreeF, [COMBS[i] for i in which])))
+
+
+def test_a_corpus_of_every_tree_is_the_forest_of_them():
+    corpus = Corpus(TreeF, COMBS)
+    assert len(corpus) == 4
+    assert eqx.tree_equal(corpus[[0, 1, 2, 3]], pack(TreeF, COMBS))
+
+
+def test_trees_are_packed_into_the_bucket_of_another_forest():
+    bucket = pack(TreeF, COMBS).bucket
+    forest = pack(TreeF, [comb(9), comb(2)], bucket=bucket)
+    assert forest.bucket == bucket
+    assert jnp.array_equal(fold(total, forest), fold(total, pack(TreeF, [comb(9), comb(2)])))
+
+
+def test_a_bucket_has_room_for_a_number_of_nodes():
+    with pytest.raises(CdlError, match=r"the trees have 101 nodes and the bucket room for 64: pack fewer"):
+        pack(TreeF, [comb(50)], bucket=pack(TreeF, COMBS).bucket)
+
+
+def test_a_bucket_has_variants_that_are_all_there_are():
+    with pytest.raises(CdlError, match=r"`Fork` is not among the variants of the bucket \(Leaf\): leave"):
+        pack(TreeF, COMBS, bucket=pack(TreeF, [Leaf(1.0)]).bucket)
+
+
+def test_a_bucket_has_payloads_of_one_shape():
+    bucket = pack(TreeF, [Leaf(np.zeros(3, np.float32))]).bucket
+    with pytest.raises(CdlError, match=r"the payload of `Leaf` is .*2.* and the bucket's is .*3.*: leave"):
+        pack(TreeF, [Leaf(np.zeros(2, np.float32))], bucket=bucket)
+
+
+def test_a_bucket_has_chunks_for_so_many_children():
+    wide = lambda children: Node(0.0, Many([Node(1.0, Many())] * children))
+    bucket = pack(RoseF, [wide(2)]).bucket
+    with pytest.raises(CdlError, match=r"a node has 40 children and the bucket's chunks have room for fewer"):
+        pack(RoseF, [wide(40)], bucket=bucket)
+
+
+def test_classes_of_few_rows_have_few_sizes_of_chunk():
+    sizes = Size(16, 40), Size(64, 128), Size(256, 512)
+    groups = [np.full(20, 300), *[np.array([9])] * 8]
+    assert few_sizes(sizes, groups, [3] * 9) == (3, *[1] * 8)
+    assert few_sizes(sizes, groups, [3] * 8 + [20]) == (3, *[1] * 7, 2)  # room for four times as many children
+    assert few_sizes(sizes, groups[:2], [3] * 2) == (3, 3)  # so few that none is given up
+
+
+@pytest.mark.parametrize("narrow", [0, 1])
+def test_rows_of_a_class_are_in_chunks_of_its_own_sizes(narrow):
+    tree = Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(3.0)))
+    bucket = pack(TreeF, [tree] * 40).bucket
+    few = [(2, 2), (2, 2)]
+    few[narrow] = (1, 1)
+    sizes = Size(2, 2), Size(64, 2)
+    forest = pack(TreeF, [tree] * 40, bucket=replace(bucket, sizes=sizes, pieces=sizes, few=tuple(few)))
+    for table in (forest.chunk, forest.piece):
+        own = np.asarray(table)[np.asarray(table)[:, ROWS] > 0]
+        small = np.array(bucket.classes)[own[:, VARIANT]] == narrow
+        assert set(own[small, SIZE]) == {0}
+        assert set(own[~small, SIZE]) == {1}
+    assert fold(total, forest).tolist() == [float(cata(total)(tree))] * 40
+
+
+def test_an_empty_forest_in_a_bucket_has_no_results():
+    empty = pack(TreeF, [], bucket=pack(TreeF, COMBS).bucket)
+    assert fold(total, empty).shape == (0,)
+    assert (len(empty), empty.size, empty.depth, empty.fill) == (0, 0, 0, 0)
+    gradient = eqx.filter_grad(lambda forest: jnp.sum(fold(total, forest)))(empty)
+    assert not any(jnp.any(x) for x in gradient.payload)
+
+
+def test_an_empty_batch_of_a_corpus_has_no_results():
+    assert fold(total, Corpus(TreeF, COMBS)[[]]).shape == (0,)
+
+
+def test_an_empty_forest_without_a_bucket_has_no_structure_to_fold():
+    with pytest.raises(CdlError, match=r"an empty forest has no constructor .* give `pack` a `bucket`"):
+        fold(total, pack(TreeF, []))
+
+
+def rows_of(forest: Forest) -> dict[tuple[int, int], int]:
+    rows = forest.row[: forest.size].tolist()
+    pairs = zip(forest.tree[forest.row].tolist(), forest.order[forest.row].tolist(), strict=True)
+    return {pair: row for row, pair in zip(rows, pairs, strict=False)}
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_each_row_knows_its_tree_and_its_number_in_pre_order(seed):
+    signature, _ = random_signature(seed)
+    trees = random_trees(signature, seed, random.Random(seed).randint(1, 6), 20)
+    forest = pack(signature, trees)
+    rows = rows_of(forest)
+    nodes = [pre_order(tree) for tree in trees]
+    assert sorted(rows) == [(t, i) for t, some in enumerate(nodes) for i in range(len(some))]
+    parents = [parents_of(tree) for tree in trees]
+    above, child, owner = map(np.asarray, (forest.above, forest.child, forest.owner))
+    assert forest.roots[0].tolist() == [rows[t, 0] for t in range(len(trees))]
+    for (t, i), row in rows.items():
+        children = [(t, j) for j, parent in parents[t].items() if parent == i]
+        edges = above[[rows[c] for c in children]].tolist()
+        assert child[edges].tolist() == [rows[c] for c in children]
+        assert set(owner[edges].tolist()) <= {row}
+
+
+def parents_of(tree: Any) -> dict[int, int]:
+    """The number in pre-order of each node's parent; recursive."""
+    found: dict[int, int] = {}
+
+    def visit(node: Any, number: int) -> int:
+        after = number + 1
+        for child in holes(node):
+            found[after] = number
+            after = visit(child, after)
+        return after
+
+    visit(tree, 0)
+    return found

@@ -1,0 +1,258 @@
+"""Families grown and followed: `unfold`, `refold`, `follow` of a coalgebra for each sort, beside their definitions."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from agreement import as_defined, close, differentiated, QUICKLY
+from any_coalgebra import on_paths, parts, quickly
+from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
+from hlo import copies_in_loops
+
+from cdl import ana, cata, CdlError, choose, follow, Leaf, likelihood, pack, refold, TreeF, unfold
+from cdl._functors.mapping import sorted_holes
+from cdl.errors import CarrierMismatch, SignatureError
+
+
+NODES = 40
+EXPRS, STMTS = 2, 2
+
+
+def row(seeds: Any, t: int) -> Any:
+    return jax.tree.map(lambda x: x[t], seeds)
+
+
+def distance(proposed: Any, true: Any) -> Any:
+    return -((proposed.value - true.value) ** 2) if isinstance(true, Lit) else 0.0
+
+
+EMPTY = Block((), Lit(0.3))
+EXPR = Block((Return(Neg(Lit(0.2))), Then(Return(Lit(-0.5)), EMPTY)), Neg(Lit(1.5)))
+MIXED: list[Any] = [Neg(EXPR), Then(Return(EMPTY), Lit(2.0)), Return(Lit(0.4)), EMPTY]
+PLACES = [(0, 0), (1, 0), (1, 1), (0, 1)]  # of which sort each is, and of which of its seeds
+
+
+def test_following_a_family_is_its_likelihood_in_value_and_gradient():
+    with jax.enable_x64(True):
+        coalgs, given = coalgebras(jnp.float64, many=False), seeds(jnp.float64, EXPRS, STMTS)
+        forest = pack(BLOCKS, MIXED)
+
+        def defined(coalgs, given):
+            found = []
+            for (sort, t), tree in zip(PLACES, MIXED, strict=True):
+                own = tuple(row(given[s], t if s == sort else 0) for s in range(2))
+                found.append(likelihood(coalgs, own, payload=distance)[sort](tree))
+            return jnp.stack(found)
+
+        as_defined(defined, lambda coalgs, given: follow(coalgs, forest, given, payload=distance), coalgs, given)
+
+
+def test_a_family_is_followed_where_one_sort_has_no_root():
+    coalgs, given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, 2, 0)
+    trees: list[Any] = [Lit(0.5), Lit(1.0)]
+    found = follow(coalgs, pack(BLOCKS, trees), given)
+    slow = [likelihood(coalgs, (row(given[0], t), None))[0](tree) for t, tree in enumerate(trees)]
+    close(found, jnp.stack(slow), 1e-5)
+
+
+def numbers(coalgs: Any, sort: int, seed: Any, key: Any) -> list[Any]:
+    """Of each node of one tree, breadth first: its number among all candidates, its log-probability and its payload."""
+    first = (0, 4)
+    found: list[Any] = []
+    todo = [((sort, seed), key)]
+    while todo:
+        (sort, seed), path = todo.pop(0)
+        scores, layers = parts(coalgs[sort], seed)
+        c = int(jr.categorical(jr.fold_in(path, 0), scores))
+        payload = layers[c].value if isinstance(layers[c], Lit) else None
+        found.append((first[sort] + c, jax.nn.log_softmax(scores)[c], payload))
+        todo.extend(on_paths(sorted_holes(layers[c]), path))
+    return found
+
+
+def test_unfolding_a_family_is_ana_by_key_in_value_and_gradient():
+    key = jr.key(11)
+    with jax.enable_x64(True):
+        coalgs, given = coalgebras(jnp.float64, many=True), seeds(jnp.float64, EXPRS, STMTS)
+        weight = np.random.default_rng(0).normal(size=(2, EXPRS + STMTS, NODES))
+
+        def compiled(inputs: Any) -> Any:
+            both = unfold(*inputs, NODES, key=key, lanes=2)
+            chance, payload = (
+                jnp.concatenate(x) for x in zip(*((g.log_prob, g.payload[0]) for g in both), strict=True)
+            )
+            return jnp.sum(weight[0] * chance + weight[1] * payload), both
+
+        (total, both), slopes = eqx.filter_jit(eqx.filter_value_and_grad(compiled, has_aux=True))((coalgs, given))
+        keys = [jr.fold_in(key, t) for t in range(EXPRS + STMTS)]
+        roots = [(0, 0), (0, 1), (1, 0), (1, 1)]
+        sizes = []
+        for (sort, t), k in zip(roots, keys, strict=True):
+            tree = ana(*map(quickly, coalgs), key=k)[sort](row(given[sort], t))
+            close(both[sort].results()[t].unwrap(), jax.tree.map(jnp.asarray, tree), 1e-10)
+            sizes.append(int(both[sort].count[t]))
+        assert sum(sizes) > 15
+
+        def defined(inputs: Any) -> Any:
+            coalgs, given = inputs
+            total = jnp.zeros(())
+            for i, ((sort, t), k) in enumerate(zip(roots, keys, strict=True)):
+                nodes = numbers(coalgs, sort, row(given[sort], t), k)
+                assert [c for c, _, _ in nodes] == both[sort].choice[t, : sizes[i]].tolist()
+                for n, (_, chance, payload) in enumerate(nodes):
+                    total = total + weight[0, i, n] * chance + (0 if payload is None else weight[1, i, n] * payload)
+            return total
+
+        close((total, slopes), eqx.filter_value_and_grad(defined)((coalgs, given)), 1e-10)
+
+
+@pytest.mark.slow  # each of the two is held to its definition
+def test_the_chances_of_what_was_grown_are_its_likelihood():
+    coalgs, given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
+    both = unfold(coalgs, given, NODES, key=jr.key(1))
+    assert not any(grown.cut.any() for grown in both)
+    trees = [tree for grown in both for tree in grown.trees()]
+    chances = jnp.concatenate([grown.log_prob.sum(1) for grown in both])
+    close(follow(coalgs, pack(BLOCKS, trees), given), chances, 1e-4)
+
+
+def test_a_refold_of_a_family_is_cata_after_ana_in_value_and_gradient():
+    with jax.enable_x64(True):
+        algs, coalgs = algebras(jnp.float64), coalgebras(jnp.float64, many=True)
+        given = seeds(jnp.float64, EXPRS, STMTS)
+
+        def defined(models: Any, given: Any) -> Any:
+            algs, coalgs = models
+            grow, read = ana(*coalgs), cata(*algs)
+            found = [[read[s](grow[s](row(given[s], t))) for t in range(n)] for s, n in enumerate((EXPRS, STMTS))]
+            return tuple(jax.tree.map(lambda *xs: jnp.stack(xs), *values) for values in found)
+
+        def compiled(models: Any, given: Any) -> Any:
+            (exprs, _), (stmts, waiting) = refold(*models, given, NODES, lanes=2)
+            return exprs, stmts, waiting
+
+        slow, slow_gradients = differentiated(defined)((algs, coalgs), given)
+        (exprs, stmts, waiting), gradients = eqx.filter_jit(differentiated(compiled), compiler_options=QUICKLY)(
+            (algs, coalgs), given
+        )
+        assert not waiting.any()
+        close((exprs, stmts), slow, 1e-10)
+        close(gradients, slow_gradients, 1e-10)
+
+
+def test_trees_of_a_family_that_are_cut_are_told_by_sort():
+    def more(seed: jax.Array) -> Any:
+        return choose(jnp.stack([seed, -seed]), Neg(seed - 1), Lit(seed))
+
+    def block(seed: tuple[jax.Array]) -> Any:
+        return Then((seed[0] - 1,), seed[0])
+
+    exprs, stmts = unfold((more, block), (jnp.array([0.5, 9.0]), (jnp.ones(1),)), 4)
+    assert (exprs.count.tolist(), exprs.waiting.tolist()) == ([2, 4], [0, 1])
+    assert (stmts.count.tolist(), stmts.waiting.tolist()) == ([4], [4])
+    assert repr(stmts) == "Grown trees of Expr and Stmt: 1, with 4 nodes, at most 4 each; 1 unfinished"
+
+
+def test_a_sort_is_never_computed_at_a_seed_that_is_none():
+    def expr(seed: jax.Array) -> Any:
+        return Lit(jnp.log(seed))  # infinite at zero, and so is its slope
+
+    def stmt(seed: tuple[jax.Array]) -> Any:
+        return Return(jnp.exp(seed[0]))
+
+    def total(given: Any) -> Any:
+        exprs, stmts = unfold((expr, stmt), given, 2)
+        return exprs.payload[0].sum() + stmts.payload[0].sum()
+
+    value, slopes = jax.value_and_grad(total)((jnp.array([2.0]), (jnp.array([3.0, 4.0]),)))
+    close((value, slopes), (jnp.log(2.0) + 7.0, (jnp.array([0.5]), (jnp.ones(2),))), 1e-6)
+
+
+@pytest.mark.slow  # that of `unfold` is read in the suite
+def test_no_loop_of_a_refold_of_a_family_or_of_its_gradient_copies_a_table():
+    models = algebras(jnp.float32), coalgebras(jnp.float32, many=True), seeds(jnp.float32, 3, 2)
+    arrays, rest = eqx.partition(models, eqx.is_inexact_array)
+
+    def total(arrays: Any) -> Any:
+        values = refold(*eqx.combine(arrays, rest), 37, lanes=24)
+        return sum(x.sum() for x in jax.tree.leaves([value for value, _ in values]))
+
+    compiled = jax.jit(jax.grad(total)).lower(arrays).compile()
+    assert copies_in_loops(compiled.as_text(), {5 * 37, 5 * 37 + 24}) == []
+
+
+# What does not fit.
+def test_coalgebras_in_the_wrong_order_are_refused_by_name():
+    (expr, stmt), given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
+    words = r"`GrowStmt`, of `Stmt`, puts a seed of sort 1 at place 0 of `Return`, which is of sort 0: give the coalg"
+    with pytest.raises(SignatureError, match=words):
+        unfold((stmt, expr), given[::-1], NODES)
+    words = r"`GrowStmt` gives layers of `Stmt`, and the node is a `Lit` of `Expr`: give a coalgebra for each sort"
+    with pytest.raises(SignatureError, match=words):
+        follow((stmt, expr), pack(BLOCKS, [Lit(1.0)]), seeds(jnp.float32, 0, 1)[::-1])
+    with pytest.raises(SignatureError, match=words):
+        likelihood((stmt, expr), row(given[::-1], 0))[0](Lit(1.0))
+
+
+def test_another_number_of_coalgebras_than_sorts_is_refused():
+    (expr, stmt), given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
+    words = r"`Neg` is of a family of 2 sorts, and the number of coalgebras is 1: give one for each sort, in a tuple"
+    with pytest.raises(SignatureError, match=words):
+        unfold(expr, given[0], NODES)
+    with pytest.raises(SignatureError, match=words):
+        likelihood(expr, row(given[0], 0))(Neg(Lit(1.0)))
+    with pytest.raises(SignatureError, match=r"`Neg` .* the number of coalgebras is 3"):
+        unfold((expr, stmt, stmt), (*given, given[1]), NODES)
+    with pytest.raises(SignatureError, match="the forest has 2 sorts, and `follow` was given 1 coalgebra"):
+        follow(expr, pack(BLOCKS, [Lit(1.0)]), given[0])
+    for run in (lambda seeds: unfold((expr, stmt), seeds, NODES), lambda seeds: likelihood((expr, stmt), seeds)):
+        with pytest.raises(SignatureError, match="there are 2 coalgebras, and 1 seed: give seeds for each sort"):
+            run(given[:1])
+        with pytest.raises(SignatureError, match="there are 2 coalgebras, and a `list` of seeds"):
+            run(list(given))
+
+
+def test_seeds_that_differ_in_their_batch_axis_are_refused():
+    coalgs, ((h, depth), stmts) = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
+    with pytest.raises(CdlError, match=r"the seeds of sort 0 have the shapes \(2, 3\), \(1,\): .* one for each tree"):
+        unfold(coalgs, ((h, depth[:1]), stmts), NODES)
+    words = r"`seeds` has an array of shape \(2, 3\), and the forest 1 tree of sort 0"
+    with pytest.raises(CarrierMismatch, match=words):
+        follow(coalgs, pack(BLOCKS, [Lit(1.0)]), ((h, depth), stmts))
+    with pytest.raises(CarrierMismatch, match=r"`seeds` has an array of shape \(2,\), and the forest 1 tree: give"):
+        follow(lambda s: Leaf(s), pack(TreeF[float, Any], [Leaf(1.0)]), jnp.zeros(2))
+
+
+def test_a_coalgebra_that_changes_the_seed_of_a_sort_is_refused():
+    (expr, _), given = coalgebras(jnp.float32, many=False), seeds(jnp.float32, EXPRS, STMTS)
+
+    def longer(seed: Any) -> Any:
+        return Return((jnp.zeros(4), seed[1]))
+
+    words = (
+        r"`longer` is not a coalgebra: a seed of sort 0 goes in as \(f32\[3\], i32\[\]\) and comes out at place 0 of "
+    )
+    with pytest.raises(CarrierMismatch, match=words + r"`Return` as \(f32\[4\], i32\[\]\)"):
+        unfold((expr, longer), given, NODES)
+    forest = pack(BLOCKS, [Return(Lit(1.0))])
+    with pytest.raises(
+        CarrierMismatch, match=r"`longer` hands \(f32\[4\], i32\[\]\) to a child of sort 0, and the root is given"
+    ):
+        follow((expr, longer), forest, seeds(jnp.float32, 0, 1))
+
+
+def test_a_refold_of_a_family_that_does_not_fit_is_refused():
+    (expr, stmt), algs = coalgebras(jnp.float32, many=True), algebras(jnp.float32)
+    given = seeds(jnp.float32, 1, 1)
+    with pytest.raises(
+        SignatureError, match=r"2 coalgebras, for a family of sorts, .* give `refold` a number of `nodes`"
+    ):
+        refold(algs, (expr, stmt), given)
+    with pytest.raises(SignatureError, match="there are 2 coalgebras, and the number of algebras is 1"):
+        refold(algs[0], (expr, stmt), given, NODES)
+    with pytest.raises(SignatureError, match="of sort 0 grows `Expr`, and `OfStmt` reads `Stmt`: give the algebras"):
+        refold(algs[::-1], (expr, stmt), given, NODES)

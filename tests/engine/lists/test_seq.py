@@ -1,0 +1,121 @@
+"""`Seq` and `Packed`: what they hold, and what they refuse."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import cdl
+
+
+LENGTHS = [3, 0, 5, 1, 4, 2]
+
+
+@pytest.fixture
+def ragged():
+    rng = np.random.default_rng(0)
+    return [{"x": rng.normal(size=(n, 2)).astype(np.float32), "token": rng.integers(9, size=n)} for n in LENGTHS]
+
+
+def test_a_batch_is_made_of_lists_of_different_lengths(ragged):
+    seq = cdl.Seq.of(ragged)
+    assert (len(seq), seq.time, seq.fill) == (6, 5, 0.5)
+    assert seq.lengths.tolist() == LENGTHS
+    for i, rows in enumerate(ragged):
+        assert np.array_equal(seq.values["x"][i, : len(rows["x"])], rows["x"])
+        assert np.array_equal(seq.values["token"][i, : len(rows["x"])], rows["token"])
+    assert repr(seq) == "Seq: 6 lists, the longest 5, fill 0.50; arrays of 5"
+    assert cdl.Seq.of(ragged, time=8).values["x"].shape == (6, 8, 2)
+
+
+def test_inside_jit_it_is_a_pytree():
+    seq = cdl.Seq(jnp.ones((2, 3, 4)), jnp.array([1, 2]))
+    doubled = jax.jit(lambda s: jax.tree.map(lambda x: 2 * x, s))(seq)
+    assert isinstance(doubled, cdl.Seq)
+    assert doubled.lengths.tolist() == [2, 4]
+    shown = []
+    jax.eval_shape(lambda s: shown.append(repr(s)), seq)
+    assert shown == ["Seq: 2 lists, traced; arrays of 3"]
+    made = jax.jit(lambda x, n: cdl.Seq(x, n).lengths)(jnp.ones((2, 3)), jnp.array([1, 9]))  # what is traced is trusted
+    assert made.tolist() == [1, 9]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "message"),
+    [
+        ([1, 4], r"list 1 has length 4, and the arrays have 3 elements"),
+        ([-1, 3], r"list 0 has length -1: no length is below 0"),
+        ([1.0, 2.0], r"`lengths` are float64, and a length is a whole number"),
+        ([1.0, float("nan")], r"`lengths` are not a number"),
+        ([1, 2, 3], r"`lengths` has shape \(3,\), and there are 2 lists"),
+        (2, r"`lengths` has shape \(\), and there are 2 lists"),
+    ],
+)
+def test_lengths_that_do_not_fit_are_refused(lengths, message):
+    with pytest.raises(cdl.errors.LengthMismatch, match=message):
+        cdl.Seq(np.zeros((2, 3)), np.array(lengths))
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"a": np.zeros((2, 3)), "b": np.zeros((2, 4))}, r"`\['a'\]` has 2 lists of 3 elements and `\['b'\]` 2 of 4"),
+        (np.zeros((0, 3)), r"`values` has shape \(0, 3\), and no list"),
+        (np.zeros(3), r"`values` has shape \(3,\), and elements lie along two axes"),
+        ((), r"`values` holds no array"),
+        (np.full((2, 3), 2**40), r"`values` holds 1099511627776, and `int32`, the type that JAX gives it, ends at"),
+        (np.array([["a", "b"], ["c", "d"]]), r"`values` holds `<U1`, and an element is made of numbers"),
+    ],
+)
+def test_elements_that_make_no_batch_are_refused(values, message):
+    with pytest.raises(cdl.errors.PayloadMismatch, match=message):
+        cdl.Seq(values, np.array([1, 2]))
+
+
+@pytest.mark.parametrize("make", ["Seq", "Packed"])
+def test_lists_that_do_not_fit_each_other_are_refused(make):
+    of = getattr(cdl, make).of
+    with pytest.raises(cdl.errors.PayloadMismatch, match="there is no list"):
+        of([])
+    with pytest.raises(cdl.errors.PayloadMismatch, match=r"list 0 has elements float64\[2\] and list 1 float64\[3\]"):
+        of([np.zeros((4, 2)), np.zeros((4, 3))])
+    with pytest.raises(cdl.errors.PayloadMismatch, match="give every list the same structure"):
+        of([np.zeros(4), (np.zeros(4),)])
+    with pytest.raises(cdl.errors.LengthMismatch, match="the arrays of list 0 are 3 and 4 long"):
+        of([(np.zeros(4), np.zeros(3))])
+
+
+def test_arrays_shorter_than_the_longest_list_are_refused(ragged):
+    with pytest.raises(cdl.errors.LengthMismatch, match="the longest list has 5 elements, and `time` is 4"):
+        cdl.Seq.of(ragged, time=4)
+    with pytest.raises(cdl.errors.LengthMismatch, match="the longest of 2 lanes takes 8 steps, and `steps` is 4"):
+        cdl.Packed.of(ragged, lanes=2, steps=4)
+    with pytest.raises(cdl.errors.LengthMismatch, match="`lanes` is 0"):
+        cdl.Packed.of(ragged, lanes=0)
+
+
+@pytest.mark.parametrize("lanes", [None, 1, 2, 9])
+def test_lists_are_laid_end_to_end_and_found_again(ragged, lanes):
+    packed = cdl.Packed.of(ragged, lanes=lanes)
+    assert (len(packed), packed.lanes) == (6, lanes or 3)
+    places = sorted(zip(*(x[packed.owner >= 0].tolist() for x in (packed.owner, packed.place)), strict=True))
+    assert places == [(i, t) for i, n in enumerate(LENGTHS) for t in range(n)]
+    again = packed.padded()
+    assert jax.tree.all(jax.tree.map(np.array_equal, again, cdl.Seq.of(ragged)))
+
+
+def test_no_lane_is_left_half_empty(ragged):
+    packed = cdl.Packed.of(ragged)
+    assert (packed.steps, packed.lanes, packed.fill) == (5, 3, 1.0)
+    assert repr(packed) == "Packed: 6 lists, the longest 5, fill 1.00; 3 lanes of 5 steps"
+    rng = np.random.default_rng(0)
+    many = cdl.Packed.of([np.zeros(n, np.float32) for n in rng.geometric(0.02, 300)], lanes=16)
+    assert many.fill > 0.75
+
+
+def test_an_epoch_of_packed_batches_has_few_shapes():
+    rng = np.random.default_rng(1)
+    batches = [[np.zeros(n, np.float32) for n in rng.geometric(0.03, 64)] for _ in range(30)]
+    shapes = lambda **how: {cdl.Packed.of(b, lanes=16, **how).values.shape for b in batches}
+    assert len(shapes()) <= 7  # of 30 batches whose longest lists are 100 to 277 long
+    assert shapes(steps=320) == {(320, 16)}

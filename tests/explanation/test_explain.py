@@ -1,0 +1,373 @@
+"""Explanations: what is said of an architecture is so, and a law that does not hold is told."""
+
+import math
+import re
+from typing import Any, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import pytest
+from any_algebra import any_algebra
+from architectures import case, FEW, REST
+from jax.core import Tracer
+from random_signatures import random_signature, random_trees
+from well_drawn import well_drawn
+
+import cdl
+from cdl import Algebra, algebra, Automaton, draw, explain, Fork, Leaf, MooreF, Para, TreeF, unroll
+from cdl.para import two_cells
+
+
+def numbers(arch: Any) -> int:
+    return sum(x.size for x in jax.tree.leaves(eqx.filter(arch, eqx.is_inexact_array)))
+
+
+def explained(name: str) -> None:
+    it = case(name)
+    page = explain(it.arch, it.samples, **it.options)
+    assert page.holds, str(page)
+    assert page.functor == it.functor
+    assert len(page.functors) == (len(it.arch) if isinstance(it.arch, tuple) else 1)
+    assert page.size == numbers(it.arch)
+    assert len(page.laws) >= (1 if name == "decoder" else 3)
+    assert any(law.law.startswith(("∇", "unfold γ = ana")) for law in page.laws)
+    text = str(page)
+    assert len(text.splitlines()) <= 50
+    assert all(law.law in text and law.law in page.markdown for law in page.laws)
+    assert all(f" = {formula}`" in page.markdown for formula in page.functors)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_every_kind_of_architecture_is_explained_and_its_laws_hold(name):
+    explained(name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", REST)
+def test_every_other_architecture_is_explained_and_its_laws_hold(name):
+    explained(name)
+
+
+@pytest.mark.parametrize("name", [*FEW, *REST])
+def test_every_architecture_is_drawn(name):
+    it = case(name)
+    drawing = draw(it.arch, it.at)
+    well_drawn(drawing.diagram)
+    assert drawing.text
+    assert drawing.mermaid
+    assert "</svg>" in drawing.svg
+    whole = draw(it.arch, it.options.get("signature", it.options.get("state")))
+    well_drawn(whole.diagram)
+    assert whole.diagram.count("parameter") == (len(it.arch) if isinstance(it.arch, tuple) else 1)
+
+
+class Net(Algebra[TreeF[float, jax.Array], jax.Array]):
+    leaf: jax.Array
+    fork: jax.Array
+    idle: jax.Array
+
+    def __call__(self, layer: TreeF[float, jax.Array]) -> jax.Array:
+        match layer:
+            case Leaf(label):
+                return self.leaf * label
+            case Fork(left, right):
+                return jnp.tanh(self.fork * left - right)
+
+
+TREES = [Leaf(1.0), Fork(Leaf(1.0), Fork(Leaf(0.5), Leaf(2.0)))]
+
+
+def test_a_page_says_the_functor_the_type_the_weights_and_where_they_are_used():
+    with jax.enable_x64(True):
+        page = explain(Net(jnp.ones(2), jnp.full(2, 0.5), jnp.ones(3)), TREES)
+    assert str(page).startswith(
+        """\
+Net, an algebra
+
+Functor
+  F X = A + X²
+
+Type
+  α : P × F S → S
+  P = ℝ⁷
+  S = f64[2]
+  F has Leaf(label: A), Fork(left: X, right: X)
+
+Parameters, P = ℝ⁷
+  leaf  f64[2]  2
+  fork  f64[2]  2
+  idle  f64[3]  3
+
+Tying
+  on a tree of 5 nodes, Δ : P → P⁵; what the nodes use of each copy:
+  p₀  leaf  ℝ²  at 3 × Leaf
+  p₁  fork  ℝ²  at 2 × Fork
+  no node uses idle
+
+Laws, run
+  F id = id, F g ∘ F f = F (g ∘ f)            holds exactly
+  cata in = id                                holds exactly
+  fold α = cata α, on 2 trees                 holds: """
+    )
+    assert page.holds
+    assert {law.tolerance for law in page.laws} == {0.0, 1e-9}
+    assert page.execution[-3:] == ("2 programs for 2 forms of layer:", "  Leaf", "  Fork")
+    assert "| leaf | f64[2] | 2 |" in page.markdown
+
+
+def test_a_family_is_explained_sort_by_sort():
+    page = explain(case("family").arch)
+    assert str(page).startswith(
+        """\
+(OfExpr, OfStmt), a family of algebras
+
+Functors
+  F₀(X₀, X₁) = float + X₀ + Many(X₁)
+  F₁(X₀, X₁) = X₀ + X₀ × Many(X₁) + X₁ × X₀
+
+Type
+  α₀ : P₀ × F₀(S₀, S₁) → S₀, α₁ : P₁ × F₁(S₀, S₁) → S₁
+  P = P₀ × P₁, P₀ = ℝ⁹, P₁ = ℝ⁹
+  S₀ = f32[3], S₁ = (f32[3], f32[2])
+  F₀, of Expr, has Lit(value: float), Neg(arg: X₀), Lam(body: Many(X₁))
+  F₁, of Stmt, has Return(value: X₀), While(test: X₀, body: Many(X₁)), Then(first: X₁, last: X₀)
+
+Parameters, P = ℝ¹⁸
+  [0].w  f32[3,3]  9
+  [1].u  f32[3,3]  9
+
+Tying
+  on a tree of 9 nodes, Δ : P → P⁹; what the nodes use of each copy:
+  p₀  [0]  ℝ⁹  at 3 × Lit, 1 × Lam, 1 × Neg
+  p₁  [1]  ℝ⁹  at 1 × Then, 2 × While, 1 × Return
+"""
+    )
+    assert page.holds
+
+
+def test_a_family_that_does_not_fit_is_refused():
+    it, grows = case("family"), case("growing").arch
+    for given, message in [
+        (lambda: explain(it.arch[::-1]), "no finite tree to try. Or were the sorts given in another order than"),
+        (
+            lambda: explain(it.arch[::-1], it.samples),
+            r"`Stmt` \(`Return`\) stands at a place of sort 1, which is `Expr`",
+        ),
+        (lambda: explain(it.arch[0], it.samples[:1]), "a place of sort 1 has a `.*`, and the number of algebras is 1"),
+        (lambda: explain(it.arch, signature=(TreeF,)), "there are 2 algebras for 1 signatures"),
+        (
+            lambda: explain(grows),
+            r"`\(GrowExpr, GrowStmt\)` is not an algebra.* annotations do not say what it gives, give `state=…`",
+        ),
+        (lambda: explain(grows, state=(jnp.zeros(3),)), "there are 2 coalgebras, and 1 seed"),
+    ]:
+        with pytest.raises(cdl.CdlError, match=message):
+            given()
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+def test_no_weight_with_a_gradient_is_said_to_be_idle(seed):
+    from cdl._para.uses import at_nodes, parts
+
+    signature, _ = random_signature(seed)
+    (tree,) = random_trees(signature, seed, 1, 9)
+    para = Para.of(any_algebra(signature, jr.key(seed), jnp.float32))
+    untied = unroll(para, tree)
+    slopes = eqx.filter_grad(lambda params: jnp.sum(untied.at(params)))(untied.params)
+    moving = [frozenset(i for i, g in enumerate(jax.tree.leaves(copy)) if jnp.any(g != 0)) for copy in slopes]
+    used = at_nodes(para, tree)
+    assert all(m <= u for m, u in zip(moving, used, strict=True))
+    assert any(len(u) < len(jax.tree.leaves(para.params)) for u in used)
+    found = parts(para, tree)
+    assert sorted(i for part in found for i in part.leaves) == list(range(len(jax.tree.leaves(para.params))))
+    assert all(part.nodes == tuple(n for n, u in enumerate(used) if i in u) for part in found for i in part.leaves)
+
+
+class Seen(Algebra[TreeF[float, jax.Array], jax.Array]):
+    """Not an algebra of JAX: it gives another value where it is traced."""
+
+    scale: float = eqx.field(static=True)
+
+    def __call__(self, layer: TreeF[float, jax.Array]) -> jax.Array:
+        match layer:
+            case Leaf(label):
+                return self.scale * label + (1.0 if isinstance(label, Tracer) else 0.0)
+            case Fork(left, right):
+                return left * right
+
+
+def test_a_law_that_fails_is_told_with_the_difference():
+    page = explain(Seen(0.25), TREES)
+    assert not page.holds
+    (fold_is_cata,) = [law for law in page.laws if law.law.startswith("fold α")]
+    assert not fold_is_cata.holds
+    assert fold_is_cata.difference == pytest.approx(1.25 * 1.125 * 1.5 - 0.25 * 0.125 * 0.5)
+    assert "fold α = cata α, on 2 trees       FAILS: 2.1e+00, where 1e-04 is allowed" in str(page)
+    assert explain(Seen(0.25), TREES, tolerance=9.0).holds
+
+
+def test_a_machine_that_runs_otherwise_than_by_definition_is_told():
+    def twice(state):
+        return MooreF(state, lambda i: state + (i if isinstance(state, Tracer) else 2 * i))
+
+    page = explain(twice, jnp.arange(1.0, 4.0), state=jnp.array(0.0))
+    assert [law.holds for law in page.laws] == [False, True, True]
+    assert "run γ s = respond (ana γ s), on 3 inputs  FAILS" in str(page)
+
+
+@algebra
+def depth(layer: TreeF[float, int]) -> int:
+    return 0 if isinstance(layer, Leaf) else 1 + max(layer.left, layer.right)
+
+
+def test_an_algebra_of_plain_python_is_explained_as_far_as_it_goes():
+    page = explain(depth, TREES)
+    assert page.holds
+    assert (page.name, page.type, page.parameters, page.tying) == ("depth", "α : F S → S", (), ())
+    assert page.where[0] == "S = int"
+    assert page.execution[0] == "by definition alone, `cata`: it is not compiled, because"
+    assert "`depth` asks for the value of a number at `Fork`" in page.execution[1]
+
+
+def test_a_parametric_map_is_explained_as_its_term():
+    f = Para((jnp.ones((3, 3)), jnp.ones(3)), lambda p, x: p[0] @ x + p[1]).named("f")
+    page = explain((f >> f).reparametrise(two_cells.delta(2), at=f.params) >> f, jnp.ones(3))
+    assert page.holds
+    assert page.name == "(f >> f).reparametrise(Δ) >> f"
+    assert (page.type, page.where) == ("f : P × X → Y", ("P = ℝ²⁴", "X = f32[3]", "Y = f32[3]"))
+    assert page.tying == ("Δ : ℝ¹² → ℝ²⁴",)
+    assert page.execution[0] == "boxes: f of ℝ¹², f of ℝ¹², f of ℝ¹²"
+    assert "Functor" not in str(page)
+    pair = explain(cdl.para.fanout(f, cdl.para.identity()) >> cdl.para.swap() >> (f @ f), jnp.ones(3))
+    assert pair.name == "fanout(f, identity()) >> swap() >> (f @ f)"
+
+
+def test_an_automaton_is_explained_on_its_own_letters():
+    page = explain(Automaton([[0, 1], [1, 2], [2, 0]], [True, False, False]))
+    assert page.holds
+    assert page.where == ("S = i32[]", "I = i32[]", "O = bool[]")
+
+
+def test_a_tree_grower_is_held_to_its_likelihood():
+    def grower(weights):
+        def coalg(seed):
+            return cdl.choose(weights * seed, Leaf(seed), Fork(seed - 1.0, seed - 2.0))
+
+        return coalg
+
+    page = explain(grower(jnp.array([1.0, 0.4])), state=jnp.array(2.0))
+    assert page.holds
+    assert page.kind == "a coalgebra that chooses"
+    assert [law.law.partition(",")[0] for law in page.laws] == [
+        "unfold γ = ana γ",
+        "the trees of unfold γ are as likely as it says",
+        "follow γ = likelihood γ",
+    ]
+
+
+def test_what_is_long_is_counted():
+    many = {f"w{i}": jnp.ones(1) for i in range(20)}
+    page = explain(Para(many, lambda p, x: x), jnp.ones(1))
+    assert re.search(r"\n  and 12 more +12\n", str(page))
+    assert page.size == 20
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_small_trees_of_any_signature_are_made_up(seed):
+    from cdl.explanation._samples import samples
+    from cdl.functors import holes
+
+    signature, kinds = random_signature(seed)
+    trees = samples((tuple(kinds),), 6)
+    alg = any_algebra(signature, jr.key(seed), jnp.float32)
+    for tree in trees:
+        jax.eval_shape(lambda tree=tree: cdl.cata(alg)(tree))
+    nodes = list(trees)
+    for node in nodes:
+        nodes += holes(node)
+    assert {type(node) for node in nodes} == set(kinds)
+    assert len(nodes) < 200
+
+
+def test_small_trees_of_a_family_are_made_up_of_each_sort():
+    from families import algebras
+
+    from cdl._drawing.kinds import kinds_of
+    from cdl._para.family import sort_of
+    from cdl.explanation._samples import samples
+    from cdl.explanation._sorts import nodes
+
+    kinds = kinds_of(algebras(jnp.float32))
+    trees = samples(kinds, 6)
+    assert [sort_of(tree, kinds) for tree in trees] == [0, 1] * 3
+    assert {type(node) for tree in trees for node in nodes(tree)} == {k for some in kinds for k in some}
+
+
+X = TypeVar("X", covariant=True)
+
+
+class Endless(cdl.Base["Endless", X], Generic[X]):
+    next: X
+
+
+def test_what_cannot_be_explained_says_what_is_missing(getkey):
+    from cdl_arch import folding, unfolding
+    from cdl_arch.moore import Recogniser
+
+    recogniser, word = Recogniser(2, 3, key=getkey()), jnp.zeros(3, jnp.int32)
+    for given, message in [
+        (lambda: explain(3), "`int` is not an algebra, a coalgebra or a `Para`, and cannot be explained."),
+        (lambda: explain(unfolding.Seq2Seq(2, 3, key=getkey())), r"made of, `explain\(….reader\)`, `explain\(….writer"),
+        (lambda: explain(recogniser, word), "`Recogniser` is explained at a state: give `state=…`."),
+        (lambda: explain(recogniser, state=jnp.zeros(3)), "`Recogniser` is explained on a word of inputs: give `sam"),
+        (lambda: explain(unfolding.Decoder(2, 3, key=getkey())), "`Decoder` is explained at a seed: give `state=…`."),
+        (lambda: explain(Para((), lambda p, x: x)), "a `Para` is explained at an input"),
+        (lambda: explain(case("tree_rnn").arch), "`TreeNet` does not say which signature it reads"),
+        (lambda: explain(folding.gru(2, 3, key=getkey())), "a payload is annotated `A`, which does not say what to t"),
+        (lambda: explain(algebra(lambda layer: 0), signature=Endless), "every constructor needs a child, so that th"),
+    ]:
+        with pytest.raises(cdl.CdlError, match=message):
+            given()
+
+
+def test_values_of_another_form_are_infinitely_far_apart():
+    from cdl.explanation._measure import apart
+
+    one = jnp.ones(2)
+    assert apart((one, one), [one, one]) == math.inf
+    assert apart(one, jnp.ones(3)) == math.inf
+    assert math.isnan(apart(jnp.array(jnp.nan), jnp.array(1.0)))
+    assert apart("a", "b") == math.inf
+    assert apart(("a", 1), ("a", 1)) == 0.0
+    assert apart(jnp.array([9.0, 20.0]), jnp.array([10.0, 20.0])) == pytest.approx(0.05)
+    assert apart(jnp.array(1 + 1j), jnp.array(1 + 0j)) == 1
+
+
+def test_what_rounding_may_do_goes_by_the_coarsest_type():
+    from cdl.explanation._measure import tolerance
+
+    with jax.enable_x64(True):
+        kinds = (jnp.bfloat16, jnp.float16, jnp.float32, jnp.float64)
+        assert [tolerance(jnp.ones(1, kind)) for kind in kinds] == [5e-2, 5e-2, 1e-4, 1e-9]
+    assert tolerance(jnp.ones(1, jnp.int32)) == 0
+
+
+def test_a_difference_that_is_no_number_does_not_hold():
+    from cdl.explanation import Checked
+
+    assert not Checked("a = b", math.nan, 1.0).holds
+    assert Checked("a = b", math.inf, 1.0).found == "FAILS: different in form, where 1e+00 is allowed"
+
+
+def test_a_page_of_many_constructors_is_still_a_page():
+    from cdl.explanation._page import Explanation, Weights
+
+    weights = tuple(Weights(f"w{i}", "f32[3]", 3) for i in range(60))
+    formula = " + ".join(["X²"] * 90)
+    page = Explanation("Wide", "an algebra", (formula,), "α", ("S " * 400,), weights, (), (), ("`fold`",))
+    assert page.size == 180
+    assert max(map(len, str(page).splitlines())) <= 112
+    assert len(str(page).splitlines()) < 30
+    assert formula in page.markdown

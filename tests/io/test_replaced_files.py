@@ -1,0 +1,185 @@
+"""How a checkpoint gets onto the disk: at every moment, and whatever else happens, one whole file has the name."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+
+OLD, NEW = jnp.zeros(2), jnp.ones(2)
+
+
+def save(path, value):
+    from cdl.io import save
+
+    save(path, value)
+
+
+def holds(path, value):
+    from cdl.io import load
+
+    return bool((load(path, OLD) == value).all())
+
+
+def names(folder):
+    return sorted(p.name for p in folder.iterdir())
+
+
+@pytest.fixture
+def path(tmp_path):
+    save(tmp_path / "a", OLD)
+    return tmp_path / "a"
+
+
+@pytest.mark.parametrize("broken", ["fsync", "replace"])
+def test_where_writing_fails_the_old_file_stays_and_nothing_else(path, tmp_path, monkeypatch, broken):
+    def fails(*_):
+        raise OSError("no room")
+
+    monkeypatch.setattr(os, broken, fails)
+    with pytest.raises(OSError, match="no room"):
+        save(path, NEW)
+    assert names(tmp_path) == ["a"]
+    assert holds(path, OLD)
+
+
+def test_the_content_is_on_the_disk_before_the_name_and_the_folder_after(path, monkeypatch):
+    events = []
+    sync, replace = os.fsync, os.replace
+
+    def synced(file):
+        events.append("folder" if stat.S_ISDIR(os.fstat(file).st_mode) else f"file of {os.fstat(file).st_size}")
+        sync(file)
+
+    def replaced(source, target):
+        events.append("name")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    save(path, NEW)
+    assert events == [f"file of {path.stat().st_size}", "name", "folder"]
+
+
+def test_of_many_threads_that_save_to_one_path_every_save_succeeds(path, tmp_path):
+    errors, begin = [], threading.Barrier(8)
+
+    def many(i):
+        begin.wait()
+        for _ in range(20):
+            try:
+                save(path, np.full(1000, i))
+            except Exception as error:
+                errors.append(error)
+
+    threads = [threading.Thread(target=many, args=(i,)) for i in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert names(tmp_path) == ["a"]
+    from cdl.io import load
+
+    assert len(set(load(path, np.zeros(1000, int)).tolist())) == 1
+
+
+def test_a_link_at_the_name_that_a_part_might_have_is_not_followed(path, tmp_path, monkeypatch):
+    from cdl.io import _replace
+
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    for planted in (f"a.{os.getpid()}.part", ".cdl-guessed.part"):
+        (tmp_path / planted).symlink_to(precious)
+    save(path, NEW)
+    assert holds(path, NEW)
+    monkeypatch.setattr(_replace.secrets, "token_hex", lambda n: "guessed")
+    with pytest.raises(FileExistsError):
+        save(path, OLD)
+    assert precious.read_text() == "precious"
+    assert (tmp_path / ".cdl-guessed.part").is_symlink()
+    assert holds(path, NEW)
+
+
+def test_a_save_through_a_link_replaces_what_it_points_to(path, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    link, dangling = tmp_path / "elsewhere" / "link", tmp_path / "elsewhere" / "dangling"
+    link.symlink_to(path)
+    dangling.symlink_to(tmp_path / "b")
+    save(link, NEW)
+    save(dangling, NEW)
+    assert link.is_symlink()
+    assert dangling.is_symlink()
+    assert holds(path, NEW)
+    assert holds(tmp_path / "b", NEW)
+    assert names(tmp_path / "elsewhere") == ["dangling", "link"]
+    link.unlink()
+    link.symlink_to(link)
+    with pytest.raises(OSError, match="symbolic links"):
+        save(link, NEW)
+    assert link.is_symlink()
+
+
+def test_a_file_keeps_its_permissions_and_is_never_readable_by_more(path, monkeypatch):
+    seen, change = [], os.fchmod
+    monkeypatch.setattr(
+        os, "fchmod", lambda file, mode: seen.append(os.fstat(file).st_mode & 0o777) or change(file, mode)
+    )
+    for mode in (0o600, 0o640, 0o666, 0o444):
+        path.chmod(mode)
+        save(path, NEW)
+        assert path.stat().st_mode & 0o777 == mode
+        assert seen.pop() & ~mode == 0
+
+
+def test_a_new_file_has_the_permissions_that_any_new_file_has(tmp_path):
+    (tmp_path / "other").touch()
+    save(tmp_path / "a", OLD)
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
+def test_what_is_not_a_file_is_not_replaced(tmp_path):
+    from cdl.errors import CheckpointError
+
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(CheckpointError, match="folder` is a folder, and a checkpoint is a file"):
+        save(tmp_path / "folder", OLD)
+    with pytest.raises(CheckpointError, match="pipe` is a device, a pipe or a socket, and a checkpoint is a file"):
+        save(tmp_path / "pipe", OLD)
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
+    with pytest.raises(FileNotFoundError, match="nowhere'"):
+        save(tmp_path / "nowhere" / "a", OLD)
+
+
+@pytest.mark.parametrize("name", ["n" * 255, "a\nb", "-rf", " ", "ü☃", ".hidden", "a.part", "%s{}"])
+def test_a_file_may_have_any_name_that_a_file_may_have(tmp_path, name):
+    save(tmp_path / name, NEW)
+    save(tmp_path / name, NEW)
+    assert names(tmp_path) == [name]
+    assert holds(tmp_path / name, NEW)
+
+
+KILLED = """
+import os, signal, sys
+import jax.numpy as jnp
+from cdl.io import save
+os.fsync = lambda file: os.kill(os.getpid(), signal.SIGKILL)
+save(sys.argv[1], jnp.ones(2))
+"""
+
+
+def test_what_a_kill_leaves_is_hidden_and_harms_no_later_save(path, tmp_path):
+    killed = subprocess.run([sys.executable, "-c", KILLED, path], capture_output=True, check=False)
+    assert killed.returncode == -9, killed.stderr
+    (left,) = (name for name in names(tmp_path) if name != "a")
+    assert left.startswith(".cdl-")
+    assert left.endswith(".part")
+    assert holds(path, OLD)
+    save(path, NEW)
+    assert holds(path, NEW)

@@ -1,0 +1,228 @@
+"""Finite machines: told apart by words, minimised, and run like any other machine; against brute force."""
+
+import itertools
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from cdl import ana, Automaton, CdlError, MealyF, MooreF, run, Seq, start
+from cdl.errors import TreeTooLarge
+from cdl.machines import bisimilar, distinguish, minimise, respond, tabulate
+
+
+@st.composite
+def automata(draw: Any, mealy: bool | None = None, letters: int = 2, most: int = 5) -> Automaton:
+    """Small ones, so that many have states that cannot be reached or told apart."""
+    states = draw(st.integers(1, most))
+    kind = draw(st.booleans()) if mealy is None else mealy
+    after = draw(st.lists(st.integers(0, states - 1), min_size=states * letters, max_size=states * letters))
+    count = states * letters if kind else states
+    outputs = np.array(draw(st.lists(st.integers(0, 1), min_size=count, max_size=count)))
+    table = np.array(after).reshape(states, letters)
+    return Automaton(table, outputs.reshape(table.shape) if kind else outputs, draw(st.integers(0, states - 1)))
+
+
+def answers(a: Automaton, word: Any, state: int | None = None) -> list[int]:
+    """What an automaton answers, straight from its tables."""
+    s, found = a.start if state is None else state, []
+    for i in word:
+        found.append(int(a.outputs[s, i] if a.is_mealy else a.outputs[s]))
+        s = int(a.next[s, i])
+    return found if a.is_mealy else [*found, int(a.outputs[s])]
+
+
+def words(letters: int, longest: int) -> Any:
+    """Every word, the shorter first."""
+    return itertools.chain.from_iterable(itertools.product(range(letters), repeat=n) for n in range(longest + 1))
+
+
+def classes(a: Automaton) -> int:
+    """How many states that are reached differ in some answer, by trying words; 5 letters tell 5 states apart."""
+    reached = {a.start}
+    while (more := reached | {int(s) for r in reached for s in a.next[r]}) != reached:
+        reached = more
+    longest = list(itertools.product(range(a.letters), repeat=5))
+    return len({tuple(tuple(answers(a, w, s)) for w in longest) for s in reached})
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_the_word_that_distinguishes_is_the_shortest_there_is(data):
+    a = data.draw(automata())
+    b = data.draw(automata(mealy=a.is_mealy))
+    word = distinguish(a, b)
+    shortest = next((w for w in words(2, 7) if answers(a, w) != answers(b, w)), None)
+    if word is None:
+        assert shortest is None
+        assert bisimilar(a, b)
+    else:
+        assert answers(a, word) != answers(b, word)
+        assert answers(a, word)[:-1] == answers(b, word)[:-1]
+        assert shortest is None or len(shortest) == len(word)
+        assert not bisimilar(a, b)
+
+
+@settings(max_examples=40)
+@given(automata())
+def test_the_minimal_automaton_is_bisimilar_and_has_a_state_for_each_class(a):
+    small = minimise(a)
+    assert distinguish(a, small) is None
+    assert small.states == classes(a)
+    assert small.start == 0
+    assert eqx.tree_equal(minimise(small), small)
+
+
+@settings(max_examples=40)
+@given(automata(), st.randoms(use_true_random=False))
+def test_bisimilar_automata_have_the_same_minimal_one(a, rng):
+    """Every state twice, each transition to either of the two, and all of it in another order."""
+    order = list(range(2 * a.states))
+    rng.shuffle(order)
+    place = np.argsort(order)
+    old = np.array(order) % a.states
+    after = np.array([[place[s + a.states * rng.randint(0, 1)] for s in a.next[r]] for r in old])
+    b = Automaton(after, a.outputs[old], int(place[a.start]))
+    assert bisimilar(a, b)
+    assert eqx.tree_equal(minimise(a), minimise(b))
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_automata_are_bisimilar_just_where_their_minimal_ones_are_equal(data):
+    a, b = (data.draw(automata(mealy=False)) for _ in "ab")
+    same = bool(eqx.tree_equal(minimise(a), minimise(b)))
+    assert bisimilar(a, b) is same
+
+
+PARITY = Automaton([[0, 1], [1, 0]], [False, True])
+
+
+def ends_with_01(mealy: bool) -> Automaton:
+    after = np.array([[1, 0], [1, 2], [1, 0]])
+    return Automaton(after, after == 2 if mealy else [False, False, True])
+
+
+@pytest.mark.parametrize("mealy", [False, True])
+def test_an_automaton_runs_as_any_machine(mealy):
+    a = ends_with_01(mealy)
+    word = np.array([0, 1, 1, 0, 0, 1])
+    assert run(a, a.start, word)[0].tolist() == answers(a, word)
+    assert [bool(o) for o in respond(ana(a)(a.start), word.tolist())] == answers(a, word)
+    batch = Seq(np.stack([word, np.where(np.arange(6) < 2, word, 99)]), [6, 2])  # nobody reads the padding
+    outputs, last, states = run(a, jnp.zeros(2, jnp.int32), batch, states=True)
+    assert outputs.values[1, : int(outputs.lengths[1])].tolist() == answers(a, word[:2])
+    assert last.tolist() == [2, 2]
+    assert states.values[0].tolist() == [0, 1, 2, 0, 1, 1, 2]
+
+
+def test_a_machine_is_tabulated_as_far_as_it_is_reached():
+    count = lambda n: MooreF(n == 2, lambda i: (n + i) % 3)
+    table, states = tabulate(count, 0, [1, 2])
+    assert states == [0, 1, 2]
+    assert eqx.tree_equal(table, Automaton(np.array([[1, 2], [2, 0], [0, 1]], np.int32), [False, False, True]))
+    echo = lambda last: MealyF(lambda i: (last, i))
+    table, states = tabulate(echo, "a", ["a", "b"])
+    assert states == ["a", "b"]
+    assert table.outputs.tolist() == [["a", "a"], ["b", "b"]]
+    with pytest.raises(TreeTooLarge, match="more than 10 states are reached from 0; the last is 10"):
+        tabulate(lambda n: MooreF(0, lambda i: n + 1), 0, [0], max_states=10)
+
+
+@pytest.mark.parametrize("mealy", [False, True])
+def test_nan_is_the_same_output_as_nan(mealy):
+    """Whatever its bits are: two states that both answer with it are told apart by other answers alone."""
+    after = np.array([[1, 2], [0, 2], [2, 2]])
+    outputs = np.array([np.nan, -np.nan, 1.0])
+    a = Automaton(after, np.stack([outputs, outputs], 1) if mealy else outputs)
+    assert bisimilar(a, a)
+    small = minimise(a)
+    assert small.states == 2
+    assert bisimilar(a, small)
+    other = Automaton(after, np.where(np.isnan(a.outputs), 0.0, a.outputs))
+    assert distinguish(a, other) == ((0,) if mealy else ())
+
+
+def test_a_machine_of_nan_is_tabulated():
+    """A state that is NaN is found again, alone or in a tuple, and so is an output."""
+    broken = lambda s: MooreF(s[0], lambda i: (float("nan"), i))
+    table, states = tabulate(broken, (0.0, 0), [0, 1])
+    assert len(states) == 3
+    assert bisimilar(table, table)
+    assert minimise(table).states == 2
+
+
+@pytest.mark.parametrize(
+    ("outputs", "message"),
+    [
+        ([1, "1"], "the output 1 is '1' in a table with the others: give all outputs one type"),
+        ([0.5, 2**53 + 1], r"the output 9007199254740993 is 9007199254740992\.0 in a table"),
+        ([(0, 1), (1, 1)], r"answers with one number or string, and this machine with \(0, 1\)"),
+    ],
+)
+def test_outputs_that_a_table_would_change_are_refused(outputs, message):
+    """Of two letters and two numbers each, the last would have been read as answers to the letters."""
+    with pytest.raises(CdlError, match=message):
+        tabulate(lambda s: MooreF(outputs[s], lambda i: 1 - s), 0, [0, 1])
+
+
+def test_outputs_that_jax_does_not_compute_with_are_refused_when_the_automaton_is_run():
+    with pytest.raises(CdlError, match="the output 1099511627776 does not fit into int32"):
+        run(Automaton([[0]], [2**40]), 0, np.array([0]))
+    with pytest.raises(CdlError, match="the outputs of this automaton are <U3, and a machine is run on numbers"):
+        run(Automaton([[0]], ["yes"]), 0, np.array([0]))
+
+
+def test_a_word_of_no_letters_distinguishes_what_differs_at_the_start():
+    other = Automaton(PARITY.next, ~PARITY.outputs)
+    assert distinguish(PARITY, other) == ()
+    assert distinguish(PARITY, Automaton([[0, 1], [1, 1]], [False, True])) == (1, 1)
+    mealy = ends_with_01(True)
+    assert distinguish(mealy, Automaton([[0, 0]], [[False, False]])) == (0, 1)
+
+
+def test_tables_that_do_not_fit_are_refused():
+    with pytest.raises(CdlError, match=r"`next` is float64\[1, 1\], and a table of transitions is an integer for each"):
+        Automaton([[0.0]], [1])
+    with pytest.raises(CdlError, match=r"`next` is int64\[1\]"):
+        Automaton([0], [1])
+    with pytest.raises(CdlError, match=r"`outputs` has shape \(3,\): with `next` of shape \(2, 2\) it is \(2,\) for"):
+        Automaton(PARITY.next, [1, 2, 3])
+    with pytest.raises(CdlError, match="`next` leads to state 2, and the states are 0 to 1"):
+        Automaton([[0, 1], [1, 2]], [1, 2])
+    with pytest.raises(CdlError, match="`start` leads to state -1"):
+        Automaton(PARITY.next, PARITY.outputs, -1)
+    with pytest.raises(CdlError, match=r"`Automaton\(Moore, 2 states, 2 letters, start 0\)` and `Automaton\(Mealy, 3"):
+        distinguish(PARITY, ends_with_01(True))
+
+
+def test_letters_and_states_that_there_are_not_are_refused():
+    with pytest.raises(CdlError, match="there is no letter 2: the automaton has 2, numbered from 0"):
+        run(PARITY, 0, np.array([0, 2]))
+    with pytest.raises(CdlError, match="there is no letter -1"):
+        run(PARITY, jnp.zeros(1, jnp.int32), Seq(np.array([[0, -1]]), [2]))
+    with pytest.raises(CdlError, match="there is no state 7: the automaton has 2"):
+        run(PARITY, 7, np.array([0, 1]))
+    with pytest.raises(CdlError, match="there is no state 2"):
+        start(PARITY, 2)
+    with pytest.raises(CdlError, match="there is no letter 3"):
+        start(PARITY, 0).step(3)
+    with pytest.raises(CdlError, match="there is no letter 5"):
+        PARITY(0).step(5)
+
+
+def test_letters_that_are_known_when_the_program_runs_are_looked_at_then():
+    flip = Automaton(np.array([[0, 1], [1, 0]]), np.array([0, 1]))
+    answers = jax.jit(lambda word: run(flip, 0, word)[0])
+    assert answers(jnp.array([0, 1])).tolist() == [0, 0, 1]
+    with pytest.raises(Exception, match="there is no such letter: the automaton has 2"):
+        jax.block_until_ready(answers(jnp.array([0, 2])))
+    batch = jax.jit(lambda words, lengths: run(flip, jnp.zeros(2, int), Seq(words, lengths))[0].values)
+    padded = jnp.array([[1, 7], [1, 1]])
+    assert batch(padded, jnp.array([1, 2])).tolist() == [[0, 1, 0], [0, 1, 0]]
+    with pytest.raises(Exception, match="there is no such letter: the automaton has 2"):
+        jax.block_until_ready(batch(padded, jnp.array([2, 2])))

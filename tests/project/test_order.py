@@ -1,0 +1,110 @@
+"""Ideas flow one way: a stage of cdl may import itself and the stages before it, and nothing of cdl_arch."""
+
+import ast
+import pathlib
+from collections.abc import Iterator
+
+import pytest
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+STAGES = (
+    "errors _typecheck _functors functors poly monads _schemes schemes _annotations _engine compiled monoids machines "
+    "_para para _optics optics learning _drawing drawing symmetry system metric laws explanation trees io __init__"
+).split()
+
+
+def stage(module: str) -> int:
+    """The place of a module, such as `cdl.poly`, in the order; the contents page `cdl` comes last."""
+    package, *inner = module.split(".")
+    if package != "cdl":
+        return len(STAGES)
+    return STAGES.index(inner[0] if inner else "__init__")
+
+
+def imports(source: str, package: str) -> Iterator[tuple[str, int]]:
+    """Each module of ours that a source in `package` imports, also inside its functions, with the line."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: 1 - node.level or None] if node.level else []
+            base = ".".join([*above, *filter(None, [node.module])])
+            found = [base]
+            if base == "cdl":  # `from .. import run` names a stage, `from cdl import fold` reads the contents page
+                found = [f"cdl.{alias.name}" if alias.name in STAGES else "cdl" for alias in node.names]
+        else:
+            continue
+        yield from ((name, node.lineno) for name in found if name.split(".")[0] in ("cdl", "cdl_arch"))
+
+
+def looks_ahead(source: str, module: str, package: str) -> list[str]:
+    return [f"line {line}: {name}" for name, line in imports(source, package) if stage(name) > stage(module)]
+
+
+def where(path: pathlib.Path) -> tuple[str, str]:
+    """The name of a file's module, and that of the package its relative imports start from."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__"), ".".join(parts[:-1])
+
+
+FILES = sorted((ROOT / "cdl").rglob("*.py"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_module_imports_a_later_stage(path):
+    assert looks_ahead(path.read_text(), *where(path)) == []
+
+
+FOLDERS = "lists forests folds descents machines growth".split()  # of `cdl._engine`
+
+
+def folder(module: str) -> int:
+    """The place of a module of `cdl._engine` in the order of its folders; files beside these come before."""
+    inner = module.removeprefix("cdl._engine").split(".")[1:]
+    return FOLDERS.index(inner[0]) if inner and inner[0] in FOLDERS else -1
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_no_folder_of_the_engine_imports_a_later_one(name):
+    found = []
+    for path in sorted((ROOT / "cdl" / "_engine" / name).glob("*.py")):
+        module, package = where(path)
+        late = [target for target, _ in imports(path.read_text(), package) if folder(target) > folder(module)]
+        found += [f"{module} imports {target}" for target in late]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("line", "caught"),
+    [
+        ("from ..errors import CdlError", False),
+        ("from .._functors import Base", False),
+        ("from . import _schemes", False),
+        ("from .. import _functors as f", False),
+        ("import jax", False),
+        ("from .._engine import fold", True),
+        ("from .. import _engine", True),
+        ("from .. import compiled", True),
+        ("from .._engine.forests._pack import pack", True),
+        ("import cdl.compiled", True),
+        ("from cdl.laws import fusion", True),
+        ("from cdl import fold", True),  # the contents page is for users
+        ("import cdl_arch.recursive", True),
+        ("def late():\n    from .._engine import fold", True),
+    ],
+)
+def test_an_import_that_looks_ahead_is_seen_from_a_file_of_schemes(line, caught):
+    assert bool(looks_ahead(line, "cdl._schemes._cata", "cdl._schemes")) is caught
+
+
+def test_a_file_that_belongs_to_no_stage_is_refused():
+    with pytest.raises(ValueError, match="'misc' is not in list"):
+        stage("cdl.misc")
+
+
+def test_a_package_looks_ahead_from_its_own_contents_page_too():
+    path = ROOT / "cdl" / "_functors" / "__init__.py"
+    assert where(path) == ("cdl._functors", "cdl._functors")
+    assert looks_ahead("from .._schemes import cata", *where(path))
+    assert not looks_ahead("from .base import Base", *where(path))

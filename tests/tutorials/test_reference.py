@@ -1,0 +1,117 @@
+"""The documentation is complete: every public name stands in the reference, once, and on the page with all of cdl."""
+
+import importlib
+import pathlib
+import re
+import sys
+import types
+
+import pytest
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+TUTORIALS = ROOT / "tutorials"
+ENTRY = re.compile(r"^::: (\S+)$", re.MULTILINE)
+FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+NEWER = re.compile(r"^```py\n(.*?)^```", re.DOTALL | re.MULTILINE)
+MODULES = [
+    *("cdl.errors cdl.functors cdl.poly cdl.monads cdl.schemes cdl.compiled cdl.monoids cdl.machines").split(),
+    *("cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.learning").split(),
+    *("cdl.drawing cdl.laws cdl.explanation cdl.io").split(),
+]
+# These are for those who build on cdl, or have a page of their own.
+SHOWN_ELSEWHERE = "cdl.poly cdl.para.two_cells cdl.para.actegory cdl.optics.z2 cdl.laws cdl.explanation cdl.io".split()
+
+
+def public(module: types.ModuleType) -> list[str]:
+    """The names that a module is for: those that its contents page lists, `from .x import Name as Name`, and those that
+    it defines itself."""
+    text = pathlib.Path(module.__file__).read_text()
+    listed = [name for name, same in re.findall(r"\b([A-Za-z]\w*) as (\w+)", text) if name == same]
+    defined = [name for name, x in vars(module).items() if getattr(x, "__module__", None) == module.__name__]
+    return [name for name in [*listed, *defined] if not isinstance(getattr(module, name), types.ModuleType)]
+
+
+def entries() -> list[str]:
+    return [e for page in sorted(TUTORIALS.glob("reference/*.md")) for e in ENTRY.findall(page.read_text())]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_public_name_stands_in_the_reference_once(name):
+    wanted = public(importlib.import_module(name))
+    assert wanted
+    found = entries()
+    missing = sorted(x for x in wanted if f"{name}.{x}" not in found)
+    assert not missing, f"write `::: {name}.NAME` in tutorials/reference for {', '.join(missing)}"
+    twice = sorted({x for x in wanted if found.count(f"{name}.{x}") > 1})
+    assert not twice, f"one entry in tutorials/reference is enough for {', '.join(twice)}"
+
+
+def test_no_public_module_is_forgotten():
+    import cdl
+
+    found = {x.__name__ for x in vars(cdl).values() if isinstance(x, types.ModuleType) and "._" not in x.__name__}
+    assert found - {"jaxtyping"} == {name for name in MODULES if name.count(".") == 1}
+
+
+def test_every_name_at_the_top_is_that_of_a_module():
+    import cdl
+
+    everywhere = {id(getattr(module, x)) for module in map(importlib.import_module, MODULES) for x in public(module)}
+    assert [name for name in public(cdl) if id(getattr(cdl, name)) not in everywhere] == []
+
+
+def test_every_entry_of_the_reference_is_a_name():
+    for entry in entries():
+        module, _, name = entry.rpartition(".")
+        try:
+            importlib.import_module(entry)
+        except ModuleNotFoundError:
+            assert hasattr(importlib.import_module(module), name), f"there is no `{entry}`"
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_reference_keeps_the_reading_order(name):
+    order = [f"{name}.{x}" for x in public(importlib.import_module(name))]
+    for page in sorted(TUTORIALS.glob("reference/*.md")):
+        places = [order.index(e) for e in ENTRY.findall(page.read_text()) if e in order]
+        assert places == sorted(places), f"{page.name} has its names in another order than {name}"
+
+
+def all_of_cdl() -> tuple[str, str]:
+    """The page with all of cdl: its prose, and its code."""
+    text = (TUTORIALS / "all-of-cdl.md").read_text()
+    return FENCE.sub("", text), "\n".join(FENCE.findall(text))
+
+
+@pytest.mark.parametrize("name", ["cdl", *MODULES])
+def test_all_of_cdl_has_a_line_and_code_for_every_public_name(name):
+    prose, code = all_of_cdl()
+    assert name == "cdl" or f"`{name}`" in prose, f"all-of-cdl.md does not name `{name}`"
+    if name in SHOWN_ELSEWHERE:
+        return
+    names = public(importlib.import_module(name))
+    unsaid = [x for x in names if f"`{x}`" not in prose]
+    unused = [x for x in names if not re.search(rf"\bcdl\.(\w+\.)?{x}\b", code)]
+    assert not unsaid, f"all-of-cdl.md has no line for {', '.join(unsaid)}"
+    assert not unused, f"all-of-cdl.md has no code with {', '.join(unused)}"
+
+
+def test_all_of_cdl_keeps_the_order_of_the_library():
+    prose, _ = all_of_cdl()
+    firsts = ["CdlError", "Base", "List", "Stream", "Free", "Monad", "Algebra", "cata", "ana", "hylo", "pack", "laws"]
+    places = [prose.index(f"`{name}`") for name in firsts]
+    assert places == sorted(places)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="the newer spelling of type parameters needs Python 3.12")
+def test_the_newer_spelling_on_the_page_reads_as_the_same_functor(monkeypatch):
+    import cdl
+
+    text = (TUTORIALS / "your-own-signature.md").read_text()
+    (newer,) = NEWER.findall(text)
+    module = types.ModuleType("newer_spelling")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    before = "from typing import Never\nimport cdl\nclass Expr: ...\nclass Var(cdl.Base[Expr, Never]): number: int\n"
+    exec(before + newer, module.__dict__)
+    assert f'assert str(cdl.functor(ExprF)) == "{cdl.functor(module.ExprF)}"' in text

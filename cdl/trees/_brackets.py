@@ -7,16 +7,17 @@
 
 `A` is what stands for a text: `str` at first, and a whole number once a `Vocabulary` has numbered the words.
 
-A bracket that has a word may not be written in a word: `-LRB-` and `-RRB-` stand for `(` and `)`. There are no comments:
-in the Penn Treebank `;` is a word.
+A word has no brackets in it as it is written: `-LRB-` stands for `(`, and `-RRB-` for `)`. There are no comments, for in
+the Penn Treebank `;` is a word.
 """
 
 import re
 from typing import Generic, Never, NoReturn, TypeAlias, TypeVar, Union
 
-from ..errors import CdlError, ForeignLayer
 from .._functors import Base, Fix, Many
 from .._functors.words import an, short
+from ..errors import CdlError, ForeignLayer
+from ._pause import uncollected
 
 
 A = TypeVar("A", covariant=True)  # a text, or its number
@@ -47,6 +48,7 @@ class Word(Base["Brackets[A]", Never], Generic[A]):
 BracketsF: TypeAlias = Union[Phrase[A, X], Word[A]]
 
 
+@uncollected
 def parse_brackets(text: str) -> list[Fix[Brackets[str]]]:
     """The trees in a text: files of the Penn Treebank and its kin, labelled S-expressions.
 
@@ -55,8 +57,8 @@ def parse_brackets(text: str) -> list[Fix[Brackets[str]]]:
     assert tree == Phrase("NP", Many([Phrase("DT", Many([Word("the")])), Phrase("NN", Many([Word("cat")]))]))
     ```
 
-    What follows an opening bracket, and is not a bracket, is the label. Where there is none, as in the outermost pair of
-    `( (S …) )`, the label is `""`. The word `-LRB-` is read as `(`, and `-RRB-` as `)`; labels are kept as written.
+    What follows an opening bracket, and is not a bracket, is the label. Where there is none, as in the outermost pair
+    of `( (S …) )`, the label is `""`. The word `-LRB-` is read as `(`, and `-RRB-` as `)`; labels stay as they are.
 
     **Arguments:** `text`: any number of trees, as deep as memory allows.
 
@@ -120,13 +122,17 @@ def to_brackets(tree: Fix[Brackets[str]]) -> str:
             todo.append(")")
             todo += reversed(parts)
         else:
-            raise ForeignLayer(f"{an(type(x).__name__)} is in the tree, and `Phrase` and `Word` are what brackets write.")
+            raise ForeignLayer(
+                f"{an(type(x).__name__)} is in the tree, and `Phrase` and `Word` are what brackets write."
+            )
     return "".join(pieces)[1:]
 
 
 def _writable(text: str, what: str = "word") -> str:
     if not isinstance(text, str):
-        raise CdlError(f"the {what} {short(text)} is not a `str`: `decode` it with the `Vocabulary` that gave it its number.")
+        raise CdlError(
+            f"the {what} {short(text)} is not a `str`: `decode` it with the `Vocabulary` that gave it its number."
+        )
     if TOKEN.fullmatch(text) is None or text in "()" or (what == "word" and text in WORDS):
         raise CdlError(f"the {what} {short(text)} would be read as another: write it without spaces and brackets.")
     return text

@@ -1,12 +1,12 @@
-"""A signature from a family of classes that are not dataclasses, such as those of `ast`: `Σ Many(X)`, a summand a class."""
+"""A signature from classes that are not dataclasses, such as those of `ast`: `Σ Many(X)`, a summand for each class."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar, Union
+from typing import Any, cast, TypeVar, Union
 
-from ..errors import CdlError, SignatureError
 from .._functors import Many
 from .._functors.usage import with_usage
 from .._functors.words import an
+from ..errors import CdlError, SignatureError
 from ._dataclasses import Derived
 from ._derived import constructor
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table
@@ -47,9 +47,11 @@ def of_classes(
     """
     kinds = tuple(dict.fromkeys(classes))
     if not kinds or not all(isinstance(kind, type) for kind in kinds):
-        raise SignatureError("`of_classes` takes a list of classes, the first of its arguments, and there is none in it.")
+        raise SignatureError(
+            "`of_classes` takes a list of classes, the first of its arguments, and there is none in it."
+        )
     tag = type("Classes", (), {}) if tag is None else tag
-    annotations = {"children": Many[X]}
+    annotations = {"children": cast("Any", Many)[X]}
     made = {kind: constructor(kind.__name__, tag, [X], annotations, tag.__module__) for kind in kinds}
     names = ", ".join(kind.__name__ for kind in kinds[:8]) + ", …" * (len(kinds) > 8)
     there = Table({}, lambda kind: _refuse(kind, names))
@@ -75,4 +77,6 @@ def _refuse(kind: type[Any], names: str) -> Any:
 
 
 def _refuse_back() -> Any:
-    raise CdlError("`of_classes` was given no `build`, so that there is no way back: give a function of a class and children.")
+    raise CdlError(
+        "`of_classes` was given no `build`, so that there is no way back: give a function of a class and children."
+    )

@@ -10,12 +10,11 @@
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Union
 
 from .._functors import Fix
-from .._functors.usage import with_usage
 from .._functors.poly import name
+from .._functors.usage import with_usage
 from ._derived import constructors_of, Fields, fields_of, kinds_of, sorts_of, table
 from ._kinds import by_constructor, Table, to_tree, to_value
 from ._parts import Choice, Place, place, Scalar, Several
@@ -109,24 +108,16 @@ def of_dataclasses(of: Any, *, sorts: bool = True) -> Derived:
                 if isinstance(below, Place):
                     places.append(below)
                     todo += below.of
-    return _derived(root, tuple(places), _Once(fields), bool(sorts), name(of))
+    said = tuple((a, tuple((f.name, f.where, f.what) for f in found.flat)) for a, found in fields.items())
+    if (key := (root, said, bool(sorts))) not in _KNOWN:
+        _KNOWN[key] = _derived(root, places, fields, bool(sorts), name(of))
+    return _KNOWN[key]
 
 
-class _Once(dict[Any, Fields]):
-    """Fields of classes, which are the same where the classes and what is in their fields are."""
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Once) and self._said() == other._said()
-
-    def _said(self) -> list[Any]:
-        return [(a, [(f.name, f.where, f.what) for f in fields.flat]) for a, fields in self.items()]
+_KNOWN: dict[Any, Derived] = {}  # constructors are never freed by JAX, and trees of other ones would be foreign
 
 
-@lru_cache(64)
-def _derived(root: Place, places: tuple[Place, ...], fields: _Once, sorts: bool, called: str) -> Derived:
+def _derived(root: Place, places: list[Place], fields: dict[Any, Fields], sorts: bool, called: str) -> Derived:
     by_sort = sorts_of(fields, places) if sorts else [list(fields)]
     constructors = constructors_of(by_sort, fields)
     kinds = kinds_of(constructors, fields)

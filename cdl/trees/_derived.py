@@ -14,12 +14,12 @@ from typing import Any, cast, Generic, TypeVar
 
 import typing_extensions
 
-from ..errors import CdlError, SignatureError
 from .._functors import Base, Many
-from .._functors.words import an
 from .._functors.poly import name
+from .._functors.words import an
+from ..errors import CdlError, SignatureError
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table
-from ._parts import Choice, dataclasses_of, Fixed, NONE, part, Part, Place, Scalar, Several, types_of
+from ._parts import Choice, Fixed, NONE, Part, part, Place, Scalar, Several, types_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Fields:
-    """The fields of one alternative. `shape` says which of them make up each attribute: a position, or a tuple of them."""
+    """The fields of one alternative. `shape` says which make up each attribute: a position, or a tuple of them."""
 
     flat: tuple[Field, ...]
     names: tuple[str, ...]
@@ -81,7 +81,7 @@ def sorts_of(alternatives: Iterable[Any], places: Iterable[Place]) -> list[list[
 def constructors_of(sorts: list[list[Any]], fields: Mapping[Any, Fields]) -> dict[Any, type[Any]]:
     """A constructor for each alternative."""
     labels = [_sort_name(some) for some in sorts]
-    variables = [TypeVar(cast("Any", label), covariant=True) for label in labels]  # type: ignore[misc]
+    variables = [TypeVar(cast("Any", label), covariant=True) for label in labels]
     if len(sorts) == 1:
         variables = [TypeVar("X", covariant=True)]
     at = {a: variable for some, variable in zip(sorts, variables, strict=True) for a in some}
@@ -184,11 +184,11 @@ def _slot(field: Field, kinds: Mapping[Any, Kind]) -> Slot:
     match what:
         case Scalar():
             types, wanted = frozenset(what.types), an(name(what.annotation))
-            check = lambda v: None if _fits(v, what) else refuse_value(where, wanted, v)
+            check: Callable[[Any], Any] = lambda v: None if _fits(v, what) else refuse_value(where, wanted, v)
             return Slot(field.name, "payload", field.get, types, types, check)
         case Choice():
             wanted = f"one of {', '.join(map(repr, what.members))}"
-            refuse = lambda v: refuse_value(where, wanted, v)
+            refuse: Callable[[Any], Any] = lambda v: refuse_value(where, wanted, v)
             position = {(type(m), m): i for i, m in enumerate(what.members)}
             member = dict(enumerate(what.members))
             there = Table(position, lambda pair: refuse(pair[1]))
@@ -208,7 +208,11 @@ def _slot(field: Field, kinds: Mapping[Any, Kind]) -> Slot:
 
 def _fits(value: Any, what: Scalar) -> bool:
     """Whether a value of another type than those that are usual is one of these: a subclass's, or an array's."""
-    return hasattr(value, "dtype") if what.annotation is not str and hasattr(value, "shape") else isinstance(value, what.types)
+    return (
+        hasattr(value, "dtype")
+        if what.annotation is not str and hasattr(value, "shape")
+        else isinstance(value, what.types)
+    )
 
 
 def _annotation(what: Part, at: Mapping[Any, Any]) -> Any:
@@ -229,7 +233,7 @@ def _flatten(called: str, where: str, what: Part, get: Callable[[Any], Any], int
     """Adds the fields of a part to those before; which they are."""
     if isinstance(what, Fixed):
         checked = _checked(where, len(what.of), get)
-        item = lambda i: lambda value: checked(value)[i]
+        item: Callable[[int], Callable[[Any], Any]] = lambda i: lambda value: checked(value)[i]
         return tuple(_flatten(f"{called}_{i}", where, inner, item(i), into) for i, inner in enumerate(what.of))
     into.append(Field(_unused(called, {f.name for f in into}), where, what, get))
     return len(into) - 1
@@ -237,7 +241,9 @@ def _flatten(called: str, where: str, what: Part, get: Callable[[Any], Any], int
 
 def _checked(where: str, length: int, get: Callable[[Any], Any]) -> Callable[[Any], Any]:
     wanted = f"a tuple of {length}"
-    fits = lambda v: v if type(v) is tuple and len(v) == length else refuse_value(where, wanted, v)
+    fits: Callable[[Any], Any] = lambda v: (
+        v if type(v) is tuple and len(v) == length else refuse_value(where, wanted, v)
+    )
     return lambda value: fits(get(value))
 
 
@@ -272,6 +278,6 @@ def _hints(kind: type[Any], scope: Mapping[str, Any]) -> dict[str, Any]:
         return typing_extensions.get_type_hints(kind, None, {**scope, **vars(kind)} if scope else None)
     except NameError as e:
         raise SignatureError(
-            f"an annotation of `{kind.__name__}` names `{e.name}`, which is defined neither in its module nor where the "
-            "signature is derived: define it first."
+            f"an annotation of `{kind.__name__}` names `{e.name}`, which is defined neither in its module nor where "
+            "the signature is derived: define it first."
         ) from e

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from operator import itemgetter
 from typing import Any, cast, Generic, Never, TypeAlias, TypeVar, Union
 
-from ..errors import CdlError, TreeTooLarge
 from .._functors import Base, Fix, Many
 from .._functors.words import an, short
+from ..errors import CdlError, TreeTooLarge
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table, to_tree, to_value
 
 
@@ -79,7 +79,7 @@ def of_json(value: Any) -> Fix[JSON[str]]:
     forest = cdl.pack(cdl.trees.JSONF, [cdl.trees.Vocabulary.of([tree]).encode(tree)])
     ```
 
-    **Arguments:** `value`: a `dict` with texts as keys, a `list`, `str`, `int`, `float`, `bool` or `None`, of any depth.
+    **Arguments:** `value`: a `dict` with texts as keys, a `list`, `str`, `int`, `float`, `bool` or None, of any depth.
 
     **Raises:** `CdlError` for a value of another type, also of a subclass, with the path to it; `TreeTooLarge` for a
     value inside itself.

@@ -1,24 +1,25 @@
 """From values to trees and back, one loop each way: no depth is too deep for it.
 
-| the mathematics                           | here                                                              |
-| ----------------------------------------- | ----------------------------------------------------------------- |
-| a coalgebra `V → F V`, which has an inverse | `Kind`: how one layer of the user's values is taken apart, and put together |
-| its `ana`: `V → μF`                       | `to_tree`                                                         |
-| the `cata` of the inverse: `μF → V`       | `to_value`                                                        |
+| the mathematics                       | here                                                                   |
+| ------------------------------------- | ---------------------------------------------------------------------- |
+| `V ≅ F V`, a summand for each class   | `Kind`: how a value is taken apart into one layer, and put together    |
+| `ana` of the one way, `V → μF`        | `to_tree`                                                              |
+| `cata` of the other, `μF → V`         | `to_value`                                                             |
 
 `to_tree` makes each node with its fields empty, which its parent holds already, and fills them when it comes to it.
 `to_value` goes down once, and then up from the end of that list, where each node finds its children at the end of what
 is done: a tuple, say, is made when what is in it is there.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import CdlError, ForeignLayer, TreeTooLarge
 from .._functors import Many
 from .._functors.usage import whole
 from .._functors.words import an, short
+from ..errors import CdlError, ForeignLayer, TreeTooLarge
+from ._pause import uncollected
 
 
 MAX_NODES = 10_000_000
@@ -68,6 +69,7 @@ class Kind:
     names: tuple[str, ...] = ()
 
 
+@uncollected
 def to_tree(kinds: Table, value: Any, max_nodes: int = MAX_NODES) -> Any:
     """The tree of a value. `kinds`: the kinds that may stand at the root, by type.
 
@@ -92,7 +94,7 @@ def to_tree(kinds: Table, value: Any, max_nodes: int = MAX_NODES) -> Any:
                     slot.check(v)
                 fields[name] = v
             elif how == "code":
-                fields[name] = there[type(v), v] if type(v).__hash__ else slot.check(v)
+                fields[name] = there[type(v), v] if isinstance(v, Hashable) else slot.check(v)
             elif how == "many":
                 if type(v) is not slot.container:
                     slot.check(v)
@@ -119,10 +121,11 @@ def to_tree(kinds: Table, value: Any, max_nodes: int = MAX_NODES) -> Any:
     return root
 
 
+@uncollected
 def to_value(kinds: Table, tree: Any) -> Any:
     """The value that a tree was made from. `kinds`: those that may stand at the root, by constructor.
 
-    **Raises:** `ForeignLayer` for a node that does not belong where it stands, `CdlError` for a payload of another type.
+    **Raises:** `ForeignLayer` for a node where another belongs, `CdlError` for a payload of another type.
     """
     order: list[tuple[Kind, list[Any], list[tuple[int, int, Any]], int]] = []
     pending: list[tuple[Kind, Any]] = [(kinds[type(tree)], tree)]

@@ -15,7 +15,7 @@ import enum
 import inspect
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ForwardRef, get_args, get_origin, Literal, TypeAlias, TypeVar, Union
 
@@ -23,9 +23,9 @@ import jax
 import numpy as np
 import typing_extensions
 
-from ..errors import SignatureError
-from .._functors.words import an
 from .._functors.poly import name
+from .._functors.words import an
+from ..errors import SignatureError
 
 
 NONE = type(None)
@@ -82,7 +82,7 @@ Scope: TypeAlias = Mapping[str, Any]
 
 
 def part(annotation: Any, where: str, scope: Scope) -> Part:
-    """What a field holds. `where` names the class, the field and the annotation; `scope` has names for forward references.
+    """What a field holds. `where` names class, field and annotation; `scope` has the names for forward references.
 
     **Raises:** `SignatureError` for an annotation that has no reading, with what to write instead.
     """
@@ -128,15 +128,16 @@ def _expect_apart(found: tuple[Any, ...], where: str) -> None:
 
 def _alternatives(annotation: Any, where: str, scope: Scope, above: tuple[Any, ...]) -> tuple[Any, ...]:
     """What a value may be: dataclasses, payloads, lists, tuples, and `NONE`."""
-    read = lambda a: _alternatives(a, where, scope, above)
+    read: Callable[[Any], tuple[Any, ...]] = lambda a: _alternatives(a, where, scope, above)
     if isinstance(annotation, str | ForwardRef):
-        return read(_named(getattr(annotation, "__forward_arg__", annotation), where, scope))
+        text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
+        return read(_named(text, where, scope))
     origin, args = get_origin(annotation), get_args(annotation)
     if isinstance(annotation, _ALIASES):
         if annotation in above:
             raise SignatureError(
-                f"{where}: the alias `{annotation.__name__}` is inside itself with no dataclass in between: put what is "
-                "recursive into a dataclass."
+                f"{where}: the alias `{annotation.__name__}` is inside itself with no dataclass in between: put what "
+                "is recursive into a dataclass."
             )
         return _alternatives(annotation.__value__, where, scope, (*above, annotation))
     if origin is Annotated:
@@ -232,11 +233,11 @@ def _why_not(annotation: Any, origin: Any) -> str:
     if isinstance(kind, type) and issubclass(kind, Mapping):
         key, value = (*map(name, get_args(annotation)), "A", "B")[:2] if get_args(annotation) else ("A", "B")
         return f"is a dictionary, whose entries have no fixed places: write `list[tuple[{key}, {value}]]`."
-    if isinstance(kind, type) and issubclass(kind, typing.Iterable):  # type: ignore[arg-type]
+    if isinstance(kind, type) and issubclass(kind, Iterable):
         return "is a collection that cannot be given back as it was: write `list[A]` or `tuple[A, ...]`."
     if isinstance(kind, type):
         return (
-            f"is not a type that can be read: `{kind.__name__}` is not a dataclass, and no dataclass extends it. Make it "
-            "a dataclass, or write a number, `str`, `bool` or an `Enum`."
+            f"is not a type that can be read: `{kind.__name__}` is not a dataclass, and no dataclass extends it. Make "
+            "it a dataclass, or write a number, `str`, `bool` or an `Enum`."
         )
     return "is not a type that can be read: write a dataclass, a number, `str`, `bool`, an `Enum`, or a list of these."

@@ -4,36 +4,47 @@ A text is in a field that is annotated `str`, with a type variable, or with a un
 """
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any, get_args, TypeVar
+from typing import Any, get_args, TypeAlias, TypeVar
 
-from .._functors import Base, Many
+from .._functors import Many
 from .._functors.mapping import fmap_term
-from .._functors.read import layout, sorts
-from .._functors.poly import Const, Id, ManyOf, Poly
+from .._functors.poly import Const, Exp, Id, ManyOf, Poly, walk
+from .._functors.read import cached, layout, sorts
+from .._functors.values import parts
+from ..errors import CdlError
+from ._pause import uncollected
 
 
-@cache
-def texts_of(kind: type[Any], only: tuple[type[Any], ...]) -> tuple[int, ...]:
-    """Which fields of a constructor may hold a text; none, where it is not among `only`."""
-    if not issubclass(kind, Base) or (only and kind not in only):
-        return ()
-    held = [factor.of if isinstance(factor, Const) else None for factor in layout(kind).factors]
-    return tuple(i for i, a in enumerate(held) if a is str or isinstance(a, TypeVar) or str in get_args(a))
+Only: TypeAlias = tuple[type[Any], ...]  # the constructors whose texts are meant; all, where there is none
 
 
-def mapped(tree: Any, f: Callable[[Any], Any], only: tuple[type[Any], ...]) -> Any:
-    """The tree with `f` at what is in the fields of its texts. A part that stands in several places is mapped once."""
+@uncollected
+def texts(tree: Any, only: Only) -> list[str]:
+    """The texts of a tree, those of children before those of their parent; of a part that is shared, once."""
+    found: list[str] = []
+    for x, inner in parts(tree):
+        kind = type(x)
+        if kind is tuple or kind is Many:
+            continue
+        for i, (_, how, _) in enumerate(_plan((kind, only))):
+            if how == "text" and isinstance(inner[i], str):
+                found.append(inner[i])
+    return found
+
+
+@uncollected
+def mapped(tree: Any, f: Callable[[Any], Any], only: Only) -> Any:
+    """The tree with `f` at what is in the fields of its texts. A part that is shared stays so."""
     new = object.__new__(type(tree))
     known = {id(tree): new}
     pending = [(tree, new)]
 
     # A node is made empty, put into its parent, and filled when it comes out of `pending`.
-    empty = lambda x: known.get(id(x)) or known.setdefault(id(x), _waiting(pending, x, object.__new__(type(x))))
+    empty: Callable[[Any], Any] = lambda x: known[id(x)] if id(x) in known else _empty(x, known, pending)
     while pending:
         x, new = pending.pop()
         fields = new.__dict__
-        for name, how, factor in _plan(type(x), only):
+        for name, how, factor in _plan((type(x), only)):
             v = getattr(x, name)
             if how == "text":
                 fields[name] = f(v)
@@ -48,17 +59,32 @@ def mapped(tree: Any, f: Callable[[Any], Any], only: tuple[type[Any], ...]) -> A
     return known[id(tree)]
 
 
-def _waiting(pending: list[tuple[Any, Any]], x: Any, new: Any) -> Any:
+def _empty(x: Any, known: dict[int, Any], pending: list[tuple[Any, Any]]) -> Any:
+    known[id(x)] = new = object.__new__(type(x))
     pending.append((x, new))
     return new
 
 
-@cache
-def _plan(kind: type[Any], only: tuple[type[Any], ...]) -> tuple[tuple[str, str, Poly], ...]:
-    """The fields of a constructor, and what is to be done with each."""
-    texts, record = texts_of(kind, only), layout(kind)
-    how = {Const: "payload", Id: "one", ManyOf: "many"}
+@cached
+def _plan(of: tuple[type[Any], Only]) -> tuple[tuple[str, str, Poly], ...]:
+    """The fields of a constructor, and what each holds: a text, another payload, one child, many, or children in some
+    other way."""
+    kind, only = of
+    record = layout(kind)
+    if any(isinstance(term, Exp) for term in walk(record)):
+        raise CdlError(f"`{kind.__name__}` has a function in it, so that it is a machine: a vocabulary is of trees.")
+    meant = not only or kind in only
+    pairs = zip(record.names, record.factors, strict=True)
     return tuple(
-        (name, "text" if i in texts else how.get(type(factor), "other"), factor)
-        for i, (name, factor) in enumerate(zip(record.names, record.factors, strict=True))
+        (name, "text" if meant and _is_text(factor) else _HOW.get(type(factor), "other"), factor)
+        for name, factor in pairs
+    )
+
+
+_HOW: dict[type[Any], str] = {Const: "payload", Id: "one", ManyOf: "many"}
+
+
+def _is_text(factor: Poly) -> bool:
+    return isinstance(factor, Const) and (
+        factor.of is str or isinstance(factor.of, TypeVar) or str in get_args(factor.of)
     )

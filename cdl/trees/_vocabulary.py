@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import CdlError
 from .._functors import Base, Fix
 from .._functors.described import described
 from .._functors.usage import whole
-from .._functors.values import parts
 from .._functors.words import an, short
-from ._texts import mapped, texts_of
+from ..errors import CdlError
+from ._texts import mapped, texts
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,7 @@ class Vocabulary:
         count: collections.Counter[str] = collections.Counter()
         for tree in trees:
             _expect_tree(tree)
-            for x, inner in parts(tree):
-                if at := texts_of(type(x), chosen):
-                    count.update([inner[i] for i in at if isinstance(inner[i], str)])
+            count.update(texts(tree, chosen))
         least = whole("least", least)
         kept = (word for word, times in count.most_common() if times >= least and word != unknown)
         return Vocabulary((unknown, *kept), chosen)
@@ -137,7 +134,9 @@ class Vocabulary:
 
 def _expect_tree(tree: Any) -> None:
     if not isinstance(tree, Base):
-        raise CdlError(f"{described(tree)} was given where a tree belongs: a vocabulary is of trees, and maps one at a time.")
+        raise CdlError(
+            f"{described(tree)} was given where a tree belongs: a vocabulary is of trees, and maps one at a time."
+        )
 
 
 def _is_whole(value: Any) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
-from .._functors import Fix
+from .._functors import constructors, Fix
 from .._functors.poly import name
 from .._functors.usage import with_usage
 from ._derived import constructors_of, Fields, fields_of, kinds_of, sorts_of, table
@@ -54,7 +54,9 @@ class Derived:
         return to_value(self._back, tree)
 
     def __repr__(self) -> str:
-        return f"Derived({name(self.signature)})"
+        sorts = self.signature if isinstance(self.signature, tuple) else (self.signature,)
+        named = (", ".join(kind.__name__ for kind in constructors(some)) for some in sorts)
+        return f"Derived({'; '.join(named)})"
 
 
 @with_usage
@@ -119,12 +121,12 @@ _KNOWN: dict[Any, Derived] = {}  # constructors are never freed by JAX, and tree
 
 def _derived(root: Place, places: list[Place], fields: dict[Any, Fields], sorts: bool, called: str) -> Derived:
     by_sort = sorts_of(fields, places) if sorts else [list(fields)]
-    constructors = constructors_of(by_sort, fields)
-    kinds = kinds_of(constructors, fields)
-    unions = tuple(Union[tuple(constructors[a] for a in some)] for some in by_sort)
+    made = constructors_of(by_sort, fields)
+    kinds = kinds_of(made, fields)
+    unions = tuple(Union[tuple(made[a] for a in some)] for some in by_sort)
     where = f"the root, `{called}`,"
     back = by_constructor(where, (kinds[a] for a in root.of))
-    public = {_key(a): made for a, made in constructors.items()}
+    public = {_key(a): constructor for a, constructor in made.items()}
     return Derived(unions[0] if len(unions) == 1 else unions, public, table(root, where, kinds), back)
 
 

@@ -266,11 +266,11 @@ def _box_name(alternative: Any) -> str:
 def _sort_name(some: list[Any]) -> str:
     """What a sort is called: by the class that all extend, or by its first ones."""
     classes = [a for a in some if isinstance(a, type) and a is not NONE]
-    for base in classes[0].__mro__[:-1] if len(classes) == len(some) else ():
+    for base in classes[0].__mro__[:-1] if classes else ():
         if base.__module__ not in ("abc", "typing") and all(issubclass(c, base) for c in classes):
             return base.__name__
     names = [a.__name__ if a in classes else _box_name(a) for a in some]
-    return " | ".join(names if len(names) < 4 else [*names[:3], "…"])
+    return "|".join(names if len(names) < 4 else [*names[:3], "…"])
 
 
 def _hints(kind: type[Any], scope: Mapping[str, Any]) -> dict[str, Any]:

@@ -162,7 +162,11 @@ def _alternatives(annotation: Any, where: str, scope: Scope, above: tuple[Any, .
         return (Scalar(annotation, ()),)
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum) and not issubclass(annotation, enum.Flag):
         return (Choice(annotation, tuple(annotation)),)
-    if isinstance(annotation, type) and (classes := dataclasses_of(annotation)):
+    if (
+        isinstance(annotation, type)
+        and annotation.__module__ not in _TOO_WIDE
+        and (classes := dataclasses_of(annotation))
+    ):
         for kind in classes:
             if parameters := getattr(kind, "__parameters__", ()):
                 raise SignatureError(
@@ -173,6 +177,13 @@ def _alternatives(annotation: Any, where: str, scope: Scope, above: tuple[Any, .
     raise SignatureError(f"{where} {_why_not(annotation, origin)}")
 
 
+_TOO_WIDE = (
+    "builtins",
+    "abc",
+    "typing",
+    "collections",
+    "collections.abc",
+)  # `dict`, say, which some dataclass may extend
 _TAKEN: dict[Any, tuple[type[Any], ...]] = {
     bool: (bool,),
     int: (int, bool),

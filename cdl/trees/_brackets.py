@@ -7,12 +7,12 @@
 
 `A` is what stands for a text: `str` at first, and a whole number once a `Vocabulary` has numbered the words.
 
-A word has no brackets in it as it is written: `-LRB-` stands for `(`, and `-RRB-` for `)`. There are no comments, for in
-the Penn Treebank `;` is a word.
+A word has no brackets in it as it is written: `-LRB-` stands for `(`, and `-RRB-` for `)`. There are no comments, as `;`
+is a word of the Penn Treebank.
 """
 
 import re
-from typing import Generic, Never, NoReturn, TypeAlias, TypeVar, Union
+from typing import Any, Generic, Never, NoReturn, TypeAlias, TypeVar, Union
 
 from .._functors import Base, Fix, Many
 from .._functors.words import an, short
@@ -128,7 +128,7 @@ def to_brackets(tree: Fix[Brackets[str]]) -> str:
     return "".join(pieces)[1:]
 
 
-def _writable(text: str, what: str = "word") -> str:
+def _writable(text: Any, what: str = "word") -> str:
     if not isinstance(text, str):
         raise CdlError(
             f"the {what} {short(text)} is not a `str`: `decode` it with the `Vocabulary` that gave it its number."

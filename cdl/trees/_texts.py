@@ -1,6 +1,6 @@
 """The texts in a tree: where they are, and the tree with something else in their places.
 
-A text is in a field that is annotated `str`, with a type variable, or with a union of which `str` is a member.
+A text is in a field that is annotated `str`, `str | None`, or with a type variable.
 """
 
 from collections.abc import Callable
@@ -39,8 +39,13 @@ def mapped(tree: Any, f: Callable[[Any], Any], only: Only) -> Any:
     known = {id(tree): new}
     pending = [(tree, new)]
 
-    # A node is made empty, put into its parent, and filled when it comes out of `pending`.
-    empty: Callable[[Any], Any] = lambda x: known[id(x)] if id(x) in known else _empty(x, known, pending)
+    def empty(x: Any) -> Any:
+        """The new node, which its parent holds already, and which is filled when it comes out of `pending`."""
+        if id(x) not in known:
+            known[id(x)] = object.__new__(type(x))
+            pending.append((x, known[id(x)]))
+        return known[id(x)]
+
     while pending:
         x, new = pending.pop()
         fields = new.__dict__
@@ -57,12 +62,6 @@ def mapped(tree: Any, f: Callable[[Any], Any], only: Only) -> Any:
             else:
                 fields[name] = fmap_term(factor, (empty,) * sorts(type(x)), v)
     return known[id(tree)]
-
-
-def _empty(x: Any, known: dict[int, Any], pending: list[tuple[Any, Any]]) -> Any:
-    known[id(x)] = new = object.__new__(type(x))
-    pending.append((x, new))
-    return new
 
 
 @cached
@@ -86,5 +85,5 @@ _HOW: dict[type[Any], str] = {Const: "payload", Id: "one", ManyOf: "many"}
 
 def _is_text(factor: Poly) -> bool:
     return isinstance(factor, Const) and (
-        factor.of is str or isinstance(factor.of, TypeVar) or str in get_args(factor.of)
+        factor.of is str or isinstance(factor.of, TypeVar) or set(get_args(factor.of)) == {str, type(None)}
     )

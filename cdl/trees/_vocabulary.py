@@ -19,7 +19,7 @@ import numpy as np
 from .._functors import Base, Fix
 from .._functors.described import described
 from .._functors.usage import whole
-from .._functors.words import an, short
+from .._functors.words import short
 from ..errors import CdlError
 from ._texts import mapped, texts
 
@@ -36,10 +36,8 @@ class Vocabulary:
     only: tuple[type[Any], ...] = ()
 
     def __post_init__(self) -> None:
-        wrong = next((w for w in self.words if not isinstance(w, str)), None)
-        if wrong is not None or not self.words:
-            what = "is empty" if wrong is None else f"has {short(wrong)}, {an(type(wrong).__name__)}, in it"
-            raise CdlError(f"a vocabulary {what}: give texts, the first of which stands for all that are unknown.")
+        if not self.words:
+            raise CdlError("a vocabulary is empty: give texts, the first of which stands for all that are unknown.")
         if len(self._number) < len(self.words):
             (twice, _), *_ = collections.Counter(self.words).most_common(1)
             raise CdlError(f"a vocabulary has the word {short(twice)} twice, and a word has one number: leave one out.")
@@ -90,7 +88,7 @@ class Vocabulary:
         """The number of a word; 0 for one that is unknown."""
         return self._number.get(word, 0)
 
-    def word(self, number: int) -> str:
+    def word(self, number: int | np.integer[Any]) -> str:
         """The word of a number. **Raises:** `CdlError` where there is none."""
         try:
             i = operator.index(number)
@@ -103,7 +101,7 @@ class Vocabulary:
     def encode(self, tree: Fix[Any]) -> Fix[Any]:
         """The tree with the number of each word in its place, an `np.int32`; what is not a text stays.
 
-        The texts are in the fields that are annotated `str` or with a type variable.
+        The texts are in the fields that are annotated `str`, `str | None`, or with a type variable.
 
         **Raises:** `CdlError` where something that is not a tree is given.
         """

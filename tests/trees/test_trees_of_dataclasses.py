@@ -1,4 +1,4 @@
-"""Signatures of dataclasses, and the ways there and back: exact, of any depth, and refused where there is no reading."""
+"""Signatures of dataclasses, and the ways there and back: exact, at any depth, or refused by class and field."""
 
 import dataclasses
 import enum
@@ -65,7 +65,7 @@ class Stmt:
 class Assign(Stmt):
     target: Union["Assign", str]
     value: Expr
-    comment: Optional[str] = None
+    comment: Optional[str] = None  # noqa: UP045
     words: list[str] = field(default_factory=list)
     rows: list[list[int | None]] = field(default_factory=list)
 

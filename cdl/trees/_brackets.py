@@ -7,8 +7,8 @@
 
 `A` is what stands for a text: `str` at first, and a whole number once a `Vocabulary` has numbered the words.
 
-A word has no brackets in it as it is written: `-LRB-` stands for `(`, and `-RRB-` for `)`. There are no comments, as `;`
-is a word of the Penn Treebank.
+A word has no brackets in it as it is written: `-LRB-` stands for `(`, and `-RRB-` for `)`. There are no comments: in
+the Penn Treebank `;` is a word.
 """
 
 import re

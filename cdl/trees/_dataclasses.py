@@ -81,7 +81,7 @@ def of_dataclasses(of: Any, *, sorts: bool = True) -> Derived:
     | ----------------------------------------------- | ---------------------------------------------------------- |
     | a dataclass, a union, a class that they extend  | a child                                                    |
     | `list[A]`, `tuple[A, ...]`                      | `Many` children                                            |
-    | `A \\| None`                                     | a child, or `None`                                         |
+    | `Optional[A]`                                   | a child, or `None`                                         |
     | `tuple[A, B]`                                   | two fields                                                 |
     | `int`, `float`, `complex`, `bool`, `str`, an array | a payload, unchanged                                    |
     | an `Enum`, `Literal["a", "b"]`                  | a payload: its position, from 0                            |

@@ -5,7 +5,7 @@
 | `int`, `float`, `complex`, `bool`, `str`, an array | `Scalar`: a payload                                           |
 | an `Enum`, `Literal["a", "b"]`                    | `Choice`: a payload, the position of the value                 |
 | a dataclass, a class with dataclasses below it    | `Place`: a child, one of these classes                         |
-| `A \\| B`, `A \\| None`                             | `Place`, also of payloads, which then have constructors too    |
+| `Union[A, B]`, `Optional[A]`                      | `Place`, also of payloads, which then have constructors too    |
 | `list[A]`, `tuple[A, ...]`                        | `Several`: any number of children                              |
 | `tuple[A, B]`                                     | `Fixed`: as two fields                                         |
 """

@@ -7,8 +7,8 @@ from .._functors import Many
 from .._functors.usage import with_usage
 from .._functors.words import an
 from ..errors import CdlError, SignatureError
+from ._constructors import constructor
 from ._dataclasses import Derived
-from ._derived import constructor
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table
 
 

@@ -15,9 +15,11 @@ from typing import Any, Union
 from .._functors import constructors, Fix
 from .._functors.poly import name
 from .._functors.usage import with_usage
-from ._derived import constructors_of, Fields, fields_of, kinds_of, sorts_of, table
+from ._constructors import constructors_of, sorts_of
+from ._fields import Fields, fields_of
 from ._kinds import by_constructor, Table, to_tree, to_value
 from ._parts import Choice, Place, place, Scalar, Several
+from ._tables import kinds_of, table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -54,7 +54,7 @@ class Slot:
     container: type[Any] = list
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Kind:
     """One class of values: its constructor, the constructor's fields, and how a value is made from what is in them.
 

@@ -13,7 +13,7 @@ import cdl
 from cdl import algebra, CdlError, fold, Many, pack
 from cdl.errors import ForeignLayer, SignatureError
 from cdl.trees import BracketsF, of_classes, of_dataclasses, parse_brackets, Phrase, Vocabulary, Word
-from cdl_arch.recursive import child_sum
+from cdl_arch.recursive import child_sum, tree_rnn
 
 
 class Item:

@@ -31,7 +31,7 @@ def sorts_of(alternatives: Iterable[Any], places: Iterable[Place]) -> list[list[
 def constructors_of(sorts: list[list[Any]], fields: Mapping[Any, Fields]) -> dict[Any, type[Any]]:
     """A constructor for each alternative."""
     labels = [_sort_name(some) for some in sorts]
-    variables = [TypeVar(cast("Any", label), covariant=True) for label in labels]
+    variables: list[Any] = [cast("Any", TypeVar)(label, covariant=True) for label in labels]
     if len(sorts) == 1:
         variables = [TypeVar("X", covariant=True)]
     at = {a: variable for some, variable in zip(sorts, variables, strict=True) for a in some}

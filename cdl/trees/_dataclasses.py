@@ -18,7 +18,7 @@ from .._functors.usage import with_usage
 from ._constructors import constructors_of, sorts_of
 from ._fields import Fields, fields_of
 from ._kinds import by_constructor, Table, to_tree, to_value
-from ._parts import Choice, Place, place, Scalar, Several
+from ._parts import Choice, NONE, Place, place, Scalar, Several
 from ._tables import kinds_of, table
 
 
@@ -37,7 +37,7 @@ class Derived:
     _back: Table
 
     def to_tree(self, value: Any) -> Fix[Any]:
-        """The tree of a value, which may be as deep as memory allows.
+        """The tree of a value of any of the classes, which may be as deep as memory allows.
 
         **Raises:** `CdlError` where a value is not what its field's annotation says, with the class and the field;
         `TreeTooLarge` where a value is inside itself.
@@ -114,22 +114,22 @@ def of_dataclasses(of: Any, *, sorts: bool = True) -> Derived:
                     todo += below.of
     said = tuple((a, tuple((f.name, f.where, f.what) for f in found.flat)) for a, found in fields.items())
     if (key := (root, said, bool(sorts))) not in _KNOWN:
-        _KNOWN[key] = _derived(root, places, fields, bool(sorts), name(of))
+        _KNOWN[key] = _derived(root, places, fields, bool(sorts))
     return _KNOWN[key]
 
 
 _KNOWN: dict[Any, Derived] = {}  # constructors are never freed by JAX, and trees of other ones would be foreign
 
 
-def _derived(root: Place, places: list[Place], fields: dict[Any, Fields], sorts: bool, called: str) -> Derived:
+def _derived(root: Place, places: list[Place], fields: dict[Any, Fields], sorts: bool) -> Derived:
     by_sort = sorts_of(fields, places) if sorts else [list(fields)]
     made = constructors_of(by_sort, fields)
     kinds = kinds_of(made, fields)
     unions = tuple(Union[tuple(made[a] for a in some)] for some in by_sort)
-    where = f"the root, `{called}`,"
-    back = by_constructor(where, (kinds[a] for a in root.of))
+    anywhere = Place(tuple(dict.fromkeys([*root.of, *(a for a in made if isinstance(a, type) and a is not NONE)])))
+    back = by_constructor("the root", (kinds[a] for a in anywhere.of))
     public = {_key(a): constructor for a, constructor in made.items()}
-    return Derived(unions[0] if len(unions) == 1 else unions, public, table(root, where, kinds), back)
+    return Derived(unions[0] if len(unions) == 1 else unions, public, table(anywhere, "the root", kinds), back)
 
 
 def _key(alternative: Any) -> Any:
@@ -137,7 +137,7 @@ def _key(alternative: Any) -> Any:
     if isinstance(alternative, Scalar | Choice):
         return alternative.annotation
     if isinstance(alternative, type):
-        return None if alternative is type(None) else alternative
+        return None if alternative is NONE else alternative
     return alternative.container if isinstance(alternative, Several) else tuple
 
 

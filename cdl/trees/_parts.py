@@ -81,12 +81,13 @@ Part: TypeAlias = Scalar | Choice | Place | Several | Fixed
 Scope: TypeAlias = Mapping[str, Any]
 
 
-def part(annotation: Any, where: str, scope: Scope) -> Part:
-    """What a field holds. `where` names class, field and annotation; `scope` has the names for forward references.
+def part(annotation: Any, where: str, scope: Scope, above: tuple[Any, ...] = ()) -> Part:
+    """What a field holds. `where` names class, field and annotation; `scope` has the names for forward references;
+    `above` are the aliases that the annotation is a part of.
 
     **Raises:** `SignatureError` for an annotation that has no reading, with what to write instead.
     """
-    found = _alternatives(annotation, where, scope, ())
+    found = _alternatives(annotation, where, scope, above)
     rest = tuple(a for a in found if a is not NONE)
     if not rest:
         raise SignatureError(f"{where} is always None, and says nothing: leave the field out.")
@@ -155,7 +156,7 @@ def _alternatives(annotation: Any, where: str, scope: Scope, above: tuple[Any, .
         _expect_apart(found, where)
         return (Several(origin, Place(found)),)
     if origin is tuple and args:
-        return (Fixed(tuple(part(a, where, scope) for a in args)),)
+        return (Fixed(tuple(part(a, where, scope, above) for a in args)),)
     if annotation in (*NUMBERS, str):
         return (Scalar(annotation, _TAKEN[annotation]),)
     if _is_array(annotation):

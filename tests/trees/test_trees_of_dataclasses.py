@@ -2,13 +2,15 @@
 
 import dataclasses
 import enum
+import gc
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any, Literal, Optional, TypeVar, Union
+from typing import Annotated, Any, Literal, NewType, Optional, TypeVar, Union
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from typing_extensions import TypeAliasType
 
 import cdl
 from cdl import CdlError, Many
@@ -276,6 +278,42 @@ def test_a_name_that_is_taken_gets_another():
     assert of_dataclasses(Int).to_value(of_dataclasses(Int).to_tree(Int([3, Int([])]))) == Int([3, Int([])])
 
 
+Either = TypeAliasType("Either", "One | Neg")
+Number = NewType("Number", int)
+
+
+@dataclass
+class Named:
+    """Other ways to write a type."""
+
+    either: Either
+    number: Number
+    noted: Annotated[list[Annotated[One, "one"]], "some"]
+
+
+def test_a_type_may_go_by_another_name():
+    made, value = of_dataclasses(Named), Named(Neg(One(1)), Number(2), [One(3)])
+    assert str(cdl.functor(made.constructors[Named])) == "One|Neg × int × Many(One|Neg)"
+    assert made.to_value(made.to_tree(value)) == value
+    assert of_dataclasses(Union["One", "Neg"]) is of_dataclasses(Either)
+
+
+def test_the_garbage_collector_goes_on_afterwards():
+    with pytest.raises(CdlError):
+        MADE.to_tree(One(1))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        MADE.to_tree(Lit(1.0))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+Endless = TypeAliasType("Endless", "int | list[Endless]")
+Pairs = TypeAliasType("Pairs", "int | tuple[Pairs, Pairs]")
+
+
 class Flags(enum.Flag):
     A = enum.auto()
     B = enum.auto()
@@ -302,6 +340,8 @@ REFUSED = [
     (None, r"`C.x: None` is always None, and says nothing: leave the field out"),
     (list[int] | list[str], r"two alternatives whose values are both a `list`"),
     (list[Literal["a"] | str], r"two alternatives whose values are both a `str`"),
+    (Endless, r"`C.x: .*Endless.*`: the alias `Endless` is inside itself with no dataclass in between"),
+    (Pairs, r"the alias `Pairs` is inside itself"),
     (One | Any, r"does not say what the field holds"),
     ("Missing", r"names `Missing`, which is defined neither in its module nor where the signature is derived"),
 ]

@@ -11,7 +11,7 @@
 is done: a tuple, say, is made when what is in it is there.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +42,8 @@ class Slot:
 
     `how` says what is in it: a `payload`, a `code` (the position of a value among finitely many), `one` child, `maybe`
     one, or `many`. `get` takes it from a value. `there` and `back` are, for a payload, the types that are taken as they
-    are; for a code, what stands for what; for children, the kinds by type of value and by constructor.
+    are; for a code, the positions by type and value, and the values by position; for children, the kinds by the type of
+    the value and by constructor. `check` raises for a payload of another type that does not fit, or another container.
     """
 
     name: str
@@ -94,7 +95,7 @@ def to_tree(kinds: Table, value: Any, max_nodes: int = MAX_NODES) -> Any:
                     slot.check(v)
                 fields[name] = v
             elif how == "code":
-                fields[name] = there[type(v), v] if isinstance(v, Hashable) else slot.check(v)
+                fields[name] = there[type(v)][v]
             elif how == "many":
                 if type(v) is not slot.container:
                     slot.check(v)
@@ -183,3 +184,9 @@ def by_constructor(where: str, kinds: Iterable[Kind]) -> Table:
 def refuse_value(where: str, wanted: str, value: Any) -> Any:
     """**Raises:** `CdlError`: this value is not what belongs there."""
     raise CdlError(f"{where} is {short(value)}, {an(type(value).__name__)}, and {wanted} belongs there.")
+
+
+def refuse_type(where: str, wanted: str, kind: type[Any], advice: str = "") -> Any:
+    """**Raises:** `CdlError`: a value of this type is not what belongs there."""
+    what = "None" if kind is type(None) else an(kind.__name__)
+    raise CdlError(f"{where} holds {what}, and {wanted} belongs there.{advice}")

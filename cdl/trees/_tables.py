@@ -5,9 +5,8 @@ from typing import Any
 
 from .._functors.poly import name
 from .._functors.words import an
-from ..errors import CdlError
 from ._fields import Field, Fields
-from ._kinds import by_constructor, Kind, refuse_value, Slot, Table
+from ._kinds import by_constructor, Kind, refuse_type, refuse_value, Slot, Table
 from ._parts import Choice, Fixed, NONE, Place, Scalar, Several, types_of
 
 
@@ -51,8 +50,7 @@ def table(place: Place, where: str, kinds: Mapping[Any, Kind]) -> Table:
                     f" `{given.__name__}` extends `{above[0]}`, and was not there, or abstract, when the signature was "
                     "derived: derive it after all classes are defined."
                 )
-        what = "None" if given is NONE else an(given.__name__)
-        raise CdlError(f"{where} holds {what}, and one of {names} belongs there.{advice}")
+        refuse_type(where, f"one of {names}", given, advice)
 
     return Table(known, refuse)
 
@@ -91,11 +89,11 @@ def _slot(field: Field, kinds: Mapping[Any, Kind]) -> Slot:
         case Choice():
             wanted = f"one of {', '.join(map(repr, what.members))}"
             refuse: Callable[[Any], Any] = lambda v: refuse_value(where, wanted, v)
-            position = {(type(m), m): i for i, m in enumerate(what.members)}
             member = dict(enumerate(what.members))
-            there = Table(position, lambda pair: refuse(pair[1]))
+            of_type = {t: Table({m: i for i, m in member.items() if type(m) is t}, refuse) for t in what.types}
+            there = Table(of_type, lambda t: refuse_type(where, wanted, t))
             back = Table(member, lambda i: refuse_value(where, f"a position below {len(member)}", i))
-            return Slot(field.name, "code", field.get, there, back, refuse)
+            return Slot(field.name, "code", field.get, there, back)
         case Several():
             check = lambda v: refuse_value(where, f"a `{what.container.__name__}`", v)
             there = table(what.of, where, kinds)

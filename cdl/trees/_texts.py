@@ -21,12 +21,12 @@ Only: TypeAlias = tuple[type[Any], ...]  # the constructors whose texts are mean
 @uncollected
 def texts(tree: Any, only: Only) -> list[str]:
     """The texts of a tree, those of children before those of their parent; of a part that is shared, once."""
-    found: list[str] = []
+    found, plans = list[str](), _plans(only)
     for x, inner in parts(tree):
         kind = type(x)
         if kind is tuple or kind is Many:
             continue
-        for i, (_, how, _) in enumerate(_plan((kind, only))):
+        for i, (_, how, _) in enumerate(plans[kind]):
             if how == "text" and isinstance(inner[i], str):
                 found.append(inner[i])
     return found
@@ -35,7 +35,7 @@ def texts(tree: Any, only: Only) -> list[str]:
 @uncollected
 def mapped(tree: Any, f: Callable[[Any], Any], only: Only) -> Any:
     """The tree with `f` at what is in the fields of its texts. A part that is shared stays so."""
-    new = object.__new__(type(tree))
+    plans, new = _plans(only), object.__new__(type(tree))
     known = {id(tree): new}
     pending = [(tree, new)]
 
@@ -49,7 +49,7 @@ def mapped(tree: Any, f: Callable[[Any], Any], only: Only) -> Any:
     while pending:
         x, new = pending.pop()
         fields = new.__dict__
-        for name, how, factor in _plan((type(x), only)):
+        for name, how, factor in plans[type(x)]:
             v = getattr(x, name)
             if how == "text":
                 fields[name] = f(v)
@@ -64,11 +64,23 @@ def mapped(tree: Any, f: Callable[[Any], Any], only: Only) -> Any:
     return known[id(tree)]
 
 
-@cached
-def _plan(of: tuple[type[Any], Only]) -> tuple[tuple[str, str, Poly], ...]:
-    """The fields of a constructor, and what each holds: a text, another payload, one child, many, or children in some
-    other way."""
-    kind, only = of
+class _Plans(dict[type[Any], tuple[tuple[str, str, Poly], ...]]):
+    """For each constructor its fields, and what each holds: a text, another payload, one child, many, or children in
+    some other way."""
+
+    def __init__(self, only: Only) -> None:
+        super().__init__()
+        self.only = only
+
+    def __missing__(self, kind: type[Any]) -> tuple[tuple[str, str, Poly], ...]:
+        self[kind] = found = _plan(kind, self.only)
+        return found
+
+
+_plans = cached(_Plans)
+
+
+def _plan(kind: type[Any], only: Only) -> tuple[tuple[str, str, Poly], ...]:
     record = layout(kind)
     if any(isinstance(term, Exp) for term in walk(record)):
         raise CdlError(f"`{kind.__name__}` has a function in it, so that it is a machine: a vocabulary is of trees.")

@@ -115,11 +115,20 @@ class Vocabulary:
 
         **Raises:** `CdlError` where something that is not a tree is given, or a number has no word.
         """
-        return self._mapped(tree, lambda v: self.word(v) if _is_whole(v) else v)
+        words = self._words
+        return self._mapped(tree, lambda v: (words.get(v) if type(v) is np.int32 else None) or self._decoded(v))
 
     @cached_property
     def _number(self) -> dict[Any, int]:
         return {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def _words(self) -> dict[Any, str]:
+        return dict(enumerate(self.words))
+
+    def _decoded(self, value: Any) -> Any:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return self.word(value) if whole else value
 
     @cached_property
     def _numbers(self) -> dict[Any, np.int32]:
@@ -135,7 +144,3 @@ def _expect_tree(tree: Any) -> None:
         raise CdlError(
             f"{described(tree)} was given where a tree belongs: a vocabulary is of trees, and maps one at a time."
         )
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -46,6 +46,7 @@ def test_the_penn_treebank_is_read():
     assert to_brackets(second) == "( (X (3 (2 It) (4 's))))"
     assert parse_brackets(to_brackets(first)) == [first]
     assert parse_brackets("  ") == []
+    assert parse_brackets("(S () x)") == [Phrase("S", Many([Phrase("", Many()), Word("x")]))]
     assert parse_brackets("()(a)( b)") == [Phrase("", Many()), Phrase("a", Many()), Phrase("b", Many())]
 
 

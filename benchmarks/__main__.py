@@ -123,7 +123,14 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     if count := request.get("devices"):
         settings["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={count}"
     command = [sys.executable, "-m", "benchmarks._child", json.dumps(request)]
-    done = subprocess.run(command, env=os.environ | settings, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        command,
+        env=os.environ | settings | {"PYTHONPATH": str(ROOT / "tutorials")},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import cdl
+from cdl.compiled import Levels
 
 from ._clock import compiled
 from ._levels import as_tables, by_levels, cell_of, Ops
@@ -81,7 +82,7 @@ class Cdl(Compiled):
         def hidden(inputs: Any, forest: cdl.Forest) -> Any:
             net, payload = inputs
             forest = eqx.tree_at(lambda f: f.payload, forest, payload) if payload else forest
-            return cdl.fold(net, forest, remat=remat)[0]
+            return cdl.fold(net, forest, how=Levels(remat=remat))[0]
 
         payload = self.forest.payload if problem.name == "binary" else ()
         super().__init__(hidden, (problem.net, payload), self.forest)

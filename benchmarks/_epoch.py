@@ -15,11 +15,12 @@ import numpy as np
 import optax
 
 import cdl
+import definite_assignment as definite
 from cdl.functors import constructors, holes
-from cdl_arch.classify import Judge, Trees
-from cdl_arch.data import definite, stdlib
-from cdl_arch.data.definite import AFTER, BOUND, DefiniteF, exact, MAYBE
+from cdl_arch.data import stdlib
 from cdl_arch.recursive import gated
+from definite_assignment import AFTER, BOUND, DefiniteF, exact, MAYBE
+from definite_assignment.classify import Judge, Trees
 
 from ._clock import Entry, in_turn
 from ._contestants import torch, torch_ops

@@ -151,8 +151,8 @@ pages.
 
 {reverse(figures)}
 
-What the forward pass keeps for the reverse one is `remat=`: `"cheap"`, the default, keeps the products and what they
-are computed from, `"all"` nothing but the states. The whole step in milliseconds, and what it took to compile it:
+What the forward pass keeps for the reverse one is `Levels(remat=…)`. `"cheap"`, the default, keeps products and what
+they are computed from, `"all"` nothing but the states. The whole step in milliseconds, and what it took to compile it:
 
 {remat(figures)}
 """
@@ -208,7 +208,7 @@ SEQUENCES = """\
 ## Sequences
 
 A GRU and an LSTM of width 256 read 64 lists of 256 elements, and give every hidden state; the gradient is that of the
-weights. `annotate` is the default; without its own reverse rule (`bulk=False`) it is the plain scan; `hoist=True`
+weights. `annotate` is the default; without its own reverse rule (`Scan(bulk=False)`) it is the plain scan; `ahead=True`
 computes what the elements alone decide for many of them ahead. The others, flax's `nn.RNN` among them, have the same
 weights, and equal losses and gradients. The floor counts products: two forward, and three more for the gradient, since
 the elements' own is not asked for.

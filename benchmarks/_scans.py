@@ -9,6 +9,7 @@ import jax.random as jr
 
 import cdl
 from cdl._engine.lists.cost import operations
+from cdl.compiled import Bracketing
 
 from ._clock import compiled, Entry, in_turn
 from ._problems import loss
@@ -38,8 +39,8 @@ def scans(name: str, length: int, rounds: int) -> dict[str, Any]:
     def run(values: Any, how: str) -> Any:
         data = eqx.tree_at(lambda s: s.values, seq, values)
         if total:
-            return cdl.fold(monoid, data, how=how)  # type: ignore[arg-type]
-        return jax.tree.leaves(cdl.annotate(monoid, data, how=how).values)[-1]  # type: ignore[arg-type]
+            return cdl.fold(monoid, data, how=how and Bracketing(how))
+        return jax.tree.leaves(cdl.annotate(monoid, data, how=how and Bracketing(how)).values)[-1]
 
     forward, both = [], []
     for how in WAYS if total else WAYS[:3]:

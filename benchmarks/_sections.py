@@ -194,7 +194,7 @@ def chains(figures: Figures) -> str:
 SEQUENCES = {
     "fold": "`annotate`",
     "fold, plain": "the same, `bulk=False`",
-    "fold, bulk and hoist": "the same, `hoist=True`",
+    "fold, bulk and ahead": "the same, `ahead=True`",
     "scan": "`lax.scan` by hand",
     "torch": "PyTorch",
     "flax": "flax",

@@ -16,6 +16,7 @@ import numpy as np
 from jax import Array
 
 import cdl
+from cdl.compiled import Scan
 from cdl_arch.data.python_ast import functions
 
 from ._clock import compiled, Entry, in_turn
@@ -37,7 +38,7 @@ TOLERANCE = 1e-3
 WAYS: dict[str, dict[str, Any]] = {
     "fold": {},
     "fold, plain": {"bulk": False},
-    "fold, bulk and hoist": {"bulk": True, "hoist": True},
+    "fold, bulk and ahead": {"bulk": True, "ahead": True},
 }
 
 
@@ -188,7 +189,7 @@ def ragged(cell: str, lists: int, width: int, rounds: int) -> dict[str, Any]:
 
 def folded(how: dict[str, Any]) -> Callable[[Any, Any], Any]:
     """All hidden states of a cell's algebra."""
-    return lambda cell, data: hidden(cdl.annotate(Reader(cell), data, **how).values)
+    return lambda cell, data: hidden(cdl.annotate(Reader(cell), data, how=Scan(**how)).values)
 
 
 def made_cell(name: str, width: int) -> Any:

@@ -9,14 +9,11 @@
 | `moore`     | `O × [I, X]`        | a recurrent network that says whether a word is in a language             |
 | `automata`  |                     | the finite automaton that a machine behaves like                          |
 | `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
-| `classify`  |                     | yes or no for trees: a loss, batches, answers                             |
-| `baselines` |                     | what a tree network has to beat                                           |
 | `data`      |                     | Python's standard library, read as trees                                  |
-| `figures`   |                     | figures for pages                                                         |
+| `letters`   |                     | letters as rows of an embedding, refused where there is no row            |
 """
 
 # isort: off
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
 from . import automata as automata
-from . import train as train, classify as classify
-from . import baselines as baselines, data as data, figures as figures
+from . import train as train, data as data, letters as letters

@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 import cdl
 
-from ._letters import letters_of
+from .letters import letters_of
 
 
 State = Float[Array, " width"]

@@ -26,8 +26,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from cdl import choose, Cons, fold, ListF, MealyF, Nil, run, Seq, unfold
 from cdl.functors import StreamF
 
-from ._letters import letters_of
 from .folding import FromStart, gru
+from .letters import letters_of
 
 
 O = TypeVar("O")

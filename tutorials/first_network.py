@@ -44,16 +44,16 @@ import numpy as np
 import optax
 from returns.result import Success
 
+import definite_assignment as definite
 from cdl import cata, Corpus, decorate, fold, functor, pack
 from cdl.functors import holes
 from cdl.io import load, save
-from cdl_arch import baselines, figures
-from cdl_arch.classify import Judge, Texts, Trees
-from cdl_arch.data import definite, stdlib
-from cdl_arch.data.definite import AFTER, BOUND, DefiniteF, exact, MAYBE, SPINES, UNREACHABLE
-from cdl_arch.figures import BLUE, GREEN, VERMILION
+from cdl_arch.data import stdlib
 from cdl_arch.recursive import gated, n_ary
 from cdl_arch.train import one_cycle, Run, train
+from definite_assignment import AFTER, baselines, BOUND, DefiniteF, exact, figures, MAYBE, SPINES, UNREACHABLE
+from definite_assignment.classify import Judge, Texts, Trees
+from definite_assignment.figures import BLUE, GREEN, VERMILION
 
 
 parser = argparse.ArgumentParser(description="Definite assignment, exactly and by a network.")
@@ -107,7 +107,7 @@ print(statement)
 #
 # There are three states before and after a statement: the name is bound, it may be unbound, or nothing gets here at
 # all. A statement turns each state before it into a state after it, one at a `break` and one at a `continue`: a table
-# of 3 × 3 small integers. The exact algebra, `cdl_arch.data.definite.exact`, has such tables as its carrier, and reads
+# of 3 × 3 small integers. The exact algebra, `definite_assignment.exact`, has such tables as its carrier, and reads
 # one layer of a statement, a line or two for each constructor:
 
 # %%

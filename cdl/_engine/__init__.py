@@ -14,6 +14,7 @@ from .growth._grown import Grown as Grown
 from .growth._stream import Lists as Lists
 from .growth._refold import refold as refold
 from ._shard import balance as balance, shard as shard, Shards as Shards, shard_mean as shard_mean
+from ._strategies import Levels as Levels, Scan as Scan, Bracketing as Bracketing
 from .lists._seq import Seq as Seq
 from .lists._seq_packed import Packed as Packed
 from .lists._monoid_check import check_monoid as check_monoid

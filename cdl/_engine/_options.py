@@ -1,19 +1,13 @@
-"""What the compiled forms are given: the data that they read, and the options that apply to it.
-
-| the data            | the options of `fold` and `annotate`                          |
-| ------------------- | ------------------------------------------------------------- |
-| a `Forest`          | `key`, `forward`, `remat`                                     |
-| a `Seq` or `Packed` | `key`, `forward`, `remat`, `unroll`, `hoist`, `bulk`          |
-| the same, a monoid  | `how`                                                         |
-"""
+"""What the compiled forms are given: the data that they read, and the strategy that is for it."""
 
 from typing import Any
 
 from .._functors import Base, Monoid
 from .._functors.described import described
-from .._functors.words import number_of
+from .._functors.words import number_of, short
 from .._schemes.expect import expect_key
 from ..errors import CdlError, SignatureError
+from ._strategies import Bracketing, Levels, Scan, Strategy
 from .forests._corpus import Corpus
 from .forests._forest import Forest
 from .lists._seq import Seq
@@ -21,29 +15,26 @@ from .lists._seq_packed import Packed
 from .shapes import is_canonical
 
 
-UNSET = {"key": None, "forward": False, "remat": None, "unroll": 1, "hoist": None, "bulk": None, "how": None}
-APPLY = {
-    "a `Forest`": ("key", "forward", "remat"),
-    "sequences": ("key", "forward", "remat", "unroll", "hoist", "bulk"),
-    "a `Monoid`": ("how",),
-}
+EXAMPLES = {Levels: 'Levels(remat="all")', Scan: "Scan(segment=64)", Bracketing: 'Bracketing("associative")'}
 
 
-def fitting(of: str, alg: object, data: object, options: dict[str, Any]) -> dict[str, Any]:
-    """The options that were given. **Raises:** `CdlError` where one does not apply to what is read."""
+def fitting(of: str, alg: object, data: object, key: object, how: Any) -> Any:
+    """The strategy that was given, if any. **Raises:** `CdlError` where it is not for what is read, or the key is none,
+    or a key is given to a monoid."""
     of_sequences = isinstance(data, Seq | Packed)
-    read = "a `Monoid`" if of_sequences and isinstance(alg, Monoid) else "sequences" if of_sequences else "a `Forest`"
-    given = {name: value for name, value in options.items() if value is not UNSET[name]}
-    for name in given:
-        if name not in APPLY[read]:
-            takes = ", ".join(f"`{option}`" for option in APPLY[read])
-            others = [other for other, names in APPLY.items() if name in names]
-            raise CdlError(
-                f"`{name}` does not apply where `{of}` reads {read}: it is an option for {' and '.join(others)}. Leave "
-                f"it out; the options here are {takes}."
-            )
-    expect_key(given.get("key"))
-    return given
+    strategy: type[Strategy] = Scan if of_sequences else Levels
+    read = "sequences" if of_sequences else "a `Forest`"
+    if of_sequences and isinstance(alg, Monoid):
+        read, strategy = "a `Monoid`", Bracketing
+        if key is not None:
+            raise CdlError(f"`{of}` reads a `Monoid`, whose product takes no key: leave `key` out.")
+    expect_key(key)
+    if how is not None and not isinstance(how, strategy):
+        raise CdlError(
+            f"`how` is {short(how)}, and `{of}` reads {read}: give a strategy for these, "
+            f"`cdl.compiled.{strategy.__name__}`, as in `how={EXAMPLES[strategy]}`."
+        )
+    return how
 
 
 def expect_as_many(of: str, forest: Forest, what: str, count: int) -> None:

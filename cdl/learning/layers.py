@@ -93,21 +93,16 @@ def fold(
     alg: Any,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Any = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
+    how: Any = None,
 ) -> ParaOptic[Any, Any, Any]:
     """A `Forest`, a `Seq` or a `Packed` read by an algebra; trees are data, and no gradient goes to them. The options
     are those of `cdl.fold`; the `key` of a learner's step goes before that which is given here."""
     reader = Para.of(alg)
-    how: Any = dict(forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk)
     always = key
 
     def read(params: Any, data: Any, key: Any = None) -> Any:
         algebra: Any = Para(params, reader.fn).module()
-        return the_fold(algebra, data, key=always if key is None else key, **how)
+        return the_fold(algebra, data, key=always if key is None else key, how=how)
 
     return ParaOptic.of(Para(reader.params, read), inputs=False, name=f"fold {type(alg).__name__}")
 

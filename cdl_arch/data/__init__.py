@@ -3,12 +3,11 @@
 | module       | what it gives                                                                        |
 | ------------ | ------------------------------------------------------------------------------------ |
 | `stdlib`     | the files of the library, their split in three, and their syntax                     |
-| `definite`   | definite assignment: a functor of statements, examples, and the exact algebra        |
 | `python_ast` | the whole syntax as a one-sorted signature, made from the node classes of `ast`      |
 | `python_sorts` | the same as a family of three sorts, with fields by name: `python_family()`        |
 | `batches`    | `Batches`: epochs of forests, packed ahead of training; `ahead`                      |
 """
 
 # isort: off
-from . import stdlib as stdlib, definite as definite
+from . import stdlib as stdlib
 from .batches import ahead as ahead, Batches as Batches

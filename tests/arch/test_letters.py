@@ -9,7 +9,7 @@ import pytest
 
 from cdl import CdlError, Seq
 from cdl_arch import moore, unfolding
-from cdl_arch.baselines import GruReader
+from definite_assignment.baselines import GruReader
 
 
 KEY = jr.key(0)

@@ -20,7 +20,7 @@ def cases(getkey) -> dict[str, tuple[Any, Any, dict[Any, int]]]:
     """For each signature a tree and the sizes of its payloads."""
     from cdl import Fork, Leaf, Many, Node, RoseF, TreeF
     from cdl.functors import Branch, LabelledTreeF, Tip
-    from cdl_arch.data.definite import DefiniteF, signature as s
+    from definite_assignment import DefiniteF, signature as s
 
     v = lambda: jr.normal(getkey(), (3,))
     leaf = lambda: Node(v(), Many())
@@ -175,8 +175,8 @@ def test_dropout_keeps_the_mean_and_leaves_the_memory_alone(getkey):
 
 def test_cells_are_shared_by_arity_or_belong_to_one_constructor(getkey, cases):
     from cdl.functors import constructors
-    from cdl_arch.data.definite import DefiniteF
     from cdl_arch.recursive import child_sum, gated, n_ary
+    from definite_assignment import DefiniteF
 
     by_arity = n_ary(DefiniteF, WIDTH, key=getkey())
     assert sorted(by_arity.cells) == [f"{n} places, 0 groups" for n in range(5)]

@@ -44,13 +44,11 @@ from cdl import (
     start,
     unfold,
 )
+from cdl.compiled import Bracketing, Levels, Scan
 
 
 def test_an_option_that_is_not_one_is_answered_with_those_that_are():
-    refused(
-        "`fold` has no option `remta`: it takes `key`, .*`how`. Did you mean `remat`?",
-        lambda: fold(net, forest, remta=1),
-    )
+    refused("`fold` has no option `hwo`: it takes `key`, `how`. Did you mean `how`?", lambda: fold(net, forest, hwo=1))
     for call in (annotate, inherit, follow, unfold, refold, run, start, cata, ana):
         given = (net,) if call is cata else (sprout,) if call is ana else (sprout, forest, seeds)
         refused(f"`{call.__name__}` has no option `quickly`", lambda call=call, given=given: call(*given, quickly=True))
@@ -98,37 +96,46 @@ def test_an_error_inside_a_call_that_fits_stays_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("data", "options", "words"),
+    ("data", "how", "words"),
     [
-        (
-            "forest",
-            {"hoist": True},
-            "`hoist` does not apply where `fold` reads a `Forest`: .* for sequences.*`key`, `forw",
-        ),
-        ("forest", {"bulk": False}, "`bulk` does not apply where `fold` reads a `Forest`"),
-        ("forest", {"unroll": 2}, "`unroll` does not apply where `fold` reads a `Forest`"),
-        (
-            "forest",
-            {"how": "scan"},
-            "`how` does not apply where `fold` reads a `Forest`: it is an option for a `Monoid`",
-        ),
-        ("seq", {"how": "scan"}, "`how` does not apply where `fold` reads sequences"),
-        ("monoid", {"forward": True}, "`forward` does not apply where `fold` reads a `Monoid`: .* here are `how`"),
-        ("monoid", {"remat": 3}, "`remat` does not apply where `fold` reads a `Monoid`"),
-        ("monoid", {"how": "scn"}, '`how` is \'scn\', .* "scan", "associative", "halving", "chunked"'),
-        ("forest", {"remat": "chep"}, '`remat` is \'chep\', and a `Forest` is read with "cheap" or "all"'),
-        ("forest", {"remat": "sqrt"}, "`remat` is 'sqrt', and a `Forest`"),
-        ("seq", {"remat": "cheap"}, "`remat` is 'cheap' for sequences: give the number of steps"),
-        ("seq", {"remat": 2.5}, "`remat` is 2.5, and a size is a whole number"),
-        ("seq", {"unroll": 0}, "`unroll` is 0: give at least 1"),
-        ("seq", {"unroll": 1.5}, "`unroll` is 1.5, and a size is a whole number"),
-        ("seq", {"key": 0}, r"`key` is `0`, .* write `key=jax.random.key\(0\)`"),
+        ("forest", Scan(ahead=True), r"`how` is Scan\(.*`fold` reads a `Forest`: .* `cdl.compiled.Levels`, as in"),
+        ("forest", Bracketing("scan"), r"`how` is Bracketing\(way='scan'\), and `fold` reads a `Forest`"),
+        ("forest", "all", "`how` is 'all', and `fold` reads a `Forest`"),
+        ("seq", Bracketing("scan"), "`fold` reads sequences: give .* `how=Scan\\(segment=64\\)`"),
+        ("seq", Levels(), "`fold` reads sequences"),
+        ("monoid", Levels(forward=True), "`fold` reads a `Monoid`: .*`cdl.compiled.Bracketing`"),
+        ("monoid", Scan(segment=3), "`fold` reads a `Monoid`"),
     ],
 )
-def test_an_option_that_does_not_apply_to_the_data_is_refused(data, options, words):
+def test_a_strategy_that_is_not_for_the_data_is_refused(data, how, words):
     given = {"forest": (net, forest), "seq": (total, seq), "monoid": (product, seq)}[data]
-    refused(words, lambda: bare(fold)(*given, **options))
-    refused(words.replace("`fold`", "`annotate`"), lambda: bare(annotate)(*given, **options))
+    refused(words, lambda: bare(fold)(*given, how=how))
+    refused(words.replace("`fold`", "`annotate`"), lambda: bare(annotate)(*given, how=how))
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Bracketing("scn"), '`way` is \'scn\', .* "scan", "associative", "halving", "chunked"'),
+        (lambda: Levels(remat="chep"), '`remat` is \'chep\', .* one of "cheap", "all"'),
+        (lambda: Levels(remat="sqrt"), "`remat` is 'sqrt'"),
+        (
+            lambda: Levels(remta="all"),
+            "`Levels` has no option `remta`: it takes `remat`, `forward`. Did you mean `remat`",
+        ),
+        (lambda: Scan(segment="cheap"), "`segment` is 'cheap': give the number of steps"),
+        (lambda: Scan(segment=2.5), "`segment` is 2.5, and a size is a whole number"),
+        (lambda: Scan(unroll=0), "`unroll` is 0: give at least 1"),
+        (lambda: Scan(unroll=1.5), "`unroll` is 1.5, and a size is a whole number"),
+        (lambda: Scan(bulk=True, forward=True), "`bulk` is a rule of the reverse pass, and `forward` leaves such"),
+    ],
+)
+def test_a_strategy_that_cannot_be_is_refused_when_it_is_made(make, words):
+    refused(words, make)
+
+
+def test_a_monoid_takes_no_key():
+    refused("`fold` reads a `Monoid`, whose product takes no key", lambda: bare(fold)(product, seq, key=KEY))
 
 
 def test_a_key_is_taken_by_an_algebra_that_has_no_use_for_it():
@@ -192,7 +199,7 @@ def test_no_public_function_hides_its_options():
 
 def test_help_shows_the_options_of_fold_with_their_defaults():
     shown = {name: p.default for name, p in inspect.signature(fold).parameters.items() if p.kind is p.KEYWORD_ONLY}
-    assert shown == dict(key=None, forward=False, remat=None, unroll=1, hoist=None, bulk=None, how=None)
+    assert shown == dict(key=None, how=None)
     assert inspect.signature(annotate).parameters.keys() == inspect.signature(fold).parameters.keys()
     for name, meaning in shown.items():
         assert f"`{name}`" in fold.__doc__, (name, meaning)

@@ -16,6 +16,7 @@ import cdl
 from benchmarks._launches import launches
 from cdl._engine.lists._scan_case import read
 from cdl._engine.lists._scan_plan import Plan
+from cdl.compiled import Scan
 
 
 Layer = Any
@@ -54,20 +55,6 @@ def test_an_algebra_that_does_not_say_what_it_reads_is_refused(seq):
         cdl.annotate(of_trees, seq)
 
 
-@pytest.mark.parametrize(
-    ("how", "message"),
-    [
-        ({"unroll": 0}, "`unroll` is 0"),
-        ({"remat": "all"}, "`remat` is 'all' for sequences"),
-        ({"remat": 0}, "`remat` is 0: give at least 1"),
-        ({"forward": True, "bulk": True}, "ask for one of them"),
-    ],
-)
-def test_options_that_mean_nothing_are_refused(seq, how, message):
-    with pytest.raises(cdl.CdlError, match=message):
-        cdl.fold(FromStart(net("elman", jr.key(0), jnp.float32)), seq, **how)
-
-
 @pytest.mark.parametrize(("name", "kept"), [("elman", 0), ("gru", 4), ("lstm", 4)])
 def test_no_more_is_kept_than_has_to_be(name, kept, seq):
     """Besides the states: nothing of an Elman cell, and as many numbers as there are gates of a GRU and of an LSTM."""
@@ -87,8 +74,8 @@ def test_second_derivatives_and_forward_mode(seq):
 
     one = jnp.array(1.0)
     twice = lambda **how: jax.jvp(jax.grad(lambda s: total(s, **how)), (one,), (one,))
-    close(twice(), twice(bulk=False), 1e-4)
-    close(jax.jvp(lambda s: total(s, forward=True), (one,), (one,))[1], jax.grad(total)(one), 1e-4)
+    close(twice(), twice(how=Scan(bulk=False)), 1e-4)
+    close(jax.jvp(lambda s: total(s, how=Scan(forward=True)), (one,), (one,))[1], jax.grad(total)(one), 1e-4)
 
 
 @pytest.mark.parametrize("forward", [False, True])
@@ -100,7 +87,7 @@ def test_a_step_has_few_operations_more_than_a_scan_by_hand(run, more, forward):
     seq = cdl.Seq(jr.normal(jr.key(1), (lists, steps, D)), np.full(lists, steps))
 
     def compiled(alg, seq):
-        found = getattr(cdl, run)(alg, seq, forward=forward)
+        found = getattr(cdl, run)(alg, seq, how=Scan(forward=forward))
         return found[0] if run == "fold" else found.values[0]
 
     def scan(alg, seq):

@@ -63,6 +63,7 @@ from cdl import (
 )
 from cdl._functors.described import described
 from cdl._functors.words import an, short
+from cdl.compiled import Levels
 
 
 @pytest.mark.parametrize(
@@ -222,16 +223,16 @@ def test_numbers_in_a_list_are_told_to_be_an_array():
 
 def test_forward_mode_through_a_reverse_rule_says_how_to_go_through():
     along = lambda f: jax.jvp(f, (seeds,), (seeds,))
-    words = r"forward-mode differentiation .* goes through `fold`.* write `fold\(…, forward=True\)`"
+    words = r"forward-mode differentiation .* goes through `fold`.* write `fold\(…, how=Levels\(forward=True\)\)`"
     refused(words, lambda: along(lambda w: fold(Net(w), forest)))
     refused(words, lambda: jax.jacfwd(lambda w: fold(Net(w), forest))(seeds))
-    refused(words, lambda: along(lambda w: fold(total, Seq(w[None], [2]))))
-    refused(r"write `annotate\(…, forward=True\)`", lambda: along(lambda w: annotate(Net(w), forest)))
+    refused(r"write `fold\(…, how=Scan\(forward=True\)\)`", lambda: along(lambda w: fold(total, Seq(w[None], [2]))))
+    refused(r"write `annotate\(…, how=Levels\(forward=True\)\)`", lambda: along(lambda w: annotate(Net(w), forest)))
     refused("goes through `inherit`.* use reverse mode", lambda: along(lambda w: inherit(handed, forest, w)))
     refused("goes through `follow`", lambda: along(lambda w: follow(sprout, forest, w)))
     refused("goes through `unfold`", lambda: along(lambda w: unfold(sprout, w, 9).log_prob))
     refused("goes through `refold`", lambda: along(lambda w: refold(net, sprout, w, 9)[0]))
-    value, tangent = along(lambda w: fold(Net(w), forest, forward=True))
+    value, tangent = along(lambda w: fold(Net(w), forest, how=Levels(forward=True)))
     assert value.tolist() == tangent.tolist()
 
 

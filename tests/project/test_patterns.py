@@ -8,7 +8,9 @@ import pytest
 
 
 ROOT = pathlib.Path(__file__).parents[2]
-FILES = sorted(path for package in ("cdl", "cdl_arch") for path in (ROOT / package).rglob("*.py"))
+FILES = sorted(
+    path for package in ("cdl", "cdl_arch", "tutorials/definite_assignment") for path in (ROOT / package).rglob("*.py")
+)
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 

@@ -24,9 +24,9 @@ def case(name: str) -> Case:
     from cdl import Cons, Fork, Leaf, Many, Nil, Node, RoseF, to_list, TreeF
     from cdl.functors import to_snoc
     from cdl_arch import folding, recursive, unfolding
-    from cdl_arch.baselines import GruReader
     from cdl_arch.mealy import FullRNN
     from cdl_arch.moore import Recogniser
+    from definite_assignment.baselines import GruReader
 
     key = jr.key(0)
     v = lambda i, *shape: jnp.asarray(np.random.default_rng(i).normal(size=shape), jnp.float32)

@@ -8,12 +8,11 @@ from ..._functors import Base, List, Monoid, SnocList
 from ..._functors.usage import with_usage
 from ..._schemes import Algebra
 from .._options import expect_forest, fitting
+from .._strategies import Bracketing, Levels, Scan, Strategy
 from ..forests._forest import Forest
-from ..lists._monoid import Way
-from ..lists._scan import annotate_seq, Segments
+from ..lists._scan import annotate_seq
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
-from ._residual import Remat
 from ._states import values
 
 
@@ -31,11 +30,7 @@ def annotate(
     data: Seq[E],
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
+    how: Scan | None = None,
 ) -> Seq[A]: ...
 @overload
 def annotate(
@@ -43,11 +38,7 @@ def annotate(
     data: Packed[E],
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
+    how: Scan | None = None,
 ) -> Packed[A]: ...
 @overload
 def annotate(
@@ -55,11 +46,7 @@ def annotate(
     data: Seq[E],
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
+    how: Scan | None = None,
 ) -> Seq[A]: ...
 @overload
 def annotate(
@@ -67,24 +54,19 @@ def annotate(
     data: Packed[E],
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
+    how: Scan | None = None,
 ) -> Packed[A]: ...
 @overload
-def annotate(alg: Monoid[M], data: Seq[M], *, how: Way | None = None) -> Seq[M]: ...
+def annotate(alg: Monoid[M], data: Seq[M], *, how: Bracketing | None = None) -> Seq[M]: ...
 @overload
-def annotate(alg: Monoid[M], data: Packed[M], *, how: Way | None = None) -> Packed[M]: ...
+def annotate(alg: Monoid[M], data: Packed[M], *, how: Bracketing | None = None) -> Packed[M]: ...
 @overload
 def annotate(
     alg: Algebra[Base[T, A], A],
     data: Forest,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | None = None,
+    how: Levels | None = None,
 ) -> A: ...
 @overload
 def annotate(
@@ -92,8 +74,7 @@ def annotate(
     data: Forest,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | None = None,
+    how: Levels | None = None,
 ) -> tuple[A, B]: ...
 @overload
 def annotate(
@@ -101,8 +82,7 @@ def annotate(
     data: Forest,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | None = None,
+    how: Levels | None = None,
 ) -> tuple[Any, ...]: ...
 @with_usage
 def annotate(
@@ -110,12 +90,7 @@ def annotate(
     data: Any,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
-    how: Way | None = None,
+    how: Strategy | None = None,
 ) -> Any:
     """`decorate(alg)` at every tree of a forest, or every list: the value at every node, in one compiled program.
 
@@ -128,9 +103,8 @@ def annotate(
     For sequences, sequences of the same lengths: row `t` is the value at the node that holds element `t`, of the suffix
     from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros where there is no element.
     """
-    asked = dict(key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk, how=how)
     if isinstance(data, Seq | Packed):
-        return annotate_seq(alg, data, **fitting("annotate", alg, data, asked))
+        return annotate_seq(alg, data, key, fitting("annotate", alg, data, key, how))
     expect_forest("annotate", data, "alg")
-    found = values("annotate", alg, data, at_roots=False, **fitting("annotate", alg, data, asked))
+    found = values("annotate", alg, data, key, fitting("annotate", alg, data, key, how), at_roots=False)
     return found if isinstance(alg, tuple) else found[0]

@@ -11,12 +11,11 @@ from ..._functors import Base, List, Monoid, SnocList
 from ..._functors.usage import with_usage
 from ..._schemes import Algebra
 from .._options import expect_forest, fitting
+from .._strategies import Bracketing, Levels, Scan, Strategy
 from ..forests._forest import Forest
-from ..lists._monoid import Way
-from ..lists._scan import fold_seq, Segments
+from ..lists._scan import fold_seq
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
-from ._residual import Remat
 from ._states import values
 
 
@@ -34,11 +33,7 @@ def fold(
     data: Seq[E] | Packed[E],
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
+    how: Scan | None = None,
 ) -> A: ...
 @overload
 def fold(
@@ -46,22 +41,17 @@ def fold(
     data: Seq[E] | Packed[E],
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
+    how: Scan | None = None,
 ) -> A: ...
 @overload
-def fold(alg: Monoid[M], data: Seq[M] | Packed[M], *, how: Way | None = None) -> M: ...
+def fold(alg: Monoid[M], data: Seq[M] | Packed[M], *, how: Bracketing | None = None) -> M: ...
 @overload
 def fold(
     alg: Algebra[Base[T, A], A],
     data: Forest,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | None = None,
+    how: Levels | None = None,
 ) -> A: ...
 @overload
 def fold(
@@ -69,8 +59,7 @@ def fold(
     data: Forest,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | None = None,
+    how: Levels | None = None,
 ) -> tuple[A, B]: ...
 @overload
 def fold(
@@ -78,8 +67,7 @@ def fold(
     data: Forest,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | None = None,
+    how: Levels | None = None,
 ) -> tuple[Any, ...]: ...
 @with_usage
 def fold(
@@ -87,12 +75,7 @@ def fold(
     data: Any,
     *,
     key: PRNGKeyArray | None = None,
-    forward: bool = False,
-    remat: Remat | Segments = None,
-    unroll: int = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
-    how: Way | None = None,
+    how: Strategy | None = None,
 ) -> Any:
     """`cata(alg)` at every tree of a forest, or at every list, in one compiled program: a catamorphism, batched.
 
@@ -102,15 +85,9 @@ def fold(
     **Arguments:** `alg`: how to read one layer, for one node; the same object as for `cata`. For a family of sorts, a
     tuple of algebras, in the order of the sorts. `data`: a `Forest`, from `pack` or a `Corpus`; or a `Seq` or `Packed`,
     for an algebra of lists or a `Monoid`. `key`: for algebras that take one; the node numbered `i` in pre-order of tree
-    `t` gets `fold_in(fold_in(key, t), i)`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes
-    through; reverse mode then does not. `remat`: what the reverse pass computes again rather than keeps: `"cheap"` (all
-    but matrix products), which is the default, or `"all"`.
-
-    For sequences `remat` is the length of the segments that are computed again, or `"sqrt"`. `unroll` is the number of
-    steps in one turn of the loop; `hoist`, whether what does not depend on the state is computed for many elements
-    ahead; `bulk`, whether the weights' gradient is gathered in products over many steps; and for a monoid `how`, its
-    only option, is the bracketing: `"scan"`, `"associative"`, `"chunked"`, or `"halving"`. What is not given suits the
-    device. An option that does not apply to the data is refused.
+    `t` gets `fold_in(fold_in(key, t), i)`. `how`: how it is
+    computed, where the default does not suit: `Levels` for a forest, `Scan` for lists, `Bracketing` for a monoid. One
+    that is not for the data is refused.
 
     **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
     call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value
@@ -136,13 +113,12 @@ def fold(
 
     **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
     nothing, or something else than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in
-    their order; `CdlError` where something else than trees or lists is given, where an option does not apply, where a
+    their order; `CdlError` where something else than trees or lists is given, where `how` is not for the data, where a
     case branches on a value, or reads more from outside than can be compared at each call, and in forward mode without
-    `forward=True`.
+    `forward=True` in `how`.
     """
-    asked = dict(key=key, forward=forward, remat=remat, unroll=unroll, hoist=hoist, bulk=bulk, how=how)
     if isinstance(data, Seq | Packed):
-        return fold_seq(alg, data, **fitting("fold", alg, data, asked))
+        return fold_seq(alg, data, key, fitting("fold", alg, data, key, how))
     expect_forest("fold", data, "alg")
-    found = values("fold", alg, data, at_roots=True, **fitting("fold", alg, data, asked))
+    found = values("fold", alg, data, key, fitting("fold", alg, data, key, how), at_roots=True)
     return found if isinstance(alg, tuple) else found[0]

@@ -1,16 +1,13 @@
 """The derivative of a program that is computed for one constructor, and which cotangents are asked for."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from ..shapes import is_smooth
-
-
-Remat = Literal["cheap", "all"]  # what is computed again: all but the products, or all
 
 
 def wanted(inputs: Any, perturbed: Any) -> Any:

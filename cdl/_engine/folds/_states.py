@@ -4,7 +4,7 @@ Reverse mode is a rule of its own in two passes (see `_passes`); forward mode ru
 """
 
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -12,20 +12,20 @@ import jax
 from ..._functors import Monoid
 from ..._functors.base import anew
 from ..._functors.read import signature_name
-from ..._functors.words import short
 from ..._schemes.algebras import foreign, name_of, reads, wants_key
 from ..._schemes.expect import expect_algebras
 from ...errors import CdlError, ForeignLayer, SignatureError
 from .._compiled import compiled
 from .._options import expect_as_many
 from .._rows import take
+from .._strategies import Levels
 from .._traced import reverse_only
 from ..forests._forest import Forest
 from ..shapes import Arrays
 from ._kernel import Tables
 from ._passes import Passes
 from ._pre_order import in_pre_order
-from ._residual import filled, Remat, wanted
+from ._residual import filled, wanted
 from ._sites import trace_alone
 from .case import read, Reading
 
@@ -39,11 +39,10 @@ def values(
     of: str,
     alg: Any,
     forest: Forest,
+    key: jax.Array | None,
+    how: Levels | None,
     *,
     at_roots: bool,
-    key: jax.Array | None = None,
-    forward: bool = False,
-    remat: object = "cheap",
 ) -> tuple[Any, ...]:
     """The values at the roots, by tree, or at every node in pre-order, for each sort. `of`: the function that asks for
     them."""
@@ -52,11 +51,10 @@ def values(
     algs = alg if isinstance(alg, tuple) else (alg,)
     expect_algebras(of, algs, several="in a tuple")
     _check_sorts(of, algs, forest)
-    if remat not in get_args(Remat):
-        ways = " or ".join(f'"{way}"' for way in get_args(Remat))
-        raise CdlError(f"`remat` is {short(remat)}, and a `Forest` is read with {ways}: give one of these.")
-    with reverse_only(of, f"write `{of}(…, forward=True)`, which leaves that rule out, or use reverse mode"):
-        found = _values(algs, forest, key, forward, remat == "cheap", at_roots)
+    how = Levels() if how is None else how
+    write = f"write `{of}(…, how=Levels(forward=True))`, which leaves that rule out, or use reverse mode"
+    with reverse_only(of, write):
+        found = _values(algs, forest, key, how.forward, how.remat == "cheap", at_roots)
     return tuple(found.get(s) for s in range(len(algs)))
 
 

@@ -8,7 +8,7 @@
 
 A product may be bracketed at will, and each bracketing is a way to run it:
 
-| `how`           | the bracketing                                            | steps after each other |
+| `way`           | the bracketing                                            | steps after each other |
 | --------------- | --------------------------------------------------------- | ---------------------- |
 | `"scan"`        | from the left, one element after another                  | `n`                    |
 | `"associative"` | a balanced tree, and down again for the prefixes          | `2 log n`              |
@@ -30,7 +30,7 @@ The operations of a step are those of `combine`, counted in its program, times t
 
 import math
 from collections.abc import Callable
-from typing import Any, get_args, Literal, TypeVar
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
@@ -39,12 +39,12 @@ from jax import lax
 from jaxtyping import Array
 
 from ..._functors import Monoid
-from ..._functors.words import short
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
 from .._compiled import compiled
 from .._lost import changes
 from .._rows import spread
+from .._strategies import Bracketing, Way
 from .._traced import without_values
 from ..shapes import alike, shown
 from ._scan_track import Track, track
@@ -55,7 +55,6 @@ from .cost import operations
 
 M = TypeVar("M")
 E = TypeVar("E")  # elements, or one of them
-Way = Literal["scan", "associative", "halving", "chunked"]
 
 SHORT = 64  # elements
 FULL = 1 << 24  # operations: about what an accelerator does while it begins one more step; by calculation
@@ -77,26 +76,18 @@ def with_resets(monoid: Monoid[M]) -> Monoid[tuple[Array, M]]:
     return Monoid((jnp.zeros((), bool), monoid.unit), Reset(monoid.combine))
 
 
-def fold_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Any = None) -> Any:
+def fold_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Bracketing | None) -> Any:
     """The product of each list, in the lists' order."""
-    _expect_way(how)
-    return _read(monoid, data, how, False)
+    return _read(monoid, data, None if how is None else how.way, False)
 
 
-def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], *, how: Any = None) -> Any:
+def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Bracketing | None) -> Any:
     """The product of each prefix, as sequences of the same lengths; zero where there is no element."""
-    _expect_way(how)
-    if how == "halving":
-        raise CdlError('`how="halving"` gives the product of all, and no prefix: ask for another way, or for `fold`.')
-    return _read(monoid, data, how, True)
-
-
-def _expect_way(how: object) -> None:
-    if how is not None and how not in get_args(Way):
-        ways = ", ".join(f'"{way}"' for way in get_args(Way))
+    if how is not None and how.way == "halving":
         raise CdlError(
-            f"`how` is {short(how)}, and a product is bracketed in one of the ways {ways}: give one of these."
+            '`Bracketing("halving")` gives the product of all, and no prefix: ask for another way, or for `fold`.'
         )
+    return _read(monoid, data, None if how is None else how.way, True)
 
 
 @compiled

@@ -9,19 +9,12 @@ Which end is read first is the functor's choice: `Cons` lists are read from the 
 the value of the suffix that begins with element `t`; `Snoc` lists from the start, and row `t` is that of the prefix
 which ends with it.
 
-How the scan runs is an option of the run, and changes no number but in the last digits:
-
-| the option | what it does                                                                                   |
-| ---------- | ---------------------------------------------------------------------------------------------- |
-| `bulk`     | a reverse rule of its own: the weights' gradient is gathered in products over many steps       |
-| `hoist`    | what does not depend on the state is computed for many elements ahead                          |
-| `unroll`   | so many steps in one turn of the loop                                                          |
-| `remat`    | states are computed again in the reverse pass, in segments of so many steps, or of `"sqrt"`    |
+How the scan runs is a `Scan`.
 """
 
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -29,14 +22,12 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..._functors import Monoid
-from ..._functors.usage import whole
-from ..._functors.words import short
 from ..._schemes.algebras import wants_key
 from ..._schemes.expect import expect_algebras
-from ...errors import CdlError
 from .._compiled import compiled
 from .._random_keys import keys_at
 from .._rows import spread
+from .._strategies import Scan
 from .._traced import reverse_only
 from ..shapes import Arrays
 from ._monoid import annotate_monoid, fold_monoid
@@ -48,64 +39,37 @@ from ._seq import Seq
 from ._seq_packed import Packed
 
 
-Segments = int | Literal["sqrt"] | None
 Lists = Seq[Any] | Packed[Any]
-Options = tuple[int, Segments, bool | None, bool | None, bool]  # as `_run` has them, `forward` last
 BLOCK = 32  # steps of a block, about
 
 
-def fold_seq(alg: Any, data: Lists, **options: Any) -> Any:
+def fold_seq(alg: Any, data: Lists, key: jax.Array | None, how: Any) -> Any:
     """`cata(alg)` of each list, or its product in a monoid: the carrier with a leading axis, in the lists' order."""
     if isinstance(alg, Monoid):
-        return fold_monoid(alg, data, **options)
-    return _run("fold", alg, data, **options)
+        return fold_monoid(alg, data, how)
+    return _run("fold", alg, data, key, how)
 
 
-def annotate_seq(alg: Any, data: Lists, **options: Any) -> Any:
+def annotate_seq(alg: Any, data: Lists, key: jax.Array | None, how: Any) -> Any:
     """The value at the node of each element, as sequences of the same lengths; zero where there is no element."""
     if isinstance(alg, Monoid):
-        return annotate_monoid(alg, data, **options)
-    return _run("annotate", alg, data, **options)
+        return annotate_monoid(alg, data, how)
+    return _run("annotate", alg, data, key, how)
 
 
-def _run(
-    of: str,
-    alg: Callable[..., Any],
-    data: Lists,
-    *,
-    key: jax.Array | None = None,
-    forward: bool = False,
-    remat: object = None,
-    unroll: object = 1,
-    hoist: bool | None = None,
-    bulk: bool | None = None,
-) -> Any:
+def _run(of: str, alg: Callable[..., Any], data: Lists, key: jax.Array | None, how: Scan | None) -> Any:
     expect_algebras(of, (alg,))
-    options = _options(unroll, remat, hoist, bulk, forward)
-    with reverse_only(of, f"write `{of}(…, forward=True)`, which leaves that rule out, or use reverse mode"):
-        return _read(alg, data, key, options, of == "annotate")
-
-
-def _options(unroll: object, remat: Any, hoist: bool | None, bulk: bool | None, forward: bool) -> Options:
-    unroll = whole("unroll", unroll)
-    if isinstance(remat, str) and remat != "sqrt":
-        raise CdlError(
-            f'`remat` is {short(remat)} for sequences: give the number of steps of a segment, `"sqrt"`, or `None`.'
-        )
-    remat = remat if remat is None or remat == "sqrt" else whole("remat", remat)
-    if forward and bulk:
-        raise CdlError(
-            "`bulk` is a rule of the reverse pass, and `forward` leaves such rules out: ask for one of them."
-        )
-    return unroll, remat, hoist, bulk, forward
+    write = f"write `{of}(…, how=Scan(forward=True))`, which leaves that rule out, or use reverse mode"
+    with reverse_only(of, write):
+        return _read(alg, data, key, Scan() if how is None else how, of == "annotate")
 
 
 @compiled
-def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, options: Options, every: bool) -> Any:
+def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, wanted: Scan, every: bool) -> Any:
     end = from_the_end(alg)
     key = key if key is not None and wants_key(alg) else None
     steps = data.steps if isinstance(data, Packed) else data.time
-    how = _how(options, steps, every or isinstance(data, Packed))
+    how = _how(wanted, steps, every or isinstance(data, Packed))
     lists = track(data, end, how.segment or (how.block if how.bulk else 1))
     case = read(alg, end, lists.element, None if key is None else jax.eval_shape(lambda: jax.random.key(0)))
     nils = _nils(alg, end, case, lists, key)
@@ -146,11 +110,12 @@ def _nils(alg: Callable[..., Any], end: bool, case: Case, lists: Track, key: jax
     return [x.astype(s.dtype) for x, s in zip(jax.tree.leaves(value), case.states, strict=True)]
 
 
-def _how(options: Options, steps: int, every: bool) -> How:
-    unroll, remat, hoist, bulk, forward = options
-    segment = max(1, math.isqrt(steps)) if remat == "sqrt" else None if remat is None else min(remat, max(steps, 1))
-    bulk = not forward and (True if bulk is None else bulk)
-    return How(unroll, bool(hoist), bulk, segment, block_of(steps), forward, every)
+def _how(wanted: Scan, steps: int, every: bool) -> How:
+    most = max(steps, 1)
+    root = max(1, math.isqrt(steps))
+    segment = wanted.segment and (root if wanted.segment == "sqrt" else min(wanted.segment, most))
+    bulk = not wanted.forward and (True if wanted.bulk is None else wanted.bulk)
+    return How(wanted.unroll, bool(wanted.ahead), bulk, segment, block_of(steps), wanted.forward, every)
 
 
 def block_of(steps: int) -> int:

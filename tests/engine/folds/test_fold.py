@@ -15,6 +15,7 @@ from agreement import agrees
 from any_algebra import any_algebra
 
 from cdl import algebra, Fork, Leaf, ListF, Many, Node, pack, RoseF, to_list, TreeF
+from cdl.compiled import Levels
 from cdl.functors import Branch, LabelledTreeF, Link, NatF, SnocF, Succ, Tip, to_snoc, Zero
 
 
@@ -124,4 +125,4 @@ def test_what_is_kept_for_the_reverse_pass_changes_no_gradient(name, remat, getk
     signature, grow = BUILT_IN[name]
     trees = [grow(random.Random(size), size) for size in (1, 9, 2, 14)]
     alg = any_algebra(signature, getkey(), jnp.float32, ways=("attend",))
-    agrees(pack(signature, trees), trees, alg, 1e-4, remat=remat)
+    agrees(pack(signature, trees), trees, alg, 1e-4, how=Levels(remat=remat))

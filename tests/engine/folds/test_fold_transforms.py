@@ -13,6 +13,7 @@ from agreement import close
 from programs import primitives
 
 from cdl import Algebra, cata, Corpus, fold, Fork, Leaf, Many, Node, pack, RoseF, TreeF
+from cdl.compiled import Levels
 
 
 class Reader(Algebra[Any, jax.Array]):
@@ -113,7 +114,7 @@ def test_forward_mode_and_second_derivatives_agree_with_the_definition(signature
         trees = trees_of(grow, 0, 6, 1, 9)
         forest, alg, along = pack(signature, trees), Reader(getkey()), Reader(getkey())
         alg, along = jax.tree.map(lambda x: x.astype(jnp.float64), (alg, along))
-        fast: Any = lambda alg: summed(fold(alg, forest, forward=True))
+        fast: Any = lambda alg: summed(fold(alg, forest, how=Levels(forward=True)))
         slow: Any = lambda alg: sum(summed(cata(alg)(t)) for t in trees)
         reverse: Any = lambda alg: loss(alg, forest)
         along_with = lambda f: eqx.filter_jvp(f, (alg,), (along,))

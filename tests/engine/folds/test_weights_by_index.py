@@ -13,6 +13,7 @@ from indexed_cells import Bare, Cell, forest_of, H, KINDS, KindsF, More, reader,
 
 from cdl import Algebra, algebra, cata, fold, Many, pack, stacked
 from cdl._engine.folds.case import read, Reading
+from cdl.compiled import Levels
 from cdl.errors import ForeignLayer
 from cdl.functors import holes
 from cdl.schemes import Stacked
@@ -93,7 +94,9 @@ def test_forward_mode_and_products_with_the_hessian_go_through_cells_by_index(wa
         slow = total(lambda alg: jnp.stack([cata(alg)(t) for t in TREES[:2]]))
         along = jax.tree.map(lambda x: jnp.cos(3 * x), arrays)
         np.testing.assert_allclose(
-            jax.jvp(fast(forward=True), (arrays,), (along,))[1], jax.jvp(slow, (arrays,), (along,))[1], rtol=1e-10
+            jax.jvp(fast(how=Levels(forward=True)), (arrays,), (along,))[1],
+            jax.jvp(slow, (arrays,), (along,))[1],
+            rtol=1e-10,
         )
         second = lambda f: jax.jit(lambda arrays: jax.jvp(jax.grad(f), (arrays,), (along,))[1])(arrays)
         for x, y in zip(jax.tree.leaves(second(fast())), jax.tree.leaves(second(slow)), strict=True):

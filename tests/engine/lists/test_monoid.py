@@ -16,6 +16,7 @@ from cdl import annotate, fold, Packed, Seq
 from cdl._engine.lists._monoid import chosen, FULL, SHORT
 from cdl._engine.lists._scan_track import track
 from cdl._engine.lists.cost import operations
+from cdl.compiled import Bracketing
 from cdl.monads import Monoid
 
 
@@ -82,8 +83,8 @@ def test_every_bracketing_gives_the_sequential_product(name, how, kind):
     data = eqx.tree_at(lambda d: d.values, data, jax.tree.map(poisoned, data.values))
 
     def run(_: Any, data: Any) -> Any:
-        every = annotate(monoid, data, how="scan" if how == "halving" else how)
-        found = fold(monoid, data, how=how), (every.padded(TIME) if kind == "packed" else every).values
+        every = annotate(monoid, data, how=Bracketing("scan" if how == "halving" else how))
+        found = fold(monoid, data, how=Bracketing(how)), (every.padded(TIME) if kind == "packed" else every).values
         return jax.tree.map(finite, found)
 
     found, (_, slope) = eqx.filter_jit(differentiated(run), compiler_options=QUICKLY)(0, data)
@@ -101,7 +102,7 @@ def test_words_act_on_the_states_of_an_automaton():
     words = ["101", "", "1111", "0"]
     seq = Seq.of([letters[[int(c) for c in w]].reshape(-1, 3).astype(np.int32) for w in words])
     for how in ("scan", "associative", "chunked", "halving"):
-        ends = fold(cdl.monoids.transitions(3), seq, how=how)[:, 0]
+        ends = fold(cdl.monoids.transitions(3), seq, how=Bracketing(how))[:, 0]
         assert ends.tolist() == [int(w or "0", 2) % 3 for w in words]
 
 
@@ -194,4 +195,4 @@ def test_what_does_not_fit_the_elements_is_refused():
     with pytest.raises(cdl.errors.CarrierMismatch, match=r"product of two is f32\[\], and the elements are f32\[3\]"):
         fold(Monoid(jnp.zeros(3), lambda x, y: x @ y), seq)
     with pytest.raises(cdl.CdlError, match="gives the product of all, and no prefix"):
-        annotate(Monoid(jnp.zeros(3), lambda x, y: x + y), seq, how="halving")
+        annotate(Monoid(jnp.zeros(3), lambda x, y: x + y), seq, how=Bracketing("halving"))

@@ -14,6 +14,7 @@ from agreement import close, differentiated, QUICKLY
 from cells import elements, FromEnd, FromStart, H, Net, net, Noisy, NoisyFromStart
 
 from cdl import algebra, annotate, cata, decorate, fold, ListF, Packed, Seq, to_list
+from cdl.compiled import Scan
 from cdl.functors import SnocF, to_snoc
 
 
@@ -140,15 +141,15 @@ def test_fold_and_annotate_are_their_definitions(what, name, direction, kind):
 @pytest.mark.parametrize(
     "how",
     [
-        pytest.param({"bulk": False}, marks=pytest.mark.slow),
-        {"bulk": False, "hoist": True, "remat": 2, "unroll": 2},
-        pytest.param({"bulk": True, "hoist": True, "unroll": 2}, marks=pytest.mark.slow),
-        {"bulk": True, "hoist": True, "remat": "sqrt"},
+        pytest.param(Scan(bulk=False), marks=pytest.mark.slow),
+        Scan(bulk=False, ahead=True, segment=2, unroll=2),
+        pytest.param(Scan(bulk=True, ahead=True, unroll=2), marks=pytest.mark.slow),
+        Scan(bulk=True, ahead=True, segment="sqrt"),
     ],
     ids=str,
 )
-def test_options_of_the_run_change_no_number(how):
-    agrees("fold", "lstm", "from the start", "padded", x64=True, **how)
+def test_a_strategy_changes_no_number(how):
+    agrees("fold", "lstm", "from the start", "padded", x64=True, how=how)
 
 
 @pytest.mark.parametrize("forward", [False, True])
@@ -165,7 +166,7 @@ def test_options_of_the_run_change_no_number(how):
 def test_the_values_alone_are_those_of_the_definition(what, name, direction, kind, forward):
     make, arrays, rows, wanted = expected(what, name, direction, True)
     with jax.enable_x64(True):
-        compiled = lambda arrays, data: run(what, make(arrays), data, forward=forward)
+        compiled = lambda arrays, data: run(what, make(arrays), data, how=Scan(forward=forward))
         found = eqx.filter_jit(compiled, compiler_options=QUICKLY)(arrays, laid(rows, kind))
         close(found, wanted[0], 1e-10)
 
@@ -179,7 +180,7 @@ def test_keys_are_those_of_the_definition(direction, bulk):
     def defined(alg: Any) -> Any:
         return sum(jnp.sum(cata(alg, key=jr.fold_in(key, i))(lists(list(row)))) for i, row in enumerate(rows))
 
-    compiled = lambda alg: jnp.sum(fold(alg, Packed.of(rows, lanes=1), key=key, bulk=bulk))
+    compiled = lambda alg: jnp.sum(fold(alg, Packed.of(rows, lanes=1), key=key, how=Scan(bulk=bulk)))
     wanted, found = (eqx.filter_value_and_grad(f)(alg) for f in (defined, compiled))
     close(found, wanted, 1e-5)
 
@@ -212,21 +213,21 @@ def test_integers_have_no_gradient_and_are_folded():
     assert annotate(other, seq).values.tolist() == [[1, 12, 123], [4, 0, 0]]
 
 
-@pytest.mark.parametrize("options", [{}, {"remat": 2}, {"hoist": True, "bulk": True}, {"unroll": 2}], ids=str)
+@pytest.mark.parametrize("how", [Scan(), Scan(segment=2), Scan(ahead=True, bulk=True), Scan(unroll=2)], ids=str)
 @pytest.mark.parametrize("end", [True, False], ids=["from the end", "from the start"])
-def test_a_step_without_a_derivative_is_read_where_none_is_asked_for(end: bool, options: dict[str, Any]):
+def test_a_step_without_a_derivative_is_read_where_none_is_asked_for(end: bool, how: Scan):
     halved = lambda x: jax.lax.while_loop(lambda h: jnp.sum(h * h) > 1, lambda h: 0.5 * h, x)
     alg, lists = (FromEnd, to_list) if end else (FromStart, to_snoc)
     reader = alg(Net(jnp.ones(2), lambda x, h: halved(3 * h + x)))
     rows = [np.array([1.0, -2.0, 3.0], np.float32), np.array([4.0], np.float32)]
     wanted = jnp.stack([cata(reader)(lists(list(row))) for row in rows])
     for data in (Seq.of(rows), Packed.of(rows)):
-        close(fold(reader, data, **options), wanted, 1e-6)
-        close(eqx.filter_jit(fold)(reader, data, **options), wanted, 1e-6)
+        close(fold(reader, data, how=how), wanted, 1e-6)
+        close(eqx.filter_jit(fold)(reader, data, how=how), wanted, 1e-6)
 
 
-@pytest.mark.parametrize("options", [{}, {"remat": 2}, {"hoist": True}], ids=str)
-def test_a_state_holds_truth_values_and_whole_numbers_beside_real_ones(options: dict[str, Any]):
+@pytest.mark.parametrize("how", [Scan(), Scan(segment=2), Scan(ahead=True)], ids=str)
+def test_a_state_holds_truth_values_and_whole_numbers_beside_real_ones(how: Scan):
     @algebra
     def seen(layer: SnocF[Any, Any]) -> Any:
         if not hasattr(layer, "last"):
@@ -235,7 +236,7 @@ def test_a_state_holds_truth_values_and_whole_numbers_beside_real_ones(options: 
         return up & (layer.last > total), count + 1, total + layer.last
 
     row = np.array([1.0, 2.0, 3.0, 4.0], np.float32)
-    up, count, total = annotate(seen, Seq.of([row, row[:1]]), **options).values
+    up, count, total = annotate(seen, Seq.of([row, row[:1]]), how=how).values
     assert up.tolist() == [[True, True, False, False], [True, False, False, False]]
     assert count.tolist() == [[1, 2, 3, 4], [1, 0, 0, 0]]
     assert total.tolist() == [[1.5, 3.5, 6.5, 10.5], [1.5, 0.0, 0.0, 0.0]]

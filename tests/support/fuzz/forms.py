@@ -139,7 +139,7 @@ def text(form: str, family: Family, algebra: Algebra, order: tuple[int, ...], fo
         pack += "\nROWS = [r for t in range(len(TREES)) for r in range(10**6)[FOREST.nodes(t)]]"
         pack += "\nKINDS = [SORT[type(n)] for t in TREES for n in every(t)]"
     params = '{"algs": ALGS}'
-    options = ", forward=True" if forward else ""
+    options = ", how=cdl.compiled.Levels(forward=True)" if forward else ""
     match form:
         case "annotate":
             body = ANNOTATE.replace("{options}", options)
@@ -149,9 +149,7 @@ def text(form: str, family: Family, algebra: Algebra, order: tuple[int, ...], fo
             body = descents.steps(family, algebra) + descents.INHERIT.replace("{values}", str(form == "inherit_values"))
             params = '{"algs": ALGS, "steps": STEPS, "tops": TOPS}'
         case _:
-            body = FOLD.replace(
-                "{options}", f', remat="{("none", "all")[algebra.seed % 2]}"' if form == "remat" else options
-            )
+            body = FOLD.replace("{options}", ', how=cdl.compiled.Levels(remat="all")' if form == "remat" else options)
     if form == "corpus":
         pack = f"FOREST = cdl.Corpus(FAMILY, TREES)[{list(order)}]\nTREES = [TREES[i] for i in {list(order)}]"
     if form == "bucket":

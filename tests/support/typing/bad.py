@@ -106,7 +106,7 @@ from cdl import (
     unfold,
     unroll,
 )
-from cdl.compiled import shard_mean
+from cdl.compiled import Bracketing, Levels, Scan, shard_mean
 from cdl.functors import Fix1of2, Fix2of2
 from cdl.learning import dream, losses, optimisers
 from cdl.machines import as_mealy
@@ -403,16 +403,16 @@ shard_mean(sprout)  # error
 fold(sums, vectors)  # error
 fold(reader, couples)  # error
 fold(depth, vectors)  # error
-fold(reader, vectors, how="scan")  # error
-fold(recurrence, couples, bulk=True)  # error
+fold(reader, vectors, how=Bracketing("scan"))  # error
+fold(recurrence, couples, how=Scan(bulk=True))  # error
 fold(recurrence, vectors)  # error
 fold(reader, [rows])  # error
 annotate(depth, couples)  # error
-fold(net, several, hoist=True)  # error
-fold(net, several, remat="chep")  # error
-annotate(net, several, remat="sqrt")  # error
-annotate(reader, vectors, remat="cheap")  # error
-fold(recurrence, couples, forward=True)  # error
+fold(net, several, how=Scan(ahead=True))  # error
+fold(net, several, how=Levels(remat="chep"))  # error
+annotate(net, several, how=Levels(remat="sqrt"))  # error
+annotate(reader, vectors, how=Levels(remat="cheap"))  # error
+fold(recurrence, couples, how=Levels(forward=True))  # error
 fold(net, several, quickly=True)  # error
 fold(net, tree)  # error
 unfold(sprout, seeds, 2.5)  # error

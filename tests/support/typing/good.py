@@ -55,7 +55,7 @@ from cdl import (
     unfold,
     unroll,
 )
-from cdl.compiled import Lists, shard, shard_mean, Shards
+from cdl.compiled import Bracketing, Levels, Lists, Scan, shard, shard_mean, Shards
 from cdl.functors import Fix1of2, Fix2of2, Lin, Link, SnocF, StreamF, strength, take
 from cdl.learning import dream, layers, losses, optimisers
 from cdl.machines import as_mealy, respond, stateless
@@ -462,16 +462,16 @@ vectors, couples = Seq.of([rows, rows]), Seq.of([(rows, rows)])
 assert_type(vectors, Seq[Array])
 assert_type(couples, Seq[tuple[Array, Array]])
 assert_type(fold(reader, vectors), Array)
-assert_type(fold(reader, Packed.of([rows]), unroll=2), Array)
+assert_type(fold(reader, Packed.of([rows]), how=Scan(unroll=2)), Array)
 assert_type(annotate(reader, annotate(reader, vectors)), Seq[Array])
 assert_type(annotate(reader, Packed.of([rows])), Packed[Array])
-assert_type(fold(sums, couples, remat="sqrt"), tuple[Array, int])
+assert_type(fold(sums, couples, how=Scan(segment="sqrt")), tuple[Array, int])
 assert_type(annotate(sums, couples), Seq[tuple[Array, int]])
-assert_type(fold(recurrence, couples, how="scan"), tuple[Array, Array])
+assert_type(fold(recurrence, couples, how=Bracketing("scan")), tuple[Array, Array])
 assert_type(annotate(recurrence, couples), Seq[tuple[Array, Array]])
-assert_type(fold(reader, vectors, hoist=True, bulk=None, remat=2, key=jax.random.key(0)), Array)
-assert_type(fold(net, pack(ExprF, [tree]), remat="all", forward=True, key=None).ndim, int)
-assert_type(annotate((OfTerm(), OfStmt()), several, remat=None), tuple[int, str])
+assert_type(fold(reader, vectors, how=Scan(ahead=True, bulk=None, segment=2), key=jax.random.key(0)), Array)
+assert_type(fold(net, pack(ExprF, [tree]), how=Levels(remat="all", forward=True), key=None).ndim, int)
+assert_type(annotate((OfTerm(), OfStmt()), several, how=None), tuple[int, str])
 
 
 # Maps with a way back, and learning.

@@ -2,6 +2,14 @@
 
 It is the question behind a checker's "possibly unbound". The exact answer is an algebra of the functor `DefiniteF`,
 and a network is another algebra of it. The constructors are in `signature`: `signature.If(test, then, orelse)`.
+
+| module      | what it gives                                     |
+| ----------- | ------------------------------------------------- |
+| `classify`  | yes or no for trees: a loss, batches, answers     |
+| `baselines` | what a tree network has to beat                   |
+| `figures`   | figures for the page of the first network         |
+
+This is the code beside the page, `first_network.py`.
 """
 
 # isort: off

@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 @pytest.fixture(scope="module")
 def d():
-    from cdl_arch.data import definite
+    import definite_assignment as definite
 
     return definite
 
@@ -168,7 +168,7 @@ SPLITS = [0, 2, 2]
 
 
 def _at(node, source):
-    from cdl_arch.data.definite._names import COMPOUND
+    from definite_assignment._names import COMPOUND
 
     return isinstance(node, COMPOUND) and (node.lineno, node.end_lineno) == (source.line, source.end)
 

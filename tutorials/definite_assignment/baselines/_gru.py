@@ -12,9 +12,8 @@ import jax.random as jr
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import fold, Seq
-
-from .._letters import letters_of
-from ..folding import FromStart, gru
+from cdl_arch.folding import FromStart, gru
+from cdl_arch.letters import letters_of
 
 
 class GruReader(eqx.Module):

@@ -15,7 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Int
 
-from .. import stdlib
+from cdl_arch.data import stdlib
+
 from ._exact import BOUND, MAYBE
 from ._reading import MAX_SIZE, Pair, Reader, Tree
 

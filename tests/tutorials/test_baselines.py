@@ -18,7 +18,7 @@ X = TypeVar("X", covariant=True)
 
 @pytest.fixture(scope="module")
 def b():
-    from cdl_arch import baselines
+    from definite_assignment import baselines
 
     return baselines
 

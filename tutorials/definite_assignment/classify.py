@@ -21,9 +21,9 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from cdl import Algebra, Corpus, fold, Forest
 from cdl.compiled import Bucket
+from cdl_arch.data.batches import ahead
 
 from . import baselines
-from .data.batches import ahead
 
 
 Rows = Int[np.ndarray, "*rows"]

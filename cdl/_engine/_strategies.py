@@ -1,0 +1,112 @@
+"""How a fold is computed, as values: one for trees, one for lists, one for monoids.
+
+| the data                      | its strategy   |
+| ----------------------------- | -------------- |
+| a `Forest`                    | `Levels`       |
+| a `Seq` or a `Packed`         | `Scan`         |
+| the same, read by a `Monoid`  | `Bracketing`   |
+
+A strategy changes the time and the memory that a fold takes, and of its numbers none but the last digits.
+"""
+
+from dataclasses import dataclass
+from typing import Any, get_args, Literal, TypeVar
+
+from typing_extensions import dataclass_transform
+
+from .._functors.usage import whole, with_usage
+from .._functors.words import short
+from ..errors import CdlError
+
+
+Remat = Literal["cheap", "all"]
+Segment = int | Literal["sqrt"] | None
+Way = Literal["scan", "associative", "halving", "chunked"]
+
+
+S = TypeVar("S")
+
+
+@dataclass_transform(frozen_default=True)
+def _strategy(cls: type[S]) -> type[S]:
+    """A frozen dataclass of options; one that is misspelt is answered with those that there are."""
+    made = dataclass(frozen=True)(cls)
+    setattr(made, "__init__", with_usage(made.__init__))  # noqa: B010
+    return made
+
+
+def _one_of(name: str, value: object, ways: Any, what: str) -> None:
+    if value not in get_args(ways):
+        listed = ", ".join(f'"{way}"' for way in get_args(ways))
+        raise CdlError(f"`{name}` is {short(value)}, and {what} one of {listed}: give one of these.")
+
+
+@_strategy
+class Levels:
+    """Trees, level by level: what `fold` does with a `Forest`.
+
+    **Arguments:** `remat`: what the reverse pass computes again rather than keeps: `"cheap"`, all but matrix products,
+    or `"all"`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes through, and reverse mode does
+    not.
+
+    **Raises:** `CdlError` for another `remat`.
+    """
+
+    remat: Remat = "cheap"
+    forward: bool = False
+
+    def __post_init__(self) -> None:
+        _one_of("remat", self.remat, Remat, "what is computed again in the reverse pass is")
+
+
+@_strategy
+class Scan:
+    """Lists, step by step: what `fold` does with a `Seq` or a `Packed`.
+
+    **Arguments:** `segment`: states are computed again in the reverse pass, in segments of so many steps, or of the
+    square root of all, `"sqrt"`. `unroll`: so many steps in one turn of the loop. `ahead`: what does not depend on the
+    state is computed for many elements ahead. `bulk`: the weights' gradient is gathered in products over many steps, by
+    a reverse rule. `forward`: leaves that rule out, so that forward mode (`jvp`) goes through. What is `None` suits the
+    device.
+
+    **Raises:** `CdlError` for a number of steps that is not a whole one, or less than 1; and where `bulk` is asked for,
+    and `forward`, which leaves it out.
+    """
+
+    segment: Segment = None
+    unroll: int = 1
+    ahead: bool | None = None
+    bulk: bool | None = None
+    forward: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.segment, str) and self.segment != "sqrt":
+            raise CdlError(
+                f'`segment` is {short(self.segment)}: give the number of steps of a segment, `"sqrt"`, or `None`.'
+            )
+        if self.segment is not None and self.segment != "sqrt":
+            object.__setattr__(self, "segment", whole("segment", self.segment))
+        object.__setattr__(self, "unroll", whole("unroll", self.unroll))
+        if self.forward and self.bulk:
+            raise CdlError(
+                "`bulk` is a rule of the reverse pass, and `forward` leaves such rules out: ask for one of them."
+            )
+
+
+@_strategy
+class Bracketing:
+    """A product of many, in an order that suits: what `fold` does with a `Monoid`.
+
+    **Arguments:** `way`: `"scan"`, one after another; `"associative"`, all prefixes by halves; `"halving"`, the product
+    of all by halves, which gives no prefix; `"chunked"`, in pieces.
+
+    **Raises:** `CdlError` for another way.
+    """
+
+    way: Way
+
+    def __post_init__(self) -> None:
+        _one_of("way", self.way, Way, "a product is bracketed in")
+
+
+Strategy = Levels | Scan | Bracketing

@@ -56,7 +56,9 @@ def cached_weakly(fn: Callable[[K], V]) -> Callable[[K], V]:
 
 
 @overload
-def functor(signature: tuple[Any, ...]) -> tuple[Sum, ...]: ...
+def functor(  # pyright: ignore[reportOverlappingOverload]
+    signature: tuple[Any, ...],
+) -> tuple[Sum, ...]: ...
 @overload
 def functor(signature: Any) -> Sum: ...
 def functor(signature: Any) -> Any:

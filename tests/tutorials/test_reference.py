@@ -19,12 +19,12 @@ MODULES = [
     *(
         "cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.optics.structure cdl.learning"
     ).split(),
-    *("cdl.drawing cdl.laws cdl.explanation cdl.io").split(),
+    *("cdl.drawing cdl.laws cdl.explanation cdl.trees cdl.io").split(),
 ]
 # These are for those who build on cdl, or have a page of their own.
 SHOWN_ELSEWHERE = [
     *"cdl.poly cdl.para.two_cells cdl.para.actegory cdl.optics.structure cdl.optics.z2".split(),
-    *"cdl.laws cdl.explanation cdl.io".split(),
+    *"cdl.laws cdl.explanation cdl.trees cdl.io".split(),
 ]
 
 

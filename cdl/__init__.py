@@ -15,6 +15,7 @@ from . import _annotations as _annotations  # what annotations of trees and alge
 from . import compiled as compiled, monoids as monoids, machines as machines
 from . import para as para, optics as optics, learning as learning
 from . import drawing as drawing, laws as laws, explanation as explanation, io as io
+from . import trees as trees
 
 # errors
 from .errors import CdlError as CdlError

@@ -121,5 +121,5 @@ def _diagram(x: Any, at: Any) -> Diagram:
             f"`{short(x)}` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine. A machine "
             "whose annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
         ) from None
-    functors = tuple(f if isinstance(f, Sum) else functor(f) for f in each)
+    functors = tuple(f if isinstance(f, Sum) else functor((f,))[0] for f in each)
     return signature_diagram(kinds, list(map(signature_name, kinds)), equations(formulas(functors)))

@@ -35,7 +35,12 @@ class Items:
         expect_like(how, children[0], zero)
         if how == "max":
             return functools.reduce(lambda x, y: jax.tree.map(_maximum, x, y), children)
+        if how == "min":
+            turned = [jax.tree.map(flipped, child) for child in children]
+            return jax.tree.map(flipped, functools.reduce(lambda x, y: jax.tree.map(_maximum, x, y), turned))
         children = [jax.tree.map(as_number, child) for child in children]
+        if how == "prod":
+            return functools.reduce(lambda x, y: jax.tree.map(operator.mul, y, x), reversed(children))
         total = functools.reduce(lambda x, y: jax.tree.map(operator.add, x, y), children)
         return jax.tree.map(lambda x: x / len(self.held), total) if how == "mean" else total
 
@@ -44,8 +49,8 @@ class Items:
             return for_none("attend", zero)
         children = [each(x) for x in self.held]
         expect_like("attend", children[0], zero)
-        weights = jax.nn.softmax(jnp.stack([as_score(score(x)) for x in children]))
-        weighted = [jax.tree.map(lambda x, w=w: w * x, child) for w, child in zip(weights, children, strict=True)]
+        weights = jax.nn.softmax(jnp.stack([as_score(score(x), heads=True) for x in children]), axis=0)
+        weighted = [jax.tree.map(lambda x, w=w: by_heads(w, x), x) for w, x in zip(weights, children, strict=True)]
         return functools.reduce(lambda x, y: jax.tree.map(operator.add, x, y), weighted)
 
     def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
@@ -54,6 +59,14 @@ class Items:
         value = algebra(Nil())
         for x in reversed(self.held):
             value = algebra(Cons(each(x), value))
+        return value
+
+    def run(self, how: str, each: Callable[[Any], Any], step: Callable[[Any, Any], Any], start: Any) -> Any:
+        children = list(map(each, self.held))
+        expect_like(how, children[0], UNSET)
+        value = start(children[0])
+        for x in reversed(children):
+            value = step(x, value)
         return value
 
 
@@ -90,6 +103,7 @@ class _Unset:
 
 
 UNSET: Any = _Unset()
+ORDERED = ("max", "min", "argmax", "top")
 
 
 def for_none(how: str, zero: Any) -> Any:
@@ -106,10 +120,10 @@ def for_none(how: str, zero: Any) -> Any:
 def expect_like(how: str, child: Any, zero: Any) -> None:
     """**Raises:** `CarrierMismatch` where `zero` has another structure, or other shapes, than a (mapped) child, and
     for the greatest of complex numbers."""
-    if how == "max" and any(map(_is_complex, jax.tree.leaves(child))):
+    if how in ORDERED and any(map(_is_complex, jax.tree.leaves(child))):
         raise CarrierMismatch(
-            "a `Many` of complex numbers is reduced by `max`, and they have no order: map to real ones first, such as "
-            "`many.map(jnp.abs).max(zero)`."
+            f"a `Many` of complex numbers is reduced by `{how}`, and they have no order: map to real ones first, such "
+            f"as `many.map(jnp.abs).{how}(zero)`."
         )
     if zero is UNSET:
         return
@@ -132,12 +146,34 @@ def as_number(x: Any) -> Any:
     return x
 
 
-def as_score(x: Any) -> Any:
-    """A score as a real number. **Raises:** `CarrierMismatch` where it is not one number."""
+def flipped(x: Any) -> Any:
+    """A number in the opposite order, exactly."""
+    if isinstance(x, bool | np.bool_):
+        return not x
+    if isinstance(x, int):
+        return ~x
+    dtype = getattr(x, "dtype", None)
+    return -x if dtype is None or jnp.issubdtype(dtype, jnp.floating) else ~x
+
+
+def by_heads(weight: Any, x: Any) -> Any:
+    """A child's array times its weight, or that of each head. **Raises:** `CarrierMismatch` where the array does not
+    begin with the axes of the heads."""
+    heads, shape = jnp.shape(weight), jnp.shape(x)
+    if shape[: len(heads)] != heads:
+        raise CarrierMismatch(
+            f"the score of `attend` has shape {heads}, one number for each head, and a child has an array of shape "
+            f"{shape}: give each of its arrays the axes of the heads first."
+        )
+    return jnp.reshape(weight, (*heads, *(1,) * (len(shape) - len(heads)))) * x if heads else weight * x
+
+
+def as_score(x: Any, heads: bool = False) -> Any:
+    """A score as a real number, or as one for each head. **Raises:** `CarrierMismatch` where it is not."""
     x = jnp.asarray(x)
     if _is_complex(x):
         raise CarrierMismatch("the score of `attend` is complex, and a softmax is of real numbers: give its `jnp.abs`.")
-    if x.shape:
+    if x.shape and not heads:
         raise CarrierMismatch(
             f"the score of `attend` has shape {x.shape}, and it is one number for each child: give a number, as "
             '`eqx.nn.Linear(n, "scalar")` does.'

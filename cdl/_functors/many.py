@@ -9,18 +9,24 @@ nodes at once and the reduction is one segment operation. `F X = A × Many(X)` i
 | `sum(zero)`               | `x₁ + … + xₙ`                                         | `zero`         |
 | `mean(zero)`              | `(x₁ + … + xₙ) / n`                                   | `zero`         |
 | `max(zero)`               | the greatest, element by element                      | `zero`         |
-| `attend(score, zero)`     | `Σ softmax(score(x))ᵢ xᵢ`                             | `zero`         |
+| `min`, `prod`             | the least; the product                                | `zero`         |
+| `var(zero)`, `std(zero)`  | the mean of `|x − mean|²`, and its square root        | `zero`         |
+| `any`, `all`              | whether one is true; whether all are                  | `False`, `True` |
+| `argmax(zero)`            | the number of the first greatest child                | `zero`         |
+| `top(k, fill)`            | the `k` greatest in descending order, then `fill`      | `fill`, `k` times |
+| `attend(score, zero)`     | `Σ softmax(score(x))ᵢ xᵢ`, for each head               | `zero`         |
 | `fold(algebra)`           | `algebra(Cons(x₁, … algebra(Cons(xₙ, n₀))))`          | `n₀ = algebra(Nil())` |
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, Never, NoReturn, Protocol, TYPE_CHECKING, TypeVar
+from typing import Any, cast, Generic, Never, NoReturn, Protocol, TYPE_CHECKING, TypeVar
 
 import jax
 
 from ..errors import CdlError
+from ._reductions import arg_max, deviation, greatest, soft_max, truth, variance
 from .items import Items, of_lists, UNSET
-from .usage import with_usage
+from .usage import whole, with_usage
 from .words import short
 
 
@@ -39,6 +45,8 @@ class Source(Protocol):
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any: ...
 
     def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any: ...
+
+    def run(self, how: str, each: Callable[[Any], Any], step: Callable[[Any, Any], Any], start: Any) -> Any: ...
 
 
 class Many(Generic[A_co]):
@@ -75,8 +83,7 @@ class Many(Generic[A_co]):
         if name == "items":
             _refuse_listing(self)
         raise AttributeError(
-            f"a `Many` has no `{name}`: it has `map`, `count`, and the reductions `sum`, `mean`, `max`, `attend` and "
-            "`fold`."
+            f"a `Many` has no `{name}`: it has `map`, `count`, `softmax`, and the reductions {REDUCTIONS}."
         )
 
     if not TYPE_CHECKING:  # so that type checkers know of none of these, and refuse them
@@ -127,8 +134,61 @@ class Many(Generic[A_co]):
         return self._source.reduce("max", self._each, zero)
 
     @with_usage
+    def min(self: "Many[A]", zero: A = UNSET) -> A:
+        """The least, element by element."""
+        return self._source.reduce("min", self._each, zero)
+
+    @with_usage
+    def prod(self: "Many[A]", zero: A = UNSET) -> A:
+        """The product of the children."""
+        return self._source.reduce("prod", self._each, zero)
+
+    @with_usage
+    def var(self: "Many[A]", zero: A = UNSET) -> A:
+        """Their variance, element by element: the mean of the squared distances from the mean."""
+        return cast("A", variance(self, zero))
+
+    @with_usage
+    def std(self: "Many[A]", zero: A = UNSET) -> A:
+        """The square root of the variance. Where all children are equal its gradient is 0, and not infinite."""
+        return cast("A", deviation(self, zero))
+
+    @with_usage
+    def any(self, zero: Any = False) -> Any:
+        """Whether one is true, or not 0, element by element."""
+        return self._true().max(zero)
+
+    @with_usage
+    def all(self, zero: Any = True) -> Any:
+        """Whether all are true, or not 0, element by element."""
+        return self._true().min(zero)
+
+    @with_usage
+    def argmax(self, zero: Any = UNSET) -> Any:
+        """The number of the first child that is the greatest, from 0, element by element: an `int32`."""
+        return arg_max(self, zero)
+
+    @with_usage
+    def top(self, k: int, fill: Any = UNSET) -> Any:
+        """The `k` greatest, element by element, in descending order along a new first axis.
+
+        **Arguments:** `k`: how many. `fill`: what stands past the last child where there are fewer, of the structure
+        and shapes of one child; the least number of its type, if it is not given.
+        """
+        return greatest(self, whole("k", k), fill)
+
+    @with_usage
+    def softmax(self: "Many[A]", score: Callable[[A], Any]) -> "Many[tuple[Any, A]]":
+        """Each child with its weight, `(softmax(score(x))ᵢ, xᵢ)`, to be mapped and reduced."""
+        return cast("Many[tuple[Any, A]]", soft_max(self, score))
+
+    @with_usage
     def attend(self: "Many[A]", score: Callable[[A], Any], zero: A = UNSET) -> A:
-        """Their mean weighted by the softmax of `score`, which gives one number for a child."""
+        """Their mean weighted by the softmax of `score`.
+
+        `score` gives one number for a child; or one for each head, an array, and then the arrays of a child begin with
+        the axes of the heads.
+        """
         return self._source.attend(self._each, score, zero)
 
     @with_usage
@@ -138,6 +198,14 @@ class Many(Generic[A_co]):
         **Raises:** `CarrierMismatch` for what is not one: a `Monoid`, say, or an algebra of lists read from the start.
         """
         return self._source.fold(self._each, of_lists(algebra))
+
+    def _true(self) -> "Many[Any]":
+        each: Callable[[Any], Any] = lambda x: jax.tree.map(truth, x)
+        return self.map(each)
+
+    def _run(self, how: str, step: Callable[[Any, Any], Any], start: Callable[[Any], Any]) -> Any:
+        """`step(x₁, … step(xₙ, start(x)))`, with a first value made from any child."""
+        return self._source.run(how, self._each, step, start)
 
     def __eq__(self, other: object) -> bool:
         from .values import equal
@@ -160,11 +228,14 @@ class Many(Generic[A_co]):
         return assemble, (disassemble(self),)
 
 
+REDUCTIONS = "`sum`, `mean`, `max`, `min`, `prod`, `var`, `std`, `any`, `all`, `argmax`, `top`, `attend` and `fold`"
+
+
 def _refuse_listing(many: Many[Any]) -> NoReturn:
     """**Raises:** `CdlError`: the same in `cata` as in `fold`, so that what runs there runs here."""
     raise CdlError(
         "a `Many` is not a sequence: an algebra cannot loop over its children, index them or take their `len`, because "
-        "`fold` reads those of many nodes at once. Use `map` and a reduction (`sum`, `mean`, `max`, `attend`, `fold`), "
+        "`fold` reads those of many nodes at once. Use `map` and a reduction (`sum`, `max`, `attend`, `fold`, …), "
         "use `count` for their number, or annotate the field `tuple[X, ...]`. In a tree that you have, `items` lists "
         "them."
     )

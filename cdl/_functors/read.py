@@ -19,7 +19,7 @@ import types
 import typing
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, TypeVar, Union
+from typing import Annotated, Any, ForwardRef, get_args, get_origin, Never, overload, TypeVar, Union
 
 import typing_extensions
 
@@ -55,15 +55,23 @@ def cached_weakly(fn: Callable[[K], V]) -> Callable[[K], V]:
     return call
 
 
-def functor(signature: Any) -> Sum:
+@overload
+def functor(  # pyright: ignore[reportOverlappingOverload]
+    signature: tuple[Any, ...],
+) -> tuple[Sum, ...]: ...
+@overload
+def functor(signature: Any) -> Sum: ...
+def functor(signature: Any) -> Any:
     """The polynomial functor that a signature spells: `functor(ExprF)` is `R + X + X²`, as a term.
 
     **Arguments:** `signature`: a union of constructors, applied to type arguments or not, in either spelling
-    (`type ExprF[X] = …` or `TypeAlias`), or a lone constructor.
+    (`type ExprF[X] = …` or `TypeAlias`), or a lone constructor; of a family, a tuple, `(ExprF, StmtF)`.
 
     **Raises:** `SignatureError` where there is no constructor, where constructors have different tags, and where an
     annotation is no functor: a negative occurrence of `X`, say, or a container that has no reading.
     """
+    if isinstance(signature, tuple):
+        return tuple(map(functor, signature))
     return _functor(constructors(signature))
 
 

@@ -2,6 +2,7 @@
 
 # isort: off
 from .optic import Optic as Optic
+from . import structure as structure
 from .lens import Lens as Lens, to_lens as to_lens, to_optic as to_optic
 from .reversal import reverse as reverse
 from .para_optic import ParaOptic as ParaOptic

@@ -83,12 +83,12 @@ class Para(eqx.Module, Generic[P, X, Y]):
 
 def identity() -> Para[tuple[()], X, X]:
     """`X → X`, with no parameters."""
-    return Para((), _Moved(lambda x: x, "x"))
+    return Para((), _Moved(_same, "x"))
 
 
 def swap() -> Para[tuple[()], tuple[X, Y], tuple[Y, X]]:
     """`X × Y → Y × X`, with no parameters."""
-    return Para((), _Moved(lambda pair: (pair[1], pair[0]), ("x", "y")))
+    return Para((), _Moved(_swapped, ("x", "y")))
 
 
 def fanout(f: Para[P, X, Y], g: Para[Q, X, Z], /) -> Para[tuple[P, Q], X, tuple[Y, Z]]:
@@ -180,3 +180,11 @@ class _Moved(eqx.Module):
 
     def __term__(self, _: Any) -> t.Term:
         return t.wires(self.move, self.pattern, back=False)
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _swapped(pair: Any) -> Any:
+    return pair[1], pair[0]

@@ -140,19 +140,19 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
 def _alike(layer: Any, node: Any) -> bool:
     """Whether two layers of a constructor have children in the same places."""
     term = layout(type(node))
-    return _places(term, layer) == _places(term, node)
+    return places_of(term, layer) == places_of(term, node)
 
 
-def _places(term: Poly, value: Any) -> Any:
+def places_of(term: Poly, value: Any) -> Any:
     """Which children there are, where a value may have more of them or fewer."""
     match term:
         case Record(_, names, factors):
-            return [_places(f, getattr(value, n)) for n, f in zip(names, factors, strict=True)]
+            return [places_of(f, getattr(value, n)) for n, f in zip(names, factors, strict=True)]
         case Product(factors):
-            return [_places(f, x) for f, x in zip(factors, value, strict=True)]
+            return [places_of(f, x) for f, x in zip(factors, value, strict=True)]
         case Maybe(of):
-            return value is not None and [_places(of, value)]
+            return value is not None and [places_of(of, value)]
         case ListOf(of):
-            return [_places(of, x) for x in value]
+            return [places_of(of, x) for x in value]
         case _:
             return True

@@ -12,8 +12,8 @@ import numpy as np
 
 from .._engine.lists.cost import inside
 from .._engine.shapes import alike
+from .._functors.difference import difference
 from ..errors import LawBroken
-from ..laws._hold import difference
 from ._page import Checked, Weights
 
 

@@ -17,6 +17,10 @@ from ._monad import monoid as monoid, monad as monad
 from ._monad import eilenberg_moore as eilenberg_moore, eilenberg_moore_map as eilenberg_moore_map
 from ._parametric import bicategory as bicategory, reparametrisation as reparametrisation, two_cell as two_cell
 from ._lifted import lifting as lifting, lax_algebra as lax_algebra
+from ._cokleisli import co_kleisli as co_kleisli, from_para as from_para
+from ._double import double_cell as double_cell, double_category as double_category
+from ._double import stacked_squares as stacked_squares
+from ._monoidal import monoidal as monoidal
 from ._optics import sliding as sliding, optics as optics, reverse_functor as reverse_functor
 from ._reverse_derivative import reverse_derivative as reverse_derivative, left_additive as left_additive
 from ._interfaces import LawfulFunctor as LawfulFunctor, LawfulMonad as LawfulMonad, LawfulComonad as LawfulComonad

@@ -5,6 +5,7 @@
 | sliding        | `((1 × m) ∘ f, b)` and `(f, b ∘ (m × 1))`, for a map `m` of residuals               |
 | category       | `(f >> g) >> h = f >> (g >> h)`, `id >> f = f = f >> id`                            |
 | tensor         | `(f @ g) >> (h @ k) = (f >> h) @ (g >> k)`, `id @ id = id`                          |
+| coherence      | naturality, the pentagon and the triangle: `cdl.laws.monoidal`                      |
 | symmetry       | `(f @ g) >> σ = σ >> (g @ f)`, `σ >> σ = id`, the hexagon                           |
 | round trip     | `to_optic ∘ to_lens = id`; so `to_lens ∘ to_optic = id` at the lens of an optic     |
 | lenses         | `to_lens (f >> g) = to_lens f >> to_lens g`                                         |
@@ -17,8 +18,9 @@ is never looked at.
 from collections.abc import Callable
 from typing import Any
 
-from .._optics import Optic, reverse as the_reverse, to_lens, to_optic
+from .._optics import Optic, reverse as the_reverse, structure, to_lens, to_optic
 from ._hold import hold
+from ._monoidal import monoidal
 
 
 AnyOptic = Optic[Any, Any, Any, Any]
@@ -68,9 +70,9 @@ def optics(f: AnyOptic, g: AnyOptic, h: AnyOptic, k: AnyOptic, x: Any, dy: Any, 
     same("`id @ id = id`", one @ one, one, x2, dy2)
     same("`(f @ g) >> σ = σ >> (g @ f)`", (f @ g) >> swap, swap >> (g @ f), x2, dy2)
     same("`σ >> σ = id`", swap >> swap, one, x2, dy2)
-    right: AnyOptic = Optic.iso(_right, _left)
+    monoidal(f, g, h, k, x, dy, tolerance=tolerance)
+    right: AnyOptic = structure.associator()
     x3, dy3 = ((x, f.get(x)), g.get(x)), (dy, (f.put(x, dy), g.put(x, dy)))
-    same("associativity is natural", ((f @ g) @ h) >> right, right >> (f @ (g @ h)), x3, dy3)
     around = right >> swap >> right
     hexagon = (swap @ one) >> right >> (one @ swap)
     same("the hexagon", around, hexagon, x3, dy3)
@@ -104,13 +106,3 @@ def reverse_functor(
 def _same(law: str, a: AnyOptic, b: AnyOptic, x: Any, dy: Any, tolerance: float) -> None:
     hold(f"{law}, get", a.get(x), b.get(x), tolerance)
     hold(f"{law}, put", a.put(x, dy), b.put(x, dy), tolerance)
-
-
-def _right(triple: Any) -> Any:
-    (a, b), c = triple
-    return a, (b, c)
-
-
-def _left(triple: Any) -> Any:
-    a, (b, c) = triple
-    return (a, b), c

@@ -10,8 +10,9 @@ from typing_extensions import TypeVar
 
 from .._functors.words import first_line
 from .._optics.letters import P
-from .._optics.optic import _Beside, Optic
+from .._optics.optic import Optic
 from .._optics.parametric import Along, keyed
+from .._terms import Beside
 from ..errors import CdlError
 from ._optax import told
 
@@ -54,7 +55,7 @@ class Learner(eqx.Module, Generic[K, D, P]):
 
             def known() -> dict[str, Any]:
                 at = lambda params: wish * _forward(_unlearning(self.optic), (params, data), key)[0]
-                two = isinstance(self.reader, _Beside)
+                two = isinstance(self.reader.__term__(), Beside)
                 return {"value": wish * loss, **({} if two else {"value_fn": at}), **extra}
 
             return told(self.optic, known).backward(residual, wish)[0], loss

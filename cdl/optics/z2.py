@@ -2,3 +2,5 @@
 
 # isort: off
 from .._optics.z2 import variables as variables, one as one, reverse as reverse
+from .._optics.z2 import XOR as XOR, AND as AND, NOT as NOT, COPY as COPY, DISCARD as DISCARD, MIDDLE as MIDDLE
+from .._optics.z2 import OR as OR

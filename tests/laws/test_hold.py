@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from cdl import CdlError, Cons, Fork, laws, Leaf, Many, Node
+from cdl._functors.difference import difference
 from cdl.errors import LawBroken
-from cdl.laws._hold import difference, hold
+from cdl.laws._hold import hold
 from cdl.monads import Monoid
 
 

@@ -231,5 +231,5 @@ def test_the_hook_has_instrumented_every_module_of_cdl():
 def test_a_wrong_call_of_cdl_itself_raises():
     import cdl
 
-    with pytest.raises(TypeCheckError, match=r"the parameters of cdl\.functor\._base\.project"):
+    with pytest.raises(TypeCheckError, match=r"the parameters of cdl\._functors\.base\.project"):
         cdl.functors.project(3)

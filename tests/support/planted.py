@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from cdl._functors.difference import difference
 from cdl.errors import LawBroken
-from cdl.laws._hold import difference
 
 
 def breaks(law: str, check: Callable[[], None], *sides: Any) -> None:

@@ -16,11 +16,16 @@ FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 NEWER = re.compile(r"^```py\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MODULES = [
     *("cdl.errors cdl.functors cdl.poly cdl.monads cdl.schemes cdl.compiled cdl.monoids cdl.machines").split(),
-    *("cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.learning").split(),
-    *("cdl.drawing cdl.laws cdl.explanation cdl.io").split(),
+    *(
+        "cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.optics.structure cdl.learning"
+    ).split(),
+    *("cdl.drawing cdl.laws cdl.explanation cdl.trees cdl.io").split(),
 ]
 # These are for those who build on cdl, or have a page of their own.
-SHOWN_ELSEWHERE = "cdl.poly cdl.para.two_cells cdl.para.actegory cdl.optics.z2 cdl.laws cdl.explanation cdl.io".split()
+SHOWN_ELSEWHERE = [
+    *"cdl.poly cdl.para.two_cells cdl.para.actegory cdl.optics.structure cdl.optics.z2".split(),
+    *"cdl.laws cdl.explanation cdl.trees cdl.io".split(),
+]
 
 
 def public(module: types.ModuleType) -> list[str]:

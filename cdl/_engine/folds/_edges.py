@@ -16,7 +16,7 @@ from jax.custom_batching import custom_vmap
 from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Cons, Nil
-from ..._functors.items import as_number, as_score, expect_like, weaken
+from ..._functors.items import as_number, as_score, by_heads, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
 from .._carried import carried
@@ -44,30 +44,48 @@ class Edges:
 
     def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
         expect_like(how, own_of(each, self.child).shapes, zero)
+        if how == "min":
+            turned: Callable[[Any], Any] = lambda x: jax.tree.map(flipped, jax.tree.map(jnp.asarray, each(x)))
+            return jax.tree.map(flipped, self._run("max", lambda x, _: turned(x)))
+        if how == "prod":
+            times: Callable[[Any, Any], Any] = lambda x, y: jax.tree.map(lambda a, b: as_number(a) * b, x, y)
+            return self.run(how, each, times, lambda x: jax.tree.map(lambda a: jnp.ones_like(as_number(a)), x))
         number = jnp.asarray if how == "max" else as_number
         found = self._run("max" if how == "max" else "sum", lambda x, _: jax.tree.map(number, each(x)))
         return found if how != "mean" else jax.tree.map(lambda x: x / self.count(), found)
 
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
         expect_like("attend", own_of(each, self.child).shapes, zero)
-        highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)))))
+        highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)), heads=True)))
 
         def weighted(x: Any, _: Any) -> Any:
             child = each(x)
-            own = as_score(score(child))
+            own = as_score(score(child), heads=True)
             below = own - highest
             # at the highest exactly 0, which rounding and edges that are no row's may miss; with its gradient
             weight = jnp.exp(below - jax.lax.stop_gradient(jnp.where(own >= highest, below, 0)))
-            return weight, jax.tree.map(lambda leaf: weight * leaf, child)
+            return weight, jax.tree.map(lambda leaf: by_heads(weight, leaf), child)
 
         total, value = self._run("sum", weighted)
-        return jax.tree.map(lambda leaf: leaf / total, value)
+        return jax.tree.map(lambda leaf: by_heads(1 / total, leaf) if total.ndim else leaf / total, value)
 
     def fold(self, each: Callable[[Any], Any], algebra: Callable[[Any], Any]) -> Any:
         step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))
         start = algebra(Nil())
+        return self._carried(step, start, functools.partial(_mismatch, algebra))
+
+    def run(self, how: str, each: Callable[[Any], Any], step: Callable[[Any, Any], Any], start: Any) -> Any:
+        """`step(x₁, … step(xₙ, start(x)))`, with a first value made from any child."""
+        shapes = own_of(each, self.child).shapes
+        expect_like(how, shapes, UNSET)
+        zeros: Callable[[Any], Any] = lambda s: jnp.zeros(s.shape, s.dtype)
+        like = jax.tree.map(lambda s: weaken(zeros(s)) if is_weak(s) else zeros(s), shapes)
+        return self._carried(lambda x, value: step(each(x), value), start(like), functools.partial(_unlike, how))
+
+    def _carried(self, step: Callable[[Any, Any], Any], start: Any, why: Callable[..., CarrierMismatch]) -> Any:
+        """A list fold from the last child. `why`: the error where the value changes its type on the way."""
         first = Own.of(start)
-        mismatch = functools.partial(_mismatch, algebra, first)
+        mismatch = functools.partial(why, first)
         form = carried(first, lambda value: own_of(step, self.child, value), mismatch).shapes
         typed: Callable[[Any, Any], Any] = lambda x, value: jax.tree.map(cast, step(x, value), form)
         return self._run("fold", typed, jax.tree.map(cast, start, form), form)
@@ -165,6 +183,13 @@ def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: Close
     if case is not None:
         vars(at_rows).update(step=case, starts=len(case.jaxpr.outvars) if how == "fold" else 0)
     return at_node
+
+
+def _unlike(how: str, first: Own, found: Own, *types: Any) -> CarrierMismatch:
+    return CarrierMismatch(
+        f"a `Many` is reduced by `{how}`, and its value is {first} before the first child, and {found} after it. "
+        f"{advice(*types)}"
+    )
 
 
 def _mismatch(algebra: Callable[[Any], Any], first: Own, found: Own, *types: Any) -> CarrierMismatch:

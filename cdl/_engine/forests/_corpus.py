@@ -1,5 +1,6 @@
 """`Corpus`: trees that are flattened once, and from which any batch is packed."""
 
+import textwrap
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from typing import Any, NoReturn
@@ -7,10 +8,13 @@ from typing import Any, NoReturn
 import jax
 import numpy as np
 from jax.core import Tracer
+from jax.typing import DTypeLike
 from jaxtyping import PRNGKeyArray
 from numpy.typing import NDArray
 
+from ..._functors.poly import Sum
 from ..._functors.usage import whole, with_usage
+from ..._functors.words import number_of
 from ..._schemes.expect import expect_key
 from ...errors import CdlError
 from .._ahead import ahead
@@ -22,24 +26,54 @@ from ._flatten import flatten, MAX_NODES
 from ._forest import Forest
 from ._pack import Packer
 from ._refuse import expect_bucket, listed
+from ._regroup import joined, with_floats
+
+
+def _formulas(family: tuple[Sum, ...]) -> str:
+    return " and ".join(f"`{textwrap.shorten(str(f), 80, placeholder=' + …')}`" for f in family)
 
 
 class Corpus:
     """Trees flattened and validated once, from which any batch is packed in a few whole-array operations.
 
-    `corpus[indices]` is a `Forest` of those trees, in that order; `corpus[0:9]` is one of a slice. Every batch has the
+    `corpus[indices]` is a `Forest` of those trees, in that order; `corpus[0:9]` is one of a slice, and `corpus[mask]`
+    of the trees where an array is true. `corpus + other` has the trees of both. Every batch has the
     sizes of chunk and the variants of the corpus, and a capacity out of a few. `corpus.batches(size)` is an epoch of
     forests of one bucket, and `corpus.pack(indices, bucket=…)` a forest of a bucket that is given.
     """
 
     @with_usage
-    def __init__(self, signature: Any, trees: Iterable[Any], *, max_nodes: int = MAX_NODES) -> None:
+    def __init__(
+        self, signature: Any, trees: Iterable[Any], *, dtype: DTypeLike | None = None, max_nodes: int = MAX_NODES
+    ) -> None:
         """**Arguments** and **raises:** as `pack`."""
         found = family("Corpus", signature)
-        self._packer = Packer(found, flatten(found, listed("Corpus", trees), max_nodes))
+        flat = flatten(found, listed("Corpus", trees), max_nodes)
+        self._packer = Packer(found, flat if dtype is None else with_floats(flat, dtype))
 
     def __len__(self) -> int:
         return len(self._packer.flat.start) - 1
+
+    def __add__(self, other: "Corpus") -> "Corpus":
+        """The trees of both, those of the first one first.
+
+        **Raises:** `CdlError` where they are of different signatures, or their payloads of different types.
+        """
+        if not isinstance(other, Corpus):
+            return NotImplemented
+        ours, theirs = self._packer, other._packer
+        if ours.family != theirs.family:
+            raise CdlError(
+                f"the trees of one corpus are of {_formulas(ours.family)}, and those of the other of "
+                f"{_formulas(theirs.family)}: add corpora of one signature."
+            )
+        found = object.__new__(Corpus)
+        found._packer = Packer(ours.family, joined(ours.flat, theirs.flat))
+        return found
+
+    def __repr__(self) -> str:
+        trees, nodes = number_of("tree", len(self)), number_of("node", int(self.nodes.sum()))
+        return f"Corpus of {_formulas(self._packer.family)}: {trees}, {nodes}"
 
     @property
     def nodes(self) -> NDArray[np.int64]:
@@ -117,10 +151,16 @@ class Corpus:
         if isinstance(indices, Tracer):
             raise CdlError("a corpus packs its trees on the host, outside of `jit`: take the batch there, and give it.")
         which = np.asarray(indices)
+        if which.dtype == bool and which.ndim == 1 and which.size:
+            if len(which) != len(self):
+                raise IndexError(
+                    f"a mask has a truth value for each tree: there are {len(self)}, and it has {len(which)}."
+                )
+            return np.flatnonzero(which)
         if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
             raise IndexError(
-                f"a corpus is indexed by a slice or a list of numbers of trees, and got `{which.dtype}` of shape "
-                f"{which.shape}: write `corpus[[i]]`, or `np.flatnonzero` of a mask."
+                f"a corpus is indexed by a slice, a list of numbers of trees or a mask, and got `{which.dtype}` of "
+                f"shape {which.shape}: write `corpus[[i]]`."
             )
         which = which.astype(np.int64)
         if len(which) and not (0 <= which.min() and which.max() < len(self)):

@@ -12,7 +12,7 @@ from ._refuse import expect_signature
 def family(of: str, signature: Any) -> tuple[Sum, ...]:
     """The functors of a signature, one for each of its sorts. `of`: the function that was given it."""
     expect_signature(of, signature)
-    found = tuple(map(functor, signature)) if isinstance(signature, tuple) else (functor(signature),)
+    found = functor(signature if isinstance(signature, tuple) else (signature,))
     every = [c for f in found for c in f.constructors]
     for constructor in every:
         if sorts(constructor) not in (0, len(found)):

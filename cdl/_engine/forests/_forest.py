@@ -4,14 +4,18 @@ What differs between forests of one bucket is data alone, so that they run in on
 """
 
 import textwrap
+from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Int
 
 from ..._functors.poly import Sum
 from ..._functors.words import number_of
+from ...errors import CdlError
 from ._bucket import Bucket
+from ._trees import trees_of
 
 
 class Forest(eqx.Module):
@@ -74,6 +78,44 @@ class Forest(eqx.Module):
     def depth(self) -> int:
         """The number of levels: 1 where every tree is a leaf."""
         return int(self.facts[1])
+
+    @property
+    def count(self) -> Int[Array, ""]:
+        """The number of nodes, also where the forest is traced."""
+        return self.facts[0]
+
+    @property
+    def mask(self) -> Bool[Array, " nodes"]:
+        """Which rows of `annotate` and `inherit` are nodes, also where the forest is traced.
+
+        So `jnp.mean(losses, where=forest.mask)` is the mean over all nodes of what `annotate` found.
+        """
+        return jnp.arange(self.bucket.nodes, dtype=jnp.int32) < self.count
+
+    @property
+    def tree_of(self) -> Int[Array, " nodes"]:
+        """The number of the tree that each row of `annotate` and `inherit` is in; past the last node, the number of
+        trees, which `jax.ops.segment_sum` leaves out."""
+        return jnp.where(self.mask, self.tree[self.row[: self.bucket.nodes]], len(self))
+
+    def of_sort(self, sort: int) -> Bool[Array, " nodes"]:
+        """Which rows of `annotate` and `inherit` are nodes of a sort, by its number.
+
+        **Raises:** `CdlError` where there is no sort of that number.
+        """
+        if not 0 <= sort < len(self.family):
+            raise CdlError(
+                f"the forest has {number_of('sort', len(self.family))}, numbered from 0, and no sort {sort}."
+            )
+        return self.mask & (self.sort[self.row[: self.bucket.nodes]] == sort)
+
+    def trees(self) -> list[Any]:
+        """The trees as values, in their order, with the payload that the forest has now: a Python number where one was
+        packed, rounded as the forest's type is, and else a NumPy array. On the host.
+
+        **Raises:** `CdlError` where the forest is traced.
+        """
+        return trees_of(self)
 
     @property
     def fill(self) -> float:

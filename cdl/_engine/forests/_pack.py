@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.typing import DTypeLike
 from numpy.typing import NDArray
 
 from ..._functors.poly import Sum
@@ -20,6 +21,7 @@ from ._keys import Keys, keys_of
 from ._layout import Layout
 from ._places import Places, places
 from ._refuse import expect_bucket, listed
+from ._regroup import with_floats
 from ._schedule import chunks, fill_rate, padded, ROW, TIME
 from ._tables import tables
 
@@ -30,13 +32,21 @@ Sizes = tuple[tuple[Size, ...], tuple[Size, ...], tuple[tuple[int, int], ...]]  
 
 
 @with_usage
-def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, max_nodes: int = MAX_NODES) -> Forest:
+def pack(
+    signature: Any,
+    trees: Iterable[Any],
+    *,
+    bucket: Bucket | None = None,
+    dtype: DTypeLike | None = None,
+    max_nodes: int = MAX_NODES,
+) -> Forest:
     """Packs trees into a `Forest`. On the host, once; iterative at any depth.
 
     **Arguments:** `signature`: the signature, such as `ExprF`, or the signatures of a family in the order of its sorts,
     such as `(ExprF, StmtF)`. `trees`: in the order in which `fold` gives its results; those of a family may be of any
-    of its sorts. `bucket`: that of another forest, to run in its program. `max_nodes`: how many nodes there may be once
-    shared subtrees are written out.
+    of its sorts. `bucket`: that of another forest, to run in its program. `dtype`: the type of real numbers whose
+    annotation names none, such as `jnp.bfloat16`; JAX's default type, if it is not given. `max_nodes`: how many nodes
+    there may be once shared subtrees are written out.
 
     **Raises:** `ForeignLayer` for a node of another signature, `SignatureError` for one of another sort than its place,
     `PayloadMismatch` for payloads that differ in shape or are not what is annotated, `TreeTooLarge` for a cyclic tree
@@ -45,6 +55,7 @@ def pack(signature: Any, trees: Iterable[Any], *, bucket: Bucket | None = None, 
     found = family("pack", signature)
     expect_bucket(bucket)
     flat = flatten(found, listed("pack", trees), max_nodes)
+    flat = flat if dtype is None else with_floats(flat, dtype)
     return Packer(found, flat).forest(np.arange(len(flat.start) - 1), bucket)
 
 

@@ -24,7 +24,8 @@ CARRIERS = {  # how a value is made of a state, and a state of a value
     "dict": ('{{"h": {}, "n": jnp.sum({} > 0)}}', '({x}["h"] * (1 + {x}["n"] % 2))'),
     "scalar": ("({})[0] - 2 * ({})[1]", "({x} * self.w['e'][0])"),
 }
-REDUCTIONS = ("sum", "mean", "attend", "fold", "count", "max")
+REDUCTIONS = ("sum", "mean", "attend", "fold", "count", "max", "min", "prod", "var")
+ORDERED, DIVIDED, PRODUCTS = ("max", "min"), ("attend", "mean", "var"), ("prod",)
 
 
 @dataclass(frozen=True)
@@ -200,7 +201,10 @@ def draw(rng: random.Random, family: Family, x64: bool, *, smooth: bool = False)
         table = [c for c in table if c not in cells.JUMPS]
     places = [f"{c.name}.{n}" for c in family.constructors for n, _ in c.fields]
     some = rng.sample(table, min(len(table), 4))
-    ways = [w for w in REDUCTIONS if not (w == "max" and smooth) and not (style != "float" and w in ("attend", "mean"))]
+    left_out = (
+        (ORDERED if smooth else ()) + (DIVIDED if style != "float" else ()) + (PRODUCTS if style == "number" else ())
+    )
+    ways = [w for w in REDUCTIONS if w not in left_out]
 
     def pick(xs: Any, share: float) -> dict[str, Any]:
         found = {p: rng.choice(xs) for p in places if "t." not in p and rng.random() < share}

@@ -34,6 +34,16 @@ class Bag:
     def max(self, zero: Any = None) -> Any:
         return self._reduce(jnp.maximum, zero)
 
+    def min(self, zero: Any = None) -> Any:
+        return self._reduce(jnp.minimum, zero)
+
+    def prod(self, zero: Any = None) -> Any:
+        return self._reduce(lambda x, y: x * y, zero)
+
+    def var(self, zero: Any = None) -> Any:
+        mean = self.mean(zero)
+        return Bag(jax.tree.map(lambda x, m: (x - m) ** 2, x, mean) for x in self.items).mean(zero)
+
     def mean(self, zero: Any = None) -> Any:
         total = self.sum(zero)
         return jax.tree.map(lambda x: x / len(self.items), total) if self.items else zero

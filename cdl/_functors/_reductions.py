@@ -1,0 +1,112 @@
+"""Reductions of a `Many` that are made of others, so that they are the same in `cata` and in `fold`.
+
+A `Many` comes as an argument `many`: something with `map`, the reductions of `Many`, and `_run`, a list fold from the
+last child whose first value is made from one child.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.core import Tracer
+
+from ..errors import CarrierMismatch
+from .items import as_score, for_none, UNSET
+
+
+def variance(many: Any, zero: Any) -> Any:
+    """The mean of the squared distances from the mean."""
+    mean = many.mean(zero)
+    return many.map(lambda child: jax.tree.map(lambda x, m: _square(x - m), child, mean)).mean(zero)
+
+
+def deviation(many: Any, zero: Any) -> Any:
+    """The square root of the variance, whose slope is 0 where all children are equal."""
+    return variance(many, zero) if _empty(many) else jax.tree.map(_root, variance(many, zero))
+
+
+def arg_max(many: Any, zero: Any) -> Any:
+    """The number of the first child that is the greatest, element by element."""
+
+    def step(child: Any, found: tuple[Any, Any]) -> tuple[Any, Any]:
+        least, number = found
+        here = jax.tree.map(lambda x, y, n: (n < 0) | (x >= y) | (x != x), child, least, number)
+        best = jax.tree.map(lambda yes, x, y: jnp.where(yes, x, y), here, child, least)
+        return best, jax.tree.map(lambda yes, n: jnp.where(yes, 0, n + 1).astype(jnp.int32), here, number)
+
+    def start(child: Any) -> tuple[Any, Any]:
+        return child, jax.tree.map(lambda x: jnp.full(jnp.shape(x), -1, jnp.int32), child)
+
+    return for_none("argmax", zero) if _empty(many) else many._run("argmax", step, start)[1]
+
+
+def greatest(many: Any, k: int, fill: Any) -> Any:
+    """The `k` greatest, in descending order along a new first axis; `fill` past the last."""
+
+    def step(child: Any, found: tuple[Any, Any]) -> tuple[Any, Any]:
+        ordered, count = found
+        both = jax.tree.map(lambda x, y: jnp.concatenate([jnp.asarray(x, y.dtype)[None], y]), child, ordered)
+        return jax.tree.map(lambda x: lax.rev(jnp.sort(x, axis=0), (0,))[:k], both), count + 1
+
+    def start(child: Any) -> tuple[Any, Any]:
+        lowest: Any = lambda x: jnp.full((k, *jnp.shape(x)), _lowest(jnp.asarray(x).dtype), jnp.asarray(x).dtype)
+        return jax.tree.map(lowest, child), jnp.zeros((), jnp.int32)
+
+    if _empty(many):
+        if fill is UNSET:
+            for_none("top", fill)
+        return jax.tree.map(lambda z: jnp.broadcast_to(jnp.asarray(z), (k, *jnp.shape(z))), fill)
+    ordered, count = many._run("top", step, start)
+    real: Any = lambda x: (jnp.arange(k) < count).reshape(k, *(1,) * (x.ndim - 1))
+    if fill is UNSET:
+        return ordered
+    return jax.tree.map(lambda x, z: jnp.where(real(x), x, jnp.asarray(z, x.dtype)), ordered, fill)
+
+
+def soft_max(many: Any, score: Callable[[Any], Any]) -> Any:
+    """Each child with its weight, as a `Many` of pairs."""
+    highest = lax.stop_gradient(many.map(lambda x: as_score(score(x), heads=True)).max(jnp.zeros(())))
+    own: Callable[[Any], Any] = lambda x: jnp.exp(_below(as_score(score(x), heads=True), highest))
+    total = many.map(own).sum(jnp.ones(()))
+    return many.map(lambda x: (own(x) / total, x))
+
+
+def _below(own: Any, highest: Any) -> Any:
+    """How far a score is below the highest: at that exactly 0, with its gradient."""
+    below = own - highest
+    return below - lax.stop_gradient(jnp.where(own >= highest, below, 0))
+
+
+def truth(x: Any) -> Any:
+    """A number as a truth value. **Raises:** `CarrierMismatch` for what is none."""
+    if isinstance(x, bool | int | float | complex):
+        return bool(x)
+    if not hasattr(x, "dtype"):
+        raise CarrierMismatch(
+            f"a `Many` of {type(x).__name__} is reduced by `any` or `all`: map to truth values first."
+        )
+    return x if x.dtype == bool else x != 0
+
+
+def _empty(many: Any) -> bool:
+    return bool(many.listed and not many.items)
+
+
+def _square(x: Any) -> Any:
+    return (x * x.conjugate()).real if isinstance(x, complex) or jnp.iscomplexobj(x) else x * x
+
+
+def _root(x: Any) -> Any:
+    if not isinstance(x, Tracer) and not hasattr(x, "dtype"):
+        return x**0.5
+    positive = x > 0
+    return jnp.where(positive, jnp.sqrt(jnp.where(positive, x, 1)), jnp.where(x == 0, 0, x))
+
+
+def _lowest(dtype: Any) -> Any:
+    if dtype == np.bool_:
+        return False
+    return -np.inf if jnp.issubdtype(dtype, jnp.floating) else np.iinfo(dtype).min

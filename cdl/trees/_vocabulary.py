@@ -1,0 +1,146 @@
+"""Words as numbers: what an embedding reads.
+
+| the mathematics                          | here                                                      |
+| ---------------------------------------- | --------------------------------------------------------- |
+| an injection of finitely many words in ℕ | `Vocabulary.words`: the word with the number `i` at `i`   |
+| `F_str X → F_ℕ X`, at every layer        | `encode`; `decode` the other way                          |
+| all words besides                        | the number 0                                              |
+"""
+
+import collections
+import operator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._functors import Base, Fix
+from .._functors.described import described
+from .._functors.usage import whole
+from .._functors.words import short
+from ..errors import CdlError
+from ._texts import mapped, texts
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Words and their numbers, frozen: `words[0]` stands for every word that is not among them.
+
+    `only` has the constructors whose texts it is about; all, where it is empty. So labels and words, say, can have a
+    vocabulary each.
+    """
+
+    words: tuple[str, ...]
+    only: tuple[type[Any], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.words:
+            raise CdlError("a vocabulary is empty: give texts, the first of which stands for all that are unknown.")
+        if len(self._number) < len(self.words):
+            (twice, _), *_ = collections.Counter(self.words).most_common(1)
+            raise CdlError(f"a vocabulary has the word {short(twice)} twice, and a word has one number: leave one out.")
+
+    @staticmethod
+    def of(
+        trees: Iterable[Fix[Any]],
+        *,
+        only: Collection[type[Any]] = (),
+        least: int = 1,
+        unknown: str = "<unknown>",
+    ) -> "Vocabulary":
+        """The words of some trees: the texts in their payloads.
+
+        **Arguments:**
+
+        - `trees`: the trees to learn from, and not those to test on.
+        - `only`: the constructors whose texts are words; all, where there is none.
+        - `least`: how often a word has to be there to have a number.
+        - `unknown`: what `decode` writes for 0. It has the number 0 itself, if it is met.
+
+        **Returns:** a vocabulary with the most frequent word first, and of equally frequent ones that which was met
+        first.
+
+        **Raises:** `CdlError` where something that is not a tree is given.
+        """
+        chosen = tuple(only)
+        count: collections.Counter[str] = collections.Counter()
+        for tree in trees:
+            _expect_tree(tree)
+            count.update(texts(tree, chosen))
+        least = whole("least", least)
+        kept = (word for word, times in count.most_common() if times >= least and word != unknown)
+        return Vocabulary((unknown, *kept), chosen)
+
+    def __len__(self) -> int:
+        """How many numbers there are: the rows of an embedding."""
+        return len(self.words)
+
+    def __contains__(self, word: object) -> bool:
+        """Whether a word has a number other than 0."""
+        return self._number.get(word, 0) > 0
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.words)
+
+    def id(self, word: str) -> int:
+        """The number of a word; 0 for one that is unknown."""
+        return self._number.get(word, 0)
+
+    def word(self, number: int | np.integer[Any]) -> str:
+        """The word of a number. **Raises:** `CdlError` where there is none."""
+        try:
+            i = operator.index(number)
+        except TypeError:
+            i = -1
+        if not 0 <= i < len(self.words):
+            raise CdlError(f"{short(number)} is not the number of a word: those are 0 to {len(self.words) - 1}.")
+        return self.words[i]
+
+    def encode(self, tree: Fix[Any]) -> Fix[Any]:
+        """The tree with the number of each word in its place, an `np.int32`; what is not a text stays.
+
+        The texts are in the fields that are annotated `str`, `str | None`, or with a type variable.
+
+        **Raises:** `CdlError` where something that is not a tree is given.
+        """
+        number, zero = self._numbers, self._numbers[self.words[0]]
+        return self._mapped(tree, lambda v: number.get(v, zero) if isinstance(v, str) else v)
+
+    def decode(self, tree: Fix[Any]) -> Fix[Any]:
+        """The tree with the word of each number in its place: `decode(encode(tree)) == tree` where all are known.
+
+        Numbers are looked for where `encode` looks for texts.
+
+        **Raises:** `CdlError` where something that is not a tree is given, or a number has no word.
+        """
+        words = self._words
+        return self._mapped(tree, lambda v: (words.get(v) if type(v) is np.int32 else None) or self._decoded(v))
+
+    @cached_property
+    def _number(self) -> dict[Any, int]:
+        return {word: i for i, word in enumerate(self.words)}
+
+    @cached_property
+    def _words(self) -> dict[Any, str]:
+        return dict(enumerate(self.words))
+
+    def _decoded(self, value: Any) -> Any:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        return self.word(value) if whole else value
+
+    @cached_property
+    def _numbers(self) -> dict[Any, np.int32]:
+        return {word: np.int32(i) for i, word in enumerate(self.words)}
+
+    def _mapped(self, tree: Fix[Any], f: Callable[[Any], Any]) -> Fix[Any]:
+        _expect_tree(tree)
+        return mapped(tree, f, self.only)
+
+
+def _expect_tree(tree: Any) -> None:
+    if not isinstance(tree, Base):
+        raise CdlError(
+            f"{described(tree)} was given where a tree belongs: a vocabulary is of trees, and maps one at a time."
+        )

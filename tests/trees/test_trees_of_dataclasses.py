@@ -1,0 +1,444 @@
+"""Signatures of dataclasses, and the ways there and back: exact, at any depth, or refused by class and field."""
+
+import dataclasses
+import enum
+import gc
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, NewType, Optional, TypeVar, Union
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from typing_extensions import TypeAliasType
+
+import cdl
+from cdl import CdlError, Many
+from cdl.errors import ForeignLayer, SignatureError, TreeTooLarge
+from cdl.trees import of_dataclasses
+
+
+class Sign(enum.Enum):
+    PLUS = "+"
+    MINUS = "-"
+
+
+class Expr(ABC):
+    @abstractmethod
+    def show(self) -> str: ...
+
+
+@dataclass
+class Lit(Expr):
+    value: float
+    exact: bool = False
+
+    def show(self):
+        return str(self.value)
+
+
+@dataclass(frozen=True)
+class Signed(Expr):
+    sign: Sign
+    arg: Expr
+
+    def show(self):
+        return self.sign.value + self.arg.show()
+
+
+@dataclass(slots=True, kw_only=True)
+class Call(Expr):
+    name: str
+    args: list[Expr]
+    named: tuple[tuple[str, Expr], ...] = ()
+    mode: Literal["lazy", "eager", 3] = "lazy"
+    span: tuple[int, tuple[int, str]] = (0, (0, ""))
+
+    def show(self):
+        return self.name
+
+
+@dataclass
+class Stmt:
+    """Without fields, and with classes below it: abstract."""
+
+
+@dataclass
+class Assign(Stmt):
+    target: Union["Assign", str]
+    value: Expr
+    comment: Optional[str] = None  # noqa: UP045
+    words: list[str] = field(default_factory=list)
+    rows: list[list[int | None]] = field(default_factory=list)
+
+
+@dataclass
+class Block(Stmt):
+    body: tuple[Stmt, ...]
+    otherwise: Stmt | None = None
+
+
+MADE = of_dataclasses(Stmt)
+
+
+def expressions() -> st.SearchStrategy[Expr]:
+    return st.recursive(
+        st.builds(Lit, st.floats(allow_nan=False) | st.integers() | st.booleans(), st.booleans()),
+        lambda inner: (
+            st.builds(Signed, st.sampled_from(Sign), inner)
+            | st.builds(
+                Call,
+                name=st.text(max_size=3),
+                args=st.lists(inner, max_size=3),
+                named=st.lists(st.tuples(st.text(max_size=2), inner), max_size=2).map(tuple),
+                mode=st.sampled_from(["lazy", "eager", 3]),
+                span=st.tuples(st.integers(), st.tuples(st.integers(), st.text(max_size=2))),
+            )
+        ),
+        max_leaves=6,
+    )
+
+
+def statements() -> st.SearchStrategy[Stmt]:
+    """Statements of up to some twenty nodes, with every kind of field: a child of any class below a base, an option, a
+    union with a payload, lists and tuples of children, of payloads and of pairs, lists in lists, an enum, a literal."""
+    numbers = st.lists(st.lists(st.none() | st.integers(0, 9), max_size=2), max_size=2)
+    assign = lambda target: st.builds(
+        Assign,
+        target,
+        expressions(),
+        st.none() | st.text(max_size=3),
+        st.lists(st.text(max_size=3), max_size=3),
+        numbers,
+    )
+    return st.recursive(
+        assign(st.text(max_size=3)),
+        lambda inner: (
+            st.builds(Block, st.lists(inner, max_size=3).map(tuple), st.none() | inner)
+            | assign(assign(st.text(max_size=2)))
+        ),
+        max_leaves=4,
+    )
+
+
+def by_definition(value: Any) -> Any:
+    """The tree of a statement, written out for each class."""
+    made, again = MADE.constructors, by_definition
+    match value:
+        case Lit(number, exact):
+            return made[Lit](number, exact)
+        case Signed(sign, arg):
+            return made[Signed]([Sign.PLUS, Sign.MINUS].index(sign), again(arg))
+        case Call():
+            pairs = Many([made[tuple](key, again(x)) for key, x in value.named])
+            mode = ["lazy", "eager", 3].index(value.mode)
+            line, (column, file) = value.span
+            return made[Call](value.name, Many(map(again, value.args)), pairs, mode, line, column, file)
+        case Assign(target, of, comment, words, rows):
+            texts, comment = Many(map(made[str], words)), None if comment is None else made[str](comment)
+            target = made[str](target) if isinstance(target, str) else again(target)
+            inner = [made[list](Many([made[None]() if n is None else made[int](n) for n in row])) for row in rows]
+            return made[Assign](target, again(of), comment, texts, Many(inner))
+        case Block(body, otherwise):
+            return made[Block](Many(map(again, body)), None if otherwise is None else again(otherwise))
+
+
+@settings(max_examples=30)
+@given(statements())
+def test_a_value_comes_back_exactly_and_its_tree_is_the_one_written_out(value):
+    tree = MADE.to_tree(value)
+    assert tree == by_definition(value)
+    back = MADE.to_value(tree)
+    assert back == value
+    assert repr(back) == repr(value)  # `True` is `1`, and has another text
+
+
+def test_classes_that_may_stand_at_one_place_are_of_one_sort():
+    assert [str(cdl.functor(s)) for s in MADE.signature] == [
+        "Stmt × Expr × (1 + Stmt) × Many(Stmt) × Many(List) + Many(Stmt) × (1 + Stmt) + str",
+        "float × bool + int × Expr + str × Many(Expr) × Many(Tuple) × int³ × str",
+        "Many(Int|Nothing)",
+        "str × Expr",
+        "int + 1",
+    ]
+    assert repr(MADE) == "Derived(Assign, Block, Str; Lit, Signed, Call; List; Tuple; Int, Nothing)"
+
+
+def test_a_part_of_any_sort_has_a_tree_too():
+    assert MADE.to_value(MADE.to_tree(Lit(1.0))) == Lit(1.0)
+
+
+def test_all_may_be_of_one_sort():
+    one = of_dataclasses(Stmt, sorts=False)
+    assert str(cdl.functor(one.signature)).startswith("X² × (1 + X) × Many(X)² + Many(X) × (1 + X) + ")
+    value = Block((Assign("x", Lit(1.0)),))
+    assert one.to_value(one.to_tree(value)) == value
+    assert set(one.constructors) == set(MADE.constructors)
+
+
+def test_the_same_classes_give_the_same_signature():
+    assert of_dataclasses(Stmt) is MADE
+    assert of_dataclasses(Assign | Block) is MADE
+    assert of_dataclasses(Expr).constructors[Lit] is not MADE.constructors[Lit]
+
+
+@dataclass
+class One:
+    number: int
+
+
+@dataclass
+class Neg:
+    arg: "Neg | One"
+
+
+def test_no_depth_is_too_deep():
+    made, value = of_dataclasses(Neg), One(7)
+    for _ in range(100_000):
+        value = Neg(value)
+    tree = made.to_tree(value)
+    back, depth = made.to_value(tree), 0
+    while isinstance(back, Neg):
+        back, depth = back.arg, depth + 1
+    assert (back, depth) == (One(7), 100_000)
+
+
+def test_a_part_in_several_places_stands_in_each():
+    made, shared = of_dataclasses(Pair), One(1)
+    assert made.to_value(made.to_tree(Pair(shared, shared))) == Pair(One(1), One(1))
+
+
+@dataclass
+class Pair:
+    left: One
+    right: One
+
+
+@dataclass
+class Checked:
+    """What `__post_init__` does is done once."""
+
+    number: int
+    twice: int = field(init=False)
+    seen: dataclasses.InitVar[bool] = True
+
+    def __post_init__(self, seen):
+        self.twice = 2 * self.number
+        self.number += 1
+
+
+def test_fields_are_set_as_they_were_and_nothing_is_run_again():
+    made, value = of_dataclasses(Checked), Checked(1)
+    assert made.to_value(made.to_tree(value)) == value
+    assert (value.number, value.twice) == (2, 2)
+
+
+@dataclass
+class Vector:
+    values: np.ndarray
+    scale: int | float
+
+
+def test_arrays_and_numbers_are_payloads_as_they_are():
+    made, value = of_dataclasses(Vector), Vector(np.arange(3.0), 2)
+    assert str(cdl.functor(made.signature)) == "ndarray × int | float"
+    tree = made.to_tree(value)
+    assert tree.values is value.values
+    assert made.to_value(tree).scale is value.scale
+    assert cdl.pack(made.signature, [tree]).size == 1
+
+
+@dataclass
+class Row:
+    numbers: list[float]
+
+
+def test_a_whole_number_may_stand_for_a_float_in_a_list_too():
+    made, value = of_dataclasses(Row), Row([1, 2.5, True])
+    assert str(made.to_tree(value)) == "Row(Many([Float(1), Float(2.5), Float(True)]))"
+    assert str(made.to_value(made.to_tree(value))) == str(value)
+
+
+def test_classes_in_a_function_may_name_each_other():
+    @dataclass
+    class Wheel:
+        spokes: "list[Spoke]"
+
+    @dataclass
+    class Spoke:
+        length: float
+
+    made, value = of_dataclasses(Wheel), Wheel([Spoke(1.0), Spoke(2.0)])
+    assert made.to_value(made.to_tree(value)) == value
+
+
+def test_a_name_that_is_taken_gets_another():
+    @dataclass
+    class Span:
+        at: tuple[int, int]
+        at_0: str
+
+    @dataclass
+    class Int:
+        inner: list[Union[int, "Int"]]
+
+    made = of_dataclasses(Span)
+    assert made.to_tree(Span((1, 2), "x")) == made.constructors[Span](1, 2, "x")
+    assert [f.name for f in dataclasses.fields(made.constructors[Span])] == ["at_0", "at_1", "at_0_"]
+    assert repr(of_dataclasses(Int)) == "Derived(Int, Int_)"
+    assert of_dataclasses(Int).to_value(of_dataclasses(Int).to_tree(Int([3, Int([])]))) == Int([3, Int([])])
+
+
+Either = TypeAliasType("Either", "One | Neg")
+Number = NewType("Number", int)
+
+
+@dataclass
+class Named:
+    """Other ways to write a type."""
+
+    either: Either
+    number: Number
+    noted: Annotated[list[Annotated[One, "one"]], "some"]
+
+
+def test_a_type_may_go_by_another_name():
+    made, value = of_dataclasses(Named), Named(Neg(One(1)), Number(2), [One(3)])
+    assert str(cdl.functor(made.constructors[Named])) == "One|Neg × int × Many(One|Neg)"
+    assert made.to_value(made.to_tree(value)) == value
+    assert of_dataclasses(Union["One", "Neg"]) is of_dataclasses(Either)
+
+
+def test_the_garbage_collector_goes_on_afterwards():
+    with pytest.raises(CdlError):
+        MADE.to_tree(One(1))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        MADE.to_tree(Lit(1.0))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+Endless = TypeAliasType("Endless", "int | list[Endless]")
+Pairs = TypeAliasType("Pairs", "int | tuple[Pairs, Pairs]")
+
+
+class Flags(enum.Flag):
+    A = enum.auto()
+    B = enum.auto()
+
+
+class Plain:
+    pass
+
+
+T = TypeVar("T")
+
+REFUSED = [
+    (dict[str, One], r"`C.x: dict\[str, One\]` is a dictionary, whose entries .* write `list\[tuple\[str, One\]\]`"),
+    (dict, r"write `list\[tuple\[A, B\]\]`"),
+    (Any, r"`C.x: Any` does not say what the field holds: write a type"),
+    (object, r"`C.x: object` does not say what the field holds"),
+    (list, r"`C.x: list` does not say what is in the list: write `list\[A\]`"),
+    (tuple, r"`C.x: tuple` does not say what is in the tuple: write `tuple\[A, \.\.\.\]`"),
+    (set[One], r"`C.x: set\[One\]` is a collection that cannot be given back as it was: write `list\[A\]`"),
+    (list[dict[str, int]], r"`C.x: list\[dict\[str, int\]\]` is a dictionary"),
+    (Plain, r"`C.x: Plain` is not a type that can be read: `Plain` is not a dataclass, and no dataclass extends it"),
+    (Flags, r"`C.x: Flags` is a set of flags: write a `bool` for each"),
+    (T, r"`C.x: .?T` is a type variable"),
+    (None, r"`C.x: None` is always None, and says nothing: leave the field out"),
+    (list[int] | list[str], r"two alternatives whose values are both a `list`"),
+    (list[Literal["a"] | str], r"two alternatives whose values are both a `str`"),
+    (Endless, r"`C.x: .*Endless.*`: the alias `Endless` is inside itself with no dataclass in between"),
+    (Pairs, r"the alias `Pairs` is inside itself"),
+    (One | Any, r"does not say what the field holds"),
+    ("Missing", r"names `Missing`, which is defined neither in its module nor where the signature is derived"),
+]
+
+
+@pytest.mark.parametrize(("annotation", "message"), REFUSED, ids=lambda x: getattr(x, "__name__", str(x))[:20])
+def test_a_field_without_a_reading_is_refused_by_name(annotation, message):
+    made = dataclass(type("C", (), {"__annotations__": {"x": annotation}, "__module__": __name__}))
+    with pytest.raises(SignatureError, match=message):
+        of_dataclasses(made)
+
+
+def test_what_is_no_dataclass_is_refused():
+    with pytest.raises(SignatureError, match=r"`Plain` is not a type that can be read"):
+        of_dataclasses(Plain)
+    with pytest.raises(CdlError, match=r"has no option `sort`.* Did you mean `sorts`"):
+        of_dataclasses(One, sort=False)
+
+
+def refused(value: Any, message: str, error: type[Exception] = CdlError) -> None:
+    with pytest.raises(error, match=message):
+        MADE.to_tree(value)
+
+
+def test_a_value_that_is_not_what_its_annotation_says_is_refused_by_class_and_field():
+    lit = Lit(1.0)
+    refused(One(1), r"the root holds a `One`, and one of Assign, Block, Lit, Signed, Call belongs there")
+    refused(
+        Assign("x", None), r"`Assign.value: Expr` holds None, and one of Lit, Signed, Call .* annotate it `A \| None`"
+    )
+    refused(Assign("x", Lit("1")), r"`Lit.value: float` is '1', a `str`, and a `float` belongs there")
+    refused(Assign("x", lit, words=("a",)), r"`Assign.words: list\[str\]` is \('a',\), a `tuple`, and a `list` belongs")
+    refused(Assign("x", lit, words=[3]), r"`Assign.words: list\[str\]` holds an `int`, and one of str belongs")
+    refused(
+        Assign("x", Signed("+", lit)), r"`Signed.sign: Sign` holds a `str`, and one of <Sign.PLUS: '\+'>, .* belongs"
+    )
+    refused(Assign("x", Signed([], lit)), r"`Signed.sign: Sign` holds a `list`, and one of")
+    refused(Assign("x", Call(name="f", args=[], mode="slow")), r"is 'slow', a `str`, and one of 'lazy', 'eager', 3")
+    refused(
+        Assign("x", Call(name="f", args=[], span=(1, 2, 3))),
+        r"`Call.span: .*` is \(1, 2, 3\), a `tuple`, and a tuple of 2",
+    )
+    refused(
+        Assign("x", Call(name="f", args=[], span=(1, (2, 3)))), r"`Call.span: .*` is 3, an `int`, and a `str` belongs"
+    )
+    refused(Stmt(), r"holds a `Stmt`, and one of Assign, Block, .* belongs there")
+
+
+def test_a_class_that_came_later_is_refused_with_the_reason():
+    @dataclass
+    class Shape:
+        pass
+
+    @dataclass
+    class Square(Shape):
+        side: float
+
+    made = of_dataclasses(Shape)
+
+    @dataclass
+    class Circle(Shape):
+        radius: float
+
+    with pytest.raises(CdlError, match=r"`Circle` extends `Shape`, and was not there.*after all classes are defined"):
+        made.to_tree(Circle(1.0))
+    again = of_dataclasses(Shape)
+    assert again.to_value(again.to_tree(Circle(1.0))) == Circle(1.0)
+
+
+def test_a_value_inside_itself_is_refused():
+    loop = Neg(One(1))
+    loop.arg = Neg(loop)
+    with pytest.raises(TreeTooLarge, match="the value is cyclic: a `Neg` is inside itself"):
+        of_dataclasses(Neg).to_tree(loop)
+
+
+def test_a_tree_that_is_of_no_value_is_refused():
+    made = MADE.constructors
+    with pytest.raises(
+        ForeignLayer, match="the root holds a `Str`, and a tree of Assign, Block, Lit, Signed, Call belongs there"
+    ):
+        MADE.to_value(made[str]("x"))
+    with pytest.raises(ForeignLayer, match=r"`Assign.value: Expr` holds a `Block`, and a tree of Lit, Signed, Call"):
+        MADE.to_value(made[Assign](made[str]("x"), made[Block](Many(), None), None, Many(), Many()))
+    sign = made[Signed](2, made[Lit](1.0, False))
+    with pytest.raises(CdlError, match=r"`Signed.sign: Sign` is 2, an `int`, and a position below 2 belongs there"):
+        of_dataclasses(Expr).to_value(of_dataclasses(Expr).constructors[Signed](2, sign))
+    with pytest.raises(CdlError, match=r"`str` is 5, an `int`, and a `str` belongs there"):
+        MADE.to_value(made[Assign](made[str](5), made[Lit](1.0, False), None, Many(), Many()))

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from .._para import Para
-from .._terms import Along, Beside, Box, Named, none, real, Space, Term, Then, Turned, Wires
+from .._terms import Along, Beside, Box, Loop, Named, none, real, Space, Term, Then, Turned, Wires
 
 
 def to_discopy(para: Para[Any, Any, Any], /) -> Any:
@@ -66,5 +66,7 @@ def to_discopy(para: Para[Any, Any, Any], /) -> Any:
                 return read(f)
             case Turned(inner=f, wires=turn):
                 return moved(turn) >> read(f)
+            case Loop(inner=f, fed=fed):
+                return read(f).trace(fed.wires())
 
     return read(para.__term__())

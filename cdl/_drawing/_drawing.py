@@ -10,7 +10,6 @@ from .._functors.poly import Sum
 from .._functors.read import signature_name
 from .._functors.usage import with_usage
 from .._functors.words import short
-from .._optics import Lens, Optic, ParaOptic
 from .._para import Para
 from .._para.family import family
 from .._schemes import Algebra, Automaton
@@ -83,6 +82,7 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
     | an algebra                    | a signature, or none | its cases, with their weights                             |
     | `unroll(…)`, or that, tied    |                      | the network of the tree, and the copy that each node uses |
     | an `Automaton`                |                      | its states and transitions                                |
+    | `series(…)`, `parallel(…)`    |                      | the machines that it is of, with states from above        |
     | another machine               | a state, or none     | a box with its state fed back                             |
     | another coalgebra             | a seed, or none      | the layers that it may give, with their places            |
 
@@ -97,7 +97,7 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
 def _diagram(x: Any, at: Any) -> Diagram:
     if is_fold(x):
         return fold_diagram(x)
-    if isinstance(x, Para | ParaOptic | Optic | Lens | Learner):
+    if isinstance(x, Learner) or (hasattr(x, "__term__") and not isinstance(x, type)):
         return term_diagram(x, at)
     if isinstance(x, Automaton):
         return automaton_diagram(x)

@@ -22,7 +22,8 @@ LONGEST = 20
 
 
 def term_diagram(x: Any, at: Any = None) -> Diagram:
-    """The string diagram of what has a term; with an input, its ends have the shapes of arrays."""
+    """The string diagram of what has a term; with an input, its ends have the shapes of arrays. What is not known to be
+    a map or an optic is a machine."""
     if isinstance(x, Learner):
         return _of_learner(x, at)
     term, above = x.__term__(), None
@@ -37,6 +38,8 @@ def term_diagram(x: Any, at: Any = None) -> Diagram:
             if at is not None:
                 target, term = _shape_of(x.get, at, name(x)), plain(term)
             above = _names(term.above or none(), "p")
+        case _:
+            source, above = None, _states((term.above or none()).ways())
     return _drawn(term, _names(term.source, "x", source), _names(term.target, "y", target), above or [])
 
 
@@ -61,9 +64,12 @@ def _of_learner(learner: Any, at: Any) -> Diagram:
         left += [("", "target′") for _ in left]
     closed = then(piece, plain(learner.rate.__term__()))
     join(closed.target, none())
-    marks = [subscript(i) for i in range(states)] if states > 1 else [""] * states
-    above = [(f"state{mark}", f"next{mark}") for mark in marks]
-    return _drawn(closed, left, [], above + _names(target, "target", wanted))
+    return _drawn(closed, left, [], _states(states) + _names(target, "target", wanted))
+
+
+def _states(many: int) -> list[Name]:
+    marks = [subscript(i) for i in range(many)] if many > 1 else [""] * many
+    return [(f"state{mark}", f"next{mark}") for mark in marks]
 
 
 def _names(of: Space, word: str, value: Any = None) -> list[Name]:

@@ -6,6 +6,7 @@
 | a wire `(X, X')` of an optic         | two: there to the right, or down; back to the left, or up           |
 | `P × X → Y`                          | a box, with `P` above, `X` on its left and `Y` on its right         |
 | `x ↦ (x, x)`                         | a dot                                                               |
+| a wire that is fed back              | below what it is fed to                                             |
 | a name                               | a frame around what it is of                                        |
 | a 2-cell, such as `Δ`, an optimiser  | a box across, from which the parameters below it come               |
 
@@ -13,7 +14,7 @@ Drawing is a functor: the picture of a composite is made from those of its parts
 share.
 """
 
-from .._terms import Along, Beside, Box, Named, real, Space, Term, Then, Turned, Wires
+from .._terms import Along, Beside, Box, Loop, Named, real, Space, Term, Then, Turned, Wires
 from ._picture import Loose, loose, Pair, Picture
 from .diagram import Point
 
@@ -43,6 +44,8 @@ def picture(term: Term, *, fed: bool = False) -> Picture:
             return made if fed else _given(made, term.above)
         case Named(inner=f, name=words):
             return _framed(picture(f, fed=fed), words)
+        case Loop(inner=f, fed=wires):
+            return _looped(picture(f, fed=fed), wires.wires())
         case Turned(inner=f, wires=moved, up=up):
             return _turned(picture(f, fed=fed), moved, up)
 
@@ -165,6 +168,19 @@ def _framed(made: Picture, words: str) -> Picture:
     right = max(made.last + 3, x + len(words) + 5)
     y, bottom = made.top - 2, made.bottom + 2
     made.spot(words, None, x, y, right - x + 1, bottom - y + 1)
+    return made
+
+
+def _looped(made: Picture, fed: int) -> Picture:
+    """With the last wires on the right led below it to the last on the left."""
+    for one, other in zip(made.right[-fed:], made.left[-fed:], strict=True):
+        assert one.there, "every wire goes there"
+        assert other.there, "every wire goes there"
+        (_, row), (_, onward) = one.there.at, other.there.at
+        right, bottom, left = made.last + 3, made.bottom + 2, made.first - 3
+        one.there.to((right, row), (right, bottom), (left, bottom), (left, onward))
+        one.there.tie(other.there)
+    made.right, made.left = made.right[:-fed], made.left[:-fed]
     return made
 
 

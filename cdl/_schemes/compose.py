@@ -21,6 +21,7 @@ from typing import Any, overload, TypeVar
 import equinox as eqx
 import jax
 
+from .. import _terms as t
 from .._functors import Base, Mealy, MealyF, Moore, MooreF
 from .._functors.words import an
 from ..errors import CdlError, ForeignLayer
@@ -120,6 +121,9 @@ class Stateless(eqx.Module):
     def __call__(self, state: Any, /) -> Any:
         return MealyF(lambda i: (self.f(i), state))
 
+    def __term__(self) -> t.Term:
+        return t.stateless(self.f)
+
 
 class Series(eqx.Module):
     first: Any
@@ -142,6 +146,9 @@ class Series(eqx.Module):
             case _:
                 out, r = second.step(first.out)
                 return MooreF(out, lambda i: (first.step(i), r))
+
+    def __term__(self) -> t.Term:
+        return t.then(t.machine(self.first), t.machine(self.second))
 
 
 class Parallel(eqx.Module):
@@ -170,6 +177,9 @@ class Parallel(eqx.Module):
                     "two of a kind, the Moore machine by `as_mealy`."
                 )
 
+    def __term__(self) -> t.Term:
+        return t.beside(t.machine(self.first), t.machine(self.second))
+
     def _each(self, first: Any, second: Any) -> Any:
         return (self.first, first), (self.second, second)
 
@@ -187,6 +197,9 @@ class Loop(eqx.Module):
             )
         out, back = layer.out
         return MooreF(out, lambda i: layer.step((i, back)))
+
+    def __term__(self) -> t.Term:
+        return t.loop(t.machine(self.machine))
 
 
 class LoopThrough(eqx.Module):
@@ -209,6 +222,10 @@ class LoopThrough(eqx.Module):
 
         return MealyF(step)
 
+    def __term__(self) -> t.Term:
+        through = t.beside(t.wires(_same, "x", back=False), t.machine(self.through))
+        return t.loop(t.then(t.machine(self.machine), through))
+
 
 class AsMealy(eqx.Module):
     machine: Any
@@ -221,6 +238,9 @@ class AsMealy(eqx.Module):
             return layer_of(self.machine, after, key, 1).out, after
 
         return MealyF(step)
+
+    def __term__(self) -> t.Term:
+        return t.machine(self.machine)
 
 
 def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:

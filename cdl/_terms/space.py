@@ -31,6 +31,10 @@ class Space:
     def wires(self) -> int:
         return len(self.each())
 
+    def ways(self) -> int:
+        """How many of its wires have a way back."""
+        return sum(wire.back for wire in self.each())
+
     def size(self) -> int:
         """How many numbers its wires have together."""
         return sum(wire.numbers for wire in self.each())

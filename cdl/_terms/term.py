@@ -8,6 +8,7 @@
 | `⟨f, g⟩`                                  | `fan(f, g)`      | `Wires`, which copy, and then both side by side       |
 | a reparametrisation                       | `Along`          | the cell stands above, and ends in those of the map   |
 | a map with a name                         | `Named`          | those of the map                                      |
+| `I × F → O × F`, along `F`                | `Loop`           | those of `I` and of `O`                               |
 | `P × X`, with other wires of it above     | `Turned`         | those that wires lead to the map's left and its top   |
 
 Parameters are above. What takes none, and is no parametric map of none either, has `None` there. Wires go one way in a
@@ -16,7 +17,7 @@ parametric map, and there and back in an optic: an optic without its way back is
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias, Union
+from typing import Any, cast, Protocol, TypeAlias, Union
 
 from .names import name, numbers
 from .space import join, none, pair, parameters, Space
@@ -85,6 +86,14 @@ class Named(Sides):
 
 
 @dataclass(frozen=True, eq=False)
+class Loop(Sides):
+    """What goes out last comes in last."""
+
+    inner: "Term"
+    fed: Space
+
+
+@dataclass(frozen=True, eq=False)
 class Turned(Sides):
     """What wires lead to the inner term: to what is above it, and then to its left. The first `up` blocks of the wires
     come from above, the others from the left."""
@@ -94,7 +103,7 @@ class Turned(Sides):
     up: int
 
 
-Term: TypeAlias = Union[Box, Wires, Then, Beside, Along, Named, Turned]
+Term: TypeAlias = Union[Box, Wires, Then, Beside, Along, Named, Loop, Turned]
 
 
 class Termed(Protocol):
@@ -160,6 +169,26 @@ def along(inner: Term, cell: Term) -> Along:
     return Along(inner.source, inner.target, cell.source, inner, cell)
 
 
+def loop(inner: Term) -> Loop:
+    """With the second of what comes out for the second of what comes in."""
+    x, y, fed = Space(back=False), Space(back=False), Space(back=False)
+    join(inner.source, pair(x, fed))
+    join(inner.target, pair(y, fed))
+    return Loop(x, y, inner.above, inner, fed)
+
+
+def machine(given: Any) -> Term:
+    """A machine: what it says of itself, or a box with parameters and a state from above, which has a next state."""
+    if hasattr(given, "__term__"):
+        return cast("Termed", given).__term__()
+    return Box(Space(back=False), Space(back=False), pair(_own(given), Space()), name(given))
+
+
+def stateless(given: Any) -> Term:
+    """A function with no state, as a machine."""
+    return Box(Space(back=False), Space(back=False), _own(given), name(given))
+
+
 def named(inner: Term, words: str) -> Term:
     """With a name, which a box takes for its own."""
     if isinstance(inner, Box):
@@ -174,10 +203,14 @@ def boxes(term: Term) -> list[Box]:
             return [term]
         case Then(first=f, second=g) | Beside(first=f, second=g):
             return boxes(f) + boxes(g)
-        case Along(inner=f) | Named(inner=f) | Turned(inner=f):
+        case Along(inner=f) | Named(inner=f) | Loop(inner=f) | Turned(inner=f):
             return boxes(f)
         case _:
             return []
+
+
+def _own(given: Any) -> Space:
+    return parameters(numbers(given), back=False)
 
 
 def _both(f: Term, g: Term) -> Space | None:

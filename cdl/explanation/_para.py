@@ -15,7 +15,7 @@ import equinox as eqx
 import jax
 
 from .._para import identity, Para, two_cells
-from .._terms import Along, Beside, Box, boxes, name, Named, none, numbers, real, Term, Then, Turned, Wires
+from .._terms import Along, Beside, Box, boxes, Loop, name, Named, none, numbers, real, Term, Then, Turned, Wires
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 
@@ -58,6 +58,8 @@ def written(term: Term, *, inner: bool = False) -> str:
             return f"({written(f, inner=True)} @ {written(g, inner=True)})"
         case Along(inner=f, cell=cell):
             return f"{written(f, inner=True)}.reparametrise({written(cell)})"
+        case Loop(inner=f):
+            return f"feedback({written(f)})"
         case Turned(inner=f):
             return written(f, inner=inner)
 
@@ -94,7 +96,7 @@ def _tying(term: Term) -> tuple[str, ...]:
             return (f"{written(cell)} : {real(cell.source.size())} → {real(into)}", *_tying(f))
         case Then(first=f, second=g) | Beside(first=f, second=g):
             return (*_tying(f), *_tying(g))
-        case Named(inner=f) | Turned(inner=f):
+        case Named(inner=f) | Loop(inner=f) | Turned(inner=f):
             return _tying(f)
         case _:
             return ()

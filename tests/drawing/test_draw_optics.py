@@ -12,10 +12,9 @@ from hypothesis import example, given, settings, strategies as st
 from well_drawn import crossings, well_drawn
 
 from cdl import Algebra, draw, Lens, ListF, Nil, Optic, Para, ParaOptic, reverse, supervised, to_optic
-from cdl._optics import z2
 from cdl.errors import PortMismatch
 from cdl.learning import autoencoder, circuits, dream, gan, layers, losses, optimisers
-from cdl.optics import to_lens
+from cdl.optics import to_lens, z2
 
 
 class Sum(Algebra[ListF[Any, Any], Any]):

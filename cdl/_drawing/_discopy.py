@@ -64,9 +64,7 @@ def to_discopy(para: Para[Any, Any, Any], /) -> Any:
                 return read(cell) @ x >> read(f)
             case Named(inner=f):
                 return read(f)
-            case Turned(inner=f, wires=turn):
-                return moved(turn) >> read(f)
-            case Loop(inner=f, fed=fed):
-                return read(f).trace(fed.wires())
+            case Loop() | Turned():  # of machines and of optics
+                raise TypeError(f"a parametric map has no {type(term).__name__}")
 
     return read(para.__term__())

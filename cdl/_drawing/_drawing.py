@@ -10,7 +10,6 @@ from .._functors.poly import Sum
 from .._functors.read import signature_name
 from .._functors.usage import with_usage
 from .._functors.words import short
-from .._para import Para
 from .._para.family import family
 from .._schemes import Algebra, Automaton
 from ..errors import CdlError, SignatureError
@@ -81,6 +80,7 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
     | an algebra                    | a tree               | the network of the tree, and the weights of each node     |
     | an algebra                    | a signature, or none | its cases, with their weights                             |
     | `unroll(…)`, or that, tied    |                      | the network of the tree, and the copy that each node uses |
+    | `unroll_coalgebra(…)`         |                      | the same of the tree that is grown, or of a run           |
     | an `Automaton`                |                      | its states and transitions                                |
     | `series(…)`, `parallel(…)`    |                      | the machines that it is of, with states from above        |
     | another machine               | a state, or none     | a box with its state fed back                             |

@@ -26,7 +26,7 @@ from .._functors.read import layout
 from .._para import Untied
 from .._para.para import Along, Para
 from .._para.two_cells import Gather
-from .._para.unrolled import places_of, Unrolled
+from .._para.unrolled import Grower, Network, places_of, Unrolled
 from .._para.uses import Part, parts
 from .._terms import name, numbers, real
 from .diagram import BORDERED, Canvas, Diagram, extent, Kind, Node
@@ -60,20 +60,25 @@ def tree_diagram(tree: Any) -> Diagram:
 
 
 def fold_diagram(network: Untied[Any, Any] | Para[Any, Any, Any]) -> Diagram:
-    """The network of an algebra over one tree, untied or tied: values go up, and each node says which copy it uses."""
+    """The network of one tree, untied or tied: each node says which copy it uses. What is read goes up."""
     para = network.para if isinstance(network, Untied) else network
     fn, params = para.fn, para.params
     copies: Any = tuple(range(len(params)))
     while isinstance(fn, Along):  # along a map that only copies, each node has one of the copies there are
         copies, fn = fn.cell(copies), fn.fn
-    assert isinstance(fn, Unrolled)
+    assert isinstance(fn, Network)
     n, k = len(copies), len(params)
     tying = f", along Δ : {power(k)} → {power(n)}" if k < n else ""
-    notes = [f"{name(fn.fn)} at {n} nodes, with {power(k)}{tying}; P = {real(numbers(params[0]))}"]
+    notes = [f"{name(fn.fn)} at {n} nodes, with {power(k)}{tying}; P = {real(numbers(params[:1]))}"]
+    kinds = _kinds(fn)
     if k < n:
         users = [[i for i in range(n) if copies[i] == j] for j in range(k)]
-        notes += [f"{symbol(j)}  {at_kinds(fn.tree, nodes)}" for j, nodes in enumerate(users)]
-    return _network(fn.tree, lambda i: symbol(copies[i]), lambda i: copies[i], notes)
+        notes += [f"{symbol(j)}  {at_kinds(kinds, nodes)}" for j, nodes in enumerate(users)]
+    mark, tint = lambda i: symbol(copies[i]), lambda i: copies[i]
+    if isinstance(fn, Grower):
+        return _network(_grown(fn, mark, tint), notes, upwards=False)
+    assert isinstance(fn, Unrolled)
+    return _network(plan(fn.tree, mark, tint), notes)
 
 
 def algebra_at(para: Para[Any, Any, Any], tree: Any) -> Diagram:
@@ -83,16 +88,16 @@ def algebra_at(para: Para[Any, Any, Any], tree: Any) -> Diagram:
     order = list(dict.fromkeys(tuple(some) for some in by_node))
     notes = [f"{name(para.fn)} at {len(by_node)} nodes; P = {real(numbers(para.params))}", *legend(found, tree)]
     mark = lambda i: " ".join(map(symbol, by_node[i])) or "–"
-    return _network(tree, mark, lambda i: order.index(tuple(by_node[i])), notes)
+    return _network(plan(tree, mark, lambda i: order.index(tuple(by_node[i]))), notes)
 
 
 def legend(found: list[Part], tree: Any) -> list[str]:
     """What the parts of the weights are, and which nodes use them."""
-    used = [part for part in found if part.nodes]
+    used, kinds = [part for part in found if part.nodes], [place.constructor for place in places_of(tree)]
     signs, sizes = [symbol(i) for i in range(len(used))], [real(part.size) for part in used]
     wide = [max(map(len, column), default=0) for column in (signs, [part.name for part in used], sizes)]
     lines = [
-        f"{sign:{wide[0]}}  {part.name:{wide[1]}}  {size:{wide[2]}}  at {at_kinds(tree, part.nodes)}"
+        f"{sign:{wide[0]}}  {part.name:{wide[1]}}  {size:{wide[2]}}  at {at_kinds(kinds, part.nodes)}"
         for sign, part, size in zip(signs, used, sizes, strict=True)
     ]
     idle = [part.name for part in found if not part.nodes]
@@ -112,18 +117,40 @@ def power(n: int) -> str:
     return "P" + (superscript(n) if n != 1 else "")
 
 
-def at_kinds(tree: Any, nodes: Sequence[int]) -> str:
-    """`3 × Leaf, 2 × Fork`: which nodes these are."""
-    places = places_of(tree)
-    counts = Counter(places[i].constructor.__name__ for i in nodes)
+def at_kinds(kinds: Sequence[type[Any]], nodes: Sequence[int]) -> str:
+    """`3 × Leaf, 2 × Fork`: which nodes these are, of all in pre-order."""
+    counts = Counter(kinds[i].__name__ for i in nodes)
     words = [f"{count} × {kind}" for kind, count in counts.items()]
     return ", ".join(words) if len(words) < 5 else f"{len(nodes)} nodes of {len(words)} constructors"
 
 
-def _network(tree: Any, mark: Callable[[int], str], tint: Callable[[int], int], notes: list[str]) -> Diagram:
+def _network(planned: Plan, notes: list[str], *, upwards: bool = True) -> Diagram:
     canvas = Canvas(notes=notes)
-    _hang(canvas, plan(tree, mark, tint), 0, 0, upwards=True)
+    _hang(canvas, planned, 0, 0, upwards=upwards)
     return canvas.finished()
+
+
+def _kinds(fn: Network) -> list[type[Any]]:
+    """The constructors of a network's nodes."""
+    if isinstance(fn, Grower):
+        return [node[0] for node in fn.nodes() if node is not None]
+    assert isinstance(fn, Unrolled)
+    return [place.constructor for place in places_of(fn.tree)]
+
+
+def _grown(fn: Grower, mark: Callable[[int], str], tint: Callable[[int], int]) -> Plan:
+    """What is to be drawn of a tree that is grown; `…` where it ends early."""
+    ahead, count = iter(fn.nodes()), iter(range(10**9))
+
+    def of() -> Plan:
+        node = next(ahead, None)
+        index = MOST if node is None else next(count)
+        if node is None or index >= MOST:
+            return Plan(("…",), "port", [])
+        kind, places = node
+        return Plan((kind.__name__, mark(index)), "box", [of() for _ in range(places)], index, tint(index))
+
+    return of()
 
 
 def is_fold(x: Any) -> bool:
@@ -133,7 +160,7 @@ def is_fold(x: Any) -> bool:
     fn = x.fn if isinstance(x, Para) else None
     while isinstance(fn, Along) and isinstance(fn.cell, Gather):
         fn = fn.fn
-    return isinstance(fn, Unrolled)
+    return isinstance(fn, Network)
 
 
 def plan(tree: Any, mark: Callable[[int], str] | None = None, tint: Callable[[int], int] = lambda i: 0) -> Plan:

@@ -17,7 +17,6 @@ so the network is a smooth map, from parameters to the payloads and the seeds of
 """
 
 import itertools
-from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
 import equinox as eqx
@@ -31,7 +30,7 @@ from .._schemes.unfolds import Choice, chosen, expect_layer
 from ..errors import CdlError
 from ._outline import Outline, outlined, read, strict
 from .para import Para
-from .unrolled import Place, Untied
+from .unrolled import Grower, Place, Untied
 
 
 T = TypeVar("T")
@@ -83,10 +82,9 @@ def expect_para(name: str, what: str, given: Any) -> None:
         raise CdlError(f"`{name}` takes a parametric {what}, a `Para`, and was given {described(given)}: {write}.")
 
 
-class _Growing(eqx.Module):
+class _Growing(Grower):
     """`Pᵏ × 1 → Fⁿ S`: each node by its copy."""
 
-    fn: Callable[[Any, Any], Any]
     seed: Any
     outline: tuple[Outline | None, ...] = eqx.field(static=True)  # in pre-order, with `None` for where depth ended
 
@@ -98,6 +96,9 @@ class _Growing(eqx.Module):
             return Done(Pure(seed)) if node is None else node.of(self.fn(params[next(copies)], seed))
 
         return recursion(down, lambda frame, go: frame.filled(go))(0)(self.seed)
+
+    def nodes(self) -> tuple[tuple[type[Any], int] | None, ...]:
+        return tuple(None if node is None else (node.kind, node.number) for node in self.outline)
 
 
 def _of_tree(tree: Any) -> tuple[tuple[Outline | None, ...], tuple[Place, ...]]:

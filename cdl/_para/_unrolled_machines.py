@@ -16,7 +16,7 @@ of the machine is the sum of theirs. The last state of a Moore machine gives an 
 (Gavranović et al., *Categorical Deep Learning*, 2024, examples I.3 to I.5.)
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, overload, TypeVar
 
 import equinox as eqx
@@ -28,7 +28,7 @@ from .._schemes.unfolds import expect_layer
 from ..errors import CdlError, ForeignLayer
 from ._unrolled_coalgebras import expect_para
 from .para import Para
-from .unrolled import Place, Untied
+from .unrolled import Grower, Place, Untied
 
 
 P = TypeVar("P")
@@ -79,16 +79,19 @@ def unroll_machine(machine: Any, state: Any, inputs: Any, /) -> Any:
             "input for each step, or an array with a row for each."
         )
     places = tuple(Place(t, t, count - 1 - t, kind) for t in range(count))
-    return Untied(Para((machine.params,) * count, _Running(machine.fn, state, given, kind)), places)
+    return Untied(Para((machine.params,) * count, _Running(machine.fn, state, given, kind, count)), places)
 
 
-class _Running(eqx.Module):
+class _Running(Grower):
     """`Pⁿ × 1 → Oⁿ`: each state by its copy."""
 
-    fn: Callable[[Any, Any], Any]
     state: Any
     inputs: tuple[Any, ...]
     kind: type[Any] = eqx.field(static=True)
+    count: int = eqx.field(static=True)
+
+    def nodes(self) -> tuple[tuple[type[Any], int] | None, ...]:
+        return tuple((self.kind, int(t + 1 < self.count)) for t in range(self.count))
 
     def __call__(self, params: Any, _: Any) -> list[Any]:
         state, outputs = self.state, []

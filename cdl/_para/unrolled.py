@@ -12,6 +12,7 @@ Weights are shared because one algebra is used at every node; `unroll` takes tha
 gradient of the tied network is the sum of those of the untied one.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -110,10 +111,23 @@ class _Lifted(eqx.Module):
         return self.by(lambda x: self.fn(params, x), layer)
 
 
-class Unrolled(eqx.Module):
-    """The network of a tree, of which each node has parameters of its own."""
+class Network(eqx.Module):
+    """The network of one tree, of which each node has parameters of its own."""
 
     fn: Callable[[Any, Any], Any]
+
+
+class Grower(Network):
+    """What grows the tree."""
+
+    @abstractmethod
+    def nodes(self) -> tuple[tuple[type[Any], int] | None, ...]:
+        """The constructor of each node in pre-order and the number of its places; `None` where the tree ends early."""
+
+
+class Unrolled(Network):
+    """What reads the tree."""
+
     tree: Any
 
     @property

@@ -23,9 +23,10 @@ from .._functors.words import number_of
 from .._para import Para
 from .._para.uses import used_by
 from .._schemes import ana
-from .._terms import name, numbers, real
+from .._terms import machine as term, numbers, real
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
+from ._para import written
 
 
 STEPS = 4  # of a stream, how many outputs are taken
@@ -49,7 +50,7 @@ def explain_machine(machine: Any, kind: type[Any], state: Any, word: Any, allowe
         where.append(f"I = {shapes(inputs[0])}")
     shown = functor(kind).constructors[0]
     return Explanation(
-        name=name(machine),
+        name=written(term(machine)),
         kind={MooreF: "a Moore machine", MealyF: "a Mealy machine", StreamF: "a coalgebra of streams"}[shown],
         functors=(formula,),
         type=f"γ : {'P × ' if many else ''}S → {formula.replace('X', 'S')}",

@@ -17,7 +17,7 @@ from well_drawn import crossings, well_drawn
 from cdl import Automaton, CdlError, draw, Fork, Leaf, Many, Node, Para, RoseF, to_list, TreeF, unroll
 from cdl.errors import SignatureError
 from cdl.functors import Link, StreamF
-from cdl.machines import minimise, stateless
+from cdl.machines import as_mealy, delay, feedback, minimise, parallel, series, stateless
 from cdl.para import fanout, swap, two_cells
 
 
@@ -214,6 +214,76 @@ def test_a_machine_is_a_box_with_its_state_fed_back(getkey):
     shown = draw(lambda state: StreamF(state, lambda: state), 0).diagram
     assert (shown.frames[0].name, shown.count("parameter")) == ("f", 0)
     assert draw(stateless(abs), ()).diagram.count("box") == 1
+
+
+def test_machines_put_together_are_drawn_from_their_parts_with_states_from_above(getkey):
+    from cdl_arch.mealy import FullRNN
+
+    cell = FullRNN(2, 3, 1, key=getkey())
+    drawn = """
+         state next
+           │    ▲
+           │    │
+      ℝ⁶⁴  │    │
+       │   │    │
+       ▼   ▼    │
+     ┌──────────┴─┐     ┌─────┐
+x───▶│  FullRNN   ├────▶│ abs ├───▶y
+     └────────────┘     └─────┘"""
+    assert "\n" + draw(series(cell, stateless(abs))).text == drawn
+    for machine, boxes, states, ports in [
+        (parallel(cell, series(cell, cell)), 3, 3, 4),
+        (feedback(cell, delay), 2, 2, 2),
+        (feedback(feedback(cell, delay), series(delay, delay)), 4, 4, 2),
+        (feedback(parallel(delay, parallel(delay, delay))), 3, 3, 2),
+        (as_mealy(delay), 1, 1, 2),
+    ]:
+        diagram = draw(machine).diagram
+        well_drawn(diagram)
+        assert (diagram.count("box"), diagram.count("port")) == (boxes, ports)
+        words = [n.lines[0].rstrip("₀₁₂₃") for n in diagram.nodes if n.kind == "parameter"]
+        assert words.count("state") == words.count("next") == states
+
+
+def test_what_is_fed_back_goes_round_to_the_box_that_takes_it():
+    diagram = draw(feedback(abs, delay)).diagram
+    (x,), (y,) = ([n.key for n in diagram.nodes if n.lines == (name,)] for name in "xy")
+    first, loop = [n for n in diagram.nodes if n.kind == "box"]
+    ends = {x, y, first.key, loop.key}
+    there = [(w.source, w.target) for w in diagram.wires if {w.source, w.target} <= ends]
+    assert sorted(there) == sorted([(x, first.key), (first.key, y), (first.key, loop.key), (loop.key, first.key)])
+
+
+def test_what_grows_is_drawn_as_what_reads_with_the_copy_that_each_node_uses():
+    from cdl.para import unroll_coalgebra, unroll_machine
+
+    drawn = """
+     ┌──────┐
+     │ Fork │
+     │  p₀  │
+     └──┬───┘
+   ┌────┴────┐
+┌──┴───┐  ┌──┴───┐
+│ Leaf │  │ Fork │
+│  p₁  │  │  p₁  │
+└──────┘  └──┬───┘
+            ┌┴─┐
+            …  …
+
+grow at 3 nodes, with P², along Δ : P² → P³; P = ℝ¹
+p₀  1 × Fork
+p₁  1 × Leaf, 1 × Fork"""
+
+    def grow(p, seed):
+        return Fork(seed - 2 * p, seed - p) if seed > 1 else Leaf(seed)
+
+    grown = unroll_coalgebra(Para(1.0, grow), 3.0, 2)
+    assert "\n" + draw(grown.tied(lambda place: place.depth)).text == drawn
+    marks = [n.lines for n in draw(grown).diagram.nodes if n.kind == "box"]
+    assert marks == [("Fork", "p₀"), ("Leaf", "p₁"), ("Fork", "p₂")]
+    run = unroll_machine(Para(1.0, lambda p, s: delay(s)), 0.0, range(4))
+    assert [n.lines for n in draw(run).diagram.nodes] == [("MooreF", f"p{i}") for i in "₀₁₂₃₄"]
+    well_drawn(draw(run).diagram)
 
 
 THIRDS = Automaton([[0, 1], [1, 2], [2, 0]], [True, False, False])

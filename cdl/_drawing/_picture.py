@@ -151,10 +151,10 @@ class Picture:
         back = self.strand(points[1], source=None if leaves else spot, target=spot if leaves else None, back=True)
         return Pair(Loose(there, leaves), Loose(back, not leaves))
 
-    def name(self, end: Loose, words: str, kind: Kind, row: int) -> None:
-        """An end that comes from above ends in a name there, at a row."""
-        x = end.at[0]
-        end.end(self.spot(words, kind, x - (len(words) - 1) // 2, row, len(words)), (x, row))
+    def name(self, end: Loose, words: str, to: Point, before: int = 0) -> None:
+        """An end is led to a name, of which so many letters stand before that point: at its middle if from above."""
+        kind: Kind = "parameter" if to[0] == end.at[0] else "port"
+        end.end(self.spot(words, kind, to[0] - before, to[1], len(words)), to)
 
     def move(self, across: int, down: int) -> None:
         for spot in self.spots:

@@ -33,7 +33,7 @@ def term_diagram(x: Any, at: Any = None) -> Diagram:
             target = None if at is None else _shape_of(lambda x: fn(params, x), at, name(fn))
         case ParaOptic(params):
             source, target = (at, value_type(x, at)) if at is not None else (x.source, x.target)
-            above = _weights(term.above or none(), params)
+            above = _names(term.above or none(), "p", params, lambda x: real(numbers(x)))
         case Optic() | Lens():
             if at is not None:
                 target, term = _shape_of(x.get, at, name(x)), plain(term)
@@ -72,7 +72,7 @@ def _states(many: int) -> list[Name]:
     return [(f"state{mark}", f"next{mark}") for mark in marks]
 
 
-def _names(of: Space, word: str, value: Any = None) -> list[Name]:
+def _names(of: Space, word: str, value: Any = None, say: Callable[[Any], str] = show) -> list[Name]:
     """The shapes of what is on each wire, or what the wire says of itself, or a word."""
     if value is not None:
         _refine(of, value)
@@ -81,18 +81,11 @@ def _names(of: Space, word: str, value: Any = None) -> list[Name]:
     found = []
     several = sum(not wire.numbers for wire in wires) > 1
     for i, (wire, x) in enumerate(zip(wires, values, strict=True)):
-        shape = "" if x is None else show(x)
+        shape = "" if x is None else say(x)
         own = real(wire.numbers) if wire.numbers else word + subscript(i) * several
         words = shape if 0 < len(shape) < LONGEST else own
         found.append((words, f"{words}′"))
     return found
-
-
-def _weights(of: Space, params: Any) -> list[Name]:
-    """How many numbers are on each wire."""
-    _refine(of, params)
-    words = [real(wire.numbers or numbers(x)) for wire, x in zip(of.each(), _split(params, of), strict=True)]
-    return [(word, f"{word}′") for word in words]
 
 
 def _refine(of: Space, value: Any) -> None:
@@ -117,12 +110,10 @@ def _split(value: Any, wires: Space) -> list[Any]:
 def _drawn(term: Term, left: list[Name], right: list[Name], above: list[Name]) -> Diagram:
     made = picture(term)
     _in_order(made)
-    inner = len(made.spots)
-    column = made.first - 5
+    spots, column = made.spots[:], made.first - 5
     for end, words in _ends(made.left, left):
-        y = end.at[1]
-        end.end(made.spot(words, "port", column - len(words) + 1, y, len(words)), (column, y))
-    made.spots = made.spots[inner:] + made.spots[:inner]
+        made.name(end, words, (column, end.at[1]), len(words) - 1)
+    made.spots = [*made.spots[len(spots) :], *spots]
     tops = sorted(_ends(made.above, above), key=lambda end: end[0].at[0])
     past = made.first - LONGEST
     for end, words in tops:  # so that names do not touch
@@ -131,11 +122,10 @@ def _drawn(term: Term, left: list[Name], right: list[Name], above: list[Name]) -
         past = end.at[0] - (len(words) - 1) // 2 + len(words) - 1
     row = made.top - 3
     for end, words in tops:
-        made.name(end, words, "parameter", row)
+        made.name(end, words, (end.at[0], row), (len(words) - 1) // 2)
     column = made.last + 5
     for end, words in _ends(made.right, right):
-        y = end.at[1]
-        end.end(made.spot(words, "port", column, y, len(words)), (column, y))
+        made.name(end, words, (column, end.at[1]))
     return _finished(made)
 
 

@@ -103,7 +103,8 @@ def _given(made: Picture, above: Space | None) -> Picture:
     made.above = [wire for wire, _ in ports if wire.back]
     for wire, of in ports:
         if wire.there and not wire.back:
-            made.name(wire.there, real(of.numbers), "parameter", wire.there.at[1] - 3)
+            words, (x, y) = real(of.numbers), wire.there.at
+            made.name(wire.there, words, (x, y - 3), (len(words) - 1) // 2)
     return made
 
 

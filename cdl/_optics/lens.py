@@ -39,7 +39,7 @@ class Lens(eqx.Module, Generic[X, Y, DX, DY]):
 
     def __term__(self) -> t.Term:
         made = _whole(self.get, self.put)
-        return t.plain_box(t.name(self.get, "lens")) if made is None else t.plain(made.__term__())
+        return t.box(t.name(self.get, "lens"), None, back=True) if made is None else t.plain(made.__term__())
 
 
 @dataclass(frozen=True, eq=False)

@@ -58,7 +58,7 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
         return Named(self, name)
 
     def __term__(self) -> t.Term:
-        return t.plain_box(t.name(self))
+        return t.box(t.name(self), None, back=True)
 
     @staticmethod
     def of(forward: Callable[[V], tuple[W, M]], backward: Callable[[M, DW], DV]) -> "Optic[V, W, DV, DW]":
@@ -97,7 +97,7 @@ class _Of(Optic[Any, Any, Any, Any]):
         return self.back(residual, dy)
 
     def __term__(self) -> t.Term:
-        return t.plain_box(t.name(self.ahead))
+        return t.box(t.name(self.ahead), None, back=True)
 
 
 @final
@@ -113,7 +113,7 @@ class _Iso(Optic[Any, Any, Any, Any]):
         return self.back(dy)
 
     def __term__(self) -> t.Term:
-        return t.plain_box(t.name(self.there)) if self.wires is None else t.wires(self.there, self.wires)
+        return t.box(t.name(self.there), None, back=True) if self.wires is None else t.wires(self.there, self.wires)
 
 
 @final

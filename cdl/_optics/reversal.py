@@ -15,7 +15,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from .._terms import changes, name, plain_box, Term
+from .._terms import box, changes, name, Term
 from .letters import X, Y
 from .optic import Optic
 
@@ -38,7 +38,7 @@ class Reverse(Optic[Any, Any, Any, Any]):
         return residual(dy)[0]
 
     def __term__(self) -> Term:
-        return plain_box(name(self.fn))
+        return box(name(self.fn), None, back=True)
 
 
 def pullback(fn: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:

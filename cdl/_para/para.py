@@ -151,7 +151,7 @@ class Along(eqx.Module):
 
     def __term__(self, params: Any) -> t.Term:
         inner = t.term_of(self.fn, jax.eval_shape(self.cell, params))
-        return t.along(inner, t.cell(t.name(self.cell, "r"), t.numbers(params)))
+        return t.along(inner, t.Box(t.own(params), t.Space(back=False), None, t.name(self.cell, "r")))
 
 
 class _Named(eqx.Module):

@@ -122,7 +122,7 @@ class Stateless(eqx.Module):
         return MealyF(lambda i: (self.f(i), state))
 
     def __term__(self) -> t.Term:
-        return t.stateless(self.f)
+        return t.box(t.name(self.f), t.own(self.f))
 
 
 class Series(eqx.Module):

@@ -17,7 +17,7 @@ parametric map, and there and back in an optic: an optic without its way back is
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast, Protocol, TypeAlias, Union
+from typing import Any, TypeAlias, Union
 
 from .names import name, numbers
 from .space import join, none, pair, parameters, Space
@@ -31,15 +31,34 @@ class Sides:
     target: Space
     above: Space | None
 
+    @property
+    def parts(self) -> "tuple[Term, ...]":
+        """The terms that it is made of, without cells."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class One(Sides):
+    inner: "Term"
+
+    @property
+    def parts(self) -> "tuple[Term, ...]":
+        return (self.inner,)
+
+
+@dataclass(frozen=True, eq=False)
+class Two(Sides):
+    first: "Term"
+    second: "Term"
+
+    @property
+    def parts(self) -> "tuple[Term, ...]":
+        return self.first, self.second
+
 
 @dataclass(frozen=True, eq=False)
 class Box(Sides):
     name: str
-
-    @property
-    def params(self) -> int:
-        """How many numbers its parameters are."""
-        return 0 if self.above is None else self.above.size()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,44 +80,36 @@ class Wires(Sides):
         return len(set(self.order)) < len(self.order)
 
 
-@dataclass(frozen=True, eq=False)
-class Then(Sides):
-    first: "Term"
-    second: "Term"
+class Then(Two):
+    pass
+
+
+class Beside(Two):
+    pass
 
 
 @dataclass(frozen=True, eq=False)
-class Beside(Sides):
-    first: "Term"
-    second: "Term"
-
-
-@dataclass(frozen=True, eq=False)
-class Along(Sides):
-    inner: "Term"
+class Along(One):
     cell: "Term"
 
 
 @dataclass(frozen=True, eq=False)
-class Named(Sides):
-    inner: "Term"
+class Named(One):
     name: str
 
 
 @dataclass(frozen=True, eq=False)
-class Loop(Sides):
+class Loop(One):
     """What goes out last comes in last."""
 
-    inner: "Term"
     fed: Space
 
 
 @dataclass(frozen=True, eq=False)
-class Turned(Sides):
+class Turned(One):
     """What wires lead to the inner term: to what is above it, and then to its left. The first `up` blocks of the wires
     come from above, the others from the left."""
 
-    inner: "Term"
     wires: Wires
     up: int
 
@@ -106,31 +117,26 @@ class Turned(Sides):
 Term: TypeAlias = Union[Box, Wires, Then, Beside, Along, Named, Loop, Turned]
 
 
-class Termed(Protocol):
-    """What says how it was put together."""
-
-    def __term__(self) -> Term: ...
-
-
 def term_of(fn: Callable[..., Any], params: Any) -> Term:
-    """The term of a function of parameters and an input: what it says of itself, or a box."""
+    """The term of a function of parameters and an input: what it says of itself in `__term__`, or a box."""
     says = None if isinstance(fn, type) else getattr(fn, "__term__", None)
-    return box(name(fn), numbers(params)) if says is None else says(params)
+    return box(name(fn), own(params)) if says is None else says(params)
 
 
-def box(words: str, params: int) -> Box:
-    """A map with so many parameters, whose wires go one way."""
-    return Box(Space(back=False), Space(back=False), parameters(params, back=False), words)
+def machine(given: Any) -> Term:
+    """A machine: what it says of itself in `__term__`, or a box with a state from above, which has a next state."""
+    says = getattr(given, "__term__", None)
+    return box(name(given), pair(own(given), Space())) if says is None else says()
 
 
-def plain_box(words: str) -> Box:
-    """An optic, with nothing above."""
-    return Box(Space(), Space(), None, words)
+def box(words: str, above: Space | None, *, back: bool = False) -> Box:
+    """A map that is taken as given. `back`: whether its wires have a way back."""
+    return Box(Space(back=back), Space(back=back), above, words)
 
 
-def cell(words: str, params: int) -> Box:
-    """A map between parameters, whose wires go one way."""
-    return Box(parameters(params, back=False), Space(back=False), None, words)
+def own(given: Any) -> Space:
+    """The parameters of a module, which have no way back."""
+    return parameters(numbers(given), back=False)
 
 
 def wires(move: Callable[[Any], Any], pattern: Any, *, back: bool = True) -> Wires:
@@ -177,18 +183,6 @@ def loop(inner: Term) -> Loop:
     return Loop(x, y, inner.above, inner, fed)
 
 
-def machine(given: Any) -> Term:
-    """A machine: what it says of itself, or a box with parameters and a state from above, which has a next state."""
-    if hasattr(given, "__term__"):
-        return cast("Termed", given).__term__()
-    return Box(Space(back=False), Space(back=False), pair(_own(given), Space()), name(given))
-
-
-def stateless(given: Any) -> Term:
-    """A function with no state, as a machine."""
-    return Box(Space(back=False), Space(back=False), _own(given), name(given))
-
-
 def named(inner: Term, words: str) -> Term:
     """With a name, which a box takes for its own."""
     if isinstance(inner, Box):
@@ -198,19 +192,7 @@ def named(inner: Term, words: str) -> Term:
 
 def boxes(term: Term) -> list[Box]:
     """Every map that is taken as given, in the order of their parameters; those of cells are not among them."""
-    match term:
-        case Box():
-            return [term]
-        case Then(first=f, second=g) | Beside(first=f, second=g):
-            return boxes(f) + boxes(g)
-        case Along(inner=f) | Named(inner=f) | Loop(inner=f) | Turned(inner=f):
-            return boxes(f)
-        case _:
-            return []
-
-
-def _own(given: Any) -> Space:
-    return parameters(numbers(given), back=False)
+    return [term] if isinstance(term, Box) else [box for part in term.parts for box in boxes(part)]
 
 
 def _both(f: Term, g: Term) -> Space | None:

@@ -25,7 +25,9 @@ def explain_para(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> Ex
     term = para.__term__()
     result = eqx.filter_eval_shape(para.fn, para.params, x)
     many = numbers(para.params)
-    run = [f"{box.name} of {real(box.params)}" if box.params else box.name for box in boxes(term)]
+    run = [
+        box.name + (f" of {real(box.above.size())}" if box.above and box.above.size() else "") for box in boxes(term)
+    ]
     return Explanation(
         name=name(para.fn) if isinstance(term, Box) else written(term),
         kind="a parametric map",
@@ -90,13 +92,8 @@ def _laws(para: Para[Any, Any, Any], x: Any, allowed: float | None) -> list[Chec
 
 def _tying(term: Term) -> tuple[str, ...]:
     """The reparametrisations of a term, from the parameters there are to those that its boxes take."""
-    match term:
-        case Along(inner=f, cell=cell):
-            into = (f.above or none()).size()
-            return (f"{written(cell)} : {real(cell.source.size())} → {real(into)}", *_tying(f))
-        case Then(first=f, second=g) | Beside(first=f, second=g):
-            return (*_tying(f), *_tying(g))
-        case Named(inner=f) | Loop(inner=f) | Turned(inner=f):
-            return _tying(f)
-        case _:
-            return ()
+    found: list[str] = []
+    if isinstance(term, Along):
+        into = (term.inner.above or none()).size()
+        found.append(f"{written(term.cell)} : {real(term.cell.source.size())} → {real(into)}")
+    return (*found, *(line for part in term.parts for line in _tying(part)))

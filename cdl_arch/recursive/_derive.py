@@ -153,15 +153,6 @@ def _payload_map(
         record = layout(kind)
         terms = dict(zip(record.names, record.factors, strict=True))
         sizes = {name: _numbers(term.of) for name in arity.payload if isinstance(term := terms[name], Const)}
-        whole = [name for name in arity.payload if isinstance(term := terms[name], Const) and _is_whole(term.of)]
-        if whole:
-            write = f"`payload={{{kind.__name__}: …}}`"
-            warnings.warn(
-                f"`{kind.__name__}.{whole[0]}` is annotated `int`, and a linear map is about to read it as a quantity: "
-                f"where it numbers things, write {write} with `eqx.nn.Embedding(count, {embed}, key=key)`; where it is a "
-                f"quantity, with {len(arity.payload)}, how many numbers there are.",
-                stacklevel=4,
-            )
         unknown = next((name for name, many in sizes.items() if many is None), None)
         if unknown is not None:
             raise SignatureError(
@@ -169,11 +160,24 @@ def _payload_map(
                 f"is: give `payload={{{kind.__name__}: 3}}` for three, or a map from it to a vector of {embed}."
             )
         size = sum(many for many in sizes.values() if many is not None)
+        _ask_of_whole_numbers(kind, [name for name in sizes if _is_whole(terms[name])], size, embed)
     return Flat(eqx.nn.Linear(size, embed, dtype=dtype, key=key))
 
 
-def _is_whole(annotation: Any) -> bool:
-    """Whether an annotation asks for one whole number."""
+def _ask_of_whole_numbers(kind: type[Any], fields: list[str], size: int, embed: int) -> None:
+    """**Warns:** where there are some: they may number things."""
+    if fields:
+        warnings.warn(
+            f"`{kind.__name__}.{fields[0]}` is annotated `int`, and a linear map is about to read it as a quantity: "
+            f"where it numbers things, give `payload={{{kind.__name__}: …}}` a map such as "
+            f"`eqx.nn.Embedding(count, {embed}, key=key)`; where it is a quantity, the number {size}.",
+            stacklevel=5,
+        )
+
+
+def _is_whole(term: Any) -> bool:
+    """Whether a payload is annotated as one whole number."""
+    annotation = term.of if isinstance(term, Const) else None
     return annotation is int or (isinstance(annotation, type) and issubclass(annotation, np.integer))
 
 

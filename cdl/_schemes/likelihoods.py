@@ -25,6 +25,7 @@ from .._functors.read import layout, sorts, tag, tag_name
 from .._functors.usage import with_usage
 from .._functors.words import an, number_of
 from ..errors import ForeignLayer, SignatureError
+from ._letters import picked, told_apart
 from .algebras import name_of
 from .expect import expect_coalgebras
 from .unfolds import Choice, expect_layer
@@ -66,6 +67,9 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> A
     payloads; without, payloads are taken as given.
 
     **Returns:** a function from trees; for a family, a tuple of them, one for the trees of each sort.
+
+    Where the coalgebra proposes several layers of one constructor that differ in a whole number, such as a letter, the
+    tree's is the one that it has; a letter that is not proposed has the log-probability `-inf`.
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
     where there are not as many coalgebras as sorts, or they are in another order.
@@ -126,15 +130,20 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
         raise ForeignLayer(
             f"`{kind}` has a `Many`, whose length no layer proposes: annotate the field `tuple[X, ...]`."
         )
+    # the numbers are an array, so that constructors that differ in them and in their weights are one program
+    every: Any = jax.nn.log_softmax(given.scores) if isinstance(given, Choice) else jnp.zeros(1)
+    scores = every[jnp.array(same, int)]
+    if len(same) > 1 and told_apart([layers[i] for i in same]):
+        layer, score = picked([layers[i] for i in same], scores, node)
+        return layer, score if payload is None else score + payload(layer, node)
     if len(same) != 1:
         among = ", ".join(type(layer).__name__ for layer in layers)
         raise ForeignLayer(
             f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "
-            f"one for each constructor.{anew([type(node)], map(type, layers))}"
+            "one for each constructor, or several that differ in a whole number, such as a letter."
+            f"{anew([type(node)], map(type, layers))}"
         )
-    # the number is an array, so that constructors that differ in it and in their weights are one program
-    score = jax.nn.log_softmax(given.scores)[jnp.array(same)][0] if isinstance(given, Choice) else jnp.zeros(())
-    return layers[same[0]], score if payload is None else score + payload(layers[same[0]], node)
+    return layers[same[0]], scores[0] if payload is None else scores[0] + payload(layers[same[0]], node)
 
 
 def _alike(layer: Any, node: Any) -> bool:

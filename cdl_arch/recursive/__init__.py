@@ -67,6 +67,7 @@ assert cdl.cata(sums)(many).shape == (4,)
 """
 
 # isort: off
+from ._derive import Architecture as Architecture
 from ._layer import Arity as Arity, arity_of as arity_of
 from ._named import Named as Named
 from ._net import State as State, TreeNet as TreeNet

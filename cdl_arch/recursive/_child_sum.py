@@ -19,9 +19,10 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
-from ._derive import derive, Payloads, vector
-from ._n_ary import kept, learned
-from ._net import State, TreeNet
+from ._derive import Architecture
+from ._layer import Arity
+from ._n_ary import kept, learned, state
+from ._net import State
 
 
 class ChildSumCell(eqx.Module):
@@ -30,7 +31,8 @@ class ChildSumCell(eqx.Module):
     gates: eqx.nn.Linear
     forget: eqx.nn.Linear
 
-    def __init__(self, embed: int, width: int, *, dtype: Any = None, key: PRNGKeyArray) -> None:
+    def __init__(self, arity: Arity, embed: int, width: int, *, dtype: Any = None, key: PRNGKeyArray) -> None:
+        del arity  # children in any number are read alike
         first, second = jr.split(key)
         self.gates = eqx.nn.Linear(embed + width, 3 * width, dtype=dtype, key=first)
         self.forget = eqx.nn.Linear(embed + width, width, dtype=dtype, key=second)
@@ -47,30 +49,5 @@ class ChildSumCell(eqx.Module):
         return State(jax.nn.sigmoid(o) * jnp.tanh(memory), memory)
 
 
-def child_sum(
-    signature: Any,
-    width: int,
-    *,
-    embed: int | None = None,
-    payload: Payloads | None = None,
-    shared: bool = True,
-    dropout: float = 0.0,
-    dtype: Any = None,
-    key: PRNGKeyArray,
-) -> TreeNet[State]:
-    """The child-sum Tree-LSTM of a signature: one cell, which is told what the node is, or one for each constructor.
-
-    **Arguments:** as `n_ary`.
-    """
-    return derive(
-        signature,
-        State(vector(width, dtype), vector(width, dtype)),
-        lambda _, given, key: ChildSumCell(given, width, dtype=dtype, key=key),
-        lambda key: learned(width, dtype, key),
-        shared=(lambda _: "every constructor") if shared else None,
-        embed=width if embed is None else embed,
-        payload=payload,
-        dropout=dropout,
-        dtype=dtype,
-        key=key,
-    )
+child_sum = Architecture(ChildSumCell, state, learned, lambda _: "every constructor")
+"""The child-sum Tree-LSTM of a signature: one cell, which is told what the node is, or one for each constructor."""

@@ -9,6 +9,7 @@
 """
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -19,9 +20,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
-from ._derive import derive, form, Payloads, vector
+from ._derive import Architecture, form, vector
 from ._layer import Arity
-from ._net import State, TreeNet
+from ._net import State
 
 
 class NAryCell(eqx.Module):
@@ -52,63 +53,14 @@ class NAryCell(eqx.Module):
         return State(jax.nn.sigmoid(o) * jnp.tanh(memory), memory)
 
 
-def n_ary(
-    signature: Any,
-    width: int,
-    *,
-    embed: int | None = None,
-    payload: Payloads | None = None,
-    shared: bool = True,
-    dropout: float = 0.0,
-    dtype: Any = None,
-    key: PRNGKeyArray,
-) -> TreeNet[State]:
-    """The N-ary Tree-LSTM of a signature: a cell for each arity, which is told what the node is.
-
-    **Arguments:** `signature`: of one sort, such as `ExprF`. `width`: of the hidden state and of the memory. `embed`:
-    of what is at a node; `width` where none is given. `payload`: for constructors whose annotations do not say how
-    many numbers their payload is, that number; or a map from the payload's fields to a vector of size `embed`, such as
-    `eqx.nn.Embedding`. `shared`: whether constructors of one arity share a cell. `dropout`: of each child's hidden
-    state, where a key is given.
-
-    **Raises:** `SignatureError` where a constructor's fields cannot be read, or its payload is of unknown size.
-    """
-    return derive(
-        signature,
-        State(vector(width, dtype), vector(width, dtype)),
-        lambda arity, given, key: NAryCell(arity, given, width, dtype=dtype, key=key),
-        lambda key: learned(width, dtype, key),
-        shared=form if shared else None,
-        embed=width if embed is None else embed,
-        payload=payload,
-        dropout=dropout,
-        dtype=dtype,
-        key=key,
-    )
-
-
-def gated(
-    signature: Any,
-    width: int,
-    *,
-    embed: int | None = None,
-    payload: Payloads | None = None,
-    dropout: float = 0.0,
-    dtype: Any = None,
-    key: PRNGKeyArray,
-) -> TreeNet[State]:
-    """A gated cell for each constructor: `n_ary` with nothing shared.
-
-    A constructor without payload needs no vector of its own, and one without children either is a learned state.
-
-    **Arguments:** as `n_ary`.
-    """
-    return n_ary(signature, width, embed=embed, payload=payload, shared=False, dropout=dropout, dtype=dtype, key=key)
-
-
 def kept(forget: eqx.nn.Linear, at_node: list[Array]) -> Any:
     """What a child of a group leaves in the memory: its own, as far as the gate, which sees it alone, lets through."""
     return lambda child: jax.nn.sigmoid(forget(jnp.concatenate([*at_node, child.hidden]))) * child.memory
+
+
+def state(width: int, dtype: Any) -> Any:
+    """The shapes of a state."""
+    return State(vector(width, dtype), vector(width, dtype))
 
 
 def learned(width: int, dtype: Any, key: PRNGKeyArray) -> State:
@@ -118,3 +70,10 @@ def learned(width: int, dtype: Any, key: PRNGKeyArray) -> State:
 
 def _hidden(state: State) -> Array:
     return state.hidden
+
+
+n_ary = Architecture(NAryCell, state, learned, form)
+"""The N-ary Tree-LSTM of a signature: a cell for each arity, which is told what the node is."""
+
+gated = replace(n_ary, shared=False)
+"""A gated cell for each constructor: `n_ary` with nothing shared."""

@@ -15,9 +15,9 @@ from jaxtyping import Array, PRNGKeyArray
 
 from cdl import Many
 
-from ._derive import derive, form, Payloads, vector
+from ._derive import Architecture, form, vector
 from ._layer import Arity
-from ._net import TreeNet, Vector
+from ._net import Vector
 
 
 class RnnCell(eqx.Module):
@@ -34,30 +34,9 @@ class RnnCell(eqx.Module):
         return jnp.tanh(self.linear(jnp.concatenate([*at_node, *places, *(group.sum(none) for group in groups)])))
 
 
-def tree_rnn(
-    signature: Any,
-    width: int,
-    *,
-    embed: int | None = None,
-    payload: Payloads | None = None,
-    shared: bool = True,
-    dropout: float = 0.0,
-    dtype: Any = None,
-    key: PRNGKeyArray,
-) -> TreeNet[Vector]:
-    """The plain recursive network of a signature: a cell for each arity, or for each constructor.
+def _learned(width: int, dtype: Any, key: PRNGKeyArray) -> Vector:
+    return jr.normal(key, (width,), dtype) / math.sqrt(width)
 
-    **Arguments:** as `n_ary`.
-    """
-    return derive(
-        signature,
-        vector(width, dtype),
-        lambda arity, given, key: RnnCell(arity, given, width, dtype=dtype, key=key),
-        lambda key: jr.normal(key, (width,), dtype) / math.sqrt(width),
-        shared=form if shared else None,
-        embed=width if embed is None else embed,
-        payload=payload,
-        dropout=dropout,
-        dtype=dtype,
-        key=key,
-    )
+
+tree_rnn = Architecture(RnnCell, vector, _learned, form)
+"""The plain recursive network of a signature: a cell for each arity, or for each constructor."""

@@ -216,7 +216,9 @@ def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
         arguments: tuple[X, ...]
 
     assert arity_of(Many2) == Arity(1, 1, ("name", "line"))
-    net = gated(Union[Many2[X]], WIDTH, key=getkey())
+    with pytest.warns(UserWarning, match=r"`Many2.line` is annotated `int`, .* a quantity, the number 7\."):
+        gated(Union[Many2[X]], WIDTH, key=getkey())
+    net = gated(Union[Many2[X]], WIDTH, payload={Many2: 7}, key=getkey())
     assert net.inputs["Many2"].payload.linear.weight.shape == (WIDTH, 7)
     leaf = Many2(jnp.ones((2, 3)), 1, None, ())
     state = cata(net)(leaf)

@@ -172,7 +172,7 @@ def _grown(coalg: Callable[..., Any], seeds: Any, key: jax.Array | None, nodes: 
 def _element(coalg: Callable[..., Any], growth: Growth, given: Given, longer: list[int], choice: jax.Array) -> Any:
     """The element of the layer that was chosen."""
     layers = [growth.candidates[i].layer(given.payloads[i], [None]) for i in longer]
-    elements = [x.head if isinstance(x, Cons) else x.last for x in layers]
+    elements = [jax.tree.map(jnp.asarray, x.head if isinstance(x, Cons) else x.last) for x in layers]
     form: Any = jax.tree.structure(elements[0])
     for x in elements[1:]:
         if jax.tree.structure(x) != form or shown(x) != shown(elements[0]):

@@ -1,0 +1,69 @@
+"""Layers of one constructor told apart by the whole numbers in them, such as the letters of a text.
+
+A coalgebra that writes one letter after another proposes `Cons(0, s₀), Cons(1, s₁), …`, of which a tree has one: that
+whose whole numbers are the tree's. So the coalgebra that samples is the one that scores.
+"""
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from .._functors.mapping import pieces
+from .._functors.poly import Const
+from .._functors.read import layout
+from ..errors import ForeignLayer
+
+
+Letters = tuple[Any, ...]
+
+
+def letters(layer: Any) -> Letters:
+    """The whole numbers of a layer, in the order of its fields."""
+    every = [x for part, x in pieces(layout(type(layer)), layer) if isinstance(part, Const)]
+    return tuple(x for x in every if _is_whole(x))
+
+
+def told_apart(layers: list[Any]) -> bool:
+    """Whether each has whole numbers, and no two are known to have the same ones."""
+    found = [letters(layer) for layer in layers]
+    if not all(found) or len({len(some) for some in found}) > 1:
+        return False
+    known = [some for some in found if not any(isinstance(x, Tracer) for x in some)]
+    return len({tuple(np.asarray(x).tobytes() for x in map(np.int64, some)) for some in known}) == len(known)
+
+
+def picked(layers: list[Any], scores: Any, node: Any) -> tuple[Any, Any]:
+    """The layer with a node's whole numbers, and its score: of these layers' scores, or `-inf` where there is none.
+
+    **Raises:** `ForeignLayer` where the layers differ in structure, so that a compiled program cannot choose.
+    """
+    same = [_equal(letters(layer), letters(node)) for layer in layers]
+    if not any(isinstance(x, Tracer) for x in same):
+        at = next((i for i, yes in enumerate(same) if yes), None)
+        return (layers[0], jnp.full((), -math.inf)) if at is None else (layers[at], scores[at])
+    structures = {jax.tree.structure(layer) for layer in layers}
+    if len(structures) > 1:
+        raise ForeignLayer(
+            f"the layers of `{type(node).__name__}` that a coalgebra proposes have seeds of different structures: give "
+            "all of them seeds of one structure."
+        )
+    which = jnp.stack([jnp.asarray(x) for x in same])
+    place = jnp.argmax(which)
+    layer = jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs])[place], *layers)
+    return layer, jnp.where(which.any(), scores[place], -math.inf)
+
+
+def _equal(ours: Letters, theirs: Letters) -> Any:
+    if any(isinstance(x, Tracer) for x in (*ours, *theirs)):
+        return jnp.stack([jnp.all(jnp.asarray(x) == jnp.asarray(y)) for x, y in zip(ours, theirs, strict=True)]).all()
+    return all(np.array_equal(x, y) for x, y in zip(ours, theirs, strict=True))
+
+
+def _is_whole(x: Any) -> bool:
+    if isinstance(x, int):
+        return not isinstance(x, bool)
+    return hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.integer)

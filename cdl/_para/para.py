@@ -116,7 +116,7 @@ class _Then(eqx.Module):
     def __call__(self, params: Any, x: Any) -> Any:
         return self.second(params[1], self.first(params[0], x))
 
-    def __term__(self, params: Any) -> t.Term:
+    def __term_at__(self, params: Any) -> t.Term:
         return t.then(t.term_of(self.first, params[0]), t.term_of(self.second, params[1]))
 
 
@@ -127,7 +127,7 @@ class _Beside(eqx.Module):
     def __call__(self, params: Any, pair: Any) -> Any:
         return self.first(params[0], pair[0]), self.second(params[1], pair[1])
 
-    def __term__(self, params: Any) -> t.Term:
+    def __term_at__(self, params: Any) -> t.Term:
         return t.beside(t.term_of(self.first, params[0]), t.term_of(self.second, params[1]))
 
 
@@ -138,7 +138,7 @@ class _Fanned(eqx.Module):
     def __call__(self, params: Any, x: Any) -> Any:
         return self.first(params[0], x), self.second(params[1], x)
 
-    def __term__(self, params: Any) -> t.Term:
+    def __term_at__(self, params: Any) -> t.Term:
         return t.fan(t.term_of(self.first, params[0]), t.term_of(self.second, params[1]))
 
 
@@ -149,7 +149,7 @@ class Along(eqx.Module):
     def __call__(self, params: Any, x: Any) -> Any:
         return self.fn(self.cell(params), x)
 
-    def __term__(self, params: Any) -> t.Term:
+    def __term_at__(self, params: Any) -> t.Term:
         inner = t.term_of(self.fn, jax.eval_shape(self.cell, params))
         return t.along(inner, t.Box(t.own(params), t.Space(back=False), None, t.name(self.cell, "r")))
 
@@ -161,7 +161,7 @@ class _Named(eqx.Module):
     def __call__(self, params: Any, x: Any) -> Any:
         return self.fn(params, x)
 
-    def __term__(self, params: Any) -> t.Term:
+    def __term_at__(self, params: Any) -> t.Term:
         return t.named(t.term_of(self.fn, params), self.name)
 
     @property
@@ -178,7 +178,7 @@ class _Moved(eqx.Module):
     def __call__(self, _: Any, x: Any) -> Any:
         return self.move(x)
 
-    def __term__(self, _: Any) -> t.Term:
+    def __term_at__(self, _: Any) -> t.Term:
         return t.wires(self.move, self.pattern, back=False)
 
 

@@ -15,6 +15,7 @@ what makes a loop well founded. Around a loop the output has to be there before 
 Moore machine, or there is none: `feedback` of a Mealy machine alone is refused.
 """
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
@@ -115,7 +116,21 @@ def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], Meal
     return AsMealy(machine)
 
 
-class Stateless(eqx.Module):
+class Composed(eqx.Module):
+    """A machine that says how it was put together."""
+
+    @abstractmethod
+    def __term__(self) -> t.Term: ...
+
+
+def term_of(machine: Any) -> t.Term:
+    """The term of a machine: of one that is taken as given, a box with a state from above, and the next one back."""
+    if isinstance(machine, Composed):
+        return machine.__term__()
+    return t.box(t.name(machine), t.pair(t.own(machine), t.Space()))
+
+
+class Stateless(Composed):
     f: Any
 
     def __call__(self, state: Any, /) -> Any:
@@ -125,7 +140,7 @@ class Stateless(eqx.Module):
         return t.box(t.name(self.f), t.own(self.f))
 
 
-class Series(eqx.Module):
+class Series(Composed):
     first: Any
     second: Any
 
@@ -148,10 +163,10 @@ class Series(eqx.Module):
                 return MooreF(out, lambda i: (first.step(i), r))
 
     def __term__(self) -> t.Term:
-        return t.then(t.machine(self.first), t.machine(self.second))
+        return t.then(term_of(self.first), term_of(self.second))
 
 
-class Parallel(eqx.Module):
+class Parallel(Composed):
     first: Any
     second: Any
 
@@ -178,13 +193,13 @@ class Parallel(eqx.Module):
                 )
 
     def __term__(self) -> t.Term:
-        return t.beside(t.machine(self.first), t.machine(self.second))
+        return t.beside(term_of(self.first), term_of(self.second))
 
     def _each(self, first: Any, second: Any) -> Any:
         return (self.first, first), (self.second, second)
 
 
-class Loop(eqx.Module):
+class Loop(Composed):
     machine: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
@@ -199,10 +214,10 @@ class Loop(eqx.Module):
         return MooreF(out, lambda i: layer.step((i, back)))
 
     def __term__(self) -> t.Term:
-        return t.loop(t.machine(self.machine))
+        return t.loop(term_of(self.machine))
 
 
-class LoopThrough(eqx.Module):
+class LoopThrough(Composed):
     machine: Any
     through: Any
 
@@ -223,11 +238,11 @@ class LoopThrough(eqx.Module):
         return MealyF(step)
 
     def __term__(self) -> t.Term:
-        through = t.beside(t.wires(_same, "x", back=False), t.machine(self.through))
-        return t.loop(t.then(t.machine(self.machine), through))
+        through = t.beside(t.wires(_same, "x", back=False), term_of(self.through))
+        return t.loop(t.then(term_of(self.machine), through))
 
 
-class AsMealy(eqx.Module):
+class AsMealy(Composed):
     machine: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
@@ -240,7 +255,7 @@ class AsMealy(eqx.Module):
         return MealyF(step)
 
     def __term__(self) -> t.Term:
-        return t.machine(self.machine)
+        return term_of(self.machine)
 
 
 def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:

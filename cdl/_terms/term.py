@@ -118,15 +118,9 @@ Term: TypeAlias = Union[Box, Wires, Then, Beside, Along, Named, Loop, Turned]
 
 
 def term_of(fn: Callable[..., Any], params: Any) -> Term:
-    """The term of a function of parameters and an input: what it says of itself in `__term__`, or a box."""
-    says = None if isinstance(fn, type) else getattr(fn, "__term__", None)
+    """The term of a function of parameters and an input: what it says of itself in `__term_at__`, or a box."""
+    says = None if isinstance(fn, type) else getattr(fn, "__term_at__", None)
     return box(name(fn), own(params)) if says is None else says(params)
-
-
-def machine(given: Any) -> Term:
-    """A machine: what it says of itself in `__term__`, or a box with a state from above, which has a next state."""
-    says = getattr(given, "__term__", None)
-    return box(name(given), pair(own(given), Space())) if says is None else says()
 
 
 def box(words: str, above: Space | None, *, back: bool = False) -> Box:

@@ -23,7 +23,8 @@ from .._functors.words import number_of
 from .._para import Para
 from .._para.uses import used_by
 from .._schemes import ana
-from .._terms import machine as term, numbers, real
+from .._schemes.compose import term_of
+from .._terms import numbers, real
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 from ._para import written
@@ -50,7 +51,7 @@ def explain_machine(machine: Any, kind: type[Any], state: Any, word: Any, allowe
         where.append(f"I = {shapes(inputs[0])}")
     shown = functor(kind).constructors[0]
     return Explanation(
-        name=written(term(machine)),
+        name=written(term_of(machine)),
         kind={MooreF: "a Moore machine", MealyF: "a Mealy machine", StreamF: "a coalgebra of streams"}[shown],
         functors=(formula,),
         type=f"γ : {'P × ' if many else ''}S → {formula.replace('X', 'S')}",

@@ -23,6 +23,7 @@ SETUP = """\
 import sys
 import matplotlib_inline.backend_inline as _figures
 sys.argv = [{script!r}, *{arguments!r}]
+sys.path.insert(0, {folder!r})
 _figures.set_matplotlib_formats("svg")
 """
 
@@ -40,7 +41,9 @@ def is_current(script: pathlib.Path) -> bool:
 def executed(script: pathlib.Path, arguments: list[str]) -> nbformat.NotebookNode:
     """The script as a notebook that has run from the root of the tree, as `python tutorials/NAME.py` does."""
     notebook = jupytext.read(script)
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(SETUP.format(script=str(script), arguments=arguments)))
+    notebook.cells.insert(
+        0, nbformat.v4.new_code_cell(SETUP.format(script=str(script), folder=str(script.parent), arguments=arguments))
+    )
     runner = ExecutePreprocessor(timeout=None, kernel_name="python3")
     runner.preprocess(notebook, {"metadata": {"path": str(ROOT)}})
     del notebook.cells[0]

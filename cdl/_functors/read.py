@@ -70,7 +70,7 @@ def functor(signature: Any) -> Any:
     **Raises:** `SignatureError` where there is no constructor, where constructors have different tags, and where an
     annotation is no functor: a negative occurrence of `X`, say, or a container that has no reading.
     """
-    if isinstance(signature, tuple):
+    if isinstance(signature, tuple) and not any(isinstance(x, Base) for x in signature):
         return tuple(map(functor, signature))
     return _functor(constructors(signature))
 
@@ -172,7 +172,7 @@ def _several(given: list[Any] | tuple[Any, ...]) -> str:
         return f"{what} of trees was given where a signature belongs: the signature, such as `ExprF`, comes first."
     return (
         f"{what} was given where one signature belongs. A signature is a union, `Union[A, B]`. For a family of sorts, "
-        "`functor` reads each signature by itself, and the functions of a family take them in a tuple."
+        "give the signatures in a tuple, `(A, B)`."
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast, TypeVar
 import numpy as np
 
 from ..errors import CdlError
+from .expected import annotations, expect_type, is_switch
 from .words import short
 
 
@@ -20,20 +21,53 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def with_usage(fn: Function) -> Function:
     """The function; a call with arguments that it does not take raises a `CdlError`, which names those that it takes.
 
-    Nothing is looked at before a call has failed.
+    Switches, which nothing else looks at, are checked before the call: truth values, and words out of a few. The other
+    arguments are compared with their annotations where the call failed, and not by an error of cdl: the first that does
+    not fit is named, with what it should be.
     """
     signature = inspect.signature(fn)
+    name = fn.__qualname__.removesuffix(".__init__")
+    hints = functools.cache(lambda: annotations(fn))
+    switches = functools.cache(lambda: {n: hint for n, hint in hints().items() if is_switch(hint)})
 
     @functools.wraps(fn)
     def called(*args: Any, **options: Any) -> Any:
+        for n, value in (*zip(signature.parameters, args, strict=False), *options.items()):
+            if n in switches():
+                expect_type(f"`{n}`", value, switches()[n])
         try:
             return fn(*args, **options)
+        except CdlError:
+            raise
         except TypeError:
-            if (wrong := _wrong(fn.__qualname__.removesuffix(".__init__"), signature, args, options)) is None:
+            wrong = _wrong(name, signature, args, options)
+            if wrong is None and (wrong := _misfit(name, signature, hints(), args, options)) is None:
                 raise  # the call fits, and something inside it did not
+        except (AttributeError, ValueError, KeyError, IndexError) as error:
+            if (wrong := _misfit(name, signature, hints(), args, options)) is None:
+                raise
+            raise CdlError(wrong) from error
         raise CdlError(wrong)
 
     return cast("Function", called)
+
+
+def _misfit(
+    name: str,
+    signature: inspect.Signature,
+    hints: dict[str, Any],
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+) -> str | None:
+    """What is said of the first argument that does not fit its annotation; `None`, where all do."""
+    for n, value in signature.bind(*args, **options).arguments.items():
+        several = signature.parameters[n].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+        if n in hints and not several:
+            try:
+                expect_type(f"`{n}` of `{name}`", value, hints[n])
+            except CdlError as unfit:
+                return str(unfit)
+    return None
 
 
 def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlError) -> int:

@@ -22,20 +22,17 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .._functors.usage import with_usage
-from .._functors.words import short
 from .._optics.lens import Lens, to_optic
 from .._optics.optic import Optic
 from .._optics.reversal import reverse
 from .._optics.types import show
 from .._schemes.in_range import in_range
-from ..errors import CdlError, PortMismatch
+from ..errors import PortMismatch
 
 
 @with_usage
 def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Array], Array]:
     """Half the squared error: its mean over all numbers, or its sum."""
-    if reduction not in ("mean", "sum"):
-        raise CdlError(f'`mse` reduces by "mean" or "sum", and not by {short(reduction)}.')
 
     def half_the_square(pair: tuple[Array, Array]) -> Array:
         target, prediction = pair

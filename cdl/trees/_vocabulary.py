@@ -18,7 +18,7 @@ import numpy as np
 
 from .._functors import Base, Fix
 from .._functors.described import described
-from .._functors.usage import whole
+from .._functors.usage import whole, with_usage
 from .._functors.words import short
 from ..errors import CdlError
 from ._texts import mapped, texts
@@ -43,6 +43,7 @@ class Vocabulary:
             raise CdlError(f"a vocabulary has the word {short(twice)} twice, and a word has one number: leave one out.")
 
     @staticmethod
+    @with_usage
     def of(
         trees: Iterable[Fix[Any]],
         *,

@@ -95,6 +95,9 @@ def test_brackets_are_read_by_a_derived_network_as_its_definition_reads_them():
 
 def test_a_network_is_derived_for_dataclasses():
     made = of_dataclasses(Neg)
-    net, trees = tree_rnn(made.signature, 4, key=jr.key(0)), [made.to_tree(Neg(Neg(One(3)))), made.to_tree(One(2))]
+    net, trees = (
+        tree_rnn(made.signature, 4, payload={made.constructors[One]: 1}, key=jr.key(0)),
+        [made.to_tree(Neg(Neg(One(3)))), made.to_tree(One(2))],
+    )
     assert jax.eval_shape(lambda: fold(net, pack(made.signature, trees))).shape == (2, 4)
     assert cdl.cata(net)(jax.tree.map(jnp.asarray, trees[0])).shape == (4,)

@@ -55,6 +55,21 @@ def test_types_are_inferred_by_joining_what_is_joined():
     assert [wire.numbers for wire in tied.cell.target.each()] == [12, 12]
 
 
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("back", [True, False])
+def test_a_wire_has_a_way_back_where_both_of_its_ends_have_one(there, back):
+    from cdl._terms import join, pair, Space
+
+    one, other = Space(back=there), Space(back=back)
+    join(one, other)
+    assert [wire.back for wire in one.each()] == [there and back]
+    product = pair(Space(back=back), Space())
+    one = Space(back=there)
+    join(product, one)
+    assert one.wires() == 2
+    assert [wire.back for wire in one.each()] == [there and back, there]
+
+
 def test_what_only_moves_wires_says_where_they_go():
     for para, order in ((identity(), (0,)), (swap(), (1, 0))):
         assert of(para).order == order

@@ -13,7 +13,6 @@ from .._functors.words import short
 from .._para.family import family
 from .._schemes import Algebra, Automaton
 from ..errors import CdlError, SignatureError
-from ..learning import Learner
 from . import _mermaid, _svg, _text
 from ._automaton import automaton_diagram
 from ._cases import algebra_diagram, coalgebra_diagram, machine_diagram, signature_diagram
@@ -97,7 +96,7 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
 def _diagram(x: Any, at: Any) -> Diagram:
     if is_fold(x):
         return fold_diagram(x)
-    if isinstance(x, Learner) or (hasattr(x, "__term__") and not isinstance(x, type)):
+    if hasattr(x, "__term__") and not isinstance(x, type):
         return term_diagram(x, at)
     if isinstance(x, Automaton):
         return automaton_diagram(x)

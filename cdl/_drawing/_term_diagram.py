@@ -10,7 +10,7 @@ from .._functors.poly import subscript
 from .._optics import Lens, Optic, ParaOptic
 from .._optics.types import refusing, show, value_type
 from .._para import Para
-from .._terms import join, name, none, numbers, parametrised, plain, real, Space, Term, then, Turned
+from .._terms import join, name, none, numbers, plain, real, Space, Term, Then, then, Turned
 from ..learning import Learner
 from ._picture import Loose, loose, Pair, Picture
 from .diagram import Canvas, Diagram
@@ -52,18 +52,18 @@ def _shape_of(fn: Callable[[Any], Any], at: Any, called: str) -> Any:
         return eqx.filter_eval_shape(fn, at)
 
 
-def _of_learner(learner: Any, at: Any) -> Diagram:
+def _of_learner(learner: Learner[Any, Any, Any], at: Any) -> Diagram:
     """A learner with its rate. Its state comes from above, and so does the target of what is supervised."""
-    piece, data, wanted = parametrised(learner.optic.__term__()), at, None
-    states, target = (piece.above or none()).wires(), none()
-    if isinstance(piece, Turned) and not piece.wires.copies:
-        target, piece = piece.wires.blocks[-1], piece.inner
-        data, wanted = (None, None) if at is None else at
-    left = _names(piece.source, "input", data)
-    if isinstance(piece, Turned):
-        left += [("", "target′") for _ in left]
-    closed = then(piece, plain(learner.rate.__term__()))
+    closed, data, wanted, target = learner.__term__(), at, None, none()
+    states = (closed.above or none()).wires()
     join(closed.target, none())
+    match closed:
+        case Then(first=Turned(inner=f, wires=moved), second=rate) if not moved.copies:
+            closed, target = then(f, rate), moved.blocks[-1]
+            data, wanted = (None, None) if at is None else at
+    left = _names(closed.source, "input", data)
+    if isinstance(closed, Then) and isinstance(closed.first, Turned):
+        left += [("", "target′") for _ in left]
     return _drawn(closed, left, [], _states(states) + _names(target, "target", wanted))
 
 

@@ -12,7 +12,7 @@ from .._functors.words import first_line
 from .._optics.letters import P
 from .._optics.optic import Optic
 from .._optics.parametric import Along, keyed
-from .._terms import Beside
+from .._terms import Beside, Term
 from ..errors import CdlError
 from ._optax import told
 
@@ -70,6 +70,9 @@ class Learner(eqx.Module, Generic[K, D, P]):
     def closed(self) -> Optic[tuple[K, D], tuple[()], tuple[K, Any], tuple[()]]:
         """The composite with its rate: nothing comes out but the next state, and a change of the data."""
         return self.optic >> self.rate
+
+    def __term__(self) -> Term:
+        return self.closed.__term__()
 
 
 def _forward(optic: Any, pair: Any, key: Any) -> Any:

@@ -116,9 +116,12 @@ def test_exchanged_ports_are_led_to_the_other_side():
 
 
 def test_the_target_of_a_learner_comes_from_the_left_with_its_input():
+    from cdl._terms import boxes
+
     learner = supervised(LINEAR, losses.mse(), optimisers.descent(0.1))
     assert sides(of(learner.optic)) == (2, 1, 1)
     assert sides(of(learner.optic).inner) == (1, 1, 2)
+    assert [box.name for box in boxes(of(learner))] == ["linear", "mse", "rate"]
 
 
 class Cell:

@@ -6,6 +6,8 @@ is one wire.
 
 from dataclasses import dataclass
 
+from ..errors import PortMismatch
+
 
 @dataclass(eq=False)
 class Space:
@@ -56,11 +58,16 @@ def parameters(numbers: int, *, back: bool = True) -> Space:
 
 
 def join(x: Space, y: Space) -> None:
-    """Makes two types one."""
+    """Makes two types one.
+
+    **Raises:** `PortMismatch` where they are products of different numbers of types, or one is a part of the other.
+    """
     a, b = x.found(), y.found()
     if a is b:
         return
     if a.parts is None:
+        if a in b.each():
+            raise PortMismatch("a composite joins a type with a product that it is a part of: regroup its wires.")
         a.same = b
         for wire in b.each():
             wire.back = wire.back and a.back
@@ -68,5 +75,9 @@ def join(x: Space, y: Space) -> None:
     elif b.parts is None:
         join(b, a)
     else:
+        if len(a.parts) != len(b.parts):
+            raise PortMismatch(
+                f"a composite joins a product of {len(a.parts)} types with one of {len(b.parts)}: give both the same."
+            )
         for left, right in zip(a.parts, b.parts, strict=True):
             join(left, right)

@@ -11,8 +11,12 @@
 | `I × F → O × F`, along `F`                | `Loop`           | those of `I` and of `O`                               |
 | `P × X`, with other wires of it above     | `Turned`         | those that wires lead to the map's left and its top   |
 
-Parameters are above. What takes none, and is no parametric map of none either, has `None` there. Wires go one way in a
-parametric map, and there and back in an optic: an optic without its way back is a parametric map.
+Parameters are above; `above` is `None` for an optic that takes none. Wires go one way in a parametric map, and there
+and back in an optic: without its way back, an optic is a parametric map. A machine has its state above, with the next
+state for its way back.
+
+An architecture gives its term by a method `__term__`, and a function of parameters and an input by `__term_at__`, which
+takes the parameters. What a box is called may be said by a property `__called__`.
 """
 
 from collections.abc import Callable

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from para_terms import built, F, G, terms
 
-from cdl import Optic, Para, ParaOptic, reverse, supervised
+from cdl import draw, Optic, Para, ParaOptic, reverse, supervised
+from cdl.errors import PortMismatch
 from cdl.learning import layers, losses, optimisers
 from cdl.machines import delay, feedback, parallel, series, stateless
 from cdl.optics import structure, to_lens
@@ -68,6 +69,18 @@ def test_a_wire_has_a_way_back_where_both_of_its_ends_have_one(there, back):
     join(product, one)
     assert one.wires() == 2
     assert [wire.back for wire in one.each()] == [there and back, there]
+
+
+def test_types_that_cannot_be_one_are_refused():
+    from cdl._terms import join, none, pair, Space
+
+    with pytest.raises(PortMismatch, match="a product of 0 types with one of 2: give both the same"):
+        draw(structure.right_unitor_back() >> structure.associator_back())
+    with pytest.raises(PortMismatch, match="a product of 2 types with one of 0"):
+        join(pair(Space(), Space()), none())
+    one = Space()
+    with pytest.raises(PortMismatch, match="a product that it is a part of: regroup its wires"):
+        join(pair(one, Space()), one)
 
 
 def test_what_only_moves_wires_says_where_they_go():

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, settings, strategies as st
 from para_terms import built, F, G, terms
 from random_signatures import random_signature, random_trees, size
 from well_drawn import crossings, well_drawn
@@ -243,6 +243,36 @@ x───▶│  FullRNN   ├────▶│ abs ├───▶y
         assert (diagram.count("box"), diagram.count("port")) == (boxes, ports)
         words = [n.lines[0].rstrip("₀₁₂₃") for n in diagram.nodes if n.kind == "parameter"]
         assert words.count("state") == words.count("next") == states
+
+
+machines = st.recursive(
+    st.sampled_from(["delay", "stateless"]),
+    lambda inner: st.tuples(st.sampled_from(["series", "parallel", "feedback"]), inner, inner),
+    max_leaves=6,
+)
+
+
+def machine(term):
+    """A machine, its boxes, its states, and how many wires come in and out."""
+    if isinstance(term, str):
+        return (delay, 1, 1, 1, 1) if term == "delay" else (stateless(abs), 1, 0, 1, 1)
+    how, one, two = term
+    (f, boxes, states, i, o), (g, more, others, j, p) = machine(one), machine(two)
+    if how == "series" and o == j:
+        return series(f, g), boxes + more, states + others, i, p
+    if how == "feedback" and j == p == 1:
+        return parallel(f, feedback(abs, g)), boxes + more + 1, states + others + 1, i + 1, o + 1
+    return parallel(f, g), boxes + more, states + others, i + j, o + p
+
+
+@settings(max_examples=20)
+@given(st.tuples(st.sampled_from(["series", "parallel", "feedback"]), machines, machines))
+def test_random_machines_are_drawn_box_for_box_and_state_for_state(term):
+    made, boxes, states, ins, outs = machine(term)
+    diagram = draw(made).diagram
+    well_drawn(diagram)
+    found = [diagram.count(kind) for kind in ("box", "parameter", "port")]
+    assert found == [boxes, 2 * states, ins + outs]
 
 
 def test_what_is_fed_back_goes_round_to_the_box_that_takes_it():

@@ -68,9 +68,11 @@ def greatest(many: Any, k: int, fill: Any) -> Any:
 
 def soft_max(many: Any, score: Callable[[Any], Any]) -> Any:
     """Each child with its weight, as a `Many` of pairs."""
-    highest = lax.stop_gradient(many.map(lambda x: as_score(score(x), heads=True)).max(jnp.zeros(())))
+    if _empty(many):
+        return many
+    highest = lax.stop_gradient(many.map(lambda x: as_score(score(x), heads=True)).max())
     own: Callable[[Any], Any] = lambda x: jnp.exp(_below(as_score(score(x), heads=True), highest))
-    total = many.map(own).sum(jnp.ones(()))
+    total = many.map(own).sum()
     return many.map(lambda x: (own(x) / total, x))
 
 

@@ -23,6 +23,7 @@ from typing import Any, final, Generic
 import equinox as eqx
 
 from .. import _terms as t
+from .._functors.usage import with_usage
 from .letters import DV, DW, DX, DY, DZ, M, V, W, X, Y, Z
 
 
@@ -66,6 +67,7 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
         return _Of(forward, backward)
 
     @staticmethod
+    @with_usage
     def iso(there: Callable[[V], W], back: Callable[[DW], DV], *, wires: Any = None) -> "Optic[V, W, DV, DW]":
         """A map forward and another back, with nothing to remember.
 

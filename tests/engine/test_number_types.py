@@ -186,10 +186,10 @@ def test_zero_has_the_form_of_a_child_in_both_forms_and_is_needed_where_a_node_h
             form()
 
 
-def test_the_score_of_attention_is_one_number():
+def test_the_score_of_attention_is_one_number_for_each_head():
     wide = bushes(lambda kids: kids.attend(lambda x: x[None], 0.0))
     for form in (lambda: cata(wide)(BUSHES[0]), lambda: fold(wide, pack(BushF, BUSHES))):
-        with pytest.raises(CarrierMismatch, match=r"the score of `attend` has shape \(1,\), and it is one number"):
+        with pytest.raises(CarrierMismatch, match=r"the score of `attend` has shape \(1,\), one number for each head"):
             form()
 
 

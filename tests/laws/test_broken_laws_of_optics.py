@@ -18,7 +18,7 @@ def optics(name: str = "", side: str = "") -> None:
     with pytest.MonkeyPatch.context() as patch:
         for kind, sign in {"identity": "id", "swap": "σ", "iso": "α"}.items():
             make = getattr(Optic, kind)
-            plant = lambda *maps, make=make, sign=sign: Planted(make(*maps), sign, (name, side))
+            plant = lambda *maps, make=make, sign=sign, **how: Planted(make(*maps, **how), sign, (name, side))
             patch.setattr(Optic, kind, staticmethod(plant))
         atom = lambda n: Optic.of(lambda x: (n * x + 1, x % 5), lambda kept, change: f"{change}{n}:{kept};")
         f, g, h, k = (Planted(atom(n), letter, (name, side)) for n, letter in zip((2, 3, 5, 7), "fghk", strict=True))

@@ -121,6 +121,12 @@ def test_several_heads_attend_each_with_its_own_weights():
     agrees(pack(RoseF, TREES), TREES, query, 1e-5, make=lambda q: algebra(Heads(q).__call__))
 
 
+def test_weights_of_several_heads_add_up_to_one_and_those_of_no_child_are_none():
+    weights = Many(VALUES).softmax(lambda x: jnp.array([x, -x])).map(lambda pair: pair[0])
+    assert jnp.allclose(weights.sum(), 1)
+    assert Many([]).softmax(lambda x: x) == Many([])
+
+
 def test_heads_that_a_child_does_not_have_are_refused():
     wrong = algebra(lambda layer: layer.label + layer.kids.attend(lambda x: jnp.zeros(2), jnp.zeros(3)).sum() * 0)
     vectors = lambda f: f(Many([jnp.zeros(3), jnp.ones(3)]))

@@ -184,9 +184,9 @@ def test_a_tree_that_a_corpus_does_not_have_is_refused(which):
         Corpus(TreeF, [Leaf(1.0), Leaf(2.0)])[which]
 
 
-@pytest.mark.parametrize("which", [np.array(x) for x in ([True, False], [0.0, 1.0], 1, [[0], [1]])], ids=str)
+@pytest.mark.parametrize("which", [np.array(x) for x in ([[True, False]], [0.0, 1.0], 1, [[0], [1]])], ids=str)
 def test_a_corpus_is_indexed_by_a_list_of_numbers(which):
-    with pytest.raises(IndexError, match=r"indexed by a slice or a list of numbers of trees, and got `\w+` of shape"):
+    with pytest.raises(IndexError, match=r"by a slice, a list of numbers of trees or a mask, and got `\w+` of shape"):
         Corpus(TreeF, [Leaf(1.0), Leaf(2.0)])[which]
 
 

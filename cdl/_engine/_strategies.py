@@ -10,7 +10,7 @@ A strategy changes the time and the memory that a fold takes, and of its numbers
 """
 
 from dataclasses import dataclass
-from typing import Any, get_args, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from typing_extensions import dataclass_transform
 
@@ -35,12 +35,6 @@ def _strategy(cls: type[S]) -> type[S]:
     return made
 
 
-def _one_of(name: str, value: object, ways: Any, what: str) -> None:
-    if value not in get_args(ways):
-        listed = ", ".join(f'"{way}"' for way in get_args(ways))
-        raise CdlError(f"`{name}` is {short(value)}, and {what} one of {listed}: give one of these.")
-
-
 @_strategy
 class Levels:
     """Trees, level by level: what `fold` does with a `Forest`.
@@ -54,9 +48,6 @@ class Levels:
 
     remat: Remat = "cheap"
     forward: bool = False
-
-    def __post_init__(self) -> None:
-        _one_of("remat", self.remat, Remat, "what is computed again in the reverse pass is")
 
 
 @_strategy
@@ -104,9 +95,6 @@ class Bracketing:
     """
 
     way: Way
-
-    def __post_init__(self) -> None:
-        _one_of("way", self.way, Way, "a product is bracketed in")
 
 
 Strategy = Levels | Scan | Bracketing

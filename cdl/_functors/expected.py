@@ -18,7 +18,7 @@ def expect_type(what: str, value: Any, hint: Any) -> None:
         check_type(bool(value) if isinstance(value, np.bool_) else value, hint)
     except TypeCheckError:
         raise CdlError(f"{what} is {short(value)}, and is to be {spelt(hint)}.") from None
-    except (NameError, TypeError):  # an annotation that tells nothing at run time
+    except Exception:  # an annotation that cannot be read by itself tells nothing
         return
 
 

@@ -45,6 +45,7 @@ from cdl import (
     unfold,
 )
 from cdl.compiled import Bracketing, Levels, Scan
+from cdl.learning.layers import dense
 
 
 def test_an_option_that_is_not_one_is_answered_with_those_that_are():
@@ -85,6 +86,19 @@ def test_a_key_is_not_a_number(key):
     train = bare(importlib.import_module("cdl_arch.train").train)
     refused(words, lambda: train(net, None, None, None, optimiser=None, epochs=1, key=key))
     assert cata(net, key=jax.random.PRNGKey(0))(Lit(1.0)).tolist() == [1.0, 1.0]
+
+
+def test_a_switch_is_checked_before_the_call():
+    refused("`forward` is 'yes', and is to be `True` or `False`", lambda: Levels(forward="yes"))
+    refused("`bulk` is 3, and is to be `True` or `False` or `None`", lambda: Scan(bulk=3))
+    refused("`drop_last` is 'no', and is to be `True` or `False`", lambda: corpus.batches(1, drop_last="no"))
+    refused("`states` is 1, and is to be `True` or `False`", lambda: run(shown, 0.0, seeds, states=1))
+    assert Levels(forward=np.bool_(True)).forward
+
+
+def test_an_argument_that_does_not_fit_is_named_where_the_call_failed():
+    refused("`max_nodes` of `pack` is 'x', and is to be `int`", lambda: pack(ExprF, [tree], max_nodes="x"))
+    refused("`inputs` of `dense` is 'a', and is to be `int`", lambda: dense("a", 3, key=KEY))
 
 
 def test_an_error_inside_a_call_that_fits_stays_as_it_is():

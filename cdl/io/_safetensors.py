@@ -55,7 +55,7 @@ def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
     except OSError:
         raise
     except Exception as error:
-        raise CheckpointError(f"`{os.fspath(path)}` is no file of safetensors: {error}.") from error
+        raise CheckpointError(f"`{os.fspath(path)}` is not a file of safetensors: {error}.") from error
     expect_same(os.fspath(path), {name: (x.shape, x.dtype) for name, x in found.items()}, wanted)
     new = iter([from_numbers(leaf, found[name]) for name, leaf in wanted.items()])
     return jax.tree.map(lambda x: next(new) if is_saved(x) else x, like)

@@ -48,11 +48,11 @@ def load_sharded(path: str | os.PathLike[str], like: T) -> T:
     """
     orbax, folder, wanted = _library(), os.path.abspath(os.fspath(path)), named(like)
     if not os.path.isdir(folder):
-        raise CheckpointError(f"`{folder}` is no folder: give the path that `save_sharded` was given.")
+        raise CheckpointError(f"`{folder}` is not a folder: give the path that `save_sharded` was given.")
     with orbax.StandardCheckpointer() as files:
         there = files.metadata(folder).item_metadata
         if there is None:
-            raise CheckpointError(f"`{folder}` is no sharded value: give the path that `save_sharded` was given.")
+            raise CheckpointError(f"`{folder}` does not hold a sharded value: give the path that `save_sharded` was given.")
         expect_same(folder, {name: (x.shape, np.dtype(x.dtype)) for name, x in there.tree.items()}, wanted)
         found = files.restore(folder, {name: _asked(leaf) for name, leaf in wanted.items()})
     new = iter([_like(leaf, found[name]) for name, leaf in wanted.items()])

@@ -87,7 +87,7 @@ def test_what_cannot_be_written_is_refused_and_leaves_what_was_there(tmp_path):
         export_safetensors(path, {"a.b": 1.0, "a": {"b": 2.0}})
     assert import_safetensors(path, {"a": 0.0}) == {"a": 1.0}
     path.write_bytes(b"no tensors")
-    with pytest.raises(CheckpointError, match="is no file of safetensors"):
+    with pytest.raises(CheckpointError, match="is not a file of safetensors"):
         import_safetensors(path, {"a": 0.0})
 
 

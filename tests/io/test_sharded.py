@@ -26,8 +26,8 @@ def test_a_value_of_eight_devices_is_read_on_eight_on_two_and_on_one(tmp_path):
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
 
 
-def test_what_is_no_sharded_value_is_refused(tmp_path):
-    with pytest.raises(CheckpointError, match="is no folder: give the path that `save_sharded` was given"):
+def test_what_is_not_a_sharded_value_is_refused(tmp_path):
+    with pytest.raises(CheckpointError, match="is not a folder: give the path that `save_sharded` was given"):
         load_sharded(tmp_path / "none", jnp.ones(1))
     with pytest.raises(CheckpointError, match="is a text, and the file holds numbers"):
         save_sharded(tmp_path / "text", {"a": "words"})

@@ -54,8 +54,8 @@ class Levels:
 class Scan:
     """Lists, step by step: what `fold` does with a `Seq` or a `Packed`.
 
-    **Arguments:** `segment`: how many steps a segment has whose states are computed again in the reverse pass; the square
-    root of all, `"sqrt"`; or none are. `unroll`: how many steps one turn of the loop has. `ahead`: what does not depend on the
+    **Arguments:** `segment`: the states are computed again in the reverse pass, in segments of this many steps, or of the
+    square root of all, `"sqrt"`. `unroll`: how many steps one turn of the loop has. `ahead`: what does not depend on the
     state is computed for many elements ahead. `bulk`: the weights' gradient is gathered in products over many steps, by
     a reverse rule. `forward`: leaves that rule out, so that forward mode (`jvp`) goes through. What is `None` suits the
     device.

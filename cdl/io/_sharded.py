@@ -52,7 +52,7 @@ def load_sharded(path: str | os.PathLike[str], like: T) -> T:
     with orbax.StandardCheckpointer() as files:
         there = files.metadata(folder).item_metadata
         if there is None:
-            raise CheckpointError(f"`{folder}` does not hold a sharded value: give the path that `save_sharded` was given.")
+            raise CheckpointError(f"`{folder}` does not hold a sharded value: give the path given to `save_sharded`.")
         expect_same(folder, {name: (x.shape, np.dtype(x.dtype)) for name, x in there.tree.items()}, wanted)
         found = files.restore(folder, {name: _asked(leaf) for name, leaf in wanted.items()})
     new = iter([_like(leaf, found[name]) for name, leaf in wanted.items()])

@@ -54,11 +54,11 @@ class Levels:
 class Scan:
     """Lists, step by step: what `fold` does with a `Seq` or a `Packed`.
 
-    **Arguments:** `segment`: the states are computed again in the reverse pass, in segments of this many steps, or of the
-    square root of all, `"sqrt"`. `unroll`: how many steps one turn of the loop has. `ahead`: what does not depend on the
-    state is computed for many elements ahead. `bulk`: the weights' gradient is gathered in products over many steps, by
-    a reverse rule. `forward`: leaves that rule out, so that forward mode (`jvp`) goes through. What is `None` suits the
-    device.
+    **Arguments:** `segment`: states are computed again in the reverse pass, in segments of this many steps, or of the
+    square root of all, `"sqrt"`. `unroll`: how many steps one turn of the loop has. `ahead`: what does not depend on
+    the state is computed for many elements ahead. `bulk`: the weights' gradient is gathered in products over many
+    steps, by a reverse rule. `forward`: leaves that rule out, so that forward mode (`jvp`) goes through. What is `None`
+    suits the device.
 
     **Raises:** `CdlError` for a number of steps that is not a whole one, or less than 1; and where `bulk` is asked for,
     and `forward`, which leaves it out.

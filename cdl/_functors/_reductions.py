@@ -60,7 +60,7 @@ def greatest(many: Any, k: int, fill: Any) -> Any:
             for_none("top", fill)
         return jax.tree.map(lambda z: jnp.broadcast_to(jnp.asarray(z), (k, *jnp.shape(z))), fill)
     ordered, count = many._run("top", step, start)
-    real: Any = lambda x: (jnp.arange(k) < count).reshape(k, *(1,) * (x.ndim - 1))
+    real: Any = lambda x: (jnp.arange(k, dtype=jnp.int32) < count).reshape(k, *(1,) * (x.ndim - 1))
     if fill is UNSET:
         return ordered
     return jax.tree.map(lambda x, z: jnp.where(real(x), x, jnp.asarray(z, x.dtype)), ordered, fill)

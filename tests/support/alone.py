@@ -13,13 +13,14 @@ from collections.abc import Callable
 
 DEPTH = 100_000
 SUPPORT = pathlib.Path(__file__).parent
+ROOT = SUPPORT.parents[1]
 
 
 def run_alone(function: Callable[[], None], folder: pathlib.Path | None = None) -> None:
     """Calls a function of a test module in a new process, in a folder if one is given; fails as it fails."""
     code = f"import {function.__module__} as module; module.{function.__name__}()"
     own = pathlib.Path(inspect.getfile(function)).parent
-    path = os.pathsep.join(map(str, [own, SUPPORT, SUPPORT.parents[1]]))
+    path = os.pathsep.join(map(str, [own, SUPPORT, ROOT, ROOT / "tutorials"]))
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": path},

@@ -27,15 +27,15 @@ TREES = [
 ]
 
 WAYS: dict[str, Callable[[Any], Any]] = {
-    "min": lambda kids: kids.min(jnp.float32(0)),
-    "prod": lambda kids: kids.prod(jnp.float32(1)),
-    "var": lambda kids: kids.var(jnp.float32(0)),
-    "std": lambda kids: kids.std(jnp.float32(0)),
-    "any": lambda kids: jnp.float32(kids.map(lambda x: x > 1).any()),
-    "all": lambda kids: jnp.float32(kids.map(lambda x: x > -1).all()),
-    "argmax": lambda kids: jnp.float32(kids.argmax(jnp.int32(-1))),
-    "top": lambda kids: kids.top(3, jnp.float32(0)) @ jnp.array([1.0, 0.5, 0.25]),
-    "softmax": lambda kids: kids.softmax(lambda x: 2 * x).map(lambda pair: pair[0] * pair[1] ** 2).sum(jnp.float32(0)),
+    "min": lambda kids: kids.min(0.0),
+    "prod": lambda kids: kids.prod(1.0),
+    "var": lambda kids: kids.var(0.0),
+    "std": lambda kids: kids.std(0.0),
+    "any": lambda kids: jnp.asarray(kids.map(lambda x: x > 1).any()).astype(float),
+    "all": lambda kids: jnp.asarray(kids.map(lambda x: x > -1).all()).astype(float),
+    "argmax": lambda kids: jnp.asarray(kids.argmax(jnp.int32(-1))).astype(float),
+    "top": lambda kids: (kids.top(3, 0.0) * jnp.array([1.0, 0.5, 0.25])).sum(),
+    "softmax": lambda kids: kids.softmax(lambda x: 2 * x).map(lambda pair: pair[0] * pair[1] ** 2).sum(0.0),
 }
 
 
@@ -47,7 +47,9 @@ def test_a_reduction_is_the_same_compiled(name):
         def __call__(self, layer: Node[Any, Any]) -> Any:
             return jnp.tanh(layer.label * self.scale + WAYS[name](layer.kids.map(lambda x: x * self.scale)))
 
-    agrees(pack(RoseF, TREES), TREES, jnp.float32(1.5), 1e-5, make=lambda scale: algebra(Net(scale).__call__))
+    with jax.enable_x64(True):
+        make = lambda scale: algebra(Net(scale).__call__)
+        agrees(pack(RoseF, TREES), TREES, jnp.float64(1.5), 1e-10, make=make)
 
 
 VALUES = (3.0, -1.0, 3.0, 2.0)

@@ -6,6 +6,8 @@ listed first.
 """
 
 # isort: off
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 # first, so that a test suite's import hook finds it while the modules below come in
 from . import _typecheck as _typecheck
 
@@ -52,3 +54,14 @@ from .drawing import draw as draw
 from .explanation import explain as explain
 
 __version__ = "0.1.0.dev0"
+
+
+if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
+
+    def __getattr__(name: str) -> object:
+        """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
+        first = [functors, monads, schemes, compiled, monoids, machines, para, optics, learning, drawing]
+        modules = [*first, poly, errors, trees, io, laws]
+        found = [module.__name__ for module in modules if name[:1] != "_" and name in vars(module)]
+        where = f": it is `{found[0]}.{name}`" if found else ", and no public module of it has one"
+        raise AttributeError(f"`{__name__}` has no `{name}`{where}.")

@@ -47,5 +47,15 @@ def test_few_names_are_at_the_top():
     assert 50 < len(names) <= 72, len(names)
 
 
+def test_a_name_that_is_in_a_module_is_told_where():
+    with pytest.raises(AttributeError, match=r"`cdl` has no `zygo`: it is `cdl.schemes.zygo`"):
+        cdl.zygo  # noqa: B018
+    with pytest.raises(AttributeError, match=r"`cdl` has no `save`: it is `cdl.io.save`"):
+        cdl.save  # noqa: B018
+    with pytest.raises(AttributeError, match="`cdl` has no `nothing`, and no public module"):
+        cdl.nothing  # noqa: B018
+    assert not hasattr(cdl, "__path_of_nothing__")
+
+
 def test_the_version_is_one_and_a_citation_has_it():
     assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)?", cdl.__version__)

@@ -34,7 +34,8 @@ def public(module: types.ModuleType) -> list[str]:
     text = pathlib.Path(module.__file__).read_text()
     listed = [name for name, same in re.findall(r"\b([A-Za-z]\w*) as (\w+)", text) if name == same]
     defined = [name for name, x in vars(module).items() if getattr(x, "__module__", None) == module.__name__]
-    return [name for name in [*listed, *defined] if not isinstance(getattr(module, name), types.ModuleType)]
+    named = [name for name in [*listed, *defined] if name[0] != "_"]
+    return [name for name in named if not isinstance(getattr(module, name), types.ModuleType)]
 
 
 def entries() -> list[str]:

@@ -61,7 +61,16 @@ class Untied(eqx.Module, Generic[P, A]):
         return self.para(())
 
     def at(self, params: tuple[P, ...]) -> A:
-        """The value with other parameters."""
+        """The value with other parameters: as many copies as `params` has.
+
+        **Raises:** `CdlError` where there are more of them, or fewer.
+        """
+        if not isinstance(params, tuple | list) or len(params) != len(self.params):
+            given = f"{len(params)}" if isinstance(params, tuple | list) else described(params)
+            raise CdlError(
+                f"the network has {len(self.params)} copies of the parameters, and `at` was given {given}: give one "
+                "for each place, in the order of `places`."
+            )
         return self.para.fn(params, ())
 
     def tied(self, by: Callable[[Place], Hashable] = lambda place: 0) -> Para[tuple[P, ...], tuple[()], A]:

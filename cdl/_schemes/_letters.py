@@ -58,9 +58,19 @@ def picked(layers: list[Any], scores: Any, node: Any) -> tuple[Any, Any]:
 
 
 def _equal(ours: Letters, theirs: Letters) -> Any:
+    """Whether two layers have the same whole numbers, whatever their types."""
+    if len(ours) != len(theirs):
+        return False
     if any(isinstance(x, Tracer) for x in (*ours, *theirs)):
-        return jnp.stack([jnp.all(jnp.asarray(x) == jnp.asarray(y)) for x, y in zip(ours, theirs, strict=True)]).all()
+        return jnp.stack(
+            [_same_number(jnp.asarray(x), jnp.asarray(y)) for x, y in zip(ours, theirs, strict=True)]
+        ).all()
     return all(np.array_equal(x, y) for x, y in zip(ours, theirs, strict=True))
+
+
+def _same_number(x: jax.Array, y: jax.Array) -> jax.Array:
+    """Equal as integers: none of them is cast to the type of the other, which may have no room for it."""
+    return jnp.all((x.astype(int) == y.astype(int)) & ((x < 0) == (y < 0)))
 
 
 def _is_whole(x: Any) -> bool:

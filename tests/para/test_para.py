@@ -11,7 +11,7 @@ from agreement import close
 from any_algebra import any_algebra
 from random_signatures import random_signature, random_trees
 
-from cdl import cata, fold, Fork, Leaf, lift, pack, Para, unroll
+from cdl import cata, CdlError, fold, Fork, Leaf, lift, pack, Para, unroll
 from cdl.para import fanout, identity, swap
 from cdl.para.two_cells import (
     associator,
@@ -113,6 +113,13 @@ def test_the_gradient_of_the_tied_network_is_the_sum_of_the_untied_ones(seed):
         close(eqx.filter_grad(lambda params: total(tied.fn(params, ())))(tied.params)[0], summed, 1e-9)
         compiled = eqx.filter_grad(lambda alg: total(fold(alg, pack(signature, [tree]))[0]))(alg)
         close(eqx.filter(compiled, eqx.is_inexact_array), summed, 1e-9)
+
+
+@pytest.mark.parametrize("params", [(1.0,) * 4, (1.0,) * 6, ()], ids=["4", "6", "none"])
+def test_as_many_copies_are_given_as_there_are_places(params):
+    untied = unroll(Para(1.0, lambda p, layer: p), Fork(Fork(Leaf(1.0), Leaf(2.0)), Leaf(3.0)))
+    with pytest.raises(CdlError, match="the network has 5 copies of the parameters, and `at` was given"):
+        untied.at(params)
 
 
 def test_partial_tying_is_by_level_by_constructor_by_every_k_steps_or_by_anything():

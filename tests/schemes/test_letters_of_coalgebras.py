@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from cdl import ana, choose, Cons, Corpus, follow, likelihood, ListF, Nil, pack, to_list, unfold
@@ -91,6 +92,24 @@ def test_a_letter_that_is_not_written_has_no_chance():
     word = to_list([0, 7])
     assert likelihood(WRITER, SEED)(word) == -math.inf
     assert follow(WRITER, pack(ListF, [word, to_list([1])]), jnp.stack([SEED] * 2))[0] == -math.inf
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.int16, np.uint32, np.int32])
+def test_a_letter_is_compared_as_a_number_and_not_in_a_narrow_type(kind):
+    def writer(state: Any) -> Any:
+        return choose(jnp.zeros(3), Nil(), Cons(kind(0), state), Cons(kind(1), state))
+
+    for letter in (256, -256, 65536, -1, 1, 0):
+        word = to_list([letter])
+        found = follow(writer, pack(ListF, [word]), SEED[None])[0]
+        assert found == likelihood(writer, SEED)(word)
+        assert (found > -math.inf) == (letter in (0, 1))
+
+
+def test_what_is_not_a_whole_number_is_not_a_letter():
+    writer = lambda state: choose(jnp.zeros(3), Nil(), Cons(0, state), Cons(1, state))
+    assert likelihood(writer, SEED)(to_list([True])) == -math.inf
+    assert likelihood(writer, SEED)(to_list([1.0])) == -math.inf
 
 
 def test_layers_that_nothing_tells_apart_are_refused():

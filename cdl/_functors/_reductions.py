@@ -14,7 +14,7 @@ from jax import lax
 from jax.core import Tracer
 
 from ..errors import CarrierMismatch
-from .items import as_score, for_none, UNSET
+from .items import as_score, for_none, UNSET, weight
 
 
 def variance(many: Any, zero: Any) -> Any:
@@ -71,15 +71,9 @@ def soft_max(many: Any, score: Callable[[Any], Any]) -> Any:
     if _empty(many):
         return many
     highest = lax.stop_gradient(many.map(lambda x: as_score(score(x), heads=True)).max())
-    own: Callable[[Any], Any] = lambda x: jnp.exp(_below(as_score(score(x), heads=True), highest))
+    own: Callable[[Any], Any] = lambda x: weight(as_score(score(x), heads=True), highest)
     total = many.map(own).sum()
     return many.map(lambda x: (own(x) / total, x))
-
-
-def _below(own: Any, highest: Any) -> Any:
-    """How far a score is below the highest: at that exactly 0, with its gradient."""
-    below = own - highest
-    return below - lax.stop_gradient(jnp.where(own >= highest, below, 0))
 
 
 def truth(x: Any) -> Any:

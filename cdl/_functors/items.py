@@ -156,6 +156,13 @@ def flipped(x: Any) -> Any:
     return -x if dtype is None or jnp.issubdtype(dtype, jnp.floating) else ~x
 
 
+def weight(score: Any, highest: Any) -> Any:
+    """The weight of a score before all weights are divided by their sum: at the highest exactly 1, which rounding and
+    edges that are no row's may miss; with its gradient."""
+    below = score - highest
+    return jnp.exp(below - lax.stop_gradient(jnp.where(score >= highest, below, 0)))
+
+
 def by_heads(weight: Any, x: Any) -> Any:
     """A child's array times its weight, or that of each head. **Raises:** `CarrierMismatch` where the array does not
     begin with the axes of the heads."""

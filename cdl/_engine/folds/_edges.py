@@ -16,7 +16,7 @@ from jax.custom_batching import custom_vmap
 from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Cons, Nil
-from ..._functors.items import as_number, as_score, by_heads, expect_like, flipped, UNSET, weaken
+from ..._functors.items import as_number, as_score, by_heads, expect_like, flipped, UNSET, weaken, weight
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
 from .._carried import carried
@@ -60,11 +60,8 @@ class Edges:
 
         def weighted(x: Any, _: Any) -> Any:
             child = each(x)
-            own = as_score(score(child), heads=True)
-            below = own - highest
-            # at the highest exactly 0, which rounding and edges that are no row's may miss; with its gradient
-            weight = jnp.exp(below - jax.lax.stop_gradient(jnp.where(own >= highest, below, 0)))
-            return weight, jax.tree.map(lambda leaf: by_heads(weight, leaf), child)
+            own = weight(as_score(score(child), heads=True), highest)
+            return own, jax.tree.map(lambda leaf: by_heads(own, leaf), child)
 
         total, value = self._run("sum", weighted)
         return jax.tree.map(lambda leaf: by_heads(1 / total, leaf) if total.ndim else leaf / total, value)

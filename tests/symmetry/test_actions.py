@@ -197,7 +197,7 @@ def test_what_generators_generate_acts_on_itself():
     assert regular(permutations(3)).holds(("swap", "swap"), ())
     with pytest.raises(CdlError, match="more than 100 elements"):
         regular(permutations(5), limit=100)
-    with pytest.raises(CdlError, match="sends? each place to one place, and `project`|`project` does not"):
+    with pytest.raises(CdlError, match=r"sends? each place to one place, and `project`|`project` does not"):
         regular(idempotent(np.full((2, 2), 0.5)))
 
 

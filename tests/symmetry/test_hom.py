@@ -270,7 +270,7 @@ def test_a_tying_spreads_numbers_over_weights():
 def test_generators_of_two_monoids_are_refused():
     with pytest.raises(CdlError, match=r"`X` has 2 generators \(cycle, swap\) and `Y` has 1 generator \(shift\)"):
         hom(permutations(3), cyclic(3))
-    with pytest.raises(CdlError, match="`X` has the generator `shift`, `Y` has `turn`.*`Y.named"):
+    with pytest.raises(CdlError, match=r"`X` has the generator `shift`, `Y` has `turn`.*`Y.named"):
         hom(cyclic(4), rotations(2))
     with pytest.raises(CdlError, match="`g1` is an element of a Lie algebra in one action, and of the monoid in the"):
         hom(Action(2).lie(np.zeros((2, 2))), Action(2).matrix(np.eye(2)))
@@ -282,5 +282,5 @@ def test_a_rank_that_rounding_hides_is_refused():
     rng = np.random.default_rng(0)
     near = np.diag([1.0, 1.0 + 3e-12, 1.0 + 3e-10, 2.0])
     turned = np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    with pytest.raises(CdlError, match="no clear rank.*would count as not zero"):
+    with pytest.raises(CdlError, match=r"no clear rank.*would count as not zero"):
         hom(*[Action(4).matrix(turned @ near @ turned.T)] * 2)

@@ -163,9 +163,9 @@ def test_gates_by_the_length_commute_and_need_it():
     xs = jr.normal(jr.key(1), (6, 4, 3))
     assert hom_defect(gate, so(3), so(3), xs) < 2e-6
     assert jnp.all(jnp.isfinite(jax.grad(lambda x: jnp.sum(gate(x)))(jnp.zeros((4, 3)))))
-    with pytest.raises(CdlError, match="the generator `scale`.*is not orthogonal: `Aᵀ A = 1` does not hold"):
+    with pytest.raises(CdlError, match=r"the generator `scale`.*is not orthogonal: `Aᵀ A = 1` does not hold"):
         NormGate(scalings(2), key=jr.key(0))
-    with pytest.raises(CdlError, match="`A [+] Aᵀ = 0` does not hold"):
+    with pytest.raises(CdlError, match=r"`A [+] Aᵀ = 0` does not hold"):
         NormGate(Action(2).lie(np.ones((2, 2))), key=jr.key(0))
 
 
@@ -173,13 +173,13 @@ def test_what_does_not_fit_is_refused():
     layer = Equivariant(S, S, 2, 3, key=jr.key(0))
     with pytest.raises(CdlError, match=r"takes an array of shape \(2, 4\), and gets one of \(4,\)"):
         layer(jnp.zeros(4))
-    with pytest.raises(CdlError, match="For a batch, use `jax.vmap`"):
+    with pytest.raises(CdlError, match=r"For a batch, use `jax.vmap`"):
         layer(jnp.zeros((7, 2, 4)))
     with pytest.raises(CdlError, match="gives 3 channels, and `Equivariant` takes 2"):
         chain(layer, layer)
-    with pytest.raises(CdlError, match="gives Action[(]4; cycle, swap[)], and `Equivariant` takes Action[(]3;"):
+    with pytest.raises(CdlError, match=r"gives Action[(]4; cycle, swap[)], and `Equivariant` takes Action[(]3;"):
         chain(layer, Equivariant(permutations(3), permutations(3), 3, 1, key=jr.key(0)))
-    with pytest.raises(CdlError, match="no linear map .* but zero commutes"):
+    with pytest.raises(CdlError, match=r"no linear map .* but zero commutes"):
         Equivariant(signed_permutations(3), signed_permutations(3).trivial(), key=jr.key(0))
     with pytest.raises(CdlError, match="0 channels are asked for"):
         Equivariant(S, S, 0, 1, key=jr.key(0))

@@ -82,6 +82,9 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
     | `unroll_coalgebra(…)`         |                      | the same of the tree that is grown, or of a run           |
     | an `Automaton`                |                      | its states and transitions                                |
     | `series(…)`, `parallel(…)`    |                      | the machines that it is of, with states from above        |
+    | an `Action`                   |                      | the matrices of its generators                            |
+    | an `Equivariant` layer        | an input, or none    | the dense layer, with the tying above                     |
+    | its `tying`                   |                      | the weight matrix, with a colour for each number          |
     | another machine               | a state, or none     | a box with its state fed back                             |
     | another coalgebra             | a seed, or none      | the layers that it may give, with their places            |
 
@@ -96,6 +99,8 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
 def _diagram(x: Any, at: Any) -> Diagram:
     if is_fold(x):
         return fold_diagram(x)
+    if hasattr(x, "__diagram__") and not isinstance(x, type):
+        return x.__diagram__()
     if hasattr(x, "__term__") and not isinstance(x, type):
         return term_diagram(x, at)
     if isinstance(x, Automaton):

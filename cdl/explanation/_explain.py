@@ -12,6 +12,7 @@ from .._para import Para
 from .._schemes import Algebra, Automaton
 from .._schemes.likelihoods import of_sorts
 from ..errors import CdlError
+from ..symmetry import EquivariantMap
 from ._algebra import explain_algebra
 from ._coalgebra import explain_coalgebra
 from ._machine import explain_machine
@@ -19,6 +20,7 @@ from ._page import Explanation
 from ._para import explain_para
 from ._samples import samples as some
 from ._sorts import Sorts
+from ._symmetry import explain_equivariant
 
 
 @with_usage
@@ -42,6 +44,7 @@ def explain(
     | one of lists or trees    | trees; without, those that it grows  | `state`, a seed                          |
     | an `Automaton`           | letters; without, each of them once  |                                          |
     | a `Para`                 | an input                             |                                          |
+    | an equivariant layer     | an input; without, normal numbers    |                                          |
     | a family: a tuple of     | trees of any sort                    | `signature` a tuple                      |
     | algebras, or coalgebras  |                                      | `state` a tuple of seeds                 |
 
@@ -59,6 +62,8 @@ def explain(
         if samples is None:
             raise CdlError("a `Para` is explained at an input, whose shape its type is read from: `explain(f, x)`.")
         return explain_para(arch, samples, tolerance)
+    if isinstance(arch, EquivariantMap):
+        return explain_equivariant(arch, samples, tolerance)
     if isinstance(arch, Automaton):
         state = arch.start if state is None else state
         samples = np.arange(arch.letters) if samples is None else samples

@@ -23,9 +23,11 @@ import typing_extensions
 from .._functors import Base, constructors, fmap
 from .._functors.base import anew
 from .._functors.described import described
+from .._functors.origin import not_yet_a_tree, of_constructors, origin_of
 from .._functors.read import cached, cached_weakly, signature_name, tag, tag_name
 from .._functors.words import an
 from ..errors import CarrierMismatch, ForeignLayer, SignatureError
+from ._own_classes import expect_constructors
 
 
 T = TypeVar("T")
@@ -82,22 +84,30 @@ def product(
 def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     """The algebra at a layer, with a key where one is given and wanted; never `None` by oversight.
 
-    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor.
+    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor;
+    `SignatureError` where it asks for a class of the user's own, and a layer is of the constructor derived from it.
     """
+    if origin_of(type(layer)) is not None:
+        expect_constructors(name_of(alg), function_of(alg), type(layer))
     value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
     if value is None:
         raise CarrierMismatch(
             f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "
             "or the case returns nothing. Return a value of the carrier for every constructor."
-            f"{anew([type(layer)], reads(alg) or ())}"
+            f"{anew([type(layer)], reads(alg) or ())}{of_constructors(type(layer))}"
         )
     return value
 
 
 def wants_key(alg: Any) -> bool:
     """Whether an algebra takes `key=`."""
+    return _wants_key(function_of(alg))
+
+
+def function_of(alg: Any) -> Any:
+    """The function that is called: a module's method, or what `@algebra` was given."""
     fn = alg.fn if isinstance(alg, algebra) else alg
-    return _wants_key(type(fn).__call__ if isinstance(fn, eqx.Module) else fn)
+    return type(fn).__call__ if isinstance(fn, eqx.Module) else fn
 
 
 def name_of(alg: Any) -> str:
@@ -132,6 +142,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
         raise ForeignLayer(
             f"{described(tree)} stands where a tree belongs{_among(wanted)}, and it is not an instance of a "
             "constructor: give one tree. Several are read one by one, or packed and read by `fold`."
+            f"{not_yet_a_tree(tree, wanted or ())}"
         )
     others = [r for i, r in enumerate(readers) if i != sort and r and type(tree) in r]
     if others and wanted:

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._functors.origin import origin_of
-from .._functors.read import cached_weakly
 from ..errors import SignatureError
 
 
@@ -26,19 +25,16 @@ def expect_constructors(name: str, fn: Callable[..., Any], constructor: type[Any
     """**Raises:** `SignatureError` where a function asks whether its layer is of a class that a constructor was derived
     from. `constructor`: one of those that the function reads."""
     origin = origin_of(constructor)
-    if origin is None:
-        return
+    own = () if origin is None else origin.constructors
     for kind, line in _asked(inspect.unwrap(getattr(fn, "__func__", fn))):
-        if issubclass(constructor, kind) or not any(issubclass(own, kind) for own in origin.constructors):
-            continue
-        raise SignatureError(
-            f"`{name}` asks at line {line} whether a layer is of the class `{kind.__name__}`. That is a class of your "
-            "own values, and a layer never is one of these: write the constructor, as in "
-            f"`case {origin.constructor(kind)}(…)`."
-        )
+        if origin is not None and not issubclass(constructor, kind) and any(issubclass(k, kind) for k in own):
+            raise SignatureError(
+                f"`{name}` asks at line {line} whether a layer is of the class `{kind.__name__}`. That is a class of "
+                "your own values, and a layer never is one of these: write the constructor, as in "
+                f"`case {origin.constructor(kind)}(…)`."
+            )
 
 
-@cached_weakly
 def _asked(fn: Callable[..., Any]) -> tuple[tuple[type[Any], int], ...]:
     """The classes that a function asks for of its layer, each with its line."""
     if not isinstance(fn, types.FunctionType):
@@ -61,7 +57,10 @@ def _asked(fn: Callable[..., Any]) -> tuple[tuple[type[Any], int], ...]:
 
 
 def _questions(function: ast.AST, layer: str, names: dict[str, Any]) -> Iterator[tuple[type[Any], int]]:
-    """The classes that a function asks for of the variable `layer`, with the lines."""
+    """The classes that a function asks for of the variable `layer`, with the lines; none, where it is given anew."""
+    inside = (node for node in ast.walk(function) if node is not function)
+    if any(map(_gives(layer), inside)):
+        return
     for node in ast.walk(function):
         asked: list[ast.expr] = []
         match node:
@@ -74,6 +73,20 @@ def _questions(function: ast.AST, layer: str, names: dict[str, Any]) -> Iterator
         for expression in asked:
             for kind in _classes(expression, names):
                 yield kind, expression.lineno
+
+
+def _gives(variable: str) -> Callable[[ast.AST], bool]:
+    """Whether a part of a function gives a variable another value: an assignment, a pattern, an inner function."""
+
+    def gives(node: ast.AST) -> bool:
+        match node:
+            case ast.Name(name, ast.Store()) | ast.MatchAs(name=name) | ast.MatchStar(name):
+                return name == variable
+            case ast.FunctionDef(args=inner) | ast.Lambda(inner):
+                return variable in [a.arg for a in inner.args]
+        return False
+
+    return gives
 
 
 def _of_pattern(pattern: ast.pattern) -> Iterator[ast.expr]:

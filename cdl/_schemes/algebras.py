@@ -13,8 +13,10 @@ plain type checkers infer the functor: one of its kind is never mistaken for a f
 
 import inspect
 import typing
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Generic, get_args, get_origin, TypeVar
 
 import equinox as eqx
@@ -87,8 +89,7 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor;
     `SignatureError` where it asks for a class of the user's own, and a layer is of the constructor derived from it.
     """
-    if origin_of(type(layer)) is not None:
-        expect_constructors(name_of(alg), function_of(alg), type(layer))
+    expect_no_own_classes(alg, layer)
     value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
     if value is None:
         raise CarrierMismatch(
@@ -97,6 +98,27 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
             f"{anew([type(layer)], reads(alg) or ())}{of_constructors(type(layer))}"
         )
     return value
+
+
+_ASKED: weakref.WeakKeyDictionary[Any, set[type[Any]]] = weakref.WeakKeyDictionary()  # derived constructors
+
+
+def expect_no_own_classes(alg: Any, layer: Any) -> None:
+    """Looks at an algebra, or a step, once for each derived constructor.
+
+    **Raises:** `SignatureError` where it asks whether the layer is of the class that the constructor was derived from.
+    """
+    kind, by = type(layer), type(alg)
+    if origin_of(kind) is None:
+        return
+    known = alg.fn if by is algebra else alg if by is FunctionType else getattr(alg, "__func__", by)
+    try:
+        asked = _ASKED.setdefault(known, set())
+    except TypeError:  # it has no weak reference
+        asked = set()
+    if kind not in asked:
+        expect_constructors(name_of(alg), function_of(alg), kind)
+        asked.add(kind)
 
 
 def wants_key(alg: Any) -> bool:

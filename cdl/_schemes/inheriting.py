@@ -14,13 +14,11 @@ from typing import Any, cast, overload, TypeVar
 
 from .._functors import Base, Cofree, Fix, holes
 from .._functors.mapping import fill
-from .._functors.origin import origin_of
 from .._functors.recursion import Frame, recursion
 from .._functors.usage import with_usage
 from .._functors.words import an
 from ..errors import CarrierMismatch, SignatureError
-from ._own_classes import expect_constructors
-from .algebras import function_of, name_of
+from .algebras import expect_no_own_classes, name_of
 from .expect import expect_steps
 
 
@@ -74,14 +72,12 @@ def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
     **Raises:** `CarrierMismatch` where it is not, naming both; `SignatureError` where the step asks for a class of the
     user's own, and a layer is of the constructor derived from it.
     """
-    name = name_of(step)
-    if origin_of(type(layer)) is not None:
-        expect_constructors(name, function_of(step), type(layer))
+    expect_no_own_classes(step, layer)
     found = step(value, layer)
     if type(found) is not type(layer):
         raise CarrierMismatch(
-            f"at `{type(layer).__name__}`, `{name}` gives {an(type(found).__name__)}: return the same constructor, "
-            "with what each child inherits in its place."
+            f"at `{type(layer).__name__}`, `{name_of(step)}` gives {an(type(found).__name__)}: return the same "
+            "constructor, with what each child inherits in its place."
         )
     return found
 

@@ -143,6 +143,27 @@ def test_an_algebra_may_give_and_ask_for_own_values_at_the_places_of_a_layer():
     assert cdl.cata(simpler)(tree) == Add(Num(2.0), Num(3.0))
 
 
+def test_a_variable_that_is_given_another_value_may_be_asked_for_an_own_class():
+    plain = {made.constructors.Num: Num, made.constructors.Add: Add}
+
+    @cdl.algebra
+    def written(layer):
+        layer = plain[type(layer)](*(getattr(layer, name) for name in layer.__match_args__))
+        match layer:
+            case Num(v):
+                return f"{v:g}"
+            case Add(left, right):
+                return f"({left} + {right})"
+
+    @cdl.algebra
+    def inside(layer):
+        size = lambda layer: 1 if isinstance(layer, Num) else 0
+        return size(Num(1.0)) if isinstance(layer, made.constructors.Num) else layer.left + layer.right
+
+    assert cdl.cata(written)(tree) == "(1 + (2 + 3))"
+    assert cdl.cata(inside)(tree) == 3
+
+
 def test_a_step_down_that_asks_for_an_own_class_is_refused():
     def step(depth, layer):
         match layer:

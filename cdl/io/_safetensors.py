@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._functors.usage import with_usage
+from .._functors.usage import with_types
 from .._functors.words import first_line
 from ..errors import CdlError, CheckpointError
 from ._leaves import from_numbers, is_key, is_saved, Leaf, plain, spelt, to_numbers
@@ -43,7 +43,7 @@ TYPES: dict[str, np.dtype[Any]] = {
 }
 
 
-@with_usage
+@with_types
 def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Mapping[str, str] | None = None) -> None:
     """Writes the arrays and numbers of a value as tensors, each with its path as its name.
 
@@ -64,7 +64,7 @@ def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Map
         file.write(content)
 
 
-@with_usage
+@with_types
 def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
     """The value whose tensors are in a file, in the form of a template.
 

@@ -19,7 +19,7 @@ import jax
 import jax.random as jr
 import numpy as np
 
-from .._functors.usage import with_usage
+from .._functors.usage import with_types
 from ..errors import CdlError, CheckpointError
 from ._leaves import expect_numbers, from_numbers, is_key, is_saved, Leaf, like_weak, plain, spelt, to_numbers
 from ._names import expect_same, named, written_as
@@ -36,7 +36,7 @@ KNOWN = {
 }
 
 
-@with_usage
+@with_types
 def save_sharded(path: str | os.PathLike[str], tree: Any) -> None:
     """Writes the arrays and numbers of a value to a new folder, each part by the device that has it.
 
@@ -57,7 +57,7 @@ def save_sharded(path: str | os.PathLike[str], tree: Any) -> None:
         files.save(folder, arrays, custom_metadata={TYPES: types})
 
 
-@with_usage
+@with_types
 def load_sharded(path: str | os.PathLike[str], like: T) -> T:
     """The value that `save_sharded` wrote, in the form of a template, and laid out as it is.
 

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._functors import Base
+from .._functors import Base, MealyF, MooreF
 from .._functors.described import described
 from .._functors.usage import takes
 from .._functors.words import an
@@ -37,9 +37,10 @@ def expect_machine(of: str, machine: Any) -> None:
     result = returned(machine)
     kind = get_origin(result) or result
     if isinstance(kind, type) and kind not in (Any, object) and not issubclass(kind, Base):
+        gives = an(kind.__name__.rpartition(".")[2])
         raise CdlError(
-            f"`{of}` takes a machine, and was given {described(machine)}, which says that it returns "
-            f"{an(kind.__name__)}: give a function that {does}, or `stateless(f)` of one from inputs to outputs."
+            f"`{of}` takes a machine, and was given {described(machine)}, which says that it returns {gives}: give a "
+            f"function that {does}, or `stateless(f)` of one from inputs to outputs."
         )
 
 
@@ -74,6 +75,8 @@ def _expect(of: str, what: str, does: str, given: Any, several: str) -> None:
         write = f"make one, `{given.__name__}(…)`, and give that"
     elif isinstance(given, Base) and what == "an algebra":
         write = "the tree comes after the algebra, as in `cata(alg)(tree)` or `fold(alg, pack(signature, [tree]))`"
+    elif isinstance(given, MealyF | MooreF):
+        write = "that is its layer at one state, as `delay(0.0)` is; give the function, as `delay` is"
     elif callable(given):
         return
     elif isinstance(given, list | tuple) and given and all(map(callable, given)):

@@ -413,5 +413,5 @@ def test_what_cannot_be_drawn_says_so(getkey):
         draw(silent, RoseF, signature=RoseF)
     with pytest.raises(CdlError, match=r"`signature` says what an algebra reads, and .* is not one: leave it out"):
         draw(delay, signature=RoseF)
-    with pytest.raises(CdlError, match=r"`series` takes a machine, and was given a `MooreF`: write a function that"):
+    with pytest.raises(CdlError, match="`series` takes a machine, and was given a tree of `Moore`: that is its layer"):
         draw(series(stateless(abs), delay(0.0)))

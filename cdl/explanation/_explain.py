@@ -3,11 +3,14 @@
 from typing import Any
 
 import equinox as eqx
+import jax
 import numpy as np
 
 from .._drawing.kinds import grown_kinds, kinds_of, machine_kind
 from .._functors import StreamF
-from .._functors.usage import with_usage
+from .._functors.ordered import in_order
+from .._functors.usage import with_types
+from .._functors.words import short
 from .._para import Para
 from .._schemes import Algebra, Automaton
 from .._schemes.likelihoods import of_sorts
@@ -23,7 +26,7 @@ from ._sorts import Sorts
 from ._symmetry import explain_equivariant
 
 
-@with_usage
+@with_types
 def explain(
     arch: Any,
     samples: Any = None,
@@ -57,7 +60,8 @@ def explain(
     each = arch if isinstance(arch, tuple) and arch else (arch,)
     if all(isinstance(alg, Algebra) for alg in each):
         kinds = kinds_of(each, signature)
-        return explain_algebra(each, Sorts(kinds), some(kinds) if samples is None else list(samples), tolerance)
+        trees = some(kinds) if samples is None else in_order("samples", samples)
+        return explain_algebra(each, Sorts(kinds), trees, tolerance)
     if isinstance(arch, Para):
         if samples is None:
             raise CdlError("a `Para` is explained at an input, whose shape its type is read from: `explain(f, x)`.")
@@ -71,6 +75,8 @@ def explain(
     if kind is not None:
         _expect(state is not None, arch, "at a state", "state=…")
         _expect(kind is StreamF or samples is not None, arch, "on a word of inputs", "samples")
+        if kind is not StreamF:
+            _expect_word(samples)
         return explain_machine(arch, kind, state, samples, tolerance)
     layers = grown_kinds(each, state)
     if layers is not None:
@@ -85,6 +91,13 @@ def explain(
 def _expect(given: bool, arch: Any, where: str, what: str) -> None:
     if not given:
         raise CdlError(f"`{_called(arch)}` is explained {where}: give `{what}`.")
+
+
+def _expect_word(samples: Any) -> None:
+    """**Raises:** `CdlError` where the inputs of a machine are not arrays of numbers, time first."""
+    leaves = [x if isinstance(x, jax.Array) else np.asarray(x) for x in jax.tree.leaves(samples)]
+    if not leaves or any(x.ndim == 0 or (isinstance(x, np.ndarray) and x.dtype.kind in "OSU") for x in leaves):
+        raise CdlError(f"`samples` is {short(samples)}, and a machine reads a word: give arrays of inputs, time first.")
 
 
 def _called(arch: Any) -> str:

@@ -158,6 +158,7 @@ class Architecture(Generic[S]):
             self.carrier(width, dtype),
             dropout,
             tuple(cell_of.items()),
+            kinds,
         )
 
 

@@ -87,6 +87,11 @@ class TreeNet(Algebra[Any, S]):
     carrier: Any = eqx.field(static=True)  # the shapes of a state
     dropout: float = eqx.field(static=True)
     cell_of: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    kinds: tuple[type[Any], ...] = eqx.field(static=True)  # the constructors of the signature
+
+    @property
+    def __reads__(self) -> tuple[type[Any], ...]:
+        return self.kinds
 
     def __call__(self, layer: Any, *, key: PRNGKeyArray | None = None) -> S:
         name = type(layer).__name__

@@ -36,7 +36,7 @@ def test_a_tying_is_drawn_with_a_letter_and_a_colour_for_each_number():
 def test_signs_and_sums_are_written():
     negacyclic = Action(2).signed([1, 0], [1, -1])
     assert hom(negacyclic, negacyclic).rows == [" a  b", "-b  a"]
-    mean = idempotent(np.full((2, 2), 0.5))
+    mean = idempotent(np.kron(np.eye(2), np.full((2, 2), 0.5)))
     assert "+" in "".join(hom(mean, mean).rows)
 
 

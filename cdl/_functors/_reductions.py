@@ -14,7 +14,8 @@ from jax import lax
 from jax.core import Tracer
 
 from ..errors import CarrierMismatch
-from .items import as_score, for_none, UNSET, weight
+from .attention import as_score, weight
+from .items import for_none, UNSET
 
 
 def variance(many: Any, zero: Any) -> Any:

@@ -16,7 +16,8 @@ from jax.custom_batching import custom_vmap
 from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Cons, Nil
-from ..._functors.items import as_number, as_score, by_heads, expect_like, flipped, UNSET, weaken, weight
+from ..._functors.attention import apart, around, as_score, by_heads, centre, near, weight
+from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
 from .._carried import carried
@@ -58,13 +59,23 @@ class Edges:
         expect_like("attend", own_of(each, self.child).shapes, zero)
         highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)), heads=True)))
 
-        def weighted(x: Any, _: Any) -> Any:
-            child = each(x)
-            own = weight(as_score(score(child), heads=True), highest)
-            return own, jax.tree.map(lambda leaf: by_heads(own, leaf), child)
+        def own(child: Any) -> Any:
+            return weight(as_score(score(child), heads=True), highest)
 
-        total, value = self._run("sum", weighted)
-        return jax.tree.map(lambda leaf: by_heads(1 / total, leaf) if total.ndim else leaf / total, value)
+        def before(x: Any, _: Any) -> Any:
+            child = each(x)
+            return own(child), near(own(child), child)
+
+        total, parts = jax.lax.stop_gradient(self._run("sum", before))
+        middle = centre(parts)
+
+        def relative(x: Any, _: Any) -> Any:
+            child = each(x)
+            share = own(child) / total
+            return share, apart(share, child, middle)
+
+        one, mean = self._run("sum", relative)  # 1 up to rounding, and with the gradient of the sum of all weights
+        return around(middle, jax.tree.map(lambda x: by_heads(1 / one, x) if one.ndim else x / one, mean))
 
     def fold(self, each: Callable[[Any], Any], algebra: Callable[[Any], Any]) -> Any:
         step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))

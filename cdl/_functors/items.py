@@ -45,6 +45,9 @@ class Items:
         total = _sum(children)
         return jax.tree.map(lambda x: x / len(self.held), total) if how == "mean" else total
 
+    def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None:
+        expect_like(how, each(self.held[0]), zero) if self.held else for_none(how, zero)
+
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
         if not self.held:
             return for_none("attend", zero)
@@ -111,14 +114,16 @@ class _Unset:
 
 UNSET: Any = _Unset()
 ORDERED = ("max", "min", "argmax", "top")
+USAGE = {"attend": ("score", "zero"), "top": ("k", "fill")}  # the arguments of those that take more than a `zero`
 
 
 def for_none(how: str, zero: Any) -> Any:
     """The value for no child. **Raises:** `CarrierMismatch` where none is given."""
     if zero is UNSET:
+        *before, value = USAGE.get(how, ("zero",))
         raise CarrierMismatch(
             f"a `Many` without children is reduced by `{how}`, which was not given a value for no child: write "
-            f"`{how}({'score, ' if how == 'attend' else ''}zero)`, with a `zero` of the shape of one child, such as "
+            f"`{how}({', '.join([*before, value])})`, with a `{value}` of the shape of one child, such as "
             "`jnp.zeros(8)`."
         )
     return zero
@@ -138,9 +143,10 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
     same = structures[0] == structures[1]
     if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
         child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
+        name = USAGE.get(how, ("zero",))[-1]
         raise CarrierMismatch(
-            f"a `Many` of {child} is reduced by `{how}` with `zero={zero}`: give `zero` the structure and shapes of "
-            "one mapped child."
+            f"a `Many` of {child} is reduced by `{how}` with `{name}={zero}`: give `{name}` the structure and shapes "
+            "of one mapped child."
         )
 
 

@@ -116,6 +116,16 @@ def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], Meal
     return AsMealy(machine)
 
 
+def _pair(of: str, what: str, given: Any) -> Any:
+    """The two parts of a pair. **Raises:** `CdlError` where something else is given."""
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise CdlError(
+            f"{what} {eqx.tree_pformat(given, struct_as_array=True)}, and `{of}` of two machines takes a pair, one "
+            "part for each: give `(a, b)`."
+        )
+    return given
+
+
 class Composed(eqx.Module):
     """A machine that says how it was put together."""
 
@@ -145,7 +155,8 @@ class Series(Composed):
     second: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        first, second = layer_of(self.first, state[0], key, 0), layer_of(self.second, state[1], key, 1)
+        s, r = _pair("series", "the state is", state)
+        first, second = layer_of(self.first, s, key, 0), layer_of(self.second, r, key, 1)
 
         def after(i: Any) -> Any:
             middle, s = first.step(i)
@@ -171,10 +182,12 @@ class Parallel(Composed):
     second: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        first, second = layer_of(self.first, state[0], key, 0), layer_of(self.second, state[1], key, 1)
+        s, r = _pair("parallel", "the state is", state)
+        first, second = layer_of(self.first, s, key, 0), layer_of(self.second, r, key, 1)
 
         def both(i: Any) -> Any:
-            return first.step(i[0]), second.step(i[1])
+            j, k = _pair("parallel", "an input is", i)
+            return first.step(j), second.step(k)
 
         def step(i: Any) -> Any:
             (o, s), (p, r) = both(i)
@@ -222,7 +235,8 @@ class LoopThrough(Composed):
     through: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        layer, loop = layer_of(self.machine, state[0], key, 0), layer_of(self.through, state[1], key, 1)
+        s, r = _pair("feedback", "the state is", state)
+        layer, loop = layer_of(self.machine, s, key, 0), layer_of(self.through, r, key, 1)
         if not isinstance(layer, MealyF) or not isinstance(loop, MooreF):
             raise CdlError(
                 "`feedback(f, g)` loops a Mealy machine `f` through a Moore machine `g`, and "

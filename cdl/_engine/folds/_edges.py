@@ -43,8 +43,11 @@ class Edges:
     def count(self) -> jax.Array:
         return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
 
-    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+    def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None:
         expect_like(how, own_of(each, self.child).shapes, zero)
+
+    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+        self.expect(how, each, zero)
         if how == "min":
             turned: Callable[[Any], Any] = lambda x: jax.tree.map(flipped, jax.tree.map(jnp.asarray, each(x)))
             return jax.tree.map(flipped, self._run("max", lambda x, _: turned(x)))
@@ -56,7 +59,7 @@ class Edges:
         return found if how != "mean" else jax.tree.map(lambda x: x / self.count(), found)
 
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
-        expect_like("attend", own_of(each, self.child).shapes, zero)
+        self.expect("attend", each, zero)
         highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)), heads=True)))
 
         def own(child: Any) -> Any:

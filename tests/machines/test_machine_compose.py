@@ -175,3 +175,36 @@ def test_a_loop_that_has_no_value_is_refused():
         run(feedback(adder, stateless(lambda x: x)), ((), ()), jnp.zeros(3))
     with pytest.raises(CdlError, match=r"`delay` gives a `MooreF` and `Stateless` gives a `MealyF`: the one answers"):
         run(parallel(delay, adder), (0.0, ()), (jnp.zeros(3), jnp.zeros(3)))
+
+
+def summing(state):
+    return MealyF(lambda i: (state, state + i))
+
+
+@pytest.mark.parametrize(
+    ("machine", "of"), [(series(summing, summing), "series"), (parallel(summing, summing), "parallel")]
+)
+def test_the_state_of_two_machines_is_a_pair(machine, of):
+    three = jnp.zeros(3), jnp.ones((4, 3))
+    inputs = (three[1], three[1]) if of == "parallel" else three[1]
+    assert jax.tree.leaves(run(machine, (three[0], three[0]), inputs)[1])[0].shape == (3,)
+    for state, shown in (
+        (three[0], r"f32\[3\]"),
+        ((three[0],) * 3, r"\(f32\[3\], f32\[3\], f32\[3\]\)"),
+        (None, "None"),
+    ):
+        with pytest.raises(CdlError, match=rf"the state is {shown}, and `{of}` of two machines takes a pair"):
+            run(machine, state, inputs)
+
+
+def test_a_loop_through_a_machine_has_a_pair_as_its_state():
+    loop = feedback(lambda s: MealyF(lambda i: ((s, i[1]), s + i[0])), delay)
+    with pytest.raises(CdlError, match=r"the state is f32\[3\], and `feedback` of two machines takes a pair"):
+        run(loop, jnp.zeros(3), jnp.ones((4, 3)))
+
+
+def test_the_inputs_of_machines_side_by_side_are_pairs():
+    three = jnp.ones((4, 3))
+    for inputs, shown in ((three, r"f32\[3\]"), ((three,) * 3, r"\(f32\[3\], f32\[3\], f32\[3\]\)")):
+        with pytest.raises(CdlError, match=rf"an input is {shown}, and `parallel` of two machines takes a pair"):
+            run(parallel(summing, summing), (jnp.zeros(3), jnp.zeros(3)), inputs)

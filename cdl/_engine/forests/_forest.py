@@ -7,15 +7,14 @@ import textwrap
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Int
 
 from ..._functors.poly import Sum
 from ..._functors.words import number_of
 from ...errors import CdlError
+from .._standing import standing
 from ._bucket import Bucket
 from ._standing import expect_known, expect_one, number
 from ._trees import trees_of
@@ -140,10 +139,8 @@ class Forest(eqx.Module):
 
     def __repr__(self) -> str:
         formula = " and ".join(textwrap.shorten(str(f), 80, placeholder=" + …") for f in self.family)
-        if not isinstance(self.facts, jax.Array | np.ndarray):
-            return f"Forest of {formula}: some of its arrays; bucket of {self.bucket}"
-        if self.facts.ndim != 1:
-            return f"Forest of {formula}: several, stacked, {self.facts.shape[:-1]}; bucket of {self.bucket}"
+        if other := standing(self.facts, 1):
+            return f"Forest of {formula}: {other}; bucket of {self.bucket}"
         if isinstance(self.facts, Tracer):
             return f"Forest of {formula}: {number_of('tree', len(self))}, traced; bucket of {self.bucket}"
         return (

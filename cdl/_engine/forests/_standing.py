@@ -1,35 +1,24 @@
 """What a forest has to be for what is asked of it: one forest, with its arrays, and with numbers that are known.
 
-A forest is a pytree, and so there are others of its structure: several of them stacked along a leading axis; its
-gradient and its `schedule`, which have only some of the arrays; one of shapes; and one that is traced.
+A forest is a pytree, and so there are others of its structure: several of them, stacked; its gradient and its
+`schedule`, which have only some of the arrays; and one that is traced.
 """
 
 import operator
 from typing import Any
 
-import jax
 import numpy as np
 from jax.core import Tracer
 
 from ..._functors.words import short
 from ...errors import CdlError
+from .._standing import expect_one as _expect_one, is_array
 
 
 def expect_one(forest: Any, what: str) -> None:
     """**Raises:** `CdlError` for several forests in one, and where the integers of a forest are missing. `what`: what
     is asked of it, such as "`fold` reads"."""
-    facts = forest.facts
-    if not isinstance(facts, jax.Array | np.ndarray):
-        found = "only some of its arrays" if facts is None else f"{short(facts)} in the place of an array"
-        raise CdlError(
-            f"{what} a forest, and this one has {found}, as a gradient has, or a part of `eqx.partition`: give the "
-            "whole forest."
-        )
-    if facts.ndim != 1:
-        raise CdlError(
-            f"{what} one forest, and this is several, stacked along axes of shape {facts.shape[:-1]}: use `jax.vmap`, "
-            "or take one, `jax.tree.map(lambda x: x[0], forest)`."
-        )
+    _expect_one(forest.facts, 1, what, "forest")
 
 
 def expect_known(forest: Any, what: str, instead: str) -> None:
@@ -43,7 +32,7 @@ def expect_payload(forest: Any, what: str) -> None:
     """**Raises:** `CdlError` where a forest is not one, or its payload is missing or has other shapes than packed."""
     expect_one(forest, what)
     for x, (_, shape, _) in zip(forest.payload, forest.bucket.storage, strict=True):
-        if not isinstance(x, jax.Array | np.ndarray):
+        if not is_array(x):
             raise CdlError(
                 f"{what} a forest with its payload, and this one has none, as `forest.schedule` has: give the whole "
                 "forest."

@@ -16,7 +16,7 @@ from . import errors as errors, functors as functors, poly as poly, monads as mo
 from . import _annotations as _annotations  # what annotations of trees and algebras mean to typeguard
 from . import compiled as compiled, monoids as monoids, machines as machines
 from . import para as para, optics as optics, learning as learning
-from . import drawing as drawing, laws as laws, explanation as explanation, io as io
+from . import drawing as drawing, symmetry as symmetry, laws as laws, explanation as explanation, io as io
 from . import trees as trees
 
 # errors
@@ -61,7 +61,7 @@ if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
     def __getattr__(name: str) -> object:
         """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
         first = [functors, monads, schemes, compiled, monoids, machines, para, optics, learning, drawing]
-        modules = [*first, poly, errors, trees, io, laws]
+        modules = [*first, poly, errors, symmetry, trees, io, laws]
         found = [module.__name__ for module in modules if name[:1] != "_" and name in vars(module)]
         where = f": it is `{found[0]}.{name}`" if found else ", and no public module of it has one"
         raise AttributeError(f"`{__name__}` has no `{name}`{where}.")

@@ -23,4 +23,5 @@ from ._double import stacked_squares as stacked_squares
 from ._monoidal import monoidal as monoidal
 from ._optics import sliding as sliding, optics as optics, reverse_functor as reverse_functor
 from ._reverse_derivative import reverse_derivative as reverse_derivative, left_additive as left_additive
+from ._actions import action as action, equivariant as equivariant
 from ._interfaces import LawfulFunctor as LawfulFunctor, LawfulMonad as LawfulMonad, LawfulComonad as LawfulComonad

@@ -1,5 +1,6 @@
 """Machines in series, in parallel and in loops are machines, and obey their laws: exactly, on finite machines."""
 
+import inspect
 from typing import Any
 
 import equinox as eqx
@@ -177,34 +178,35 @@ def test_a_loop_that_has_no_value_is_refused():
         run(parallel(delay, adder), (0.0, ()), (jnp.zeros(3), jnp.zeros(3)))
 
 
-def summing(state):
-    return MealyF(lambda i: (state, state + i))
+def test_what_is_not_a_machine_is_refused_where_machines_are_put_together():
+    linear = eqx.nn.Linear(2, 2, key=jr.key(0))
+    alone = (inspect.unwrap(as_mealy), feedback, lambda m: feedback(delay, m))
+    of_two = (lambda m: series(m, delay), lambda m: series(delay, m))
+    for put in (*alone, *of_two, lambda m: parallel(m, delay), lambda m: parallel(delay, m)):
+        with pytest.raises(CdlError, match=r"machine, and was given a `Linear`, which says that it returns an `Array`"):
+            put(linear)
+        with pytest.raises(CdlError, match=r"takes a machine, and was given a tree of `Moore`: that is its layer"):
+            put(delay(0.0))
+        with pytest.raises(CdlError, match=r"takes a machine, and the function `<lambda>` does not take a state"):
+            put(lambda: None)
+
+
+@pytest.mark.parametrize("many", [(1,), (1, 2, 3), {"a": 1, "b": 2}, 3])
+def test_machines_side_by_side_take_pairs_and_nothing_else(many):
+    for state, word in (((0, 0), [many]), (many, [(1, 2)])):
+        with pytest.raises(CdlError, match=r"`parallel` takes a pair, and was given"):
+            respond(ana(parallel(delay, delay))(state), word)
 
 
 @pytest.mark.parametrize(
-    ("machine", "of"), [(series(summing, summing), "series"), (parallel(summing, summing), "parallel")]
+    "of", [series, parallel, lambda f, g: feedback(f, delay)], ids=["series", "parallel", "feedback"]
 )
-def test_the_state_of_two_machines_is_a_pair(machine, of):
-    three = jnp.zeros(3), jnp.ones((4, 3))
-    inputs = (three[1], three[1]) if of == "parallel" else three[1]
-    assert jax.tree.leaves(run(machine, (three[0], three[0]), inputs)[1])[0].shape == (3,)
-    for state, shown in (
-        (three[0], r"f32\[3\]"),
-        ((three[0],) * 3, r"\(f32\[3\], f32\[3\], f32\[3\]\)"),
-        (None, "None"),
-    ):
-        with pytest.raises(CdlError, match=rf"the state is {shown}, and `{of}` of two machines takes a pair"):
-            run(machine, state, inputs)
-
-
-def test_a_loop_through_a_machine_has_a_pair_as_its_state():
-    loop = feedback(lambda s: MealyF(lambda i: ((s, i[1]), s + i[0])), delay)
-    with pytest.raises(CdlError, match=r"the state is f32\[3\], and `feedback` of two machines takes a pair"):
-        run(loop, jnp.zeros(3), jnp.ones((4, 3)))
-
-
-def test_the_inputs_of_machines_side_by_side_are_pairs():
-    three = jnp.ones((4, 3))
-    for inputs, shown in ((three, r"f32\[3\]"), ((three,) * 3, r"\(f32\[3\], f32\[3\], f32\[3\]\)")):
-        with pytest.raises(CdlError, match=rf"an input is {shown}, and `parallel` of two machines takes a pair"):
-            run(parallel(summing, summing), (jnp.zeros(3), jnp.zeros(3)), inputs)
+def test_the_state_and_the_inputs_of_two_compiled_machines_are_pairs(of):
+    summing = lambda state: MealyF(lambda i: (state, state + i))
+    three, inputs = jnp.zeros(3), jnp.ones((4, 3))
+    for state in (three, (three,) * 3, None):
+        with pytest.raises(CdlError, match=r"`(series|parallel|feedback)` takes a pair, and was given"):
+            run(of(summing, summing), state, (inputs, inputs) if of is parallel else inputs)
+    for many in (inputs, (inputs,) * 3):
+        with pytest.raises(CdlError, match=r"`parallel` takes a pair, and was given"):
+            run(parallel(summing, summing), (three, three), many)

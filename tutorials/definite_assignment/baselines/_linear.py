@@ -56,7 +56,7 @@ def fit_linear(
 
 def _matrix(rows: Iterable[dict[str, float]], columns: dict[str, int]) -> Any:
     """The features as a sparse matrix, those without a column left out."""
-    from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+    from scipy.sparse import csr_matrix
 
     known = [{columns[name]: amount for name, amount in row.items() if name in columns} for row in rows]
     starts = np.cumsum([0, *map(len, known)]).astype(np.int32)

@@ -1,0 +1,31 @@
+"""Laws of actions, of the maps between them, and of a symmetry that goes into a functor.
+
+| the law                                   | the two sides                                           |
+| ----------------------------------------- | ------------------------------------------------------- |
+| the unit                                  | `1 · x = x`                                             |
+| the product                               | `(m n) · x = m · (n · x)`, also for the matrix of `m n` |
+| `h` is a map of algebras of `M × −`       | `h(m · x) = m · h(x)`                                   |
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..symmetry import Action, Word
+from ._hold import hold
+from ._monad import eilenberg_moore
+
+
+def action(X: Action, x: Any, first: Word, second: Word, *, tolerance: float = 0.0) -> None:
+    """That words act as their products do, at an element of the carrier and two words. **Raises:** `LawBroken`."""
+    eilenberg_moore(X.algebra, x, (first, (second, x)), tolerance=tolerance)
+    flat = jnp.reshape(jnp.asarray(x), (X.size,))
+    matrix = jnp.asarray((X.element(first) @ X.element(second)).toarray(), flat.dtype)
+    acted = X((*first, *second), x)
+    hold("`ρ(m) ρ(n) x = (m n) · x`", jnp.reshape(matrix @ flat, X.shape), acted, tolerance)
+
+
+def equivariant(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: Word, *, tolerance: float = 0.0) -> None:
+    """That `h(m · x) = m · h(x)`, at an element of the carrier and a word. **Raises:** `LawBroken`."""
+    hold("`h(m · x) = m · h(x)`", h(X(word, x)), Y(word, h(x)), tolerance)

@@ -1,0 +1,12 @@
+"""Symmetry: actions of monoids, all linear maps that commute with them, and layers tied by that."""
+
+# isort: off
+from ._action import Action as Action, Word as Word, WORDS as WORDS
+from . import groups as groups, monoids as monoids
+from ._tying import Tying as Tying, Orbits as Orbits, Combinations as Combinations
+from ._hom import hom as hom
+from ._defects import is_hom as is_hom, hom_defect as hom_defect, Measured as Measured
+from ._defects import lie_derivative as lie_derivative, lie_error as lie_error, monoid_error as monoid_error
+from ._maps import EquivariantMap as EquivariantMap, Pointwise as Pointwise, NormGate as NormGate
+from ._maps import Chain as Chain, chain as chain
+from ._layer import Equivariant as Equivariant

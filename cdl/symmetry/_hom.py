@@ -1,0 +1,97 @@
+"""`hom(X, Y)`: all linear maps that commute with the action of a monoid.
+
+| the mathematics                                | here                                                                |
+| ---------------------------------------------- | ------------------------------------------------------------------- |
+| linear maps of algebras of `M × −`, `X → Y`    | `hom(X, Y)`, a `Tying`                                              |
+| `W ρ_X(m) = ρ_Y(m) W`, for each generator `m`  | its equations: no inverse is in them                                |
+
+Entry `(a, i)` of the equation is `Σ_b ρ_Y[a, b] W[b, i] = Σ_j W[a, j] ρ_X[j, i]`. Where no row of `ρ_Y` and no column
+of `ρ_X` has two entries, each side has one term, and every equation says that a weight is zero or tied to another: the
+solutions are found exactly, in time linear in the number of weights. That is so of permutations, signed ones, partial
+injections, of pushed functions on the side of `X` and of pulled ones on the side of `Y`. All other equations go through
+a presolve, and what is left of them through a null space whose rank is certified by the gap in its spectrum.
+"""
+
+import functools
+
+import numpy as np
+
+from ..errors import CdlError
+from ._action import Action, aligned
+from ._generator import Generator
+from ._orbits import Classes, classes, Ties
+from ._presolve import solve
+from ._tying import Combinations, Orbits, Tying
+
+
+def hom(X: Action, Y: Action, /) -> Tying:
+    """All linear equivariant maps from `X` to `Y`, as a tying of the weights of a dense map.
+
+    **Arguments:** `X`, `Y`: actions of one monoid: generators of the same names in the same order.
+
+    **Returns:** a `Tying` of shape `(Y.size, X.size)`. Its `dimension` is that of the space of equivariant maps.
+
+    **Raises:** `CdlError` where the actions are not of one monoid, and where rounding hides the rank.
+
+    Source: Gavranović et al., Categorical Deep Learning (2024), examples 2.4 to 2.6 and remark 2.7.
+    """
+    aligned(X, Y, "hom(X, Y)")
+    if X.size * Y.size >= 2**31:
+        raise CdlError(f"a map from {X.size} to {Y.size} numbers has 2³¹ weights or more, and is not solved.")
+    return _solved(X, Y)
+
+
+@functools.lru_cache(maxsize=64)
+def _solved(X: Action, Y: Action) -> Tying:
+    """Solved once for the same two actions: the layers of a network ask each time they are called."""
+    pairs = aligned(X, Y, "hom(X, Y)")
+    exact = [(x, y) for x, y in pairs if y.by_row and x.by_column]
+    others = [(x, y) for x, y in pairs if not (y.by_row and x.by_column)]
+    ties = [_ties(x, y) for x, y in exact]
+    found = classes(X.size * Y.size, _joined(ties))
+    shape = (Y.size, X.size)
+    if not others:
+        return _orbits(shape, found, "orbits", None)
+    solved = solve(found, others)
+    if isinstance(solved.found, Classes):
+        return _orbits(shape, solved.found, solved.how, solved.gap)
+    return Combinations(shape, solved.found.shape[1], solved.how, solved.gap, solved.found)
+
+
+def _orbits(shape: tuple[int, int], found: Classes, how: str, gap: float | None) -> Tying:
+    scales = None if found.scales is None else found.scales.reshape(shape)
+    return Orbits(shape, found.dimension, how, gap, found.labels.astype(np.int32).reshape(shape), scales)
+
+
+def _ties(x: Generator, y: Generator) -> Ties:
+    """The equations of one generator, where each side of each has one term or none.
+
+    `ρ_Y` as a source `b(a)` of each row with a factor, `ρ_X` as a target `j(i)` of each column with one.
+    """
+    source, s = _line(y.size, y.rows, y.columns, y.values)
+    target, t = _line(x.size, x.columns, x.rows, x.values)
+    places = np.arange(x.size)
+    left = np.where(source[:, None] < 0, -1, source[:, None] * x.size + places)
+    right = np.where(target < 0, -1, np.arange(y.size)[:, None] * x.size + target)
+    both = (left >= 0) & (right >= 0)
+    if len(set(s[source >= 0].tolist()) | set(t[target >= 0].tolist())) <= 1:  # one factor on both sides: it cancels
+        factors = (np.ones(int(np.sum(both))),) * 2
+    else:
+        factors = np.broadcast_to(s[:, None], both.shape)[both], np.broadcast_to(t, both.shape)[both]
+    alone = left[(left >= 0) & (right < 0)], right[(right >= 0) & (left < 0)]
+    p, q = left[both], right[both]
+    said = (p != q) | (factors[0] != factors[1])  # the others say that a weight is itself
+    return Ties(p[said], q[said], factors[0][said], factors[1][said], np.concatenate(alone))
+
+
+def _line(size: int, at: np.ndarray, to: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where the one entry of each row goes, and its value; -1 and 0 for an empty row."""
+    where, factor = np.full(size, -1), np.zeros(size)
+    where[at], factor[at] = to, values
+    return where, factor
+
+
+def _joined(ties: list[Ties]) -> Ties:
+    empty = np.zeros(0, np.int64)
+    columns = zip(*ties, strict=True) if ties else [[empty]] * len(Ties._fields)
+    return Ties(*map(np.concatenate, columns))

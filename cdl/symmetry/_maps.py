@@ -1,0 +1,229 @@
+"""Maps between two actions, as layers: what they take and give, one after the other, and functions at each place.
+
+| the mathematics                                | here                                                               |
+| ---------------------------------------------- | ------------------------------------------------------------------ |
+| a map of algebras of `M × −`, `X → Y`          | an `EquivariantMap`: `source` is `X`, `target` is `Y`              |
+| `X → Y → Z`                                    | `chain(f, g)`, where the middle is one action                      |
+| a function of numbers, at each place           | `Pointwise(f, X)`: refused where it does not commute with `X`      |
+| `x ↦ σ(a ‖x‖ + b) x`                           | `NormGate(X, …)`: for actions that keep lengths                    |
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+
+from .._functors.words import short
+from .._terms import name
+from ..errors import CdlError
+from ._action import Action
+from ._generator import Generator
+
+
+Place = Callable[[jax.Array], jax.Array]
+TOLERANCE = 1e-4  # of the greatest value: what rounding does in single precision
+
+
+class EquivariantMap(eqx.Module):
+    """A map from the carrier of one action to that of another, that commutes with their monoid.
+
+    Arrays have a first axis of channels where `in_channels` or `out_channels` is a number.
+    """
+
+    source: eqx.AbstractVar[Action]
+    target: eqx.AbstractVar[Action]
+    in_channels: eqx.AbstractVar[int | None]
+    out_channels: eqx.AbstractVar[int | None]
+
+    def __call__(self, x: Any, /) -> jax.Array:
+        """`[in_channels, *source.shape] → [out_channels, *target.shape]`. **Raises:** `CdlError` for another shape."""
+        x = jnp.asarray(x)
+        wanted = (*channels(self.in_channels), *self.source.shape)
+        if x.shape != wanted:
+            more = " For a batch, use `jax.vmap`." if x.shape[1:] == wanted else ""
+            raise CdlError(
+                f"`{type(self).__name__}` takes an array of shape {wanted}, and gets one of {x.shape}.{more}"
+            )
+        return self._apply(x)
+
+    def _apply(self, x: jax.Array) -> jax.Array:
+        raise NotImplementedError
+
+
+class Pointwise(EquivariantMap):
+    """A function of numbers, applied at each place. It is refused where it does not commute with the action."""
+
+    function: Place
+    source: Action = eqx.field(static=True)
+    target: Action = eqx.field(static=True)
+    in_channels: int | None = eqx.field(static=True)
+    out_channels: int | None = eqx.field(static=True)
+
+    def __init__(self, function: Place, X: Action, channels: int | None = None) -> None:
+        """**Arguments:** `function`: from an array to one of its shape, place by place, such as `jax.nn.relu`. `X`: the
+        action that it has to commute with. `channels`: the length of a first axis, or `None` for none.
+
+        **Raises:** `CdlError` where it does not commute, with the greatest difference that was measured.
+        """
+        self.function, self.source, self.target = function, X, X
+        self.in_channels = self.out_channels = counted(channels)
+        with jax.ensure_compile_time_eval():
+            for generator in X.generators:
+                found = defect_at_places(function, generator)
+                if found > TOLERANCE:
+                    raise CdlError(
+                        f"`{name(function)}` does not commute with the generator `{generator.name}` of {X}: "
+                        f"f(m · x) and m · f(x) differ by {found:.2g}. {_instead(function, generator)}"
+                    )
+
+    def _apply(self, x: jax.Array) -> jax.Array:
+        return self.function(x)
+
+
+class NormGate(EquivariantMap):
+    """`x ↦ σ(a ‖x‖ + b) x`, with `a` and `b` for each channel: nonlinear, and equivariant where lengths are kept."""
+
+    scale: jax.Array
+    shift: jax.Array
+    source: Action = eqx.field(static=True)
+    target: Action = eqx.field(static=True)
+    in_channels: int | None = eqx.field(static=True)
+    out_channels: int | None = eqx.field(static=True)
+
+    def __init__(self, X: Action, channels: int | None = None, *, key: jax.Array) -> None:
+        """**Raises:** `CdlError` where a generator is not orthogonal."""
+        orthogonal(X, "NormGate")
+        lead = () if channels is None else (channels,)
+        self.scale = jr.normal(key, lead)
+        self.shift = jnp.zeros(lead)
+        self.source, self.target = X, X
+        self.in_channels = self.out_channels = counted(channels)
+
+    def _apply(self, x: jax.Array) -> jax.Array:
+        axes = tuple(range(x.ndim - len(self.source.shape), x.ndim))
+        squares = jnp.sum(x * x, axes, keepdims=True)
+        length = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
+        column: Place = lambda p: p.reshape((*p.shape, *(1 for _ in axes)))
+        return x * jax.nn.sigmoid(column(self.scale) * length + column(self.shift))
+
+
+class Chain(EquivariantMap):
+    """Equivariant maps, one after the other."""
+
+    maps: tuple[EquivariantMap, ...]
+    source: Action = eqx.field(static=True)
+    target: Action = eqx.field(static=True)
+    in_channels: int | None = eqx.field(static=True)
+    out_channels: int | None = eqx.field(static=True)
+
+    def _apply(self, x: jax.Array) -> jax.Array:
+        for f in self.maps:
+            x = f(x)
+        return x
+
+
+def chain(first: EquivariantMap, *rest: EquivariantMap | Place) -> Chain:
+    """`x ↦ … g(f(x))`. A plain function is taken at each place of what comes before it, as `Pointwise`.
+
+    **Raises:** `CdlError` where the target of one map is not the source of the next, and where a function does not
+    commute with the action.
+    """
+    maps = [_map(first)]
+    for given in rest:
+        before = maps[-1]
+        if not isinstance(given, EquivariantMap) and callable(given):
+            maps.append(Pointwise(given, before.target, before.out_channels))
+            continue
+        after = _map(given)
+        if after.source != before.target:
+            raise CdlError(
+                f"`{type(before).__name__}` gives {before.target}, and `{type(after).__name__}` takes {after.source}. "
+                "These are not one action: compare their `.generators`."
+            )
+        if after.in_channels != before.out_channels:
+            raise CdlError(
+                f"`{type(before).__name__}` gives {before.out_channels} channels, and `{type(after).__name__}` takes "
+                f"{after.in_channels}."
+            )
+        maps.append(after)
+    first, last = maps[0], maps[-1]
+    return Chain(
+        maps=tuple(maps),
+        source=first.source,
+        target=last.target,
+        in_channels=first.in_channels,
+        out_channels=last.out_channels,
+    )
+
+
+def _map(given: Any) -> EquivariantMap:
+    if not isinstance(given, EquivariantMap):
+        raise CdlError(
+            f"`chain` begins with an equivariant map, and goes on with maps or functions, not {short(given)}."
+        )
+    return given
+
+
+def counted(channels: Any) -> int | None:
+    """A number of channels, checked; `None` is no axis of channels."""
+    if channels is None:
+        return None
+    if isinstance(channels, bool) or not isinstance(channels, int | np.integer) or channels < 1:
+        raise CdlError(
+            f"{short(channels)} channels are asked for: give a whole number of 1 or more, or `None` for no axis."
+        )
+    return int(channels)
+
+
+def channels(number: int | None) -> tuple[int, ...]:
+    """The axis of channels, if there is one."""
+    return () if number is None else (number,)
+
+
+def orthogonal(X: Action, what: str) -> None:
+    """**Raises:** `CdlError` where a generator does not keep lengths."""
+    for generator in X.generators:
+        if not generator.orthogonal:
+            law = "A + Aᵀ = 0" if generator.lie else "Aᵀ A = 1"
+            raise CdlError(
+                f"`{what}` needs an action that keeps lengths, and the generator `{generator.name}` of {X} is not "
+                f"orthogonal: `{law}` does not hold of its matrix."
+            )
+
+
+def defect_at_places(function: Place, generator: Generator) -> float:
+    """How far `f(m · x)` and `m · f(x)` are apart, over the greatest value or 1: at normal numbers of several sizes.
+
+    For an element of a Lie algebra, the difference of the derivatives along `A`.
+    """
+    sizes = np.array([0.3, 1.0, 3.0, 10.0])[:, None, None]
+    xs = jnp.asarray(np.random.default_rng(0).normal(size=(1, 16, generator.size)) * sizes, jnp.zeros(()).dtype)
+    xs = xs.reshape((-1, generator.size))
+    if generator.lie:
+        y, left = jax.jvp(function, (xs,), (generator(xs),))
+    else:
+        y, left = function(xs), function(generator(xs))
+    if y.shape != xs.shape:
+        raise CdlError(f"`{name(function)}` takes {xs.shape} and gives {y.shape}: it is not a function at each place.")
+    right = generator(y)
+    return float(jnp.max(jnp.abs(left - right), initial=0.0) / jnp.maximum(1.0, jnp.max(jnp.abs(right), initial=0.0)))
+
+
+def _instead(function: Place, generator: Generator) -> str:
+    """What would commute with the generator."""
+    if generator.lie or not (generator.by_row and generator.by_column):
+        return (
+            "Functions at each place commute only with actions that move places. Multiply by a gate that does not "
+            "change: `NormGate` takes the length, and a map to `X.trivial()` gives other numbers."
+        )
+    if np.any(generator.values < 0):
+        return "The generator changes signs: an odd function, such as `jnp.tanh`, commutes with it."
+    if np.any(generator.values != 1):
+        return "The generator scales: a function with f(s x) = s f(x), such as `jax.nn.relu`, commutes with it."
+    if len(generator.values) < generator.size and float(jnp.abs(function(jnp.zeros(1)))[0]) > 0:
+        return "The generator makes places zero: a function with f(0) = 0, such as `jnp.tanh`, commutes with it."
+    return "The function is not the same at each place."

@@ -1,0 +1,99 @@
+"""Equations of any number of terms: what is short is solved exactly, and the rest by a null space.
+
+| step                                                       | what it does                                        |
+| ---------------------------------------------------------- | --------------------------------------------------- |
+| the classes of weights that are known are substituted      | equations get shorter                               |
+| an equation of one term, or of two                         | a zero, or a tie: solved exactly, and again         |
+| an equation of more terms                                  | left to the null space of a small matrix            |
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ._generator import Generator
+from ._null_space import null_space
+from ._orbits import Classes, classes, Ties
+from ._sparse import sp, Sparse
+
+
+ROUNDING = 1e-12  # of the greatest factor of an equation: what is left of factors that cancel
+
+
+class Solved(NamedTuple):
+    """The solutions, as classes or as a sparse matrix of factors; how they were found, and by what gap."""
+
+    found: Classes | Sparse
+    how: str
+    gap: float | None
+
+
+def solve(known: Classes, pairs: list[tuple[Generator, Generator]]) -> Solved:
+    """The solutions of the equations of generators, beside what is known of the weights."""
+    system = sp.csr_array(sp.vstack([_equations(x, y) for x, y in pairs]))
+    while True:
+        factors = factors_of(known)
+        rest = _cleaned(system @ factors)
+        lengths = np.diff(rest.indptr)
+        if not np.any((lengths == 1) | (lengths == 2)):
+            break
+        known = _after(known, classes(known.dimension, _short(rest, lengths)))
+    rest = rest[lengths > 0]
+    if not rest.shape[0]:
+        return Solved(known, "presolve", None)
+    involved = np.unique(rest.indices)
+    null, how, gap = null_space(sp.csr_array(rest[:, involved]))
+    free = np.setdiff1d(np.arange(known.dimension), involved)
+    width = len(free) + null.shape[1]
+    rows = np.concatenate([free, np.repeat(involved, null.shape[1])])
+    columns = np.concatenate([np.arange(len(free)), np.tile(len(free) + np.arange(null.shape[1]), len(involved))])
+    values = np.concatenate([np.ones(len(free)), null.ravel()])
+    combined = sp.csr_array((values, (rows, columns)), shape=(known.dimension, width))
+    return Solved(_cleaned(factors @ combined), how, gap)
+
+
+def _equations(x: Generator, y: Generator) -> Sparse:
+    """`(ρ_Y ⊗ 1 − 1 ⊗ ρ_Xᵀ) vec W = 0`, for `W` row by row."""
+    left = sp.kron(y.sparse, sp.eye_array(x.size), format="csr")
+    return sp.csr_array(left - sp.kron(sp.eye_array(y.size), x.sparse.T, format="csr"))
+
+
+def factors_of(found: Classes) -> Sparse:
+    """Classes as a sparse matrix, from free numbers to weights."""
+    kept = np.flatnonzero(found.labels >= 0)
+    values = np.ones(len(kept)) if found.scales is None else found.scales[kept]
+    return sp.csr_array((values, (kept, found.labels[kept])), shape=(len(found.labels), found.dimension))
+
+
+def _cleaned(system: Sparse) -> Sparse:
+    """Without the entries that are zero but for rounding, each measured by the greatest of its row."""
+    system = sp.csr_array(system)
+    system.sum_duplicates()
+    if system.nnz:
+        greatest = np.zeros(system.shape[0])
+        row = np.repeat(np.arange(system.shape[0]), np.diff(system.indptr))
+        np.maximum.at(greatest, row, np.abs(system.data))
+        system.data[np.abs(system.data) <= ROUNDING * np.maximum(greatest, 1.0)[row]] = 0.0
+    system.eliminate_zeros()
+    return system
+
+
+def _short(system: Sparse, lengths: np.ndarray) -> Ties:
+    """The equations of one term as zeros, and those of two, `a u + b v = 0`, as ties."""
+    first = system.indptr[:-1]
+    zero = system.indices[first[lengths == 1]]
+    at = first[lengths == 2]
+    p, q = system.indices[at].astype(np.int64), system.indices[at + 1].astype(np.int64)
+    return Ties(p, q, system.data[at], -system.data[at + 1], zero)
+
+
+def _after(outer: Classes, inner: Classes) -> Classes:
+    """The classes of weights, where their free numbers are in classes themselves."""
+    alive = outer.labels >= 0
+    at = np.maximum(outer.labels, 0)
+    labels = np.where(alive, inner.labels[at], -1) if outer.dimension else outer.labels
+    scales = np.ones(len(labels)) if outer.scales is None else outer.scales
+    if inner.scales is not None:
+        scales = scales * inner.scales[at]
+    same = outer.scales is None and inner.scales is None
+    return Classes(labels, None if same else np.where(labels >= 0, scales, 0.0), inner.dimension)

@@ -1,0 +1,167 @@
+"""Groups that act on images, on nodes, edges and vectors, ready to use. Each is a list of generators.
+
+| the action                                  | here                                      | generators      |
+| ------------------------------------------- | ----------------------------------------- | --------------- |
+| `C_n`, on `ℝⁿ` by shifts                    | `cyclic(n)`                               | 1               |
+| `C_a × C_b × …`, on grids by shifts         | `translations(a, b, …)`                   | one an axis     |
+| `C₄`, on square images by quarter turns     | `rotations(side)`                         | 1               |
+| mirror images                               | `reflections(side)`                       | 1               |
+| `D₄`, p4 and p4m on a torus                 | `dihedral(side)`, `p4(side)`, `p4m(side)` | 2, 3, 4         |
+| `S_n` on nodes; on tensors of order `k`     | `permutations(n)`, and `.power(k)`        | 2               |
+| signed permutations `B_n`                   | `signed_permutations(n)`                  | 3               |
+| `SO(d)` on vectors; on tensors of order `k` | `so(d)`, and `.power(k)`                  | `d (d − 1) / 2` |
+| a scaling                                   | `scalings(n, factor)`                     | 1               |
+| what a faithful action generates, on itself | `regular(X)`                              | those of `X`    |
+"""
+
+import numpy as np
+
+from .._functors.words import short
+from ..errors import CdlError
+from ._action import Action
+from ._generator import Generator
+
+
+def cyclic(n: int) -> Action:
+    """`C_n` on `ℝⁿ`: the number at place `i` goes to `i + 1`, and the last to 0. Generator `shift`."""
+    return Action(natural(n, "places")).perm(np.roll(np.arange(n), -1), "shift")
+
+
+def translations(*shape: int) -> Action:
+    """Shifts of a grid along each axis, round its ends. Generators `shift0`, `shift1`, …"""
+    return _shifts(shape, True)
+
+
+def truncated_translations(*shape: int) -> Action:
+    """Shifts of a grid along each axis, where what goes over the end is lost: a monoid, and no group.
+
+    Maps that commute with these are causal convolutions: an output reads the inputs before it. Generators as for
+    `translations`.
+    """
+    return _shifts(shape, False)
+
+
+def rotations(side: int) -> Action:
+    """`C₄` on images of `side × side`, by quarter turns as `jnp.rot90` has them. Generator `turn`."""
+    places = _places(side)
+    return Action((side, side)).perm(np.argsort(np.rot90(places).ravel()), "turn")
+
+
+def reflections(side: int) -> Action:
+    """Mirror images, left and right exchanged, of images of `side × side`. Generator `mirror`."""
+    return Action((side, side)).perm(np.argsort(np.fliplr(_places(side)).ravel()), "mirror")
+
+
+def dihedral(side: int) -> Action:
+    """`D₄` on images of `side × side`: quarter turns and mirror images."""
+    return rotations(side) & reflections(side)
+
+
+def p4(side: int) -> Action:
+    """Shifts and quarter turns of a torus of `side × side`."""
+    return translations(side, side) & rotations(side)
+
+
+def p4m(side: int) -> Action:
+    """Shifts, quarter turns and mirror images of a torus of `side × side`."""
+    return p4(side) & reflections(side)
+
+
+def permutations(n: int) -> Action:
+    """`S_n` on `ℝⁿ`, by a cycle of all places and an exchange of two. Generators `cycle` and `swap`."""
+    places = np.arange(natural(n, "places"))
+    swap = places.copy()
+    swap[:2] = swap[:2][::-1]
+    return Action(n).perm(np.roll(places, -1), "cycle").perm(swap, "swap")
+
+
+def signed_permutations(n: int) -> Action:
+    """The hyperoctahedral group on `ℝⁿ`: permutations, and changes of sign. Generators `cycle`, `swap`, `negate`."""
+    signs = np.ones(natural(n, "places"))
+    signs[:1] = -1
+    return Action(n, permutations(n).generators).signed(np.arange(n), signs, "negate")
+
+
+def so(dimension: int) -> Action:
+    """The rotations of `ℝᵈ`, by their Lie algebra: an antisymmetric matrix for each plane of two axes, `turn01`, …
+
+    On tensors of order `k`: `so(3).power(k)`.
+    """
+    action = Action(natural(dimension, "axes"))
+    for i in range(dimension):
+        for j in range(i + 1, dimension):
+            turn = np.zeros((dimension, dimension))
+            turn[j, i], turn[i, j] = 1.0, -1.0
+            action = action.lie(turn, f"turn{i}{j}")
+    return action
+
+
+def scalings(n: int, factor: float = 2.0) -> Action:
+    """All of `ℝⁿ` times a factor. Generator `scale`. With a factor of 0 it is a monoid, and no group."""
+    return Action(natural(n, "places")).signed(np.arange(n), np.full(n, factor), "scale")
+
+
+def regular(X: Action, limit: int = 10_000) -> Action:
+    """What the generators of `X` generate, acting on itself: `m · e_x = e_{m x}`, on `ℝ^M`.
+
+    Maps `X → regular(X)` are lifting layers, and maps `regular(X) → regular(X)` group convolutions. Element 0 is
+    the unit.
+
+    **Arguments:** `X`: an action by generators with at most one entry a column, such as permutations, partial
+    functions, signs. `limit`: of how many elements.
+
+    **Raises:** `CdlError` where there are more elements than the limit, and for generators of other kinds.
+    """
+    tables = [_table(x) for x in X.generators]
+    unit = tuple(zip(range(X.size), (1.0,) * X.size, strict=True))
+    number, elements, targets = {unit: 0}, [unit], [list[int]() for _ in tables]
+    for element in elements:
+        for table, goes in zip(tables, targets, strict=True):
+            product = tuple((-1, 0.0) if i < 0 else (table[i][0], s * table[i][1]) for i, s in element)
+            product = tuple((i, s) if i >= 0 else (-1, 0.0) for i, s in product)
+            if product not in number:
+                if len(elements) == limit:
+                    raise CdlError(f"{X} generates more than {limit} elements: `regular(X, limit=…)` takes more.")
+                number[product] = len(elements)
+                elements.append(product)
+            goes.append(number[product])
+    action = Action(len(elements))
+    for generator, goes in zip(X.generators, targets, strict=True):
+        action = action.push(goes, generator.name)
+    return action
+
+
+def _table(x: Generator) -> list[tuple[int, float]]:
+    """Where each place goes, and with what factor; -1 for nowhere."""
+    if x.lie or not x.by_column:
+        raise CdlError(
+            f"`regular` takes generators that send each place to one place, and `{x.name}` does not: give `perm`, "
+            "`push` or `signed`."
+        )
+    table = [(-1, 0.0)] * x.size
+    for row, column, value in zip(x.rows.tolist(), x.columns.tolist(), x.values.tolist(), strict=True):
+        table[column] = (row, value)
+    return table
+
+
+def _shifts(shape: tuple[int, ...], periodic: bool) -> Action:
+    action = Action(tuple(natural(n, "places") for n in shape))
+    for axis, n in enumerate(shape):
+        places = np.indices(shape)
+        places[axis] += 1
+        inside = places[axis] < n
+        places[axis] %= n
+        targets = np.where(inside | periodic, np.ravel_multi_index(tuple(places), shape), -1)
+        action = action.push(targets.ravel(), f"shift{axis}")
+    return action
+
+
+def _places(side: int) -> np.ndarray:
+    return np.arange(natural(side, "places") ** 2).reshape(side, side)
+
+
+def natural(n: int, what: str) -> int:
+    """A size, checked."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise CdlError(f"{short(n)} {what} are asked for: give a whole number of 1 or more.")
+    return int(n)

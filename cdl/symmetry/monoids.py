@@ -1,0 +1,78 @@
+"""Monoids that are not groups, and act: what cannot be undone.
+
+| the action                                        | here                         | generators          |
+| ------------------------------------------------- | ---------------------------- | ------------------- |
+| a shift that loses what goes over the end         | `truncated_translations(n)`  | `shift0`            |
+| a projection, `P² = P`                            | `idempotent(P)`              | `project`           |
+| a counter that stops at its greatest value        | `saturating_counter(n)`      | `up`, or `down` too |
+| a counter round a circle, with a reset            | `reset_counter(n)`           | `up`, `reset`       |
+| a memory of one bit                               | `flip_flop()`                | `set0`, `set1`      |
+| all functions of `n` places to themselves         | `transformations(n)`         | 3                   |
+| all partial functions                             | `partial_transformations(n)` | 4                   |
+| all partial injections                            | `partial_permutations(n)`    | 3                   |
+| the letters of any finite automaton on its states | `of_automaton(automaton)`    | one a letter        |
+
+Functions are pushed, `e_i ↦ e_{g(i)}`; `X.transposed` pulls them, `x ↦ x ∘ g`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._schemes import Automaton
+from ..errors import CdlError
+from ._action import Action
+from .groups import natural, permutations, truncated_translations as truncated_translations
+
+
+def idempotent(projection: Any) -> Action:
+    """A projection of `ℝⁿ`, `float[n, n]`. Generator `project`. **Raises:** `CdlError` where `P² = P` does not hold."""
+    matrix = np.asarray(projection)
+    action = Action(matrix.shape[0] if matrix.ndim else 0).matrix(matrix, "project")
+    if not action.holds(("project", "project"), ("project",), 1e-9):
+        raise CdlError("`idempotent` takes a projection, and `P @ P` is not `P` for the matrix given.")
+    return action
+
+
+def saturating_counter(n: int, down: bool = False) -> Action:
+    """The counter `i ↦ min(i + 1, n − 1)` on `n` states; with `down`, also `i ↦ max(i − 1, 0)`."""
+    states = np.arange(natural(n, "states"))
+    up = Action(n).push(np.minimum(states + 1, n - 1), "up")
+    return up.push(np.maximum(states - 1, 0), "down") if down else up
+
+
+def reset_counter(n: int) -> Action:
+    """The counter `i ↦ i + 1` modulo `n`, and the reset `i ↦ 0`."""
+    return Action(natural(n, "states")).push(np.roll(np.arange(n), -1), "up").push(np.zeros(n, int), "reset")
+
+
+def flip_flop() -> Action:
+    """Two states, and two letters that set one of them, whatever it was."""
+    return Action(2).push([0, 0], "set0").push([1, 1], "set1")
+
+
+def transformations(n: int) -> Action:
+    """All functions of `n` places: the generators of `S_n`, and `merge`, that sends 1 to 0."""
+    merge = np.arange(natural(n, "places"))
+    merge[1:2] = 0
+    return Action(n, permutations(n).generators).push(merge, "merge")
+
+
+def partial_permutations(n: int) -> Action:
+    """All partial injections of `n` places, the rook monoid: the generators of `S_n`, and `lose`, that loses 0."""
+    lose = np.arange(natural(n, "places"))
+    lose[0] = -1
+    return Action(n, permutations(n).generators).push(lose, "lose")
+
+
+def partial_transformations(n: int) -> Action:
+    """All partial functions of `n` places: the generators of `transformations`, and `lose`."""
+    return Action(n, [*transformations(n).generators, partial_permutations(n)["lose"]])
+
+
+def of_automaton(automaton: Automaton) -> Action:
+    """The letters of a finite automaton on its states: the free monoid on `letter0`, `letter1`, … acts."""
+    action = Action(automaton.states)
+    for letter in range(automaton.letters):
+        action = action.push(automaton.next[:, letter], f"letter{letter}")
+    return action

@@ -110,8 +110,8 @@ class Lists(eqx.Module, Generic[E]):
         return [build([jax.tree.map(lambda x: x[b, t], values) for t in range(n)]) for b, n in rows]  # noqa: B023
 
     def __repr__(self) -> str:
-        if isinstance(self.cut, Tracer) or (other := standing(self.cut, 1)):
-            return f"Grown lists: {'traced' if isinstance(self.cut, Tracer) else other}"
+        if other := standing(self.cut, 1) or ("traced" if isinstance(self.cut, Tracer) else ""):
+            return f"Grown lists: {other}"
         count, cut = np.asarray(self.elements.lengths).sum(), int(np.asarray(self.cut).sum())
         return (
             f"Grown lists: {len(self)}, with {count} elements, at most {self.log_prob.shape[1]} nodes each; {cut} "

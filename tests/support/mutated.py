@@ -104,7 +104,7 @@ MODULES = {
         {"lost: `2 ** (_finfo(dtype).nmant + 1)` is `2 * (_finfo(dtype).nmant + 1)`": "more are looked at one by one"},
     ),
     "cdl/_engine/folds/_edges.py": Mutated(
-        ["tests/engine/test_number_types.py", "tests/engine/test_reckoning.py"],
+        ["tests/engine/test_number_types.py", "tests/engine/test_reckoning.py", "tests/engine/folds/test_attend.py"],
         {"_operation.at_node: `1` is `2` (2)": "the number of a row that is none, of one row"},
         30,
     ),

@@ -9,11 +9,12 @@
 | `moore`     | `O × [I, X]`        | a recurrent network that says whether a word is in a language             |
 | `automata`  |                     | the finite automaton that a machine behaves like                          |
 | `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
-| `data`      |                     | Python's standard library, read as trees                                  |
+| `symmetry`  | `M × −`             | networks whose weights are tied by an action of a group or a monoid       |
+| `data`      |                     | Python's standard library, read as trees; pictures; a graph               |
 | `letters`   |                     | letters as rows of an embedding, refused where there is no row            |
 """
 
 # isort: off
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
-from . import automata as automata
+from . import automata as automata, symmetry as symmetry
 from . import train as train, data as data, letters as letters

@@ -1,12 +1,13 @@
 """Vector fields that move images: the generators of translation, rotation and scaling, for `lie_error`.
 
-| the group                             | its field at an image `x`, in rows `r` and columns `s` from the centre | here           |
-| ------------------------------------- | ---------------------------------------------------------------------- | -------------- |
-| translation along an axis, periodic   | `−∂x`, by the Fourier transform                                         | `translation`  |
-| rotation, anticlockwise as `rot90`    | `s ∂_r x − r ∂_s x`                                                     | `rotation`     |
-| scaling: the image grows              | `−(r ∂_r x + s ∂_s x)`                                                  | `scaling`      |
-| nothing moves, as for invariants      | `0`                                                                     | `still`        |
+| the group                             | its field at an image `x`         | here           |
+| ------------------------------------- | --------------------------------- | -------------- |
+| translation along an axis, periodic   | `−∂x`, by the Fourier transform   | `translation`  |
+| rotation, anticlockwise as `rot90`    | `s ∂_r x − r ∂_s x`               | `rotation`     |
+| scaling: the image grows              | `−(r ∂_r x + s ∂_s x)`            | `scaling`      |
+| nothing moves, as for invariants      | `0`                               | `still`        |
 
+Rows `r` and columns `s` count from the centre.
 Each takes an array whose last two axes are those of an image; axes in front, such as channels, are kept. The derivative
 of a translation is exact for images below the Nyquist frequency, and that frequency counts as zero: its derivative is
 no real image. Rotation and scaling take the derivative of Catmull and Rom's cubic through the pixels, which is half

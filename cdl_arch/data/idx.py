@@ -53,8 +53,8 @@ def _read(stream: Any, file: Path) -> np.ndarray:
     head = stream.read(4)
     if len(head) < 4 or head[:2] != b"\0\0" or head[2] not in TYPES or not head[3]:
         raise CdlError(
-            f"`{file}` begins with the bytes {list(head)}, and an IDX file with 0, 0, a type ({_listed()}) and a number of "
-            "axes: it is another file."
+            f"`{file}` begins with the bytes {list(head)}, and an IDX file with 0, 0, a type ({_listed()}) and a "
+            "number of axes: it is another file."
         )
     dtype, axes = np.dtype(TYPES[head[2]]), head[3]
     sizes = stream.read(4 * axes)

@@ -8,10 +8,12 @@
 | the element that a word is                                    | `number(futures(X), word)`                         |
 | the largest group in `M`: the generators with an inverse      | `units(X)`                                         |
 
-A map `f` of actions has `f(x)(m) = (m · f(x))(1) = f(m · x)(1)`, so that its values at the unit tell all of it: a future
-is read now. `hom(X, futures(X))` has one dimension for each state, for every monoid; this is Yoneda's lemma. With no
-inverse in it, nothing here is special to groups. Source: Gavranović et al., Categorical Deep Learning (2024), remark 2.9.
+A map `f` of actions has `f(x)(m) = (m · f(x))(1) = f(m · x)(1)`, so its values at the unit determine it. Therefore
+`hom(X, futures(X))` has one dimension for each state, for every monoid: this is Yoneda's lemma. No inverse is used, and
+nothing here is special to groups. Source: Gavranović et al., Categorical Deep Learning (2024), remark 2.9.
 """
+
+import functools
 
 import jax
 import numpy as np
@@ -20,6 +22,7 @@ from cdl.errors import CdlError
 from cdl.symmetry import Action, Equivariant
 
 
+@functools.lru_cache(maxsize=64)
 def futures(X: Action, limit: int = 10_000) -> Action:
     """The monoid that the generators of `X` generate, on functions of its elements; element 0 is the unit.
 

@@ -32,11 +32,11 @@ MINIMA: EilenbergMoore[Any] = ListMonad().algebra(Monoid(jnp.inf, jnp.minimum))
 
 
 class Graph(NamedTuple):
-    """A directed graph by its edges: where each begins, where it ends, and what is known of it."""
+    """A directed graph by its edges: where each begins, where it ends, and what is known of it; or many as one."""
 
-    senders: Int[Array, " edges"]
-    receivers: Int[Array, " edges"]
-    features: Float[Array, "edges features"]
+    senders: Int[Array, "*graphs edges"]
+    receivers: Int[Array, "*graphs edges"]
+    features: Float[Array, "*graphs edges features"]
 
 
 class MinPlus(eqx.Module):

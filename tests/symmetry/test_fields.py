@@ -23,7 +23,7 @@ def test_the_highest_frequency_of_an_even_axis_stands_still():
 
 
 def blob(t, scale):
-    """A smooth image away from its centre, turned by `t` and scaled: as a function, so that no pixel is interpolated."""
+    """A smooth image away from its centre, turned by `t` and scaled. It is a function: no pixel is interpolated."""
     r, s = np.meshgrid(*[np.arange(60) - 29.5] * 2, indexing="ij")
     r, s = (r * np.cos(t) + s * np.sin(t)) / scale, (s * np.cos(t) - r * np.sin(t)) / scale
     return np.exp(-((r + 3) ** 2) / 80 - (s - 1) ** 2 / 50)
@@ -57,5 +57,5 @@ def test_what_is_no_image_is_refused():
         fields.rotation(jnp.zeros(5))
     with pytest.raises(ValueError, match=r"not int32\[5, 5\]"):
         fields.translation(jnp.zeros((5, 5), jnp.int32))
-    with pytest.raises(ValueError, match="axis -2 .rows. or -1 .columns., not 0"):
+    with pytest.raises(ValueError, match=r"axis -2 .rows. or -1 .columns., not 0"):
         fields.translation(jnp.zeros((5, 5)), 0)

@@ -149,7 +149,7 @@ def test_both_networks_of_graphs_move_with_their_nodes_and_have_gradients():
     ):
         here = net.distances(G, start, 4)
         assert jnp.allclose(net.distances(moved, there, 4)[order], here, atol=1e-4)
-        total = lambda net: jnp.sum(jnp.where(jnp.isinf(here), 0.0, net.distances(G, start, 4)))
+        total = lambda net, here=here: jnp.sum(jnp.where(jnp.isinf(here), 0.0, net.distances(G, start, 4)))
         slopes = jax.tree.leaves(eqx.filter_grad(total)(net))
         assert all(bool(jnp.all(jnp.isfinite(x))) for x in slopes)
         assert any(float(jnp.max(jnp.abs(x))) > 0 for x in slopes)

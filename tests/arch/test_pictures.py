@@ -94,7 +94,7 @@ def test_mnist_is_read_from_a_folder(tmp_path):
 def test_mnist_that_is_not_there_or_is_something_else_is_refused(tmp_path):
     with pytest.raises(CdlError, match=r"has no file `train-images-idx3-ubyte` or .* MNIST is not there"):
         mnist(tmp_path)
-    with pytest.raises(CdlError, match=r"parts of MNIST are .train. and .t10k., not .test.''):
+    with pytest.raises(CdlError, match=r"parts of MNIST are .train. and .t10k., not .test."):
         mnist(tmp_path, "test")
     with pytest.raises(CdlError, match=r"has 2 pictures, and .* has 1 labels"):
         mnist(written(tmp_path / "a", labels=(3,)))

@@ -57,7 +57,9 @@ class Mixer(eqx.Module):
 
     def __init__(self, *, key: jax.Array, width: int = 16) -> None:
         keys = jr.split(key, 6)
-        mix = lambda size, hidden, key: eqx.nn.MLP(size, size, hidden, 1, jax.nn.gelu, key=key)
+        mix: Callable[..., eqx.nn.MLP] = lambda size, hidden, key: eqx.nn.MLP(
+            size, size, hidden, 1, jax.nn.gelu, key=key
+        )
         self.patches = eqx.nn.Linear(4, width, key=keys[0])
         self.blocks = [(mix(TOKENS, 24, keys[i]), mix(width, 24, keys[i + 1])) for i in (1, 3)]
         self.out = eqx.nn.Linear(width, 10, key=keys[5])
@@ -81,8 +83,8 @@ class Transformer(eqx.Module):
 
     def __init__(self, *, key: jax.Array, width: int = 16) -> None:
         keys = jr.split(key, 7)
-        attention = lambda key: eqx.nn.MultiheadAttention(2, width, key=key)
-        dense = lambda key: eqx.nn.MLP(width, width, 32, 1, jax.nn.gelu, key=key)
+        attention: Callable[..., eqx.nn.MultiheadAttention] = lambda key: eqx.nn.MultiheadAttention(2, width, key=key)
+        dense: Callable[..., eqx.nn.MLP] = lambda key: eqx.nn.MLP(width, width, 32, 1, jax.nn.gelu, key=key)
         self.patches = eqx.nn.Linear(4, width, key=keys[0])
         self.places = 0.1 * jr.normal(keys[1], (TOKENS, width))
         self.blocks = [(attention(keys[i]), dense(keys[i + 1])) for i in (2, 4)]

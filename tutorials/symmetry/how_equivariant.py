@@ -88,7 +88,7 @@ def shares(net: Cnn, move: Field, xs: jax.Array) -> jax.Array:
 def operations() -> dict[str, tuple[Callable[[Any], Any], bool]]:
     """Single operations on an image, and whether they halve its sides."""
     kernel = jnp.asarray(np.outer([1, 2, 1], [1, 2, 1]) / 16, jnp.float32)
-    blur = lambda x, stride=1: jax.lax.conv_general_dilated(
+    blur: Callable[..., jax.Array] = lambda x, stride=1: jax.lax.conv_general_dilated(
         x[None, None], kernel[None, None], (stride, stride), "VALID"
     )[0, 0]
     return {

@@ -35,7 +35,8 @@ from ._stack import commuting, Place
 
 OWN = partitions(2).index("aa")  # from `j` to `i`, where `i = j`
 MESSAGES = partitions(4).index("aabb")  # from `(j, k), l` to `i`, where `i = j` and `k = l`
-Nodes = Float[Array, "channels n"]
+Nodes = Float[Array, "ins n"]
+Answers = Float[Array, "outs n"]
 Adjacency = Float[Array, "n n"]
 
 
@@ -51,7 +52,7 @@ class GraphLayer(eqx.Module):
         self.own, self.messages = drawn / jnp.sqrt(jnp.asarray(2 * in_channels, drawn.dtype))
         self.beta = jnp.zeros((out_channels, 1), drawn.dtype)
 
-    def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Nodes:
+    def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Answers:
         return self.own @ x + self.messages @ (x @ adjacency.T) + self.beta
 
     @property
@@ -90,7 +91,7 @@ class GraphNetwork(eqx.Module):
             first = first >> CoKleisli.pure(self.function) >> layer
         return first
 
-    def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Nodes:
+    def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Answers:
         """The features of the nodes after the last layer."""
         return self.cokleisli(adjacency, x)
 
@@ -101,5 +102,5 @@ def _dense(source: Any, order: int, weight: jax.Array, operation: int, beta: Any
     out, inner = weight.shape
     layer = Equivariant(source, X, inner, out, bias=beta is not None, dtype=weight.dtype, key=jr.key(0))
     factors = in_orbits(hom(source, X), order + 1, X.size)[:, operation]
-    theta = weight[..., None] * jnp.asarray(factors, weight.dtype)
+    theta = jnp.tensordot(weight, jnp.asarray(factors, weight.dtype), 0)
     return eqx.tree_at(lambda layer: (layer.theta, layer.beta), layer, (theta, beta), is_leaf=lambda x: x is None)

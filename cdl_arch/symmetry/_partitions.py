@@ -19,7 +19,7 @@ import functools
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from cdl.symmetry import Orbits, Tying
 
@@ -63,11 +63,11 @@ def in_orbits(tying: Tying, axes: int, n: int) -> Float[np.ndarray, "dimension o
     """Each operation as the weights of the orbits of `hom`: at one entry of each, whether the blocks' indices agree."""
     assert isinstance(tying, Orbits)
     _, first = np.unique(tying.labels.ravel(), return_index=True)
-    entries: Int[np.ndarray, "axes dimension"] = np.array(np.unravel_index(first, (n,) * axes)).reshape((axes, -1))
+    entries = first // n ** np.arange(axes)[::-1, None] % n
     return np.stack([_holds(p, entries) for p in partitions(axes)], axis=-1).astype(np.float64)
 
 
-def _holds(partition: str, entries: np.ndarray) -> np.ndarray:
+def _holds(partition: str, entries: Int[np.ndarray, "axes count"]) -> Bool[np.ndarray, " count"]:
     """Whether the indices of each entry are equal in each block."""
-    heads = [partition.index(c) for c in partition]
+    heads = np.array([partition.index(c) for c in partition], int)
     return np.all(entries == entries[heads], axis=0)

@@ -10,8 +10,6 @@
 This is `regular(p4(side))`, with its elements in an order that is an array. The generators have the same names.
 """
 
-import itertools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -37,7 +35,7 @@ def points(mirrors: bool) -> Int[np.ndarray, "points 2 2"]:
     return np.stack([np.linalg.matrix_power(TURN, k) @ flip for flip in flips for k in range(4)])
 
 
-def numbered(matrices: Int[np.ndarray, "*lead 2 2"], mirrors: bool) -> Int[np.ndarray, "*lead"]:
+def numbered(matrices: Int[np.ndarray, "*lead 2 2"], mirrors: bool) -> Int[np.ndarray, " *lead"]:
     """The place of each matrix among `points`."""
     return np.argmax(np.all(matrices[..., None, :, :] == points(mirrors), axis=(-2, -1)), axis=-1)
 
@@ -63,12 +61,11 @@ def planes(side: int, mirrors: bool = False) -> Action:
     of = points(mirrors)
     action = Action((len(of), side, side))
     for name in images(side, mirrors).names:
-        matrix, shift = MOVES[name]
-        targets = []
-        for p, *t in itertools.product(range(len(of)), range(side), range(side)):
-            moved = (matrix @ np.array(t) + shift) % side
-            targets.append((numbered(matrix @ of[p], mirrors), *moved))
-        action = action.perm(np.ravel_multi_index(np.array(targets).T, action.shape), name)
+        matrix, (down, right) = MOVES[name]
+        point = numbered(matrix @ of, mirrors)[:, None, None]
+        rows, columns = np.tensordot(matrix, np.indices((side, side)), 1)
+        targets = (point * side + (rows + down) % side) * side + (columns + right) % side
+        action = action.perm(targets.ravel(), name)
     return action
 
 

@@ -13,8 +13,9 @@ from agreement import close
 
 def defect(network: Any, X: Any, Y: Any, x: jax.Array) -> float:
     """How far `f(m · x)` and `m · f(x)` are apart for the worst generator, over the greatest value."""
-    y = network(x)
-    found = [jnp.max(jnp.abs(network(X(name, x)) - Y(name, y))) for name in X.names]
+    call: Any = eqx.filter_jit(lambda network, x: network(x))
+    y = call(network, x)
+    found = [jnp.max(jnp.abs(call(network, X(name, x)) - Y(name, y))) for name in X.names]
     return float(max(found) / jnp.max(jnp.abs(y)))
 
 
@@ -50,7 +51,8 @@ def same(ours: Any, theirs: Any, network: Any, *inputs: jax.Array) -> None:
             weights = jnp.asarray(np.random.default_rng(0).normal(size=value.shape), value.dtype)
             return jnp.sum(value * weights), value
 
-        return eqx.filter_value_and_grad(total, has_aux=True)((network, *inputs))
+        differentiated: Any = eqx.filter_jit(eqx.filter_value_and_grad(total, has_aux=True))
+        return differentiated((network, *inputs))
 
     ((_, value), slope), ((_, expected), wanted) = both(ours), both(theirs)
     close(value, expected, 1e-10)

@@ -15,14 +15,14 @@ from cdl.symmetry.groups import permutations
 from cdl_arch.symmetry import deep_sets, DeepSet, GraphLayer, GraphNetwork, Stack, Tensors
 
 
-ORDERS = [(1, 1), (1, 0), (0, 1), (2, 2), (2, 1), (1, 2), (2, 0), (0, 2), (3, 1), (1, 3), (3, 2)]
+ORDERS = [(1, 1), (1, 0), (0, 1), (2, 2), (2, 1), (1, 2), (2, 0), (0, 2), (3, 1)]
 
 
 def inputs(order, n, channels=2, dtype=None):
     return jr.normal(jr.key(1), (channels, *(n for _ in range(order))), dtype)
 
 
-@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize(("order", "out"), ORDERS)
 def test_a_layer_of_tensors_is_the_dense_layer_of_hom_in_value_and_gradient(order, out, n):
     with jax.enable_x64(True):
@@ -54,8 +54,7 @@ def test_there_are_as_many_operations_as_maps_where_there_are_nodes_enough(order
 
 def test_the_fifteen_operations_of_matrices_are_those_of_the_literature():
     """Maron et al.: each by hand, in the order of the partitions of `(i, j), (k, l)`."""
-    n, x = 4, inputs(2, 4, 1)[0]
-    eye, one = jnp.eye(n), jnp.ones((n, n))
+    x, eye, one = inputs(2, 4, 1)[0], jnp.eye(4), jnp.ones((4, 4))
     diagonal, rows, columns = jnp.diagonal(x), x.mean(1), x.mean(0)
     trace, total = diagonal.mean(), x.mean()
     down, across = (lambda v: one * v[:, None]), (lambda v: one * v[None, :])
@@ -78,19 +77,12 @@ def test_the_fifteen_operations_of_matrices_are_those_of_the_literature():
     }
     made = Tensors(2, 2, 1, 1, bias=False, key=jr.key(0))
     assert made.theta.shape == (1, 1, 15)
-    for i, expected in enumerate(by_hand.values()):
+    for i, (partition, expected) in enumerate(by_hand.items()):
         only = eqx.tree_at(lambda f: f.theta, made, jnp.zeros((1, 1, 15)).at[..., i].set(1.0))
-        assert jnp.allclose(only(x[None])[0], expected, atol=1e-6), list(by_hand)[i]
+        assert jnp.allclose(only(x[None])[0], expected, atol=1e-6), partition
 
 
 def test_a_deep_set_is_the_layer_that_is_written_by_hand():
-    class ByHand(eqx.Module):
-        own: eqx.nn.Linear
-        shared: eqx.nn.Linear
-
-        def __call__(self, xs):
-            return jax.vmap(self.own)(xs) + self.shared(xs.mean(0))
-
     with jax.enable_x64(True):
         made = DeepSet(2, 3, dtype=jnp.float64, key=jr.key(0))
 
@@ -119,12 +111,12 @@ def stacks():
 def test_a_network_commutes_before_and_after_training_and_is_its_dense_form_for_every_n(name):
     net, order = stacks()[name]
     for now in (net, trained(net, (inputs(order, 4),))):
-        for n in (1, 4, 5):
+        for n in (1, 4):
             x, X = inputs(order, n), permutations(n)
             assert defect(now, X.power(order), X.trivial(), x) <= 1e-6
             assert jnp.allclose(now(x), now.at(n)(x), atol=1e-5)
-        layer = now.layers[0]
-        assert defect(layer, X.power(order), X.power(order), x) <= 1e-6
+        layer, X = now.layers[0], permutations(4)
+        assert defect(layer, X.power(order), X.power(order), inputs(order, 4)) <= 1e-6
 
 
 def graph(n, dtype=None):
@@ -170,7 +162,8 @@ def test_a_graph_network_is_a_map_of_actions_on_matrices_and_nodes():
             given = jnp.concatenate([adjacency.ravel(), x.ravel()])
             size = float(jnp.max(jnp.abs(flat(given))))
             assert is_hom(flat, both, X, [given], tolerance=1e-6 * size)
-            assert not is_hom(lambda x: x[: len(X.generators)], X, X.trivial(2), [flat(given)], tolerance=1e-6 * size)
+            first = lambda given, flat=flat: flat(given).at[1:].set(0.0)
+            assert not is_hom(first, both, X, [given], tolerance=1e-6 * size)
 
 
 def test_every_layer_reads_the_same_matrix_as_a_co_kleisli_map():

@@ -28,11 +28,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._drawing.diagram import Diagram
 from .._functors import EilenbergMoore, Monoid, Writer
 from .._functors.words import number_of
 from ..errors import CdlError
 from . import _generator as g
 from ._generator import Generator
+from ._picture import generators_diagram
 from ._sparse import sp, Sparse
 
 
@@ -193,6 +195,9 @@ class Action:
         if len(names) != len(self.generators):
             raise CdlError(f"{number_of('name', len(names))} given for {_generators(self)}.")
         return self._all([x.renamed(name) for x, name in zip(self.generators, names, strict=True)])
+
+    def __diagram__(self) -> Diagram:
+        return generators_diagram((x.name, x.dense) for x in self.generators)
 
     def _next(self, name: str | None) -> str:
         return f"g{len(self.generators) + 1}" if name is None else name

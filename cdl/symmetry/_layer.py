@@ -89,27 +89,30 @@ class Equivariant(EquivariantMap):
     @property
     def weight(self) -> jax.Array:
         """`float[out_channels, in_channels, Y.size, X.size]`, without an axis of channels where there is none."""
-        return self._weights((self.theta, None))[0]
+        return self.weights((self.theta, None))[0]
 
     @property
     def bias(self) -> jax.Array | None:
         """`float[out_channels, Y.size]`."""
-        return self._weights((self.theta, self.beta))[1]
+        return self.weights((self.theta, self.beta))[1]
+
+    def dense(self) -> Para[Any, Any, Any]:
+        """The dense layer, untied: its parameters are the weights and the bias."""
+        at = self.weights((self.theta, self.beta))
+        return Para(at, self._dense).named(f"dense {self.target.size} × {self.source.size}")
 
     def para(self) -> Para[Any, Any, Any]:
         """The dense layer, reparametrised along the tying: its parameters are `theta` and `beta`."""
-        own = (self.theta, self.beta)
-        dense = Para(self._weights(own), self._dense).named(f"dense {self.target.size} × {self.source.size}")
-        return dense.reparametrise(_Tied(self._weights), at=own)
+        return self.dense().reparametrise(_Tied(self.weights), at=(self.theta, self.beta))
 
     def __term__(self) -> t.Term:
         return self.para().__term__()
 
     def _apply(self, x: jax.Array) -> jax.Array:
-        return self._dense(self._weights((self.theta, self.beta)), x)
+        return self._dense(self.weights((self.theta, self.beta)), x)
 
-    def _weights(self, own: tuple[jax.Array, jax.Array | None]) -> tuple[jax.Array, jax.Array | None]:
-        """The weights and the bias of the dense layer."""
+    def weights(self, own: tuple[jax.Array, jax.Array | None]) -> tuple[jax.Array, jax.Array | None]:
+        """The tying between parameters: from `(theta, beta)` to the weights and the bias of the dense layer."""
         theta, beta = own
         if self.mean:
             theta = theta / along_last(orbit_sizes(self.tying), theta)

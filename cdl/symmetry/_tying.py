@@ -17,7 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._drawing.diagram import Diagram
 from ..errors import CdlError
+from ._picture import cells, counts, tying_diagram
 from ._sparse import sp, Sparse
 
 
@@ -59,6 +61,19 @@ class Tying:
     def basis(self) -> np.ndarray:
         """A basis of the solutions, `float64[dimension, outputs, inputs]`: what `weight` makes of unit vectors."""
         return self.factors.T.toarray().reshape((self.dimension, *self.shape))
+
+    @property
+    def rows(self) -> list[str]:
+        """The matrix of weights, row by row: a letter for each number, `·` for zero, `+` for a sum of several."""
+        return [" ".join(text.rjust(2) for text, _ in row) for row in cells(self.factors, self.shape)]
+
+    @property
+    def counts(self) -> list[str]:
+        """How many weights each number has, in words."""
+        return counts(self.factors, self.shape)
+
+    def __diagram__(self) -> Diagram:
+        return tying_diagram(self.factors, self.shape)
 
     def __repr__(self) -> str:
         m, n = self.shape

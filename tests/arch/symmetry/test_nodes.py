@@ -97,7 +97,7 @@ def test_a_deep_set_is_the_layer_that_is_written_by_hand():
         for n in (1, 5):
             x = inputs(1, n, dtype=jnp.float64)
             same(lambda f, x: f(x), by_hand, made, x)
-            same(lambda f, x: f(x), lambda f, x: f.at(n)(x), made, x)
+            same(lambda f, x: f(x), lambda f, x, n=n: f.at(n)(x), made, x)
             same(lambda f, x: f(x), lambda f, x: Tensors.__call__(f, x), made, x)
 
 

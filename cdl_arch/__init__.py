@@ -8,6 +8,7 @@
 | `mealy`     | `[I, O × X]`        | a recurrent network that answers every input                              |
 | `moore`     | `O × [I, X]`        | a recurrent network that says whether a word is in a language             |
 | `automata`  |                     | the finite automaton that a machine behaves like                          |
+| `symmetry`  | `M × X`             | networks whose layers commute with an action: convolutions, sets, graphs  |
 | `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
 | `data`      |                     | Python's standard library, read as trees                                  |
 | `letters`   |                     | letters as rows of an embedding, refused where there is no row            |
@@ -17,7 +18,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
-from . import automata as automata
+from . import automata as automata, symmetry as symmetry
 from . import train as train, data as data, letters as letters
 
 

@@ -1,4 +1,4 @@
-"""Functions at each place are checked as they are called: at one array with its channels, and at values of all kinds.
+"""Functions at each place are checked as they are called, with their channels, and at values of all kinds."""
 
 import jax
 import jax.numpy as jnp

@@ -26,7 +26,7 @@ if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
 
     def __getattr__(name: str) -> object:
         """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
-        modules = [folding, unfolding, recursive, mealy, moore, automata, train, data, letters]
+        modules = [folding, unfolding, recursive, mealy, moore, automata, symmetry, train, data, letters]
         found = [module.__name__ for module in modules if name[:1] != "_" and name in vars(module)]
         where = f": it is `{found[0]}.{name}`" if found else ", and no module of it has one"
         raise AttributeError(f"`{__name__}` has no `{name}`{where}.")

@@ -35,6 +35,7 @@ class DeepSet(Tensors):
 
     def __call__(self, x: Float[Array, "ins nodes"], /, n: int | None = None) -> Float[Array, "outs nodes"]:
         """`[in_channels, n] → [out_channels, n]`."""
+        self._count(x, n)
         own, shared = self.theta[..., 0], self.theta[..., 1]
         y = own @ x + shared @ x.mean(1, keepdims=True)
         return y if self.beta is None else y + self.beta

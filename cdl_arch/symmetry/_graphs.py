@@ -31,13 +31,14 @@ from cdl.symmetry.groups import permutations
 
 from ._partitions import in_orbits, partitions
 from ._stack import commuting, Place
+from ._windows import drawn
 
 
 OWN = partitions(2).index("aa")  # from `j` to `i`, where `i = j`
 MESSAGES = partitions(4).index("aabb")  # from `(j, k), l` to `i`, where `i = j` and `k = l`
-Nodes = Float[Array, "ins n"]
-Answers = Float[Array, "outs n"]
-Adjacency = Float[Array, "n n"]
+Nodes = Float[Array, "ins nodes"]
+Answers = Float[Array, "outs nodes"]
+Adjacency = Float[Array, "rows columns"]
 
 
 class GraphLayer(eqx.Module):
@@ -48,11 +49,17 @@ class GraphLayer(eqx.Module):
     beta: Float[Array, "outs 1"]
 
     def __init__(self, in_channels: int, out_channels: int, *, dtype: Any = None, key: PRNGKeyArray) -> None:
-        drawn = jr.normal(key, (2, out_channels, in_channels), dtype)
-        self.own, self.messages = drawn / jnp.sqrt(jnp.asarray(2 * in_channels, drawn.dtype))
-        self.beta = jnp.zeros((out_channels, 1), drawn.dtype)
+        self.own, self.messages = (drawn((out_channels, in_channels), dtype, k) for k in jr.split(key))
+        self.beta = jnp.zeros((out_channels, 1), self.own.dtype)
 
     def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Answers:
+        """`[n, n]` and `[in_channels, n]` to `[out_channels, n]`. **Raises:** `CdlError` for arrays of other shapes."""
+        n = x.shape[-1]
+        if x.shape != (self.own.shape[1], n) or adjacency.shape != (n, n):
+            raise CdlError(
+                f"a layer of {self.own.shape[1]} channels gets nodes of {x.shape} and a matrix of {adjacency.shape}: "
+                "give `[channels, n]` and `[n, n]`."
+            )
         return self.own @ x + self.messages @ (x @ adjacency.T) + self.beta
 
     @property

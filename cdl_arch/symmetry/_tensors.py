@@ -67,19 +67,23 @@ class Tensors(eqx.Module):
 
         **Raises:** `CdlError` for an array of another shape.
         """
+        n = self._count(x, n)
+        y = self._sum(self.theta, x, self.order, n)
+        if self.beta is None:
+            return y
+        return y + self._sum(self.beta[:, None], jnp.ones(1, y.dtype), 0, n)
+
+    def _count(self, x: jax.Array, n: int | None) -> int | None:
+        """How many nodes there are."""
         sides = x.shape[1:]
-        n = sides[0] if sides else n
         if len(sides) != self.order or len(set(sides)) > 1 or x.shape[0] != self.theta.shape[1]:
             raise CdlError(
                 f"a layer of {self.theta.shape[1]} channels of tensors of order {self.order} gets an array of "
                 f"{x.shape}: give the channels, and then {self.order} axes of one length."
             )
-        if n is None and self.out_order:
+        if not sides and n is None and self.out_order:
             raise CdlError("numbers are spread over nodes: say how many, `layer(x, n=…)`.")
-        y = self._sum(self.theta, x, self.order, n)
-        if self.beta is None:
-            return y
-        return y + self._sum(self.beta[:, None], jnp.ones(1, y.dtype), 0, n)
+        return sides[0] if sides else n
 
     def at(self, n: int) -> Equivariant:
         """The same layer on `n` nodes, by a matrix of all weights."""

@@ -68,6 +68,11 @@ def checked(window: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def drawn(shape: tuple[int, ...], dtype: Any, key: PRNGKeyArray) -> jax.Array:
-    """Initial values of a kernel `[out, in, …]`, such that outputs have the variance of independent inputs."""
+    """Initial values of a kernel `[out, in, …]`, such that outputs have the variance of independent inputs.
+
+    **Raises:** `CdlError` for channels that are not whole numbers of 1 or more.
+    """
+    if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in shape[:2]):
+        raise CdlError(f"{shape[1]} channels in and {shape[0]} out are asked for: give whole numbers of 1 or more.")
     values = jr.normal(key, shape, dtype)
     return values / jnp.sqrt(jnp.asarray(np.prod(shape[1:]), values.dtype))

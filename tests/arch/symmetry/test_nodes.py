@@ -12,7 +12,16 @@ from cdl.errors import CdlError
 from cdl.para import CoKleisli
 from cdl.symmetry import hom, is_hom
 from cdl.symmetry.groups import permutations
-from cdl_arch.symmetry import deep_sets, DeepSet, GraphLayer, GraphNetwork, Stack, Tensors
+from cdl_arch.symmetry import (
+    Convolution,
+    deep_sets,
+    DeepSet,
+    GraphLayer,
+    GraphNetwork,
+    GroupConvolution,
+    Stack,
+    Tensors,
+)
 
 
 ORDERS = [(1, 1), (1, 0), (0, 1), (2, 2), (2, 1), (1, 2), (2, 0), (0, 2), (3, 1)]
@@ -206,3 +215,18 @@ def test_an_array_of_another_form_is_refused():
             made(wrong)
     with pytest.raises(CdlError, match=r"say how many, `layer\(x, n=…\)`"):
         Tensors(0, 1, 2, 3, key=jr.key(0))(jnp.zeros(2))
+    with pytest.raises(CdlError, match="a layer of 2 channels of tensors of order 1 gets an array of"):
+        DeepSet(2, 3, key=jr.key(0))(jnp.zeros((3, 4)))
+    with pytest.raises(CdlError, match=r"gets nodes of \(2, 4\) and a matrix of \(3, 3\)"):
+        GraphLayer(2, 3, key=jr.key(0))(jnp.zeros((3, 3)), jnp.zeros((2, 4)))
+
+
+def test_channels_are_whole_numbers():
+    for make in (
+        lambda n: Tensors(1, 1, n, 2, key=jr.key(0)),
+        lambda n: GraphLayer(2, n, key=jr.key(0)),
+        lambda n: Convolution((4,), n, 2, (3,), key=jr.key(0)),
+        lambda n: GroupConvolution(3, 1, n, 3, key=jr.key(0)),
+    ):
+        with pytest.raises(CdlError, match=r"channels in and .* out are asked for: give whole numbers of 1 or more"):
+            make(0)

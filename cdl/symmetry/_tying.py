@@ -23,6 +23,9 @@ from ._picture import cells, counts, tying_diagram
 from ._sparse import sp, Sparse
 
 
+FEW = 4  # numbers that are selected one by one: a gradient that adds very many weights to few numbers is slow
+
+
 @dataclass(frozen=True, eq=False)
 class Tying:
     """The matrices `W` of a shape that satisfy equations, one for each vector `θ` of `dimension` numbers.
@@ -93,12 +96,15 @@ class Orbits(Tying):
 
     def _weights(self, theta: jax.Array) -> jax.Array:
         labels = self.labels.ravel()
-        if not self.dimension:
-            return jnp.zeros((*theta.shape[:-1], len(labels)), theta.dtype)
-        found = theta[..., np.maximum(labels, 0)]
-        if self.scales is not None:  # zero where a label is -1
-            return found * along_last(self.scales.ravel(), found)
-        return jnp.where(np.broadcast_to(labels < 0, found.shape), jnp.zeros_like(found), found)
+        shape = (*theta.shape[:-1], len(labels))
+        found = jnp.zeros(shape, theta.dtype)
+        if self.dimension <= FEW:
+            for number in range(self.dimension):
+                found = jnp.where(np.broadcast_to(labels == number, shape), theta[..., number : number + 1], found)
+        else:
+            gathered = theta[..., np.maximum(labels, 0)]
+            found = jnp.where(np.broadcast_to(labels < 0, shape), found, gathered)
+        return found if self.scales is None else found * along_last(self.scales.ravel(), found)
 
     @property
     def factors(self) -> Sparse:

@@ -1,20 +1,20 @@
 """Networks that commute with an action, each derived from `hom`.
 
-| the layer, or module  | the action                                          | what it is lowered to, or gives             |
-| --------------------- | --------------------------------------------------- | ------------------------------------------- |
-| `Convolution`         | shifts of a grid, periodic or truncated             | `lax.conv_general_dilated`                  |
-| `GroupConvolution`    | p4 and p4m                                          | the same, with turned filters               |
-| `DeepSet`             | permutations of a set                               | a mean                                      |
-| `GraphLayer`          | permutations of the nodes of a graph                | a product with the adjacency matrix         |
-| `Tensors`             | permutations, on tensors of any order               | sums, diagonals and copies                  |
-| `futures`             | any monoid that acts on states                      | a value of each state after each element    |
-| `counter`, `reset`    | counters that stop, and that are reset              | such values, from one number for each state |
-| `stack`               | pushes and pops                                     | the same: a memory outside the network      |
-| `min_plus`            | lengths that are added, and minima                  | shortest paths: Bellman and Ford's step     |
+| the layer, or module | the action                              | what it is lowered to, or gives             |
+| -------------------- | --------------------------------------- | ------------------------------------------- |
+| `Convolution`        | shifts of a grid, periodic or truncated | `lax.conv_general_dilated`                  |
+| `GroupConvolution`   | p4 and p4m                              | the same, with turned filters               |
+| `DeepSet`            | permutations of a set                   | a mean                                      |
+| `GraphLayer`         | permutations of the nodes of a graph    | a product with the adjacency matrix         |
+| `Tensors`            | permutations, on tensors of any order   | sums, diagonals and copies                  |
+| `futures`            | any monoid that acts on states          | a value of each state after each element    |
+| `counter`, `reset`   | counters that stop, and that are reset  | such values, from one number for each state |
+| `stack`              | pushes and pops                         | the same: a memory outside the network      |
+| `min_plus`           | lengths that are added, and minima      | shortest paths: Bellman and Ford's step     |
 
-Layers give the same as a dense layer with its weights tied by `hom`, which they have as `dense`, or as `at(n)` where one
-serves every number of nodes. The monoids of the modules in the lower half are not groups: what their elements do cannot
-be undone.
+Layers give the same as a dense layer with its weights tied by `hom`, which they have as `dense`, or as `at(n)` where
+one serves every number of nodes. The monoids of the modules in the lower half are not groups: what they do cannot be
+undone.
 """
 
 # isort: off

@@ -10,3 +10,5 @@ from ._defects import lie_derivative as lie_derivative, lie_error as lie_error, 
 from ._maps import EquivariantMap as EquivariantMap, Pointwise as Pointwise, NormGate as NormGate
 from ._maps import Chain as Chain, chain as chain
 from ._layer import Equivariant as Equivariant
+from ._moving import Actions as Actions, flow as flow
+from ._distributive import Distributive as Distributive

@@ -56,6 +56,9 @@ MODULES = {
     "cdl/laws/_monoidal.py": Mutated(["tests/laws/test_coherence_of_optics.py"]),
     "cdl/laws/_cokleisli.py": Mutated(["tests/para/test_cokleisli.py"]),
     "cdl/laws/_double.py": Mutated(["tests/para/test_double_cells.py"]),
+    "cdl/laws/_distributive.py": Mutated(
+        ["tests/laws/test_broken_laws_of_symmetry.py", EXACT]
+    ),
     "cdl/laws/_reverse_derivative.py": Mutated(["tests/laws/test_broken_laws_of_derivatives.py", EXACT]),
     "cdl/_engine/forests/_variant.py": Mutated(
         [

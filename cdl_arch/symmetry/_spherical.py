@@ -6,8 +6,8 @@ group.
 | the rotations of a cube, by two quarter turns                | `TURNS`                                       |
 | the group `O` on points of the sphere, exactly               | `on_points(FACES)`, and `EDGES`, `CORNERS`    |
 | its action on functions on itself                            | `on_group()`                                  |
-| the first layer: all equivariant `R^P → R^O`, one number for each point of `P`                | `spherical`'s first   |
-| group convolutions: `R^O → R^O`, 24 numbers                  | those after it                                |
+| all equivariant maps `R^P → R^O`, a number for each point    | the first layer of `Spherical`                |
+| group convolutions: `R^O → R^O`, 24 numbers                  | the layers after it                           |
 | the mean over the group: an invariant                        | what is read                                  |
 
 The points are those of a cube's surface, of which a rotation is an exact permutation: nothing is interpolated.
@@ -17,6 +17,7 @@ The points are those of a cube's surface, of which a rotation is an exact permut
 """
 
 import itertools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -73,12 +74,12 @@ class Spherical(eqx.Module):
         keys = jr.split(key, len(channels))
         sphere, group = on_points(points), on_group()
         sources = [sphere, *[group] * (len(channels) - 2)]
-        layers = [
+        layers: list[Any] = [
             f
             for X, n, m, k in zip(sources, channels[:-1], channels[1:], keys[1:], strict=True)
             for f in (Equivariant(X, group, n, m, key=k), jax.nn.silu)
         ]
-        self.body = chain(*layers)
+        self.body = chain(layers[0], *layers[1:])
         self.read = eqx.nn.Linear(channels[-1], classes, key=keys[0])
 
     def __call__(self, x: Float[Array, "channels points"], /) -> Float[Array, " classes"]:

@@ -8,9 +8,9 @@
 | inner products: `hom(X ⊗ X, 1)`                          | into `scalars`; of `so(2)` also the area            |
 | cross products: `hom(X ⊗ X, X)`                          | `cross`; `None` where it is zero, as for `so(2)`    |
 
-With gated vectors `h = gate(s) · into(v)` and `k = norm(beside(v))`, the scalars that come out are a function of `s` and
-of the products `⟨h, k⟩`, and the vectors are `out(h) + cross(h ⊗ k)`. All that is linear is derived from `hom`, so that
-any action that keeps lengths will do in the place of the rotations.
+With `h = gate(s) · into(v)` and `k = norm(beside(v))`, the scalars that come out are a function of `s` and of `⟨h, k⟩`,
+and the vectors are `out(h) + cross(h ⊗ k)`. All that is linear is derived from `hom`, so that any action that keeps
+lengths can stand in the place of the rotations.
 
 (Thomas et al., *Tensor field networks*, 2018; Jing et al., *Learning from protein structure with geometric vector
 perceptrons*, 2021; Satorras et al., *E(n) equivariant graph neural networks*, 2021.)
@@ -82,7 +82,7 @@ class VectorLayer(eqx.Module):
 
 
 def inner(X: Action, products: Float[Array, "channels axes axes"]) -> Float[Array, " invariants"]:
-    """The invariants of each channel of tensors of order 2: their trace for `so(d)`, and for `so(2)` the area as well."""
+    """The invariants of each channel of tensors of order 2: the trace for `so(d)`, and the area for `so(2)`."""
     tying = hom(X @ X, X.trivial())
     basis = jnp.asarray(tying.basis.reshape(tying.dimension, *products.shape[1:]), products.dtype)
     return jnp.einsum("pij,cij->cp", basis, products).ravel()

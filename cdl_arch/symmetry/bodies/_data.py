@@ -11,7 +11,8 @@ A mass hangs on an arm; the second of two bodies hangs at the end of a rod, and 
 bodies that `bodies` makes lie along the third axis, so that a network may learn which axis that is.
 """
 
-from typing import Generic, Never, TypeVar, Union
+from collections.abc import Callable
+from typing import Any, Generic, Never, TypeVar, Union
 
 import numpy as np
 from jaxtyping import Array, Float
@@ -66,14 +67,14 @@ def gyration(body: Fix[Body]) -> float:
     return q / m - float(s @ s) / m**2
 
 
-def bodies(count: int, masses: tuple[int, int], seed: int) -> list[Fix[Body]]:
+def bodies(count: int, masses: tuple[int, int], seed: int) -> list[Any]:
     """Random bodies that lie along the third axis. **Arguments:** `masses`: the least and the greatest number."""
     rng = np.random.default_rng(seed)
-    vector = lambda: (rng.normal(size=3) * [0.2, 0.2, 1.0]).astype(np.float32)
-    found: list[Fix[Body]] = []
+    vector: Callable[[], np.ndarray] = lambda: (rng.normal(size=3) * [0.2, 0.2, 1.0]).astype(np.float32)
+    found: list[Any] = []
     for _ in range(count):
         number = rng.integers(*masses, endpoint=True)
-        parts: list[Fix[Body]] = [Mass(float(rng.uniform(0.5, 1.5)), vector()) for _ in range(number)]
+        parts: list[Any] = [Mass(float(rng.uniform(0.5, 1.5)), vector()) for _ in range(number)]
         while len(parts) > 1:
             i = rng.integers(len(parts) - 1)
             parts[i : i + 2] = [Rod(parts[i], parts[i + 1], vector())]
@@ -81,25 +82,27 @@ def bodies(count: int, masses: tuple[int, int], seed: int) -> list[Fix[Body]]:
     return found
 
 
-def rotated(trees: list[Fix[Body]], seed: int) -> list[Fix[Body]]:
+def rotated(trees: list[Any], seed: int) -> list[Any]:
     """Each body turned by a rotation of its own, all rotations being as likely."""
     rng = np.random.default_rng(seed)
 
-    def turn(matrix: np.ndarray) -> object:
-        def turned(layer: BodyF[Fix[Body]]) -> Fix[Body]:
+    def turn(matrix: np.ndarray) -> Any:
+        def turned(layer: BodyF[Any]) -> Any:
             match layer:
                 case Mass(m, arm):
                     return Mass(m, matrix @ arm)
                 case Rod(near, far, rod):
                     return Rod(near, far, matrix @ rod)
 
-        return turned
+        return algebra(turned)
 
-    return [cata(algebra(turn(_rotation(rng))))(tree) for tree in trees]
+    turned: list[Any] = [cata(turn(_rotation(rng)))(tree) for tree in trees]
+    return turned
 
 
 def _rotation(rng: np.random.Generator) -> np.ndarray:
-    w, x, y, z = (lambda q: q / np.linalg.norm(q))(rng.normal(size=4))
+    q = rng.normal(size=4)
+    w, x, y, z = q / np.linalg.norm(q)
     return np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],

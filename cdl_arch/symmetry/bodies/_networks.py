@@ -61,7 +61,7 @@ class Turning(Algebra[BodyF[State], State]):
 def check(net: Turning) -> float:
     """The greatest defect of a step. **Raises:** `CdlError` where one does not commute with rotations."""
     compiled = eqx.filter_jit(net)
-    step = algebra(lambda layer: compiled(jax.tree.map(jnp.asarray, layer)))
+    step: Any = algebra(lambda layer: compiled(jax.tree.map(jnp.asarray, layer)))
     return LAW.check(step, CARRIER, LAW.layers(step, bodies(1, (2, 2), 0)), tolerance=1e-6)
 
 

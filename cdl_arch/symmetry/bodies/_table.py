@@ -1,7 +1,7 @@
 """What it is worth to know that space has no directions: three ways to learn, on bodies as they come and rotated.
 
-A network learns the logarithm of the square of the radius of gyration, from bodies that lie along one axis. The error is
-the root of the mean square, over the deviation of the target.
+A network learns the logarithm of the square of the radius of gyration, from bodies that lie along one axis. The error
+is the root of the mean square, over the deviation of the target.
 """
 
 from collections.abc import Callable, Sequence
@@ -43,7 +43,7 @@ def learnt(net: Net, trees: Sequence[Any], *, steps: int, seed: int, batch: int 
     corpus, wanted, rng = Corpus(BodyF, trees), targets(trees), np.random.default_rng(seed)
     drawn = [rng.integers(len(trees), size=batch) for _ in range(steps)]
     batches: Callable[[int], Any] = lambda _: ((corpus[some], jnp.asarray(wanted[some])) for some in drawn)
-    rate, still = one_cycle(steps, peak), lambda _: 0.0
+    rate, still = one_cycle(steps, peak), _nothing
     run = train(net, batches, loss, still, optimiser=OPTIMISER, rate=rate, epochs=1, key=jr.key(seed), progress=False)
     return run.model
 
@@ -61,18 +61,20 @@ def table(seeds: Sequence[int], *, steps: int = 500, count: int = 4096) -> dict[
     for seed in seeds:
         trees, key = bodies(count, SMALL, 100 + seed), jr.key(seed)
         turning = Turning(key=key)
-        ways: dict[str, tuple[Callable[[], Net], Sequence[Any]]] = {
-            f"equivariant, {parameters(turning)} parameters": (lambda net=turning: net, trees),
-            f"free, {parameters(free(turning, key=key))} parameters": (
-                lambda net=turning, k=key: free(net, key=k),
-                trees,
-            ),
-            "free, taught on rotated bodies": (lambda net=turning, k=key: free(net, key=k), _turned(trees)),
+        other = free(turning, key=key)
+        ways: dict[str, tuple[Net, Sequence[Any]]] = {
+            f"equivariant, {parameters(turning)} parameters": (turning, trees),
+            f"free, {parameters(other)} parameters": (other, trees),
+            "free, trained on rotated bodies": (other, _turned(trees)),
         }
-        for name, (make, some) in ways.items():
-            net = learnt(make(), some, steps=steps, seed=seed)
+        for name, (start, some) in ways.items():
+            net = learnt(start, some, steps=steps, seed=seed)
             found.setdefault(name, []).append([error(net, test) for test in tests])
     return {name: np.asarray(rows) for name, rows in found.items()}
+
+
+def _nothing(net: Net) -> float:
+    return 0.0
 
 
 def _turned(trees: Sequence[Any]) -> list[Any]:

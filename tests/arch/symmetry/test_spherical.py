@@ -1,4 +1,4 @@
-"""Functions on the points of a cube, and on its rotations: exact permutations, dimensions, and a network that learns."""
+"""Functions on the points of a cube, and on its rotations: exact permutations, dimensions, and a network."""
 
 from typing import Any
 
@@ -18,9 +18,11 @@ from cdl_arch.train import train
 @pytest.mark.parametrize(("points", "count"), [(FACES, 6), (CORNERS, 8), (EDGES, 12), (POINTS, 26)])
 def test_a_first_layer_has_one_number_for_each_point(points, count):
     sphere, group = on_points(points), on_group()
-    assert sphere.shape == (count,) and group.shape == (24,)
+    assert sphere.shape == (count,)
+    assert group.shape == (24,)
     assert hom(sphere, group).dimension == hom(group, sphere).dimension == count
-    assert sphere.holds(("about_x",) * 4, ()) and sphere.holds(("about_x", "about_z") * 3, ())
+    assert sphere.holds(("about_x",) * 4, ())
+    assert sphere.holds(("about_x", "about_z") * 3, ())
 
 
 def test_the_rotations_of_a_cube_are_24_and_have_the_maps_that_burnside_counts():

@@ -16,7 +16,8 @@ def test_a_layer_commutes_with_its_group(X, getkey):
     layer = VectorLayer(X, (3, 2), (4, 5), 6, key=getkey())
     scalars, vectors = jr.normal(getkey(), (3,)), jr.normal(getkey(), (2, *X.shape))
     still, moved = layer(scalars, vectors)
-    assert still.shape == (4,) and moved.shape == (5, *X.shape)
+    assert still.shape == (4,)
+    assert moved.shape == (5, *X.shape)
     elements = flow(X, 0.9)
     for name in elements.names:
         same, turned = layer(scalars, elements(name, vectors))
@@ -36,7 +37,8 @@ def test_products_of_vectors_are_inner_and_cross_products_and_no_others():
     products = jnp.asarray(np.outer(x, y)[None], jnp.float32)
     assert inner(V, products) == x @ y
     plane = inner(P, products[:, :2, :2])
-    assert plane[0] == x[:2] @ y[:2] and abs(plane[1]) == abs(x[0] * y[1] - x[1] * y[0])
+    assert plane[0] == x[:2] @ y[:2]
+    assert abs(plane[1]) == abs(x[0] * y[1] - x[1] * y[0])
 
 
 def test_a_linear_layer_of_vectors_mixes_channels_and_of_the_plane_turns_them(getkey):

@@ -8,9 +8,9 @@
 | inner products: `hom(X ⊗ X, 1)`                          | into `scalars`; of `so(2)` also the area            |
 | cross products: `hom(X ⊗ X, X)`                          | `cross`; `None` where it is zero, as for `so(2)`    |
 
-With `h = gate(s) · into(v)` and `k = norm(beside(v))`, the scalars that come out are a function of `s` and of `⟨h, k⟩`,
-and the vectors are `out(h) + cross(h ⊗ k)`. All that is linear is derived from `hom`, so that any action that keeps
-lengths can stand in the place of the rotations.
+With `h = tanh(gate(s)) · into(v)` and `k` of `norm(beside(v))`, made shorter than 1, the scalars that come out are a
+function of `s` and of `⟨h, k⟩`, and the vectors are `out(h) + cross(h ⊗ k)`. All that is linear is derived from `hom`,
+so that any action that keeps lengths can stand in the place of the rotations.
 
 (Thomas et al., *Tensor field networks*, 2018; Jing et al., *Learning from protein structure with geometric vector
 perceptrons*, 2021; Satorras et al., *E(n) equivariant graph neural networks*, 2021.)
@@ -74,8 +74,10 @@ class VectorLayer(eqx.Module):
 
     def __call__(self, scalars: Scalars, vectors: Vectors, /) -> tuple[Float[Array, " out"], Float[Array, "_ axes"]]:
         """The scalars and the vectors that come out."""
-        h = self.gate(scalars)[:, None] * self.into(vectors)
-        products = h[:, :, None] * self.norm(self.beside(vectors))[:, None, :]
+        h = jnp.tanh(self.gate(scalars))[:, None] * self.into(vectors)
+        k = self.norm(self.beside(vectors))
+        k = k / jnp.sqrt(1 + jnp.sum(k * k, 1, keepdims=True))  # no step multiplies two numbers that grow with the tree
+        products = h[:, :, None] * k[:, None, :]
         read = jnp.concatenate([scalars, inner(self.action, products)])
         moved = self.out(h)
         return self.scalars(read) + self.straight(read), moved if self.cross is None else moved + self.cross(products)

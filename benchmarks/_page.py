@@ -105,9 +105,9 @@ given `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`: a big array that is new costs a p
 
 A ratio is PyTorch's time over that of `fold`: above 1, `fold` is faster.
 
-No library says where the states wait until a node above asks for them, and it matters. The peer above keeps them in
-the way that was fastest of three: joined anew with each level, written into one array, or cut in pieces, one for each
-level that will ask. Forward + backward, the better of two runs:
+A program by levels has to keep the states until the nodes above need them. How it keeps them changes the time. We tried
+three ways: to join each level's states to all before, to write them into one array, or to cut them in pieces, one for
+each level that needs them. The peer above uses the fastest. Forward + backward, the better of two runs:
 
 {stores(figures)}
 

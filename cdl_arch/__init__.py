@@ -14,6 +14,18 @@
 """
 
 # isort: off
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
 from . import automata as automata
 from . import train as train, data as data, letters as letters
+
+
+if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
+
+    def __getattr__(name: str) -> object:
+        """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
+        modules = [folding, unfolding, recursive, mealy, moore, automata, train, data, letters]
+        found = [module.__name__ for module in modules if name[:1] != "_" and name in vars(module)]
+        where = f": it is `{found[0]}.{name}`" if found else ", and no module of it has one"
+        raise AttributeError(f"`{__name__}` has no `{name}`{where}.")

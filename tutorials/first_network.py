@@ -72,10 +72,9 @@ small, large = 25, 40  # trained on statements up to the one, tested on those be
 # %% [markdown]
 # ## The shape of a statement
 #
-# To one who watches a single name, a statement has the shape of a functor. A name, a literal or an operator is nothing
-# to the question, so it is not in the signature; what is in it are the ways in which statements are made of statements.
-# A block is a list, and so are the handlers of a `try` and the cases of a `match`. Here is every constructor, as a
-# summand:
+# We ask about one name at a time. Other names, literals and operators do not change the answer, so they are not in the
+# signature. It has the ways in which statements are made of statements. A block is a list, and so are the handlers of a
+# `try` and the cases of a `match`. Here is every constructor, as a summand of the functor:
 
 # %%
 by_shape: dict[str, list[str]] = {}
@@ -230,7 +229,8 @@ for name, task in tasks.items():
     print(f"{name:>6}: " + ", ".join(f"{len(rows):,} to {verb}" for verb, rows in zip(Task._fields, task, strict=True)))
 
 # %% [markdown]
-# Both algebras run on the same packed forest. Nothing about a forest knows which:
+# Both algebras read the same packed forest. The state of the network is a pair of vectors, as in any LSTM: `hidden` is
+# what the cell shows, and `memory` is what it keeps for the node above. The head reads `hidden`.
 
 # %%
 forest = corpus[tasks["same"].train[:batch_size]]
@@ -485,8 +485,8 @@ keep(figure, "accuracy-by-size")
 #
 # Both algebras give a value to every node of a statement, not only to its root: that is `decorate`. So they can be
 # compared everywhere, through the head. The network was only ever told the answer for whole compound statements. At
-# their roots it is nearly always right; at a node that is none, such as a block's tail or a leaf, nobody asked it, and
-# it may keep what it needs in any form that it likes.
+# their roots it is nearly always right. At other nodes, such as a block's tail or a leaf, nobody asked it, and it may
+# keep what it needs in any form.
 
 
 # %%
@@ -531,8 +531,7 @@ keep(figure, "one-statement")
 # %% [markdown]
 # ## What to notice
 #
-# - **There is one program.** `gated` and `exact` are two values of one type, `Algebra`; `cata`, `fold` and `decorate`
-#   neither know nor care which they run.
+# - **There is one program.** `gated` makes an `Algebra`, and `exact` is one; `cata`, `fold` and `decorate` run both.
 # - **Nothing was tied.** A cell is used at every node of its constructor because an algebra *is* one map for each
 #   constructor; there was never a second copy of a weight.
 # - **The structure extrapolates, as far as the cells are right.** Where the network errs on large statements it is on

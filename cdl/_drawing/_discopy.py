@@ -13,10 +13,12 @@
 from importlib import import_module
 from typing import Any
 
+from .._functors.usage import with_types
 from .._para import Para
 from .._terms import Along, Beside, Box, Loop, Named, none, real, Space, Term, Then, Turned, Wires
 
 
+@with_types
 def to_discopy(para: Para[Any, Any, Any], /) -> Any:
     """The term of a parametric map as a `discopy.symmetric.Diagram`.
 

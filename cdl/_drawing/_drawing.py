@@ -8,7 +8,7 @@ from typing import Any
 from .._functors import Base, constructors, functor
 from .._functors.poly import Sum
 from .._functors.read import signature_name
-from .._functors.usage import with_usage
+from .._functors.usage import with_types, with_usage
 from .._functors.words import short
 from .._para.family import family
 from .._schemes import Algebra, Automaton
@@ -44,6 +44,7 @@ class Drawing:
         """As an SVG file."""
         return _svg.svg(self.diagram)
 
+    @with_types
     def save(self, file: str | pathlib.Path) -> pathlib.Path:
         """Saves it in the form that the file's ending says: `.txt`, `.mmd`, `.svg`, or a picture such as `.png`.
 
@@ -65,7 +66,7 @@ class Drawing:
 
 
 @with_usage
-def draw(x: Any, at: Any = None, /) -> Drawing:
+def draw(x: Any, at: Any = None, /, *, signature: Any = None) -> Drawing:
     """The diagram of something.
 
     | `x`                           | `at`                 | what is drawn                                             |
@@ -82,20 +83,29 @@ def draw(x: Any, at: Any = None, /) -> Drawing:
     | `unroll_coalgebra(…)`         |                      | the same of the tree that is grown, or of a run           |
     | an `Automaton`                |                      | its states and transitions                                |
     | `series(…)`, `parallel(…)`    |                      | the machines that it is of, with states from above        |
+    | an `Action`                   |                      | the matrices of its generators                            |
+    | an `Equivariant` layer        | an input, or none    | the dense layer, with the tying above                     |
+    | its `tying`                   |                      | the weight matrix, with a colour for each number          |
     | another machine               | a state, or none     | a box with its state fed back                             |
     | another coalgebra             | a seed, or none      | the layers that it may give, with their places            |
 
     Of a family of sorts, `x` is the tuple of its signatures, its algebras or its coalgebras; `at` is one tree, or a
     tuple of signatures or seeds.
 
+    **Arguments:** `signature`: of an algebra that does not say what it reads, as for `explain`; of a family, a tuple.
+
     **Raises:** `CdlError` for what cannot be drawn, `SignatureError` where an algebra does not say what it reads.
     """
-    return Drawing(_diagram(x, at))
+    if signature is not None and not all(isinstance(alg, Algebra) for alg in (x if isinstance(x, tuple) else (x,))):
+        raise CdlError(f"`signature` says what an algebra reads, and `{short(x)}` is not one: leave it out.")
+    return Drawing(_diagram(x, at, signature))
 
 
-def _diagram(x: Any, at: Any) -> Diagram:
+def _diagram(x: Any, at: Any, signature: Any) -> Diagram:
     if is_fold(x):
         return fold_diagram(x)
+    if hasattr(x, "__diagram__") and not isinstance(x, type):
+        return x.__diagram__()
     if hasattr(x, "__term__") and not isinstance(x, type):
         return term_diagram(x, at)
     if isinstance(x, Automaton):
@@ -103,8 +113,11 @@ def _diagram(x: Any, at: Any) -> Diagram:
     each = x if isinstance(x, tuple) and x else (x,)
     if all(isinstance(alg, Algebra) for alg in each):
         if isinstance(at, Base):
-            return algebra_at(family(each, kinds_of(each) if len(each) > 1 else ()), at)
-        return algebra_diagram(each, kinds_of(each, at))
+            alone = len(each) == 1 and signature is None  # then the tree tells all that is drawn
+            return algebra_at(family(each, () if alone else kinds_of(each, signature)), at)
+        if at is not None and signature is not None:
+            raise CdlError("`draw` was given two signatures: write `draw(alg, signature=…)`, or `draw(alg, tree)`.")
+        return algebra_diagram(each, kinds_of(each, at if signature is None else signature))
     if isinstance(x, Base) and not isinstance(x, MACHINES):
         return tree_diagram(x)
     kind = machine_kind(x, at)

@@ -14,6 +14,7 @@ SHAPES = {
     "port": '>"{}"]',
     "parameter": '{{{{"{}"}}}}',
     "dot": '(("{}"))',
+    "cell": '["{}"]',
 }
 CODES = {ord(c): f"#{ord(c)};" for c in '#&"<>%`$|\\'}
 

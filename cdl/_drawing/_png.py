@@ -3,7 +3,7 @@
 import pathlib
 from typing import Any
 
-from ._svg import ACROSS, BACK, DOWN, INK, LINE, MARGIN, middle, outline, path, TINTS, WEIGHT
+from ._svg import ACROSS, BACK, DOWN, field, field_colour, INK, LINE, MARGIN, middle, outline, path, TINTS, WEIGHT
 from .diagram import BORDERED, Diagram
 
 
@@ -57,6 +57,9 @@ def picture(diagram: Diagram, file: pathlib.Path) -> None:
             axes.plot([x], [y], "o", color=LINE, markersize=5)
             continue
         fill, stroke = TINTS[node.tint % len(TINTS)]
+        if node.kind == "cell":
+            left, top, wide, high = field(node)
+            box(left, top, wide, high, 0, facecolor=field_colour(node), edgecolor="white", linewidth=0.6)
         if node.kind in BORDERED:
             left, top, across, down = outline(node)
             for inset in (0.0, 3.5) if node.kind == "final" else (0.0,):

@@ -1,5 +1,6 @@
 """A diagram as an SVG, written as a string: lines between the centres of cells, with round corners."""
 
+import colorsys
 from html import escape
 
 from .diagram import Diagram, Frame, Node, Point, Wire
@@ -51,6 +52,19 @@ def middle(node: Node) -> tuple[float, float]:
     return MARGIN + (node.x + node.width / 2) * ACROSS, MARGIN + (node.y + node.height / 2) * DOWN
 
 
+def field(node: Node) -> tuple[float, float, float, float]:
+    """The rectangle of all of a node's cells: its corner, its width and its height."""
+    return MARGIN + node.x * ACROSS, MARGIN + node.y * DOWN, node.width * ACROSS, node.height * DOWN
+
+
+def field_colour(node: Node) -> str:
+    """The colour of an entry of a matrix: as many as there are tints, and pale for none."""
+    if not node.tint:
+        return "#f7f7f9"
+    rgb = colorsys.hls_to_rgb(0.61 + node.tint * 0.618034 % 1, 0.8, 0.62)
+    return "#" + "".join(f"{round(255 * x):02x}" for x in rgb)
+
+
 def path(wire: Wire, diagram: Diagram) -> list[tuple[float, float]]:
     """A wire's corners. It ends at the outlines of boxes, and short of the text of ports."""
     kinds = {n.key: n.kind for n in diagram.nodes}
@@ -100,6 +114,12 @@ def _node(node: Node) -> str:
         return f'<circle cx="{across:g}" cy="{down:g}" r="3.5" fill="{LINE}"/>'
     fill, stroke = TINTS[node.tint % len(TINTS)]
     parts = []
+    if node.kind == "cell":
+        left, top, wide, high = field(node)
+        parts.append(
+            f'<rect x="{left:g}" y="{top:g}" width="{wide:g}" height="{high:g}" fill="{field_colour(node)}" '
+            'stroke="#ffffff"/>'
+        )
     if node.kind in ("box", "state", "final"):
         rounded = 4 if node.kind == "box" else min(width, height) / 2
         for inset in (0.0, 3.5) if node.kind == "final" else (0.0,):

@@ -4,6 +4,7 @@
 | ----------------------------------- | ------------------------------------------------------------ |
 | a box, or a state of an automaton   | `Node` of kind `box`, `state` or `final`                     |
 | an input, an output, a payload      | `Node` of kind `port`: its name alone                        |
+| an entry of a matrix                | `Node` of kind `cell`: a coloured field; of tint 0, an empty one |
 | a parameter, above its box          | `Node` of kind `parameter`                                   |
 | a wire that becomes several         | `Node` of kind `dot`                                         |
 | a wire, or a transition             | `Wire`: a line from one node to another                      |
@@ -19,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 
-Kind: TypeAlias = Literal["box", "state", "final", "port", "parameter", "dot"]
+Kind: TypeAlias = Literal["box", "state", "final", "port", "parameter", "dot", "cell"]
 Point: TypeAlias = tuple[int, int]  # a column and a row
 
 BORDERED = ("box", "state", "final")

@@ -3,13 +3,13 @@
 It is read off annotations, or off what comes back; one sort is a family of one.
 """
 
-import typing
 from typing import Any, get_origin
 
 from .._functors import Base, constructors, MealyF, MooreF, StreamF
 from .._functors.poly import by_sort, lettered, subscript, Sum
 from .._para.family import Kinds
 from .._schemes.algebras import reads
+from .._schemes.expect import returned
 from .._schemes.likelihoods import of_sorts
 from .._schemes.unfolds import Choice
 from ..errors import SignatureError
@@ -35,6 +35,8 @@ def equations(found: tuple[str, ...]) -> tuple[str, ...]:
 def kinds_of(algs: tuple[Any, ...], signature: Any = None) -> Kinds:
     """The constructors that the algebra of each sort reads: those of the signature given, or those of its annotations.
 
+    An algebra that is made for a signature, and so cannot be annotated, has them as `__reads__`.
+
     **Raises:** `SignatureError` where neither tells, and where there are not as many signatures as algebras.
     """
     signatures = signature if isinstance(signature, tuple) else (signature,) * len(algs)
@@ -50,7 +52,7 @@ def machine_kind(machine: Any, state: Any = None) -> type[Any] | None:
     """The functor of a machine, from its annotations, or from what it gives at a state; `None` for no machine."""
     if isinstance(machine, type) or not callable(machine):
         return None
-    found: Any = type(machine(state)) if state is not None else _returned(machine)
+    found: Any = type(machine(state)) if state is not None else returned(machine)
     found = get_origin(found) or found
     return found if found in MACHINES else None
 
@@ -73,7 +75,7 @@ def grown_kinds(coalgs: tuple[Any, ...], seed: Any = None) -> Kinds | None:
 
 
 def _read(alg: Any, signature: Any) -> tuple[type[Any], ...]:
-    found = reads(alg) if signature is None else constructors(signature)
+    found = constructors(signature) if signature is not None else reads(alg) or getattr(alg, "__reads__", None)
     if found is None:
         raise SignatureError(
             f"`{type(alg).__name__}` does not say which signature it reads: give the signature, or annotate the "
@@ -86,18 +88,10 @@ def _grown(coalg: Any, seed: Any) -> tuple[type[Any], ...] | None:
     if isinstance(coalg, type) or not callable(coalg):
         return None
     try:
-        return constructors(_returned(coalg))
+        return constructors(returned(coalg))
     except SignatureError:
         if seed is None:
             return None
     given = coalg(seed)
     layers = given.layers if isinstance(given, Choice) else (given,)
     return tuple(dict.fromkeys(map(type, layers))) if all(isinstance(x, Base) for x in layers) else None
-
-
-def _returned(fn: Any) -> Any:
-    """What a function says that it returns."""
-    try:
-        return typing.get_type_hints(fn if hasattr(fn, "__code__") else type(fn).__call__).get("return")
-    except (AttributeError, NameError, TypeError):
-        return None

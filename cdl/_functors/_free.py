@@ -20,6 +20,7 @@ from typing_extensions import dataclass_transform, TypeAliasType
 from .base import as_value, Base, T, Value
 from .mapping import fmap
 from .recursion import Done, recursion
+from .usage import with_types
 
 
 A = TypeVar("A")
@@ -51,49 +52,58 @@ class Cofree(_Frozen, Value, Generic[T_co, A_co]):
     tail: Base[T_co, "Cofree[T_co, A_co]"]
 
 
+@with_types
 def bind(free: Free[T, A], f: Callable[[A], Free[T, B]]) -> Free[T, B]:
     """The tree with `f(a)` grafted at each variable `a`."""
     return cast("Free[T, B]", _over_free(f, lambda frame, go: frame.filled(go))(free))
 
 
+@with_types
 def interpret(f: Callable[[A], B], algebra: Callable[[Base[T, B]], B]) -> Callable[[Free[T, A]], B]:
     """The one map of algebras `Free F A → B` that is `f` on variables."""
     return _over_free(f, lambda frame, go: algebra(frame.filled(go)))
 
 
+@with_types
 def extract(cofree: Cofree[T, A]) -> A:
     """The value at the root."""
     return cofree.head
 
 
+@with_types
 def extend(f: Callable[[Cofree[T, A]], B]) -> Callable[[Cofree[T, A]], Cofree[T, B]]:
     """`f` of the whole context at every node."""
     up: Any = lambda frame, go: Cofree(f(frame.seed), frame.filled(go))
     return recursion(lambda _, cofree: cofree.tail, up)(0)
 
 
+@with_types
 def duplicate(cofree: Cofree[T, A]) -> Cofree[T, Cofree[T, A]]:
     """Each node's own context at that node: `extend` of the identity."""
     return extend(_same)(cofree)
 
 
+@with_types
 def observe(f: Callable[[S], A], coalgebra: Callable[[S], Base[T, S]]) -> Callable[[S], Cofree[T, A]]:
     """The one map of coalgebras `S → Cofree F A` whose heads are `f`: all that is ever seen from a state."""
     up: Any = lambda frame, go: Cofree(f(frame.seed), frame.filled(go))
     return recursion(lambda _, s: coalgebra(s), up)(0)
 
 
+@with_types
 def map_cofree(f: Callable[[A], B], cofree: Cofree[T, A]) -> Cofree[T, B]:
     """`f` at every node."""
     at_head: Callable[[Cofree[T, A]], B] = lambda context: f(context.head)
     return extend(at_head)(cofree)
 
 
+@with_types
 def map_free(f: Callable[[A], B], free: Free[T, A]) -> Free[T, B]:
     """`f` at every variable."""
     return bind(free, lambda a: Pure(f(a)))
 
 
+@with_types
 def one_step(layer: Base[T, A]) -> Free[T, A]:
     """A layer of variables as a free tree of depth one."""
     return cast("Free[T, A]", fmap(Pure, layer))

@@ -15,6 +15,8 @@ from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 
+from .expected import expect_fields
+
 
 A = TypeVar("A")
 
@@ -44,6 +46,9 @@ class EilenbergMoore(eqx.Module, Generic[A]):
 
     monad: Monad
     action: Callable[[Any], A]
+
+    def __check_init__(self) -> None:
+        expect_fields(self)
 
     def __call__(self, value: Any, /) -> A:
         """The value of an element of `M A`."""

@@ -21,7 +21,10 @@ from returns.maybe import Maybe, Nothing, Some
 from ._free import bind, Free, interpret, map_free, one_step, Pure
 from ._monad import EilenbergMoore, Monad
 from .base import Base
+from .expected import expect_fields
+from .ordered import two
 from .read import functor
+from .usage import with_types
 
 
 A = TypeVar("A")
@@ -36,6 +39,9 @@ class Monoid(eqx.Module, Generic[M]):
     unit: M
     combine: Callable[[M, M], M]
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
 
 @dataclass(frozen=True)
 class ListMonad(Monad):
@@ -44,16 +50,20 @@ class ListMonad(Monad):
     def unit(self, a: A, /) -> tuple[A, ...]:
         return (a,)
 
+    @with_types
     def map(self, f: Callable[[A], B], value: tuple[A, ...], /) -> tuple[B, ...]:
         return tuple(map(f, value))
 
+    @with_types
     def join(self, nested: tuple[tuple[A, ...], ...], /) -> tuple[A, ...]:
         return tuple(a for inner in nested for a in inner)
 
+    @with_types
     def algebra(self, monoid: Monoid[A]) -> EilenbergMoore[A]:
         """The monoid as an algebra: the product of any number of elements."""
         return EilenbergMoore(self, lambda elements: functools.reduce(monoid.combine, elements, monoid.unit))
 
+    @with_types
     def structure(self, algebra: EilenbergMoore[A]) -> Monoid[A]:
         """The algebra as a monoid: what it makes of no element, and of two."""
         return Monoid(algebra.action(()), lambda x, y: algebra.action((x, y)))
@@ -66,9 +76,11 @@ class MaybeMonad(Monad):
     def unit(self, a: A, /) -> Maybe[A]:
         return Some(a)
 
+    @with_types
     def map(self, f: Callable[[A], B], value: Maybe[A], /) -> Maybe[B]:
         return value.map(f)
 
+    @with_types
     def join(self, nested: Maybe[Maybe[A]], /) -> Maybe[A]:
         return nested.bind(_same)
 
@@ -76,6 +88,7 @@ class MaybeMonad(Monad):
         """The point as an algebra: the value of nothing."""
         return EilenbergMoore(self, lambda value: value.value_or(point))
 
+    @with_types
     def structure(self, algebra: EilenbergMoore[A]) -> A:
         """The algebra as its point."""
         return algebra.action(Nothing)
@@ -87,20 +100,29 @@ class Writer(Monad, Generic[M]):
 
     monoid: Monoid[M]
 
+    def __post_init__(self) -> None:
+        expect_fields(self)
+
     def unit(self, a: A, /) -> tuple[M, A]:
         return self.monoid.unit, a
 
+    @with_types
     def map(self, f: Callable[[A], B], value: Pair[M, A], /) -> tuple[M, B]:
-        return value[0], f(value[1])
+        m, a = two("map", value)
+        return m, f(a)
 
+    @with_types
     def join(self, nested: Pair[M, Pair[M, A]], /) -> tuple[M, A]:
-        outer, (inner, a) = nested
+        outer, pair = two("join", nested)
+        inner, a = two("join", pair)
         return self.monoid.combine(outer, inner), a
 
+    @with_types
     def algebra(self, act: Callable[[M, A], A]) -> EilenbergMoore[A]:
         """The action `M × A → A` as an algebra."""
-        return EilenbergMoore(self, lambda pair: act(*pair))
+        return EilenbergMoore(self, lambda pair: act(*two("action", pair)))
 
+    @with_types
     def structure(self, algebra: EilenbergMoore[A]) -> Callable[[M, A], A]:
         """The algebra as an action, of two arguments."""
         return lambda m, a: algebra.action((m, a))
@@ -121,16 +143,20 @@ class FreeMonad(Monad):
     def unit(self, a: A, /) -> Free[Any, A]:
         return Pure(a)
 
+    @with_types
     def map(self, f: Callable[[A], B], value: Free[Any, A], /) -> Free[Any, B]:
         return map_free(f, value)
 
+    @with_types
     def join(self, nested: Free[Any, Free[Any, A]], /) -> Free[Any, A]:
         return bind(nested, _same)
 
+    @with_types
     def algebra(self, alg: Callable[[Base[Any, A]], A]) -> EilenbergMoore[A]:
         """The algebra of `F` as one of its free monad: the value of a whole tree of variables."""
         return EilenbergMoore(self, interpret(_same, alg))
 
+    @with_types
     def structure(self, algebra: EilenbergMoore[A]) -> Callable[[Base[Any, A]], A]:
         """The algebra as one of `F`: its value at trees of one layer."""
         return lambda layer: algebra.action(one_step(layer))

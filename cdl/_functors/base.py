@@ -37,6 +37,7 @@ class Value:
     """What every tree is at run time: a value that compares, hashes, prints, pickles and copies without recursion."""
 
     __cdl_value__ = True
+    __cdl_origin__ = None  # of a constructor that was derived, what it was derived from
     __match_args__: tuple[str, ...] = ()
 
     def __eq__(self, other: object) -> bool:

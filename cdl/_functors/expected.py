@@ -1,29 +1,84 @@
 """Arguments and their annotations, as typeguard reads these: once for a call, never for a node."""
 
+import collections.abc
+import dataclasses
+import functools
 import re
 import types
 from collections.abc import Callable
-from typing import Any, get_args, get_origin, get_type_hints, Literal, Union
+from typing import Any, get_args, get_origin, get_type_hints, Literal, TypeVar, Union
 
+import equinox as eqx
+import jax
+import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from typeguard import check_type, TypeCheckError
 
+from .._typecheck import ALIASES, expand
 from ..errors import CdlError
 from .words import short
 
 
+KINDS: dict[Callable[..., bool | int | float | complex], Any] = {
+    bool: jnp.bool_,
+    int: jnp.integer,
+    float: jnp.floating,
+    complex: jnp.complexfloating,
+}
+
+
 def expect_type(what: str, value: Any, hint: Any) -> None:
     """**Raises:** `CdlError` where a value does not fit an annotation."""
+    if isinstance(value, type) and issubclass(value, eqx.Module) and _is_function(hint):
+        raise CdlError(f"{what} is the class `{value.__name__}`: make one, `{value.__name__}(…)`, and give that.")
     try:
-        check_type(bool(value) if isinstance(value, np.bool_) else value, hint)
+        check_type(value, _expanded(hint))
     except TypeCheckError:
+        if (number := _number(value)) is not None:
+            return expect_type(what, number, hint)
         raise CdlError(f"{what} is {short(value)}, and is to be {spelt(hint)}.") from None
     except Exception:  # an annotation that cannot be read by itself tells nothing
         return
 
 
+def expect_fields(made: Any) -> None:
+    """**Raises:** `CdlError` where a field of a dataclass does not fit its annotation. For `__check_init__`."""
+    kind = type(made)
+    hints = _fields(kind)  # type: ignore[arg-type]
+    for field in dataclasses.fields(made):
+        if field.name in hints:
+            expect_type(f"`{field.name}` of `{kind.__name__}`", getattr(made, field.name), hints[field.name])
+
+
+def _number(value: Any) -> bool | int | float | complex | None:
+    """One of Python's numbers that an array without axes may stand for: itself, or where it is traced, its kind."""
+    if isinstance(value, np.generic | np.ndarray | jax.Array) and value.ndim == 0:
+        for kind, of in KINDS.items():
+            if jnp.issubdtype(value.dtype, of):
+                return kind() if isinstance(value, Tracer) else kind(value)
+    return None
+
+
+@functools.cache
+def _fields(kind: type[Any]) -> dict[str, Any]:
+    return annotations(kind)
+
+
+def _expanded(hint: Any) -> Any:
+    """The annotation; of an alias with arguments, such as `Fix[T]`, which typeguard passes over, what it stands for."""
+    return expand(get_origin(hint), get_args(hint)) if type(get_origin(hint)) in ALIASES else hint
+
+
+def _is_function(hint: Any) -> bool:
+    """Whether an annotation is that of a function, or of that among others."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return any(map(_is_function, get_args(hint)))
+    return get_origin(hint) is collections.abc.Callable
+
+
 def annotations(fn: Callable[..., Any]) -> dict[str, Any]:
-    """What is annotated at each parameter; nothing, where names are not known at run time."""
+    """What is annotated at each parameter, or field; nothing, where names are not known at run time."""
     try:
         return {n: hint for n, hint in get_type_hints(fn).items() if n != "return"}
     except (NameError, TypeError):
@@ -47,5 +102,8 @@ def spelt(hint: Any) -> str:
         return "`True` or `False`"
     if hint is type(None):
         return "`None`"
+    args = get_args(hint)
+    if args and isinstance(get_origin(hint), type) and all(isinstance(x, TypeVar) or x is Any for x in args):
+        hint = get_origin(hint)  # letters say nothing of an argument
     text = str(hint) if get_args(hint) or not hasattr(hint, "__name__") else hint.__name__
-    return f"`{re.sub(r'([A-Za-z_]+[.])+', '', text)}`"
+    return f"`{re.sub(r'[~+]|([A-Za-z_]+[.])+(?=[A-Za-z_])', '', text)}`"

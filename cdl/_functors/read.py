@@ -161,8 +161,17 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
     else:
         raise SignatureError(
             f"`{short(signature)}` is not a constructor: each summand of a signature is a class that extends "
-            "`Base[T, X]`."
+            f"`Base[T, X]`.{_derivable(signature)}"
         )
+
+
+def _derivable(given: Any) -> str:
+    """What an error says besides of a class of a user's own values, and of what was derived from these."""
+    if isinstance(given, type):
+        values = [given, *given.__subclasses__()]
+        way = f"`made = cdl.trees.of_dataclasses({given.__name__})`, and give `made.signature`"
+        return f" From dataclasses it is derived: {way}." * any(map(dataclasses.is_dataclass, values))
+    return " It has the signature: give `made.signature`." * hasattr(type(given), "to_tree")
 
 
 def _several(given: list[Any] | tuple[Any, ...]) -> str:

@@ -18,6 +18,10 @@ from .words import short
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+OPERATORS = {f"__{name}__": f"f {sign} g" for name, sign in dict(rshift=">>", matmul="@", add="+", mul="*").items()}
+OPERATORS["__and__"] = "f & g"
+
+
 def with_usage(fn: Function) -> Function:
     """The function; a call with arguments that it does not take raises a `CdlError`, which names those that it takes.
 
@@ -25,16 +29,29 @@ def with_usage(fn: Function) -> Function:
     arguments are compared with their annotations where the call failed, and not by an error of cdl: the first that does
     not fit is named, with what it should be.
     """
+    return _with_usage(fn, is_switch)
+
+
+def with_types(fn: Function) -> Function:
+    """The function, with every argument compared with its annotation before the call.
+
+    It is for a function whose mistakes would only be seen later, or not at all: one that makes a value out of others.
+    """
+    return _with_usage(fn, lambda hint: True)
+
+
+def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
+    """The function, with the arguments whose annotation is one to look at `before` the call checked then."""
     signature = inspect.signature(fn)
-    name = fn.__qualname__.removesuffix(".__init__")
+    name = OPERATORS.get(fn.__name__) or fn.__qualname__.removesuffix(".__init__")
     hints = functools.cache(lambda: annotations(fn))
-    switches = functools.cache(lambda: {n: hint for n, hint in hints().items() if is_switch(hint)})
+    first = functools.cache(lambda: {n: hint for n, hint in hints().items() if before(hint)})
 
     @functools.wraps(fn)
     def called(*args: Any, **options: Any) -> Any:
         for n, value in (*zip(signature.parameters, args, strict=False), *options.items()):
-            if n in switches():
-                expect_type(f"`{n}`", value, switches()[n])
+            if n in first():
+                expect_type(f"`{n}`" if is_switch(first()[n]) else _named(name, n), value, first()[n])
         try:
             return fn(*args, **options)
         except CdlError:
@@ -52,6 +69,11 @@ def with_usage(fn: Function) -> Function:
     return cast("Function", called)
 
 
+def _named(name: str, parameter: str) -> str:
+    """An argument in the words of an error; of an operator, the one on the right."""
+    return f"`g` of `{name}`" if name in OPERATORS.values() else f"`{parameter}` of `{name}`"
+
+
 def _misfit(
     name: str,
     signature: inspect.Signature,
@@ -64,7 +86,7 @@ def _misfit(
         several = signature.parameters[n].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
         if n in hints and not several:
             try:
-                expect_type(f"`{n}` of `{name}`", value, hints[n])
+                expect_type(_named(name, n), value, hints[n])
             except CdlError as unfit:
                 return str(unfit)
     return None
@@ -105,6 +127,20 @@ def takes(fn: Callable[..., Any], *args: Any) -> bool:
     return True
 
 
+class _Shown:
+    """A default value in a usage: itself where it is short, or `…`."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    @staticmethod
+    def of(default: Any) -> Any:
+        return _Shown("…") if "\n" in repr(default) else default
+
+
 def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
     """What is wrong with a call, or `None` where it fits."""
     try:
@@ -119,7 +155,7 @@ def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given
             options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] or named
             takes = ", ".join(f"`{option}`" for option in options) or "none"
             return f"`{name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
-        plain = [p.replace(annotation=p.empty) for p in parameters]
+        plain = [p.replace(annotation=p.empty, default=_Shown.of(p.default)) for p in parameters]
         usage = inspect.Signature(plain)
         several = _several(name, parameters, args) if "too many" in str(error) else ""
         return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`.{several}"

@@ -22,6 +22,8 @@ from typing import Any, cast, Generic, TypeVar
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from .._functors.expected import expect_type
+from .._functors.usage import whole, with_types
 from ..errors import PortMismatch
 from .lens import Lens
 
@@ -73,11 +75,13 @@ class DifferentiableMap(ABC, Generic[F]):
         """What two maps are compared by: all of it where equality can be decided, else values at some points."""
 
     @classmethod
+    @with_types
     def identity(cls, source: int, /) -> F:
         """The map that changes nothing."""
-        return cls.pick(source, range(source))
+        return cls.pick(source, range(whole("source", source, least=0)))
 
     def __matmul__(self, other: F) -> F:
+        expect_type("`g` of `f @ g`", other, type(self))
         source = self.source + other.source
         first, second = self.pick(source, range(self.source)), self.pick(source, range(self.source, source))
         return cast("F", (first >> self) & (second >> other))
@@ -109,11 +113,13 @@ def expect_places(source: int, places: Sequence[int]) -> None:
         raise PortMismatch(f"`pick` of place {beyond[0]} of {source}: places are numbered from 0 to {source - 1}.")
 
 
+@with_types
 def R(f: DifferentiableMap[F], /) -> F:
     """The reverse derivative: at `a`, it sends a change of the value to a change of `a`."""
     return f.reversed()
 
 
+@with_types
 def D(f: DifferentiableMap[F], /) -> F:
     """The derivative, by reverse derivatives alone: at `a`, it sends a change of `a` to a change of the value.
 

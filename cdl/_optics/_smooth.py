@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from .._functors.expected import expect_fields
+from .._functors.usage import whole, with_types
 from ._category import DifferentiableMap, expect_length, expect_places, fit
 
 
@@ -24,32 +26,43 @@ class SmoothMap(DifferentiableMap["SmoothMap"]):
     target: int
     fn: Callable[[Array], Array]
 
+    def __post_init__(self) -> None:
+        expect_fields(self)
+
     def __call__(self, x: Array, /) -> Array:
         expect_length(x, self.source)
         return self.fn(x)
 
+    @with_types
     def __rshift__(self, other: "SmoothMap") -> "SmoothMap":
         fit("f >> g", self.target, other.source)
         return SmoothMap(self.source, other.target, lambda x: other.fn(self.fn(x)))
 
+    @with_types
     def __and__(self, other: "SmoothMap") -> "SmoothMap":
         fit("f & g", self.source, other.source)
         both = lambda x: jnp.concatenate([self.fn(x), other.fn(x)])
         return SmoothMap(self.source, self.target + other.target, both)
 
+    @with_types
     def __add__(self, other: "SmoothMap") -> "SmoothMap":
         fit("f + g", self.source, other.source)
         fit("f + g", self.target, other.target)
         return SmoothMap(self.source, self.target, lambda x: self.fn(x) + other.fn(x))
 
     @classmethod
+    @with_types
     def pick(cls, source: int, places: Sequence[int], /) -> "SmoothMap":
+        whole("source", source, least=0)
         expect_places(source, places)
         index = np.asarray(places, int)
         return SmoothMap(source, len(places), lambda x: x[index])
 
     @classmethod
+    @with_types
     def zero(cls, source: int, target: int, /) -> "SmoothMap":
+        whole("source", source, least=0)
+        whole("target", target, least=0)
         return SmoothMap(source, target, lambda x: jnp.zeros((target, *x.shape[1:]), x.dtype))
 
     def reversed(self) -> "SmoothMap":

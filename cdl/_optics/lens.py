@@ -18,6 +18,9 @@ from typing import Any, final, Generic
 import equinox as eqx
 
 from .. import _terms as t
+from .._functors.expected import expect_fields
+from .._functors.ordered import two
+from .._functors.usage import with_types
 from .letters import DV, DW, DX, DY, DZ, V, W, X, Y, Z
 from .optic import Optic
 
@@ -29,10 +32,15 @@ class Lens(eqx.Module, Generic[X, Y, DX, DY]):
     get: Callable[[X], Y]
     put: Callable[[X, DY], DX]
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
+    @with_types
     def __rshift__(self, other: "Lens[Y, Z, DY, DZ]") -> "Lens[X, Z, DX, DZ]":
         both = _Then(self, other)
         return Lens(both.get, both.put)
 
+    @with_types
     def __matmul__(self, other: "Lens[V, W, DV, DW]") -> "Lens[tuple[X, V], tuple[Y, W], tuple[DX, DV], tuple[DY, DW]]":
         both = _Beside(self, other)
         return Lens(both.get, both.put)
@@ -65,10 +73,12 @@ class _Beside:
     second: Lens[Any, Any, Any, Any]
 
     def get(self, pair: Any) -> Any:
-        return self.first.get(pair[0]), self.second.get(pair[1])
+        x, v = two("f @ g", pair)
+        return self.first.get(x), self.second.get(v)
 
     def put(self, pair: Any, change: Any) -> Any:
-        return self.first.put(pair[0], change[0]), self.second.put(pair[1], change[1])
+        (x, v), (dy, dw) = two("f @ g", pair), two("f @ g", change)
+        return self.first.put(x, dy), self.second.put(v, dw)
 
     def __term__(self) -> t.Term:
         return t.beside(self.first.__term__(), self.second.__term__())
@@ -84,11 +94,13 @@ def _whole(get: Any, put: Any) -> Any:
     return made if made is other or bool(eqx.tree_equal(made, other)) else None
 
 
+@with_types
 def to_lens(optic: Optic[X, Y, DX, DY], /) -> Lens[X, Y, DX, DY]:
     """What can be seen of an optic: two optics are the same when their lenses are."""
     return Lens(optic.get, optic.put)
 
 
+@with_types
 def to_optic(lens: Lens[X, Y, DX, DY], /) -> Optic[X, Y, DX, DY]:
     """The optic of a lens, whose residual is its whole input."""
     return _FromLens(lens)

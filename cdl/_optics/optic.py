@@ -23,7 +23,9 @@ from typing import Any, final, Generic
 import equinox as eqx
 
 from .. import _terms as t
-from .._functors.usage import with_usage
+from .._functors.expected import expect_fields
+from .._functors.ordered import two
+from .._functors.usage import with_types
 from .letters import DV, DW, DX, DY, DZ, M, V, W, X, Y, Z
 
 
@@ -46,14 +48,17 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
         """Forward and back at once."""
         return self.backward(self.forward(x)[1], dy)
 
+    @with_types
     def __rshift__(self, other: "Optic[Y, Z, DY, DZ]") -> "Optic[X, Z, DX, DZ]":
         return _Then(self, other)
 
+    @with_types
     def __matmul__(
         self, other: "Optic[V, W, DV, DW]"
     ) -> "Optic[tuple[X, V], tuple[Y, W], tuple[DX, DV], tuple[DY, DW]]":
         return _Beside(self, other)
 
+    @with_types
     def named(self, name: str) -> "Optic[X, Y, DX, DY]":
         """The same, with a name by which pictures and messages call it."""
         return Named(self, name)
@@ -62,12 +67,13 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
         return t.box(t.name(self), None, back=True)
 
     @staticmethod
+    @with_types
     def of(forward: Callable[[V], tuple[W, M]], backward: Callable[[M, DW], DV]) -> "Optic[V, W, DV, DW]":
         """The optic of two maps, which agree on a residual."""
         return _Of(forward, backward)
 
     @staticmethod
-    @with_usage
+    @with_types
     def iso(there: Callable[[V], W], back: Callable[[DW], DV], *, wires: Any = None) -> "Optic[V, W, DV, DW]":
         """A map forward and another back, with nothing to remember.
 
@@ -141,14 +147,15 @@ class _Beside(Optic[Any, Any, Any, Any]):
     first: Optic[Any, Any, Any, Any]
     second: Optic[Any, Any, Any, Any]
 
-    def forward(self, x: Any, /) -> tuple[Any, Any]:
-        y, m = self.first.forward(x[0])
-        w, n = self.second.forward(x[1])
+    def forward(self, pair: Any, /) -> tuple[Any, Any]:
+        x, v = two("f @ g", pair)
+        y, m = self.first.forward(x)
+        w, n = self.second.forward(v)
         return (y, w), (m, n)
 
-    def backward(self, residual: Any, dy: Any, /) -> Any:
-        m, n = residual
-        return self.first.backward(m, dy[0]), self.second.backward(n, dy[1])
+    def backward(self, residual: Any, change: Any, /) -> Any:
+        (m, n), (dy, dw) = residual, two("f @ g", change)
+        return self.first.backward(m, dy), self.second.backward(n, dw)
 
     def __term__(self) -> t.Term:
         return t.beside(t.plain(self.first.__term__()), t.plain(self.second.__term__()))
@@ -160,6 +167,9 @@ class Named(Optic[Any, Any, Any, Any]):
 
     optic: Optic[Any, Any, Any, Any]
     name: str = eqx.field(static=True)
+
+    def __check_init__(self) -> None:
+        expect_fields(self)
 
     def forward(self, x: Any, /) -> tuple[Any, Any]:
         return self.optic.forward(x)
@@ -181,4 +191,5 @@ def _same(x: Any) -> Any:
 
 
 def _swapped(pair: Any) -> Any:
-    return pair[1], pair[0]
+    x, y = two("swap()", pair)
+    return y, x

@@ -22,7 +22,8 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from .. import _terms as t
-from .._functors.usage import with_usage
+from .._functors.expected import expect_fields
+from .._functors.usage import whole, with_types
 from .._para import Para
 from .._schemes.algebras import wants_key
 from ..errors import PortMismatch
@@ -42,8 +43,11 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
     target: Any = eqx.field(static=True, default=None)
     row: Any = eqx.field(static=True, default=None)  # the types of a row's input and value, of any number of rows
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
     @staticmethod
-    @with_usage
+    @with_types
     def of(
         f: Para[Q, V, W] | Callable[[V], W], *, source: Any = None, inputs: bool = True, name: str | None = None
     ) -> "ParaOptic[Any, V, W]":
@@ -76,10 +80,12 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         """The same at another point."""
         return ParaOptic(params, self.optic, self.source, self.target, self.row)
 
+    @with_types
     def named(self, name: str) -> "ParaOptic[P, X, Y, DP, DX, DY]":
         """The same, with a name by which pictures and messages call it: a layer, or all that it is composed of."""
         return ParaOptic(self.params, self.optic.named(name), self.source, self.target, self.row)
 
+    @with_types
     def __rshift__(
         self, other: "ParaOptic[Q, Y, Z, DQ, DY, DZ]"
     ) -> "ParaOptic[tuple[P, Q], X, Z, tuple[DP, DQ], DX, DZ]":
@@ -91,6 +97,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
             row = self.row[0], other.row[1]
         return ParaOptic((self.params, other.params), Sequence(self.optic, other.optic), self.source, target, row)
 
+    @with_types
     def __matmul__(
         self, other: "ParaOptic[Q, V, W, DQ, DV, DW]"
     ) -> "ParaOptic[tuple[P, Q], tuple[X, V], tuple[Y, W], tuple[DP, DQ], tuple[DX, DV], tuple[DY, DW]]":
@@ -99,6 +106,7 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
             return ParaOptic(both, optic)
         return ParaOptic(both, optic, (self.source, other.source), (self.target, other.target))
 
+    @with_types
     def reparametrise(self, cell: Optic[Q, P, DQ, DP], at: Q) -> "ParaOptic[Q, X, Y, DQ, DX, DY]":
         """Along an optic from `Q` to `P`, at a point of `Q`: the parameters that it gets, the changes that it puts."""
         return ParaOptic(at, Along(cell, self.optic), self.source, self.target, self.row)
@@ -108,11 +116,14 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
         exchanged: Optic[tuple[X, P], tuple[P, X], tuple[DX, DP], tuple[DP, DX]] = Optic.swap()
         return ParaOptic(x, exchanged >> self.optic)
 
+    @with_types
     def batched(self, size: int | None = None, /) -> "ParaOptic[P, X, Y, DP, DX, DY]":
         """Over an axis in front, every row with the same parameters, whose changes are added.
 
         **Arguments:** `size`: the length of the axis, where composites are to be checked.
         """
+        if size is not None:
+            whole("size", size, least=0)
         optic = over_batch(self.optic)
         if self.source is None:
             return ParaOptic(self.params, optic)

@@ -19,6 +19,7 @@ import jax.random as jr
 from jaxtyping import Array, PRNGKeyArray
 
 from .. import _terms as t
+from .._functors.ordered import two
 from .lens import Lens
 from .optic import Named, Optic
 from .reversal import pullback
@@ -87,15 +88,16 @@ class Beside(Optic[Any, Any, Any, Any]):
     second: AnyOptic
 
     def forward(self, pair: Any, /) -> tuple[Any, Any]:
-        (p, q), (x, v) = pair
+        (p, q), inputs = pair
+        x, v = two("f @ g", inputs)
         y, m = self.first.forward((p, x))
         w, n = self.second.forward((q, v))
         return (y, w), (m, n)
 
     def backward(self, residual: Any, change: Any, /) -> Any:
-        m, n = residual
-        dp, dx = self.first.backward(m, change[0])
-        dq, dv = self.second.backward(n, change[1])
+        (m, n), (dy, dw) = residual, two("f @ g", change)
+        dp, dx = self.first.backward(m, dy)
+        dq, dv = self.second.backward(n, dw)
         return (dp, dq), (dx, dv)
 
     def __term__(self) -> t.Term:

@@ -15,11 +15,13 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
+from .._functors.usage import with_types
 from .._terms import box, changes, name, Term
 from .letters import X, Y
 from .optic import Optic
 
 
+@with_types
 def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
     """A smooth map with its reverse derivative: `x ↦ f(x)`, and back `dy ↦ R[f](x, dy)`."""
     return Reverse(f)

@@ -23,6 +23,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from .._functors.expected import expect_fields
+from .._functors.usage import whole as size, with_types
 from ._category import DifferentiableMap, expect_length, expect_places, fit
 from ._whole import all_of, bits, Kinds, kinds, on_whole, types, whole
 from .letters import X, Y
@@ -41,6 +43,9 @@ class Z2Map(DifferentiableMap["Z2Map"]):
     source: int
     rows: tuple[Polynomial, ...]
 
+    def __post_init__(self) -> None:
+        expect_fields(self)
+
     @property
     def target(self) -> int:  # type: ignore[override]
         return len(self.rows)
@@ -51,29 +56,38 @@ class Z2Map(DifferentiableMap["Z2Map"]):
         found = [_value(row, x, ones) for row in self.rows]
         return jnp.stack(found) if found else x[:0]
 
+    @with_types
     def __rshift__(self, other: "Z2Map") -> "Z2Map":
         fit("f >> g", self.target, other.source)
         return Z2Map(self.source, tuple(self._into(row) for row in other.rows))
 
+    @with_types
     def __and__(self, other: "Z2Map") -> "Z2Map":
         fit("f & g", self.source, other.source)
         return Z2Map(self.source, self.rows + other.rows)
 
+    @with_types
     def __add__(self, other: "Z2Map") -> "Z2Map":
         self._beside("f + g", other)
         return Z2Map(self.source, tuple(p ^ q for p, q in zip(self.rows, other.rows, strict=True)))
 
+    @with_types
     def __mul__(self, other: "Z2Map") -> "Z2Map":
         self._beside("f * g", other)
         return Z2Map(self.source, tuple(_times(p, q) for p, q in zip(self.rows, other.rows, strict=True)))
 
     @classmethod
+    @with_types
     def pick(cls, source: int, places: Sequence[int], /) -> "Z2Map":
+        size("source", source, least=0)
         expect_places(source, places)
         return Z2Map(source, tuple(frozenset([_variable(source, i)]) for i in places))
 
     @classmethod
+    @with_types
     def zero(cls, source: int, target: int, /) -> "Z2Map":
+        size("source", source, least=0)
+        size("target", target, least=0)
         return Z2Map(source, (frozenset(),) * target)
 
     def reversed(self) -> "Z2Map":
@@ -106,16 +120,21 @@ class Z2Map(DifferentiableMap["Z2Map"]):
         return _sum(chain.from_iterable(products))
 
 
+@with_types
 def variables(n: int, /) -> tuple[Z2Map, ...]:
     """The `n` variables, as maps `Z₂ⁿ → Z₂`: sums and products of them are polynomials."""
+    size("n", n, least=0)
     return tuple(Z2Map.pick(n, (i,)) for i in range(n))
 
 
+@with_types
 def one(n: int, /) -> Z2Map:
     """The polynomial `1`, in `n` variables."""
+    size("n", n, least=0)
     return Z2Map(n, (frozenset([(0,) * n]),))
 
 
+@with_types
 def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
     """A function of bits as floating numbers, made of sums and products, with its reverse derivative mod 2.
 

@@ -21,6 +21,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._functors.expected import expect_fields
+from .._functors.usage import whole, with_types
 from .para import Para
 
 
@@ -32,7 +34,11 @@ class Change:
     pair: Callable[[Any, Any], Any]
     point: Callable[[Any], Any]
 
+    def __post_init__(self) -> None:
+        expect_fields(self)
 
+
+@with_types
 def change(functor: Change, f: Para[Any, Any, Any], /) -> Para[Any, Any, Any]:
     """The parametric map `G P × G X → G Y`, at the point of `G P` that `f`'s parameters are."""
     mapped = functor.on(lambda both: f.fn(*both))
@@ -47,7 +53,9 @@ TANGENT = Change(
 """`T`: an element and its velocity. A point of `P` stands still."""
 
 
+@with_types
 def power(n: int, /) -> Change:
     """`X ↦ Xⁿ`: arrays with a new first axis of `n`. A point of `P` is the same `n` times."""
+    whole("n", n)
     repeated: Callable[[Any], Any] = lambda p: jax.tree.map(lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), p)
     return Change(on=jax.vmap, pair=lambda p, x: (p, x), point=repeated)

@@ -30,6 +30,9 @@ import equinox as eqx
 import jax
 
 from .._engine.shapes import shaped, shown
+from .._functors.expected import expect_fields
+from .._functors.ordered import two
+from .._functors.usage import with_types
 from ..errors import PortMismatch
 from .para import Para
 
@@ -53,7 +56,11 @@ class CoKleisli(eqx.Module, Generic[P, X, Y]):
     fn: Callable[[P, X], Y]
     space: "Space | None" = eqx.field(static=True, default=None)
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
     @staticmethod
+    @with_types
     def of(para: Para[Q, V, W], /) -> "CoKleisli[Q, V, W]":
         """The map of a parametric map, for all parameters of the type that it has."""
         return CoKleisli(para.fn, parameter_space(para.params))
@@ -64,6 +71,7 @@ class CoKleisli(eqx.Module, Generic[P, X, Y]):
         return CoKleisli(_second)
 
     @staticmethod
+    @with_types
     def pure(f: Callable[[V], W], /) -> "CoKleisli[Any, V, W]":
         """A map that ignores the parameter: `(p, x) ↦ f(x)`."""
         return CoKleisli(_Ignoring(f))
@@ -84,13 +92,16 @@ class CoKleisli(eqx.Module, Generic[P, X, Y]):
         self._expect(at)
         return Para(at, self.fn)
 
+    @with_types
     def along(self, r: Callable[[Q], P], /, space: "Space | None" = None) -> "CoKleisli[Q, X, Y]":
         """The map that reads its parameter through `r : Q → P`. `space`: the type of a parameter in `Q`."""
         return CoKleisli(_Through(r, self.fn), space)
 
+    @with_types
     def __rshift__(self, other: "CoKleisli[P, Y, Z]") -> "CoKleisli[P, X, Z]":
         return CoKleisli(_Then(self.fn, other.fn), _shared(">>", self, other))
 
+    @with_types
     def __matmul__(self, other: "CoKleisli[P, V, W]") -> "CoKleisli[P, tuple[X, V], tuple[Y, W]]":
         return CoKleisli(_Beside(self.fn, other.fn), _shared("@", self, other))
 
@@ -158,7 +169,8 @@ class _Beside(eqx.Module):
     second: Callable[[Any, Any], Any]
 
     def __call__(self, params: Any, pair: Any) -> Any:
-        return self.first(params, pair[0]), self.second(params, pair[1])
+        x, v = two("f @ g", pair)
+        return self.first(params, x), self.second(params, v)
 
 
 class _Through(eqx.Module):

@@ -29,6 +29,8 @@ from typing import Any, Generic, TypeVar
 
 import equinox as eqx
 
+from .._functors.expected import expect_fields
+from .._functors.usage import with_types
 from ..errors import PortMismatch
 from ._borders import described_map, is_same, then
 from ._cokleisli import parameter_space
@@ -62,17 +64,23 @@ class DoubleCell(eqx.Module, Generic[P, X, Y, Q, V, W]):
     right: Callable[[Y], W]
     cell: Callable[[P], Q]
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
     @staticmethod
+    @with_types
     def still(f: Para[R, U, Z], /) -> "DoubleCell[R, U, Z, R, U, Z]":
         """The identity above and below `f`: its sides are identities."""
         return DoubleCell(f, f, same, same, same)
 
     @staticmethod
+    @with_types
     def on(u: Callable[[U], Z], /) -> "DoubleCell[tuple[()], U, U, tuple[()], Z, Z]":
         """The identity beside `u`: its top and bottom are identities, with no parameters."""
         return DoubleCell(identity(), identity(), u, u, same)
 
     @staticmethod
+    @with_types
     def of(square: Square[R, S], /) -> "DoubleCell[R, Any, Any, S, Any, Any]":
         """The square of an algebra: the direct way on top, the way through below, and identities for sides."""
         return DoubleCell(square.direct, square.through, same, same, square.cell)
@@ -87,6 +95,7 @@ class DoubleCell(eqx.Module, Generic[P, X, Y, Q, V, W]):
         """Down, and along the bottom: `(p, x) ↦ f'(r(p), u(x))`."""
         return Para(self.top.params, _Under(self.left, self.cell, self.bottom.fn))
 
+    @with_types
     def __rshift__(self, other: "DoubleCell[R, Y, Z, S, W, U]") -> "DoubleCell[tuple[P, R], X, Z, tuple[Q, S], V, U]":
         """The other square to the right of this one.
 
@@ -101,6 +110,7 @@ class DoubleCell(eqx.Module, Generic[P, X, Y, Q, V, W]):
         cell = horizontal(self.cell, other.cell)
         return DoubleCell(self.top >> other.top, self.bottom >> other.bottom, self.left, other.right, cell)
 
+    @with_types
     def above(self, other: "DoubleCell[Q, V, W, R, U, Z]", /) -> "DoubleCell[P, X, Y, R, U, Z]":
         """The other square below this one.
 

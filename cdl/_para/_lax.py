@@ -27,6 +27,8 @@ from typing import Any, Generic, TypeVar
 import equinox as eqx
 
 from .._functors import Base, FreeMonad, interpret, Monad
+from .._functors.expected import expect_fields
+from .._functors.usage import with_types
 from .para import identity, Para
 from .squares import discard, Square
 from .two_cells import delta
@@ -46,6 +48,9 @@ class LaxAlgebra(eqx.Module, Generic[P, A]):
     counit: Callable[[P], tuple[()]]
     comultiplication: Callable[[P], tuple[P, P]]
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
     @property
     def unit(self) -> Square[P, tuple[()]]:
         """`A` as it is, and the action on what has only it: `1` and `P`."""
@@ -60,11 +65,13 @@ class LaxAlgebra(eqx.Module, Generic[P, A]):
         return Square(inside >> self.action, joined, self.comultiplication)
 
 
+@with_types
 def lax_algebra(monad: Monad, action: Para[P, Any, A], /) -> LaxAlgebra[P, A]:
     """A parametric map as a lax algebra along `P → 1` and `Δ`: `cdl.laws.lax_algebra` checks that it is one."""
     return LaxAlgebra(monad, action, discard, delta(2))
 
 
+@with_types
 def free_algebra(signature: Any, alg: Para[P, Base[T, A], A], /) -> LaxAlgebra[P, A]:
     """A parametric algebra of a signature as one of its free monad: it reads trees with variables."""
     return lax_algebra(FreeMonad(signature), Para(alg.params, _Interpreted(alg.fn)))

@@ -23,6 +23,7 @@ import equinox as eqx
 
 from .._functors import MealyF, MooreF, StreamF
 from .._functors.described import described
+from .._functors.ordered import in_order
 from .._functors.usage import whole, with_usage
 from .._schemes.unfolds import expect_layer
 from ..errors import CdlError, ForeignLayer
@@ -53,7 +54,8 @@ def unroll_machine(machine: Any, state: Any, inputs: Any, /) -> Any:
     **Returns:** the network, whose value is the list of outputs: one for each input, and of a Moore machine one more,
     the first before any input.
 
-    **Raises:** `CdlError` where the first is not a `Para`, or inputs are given to a stream or a number to a machine;
+    **Raises:** `CdlError` where the first is not a `Para`, where inputs are given to a stream or a number to a machine,
+    and where inputs have no order, as in a set;
     `ForeignLayer` where it gives no layer of a machine, or of another one later.
     """
     expect_para("unroll_machine", "machine", machine)
@@ -71,7 +73,7 @@ def unroll_machine(machine: Any, state: Any, inputs: Any, /) -> Any:
                 f"a stream takes no inputs, and was given {described(inputs)}: give the number of outputs to take."
             )
     elif isinstance(inputs, Iterable):
-        given = tuple(inputs)
+        given = in_order("inputs", inputs)
         count = len(given) + (kind is MooreF)
     else:
         raise CdlError(

@@ -22,6 +22,9 @@ from typing import Any, Generic, TypeVar
 
 import jax
 
+from .._functors.expected import expect_fields
+from .._functors.usage import with_types
+
 
 M = TypeVar("M")
 X = TypeVar("X")
@@ -38,6 +41,9 @@ class Actegory(Generic[M]):
     unit: M
     strip: Callable[[Any], Any]
 
+    def __post_init__(self) -> None:
+        expect_fields(self)
+
     def identity(self) -> "Acted[M]":
         """The identity: `I ▷ X → X`."""
         return Acted(self, self.unit, self.strip)
@@ -51,9 +57,13 @@ class Acted(Generic[M]):
     params: M
     fn: Callable[[Any], Any]
 
+    def __post_init__(self) -> None:
+        expect_fields(self)
+
     def __call__(self, x: Any) -> Any:
         return self.fn(x)
 
+    @with_types
     def __rshift__(self, other: "Acted[M]") -> "Acted[M]":
         q, p = other.params, self.params
         after = self.over.on(q, self.fn)

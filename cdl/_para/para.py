@@ -20,6 +20,9 @@ import jax
 
 from .. import _terms as t
 from .._functors import Base
+from .._functors.expected import expect_fields
+from .._functors.ordered import two
+from .._functors.usage import with_types
 from .._schemes import Algebra
 
 
@@ -40,6 +43,9 @@ class Para(eqx.Module, Generic[P, X, Y]):
     params: P
     fn: Callable[[P, X], Y]
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
     @overload
     @staticmethod
     def of(module: Algebra[Base[T, A], A], /) -> "Para[Any, Base[T, A], A]": ...
@@ -47,7 +53,8 @@ class Para(eqx.Module, Generic[P, X, Y]):
     @staticmethod
     def of(module: Callable[[V], W], /) -> "Para[Any, V, W]": ...
     @staticmethod
-    def of(module: Any, /) -> "Para[Any, Any, Any]":
+    @with_types
+    def of(module: Callable[..., Any], /) -> "Para[Any, Any, Any]":
         """A module as a parametric map: its floating arrays are the parameters, in its own structure."""
         params, rest = eqx.partition(module, eqx.is_inexact_array)
         return Para(params, _Joined(rest))
@@ -62,12 +69,15 @@ class Para(eqx.Module, Generic[P, X, Y]):
     def __term__(self) -> t.Term:
         return t.term_of(self.fn, self.params)
 
+    @with_types
     def __rshift__(self, other: "Para[Q, Y, Z]") -> "Para[tuple[P, Q], X, Z]":
         return Para((self.params, other.params), _Then(self.fn, other.fn))
 
+    @with_types
     def __matmul__(self, other: "Para[Q, V, W]") -> "Para[tuple[P, Q], tuple[X, V], tuple[Y, W]]":
         return Para((self.params, other.params), _Beside(self.fn, other.fn))
 
+    @with_types
     def reparametrise(self, cell: Callable[[Q], P], at: Q) -> "Para[Q, X, Y]":
         """Along a map `r : Q → P`, against its direction: `(q, x) ↦ f(r(q), x)`, at a point of `Q`.
 
@@ -76,6 +86,7 @@ class Para(eqx.Module, Generic[P, X, Y]):
         """
         return Para(at, Along(self.fn, cell))
 
+    @with_types
     def named(self, name: str) -> "Para[P, X, Y]":
         """The same map, with a name by which `cdl.draw` and `cdl.explain` call it."""
         return Para(self.params, _Named(self.fn, name))
@@ -91,6 +102,7 @@ def swap() -> Para[tuple[()], tuple[X, Y], tuple[Y, X]]:
     return Para((), _Moved(_swapped, ("x", "y")))
 
 
+@with_types
 def fanout(f: Para[P, X, Y], g: Para[Q, X, Z], /) -> Para[tuple[P, Q], X, tuple[Y, Z]]:
     """Both of one input: `x ↦ (f(p, x), g(q, x))`."""
     return Para((f.params, g.params), _Fanned(f.fn, g.fn))
@@ -125,7 +137,8 @@ class _Beside(eqx.Module):
     second: Callable[[Any, Any], Any]
 
     def __call__(self, params: Any, pair: Any) -> Any:
-        return self.first(params[0], pair[0]), self.second(params[1], pair[1])
+        x, v = two("f @ g", pair)
+        return self.first(params[0], x), self.second(params[1], v)
 
     def __term_at__(self, params: Any) -> t.Term:
         return t.beside(t.term_of(self.first, params[0]), t.term_of(self.second, params[1]))
@@ -187,4 +200,5 @@ def _same(x: Any) -> Any:
 
 
 def _swapped(pair: Any) -> Any:
-    return pair[1], pair[0]
+    x, y = two("swap()", pair)
+    return y, x

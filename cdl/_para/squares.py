@@ -22,6 +22,8 @@ from typing import Any, Generic, TypeVar
 import equinox as eqx
 
 from .._functors import Base
+from .._functors.expected import expect_fields
+from .._functors.usage import with_types
 from .._schemes import algebra, cata
 from .._terms import name
 from .para import Para
@@ -47,11 +49,16 @@ class Square(eqx.Module, Generic[P, Q]):
     direct: Para[P, Any, Any]
     cell: Callable[[P], Q]
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
+    @with_types
     def along(self, cell: Callable[[P], Q]) -> Para[P, Any, Any]:
         """The way through, along a map that may be another than the square's own: equal to `direct` or not."""
         return self.through.reparametrise(cell, at=self.direct.params)
 
 
+@with_types
 def square(alg: Para[P, Base[T, A], A], /) -> Square[P, tuple[P, P]]:
     """The square that says that the fold of a parametric algebra is a lax homomorphism, and its 2-cell `Δ`."""
     fold = Para(alg.params, _Fold(alg.fn))

@@ -19,6 +19,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, overload, TypeVar
 
+from .._functors.expected import expect_fields
+from .._functors.ordered import two
+from .._functors.usage import whole, with_types
+
 
 P = TypeVar("P")
 Q = TypeVar("Q")
@@ -33,9 +37,15 @@ def same(params: P, /) -> P:
     return params
 
 
+@with_types
 def horizontal(r: Callable[[A], P], s: Callable[[B], Q], /) -> Callable[[tuple[A, B]], tuple[P, Q]]:
     """`r` on the parameters of the first, and `s` on those of the second: of `f >> g`, and of `f @ g`."""
-    return lambda pair: (r(pair[0]), s(pair[1]))
+
+    def both(pair: tuple[A, B]) -> tuple[P, Q]:
+        a, b = two("horizontal(r, s)", pair)
+        return r(a), s(b)
+
+    return both
 
 
 def associator(params: tuple[P, tuple[Q, R]], /) -> tuple[tuple[P, Q], R]:
@@ -70,8 +80,10 @@ def middle_four(params: tuple[tuple[P, R], tuple[Q, S]], /) -> tuple[tuple[P, Q]
 def delta(n: Literal[2], /) -> Callable[[P], tuple[P, P]]: ...
 @overload
 def delta(n: int, /) -> Callable[[P], tuple[P, ...]]: ...
+@with_types
 def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
     """`Δ : P → Pⁿ`, the same parameters `n` times. Along it gradients are summed."""
+    whole("n", n, least=0)
 
     def Δ(params: P) -> tuple[P, ...]:
         return (params,) * n
@@ -79,6 +91,7 @@ def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
     return Δ
 
 
+@with_types
 def gather(index: tuple[int, ...], /) -> Callable[[tuple[P, ...]], tuple[P, ...]]:
     """`Pᵏ → Pⁿ`, which gives place `i` the parameters of number `index[i]`: partial tying; `delta` where all are 0."""
     return Gather(index)
@@ -89,6 +102,10 @@ class Gather:
     """A map between powers of one space that only copies."""
 
     index: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        expect_fields(self)
+
     __name__ = "Δ"
 
     def __call__(self, params: tuple[P, ...], /) -> tuple[P, ...]:

@@ -21,9 +21,10 @@ import equinox as eqx
 
 from .._functors import Base, Fix, fmap, holes
 from .._functors.described import described
+from .._functors.expected import expect_fields
 from .._functors.mapping import fill
 from .._functors.recursion import recursion
-from .._functors.usage import with_usage
+from .._functors.usage import with_types, with_usage
 from .._terms import name
 from ..errors import CdlError
 from .para import Para
@@ -53,6 +54,9 @@ class Untied(eqx.Module, Generic[P, A]):
     para: Para[tuple[P, ...], tuple[()], A]
     places: tuple[Place, ...] = eqx.field(static=True)
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
     @property
     def params(self) -> tuple[P, ...]:
         return self.para.params
@@ -73,6 +77,7 @@ class Untied(eqx.Module, Generic[P, A]):
             )
         return self.para.fn(params, ())
 
+    @with_types
     def tied(self, by: Callable[[Place], Hashable] = lambda place: 0) -> Para[tuple[P, ...], tuple[()], A]:
         """The same network with one copy of the parameters for each answer of `by`; without it, with one for all.
 
@@ -84,6 +89,7 @@ class Untied(eqx.Module, Generic[P, A]):
         return self.para.reparametrise(gather(index), at=first)
 
 
+@with_types
 def lift(f: Para[P, X, Y], /) -> Para[P, Base[Any, X], Base[Any, Y]]:
     """`F` of a parametric map, by the strength of `F`: the same parameters at every place of a layer."""
     return Para(f.params, _Lifted(f.fn))

@@ -11,6 +11,7 @@ from jaxtyping import Array, Float
 
 from .._functors import Base
 from .._functors.described import described
+from .._functors.origin import not_a_constructor
 from .._functors.read import tag, tag_name
 from .._functors.words import an
 from ..errors import ForeignLayer, PayloadMismatch, SignatureError
@@ -75,7 +76,7 @@ def _expect_layers(layers: tuple[Any, ...]) -> None:
         if not isinstance(layer, Base):
             raise ForeignLayer(
                 f"`choose` was given {described(layer)} as a layer: write `choose(scores, Nil(), Cons(a, s))`, with a "
-                "constructor's instance for each score."
+                f"constructor's instance for each score.{not_a_constructor(type(layer))}"
             )
     if not layers:
         raise ForeignLayer("`choose` was given no layer: write `choose(scores, Nil(), Cons(a, s))`.")

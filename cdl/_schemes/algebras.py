@@ -13,8 +13,10 @@ plain type checkers infer the functor: one of its kind is never mistaken for a f
 
 import inspect
 import typing
+import weakref
 from abc import abstractmethod
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, Generic, get_args, get_origin, TypeVar
 
 import equinox as eqx
@@ -23,9 +25,11 @@ import typing_extensions
 from .._functors import Base, constructors, fmap
 from .._functors.base import anew
 from .._functors.described import described
+from .._functors.origin import not_yet_a_tree, of_constructors, origin_of
 from .._functors.read import cached, cached_weakly, signature_name, tag, tag_name
 from .._functors.words import an
 from ..errors import CarrierMismatch, ForeignLayer, SignatureError
+from ._own_classes import expect_constructors
 
 
 T = TypeVar("T")
@@ -82,22 +86,50 @@ def product(
 def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     """The algebra at a layer, with a key where one is given and wanted; never `None` by oversight.
 
-    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor.
+    **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor;
+    `SignatureError` where it asks for a class of the user's own, and a layer is of the constructor derived from it.
     """
+    expect_no_own_classes(alg, layer)
     value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
     if value is None:
         raise CarrierMismatch(
             f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "
             "or the case returns nothing. Return a value of the carrier for every constructor."
-            f"{anew([type(layer)], reads(alg) or ())}"
+            f"{anew([type(layer)], reads(alg) or ())}{of_constructors(type(layer))}"
         )
     return value
 
 
+_ASKED: weakref.WeakKeyDictionary[Any, set[type[Any]]] = weakref.WeakKeyDictionary()  # derived constructors
+
+
+def expect_no_own_classes(alg: Any, layer: Any) -> None:
+    """Looks at an algebra, or a step, once for each derived constructor.
+
+    **Raises:** `SignatureError` where it asks whether the layer is of the class that the constructor was derived from.
+    """
+    kind, by = type(layer), type(alg)
+    if origin_of(kind) is None:
+        return
+    known = alg.fn if by is algebra else alg if by is FunctionType else getattr(alg, "__func__", by)
+    try:
+        asked = _ASKED.setdefault(known, set())
+    except TypeError:  # it has no weak reference
+        asked = set()
+    if kind not in asked:
+        expect_constructors(name_of(alg), function_of(alg), kind)
+        asked.add(kind)
+
+
 def wants_key(alg: Any) -> bool:
     """Whether an algebra takes `key=`."""
+    return _wants_key(function_of(alg))
+
+
+def function_of(alg: Any) -> Any:
+    """The function that is called: a module's method, or what `@algebra` was given."""
     fn = alg.fn if isinstance(alg, algebra) else alg
-    return _wants_key(type(fn).__call__ if isinstance(fn, eqx.Module) else fn)
+    return type(fn).__call__ if isinstance(fn, eqx.Module) else fn
 
 
 def name_of(alg: Any) -> str:
@@ -132,6 +164,7 @@ def expect(tree: Any, readers: tuple[tuple[type[Any], ...] | None, ...], sort: i
         raise ForeignLayer(
             f"{described(tree)} stands where a tree belongs{_among(wanted)}, and it is not an instance of a "
             "constructor: give one tree. Several are read one by one, or packed and read by `fold`."
+            f"{not_yet_a_tree(tree, wanted or ())}"
         )
     others = [r for i, r in enumerate(readers) if i != sort and r and type(tree) in r]
     if others and wanted:

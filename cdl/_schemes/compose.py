@@ -24,9 +24,12 @@ import jax
 
 from .. import _terms as t
 from .._functors import Base, Mealy, MealyF, Moore, MooreF
+from .._functors.ordered import two
+from .._functors.usage import with_types
 from .._functors.words import an
 from ..errors import CdlError, ForeignLayer
 from .algebras import name_of, wants_key
+from .expect import expect_machine
 
 
 A = TypeVar("A")
@@ -41,6 +44,7 @@ S = TypeVar("S")  # a state
 R = TypeVar("R")
 
 
+@with_types
 def stateless(f: Callable[[I], O]) -> Callable[[tuple[()]], MealyF[I, O, tuple[()]]]:
     """A function as a Mealy machine, whose state is always `()`. That of the identity is the unit of `series`."""
     return Stateless(f)
@@ -68,7 +72,11 @@ def series(first: Any, second: Any) -> Any:
 
     `run(series(f, g), (s, r), inputs)` has the outputs of `run(g, r, run(f, s, inputs)[0])`; of two Moore machines,
     all of them but the last. Associative up to the regrouping of states, which is a bisimulation.
+
+    **Raises:** `CdlError` where one is not a machine.
     """
+    expect_machine("series", first)
+    expect_machine("series", second)
     return Series(first, second)
 
 
@@ -83,8 +91,11 @@ def parallel(
 def parallel(first: Any, second: Any) -> Any:
     """Two machines side by side: pairs in, pairs out.
 
-    **Raises:** `CdlError`, when it is run, where one is a Moore and the other a Mealy machine.
+    **Raises:** `CdlError` where one is not a machine; when it is run, where one is a Moore and the other a Mealy
+    machine.
     """
+    expect_machine("parallel", first)
+    expect_machine("parallel", second)
     return Parallel(first, second)
 
 
@@ -102,8 +113,11 @@ def feedback(machine: Any, through: Any = None) -> Any:
     **Arguments:** `machine`: from pairs to pairs. `through`: the Moore machine in the loop, such as `delay`; its
     output goes in as its input comes out. A machine that is itself a Moore machine needs none.
 
-    **Raises:** `CdlError`, when it is run, for a Mealy machine with nothing in the loop.
+    **Raises:** `CdlError` where one is not a machine; when it is run, for a Mealy machine with nothing in the loop.
     """
+    expect_machine("feedback", machine)
+    if through is not None:
+        expect_machine("feedback", through)
     return Loop(machine) if through is None else LoopThrough(machine, through)
 
 
@@ -113,6 +127,7 @@ def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], Meal
     The output before any input is lost: `run(as_mealy(f), s, inputs)` has the outputs of `run(f, s, inputs)` but the
     first.
     """
+    expect_machine("as_mealy", machine)
     return AsMealy(machine)
 
 
@@ -145,7 +160,7 @@ class Series(Composed):
     second: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        first, second = layer_of(self.first, state[0], key, 0), layer_of(self.second, state[1], key, 1)
+        first, second = _layers("series", (self.first, self.second), state, key)
 
         def after(i: Any) -> Any:
             middle, s = first.step(i)
@@ -171,10 +186,11 @@ class Parallel(Composed):
     second: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        first, second = layer_of(self.first, state[0], key, 0), layer_of(self.second, state[1], key, 1)
+        first, second = _layers("parallel", (self.first, self.second), state, key)
 
         def both(i: Any) -> Any:
-            return first.step(i[0]), second.step(i[1])
+            one, other = two("parallel", i)
+            return first.step(one), second.step(other)
 
         def step(i: Any) -> Any:
             (o, s), (p, r) = both(i)
@@ -222,7 +238,7 @@ class LoopThrough(Composed):
     through: Any
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        layer, loop = layer_of(self.machine, state[0], key, 0), layer_of(self.through, state[1], key, 1)
+        layer, loop = _layers("feedback", (self.machine, self.through), state, key)
         if not isinstance(layer, MealyF) or not isinstance(loop, MooreF):
             raise CdlError(
                 "`feedback(f, g)` loops a Mealy machine `f` through a Moore machine `g`, and "
@@ -256,6 +272,12 @@ class AsMealy(Composed):
 
     def __term__(self) -> t.Term:
         return term_of(self.machine)
+
+
+def _layers(name: str, machines: tuple[Any, Any], states: Any, key: Any) -> tuple[Any, Any]:
+    """The layers of two machines at a pair of states."""
+    s, r = two(name, states)
+    return layer_of(machines[0], s, key, 0), layer_of(machines[1], r, key, 1)
 
 
 def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:

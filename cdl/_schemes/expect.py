@@ -1,13 +1,15 @@
 """Algebras, coalgebras and keys at the front door: what is not one is refused before anything runs."""
 
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._functors import Base
+from .._functors import Base, MealyF, MooreF
 from .._functors.described import described
+from .._functors.usage import takes
+from .._functors.words import an
 from ..errors import CdlError
 from .algebras import Algebra
 
@@ -26,7 +28,20 @@ def expect_coalgebras(of: str, coalgs: tuple[Any, ...], *, several: str = "one a
 
 def expect_machine(of: str, machine: Any) -> None:
     """**Raises:** `CdlError` where it is not a machine, which is a function from a state to `MealyF` or `MooreF`."""
-    _expect(of, "a machine", "gives `MealyF(step)` or `MooreF(out, step)` for a state", machine, "`parallel(a, b)`")
+    does = "gives `MealyF(step)` or `MooreF(out, step)` for a state"
+    _expect(of, "a machine", does, machine, "`parallel(a, b)`")
+    if not takes(machine, None):
+        raise CdlError(
+            f"`{of}` takes a machine, and {described(machine)} does not take a state: write a function that {does}."
+        )
+    result = returned(machine)
+    kind = get_origin(result) or result
+    if isinstance(kind, type) and kind not in (Any, object) and not issubclass(kind, Base):
+        gives = an(kind.__name__.rpartition(".")[2])
+        raise CdlError(
+            f"`{of}` takes a machine, and was given {described(machine)}, which says that it returns {gives}: give a "
+            f"function that {does}, or `stateless(f)` of one from inputs to outputs."
+        )
 
 
 def expect_steps(of: str, steps: tuple[Any, ...]) -> None:
@@ -45,6 +60,14 @@ def expect_key(key: Any) -> None:
         raise CdlError(f"`key` is {described(key)}, and a key comes from JAX: write `key=jax.random.key(0)`.")
 
 
+def returned(fn: Any) -> Any:
+    """What a function says that it returns; `None` where it does not tell."""
+    try:
+        return get_type_hints(fn if hasattr(fn, "__code__") else type(fn).__call__).get("return")
+    except (AttributeError, NameError, TypeError):
+        return None
+
+
 def _expect(of: str, what: str, does: str, given: Any, several: str) -> None:
     if isinstance(given, Algebra) and what != "an algebra":
         write = f"an algebra reads layers, for `cata` and `fold`; write a function that {does}"
@@ -52,6 +75,8 @@ def _expect(of: str, what: str, does: str, given: Any, several: str) -> None:
         write = f"make one, `{given.__name__}(…)`, and give that"
     elif isinstance(given, Base) and what == "an algebra":
         write = "the tree comes after the algebra, as in `cata(alg)(tree)` or `fold(alg, pack(signature, [tree]))`"
+    elif isinstance(given, MealyF | MooreF):
+        write = "that is its layer at one state, as `delay(0.0)` is; give the function, as `delay` is"
     elif callable(given):
         return
     elif isinstance(given, list | tuple) and given and all(map(callable, given)):

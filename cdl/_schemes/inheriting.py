@@ -18,6 +18,7 @@ from .._functors.recursion import Frame, recursion
 from .._functors.usage import with_usage
 from .._functors.words import an
 from ..errors import CarrierMismatch, SignatureError
+from .algebras import expect_no_own_classes, name_of
 from .expect import expect_steps
 
 
@@ -68,14 +69,15 @@ def inherited(step: Any, at_root: Any, /) -> Any:
 def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
     """The layer that a step gives, which is to be one of the same shape.
 
-    **Raises:** `CarrierMismatch` where it is not, naming both.
+    **Raises:** `CarrierMismatch` where it is not, naming both; `SignatureError` where the step asks for a class of the
+    user's own, and a layer is of the constructor derived from it.
     """
+    expect_no_own_classes(step, layer)
     found = step(value, layer)
     if type(found) is not type(layer):
-        name = getattr(step, "__name__", type(step).__name__)
         raise CarrierMismatch(
-            f"at `{type(layer).__name__}`, `{name}` gives {an(type(found).__name__)}: return the same constructor, "
-            "with what each child inherits in its place."
+            f"at `{type(layer).__name__}`, `{name_of(step)}` gives {an(type(found).__name__)}: return the same "
+            "constructor, with what each child inherits in its place."
         )
     return found
 

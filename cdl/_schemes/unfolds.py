@@ -33,6 +33,7 @@ from jaxtyping import Array, PRNGKeyArray
 
 from .._functors import Base, Fix, Fix1of2, Fix2of2, Free, holes, Pure
 from .._functors.mapping import fill
+from .._functors.origin import not_a_constructor
 from .._functors.read import sorts
 from .._functors.recursion import Done, recursion
 from .._functors.usage import with_usage
@@ -166,7 +167,7 @@ def expect_layer(layer: Any) -> Any:
     if not isinstance(layer, Base):
         raise ForeignLayer(
             f"a coalgebra gave {an(type(layer).__name__)}, which is not a layer: return a constructor's instance with "
-            "seeds at its places."
+            f"seeds at its places.{not_a_constructor(type(layer))}"
         )
     return layer
 

@@ -3,15 +3,19 @@
 from typing import Any
 
 import equinox as eqx
+import jax
 import numpy as np
 
 from .._drawing.kinds import grown_kinds, kinds_of, machine_kind
 from .._functors import StreamF
-from .._functors.usage import with_usage
+from .._functors.ordered import in_order
+from .._functors.usage import with_types
+from .._functors.words import short
 from .._para import Para
 from .._schemes import Algebra, Automaton
 from .._schemes.likelihoods import of_sorts
 from ..errors import CdlError
+from ..symmetry import EquivariantMap
 from ._algebra import explain_algebra
 from ._coalgebra import explain_coalgebra
 from ._machine import explain_machine
@@ -19,9 +23,10 @@ from ._page import Explanation
 from ._para import explain_para
 from ._samples import samples as some
 from ._sorts import Sorts
+from ._symmetry import explain_equivariant
 
 
-@with_usage
+@with_types
 def explain(
     arch: Any,
     samples: Any = None,
@@ -42,6 +47,7 @@ def explain(
     | one of lists or trees    | trees; without, those that it grows  | `state`, a seed                          |
     | an `Automaton`           | letters; without, each of them once  |                                          |
     | a `Para`                 | an input                             |                                          |
+    | an equivariant layer     | an input; without, normal numbers    |                                          |
     | a family: a tuple of     | trees of any sort                    | `signature` a tuple                      |
     | algebras, or coalgebras  |                                      | `state` a tuple of seeds                 |
 
@@ -54,11 +60,14 @@ def explain(
     each = arch if isinstance(arch, tuple) and arch else (arch,)
     if all(isinstance(alg, Algebra) for alg in each):
         kinds = kinds_of(each, signature)
-        return explain_algebra(each, Sorts(kinds), some(kinds) if samples is None else list(samples), tolerance)
+        trees = some(kinds) if samples is None else in_order("samples", samples)
+        return explain_algebra(each, Sorts(kinds), trees, tolerance)
     if isinstance(arch, Para):
         if samples is None:
             raise CdlError("a `Para` is explained at an input, whose shape its type is read from: `explain(f, x)`.")
         return explain_para(arch, samples, tolerance)
+    if isinstance(arch, EquivariantMap):
+        return explain_equivariant(arch, samples, tolerance)
     if isinstance(arch, Automaton):
         state = arch.start if state is None else state
         samples = np.arange(arch.letters) if samples is None else samples
@@ -66,6 +75,8 @@ def explain(
     if kind is not None:
         _expect(state is not None, arch, "at a state", "state=…")
         _expect(kind is StreamF or samples is not None, arch, "on a word of inputs", "samples")
+        if kind is not StreamF:
+            _expect_word(samples)
         return explain_machine(arch, kind, state, samples, tolerance)
     layers = grown_kinds(each, state)
     if layers is not None:
@@ -80,6 +91,13 @@ def explain(
 def _expect(given: bool, arch: Any, where: str, what: str) -> None:
     if not given:
         raise CdlError(f"`{_called(arch)}` is explained {where}: give `{what}`.")
+
+
+def _expect_word(samples: Any) -> None:
+    """**Raises:** `CdlError` where the inputs of a machine are not arrays of numbers, time first."""
+    leaves = [x if isinstance(x, jax.Array) else np.asarray(x) for x in jax.tree.leaves(samples)]
+    if not leaves or any(x.ndim == 0 or (isinstance(x, np.ndarray) and x.dtype.kind in "OSU") for x in leaves):
+        raise CdlError(f"`samples` is {short(samples)}, and a machine reads a word: give arrays of inputs, time first.")
 
 
 def _called(arch: Any) -> str:

@@ -28,6 +28,7 @@ from .._terms import numbers, real
 from ._measure import equations, gradient, law, shapes, summed, total, weights
 from ._page import Checked, Explanation
 from ._para import written
+from ._sorts import Sorts
 
 
 STEPS = 4  # of a stream, how many outputs are taken
@@ -55,7 +56,7 @@ def explain_machine(machine: Any, kind: type[Any], state: Any, word: Any, allowe
         kind={MooreF: "a Moore machine", MealyF: "a Mealy machine", StreamF: "a coalgebra of streams"}[shown],
         functors=(formula,),
         type=f"γ : {'P × ' if many else ''}S → {formula.replace('X', 'S')}",
-        where=(*where, f"O = {shapes(out)}"),
+        where=(*where, f"O = {shapes(out)}", *Sorts(((shown,),)).constructors()),
         parameters=weights(machine),
         tying=_tying(machine, kind, state, inputs) if many else (),
         laws=tuple(checks),

@@ -17,7 +17,7 @@ from .._functors.described import described
 from .._functors.usage import with_usage
 from ..errors import CheckpointError
 from ._head import Head, read, TRAILER, unchanged, written
-from ._leaves import from_numbers, is_saved, Leaf, leaves, plain, to_bytes
+from ._leaves import from_numbers, is_saved, Leaf, leaves, plain, to_numbers
 from ._replace import regular, replaced
 
 
@@ -46,7 +46,7 @@ def save(path: str | os.PathLike[str], tree: Any) -> None:
         checksum = hashlib.sha256(start)
         for leaf in saved:
             if not isinstance(leaf.value, str):
-                data = to_bytes(leaf)
+                data = to_numbers(leaf).tobytes()
                 checksum.update(data)
                 file.write(data)
         file.write(checksum.digest())
@@ -91,7 +91,7 @@ def _compare(path: Path, file: Head, template: Head) -> None:
     **Raises:** `CheckpointError` with the first leaf that differs.
     """
     there, here = [*file.leaves, "nothing"], [*template.leaves, "nothing"]
-    pairs = ((i, a, b) for i, (a, b) in enumerate(zip(there, here, strict=False)) if a != b)
+    pairs = ((i, _told(a), _told(b)) for i, (a, b) in enumerate(zip(there, here, strict=False)) if a != b)
     for i, a, b in pairs:
         raise CheckpointError(
             f"`{path}` is of another structure: leaf {i} of {len(there) - 1} is {a} in the file, and leaf {i} of "
@@ -102,6 +102,11 @@ def _compare(path: Path, file: Head, template: Head) -> None:
             f"`{path}` contradicts itself: for these leaves it has {len(file.texts)} texts and {file.length} bytes, "
             f"and they take {len(template.texts)} and {template.length}."
         )
+
+
+def _told(line: str) -> str:
+    """What a head says of a leaf, in the words of an error: the value itself is a leaf without a path."""
+    return "the value" + line[2:] if line.startswith("``") else line
 
 
 def _body(file: BinaryIO, path: Path, checksum: Any, wanted: Sequence[Leaf]) -> list[np.ndarray[Any, Any]]:

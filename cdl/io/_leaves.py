@@ -19,7 +19,7 @@ import jax.random as jr
 import numpy as np
 from jax.core import Tracer
 
-from .._functors.words import an
+from .._functors.words import an, short
 from ..errors import CheckpointError
 
 
@@ -33,12 +33,16 @@ class Leaf(NamedTuple):
     value: Any
 
     @property
+    def shown(self) -> str:
+        """Its path, in the words of an error."""
+        return f"`{self.name}`" if self.name else "the value"
+
+    @property
     def type(self) -> str:
         """Its type, and the shape of an array; whichever the order of its bytes in memory."""
         if type(self.value) in (*NUMBERS, str):
             return type(self.value).__name__
-        dtype = self.value.dtype if is_key(self.value) else self.value.dtype.newbyteorder("=")
-        return f"{dtype}[{','.join(map(str, self.value.shape))}]"
+        return spelt(self.value.shape, self.value.dtype)
 
     @property
     def size(self) -> int:
@@ -55,12 +59,11 @@ def leaves(tree: Any) -> list[Leaf]:
     **Raises:** `CheckpointError` for a leaf that is neither data that can be saved, nor a function or a class.
     """
     found = [Leaf(jax.tree_util.keystr(path), x) for path, x in jax.tree_util.tree_flatten_with_path(tree)[0]]
-    for name, x in found:
-        if not (is_saved(x) or callable(x)):
-            where = f"`{name}`" if name else "the value"
+    for leaf in found:
+        if not (is_saved(leaf.value) or callable(leaf.value)):
             raise CheckpointError(
-                f"{where} is {an(type(x).__qualname__)}, and a checkpoint holds arrays, keys, numbers and texts: make "
-                "it a static field, or turn it into one of these."
+                f"{leaf.shown} is {an(type(leaf.value).__qualname__)}, and a checkpoint holds arrays, keys, numbers "
+                "and texts: make it a static field, or turn it into one of these."
             )
     return [leaf for leaf in found if is_saved(leaf.value)]
 
@@ -85,26 +88,35 @@ def plain(x: Any) -> tuple[tuple[int, ...], np.dtype[Any]]:
     return numbers.shape, np.dtype(numbers.dtype).newbyteorder("<")
 
 
-def to_bytes(leaf: Leaf) -> bytes:
-    """What stands for a leaf that is no text.
+def spelt(shape: tuple[int, ...], dtype: Any) -> str:
+    """The type of an array in one word, such as `float32[2,3]`; whichever the order of its bytes in memory."""
+    dtype = dtype.newbyteorder("=") if isinstance(dtype, np.dtype) else dtype
+    return f"{dtype}[{','.join(map(str, shape))}]"
 
-    **Raises:** `CheckpointError` for what has no numbers: a shape, a traced array, an array of Python objects; and for
-    an integer of more than 64 bits.
-    """
-    name, x = leaf
-    if isinstance(x, jax.ShapeDtypeStruct):
+
+def expect_numbers(leaf: Leaf) -> None:
+    """**Raises:** `CheckpointError` for what has no numbers: a shape, a traced array, an array of Python objects."""
+    if isinstance(leaf.value, jax.ShapeDtypeStruct):
         raise CheckpointError(
-            f"`{name}` is only a shape, {leaf.type}, and a checkpoint holds numbers: save the value itself."
+            f"{leaf.shown} is only a shape, {leaf.type}, and a checkpoint holds numbers: save the value itself."
         )
-    if isinstance(x, Tracer):
-        raise CheckpointError(f"`{name}` is traced, {leaf.type}, and has no numbers yet: save outside of `jit`.")
-    dtype = plain(x)[1]
-    if dtype.hasobject:
-        raise CheckpointError(f"`{name}` is an array of Python objects, and a checkpoint holds numbers.")
+    if isinstance(leaf.value, Tracer):
+        raise CheckpointError(f"{leaf.shown} is traced, {leaf.type}, and has no numbers yet: save outside of `jit`.")
+    if plain(leaf.value)[1].hasobject:
+        raise CheckpointError(f"{leaf.shown} is an array of Python objects, and a checkpoint holds numbers.")
+
+
+def to_numbers(leaf: Leaf) -> np.ndarray[Any, Any]:
+    """The numbers that stand for a leaf that is not a text.
+
+    **Raises:** `CheckpointError` for what has none, and for an integer of more than 64 bits.
+    """
+    expect_numbers(leaf)
+    x = leaf.value
     try:
-        return np.asarray(jr.key_data(x) if is_key(x) else x, dtype).tobytes()
+        return np.asarray(jr.key_data(x) if is_key(x) else x, plain(x)[1])
     except OverflowError as error:
-        raise CheckpointError(f"`{name}` is {x}, and an integer in a checkpoint has 64 bits.") from error
+        raise CheckpointError(f"{leaf.shown} is {short(x)}, and an integer in a checkpoint has 64 bits.") from error
 
 
 def from_numbers(leaf: Leaf, numbers: np.ndarray[Any, Any]) -> Any:
@@ -120,10 +132,17 @@ def from_numbers(leaf: Leaf, numbers: np.ndarray[Any, Any]) -> Any:
     new = jnp.asarray(numbers)
     if new.dtype != numbers.dtype:
         raise CheckpointError(
-            f"`{leaf.name}` is {leaf.type}, and JAX would make it {new.dtype}: switch on `jax_enable_x64`, or give a "
+            f"{leaf.shown} is {leaf.type}, and JAX would make it {new.dtype}: switch on `jax_enable_x64`, or give a "
             "template with arrays of NumPy."
         )
     if is_key(like):
         return jr.wrap_key_data(new, impl=jr.key_impl(like) if isinstance(like, jax.Array) else like.dtype._impl.name)
-    weak = jnp.broadcast_to(jnp.asarray(numbers.dtype.type(0).item()), numbers.shape)
-    return weak.at[...].set(new) if like.weak_type and weak.dtype == new.dtype else new
+    return like_weak(like, new)
+
+
+def like_weak(like: Any, new: jax.Array) -> jax.Array:
+    """The numbers as ones that take the type of others (`weak_type`), where the template's do."""
+    if not like.weak_type:
+        return new
+    weak = jnp.broadcast_to(jnp.asarray(new.dtype.type(0).item()), new.shape)
+    return jax.device_put(weak.at[...].set(new), new.sharding) if weak.dtype == new.dtype else new

@@ -4,28 +4,27 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
-import numpy as np
 from jax.tree_util import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 
 from ..errors import CheckpointError
-from ._leaves import is_saved, Leaf, leaves, plain
-
-
-Shapes = Mapping[str, tuple[tuple[int, ...], np.dtype[Any]]]
+from ._leaves import is_saved, Leaf, leaves
 
 
 def named(tree: Any) -> dict[str, Leaf]:
-    """The leaves that are saved, by their names. **Raises:** `CheckpointError` for a text, and for a name twice."""
+    """The leaves that are saved, by their names.
+
+    **Raises:** `CheckpointError` for a text, and for a name that is there twice or has half a character in it.
+    """
     paths = [path for path, x in jax.tree_util.tree_flatten_with_path(tree)[0] if is_saved(x)]
     found: dict[str, Leaf] = {}
     for path, leaf in zip(paths, leaves(tree), strict=True):
         name = ".".join(map(_part, path)) or "value"
         if isinstance(leaf.value, str):
-            raise CheckpointError(f"`{leaf.name}` is a text, and the file holds numbers: use `save`.")
+            raise CheckpointError(f"{leaf.shown} is a text, and the file holds numbers: use `save`.")
         if name in found:
-            raise CheckpointError(
-                f"`{found[name].name}` and `{leaf.name}` have one name, `{name}`: rename one of them."
-            )
+            raise CheckpointError(f"{found[name].shown} and {leaf.shown} have one name, `{name}`: rename one of them.")
+        if not name.isascii() and name.encode(errors="ignore").decode() != name:
+            raise CheckpointError(f"{leaf.shown} has a name that is not of whole characters, {name!a}: rename it.")
         found[name] = leaf
     return found
 
@@ -42,20 +41,24 @@ def _part(key: Any) -> str:
             return str(key)
 
 
-def expect_same(path: str, found: Shapes, wanted: Mapping[str, Leaf]) -> None:
-    """**Raises:** `CheckpointError` where a file's numbers, by shape and type, are not those of a template."""
+def written_as(kind: str, numbers: str) -> str:
+    """The type of a leaf and that of the numbers which stand for it, where these differ: `key<fry>[] as uint32[2]`."""
+    return numbers if kind == numbers else f"{kind} as {numbers}"
+
+
+def expect_same(path: str, found: Mapping[str, str], wanted: Mapping[str, str]) -> None:
+    """**Raises:** `CheckpointError` where a file's leaves, by name and type, are not those of a template."""
     missing, more = sorted(wanted.keys() - found.keys()), sorted(found.keys() - wanted.keys())
     if missing or more:
         raise CheckpointError(
             f"`{path}` has other arrays than the template: the template's {_some(missing)} not in the file, and the "
             f"file's {_some(more)} not in the template. Make the template as the value was made that was saved."
         )
-    for name, leaf in wanted.items():
-        there, here = found[name], plain(leaf.value)
-        if there != here:
+    for name, here in wanted.items():
+        if found[name] != here:
             raise CheckpointError(
-                f"`{name}` is `{there[1]}` of shape {there[0]} in the file, and `{here[1]}` of shape {here[0]} in the "
-                "template. Make the template as the value was made that was saved."
+                f"`{name}` is `{found[name]}` in the file, and `{here}` in the template. Make the template as the "
+                "value was made that was saved."
             )
 
 

@@ -1,63 +1,90 @@
 """Models in the format of safetensors, which other libraries read: each array by the path to it.
 
-| in the value                          | in the file                                        |
-| ------------------------------------- | -------------------------------------------------- |
-| `model.cells["Add"].gates.weight`     | the tensor `cells.Add.gates.weight`                |
-| a number of Python                    | a tensor without axes, of 64 bits                  |
-| a key of random numbers               | the numbers that it is made of                     |
-| a text                                | refused: `save` writes these                       |
+| in the value                          | in the file                                                      |
+| ------------------------------------- | ---------------------------------------------------------------- |
+| `model.cells["Add"].gates.weight`     | the tensor `cells.Add.gates.weight`                              |
+| a number of Python                    | a tensor without axes, of 64 bits                                |
+| a key of random numbers               | the numbers that it is made of; its type is in the metadata      |
+| a text, a number of another type      | refused: `save` writes these                                     |
 """
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
-from .._functors.usage import with_usage
+from .._functors.usage import with_types
+from .._functors.words import first_line
 from ..errors import CdlError, CheckpointError
-from ._leaves import from_numbers, is_saved, Leaf, plain, to_bytes
-from ._names import expect_same, named
+from ._leaves import from_numbers, is_key, is_saved, Leaf, plain, spelt, to_numbers
+from ._names import expect_same, named, written_as
 from ._replace import replaced
 
 
 T = TypeVar("T")
 
+KEYS = "cdl.keys"  # the entry of the metadata that has the types of keys
+RESERVED = "__metadata__"  # what the format calls its metadata, beside the tensors
+TYPES: dict[str, np.dtype[Any]] = {
+    "BOOL": np.dtype(bool),
+    **{f"{letter}{8 * n}": np.dtype(f"<{letter.lower()}{n}") for letter in "IU" for n in (1, 2, 4, 8)},
+    **{f"F{8 * n}": np.dtype(f"<f{n}") for n in (2, 4, 8)},
+    "C64": np.dtype("<c8"),
+    "BF16": np.dtype(jnp.bfloat16),
+    "F8_E4M3": np.dtype(jnp.float8_e4m3fn),
+    "F8_E5M2": np.dtype(jnp.float8_e5m2),
+    "F8_E8M0": np.dtype(jnp.float8_e8m0fnu),
+    "F8_E4M3FNUZ": np.dtype(jnp.float8_e4m3fnuz),
+    "F8_E5M2FNUZ": np.dtype(jnp.float8_e5m2fnuz),
+}
 
-@with_usage
+
+@with_types
 def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Mapping[str, str] | None = None) -> None:
     """Writes the arrays and numbers of a value as tensors, each with its path as its name.
 
     **Arguments:** `tree`: as for `save`. `metadata`: texts to be kept in the file, such as how the model is made.
 
-    **Raises:** `CheckpointError` for a text, for what `save` refuses, and where two paths have one name; `CdlError`
-    where the package `safetensors` is not installed.
+    **Raises:** `CheckpointError` for a text, for what `save` refuses, for numbers of a type that the format does not
+    have, and where two paths have one name; `CdlError` where the package `safetensors` is not installed.
     """
-    numpy = _library()
-    tensors = {name: _numbers(leaf) for name, leaf in named(tree).items()}
+    library, leaves = _library(), named(tree)
+    tensors = {name: _numbers(name, leaf) for name, leaf in leaves.items()}
+    keys = {name: leaf.type for name, leaf in leaves.items() if is_key(leaf.value)}
+    texts = _texts(metadata, keys)
+    try:
+        content = library.numpy.save(tensors, metadata=texts or None)
+    except Exception as error:
+        raise CheckpointError(f"the package `safetensors` does not write this: {first_line(error)}") from error
     with replaced(os.fspath(path)) as file:
-        file.write(numpy.save(tensors, metadata=None if metadata is None else dict(metadata)))
+        file.write(content)
 
 
-@with_usage
+@with_types
 def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
     """The value whose tensors are in a file, in the form of a template.
 
     **Arguments:** `like`: a value of the same structure, as for `load`.
 
     **Raises:** `CheckpointError` where a tensor is missing or is one too many, or is of another shape or type, with
-    both of them; `CdlError` where the package `safetensors` is not installed.
+    both of them: a key is not the array of its numbers, nor a key of another implementation. `CdlError` where the
+    package `safetensors` is not installed.
     """
-    numpy, wanted = _library(), named(like)
+    library, wanted, file = _library(), named(like), os.fspath(path)
     try:
-        found = numpy.load_file(os.fspath(path))
-    except OSError:
+        found = _types(library, file)
+        expect_same(file, found, {name: _type(leaf) for name, leaf in wanted.items()})
+        with open(file, "rb") as content:
+            tensors = dict(library.deserialize(content.read()))
+    except (OSError, CheckpointError):
         raise
     except Exception as error:
-        raise CheckpointError(f"`{os.fspath(path)}` is not a file of safetensors: {error}.") from error
-    expect_same(os.fspath(path), {name: (x.shape, x.dtype) for name, x in found.items()}, wanted)
-    new = iter([from_numbers(leaf, found[name]) for name, leaf in wanted.items()])
+        raise CheckpointError(f"`{file}` is not a file of safetensors: {first_line(error)}.") from error
+    new = iter([from_numbers(leaf, _read(tensors[name])) for name, leaf in wanted.items()])
     return jax.tree.map(lambda x: next(new) if is_saved(x) else x, like)
 
 
@@ -69,9 +96,45 @@ def _library() -> Any:
             "the package `safetensors` is not installed: install `cdl-jax[safetensors]`, or write a checkpoint "
             "of cdl's own with `save`."
         ) from None
-    return safetensors.numpy
+    return safetensors
 
 
-def _numbers(leaf: Leaf) -> np.ndarray[Any, Any]:
-    shape, dtype = plain(leaf.value)
-    return np.frombuffer(to_bytes(leaf), dtype).reshape(shape)
+def _numbers(name: str, leaf: Leaf) -> np.ndarray[Any, Any]:
+    numbers = to_numbers(leaf)
+    if numbers.dtype not in TYPES.values():
+        raise CheckpointError(
+            f"{leaf.shown} is {leaf.type}, and safetensors has no tensors of `{numbers.dtype}`: use `save`, or turn it "
+            "into another type."
+        )
+    if name == RESERVED:
+        raise CheckpointError(f"{leaf.shown} has the name that safetensors has for its metadata: rename it.")
+    return numbers
+
+
+def _read(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:
+    return np.frombuffer(tensor["data"], TYPES[tensor["dtype"]]).reshape(tensor["shape"])
+
+
+def _texts(metadata: Mapping[Any, Any] | None, keys: Mapping[str, str]) -> dict[str, str]:
+    """The metadata of a file: that of the caller, and the types of keys."""
+    given = dict(metadata or {})
+    if wrong := [x for pair in given.items() for x in pair if not isinstance(x, str)]:
+        raise CheckpointError(f"`metadata` has {wrong[0]!r}, and metadata are texts with texts for names.")
+    if KEYS in given:
+        raise CheckpointError(f"`metadata` has `{KEYS}`, which is where the types of keys are: give it another name.")
+    return given | ({KEYS: json.dumps(keys)} if keys else {})
+
+
+def _types(library: Any, file: str) -> dict[str, str]:
+    """The types of a file's tensors, and of the keys among them, read before any of their numbers."""
+    with library.safe_open(file, "numpy") as tensors:
+        keys = json.loads((tensors.metadata() or {}).get(KEYS, "{}"))
+        views = {name: tensors.get_slice(name) for name in tensors.keys()}
+        types = {name: (tuple(view.get_shape()), view.get_dtype()) for name, view in views.items()}
+    plainly = {name: spelt(shape, TYPES.get(dtype, dtype)) for name, (shape, dtype) in types.items()}
+    return {name: written_as(keys.get(name, numbers), numbers) for name, numbers in plainly.items()}
+
+
+def _type(leaf: Leaf) -> str:
+    numbers = spelt(*plain(leaf.value))
+    return written_as(leaf.type if is_key(leaf.value) else numbers, numbers)

@@ -2,8 +2,16 @@
 
 The files are those of orbax, in a folder. What is read is laid out as the template says, on as many devices as there
 are now, whatever they were when it was written.
+
+| in the value                          | in the folder                                                    |
+| ------------------------------------- | ---------------------------------------------------------------- |
+| an array, a number                    | an array by the path to it                                       |
+| a key of random numbers               | the numbers that it is made of; its type is in the metadata      |
+| an array without elements             | an array of one element; its type is in the metadata             |
+| a text, a number of another type      | refused: `save` writes these                                     |
 """
 
+import math
 import os
 from typing import Any, TypeVar
 
@@ -11,51 +19,65 @@ import jax
 import jax.random as jr
 import numpy as np
 
-from .._functors.usage import with_usage
+from .._functors.usage import with_types
 from ..errors import CdlError, CheckpointError
-from ._leaves import from_numbers, is_key, is_saved, Leaf, plain
-from ._names import expect_same, named
+from ._leaves import expect_numbers, from_numbers, is_key, is_saved, Leaf, like_weak, plain, spelt, to_numbers
+from ._names import expect_same, named, written_as
 
 
 T = TypeVar("T")
 
 
-@with_usage
+TYPES = "cdl.types"  # the entry of the metadata that has the types of the leaves for which other numbers stand
+KNOWN = {
+    *("bool", "bfloat16", "int4", "complex64", "complex128", "float16", "float32", "float64"),
+    *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+    *(f"float8_{kind}" for kind in ("e3m4", "e4m3b11fnuz", "e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz", "e8m0fnu")),
+}
+
+
+@with_types
 def save_sharded(path: str | os.PathLike[str], tree: Any) -> None:
     """Writes the arrays and numbers of a value to a new folder, each part by the device that has it.
 
     **Arguments:** `path`: of a folder that does not exist. `tree`: as for `save`, without texts.
 
-    **Raises:** `CheckpointError` for a text, for what `save` refuses, and where the folder exists; `CdlError` where the
-    package `orbax-checkpoint` is not installed.
+    **Raises:** `CheckpointError` for a text, for what `save` refuses, for numbers of a type that orbax does not write,
+    for a value without arrays and numbers, and where the folder exists; `CdlError` where the package
+    `orbax-checkpoint` is not installed.
     """
-    orbax, folder = _library(), os.path.abspath(os.fspath(path))
+    orbax, folder, leaves = _library(), os.path.abspath(os.fspath(path)), named(tree)
     if os.path.exists(folder):
         raise CheckpointError(f"`{folder}` exists, and a sharded value is written to a new folder: give another path.")
+    if not leaves:
+        raise CheckpointError("the value has no array and no number, and orbax writes no empty folder: use `save`.")
+    arrays = {name: _numbers(leaf) for name, leaf in leaves.items()}
+    types = {name: _type(leaf) for name, leaf in leaves.items() if _type(leaf) != spelt(*_written(leaf))}
     with orbax.StandardCheckpointer() as files:
-        files.save(folder, {name: _numbers(leaf) for name, leaf in named(tree).items()})
+        files.save(folder, arrays, custom_metadata={TYPES: types})
 
 
-@with_usage
+@with_types
 def load_sharded(path: str | os.PathLike[str], like: T) -> T:
     """The value that `save_sharded` wrote, in the form of a template, and laid out as it is.
 
     **Arguments:** `like`: a value of the same structure, as for `load`; its arrays may be `jax.ShapeDtypeStruct`s with
     a `sharding`.
 
-    **Raises:** `CheckpointError` where the folder has not the template's arrays, with what differs; `CdlError` where
-    the package `orbax-checkpoint` is not installed.
+    **Raises:** `CheckpointError` where the folder has not the template's arrays, with what differs: a key is not the
+    array of its numbers, nor a key of another implementation. `CdlError` where the package `orbax-checkpoint` is not
+    installed.
     """
     orbax, folder, wanted = _library(), os.path.abspath(os.fspath(path)), named(like)
     if not os.path.isdir(folder):
         raise CheckpointError(f"`{folder}` is not a folder: give the path that `save_sharded` was given.")
     with orbax.StandardCheckpointer() as files:
-        there = files.metadata(folder).item_metadata
-        if there is None:
+        found = _found(files.metadata(folder))
+        if found is None:
             raise CheckpointError(f"`{folder}` does not hold a sharded value: give the path given to `save_sharded`.")
-        expect_same(folder, {name: (x.shape, np.dtype(x.dtype)) for name, x in there.tree.items()}, wanted)
-        found = files.restore(folder, {name: _asked(leaf) for name, leaf in wanted.items()})
-    new = iter([_like(leaf, found[name]) for name, leaf in wanted.items()])
+        expect_same(folder, found, {n: written_as(_type(leaf), spelt(*_written(leaf))) for n, leaf in wanted.items()})
+        arrays = files.restore(folder, {name: _asked(leaf) for name, leaf in wanted.items()})
+    new = iter([_like(leaf, arrays[name]) for name, leaf in wanted.items()])
     return jax.tree.map(lambda x: next(new) if is_saved(x) else x, like)
 
 
@@ -70,20 +92,57 @@ def _library() -> Any:
     return orbax.checkpoint
 
 
+def _type(leaf: Leaf) -> str:
+    """The type of a leaf; of a number of Python, that of its array."""
+    return leaf.type if is_key(leaf.value) else spelt(*plain(leaf.value))
+
+
+def _written(leaf: Leaf) -> tuple[tuple[int, ...], Any]:
+    """The shape and the type of the array that is written for a leaf: orbax writes none without elements."""
+    shape, dtype = plain(leaf.value)
+    return (shape if math.prod(shape) else (1,)), dtype
+
+
 def _numbers(leaf: Leaf) -> Any:
     """What is written: the array itself, so that each device writes its part."""
+    expect_numbers(leaf)
+    shape, dtype = _written(leaf)
+    if dtype.newbyteorder("=").name not in KNOWN:
+        raise CheckpointError(
+            f"{leaf.shown} is {leaf.type}, and orbax does not write numbers of `{dtype}`: use `save`, or turn it into "
+            "another type."
+        )
+    if shape != plain(leaf.value)[0]:
+        return np.zeros(shape, dtype)
     if isinstance(leaf.value, jax.Array):
         return jr.key_data(leaf.value) if is_key(leaf.value) else leaf.value
-    return np.asarray(leaf.value, plain(leaf.value)[1])
+    return to_numbers(leaf)
+
+
+def _found(there: Any) -> dict[str, str] | None:
+    """The types of a folder's arrays, and of what stands for something else; `None`, where it has not such arrays."""
+    arrays = getattr(there.item_metadata, "tree", None)
+    if not isinstance(arrays, dict) or not all(hasattr(x, "shape") and hasattr(x, "dtype") for x in arrays.values()):
+        return None
+    types = (there.custom_metadata or {}).get(TYPES, {})
+    plainly = {name: spelt(x.shape, np.dtype(x.dtype)) for name, x in arrays.items()}
+    return {name: written_as(types.get(name, numbers), numbers) for name, numbers in plainly.items()}
 
 
 def _asked(leaf: Leaf) -> Any:
     """What is to be read: an array of JAX where the template has one, with its sharding."""
-    shape, dtype = plain(leaf.value)
-    if not isinstance(leaf.value, jax.Array | jax.ShapeDtypeStruct) or is_key(leaf.value):
+    shape, dtype = _written(leaf)
+    whole = shape == plain(leaf.value)[0]
+    if not isinstance(leaf.value, jax.Array | jax.ShapeDtypeStruct) or is_key(leaf.value) or not whole:
         return np.zeros(shape, dtype)
     return jax.ShapeDtypeStruct(shape, dtype, sharding=leaf.value.sharding)
 
 
 def _like(leaf: Leaf, found: Any) -> Any:
-    return found if isinstance(found, jax.Array) else from_numbers(leaf, np.asarray(found))
+    if isinstance(found, jax.Array):
+        return like_weak(leaf.value, found)
+    shape = plain(leaf.value)[0]
+    empty = not math.prod(shape)
+    new = from_numbers(leaf, np.zeros(shape, found.dtype) if empty else np.asarray(found))
+    laid_out = empty and isinstance(leaf.value, jax.Array | jax.ShapeDtypeStruct) and not is_key(leaf.value)
+    return jax.device_put(new, leaf.value.sharding) if laid_out else new

@@ -8,6 +8,7 @@ import jax
 from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import TypeVar
 
+from .._functors.expected import expect_fields
 from .._functors.words import first_line
 from .._optics.letters import P
 from .._optics.optic import Optic
@@ -38,6 +39,9 @@ class Learner(eqx.Module, Generic[K, D, P]):
     rate: Optic[Array, tuple[()], Array, tuple[()]]
     reader: Optic[K, P, Any, Any]
     state: K
+
+    def __check_init__(self) -> None:
+        expect_fields(self)
 
     @property
     def step(self) -> Step[K, D]:

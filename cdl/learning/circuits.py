@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from .._functors.usage import whole, with_types
 from .._optics import z2
 from .._optics.lens import Lens, to_optic
 from .._optics.optic import Optic
@@ -52,8 +53,11 @@ WHOLE = to_optic(_END).named("rate")
 FLIP = _kept("flip", _flipped)
 
 
+@with_types
 def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
     """Any function of so many bits: a bit of each output for each of the `2ⁿ` inputs, at first 0."""
+    whole("inputs", inputs, least=0)
+    whole("outputs", outputs, least=0)
     others = 1.0 - np.array(list(product((0.0, 1.0), repeat=inputs)), np.float32)
 
     def at(pair: tuple[Array, Array]) -> Array:
@@ -64,8 +68,10 @@ def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
     return ParaOptic(jnp.zeros((2**inputs, outputs)), z2.reverse(at).named("table"))
 
 
+@with_types
 def parity(inputs: int) -> ParaOptic[Array, Array, Array]:
     """The sum of some of the bits: which of them are the parameters, at first none."""
+    whole("inputs", inputs, least=0)
 
     def at(pair: tuple[Array, Array]) -> Array:
         chosen, x = pair
@@ -74,11 +80,13 @@ def parity(inputs: int) -> ParaOptic[Array, Array, Array]:
     return ParaOptic(jnp.zeros(inputs), z2.reverse(at).named("parity"))
 
 
+@with_types
 def ascend(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Array, Array], Array]:
     """Reverse derivative ascent, a sample at a time: `p ← p + R[f](p, x, y + f(p, x))`."""
     return supervised(model, ERROR, FLIP, rate=WHOLE)
 
 
+@with_types
 def majority(model: ParaOptic[Array, Array, Array]) -> Learner[Array, tuple[Array, Array], Array]:
     """The same for a batch: a bit is changed where more than half of the samples it matters to want it changed.
 

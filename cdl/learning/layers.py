@@ -21,26 +21,31 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from .._engine import fold as the_fold, run as the_run
-from .._functors.usage import with_usage
+from .._functors.usage import whole, with_types, with_usage
 from .._optics.para_optic import ParaOptic
 from .._para import Para
 from .._schemes.algebras import wants_key
+from .._schemes.expect import expect_algebras, expect_machine
 
 
 @with_usage
 def linear(inputs: int, outputs: int, *, key: PRNGKeyArray) -> ParaOptic[Array, Array, Array]:
     """`x ↦ M x`."""
+    whole("inputs", inputs)
+    whole("outputs", outputs, least=0)
     weight = eqx.nn.Linear(inputs, outputs, use_bias=False, key=key).weight
     return ParaOptic.of(Para(weight, lambda m, x: m @ x), source=(inputs,), name="linear")
 
 
+@with_types
 def bias(size: int, at: Array | None = None) -> ParaOptic[Array, Array, Array]:
     """`x ↦ b + x`, at first with `b = 0`, or as given."""
+    whole("size", size, least=0)
     start = jnp.zeros(size) if at is None else at
     return ParaOptic.of(Para(start, lambda b, x: x + b), source=(size,), name="bias")
 
 
-@with_usage
+@with_types
 def activation(
     fn: Callable[..., Array], *, source: Any = None, name: str | None = None
 ) -> ParaOptic[tuple[()], Array, Array, tuple[()]]:
@@ -59,6 +64,8 @@ def dense(
     inputs: int, outputs: int, fn: Callable[[Array], Array] | None = None, *, key: PRNGKeyArray
 ) -> ParaOptic[Any, Array, Array]:
     """`x ↦ σ(M x + b)`; without `fn`, no activation."""
+    whole("inputs", inputs)
+    whole("outputs", outputs, least=0)
     start = eqx.nn.Linear(inputs, outputs, key=key)
     affine = linear(inputs, outputs, key=key).at(start.weight) >> bias(outputs, start.bias)
     return (affine if fn is None else affine >> activation(fn)).named("dense")
@@ -81,6 +88,8 @@ def conv(
     dtype: Any = None,
 ) -> ParaOptic[Any, Array, Array]:
     """A convolution of images of `inputs` channels. `size`: their height and width; the rest as for `eqx.nn.Conv2d`."""
+    for name, given in (("inputs", inputs), ("outputs", outputs), ("kernel", kernel), ("groups", groups)):
+        whole(name, given)
     source = None if size is None else (inputs, *size)
     layer = eqx.nn.Conv2d(
         inputs, outputs, kernel, stride, padding, dilation, groups, use_bias, padding_mode, dtype, key=key
@@ -97,6 +106,7 @@ def fold(
 ) -> ParaOptic[Any, Any, Any]:
     """A `Forest`, a `Seq` or a `Packed` read by an algebra; trees are data, and no gradient goes to them. The options
     are those of `cdl.fold`; the `key` of a learner's step goes before that which is given here."""
+    expect_algebras("fold", (alg,))
     reader = Para.of(alg)
     always = key
 
@@ -107,8 +117,10 @@ def fold(
     return ParaOptic.of(Para(reader.params, read), inputs=False, name=f"fold {type(alg).__name__}")
 
 
+@with_types
 def run(machine: Any, state: Any) -> ParaOptic[Any, Any, Any]:
     """A sequence run by a machine from a state, which is a parameter as well; gives the outputs."""
+    expect_machine("run", machine)
     start = Para.of(machine)
 
     def through(params: Any, inputs: Any, key: Any = None) -> Any:

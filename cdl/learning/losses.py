@@ -21,7 +21,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from .._functors.usage import with_usage
+from .._functors.usage import with_types, with_usage
 from .._optics.lens import Lens, to_optic
 from .._optics.optic import Optic
 from .._optics.reversal import reverse
@@ -80,6 +80,7 @@ def dot() -> Optic[tuple[Array, Array], Array]:
     return reverse(along).named("dot")
 
 
+@with_types
 def rate(eta: float) -> Optic[Array, tuple[()], Array, tuple[()]]:
     """The learning rate, a lens from a number to nothing: `put(l, ()) = η`."""
 

@@ -24,6 +24,8 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array
 
+from .._functors.expected import expect_fields
+from .._functors.usage import with_types
 from .._optics.lens import Lens, to_optic
 from .._optics.optic import Optic
 from ._optax import Rule
@@ -39,28 +41,36 @@ class Optimiser(eqx.Module):
     start: Callable[[Any], Any]
     optic: Optic[Any, Any]
 
+    def __check_init__(self) -> None:
+        expect_fields(self)
 
+
+@with_types
 def descent(rate: float) -> Optimiser:
     """Gradient descent, `p − ε g`."""
     return _plain("descent", lambda p, g: p - rate * g)
 
 
+@with_types
 def ascent(rate: float = 1.0) -> Optimiser:
     """Gradient ascent, `p + ε g`; as it stands, addition."""
     return _plain("ascent", lambda p, g: p + rate * g)
 
 
+@with_types
 def momentum(rate: float, decay: float = 0.9) -> Optimiser:
     """A step in the direction of a decaying sum of changes."""
     return _lens("momentum", lambda p: (_zeros(p), p), _second, _heavy(rate, decay))
 
 
+@with_types
 def nesterov(rate: float, decay: float = 0.9) -> Optimiser:
     """Momentum, with the change taken a step ahead. It keeps the point itself; optax keeps the one ahead."""
     ahead = lambda state: _each(lambda w, p: p - decay * w, state[0], state[1])
     return _lens("nesterov", lambda p: (_zeros(p), p), ahead, _heavy(rate, decay))
 
 
+@with_types
 def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser:
     """A rate for each number, that falls with the squares so far; at first `start`."""
 
@@ -72,6 +82,7 @@ def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser:
     return _lens("adagrad", begin, _second, put)
 
 
+@with_types
 def adam(rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1e-8) -> Optimiser:
     """Decaying means of the changes and of their squares, corrected for their start at zero."""
 
@@ -87,6 +98,7 @@ def adam(rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1
     return _lens("adam", begin, lambda state: state[3], put)
 
 
+@with_types
 def from_optax(transformation: optax.GradientTransformation) -> Optimiser:
     """Any transformation of optax, its state in the lens.
 

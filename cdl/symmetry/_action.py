@@ -28,10 +28,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._drawing.diagram import Diagram
 from .._functors import EilenbergMoore, Monoid, Writer
+from .._functors.words import number_of
 from ..errors import CdlError
 from . import _generator as g
 from ._generator import Generator
+from ._picture import generators_diagram
 from ._sparse import sp, Sparse
 
 
@@ -92,7 +95,7 @@ class Action:
         seen, counts = np.unique(found, return_counts=True)
         if len(seen) < self.size or (self.size and found.min() < 0):
             what = f"goes to {seen[np.argmax(counts)]} twice" if np.any(counts > 1) else "loses a place"
-            raise CdlError(f"generator `{name}` {what}, and is no permutation: `push` or `pull` takes any function.")
+            raise CdlError(f"generator `{name}` {what}, and is not a permutation: `push` or `pull` takes any function.")
         return self._with(g.along(name, found, self.size, scales))
 
     def matrix(self, matrix: Any, name: str | None = None) -> "Action":
@@ -190,8 +193,11 @@ class Action:
     def named(self, *names: str) -> "Action":
         """The same generators with other names, in their order."""
         if len(names) != len(self.generators):
-            raise CdlError(f"{len(names)} names are given for {len(self.generators)} generators.")
+            raise CdlError(f"{number_of('name', len(names))} given for {_generators(self)}.")
         return self._all([x.renamed(name) for x, name in zip(self.generators, names, strict=True)])
+
+    def __diagram__(self) -> Diagram:
+        return generators_diagram((x.name, x.dense) for x in self.generators)
 
     def _next(self, name: str | None) -> str:
         return f"g{len(self.generators) + 1}" if name is None else name
@@ -207,7 +213,7 @@ class Action:
         return f"Action({shape}; {', '.join(self.names) or 'no generators'})"
 
 
-def aligned(X: Action, Y: Action, what: str) -> list[tuple[Generator, Generator]]:
+def aligned(X: Any, Y: Any, what: str) -> list[tuple[Generator, Generator]]:
     """The generators of two actions of one monoid, in pairs.
 
     **Raises:** `CdlError` where they are not of one monoid.
@@ -215,7 +221,7 @@ def aligned(X: Action, Y: Action, what: str) -> list[tuple[Generator, Generator]
     if not isinstance(X, Action) or not isinstance(Y, Action):
         wrong = Y if isinstance(X, Action) else X
         raise CdlError(
-            f"{what} is of two actions, and `{type(wrong).__name__}` is none: make one with `Action(shape)`."
+            f"{what} is of two actions, and `{type(wrong).__name__}` is not one: make one with `Action(shape)`."
         )
     if len(X.generators) != len(Y.generators):
         raise CdlError(
@@ -237,7 +243,8 @@ def aligned(X: Action, Y: Action, what: str) -> list[tuple[Generator, Generator]
 
 
 def _generators(X: Action) -> str:
-    return f"{len(X.generators)} generators ({', '.join(X.names)})" if X.generators else "no generators"
+    many = number_of("generator", len(X.generators))
+    return f"{many} ({', '.join(X.names)})" if X.generators else "no generators"
 
 
 def _are(names: Sequence[str]) -> str:

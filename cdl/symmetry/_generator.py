@@ -75,7 +75,7 @@ class Generator:
         """The matrix on the last axis of `x`, exact where its entries and `x` are whole numbers."""
         whole = bool(np.all(self.values == np.round(self.values)))
         dtype = x.dtype if whole else jnp.result_type(x.dtype, float)
-        values = jnp.asarray(self.values, dtype)
+        values = jnp.broadcast_to(jnp.asarray(self.values, dtype), (*x.shape[:-1], len(self.values)))
         if self.by_row:
             taken = x[..., self.columns].astype(dtype) * values
             return jnp.zeros(x.shape, dtype).at[..., self.rows].set(taken)

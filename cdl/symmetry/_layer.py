@@ -11,8 +11,7 @@ Initial values are scaled by orbit: each parameter contributes equally to the va
 weights its orbit has, and outputs of independent inputs have the variance of the inputs.
 """
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -27,7 +26,7 @@ from ..errors import CdlError
 from ._action import Action
 from ._hom import hom
 from ._maps import channels, counted, EquivariantMap
-from ._tying import Tying
+from ._tying import along_last, Tying
 
 
 class Equivariant(EquivariantMap):
@@ -78,7 +77,7 @@ class Equivariant(EquivariantMap):
         dtype = jnp.zeros(()).dtype if dtype is None else dtype
         out, inner = channels(self.out_channels), channels(self.in_channels)
         drawn = jr.normal(key, (*out, *inner, tying.dimension), dtype)
-        self.theta = drawn * jnp.asarray(deviations(tying, mean) / np.sqrt(self.in_channels or 1), dtype)
+        self.theta = drawn * along_last(deviations(tying, mean) / np.sqrt(self.in_channels or 1), drawn)
         fixed = hom(X.trivial(), Y).dimension if bias else 0
         self.beta = jnp.zeros((*out, fixed), dtype) if fixed else None
 
@@ -90,30 +89,33 @@ class Equivariant(EquivariantMap):
     @property
     def weight(self) -> jax.Array:
         """`float[out_channels, in_channels, Y.size, X.size]`, without an axis of channels where there is none."""
-        return self._weights((self.theta, None))[0]
+        return self.weights((self.theta, None))[0]
 
     @property
     def bias(self) -> jax.Array | None:
         """`float[out_channels, Y.size]`."""
-        return self._weights((self.theta, self.beta))[1]
+        return self.weights((self.theta, self.beta))[1]
+
+    def dense(self) -> Para[Any, Any, Any]:
+        """The dense layer, untied: its parameters are the weights and the bias."""
+        at = self.weights((self.theta, self.beta))
+        return Para(at, self._dense).named(f"dense {self.target.size} × {self.source.size}")
 
     def para(self) -> Para[Any, Any, Any]:
         """The dense layer, reparametrised along the tying: its parameters are `theta` and `beta`."""
-        own = (self.theta, self.beta)
-        dense = Para(self._weights(own), self._dense).named(f"dense {self.target.size} × {self.source.size}")
-        return dense.reparametrise(_Tied(self._weights), at=own)
+        return self.dense().reparametrise(_Tied(self.weights), at=(self.theta, self.beta))
 
     def __term__(self) -> t.Term:
         return self.para().__term__()
 
     def _apply(self, x: jax.Array) -> jax.Array:
-        return self._dense(self._weights((self.theta, self.beta)), x)
+        return self._dense(self.weights((self.theta, self.beta)), x)
 
-    def _weights(self, own: tuple[jax.Array, jax.Array | None]) -> tuple[jax.Array, jax.Array | None]:
-        """The weights and the bias of the dense layer."""
+    def weights(self, own: tuple[jax.Array, jax.Array | None]) -> tuple[jax.Array, jax.Array | None]:
+        """The tying between parameters: from `(theta, beta)` to the weights and the bias of the dense layer."""
         theta, beta = own
         if self.mean:
-            theta = theta / jnp.asarray(orbit_sizes(self.tying)[0], theta.dtype)
+            theta = theta / along_last(orbit_sizes(self.tying), theta)
         fixed = None if beta is None else hom(self.source.trivial(), self.target).weight(beta)[..., 0]
         return self.tying.weight(theta), fixed
 
@@ -133,25 +135,44 @@ class _Tied(eqx.Module):
         return self.cell(own)
 
 
-def orbit_sizes(tying: Tying) -> tuple[np.ndarray, np.ndarray, int]:
-    """How many weights of a row each parameter has, at most: with their sizes added, and with their squares; and how
-    many parameters a row has, at most."""
-    entries = tying.factors.tocoo()
-    place, number = entries.coords
-    row = place // tying.shape[1]
-    cells, cell = np.unique(row.astype(np.int64) * tying.dimension + number, return_inverse=True)
-    numbers, many = cells % tying.dimension, int(np.bincount(cells // tying.dimension).max(initial=1))
-    most: Callable[[np.ndarray], np.ndarray] = lambda values: _greatest(numbers, np.bincount(cell, values), tying)
-    return most(np.abs(entries.data)), most(entries.data**2), many
+def orbit_sizes(tying: Tying) -> np.ndarray:
+    """How many weights of a row each parameter has, at most; weights that are not 1 count by their size."""
+    cells = _cells(tying)
+    return _most(cells, cells.sums, tying)
 
 
 def deviations(tying: Tying, mean: bool) -> np.ndarray:
-    """The standard deviation of each parameter at the beginning."""
-    _, squares, many = orbit_sizes(tying)
-    return 1 / np.sqrt(many * (np.ones_like(squares) if mean else squares))
+    """The standard deviation of each parameter at first: all contribute equally, and a row has the variance 1 at most.
+
+    With means, that is the variance at inputs that are all equal; without, at independent inputs.
+    """
+    cells = _cells(tying)
+    parts = cells.sums**2 if mean else cells.squares
+    most = _most(cells, parts, tying)
+    shares = np.bincount(cells.rows, parts / most[cells.numbers])
+    return 1 / np.sqrt(shares.max() * (np.ones_like(most) if mean else most))
 
 
-def _greatest(numbers: np.ndarray, values: np.ndarray, tying: Tying) -> np.ndarray:
+class _Cells(NamedTuple):
+    """The rows and the numbers that have weights in common, with the sums of these weights' sizes and squares."""
+
+    rows: np.ndarray
+    numbers: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+
+
+def _cells(tying: Tying) -> _Cells:
+    entries = tying.factors.tocoo()
+    place, number = entries.coords
+    keys = (place // tying.shape[1]).astype(np.int64) * tying.dimension + number
+    found, cell = np.unique(keys, return_inverse=True)
+    sums, squares = (np.bincount(cell, values) for values in (np.abs(entries.data), entries.data**2))
+    return _Cells(found // tying.dimension, found % tying.dimension, sums, squares)
+
+
+def _most(cells: _Cells, values: np.ndarray, tying: Tying) -> np.ndarray:
+    """For each number, the greatest of its rows' values."""
     found = np.zeros(tying.dimension)
-    np.maximum.at(found, numbers, values)
+    np.maximum.at(found, cells.numbers, values)
     return found

@@ -106,7 +106,7 @@ class NormGate(EquivariantMap):
     def _apply(self, x: jax.Array) -> jax.Array:
         axes = tuple(range(x.ndim - len(self.source.shape), x.ndim))
         squares = jnp.sum(x * x, axes, keepdims=True)
-        length = jnp.sqrt(jnp.where(squares > 0, squares, 1.0)) * (squares > 0)
+        length = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
         column: Place = lambda p: p.reshape((*p.shape, *(1 for _ in axes)))
         return x * jax.nn.sigmoid(column(self.scale) * length + column(self.shift))
 

@@ -17,7 +17,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._drawing.diagram import Diagram
 from ..errors import CdlError
+from ._picture import cells, counts, tying_diagram
 from ._sparse import sp, Sparse
 
 
@@ -42,7 +44,7 @@ class Tying:
             raise CdlError(f"`weight` takes {self.dimension} numbers, along the last axis, and gets {theta.shape}.")
         return self._weights(theta).reshape((*theta.shape[:-1], *self.shape))
 
-    def __call__(self, theta: jax.Array, /) -> jax.Array:
+    def __call__(self, theta: Any, /) -> jax.Array:
         """The same as `weight`: a tying is a 2-cell."""
         return self.weight(theta)
 
@@ -59,6 +61,19 @@ class Tying:
     def basis(self) -> np.ndarray:
         """A basis of the solutions, `float64[dimension, outputs, inputs]`: what `weight` makes of unit vectors."""
         return self.factors.T.toarray().reshape((self.dimension, *self.shape))
+
+    @property
+    def rows(self) -> list[str]:
+        """The matrix of weights, row by row: a letter for each number, `·` for zero, `+` for a sum of several."""
+        return [" ".join(text.rjust(2) for text, _ in row) for row in cells(self.factors, self.shape)]
+
+    @property
+    def counts(self) -> list[str]:
+        """How many weights each number has, in words."""
+        return counts(self.factors, self.shape)
+
+    def __diagram__(self) -> Diagram:
+        return tying_diagram(self.factors, self.shape)
 
     def __repr__(self) -> str:
         m, n = self.shape
@@ -82,8 +97,8 @@ class Orbits(Tying):
             return jnp.zeros((*theta.shape[:-1], len(labels)), theta.dtype)
         found = theta[..., np.maximum(labels, 0)]
         if self.scales is not None:  # zero where a label is -1
-            return found * jnp.asarray(self.scales.ravel(), theta.dtype)
-        return jnp.where(labels < 0, jnp.zeros_like(found), found) if np.any(labels < 0) else found
+            return found * along_last(self.scales.ravel(), found)
+        return jnp.where(np.broadcast_to(labels < 0, found.shape), jnp.zeros_like(found), found)
 
     @property
     def factors(self) -> Sparse:
@@ -102,10 +117,15 @@ class Combinations(Tying):
     def _weights(self, theta: jax.Array) -> jax.Array:
         entries = self.matrix.tocoo()
         rows, columns = entries.coords
-        values = jnp.asarray(entries.data, theta.dtype)
+        found = theta[..., columns]
         out = jnp.zeros((*theta.shape[:-1], self.matrix.shape[0]), theta.dtype)
-        return out.at[..., rows].add(theta[..., columns] * values, indices_are_sorted=True)
+        return out.at[..., rows].add(found * along_last(entries.data, found), indices_are_sorted=True)
 
     @property
     def factors(self) -> Sparse:
         return self.matrix
+
+
+def along_last(numbers: np.ndarray, like: jax.Array) -> jax.Array:
+    """Numbers along the last axis of an array, and the same at all others."""
+    return jnp.broadcast_to(jnp.asarray(numbers, like.dtype), like.shape)

@@ -15,6 +15,7 @@ import re
 from typing import Any, Generic, Never, NoReturn, TypeAlias, TypeVar, Union
 
 from .._functors import Base, Fix, Many
+from .._functors.origin import originate
 from .._functors.words import an, short
 from ..errors import CdlError, ForeignLayer
 from ._pause import uncollected
@@ -46,6 +47,7 @@ class Word(Base["Brackets[A]", Never], Generic[A]):
 
 
 BracketsF: TypeAlias = Union[Phrase[A, X], Word[A]]
+originate({str: Word, "phrase": Phrase}, "cdl.trees.parse_brackets(text)")
 
 
 @uncollected

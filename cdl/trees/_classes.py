@@ -7,7 +7,7 @@ from .._functors import Many
 from .._functors.usage import with_usage
 from .._functors.words import an
 from ..errors import CdlError, SignatureError
-from ._constructors import constructor
+from ._constructors import constructor, Constructors
 from ._dataclasses import Derived
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table
 
@@ -63,7 +63,7 @@ def of_classes(
     found = by_constructor("`children`", there.values())
     back.update(found)
     back.refuse = found.refuse
-    return Derived(Union[tuple(made.values())], made, there, back)
+    return Derived(Union[tuple(made.values())], Constructors(made), there, back)
 
 
 def _building(build: Callable[[type[Any], list[Any]], Any] | None, kind: type[Any]) -> Callable[[list[Any]], Any]:

@@ -6,12 +6,57 @@ the connected components of "may stand at one place".
 
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, cast, Generic, TypeVar
 
 from .._functors import Base, Many
+from .._functors.origin import originate
+from .._functors.words import short
 from ._fields import Fields, unused
 from ._parts import Choice, NONE, Part, Place, Scalar, Several, types_of
+
+
+class Constructors(Mapping[Any, type[Any]]):
+    """The constructors that were derived, by the classes of the values, and as attributes by their names.
+
+    A pattern needs a name with a dot: `case made.constructors.Num(value)`. Type checkers know no more of such a
+    constructor than that it is there.
+    """
+
+    def __init__(self, found: Mapping[Any, type[Any]]) -> None:
+        self._found = dict(found)
+        self._named: dict[str, list[type[Any]]] = {}
+        for made in found.values():
+            self._named.setdefault(made.__name__, []).append(made)
+        originate(self, "made.to_tree(value)", "made.constructors.")
+
+    def __getitem__(self, of: Any) -> type[Any]:
+        if of not in self._found:
+            raise KeyError(f"no constructor was derived from {short(of)}: there are {', '.join(self._named)}.")
+        return self._found[of]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._found)
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def __getattr__(self, name: str) -> Any:
+        """**Raises:** `AttributeError` where no constructor has this name, or several have."""
+        found = vars(self).get("_named", {}).get(name, [])
+        if len(found) > 1:
+            raise AttributeError(f"{len(found)} constructors are called `{name}`: write `made.constructors[{name}]`.")
+        if not found:
+            raise AttributeError(
+                f"no constructor is called `{name}`: there are {', '.join(vars(self).get('_named', {}))}."
+            )
+        return found[0]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._named]
+
+    def __repr__(self) -> str:
+        return f"Constructors({', '.join(self._named)})"
 
 
 def sorts_of(alternatives: Iterable[Any], places: Iterable[Place]) -> list[list[Any]]:

@@ -8,14 +8,13 @@
 """
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Union
 
 from .._functors import constructors, Fix
 from .._functors.poly import name
 from .._functors.usage import with_usage
-from ._constructors import constructors_of, sorts_of
+from ._constructors import Constructors, constructors_of, sorts_of
 from ._fields import Fields, fields_of
 from ._kinds import by_constructor, Table, to_tree, to_value
 from ._parts import Choice, NONE, Place, place, Scalar, Several
@@ -27,12 +26,16 @@ class Derived:
     """A signature that was read from classes, with the ways from their values to trees and back.
 
     - `signature`: what `pack` and `functor` take: a union of constructors, or a tuple of unions, one for each sort.
-    - `constructors`: the constructor of each class; those of payloads, lists and `None` are found by `int`, `str`,
-      `list`, `None` and so on.
+    - `constructors`: the constructor of each class. `made.constructors[Num]` is the one of your class `Num`, and
+      `made.constructors.Num` the one of that name, which a pattern can have: `case made.constructors.Num(value)`. Those
+      of payloads, lists and `None` are found by `int`, `str`, `list`, `None`, or as `Int`, `Str`, `List`, `Nothing`.
+
+    An algebra of these trees matches the constructors. Your own classes, which layers are never instances of, are
+    refused in it.
     """
 
     signature: Any
-    constructors: Mapping[Any, type[Any]]
+    constructors: Constructors
     _there: Table
     _back: Table
 
@@ -129,7 +132,9 @@ def _derived(root: Place, places: list[Place], fields: dict[Any, Fields], sorts:
     anywhere = Place(tuple(dict.fromkeys([*root.of, *(a for a in made if isinstance(a, type) and a is not NONE)])))
     back = by_constructor("the root", (kinds[a] for a in anywhere.of))
     public = {_key(a): constructor for a, constructor in made.items()}
-    return Derived(unions[0] if len(unions) == 1 else unions, public, table(anywhere, "the root", kinds), back)
+    return Derived(
+        unions[0] if len(unions) == 1 else unions, Constructors(public), table(anywhere, "the root", kinds), back
+    )
 
 
 def _key(alternative: Any) -> Any:

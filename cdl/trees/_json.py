@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any, cast, Generic, Never, TypeAlias, TypeVar, Union
 
 from .._functors import Base, Fix, Many
+from .._functors.origin import originate
 from .._functors.words import an, short
 from ..errors import CdlError, TreeTooLarge
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table, to_tree, to_value
@@ -173,3 +174,4 @@ def _tables() -> Iterator[Any]:
 
 
 _VALUES, _TREES, _KINDS = _tables()
+originate({"member": Member} | {kind: _VALUES[kind].constructor for kind in _KINDS}, "cdl.trees.of_json(value)")

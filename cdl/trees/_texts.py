@@ -6,8 +6,10 @@ A text is in a field that is annotated `str`, `str | None`, or with a type varia
 from collections.abc import Callable
 from typing import Any, get_args, TypeAlias, TypeVar
 
-from .._functors import Many
+from .._functors import Base, Many
+from .._functors.described import described
 from .._functors.mapping import fmap_term
+from .._functors.origin import not_a_constructor
 from .._functors.poly import Const, Exp, Id, ManyOf, Poly, walk
 from .._functors.read import cached, layout, sorts
 from .._functors.values import parts
@@ -16,6 +18,24 @@ from ._pause import uncollected
 
 
 Only: TypeAlias = tuple[type[Any], ...]  # the constructors whose texts are meant; all, where there is none
+
+
+def expect_texts(only: Any) -> None:
+    """**Raises:** `CdlError` where something else stands among the constructors whose texts are meant."""
+    if not isinstance(only, tuple):
+        raise CdlError(f"`only` is {described(only)}: give a `tuple` of constructors, such as `(Word,)`.")
+    for kind in only:
+        if not (isinstance(kind, type) and issubclass(kind, Base)):
+            own = not_a_constructor(kind) if isinstance(kind, type) else ""
+            raise CdlError(
+                f"`only` has {described(kind)}, which is not a constructor: it names the constructors whose texts are "
+                f"words, as in `only=[Word]`.{own}"
+            )
+        if all(how != "text" for _, how, _ in _plan(kind, ())):
+            raise CdlError(
+                f"`only` has `{kind.__name__}`, which has no text: a text is in a field that is annotated `str`, "
+                "`str | None`, or with a type variable."
+            )
 
 
 @uncollected

@@ -18,10 +18,11 @@ import numpy as np
 
 from .._functors import Base, Fix
 from .._functors.described import described
+from .._functors.origin import not_yet_a_tree
 from .._functors.usage import whole, with_usage
 from .._functors.words import short
 from ..errors import CdlError
-from ._texts import mapped, texts
+from ._texts import expect_texts, mapped, texts
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,25 @@ class Vocabulary:
 
     `only` has the constructors whose texts it is about; all, where it is empty. So labels and words, say, can have a
     vocabulary each.
+
+    A vocabulary that was saved as its words, in a JSON file say, is made again as `Vocabulary(tuple(words))`.
+
+    **Raises:** `CdlError` where `words` are not a tuple of texts, or one is there twice; where `only` is not a tuple of
+    constructors with a text.
     """
 
     words: tuple[str, ...]
     only: tuple[type[Any], ...] = ()
 
     def __post_init__(self) -> None:
+        if not isinstance(self.words, tuple):
+            raise CdlError(
+                f"the words of a vocabulary are {described(self.words)}: give a `tuple` of texts, such as "
+                '`Vocabulary(("<unknown>", "a", "b"))`. `Vocabulary.of(trees)` finds them.'
+            )
+        if (wrong := next((word for word in self.words if not isinstance(word, str)), None)) is not None:
+            raise CdlError(f"a vocabulary has {described(wrong)} among its words: each is a `str`.")
+        expect_texts(self.only)
         if not self.words:
             raise CdlError("a vocabulary is empty: give texts, the first of which stands for all that are unknown.")
         if len(self._number) < len(self.words):
@@ -56,16 +70,19 @@ class Vocabulary:
         **Arguments:**
 
         - `trees`: the trees to learn from, and not those to test on.
-        - `only`: the constructors whose texts are words; all, where there is none.
+        - `only`: the constructors whose texts are words; all, where there is none. One that is in none of the trees
+          adds no word.
         - `least`: how often a word has to be there to have a number.
         - `unknown`: what `decode` writes for 0. It has the number 0 itself, if it is met.
 
         **Returns:** a vocabulary with the most frequent word first, and of equally frequent ones that which was met
         first.
 
-        **Raises:** `CdlError` where something that is not a tree is given.
+        **Raises:** `CdlError` where something that is not a tree is given, and where `only` has something else than
+        constructors with a text.
         """
         chosen = tuple(only)
+        expect_texts(chosen)
         count: collections.Counter[str] = collections.Counter()
         for tree in trees:
             _expect_tree(tree)
@@ -144,4 +161,5 @@ def _expect_tree(tree: Any) -> None:
     if not isinstance(tree, Base):
         raise CdlError(
             f"{described(tree)} was given where a tree belongs: a vocabulary is of trees, and maps one at a time."
+            f"{not_yet_a_tree(tree)}"
         )

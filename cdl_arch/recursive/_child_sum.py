@@ -49,5 +49,12 @@ class ChildSumCell(eqx.Module):
         return State(jax.nn.sigmoid(o) * jnp.tanh(memory), memory)
 
 
-child_sum = Architecture(ChildSumCell, state, learned, lambda _: "every constructor")
+child_sum = Architecture(
+    ChildSumCell,
+    state,
+    learned,
+    lambda _: "every constructor",
+    name="child_sum",
+    about="The child-sum Tree-LSTM of a signature: one cell for all constructors, which does not see their order.",
+)
 """The child-sum Tree-LSTM of a signature: one cell, which is told what the node is, or one for each constructor."""

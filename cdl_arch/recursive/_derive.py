@@ -4,44 +4,33 @@
 | ---------------------------------- | --------------------------------------------------------------------- |
 | a constructor                      | a cell of its own, in a stack; or one shared with those of its arity  |
 | a constructor with nothing in it   | a state that is learnt                                                |
-| a payload of `n` numbers           | a linear map `ℝⁿ → ℝᵉ`, or a map that is given                        |
+| a payload                          | a linear map of its numbers, or a map that is given: `_payload`       |
 """
 
+import inspect
 import math
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, get_args, TypeAlias, TypeVar
+from typing import Any, Generic, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
-from jaxtyping import Array, PRNGKeyArray
+from jaxtyping import PRNGKeyArray
 
-from cdl._functors.read import layout
+from cdl import Base
+from cdl._functors.usage import whole
+from cdl._functors.words import an, number_of
 from cdl.errors import SignatureError
 from cdl.functors import constructors
-from cdl.poly import Const
 
 from ._layer import Arity, arity_of
 from ._named import named
 from ._net import Cell, Input, Learned, TreeNet
+from ._payload import expect_payloads, Flat, payload_map, Payloads
 
 
 S = TypeVar("S")
-Payloads: TypeAlias = Mapping[type[Any], Callable[..., Any] | int]
-
-
-class Flat(eqx.Module):
-    """A payload of numbers as a vector, by a linear map of all of them."""
-
-    linear: eqx.nn.Linear
-
-    def __call__(self, *payload: Any) -> Array:
-        dtype = self.linear.weight.dtype
-        return self.linear(jnp.concatenate([jnp.ravel(jnp.asarray(x)).astype(dtype) for x in payload]))
 
 
 def vector(width: int, dtype: Any) -> Any:
@@ -49,14 +38,14 @@ def vector(width: int, dtype: Any) -> Any:
     return jax.eval_shape(lambda: jnp.zeros(width, dtype))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Architecture(Generic[S]):
     """A kind of tree network: given a signature, its cells.
 
     `cell(arity, embed, width, dtype=, key=)` is a new cell, where `embed` is the size of what is at a node, 0 for
     nothing. `carrier(width, dtype)` are the shapes of a state, `leaf(width, dtype, key)` one to begin learning from.
     `share` names the cell for an arity: constructors of one name have it in common. `shared`: whether they do, where it
-    is not said.
+    is not said. `name` and `about` are for `help`.
     """
 
     cell: Callable[..., Cell[S]]
@@ -64,6 +53,15 @@ class Architecture(Generic[S]):
     leaf: Callable[[int, Any, PRNGKeyArray], S]
     share: Callable[[Arity], str]
     shared: bool = True
+    name: str = "Architecture"
+    about: str = "A tree network, derived for a signature."
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", f"{self.about}\n\n{inspect.getdoc(type(self).__call__)}")
+
+    def __repr__(self) -> str:
+        parameters = list(inspect.signature(self).parameters.values())
+        return f"{self.name}{inspect.Signature([p.replace(annotation=p.empty) for p in parameters])}"
 
     def __call__(
         self,
@@ -77,26 +75,62 @@ class Architecture(Generic[S]):
         dtype: Any = None,
         key: PRNGKeyArray,
     ) -> TreeNet[S]:
-        """The network of a signature.
+        """The network of a signature: a `TreeNet`, an algebra that `cata`, `fold` and `annotate` read trees with.
 
-        **Arguments:** `signature`: of one sort, such as `ExprF`. `width`: of the state. `embed`: of what is at a node;
-        `width` where none is given. `payload`: for constructors whose annotations do not say how many numbers their
-        payload is, that number; or a map from the payload's fields to a vector of size `embed`, such as
-        `eqx.nn.Embedding`. `shared`: whether constructors share cells; one that does not share, and has no payload,
-        needs no vector of its own, and without children either it is a learned state. `dropout`: of each child's
-        vector, where a key is given.
+        **Arguments:**
 
-        **Raises:** `SignatureError` where a constructor's fields cannot be read, or its payload is of unknown size.
+        - `signature`: of one sort, such as `cdl.TreeF`, or the `signature` that `of_dataclasses` derived.
+        - `width`: the size of a state's vectors.
+        - `embed`: the size of the vector for what is at a node itself; `width` where it is not given.
+        - `payload`: a `dict` from constructors to what reads those of their fields that are not children. That is a
+          function with one argument for each of these fields, which gives a vector of shape `(embed,)`: an
+          `eqx.nn.Embedding` for one whole number, a function of yours for several fields. Or it is a whole number: how
+          many numbers these fields have together, which a linear map then reads. A constructor may be left out where
+          its annotations say how many they are, as `float` and `Float[Array, "3"]` do.
+        - `shared`: whether constructors share cells. One that does not, with neither payload nor children, is a state
+          that is learned.
+        - `dropout`: how likely each number of a child's vector is dropped, where `fold` is given a key.
+        - `dtype`: of the weights. `key`: for their first values.
+
+        **Returns:** a `TreeNet`. `fold(net, forest)` gives its carrier with a row for each tree: for `tree_rnn` an
+        array of shape `(trees, width)`, for the others a `State` of two, `hidden` and `memory`.
+
+        **Raises:** `SignatureError` for several signatures; for a constructor whose fields cannot be read, or whose
+        payload is of unknown size; for a `payload` of something else than a constructor, and for one that does not take
+        an argument for each field. When a tree is read, `PayloadMismatch` for a vector of another size than `embed`.
 
         **Warns:** where an `int` is about to be read as a quantity, and `payload` does not say so.
+
+        **Example:** lengths with a unit, where `Lit` has two fields that are not children.
+
+        ```python
+        from typing import Generic, Never, TypeVar, Union
+        import cdl, equinox as eqx, jax.random as jr
+        from cdl_arch.recursive import gated
+
+        X = TypeVar("X", covariant=True)
+
+        class Length: "The name of the functor."
+        class Lit(cdl.Base[Length, Never]): value: float; unit: int
+        class Add(cdl.Base[Length, X], Generic[X]): left: X; right: X
+
+        units = eqx.nn.Embedding(5, 8, key=jr.key(0))
+        payload = {Lit: lambda value, unit: value * units(unit)}
+        net = gated(Union[Lit, Add[X]], 8, payload=payload, key=jr.key(1))
+
+        forest = cdl.pack(Union[Lit, Add[X]], [Add(Lit(1.0, 0), Lit(2.5, 3)), Lit(4.0, 1)])
+        assert cdl.fold(net, forest).hidden.shape == (2, 8)
+        ```
         """
-        kinds = constructors(signature)
+        kinds = constructors(_of_one_sort(signature))
+        expect_payloads(kinds, payload or {})
         names = [kind.__name__ for kind in kinds]
         if len(set(names)) < len(names):
             raise SignatureError(
                 f"two constructors have one name among {', '.join(names)}: a cell is found by its name."
             )
-        embed = width if embed is None else embed
+        width = whole("width", width)
+        embed = width if embed is None else whole("embed", embed)
         in_common = self.shared if shared is None else shared
         inputs: dict[str, Input] = {}
         cells: dict[str, Cell[S]] = {}
@@ -105,8 +139,8 @@ class Architecture(Generic[S]):
         for i, (name, kind) in enumerate(zip(names, kinds, strict=True)):
             arity, (for_vector, for_payload, for_cell) = arity_of(kind), jr.split(jr.fold_in(key, i), 3)
             own = jr.normal(for_vector, (embed,), dtype) / math.sqrt(embed) if in_common else None
-            read = _payload_map(kind, arity, embed, payload or {}, dtype, for_payload)
-            inputs[name] = Input(own, read)
+            read = payload_map(kind, arity, embed, payload or {}, dtype, for_payload)
+            inputs[name] = Input(own, read, embed)
             cell_of[name] = self.share(arity) if in_common else name
             if cell_of[name] not in cells:
                 given = embed if own is not None or read is not None else 0
@@ -124,7 +158,20 @@ class Architecture(Generic[S]):
             self.carrier(width, dtype),
             dropout,
             tuple(cell_of.items()),
+            kinds,
         )
+
+
+def _of_one_sort(signature: Any) -> Any:
+    """**Raises:** `SignatureError` for several signatures."""
+    if isinstance(signature, tuple | list) and signature and not any(isinstance(x, Base) for x in signature):
+        raise SignatureError(
+            f"the network reads trees of one sort, and {an(type(signature).__name__)} of "
+            f"{number_of('signature', len(signature))} was given, as for a family of sorts. Give one signature. From "
+            "dataclasses, `of_dataclasses(…, sorts=False)` derives one for all classes. For several sorts, write an "
+            "`Algebra` for each, and `fold((first, second), forest)`."
+        )
+    return signature
 
 
 def form(arity: Arity) -> str:
@@ -138,55 +185,3 @@ def _form_of_input(given: Input) -> str | None:
         return None if given.payload is not None or given.vector is None else "name"
     size = f"payload of {given.payload.linear.in_features}"
     return size if given.vector is None else f"name, {size}"
-
-
-def _payload_map(
-    kind: type[Any], arity: Arity, embed: int, given: Payloads, dtype: Any, key: PRNGKeyArray
-) -> Callable[..., Any] | None:
-    """From a constructor's payload to a vector: the map that is given, or a linear one of all its numbers."""
-    if not arity.payload:
-        return None
-    size = given.get(kind)
-    if callable(size):
-        return size
-    if size is None:
-        record = layout(kind)
-        terms = dict(zip(record.names, record.factors, strict=True))
-        sizes = {name: _numbers(term.of) for name in arity.payload if isinstance(term := terms[name], Const)}
-        unknown = next((name for name, many in sizes.items() if many is None), None)
-        if unknown is not None:
-            raise SignatureError(
-                f"`{kind.__name__}.{unknown}` is annotated `{terms[unknown]}`, which does not say how many numbers it "
-                f"is: give `payload={{{kind.__name__}: 3}}` for three, or a map from it to a vector of {embed}."
-            )
-        size = sum(many for many in sizes.values() if many is not None)
-        _ask_of_whole_numbers(kind, [name for name in sizes if _is_whole(terms[name])], size, embed)
-    return Flat(eqx.nn.Linear(size, embed, dtype=dtype, key=key))
-
-
-def _ask_of_whole_numbers(kind: type[Any], fields: list[str], size: int, embed: int) -> None:
-    """**Warns:** where there are some: they may number things."""
-    if fields:
-        warnings.warn(
-            f"`{kind.__name__}.{fields[0]}` is annotated `int`, and a linear map is about to read it as a quantity: "
-            f"where it numbers things, give `payload={{{kind.__name__}: …}}` a map such as "
-            f"`eqx.nn.Embedding(count, {embed}, key=key)`; where it is a quantity, the number {size}.",
-            stacklevel=5,
-        )
-
-
-def _is_whole(term: Any) -> bool:
-    """Whether a payload is annotated as one whole number."""
-    annotation = term.of if isinstance(term, Const) else None
-    return annotation is int or (isinstance(annotation, type) and issubclass(annotation, np.integer))
-
-
-def _numbers(annotation: Any) -> int | None:
-    """How many numbers a payload is, where its annotation tells."""
-    if annotation in (float, int, bool):
-        return 1
-    if (shape := getattr(annotation, "dim_str", None)) is not None:
-        sizes = shape.split()
-        return int(np.prod([int(size) for size in sizes], dtype=int)) if all(map(str.isdigit, sizes)) else None
-    found = {_numbers(member) for member in get_args(annotation)}
-    return found.pop() if len(found) == 1 else None

@@ -72,8 +72,20 @@ def _hidden(state: State) -> Array:
     return state.hidden
 
 
-n_ary = Architecture(NAryCell, state, learned, form)
+n_ary = Architecture(
+    NAryCell,
+    state,
+    learned,
+    form,
+    name="n_ary",
+    about="The N-ary Tree-LSTM of a signature: a cell for each number of children, each of which has its own gate.",
+)
 """The N-ary Tree-LSTM of a signature: a cell for each arity, which is told what the node is."""
 
-gated = replace(n_ary, shared=False)
+gated = replace(
+    n_ary,
+    shared=False,
+    name="gated",
+    about="The Tree-LSTM of a signature with a cell for each constructor: `n_ary` with nothing shared.",
+)
 """A gated cell for each constructor: `n_ary` with nothing shared."""

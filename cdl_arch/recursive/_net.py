@@ -16,10 +16,13 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import Algebra, Many
+from cdl._functors.words import number_of
+from cdl.errors import PayloadMismatch
 
 from ._layer import take_apart
 from ._mask import mask
 from ._named import Named
+from ._payload import Flat
 
 
 S = TypeVar("S")
@@ -44,9 +47,22 @@ class Input(eqx.Module):
 
     vector: Array | None
     payload: Callable[..., Any] | None
+    embed: int = eqx.field(static=True)  # the size of both
 
-    def __call__(self, payload: tuple[Any, ...]) -> Array | None:
+    def __call__(self, name: str, payload: tuple[Any, ...]) -> Array | None:
+        """The vector at a node. **Raises:** `PayloadMismatch`, with the constructor's name, for one of another size."""
+        numbers = sum(map(jnp.size, payload)) if isinstance(self.payload, Flat) else 0
+        if isinstance(self.payload, Flat) and numbers != self.payload.linear.in_features:
+            raise PayloadMismatch(
+                f"the payload of `{name}` is {number_of('number', numbers)}, and the network was made for "
+                f"{self.payload.linear.in_features}: give `payload={{{name}: {numbers}}}` where it is made."
+            )
         read = None if self.payload is None else self.payload(*payload)
+        if read is not None and jnp.shape(read) != (self.embed,):
+            raise PayloadMismatch(
+                f"the map that `payload` has for `{name}` gives an array of shape {jnp.shape(read)}, and a vector of "
+                f"shape ({self.embed},) belongs at the node: `embed` is its size, and where it is not given, the width."
+            )
         return self.vector if read is None else read if self.vector is None else self.vector + read
 
 
@@ -71,6 +87,11 @@ class TreeNet(Algebra[Any, S]):
     carrier: Any = eqx.field(static=True)  # the shapes of a state
     dropout: float = eqx.field(static=True)
     cell_of: tuple[tuple[str, str], ...] = eqx.field(static=True)
+    kinds: tuple[type[Any], ...] = eqx.field(static=True)  # the constructors of the signature
+
+    @property
+    def __reads__(self) -> tuple[type[Any], ...]:
+        return self.kinds
 
     def __call__(self, layer: Any, *, key: PRNGKeyArray | None = None) -> S:
         name = type(layer).__name__
@@ -81,7 +102,7 @@ class TreeNet(Algebra[Any, S]):
             masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), shown.dtype)
             places = tuple(_hide(child, by) for child, by in zip(places, masks, strict=False))
             groups = tuple(group.map(_hiding(by)) for group, by in zip(groups, masks[len(places) :], strict=True))
-        return self.cells[dict(self.cell_of)[name]](self.inputs[name](payload), places, groups)
+        return self.cells[dict(self.cell_of)[name]](self.inputs[name](name, payload), places, groups)
 
 
 def _zeros(carrier: Any) -> Any:

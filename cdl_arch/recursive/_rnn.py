@@ -38,5 +38,12 @@ def _learned(width: int, dtype: Any, key: PRNGKeyArray) -> Vector:
     return jr.normal(key, (width,), dtype) / math.sqrt(width)
 
 
-tree_rnn = Architecture(RnnCell, vector, _learned, form)
+tree_rnn = Architecture(
+    RnnCell,
+    vector,
+    _learned,
+    form,
+    name="tree_rnn",
+    about="The plain recursive network of a signature: a cell for each number of children. Its carrier is a vector.",
+)
 """The plain recursive network of a signature: a cell for each arity, or for each constructor."""

@@ -247,6 +247,94 @@ def test_a_payload_of_unknown_size_is_refused_by_name():
         n_ary(TreeF, WIDTH, key=jr.key(0))
 
 
+def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
+    from cdl.errors import SignatureError
+    from cdl_arch.recursive import gated
+
+    names: dict[str, Any] = {"__name__": "examples"}
+    (example,) = re.findall(r"```python\n(.*?)```", inspect.getdoc(gated) or "", re.DOTALL)
+    exec(example, names)
+    signature, lit, units = names["Union"][names["Lit"], names["Add"]], names["Lit"], names["units"]
+    assert jnp.allclose(names["net"].inputs["Lit"]("Lit", (2.0, 3)), 2 * units(3))
+    for wrong, called in ((units, "an `Embedding`"), (lambda: 1.0, "the function `<lambda>`")):
+        with pytest.raises(
+            SignatureError, match=rf"2 arguments.* \(`value`, `unit`\), and {called} .*`lambda value, unit: …`"
+        ):
+            gated(signature, 8, payload={lit: wrong}, key=getkey())
+    with pytest.raises(SignatureError, match=r"`payload\[Lit\]` is the class `Embedding`: make one"):
+        gated(signature, 8, payload={lit: eqx.nn.Embedding}, key=getkey())
+
+
+def test_a_payload_of_what_has_none_is_refused_by_name():
+    from dataclasses import dataclass
+
+    from cdl import Fork, Leaf, Node, TreeF
+    from cdl.errors import SignatureError
+    from cdl.trees import of_dataclasses
+    from cdl_arch.recursive import gated
+
+    @dataclass
+    class Num:
+        value: float
+
+    with pytest.raises(
+        SignatureError, match=r"`payload` has `Node`, which is not a constructor .*: there are Leaf, Fo"
+    ):
+        gated(TreeF, WIDTH, payload={Node: 1}, key=jr.key(0))
+    with pytest.raises(SignatureError, match=r"`payload` has `Fork`, which has no payload: leave it out"):
+        gated(TreeF, WIDTH, payload={Fork: 1}, key=jr.key(0))
+    with pytest.raises(SignatureError, match=r"`Num` is your own class: write `made.constructors.Num`"):
+        gated(of_dataclasses(Num).signature, WIDTH, payload={Num: 1}, key=jr.key(0))
+    with pytest.raises(SignatureError, match=r"`payload\[Leaf\]` is 0: give at least 1"):
+        gated(TreeF, WIDTH, payload={Leaf: 0}, key=jr.key(0))
+
+
+def test_a_vector_of_another_size_is_refused_by_the_constructor_that_has_it(getkey):
+    from cdl import cata, fold, Leaf, pack, TreeF
+    from cdl.errors import PayloadMismatch
+    from cdl_arch.recursive import gated
+
+    with pytest.raises(
+        PayloadMismatch, match=r"payload of `Leaf` is 1 number.* made for 3: give `payload=\{Leaf: 1\}`"
+    ):
+        cata(gated(TreeF, WIDTH, payload={Leaf: 3}, key=getkey()))(Leaf(1.0))
+    scalar = gated(TreeF, WIDTH, payload={Leaf: lambda x: x}, shared=True, key=getkey())
+    with pytest.raises(PayloadMismatch, match=r"for `Leaf` gives an array of shape \(\), and .* shape \(4,\) belongs"):
+        fold(scalar, pack(TreeF, [Leaf(1.0)]))
+
+
+def test_several_signatures_are_refused_with_what_to_write_instead():
+    from cdl import RoseF, TreeF
+    from cdl.errors import SignatureError
+    from cdl_arch.recursive import gated
+
+    for several in ((TreeF, RoseF), [TreeF, RoseF]):
+        with pytest.raises(SignatureError, match=r"one sort, and a `\w+` of 2 signatures was given.*sorts=False"):
+            gated(several, WIDTH, key=jr.key(0))
+
+
+@pytest.mark.parametrize("name", ["tree_rnn", "child_sum", "n_ary", "gated"])
+def test_help_says_how_a_network_is_made(name):
+    import pydoc
+
+    from cdl_arch import recursive
+
+    text = pydoc.render_doc(getattr(recursive, name), renderer=pydoc.plaintext)
+    assert f"{name}(signature, width, *, embed=None, payload=None" in text
+    assert text.splitlines()[3].strip() == getattr(recursive, name).about
+    assert "__setattr__" not in text
+    assert len(text.splitlines()) < 60
+
+
+def test_a_name_that_is_in_a_module_is_told_where():
+    import cdl_arch
+
+    with pytest.raises(AttributeError, match=r"`cdl_arch` has no `gated`: it is `cdl_arch.recursive.gated`"):
+        _ = cdl_arch.gated
+    with pytest.raises(AttributeError, match=r"`cdl_arch` has no `gate`, and no module of it has one"):
+        _ = cdl_arch.gate
+
+
 def test_a_function_in_a_constructor_is_refused():
     from cdl import MooreF
     from cdl.errors import SignatureError

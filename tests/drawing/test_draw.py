@@ -14,7 +14,7 @@ from para_terms import built, F, G, terms
 from random_signatures import random_signature, random_trees, size
 from well_drawn import crossings, well_drawn
 
-from cdl import Automaton, CdlError, draw, Fork, Leaf, Many, Node, Para, RoseF, to_list, TreeF, unroll
+from cdl import algebra, Automaton, CdlError, draw, Fork, Leaf, Many, Node, Para, RoseF, to_list, TreeF, unroll
 from cdl.errors import SignatureError
 from cdl.functors import Link, StreamF
 from cdl.machines import as_mealy, delay, feedback, minimise, parallel, series, stateless
@@ -400,6 +400,18 @@ def test_what_cannot_be_drawn_says_so(getkey):
         CdlError, match="`3` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine"
     ):
         draw(3)
-    with pytest.raises(SignatureError, match="`TreeNet` does not say which signature it reads: give the signature"):
-        draw(tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey()))
-    assert draw(tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey()), RoseF).diagram.count("box") == 1
+    silent, net = algebra(lambda layer: 0), tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey())
+    with pytest.raises(SignatureError, match="`algebra` does not say which signature it reads: give the signature"):
+        draw(silent)
+    for drawing in (draw(net), draw(net, RoseF), draw(silent, RoseF), draw(silent, signature=RoseF)):
+        assert drawing.diagram.count("box") == 1
+    assert draw(silent, Node(1.0, Many()), signature=RoseF).text == draw(silent, Node(1.0, Many())).text
+    assert draw((silent,), signature=(RoseF,)).text == draw(silent, RoseF).text
+    with pytest.raises(SignatureError, match="there are 2 algebras for 1 signatures"):
+        draw((silent, silent), signature=(RoseF,))
+    with pytest.raises(CdlError, match="`draw` was given two signatures"):
+        draw(silent, RoseF, signature=RoseF)
+    with pytest.raises(CdlError, match=r"`signature` says what an algebra reads, and .* is not one: leave it out"):
+        draw(delay, signature=RoseF)
+    with pytest.raises(CdlError, match="`series` takes a machine, and was given a tree of `Moore`: that is its layer"):
+        draw(series(stateless(abs), delay(0.0)))

@@ -17,6 +17,7 @@ from well_drawn import well_drawn
 
 import cdl
 from cdl import Algebra, algebra, Automaton, draw, explain, Fork, Leaf, MooreF, Para, TreeF, unroll
+from cdl.machines import delay
 from cdl.para import two_cells
 
 
@@ -247,7 +248,7 @@ def test_a_parametric_map_is_explained_as_its_term():
 def test_an_automaton_is_explained_on_its_own_letters():
     page = explain(Automaton([[0, 1], [1, 2], [2, 0]], [True, False, False]))
     assert page.holds
-    assert page.where == ("S = i32[]", "I = i32[]", "O = bool[]")
+    assert page.where == ("S = i32[]", "I = i32[]", "O = bool[]", "F has MooreF(out: O, step: [I, X])")
 
 
 def test_a_tree_grower_is_held_to_its_likelihood():
@@ -324,7 +325,7 @@ def test_what_cannot_be_explained_says_what_is_missing(getkey):
         (lambda: explain(recogniser, state=jnp.zeros(3)), "`Recogniser` is explained on a word of inputs: give `sam"),
         (lambda: explain(unfolding.Decoder(2, 3, key=getkey())), "`Decoder` is explained at a seed: give `state=…`."),
         (lambda: explain(Para((), lambda p, x: x)), "a `Para` is explained at an input"),
-        (lambda: explain(case("tree_rnn").arch), "`TreeNet` does not say which signature it reads"),
+        (lambda: explain(algebra(lambda layer: 0)), "`algebra` does not say which signature it reads"),
         (lambda: explain(folding.gru(2, 3, key=getkey())), "a payload is annotated `A`, which does not say what to t"),
         (lambda: explain(algebra(lambda layer: 0), signature=Endless), "every constructor needs a child, so that th"),
     ]:
@@ -371,3 +372,20 @@ def test_a_page_of_many_constructors_is_still_a_page():
     assert max(map(len, str(page).splitlines())) <= 112
     assert len(str(page).splitlines()) < 30
     assert formula in page.markdown
+
+
+def test_a_network_made_for_a_signature_is_explained_without_it(getkey):
+    from cdl.functors import NatF
+    from cdl_arch.recursive import child_sum, gated, n_ary, tree_rnn
+
+    for made_for in (child_sum, gated, n_ary, tree_rnn):
+        net = made_for(NatF, 2, key=getkey())
+        assert explain(net).holds
+        assert explain(net).functor == explain(net, signature=NatF).functor
+        assert draw(net).text == draw(net, NatF).text
+
+
+def test_a_word_that_is_not_an_array_of_inputs_is_refused():
+    for word in ("word", 3, [1.0, 2.0], object(), ()):
+        with pytest.raises(cdl.CdlError, match=r"`samples` is .*, and a machine reads a word: give arrays of inputs"):
+            explain(delay, word, state=0.0)

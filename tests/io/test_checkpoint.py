@@ -199,7 +199,7 @@ def test_a_file_of_another_structure_is_refused_before_its_content_is_read(tmp_p
     whole = (tmp_path / "a").read_bytes()
     (tmp_path / "a").write_bytes(whole[:-40] + b"altered!" + whole[-32:])
     assert "the content of" in refusal(tmp_path / "a", jnp.zeros(4))
-    assert "leaf 0 of 1 is ``: float32[4] in the file" in refusal(tmp_path / "a", jnp.zeros(5))
+    assert "leaf 0 of 1 is the value: float32[4] in the file" in refusal(tmp_path / "a", jnp.zeros(5))
 
 
 def test_another_template_is_refused_with_the_two_leaves_that_differ(tmp_path):

@@ -1,12 +1,15 @@
 """Values spread over devices: written and read on eight devices of the host, in a Python of their own."""
 
-import builtins
 import os
 import pathlib
 import subprocess
 import sys
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
 import pytest
 
 import cdl
@@ -35,13 +38,76 @@ def test_what_is_not_a_sharded_value_is_refused(tmp_path):
 
 
 def test_without_the_package_one_is_told_how_to_get_it(monkeypatch, tmp_path):
-    original = builtins.__import__
-
-    def without(name, *rest):
-        if name.startswith("orbax"):
-            raise ImportError(name)
-        return original(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "orbax.checkpoint", None)
     with pytest.raises(cdl.CdlError, match=r"install `cdl-jax\[sharded\]`"):
         save_sharded(tmp_path / "x", 1.0)
+
+
+def values(make):
+    """Every type of numbers that orbax writes, with and without elements, and other leaves."""
+    from cdl.io._sharded import KNOWN
+
+    wide = ("int64", "uint64", "float64", "complex128") if make is jnp.asarray else ()
+    types = [jnp.dtype(name) for name in sorted(KNOWN - set(wide))]
+    return {f"{t} {n}": make(np.arange(1, 1 + n).astype(t).reshape(n, 1)) for t in types for n in (0, 3)}
+
+
+@pytest.mark.parametrize("make", [np.asarray, jnp.asarray])
+def test_every_type_of_numbers_comes_back_bit_for_bit(tmp_path, make):
+    value = values(make) | {"count": 3, "complex": 1j, "weak": jnp.asarray(0.5), "one": np.float32(0.5)}
+    save_sharded(tmp_path / "a", value)
+    zeros = lambda x: np.zeros(x.shape, x.dtype) if isinstance(x, np.ndarray) else jnp.zeros_like(x)
+    blank = lambda x: zeros(x) if eqx.is_array(x) and x.ndim else x * 0
+    found = load_sharded(tmp_path / "a", jax.tree.map(blank, value))
+    for name, x in value.items():
+        assert type(found[name]) is type(x), name
+        assert getattr(found[name], "dtype", None) == getattr(x, "dtype", None), name
+        assert np.asarray(found[name]).tobytes() == np.asarray(x).tobytes(), name
+    assert found["weak"].weak_type
+
+
+@pytest.mark.parametrize("impl", ["threefry2x32", "rbg", "unsafe_rbg"])
+def test_keys_come_back_with_their_implementation_and_no_other(tmp_path, impl):
+    value, path = {"key": jr.split(jr.key(7, impl=impl), 3), "none": jr.split(jr.key(7, impl=impl), 3)[:0]}, tmp_path
+    save_sharded(path / "a", value)
+    found = load_sharded(path / "a", value)
+    assert (jr.key_impl(found["key"]), found["none"].dtype, found["none"].shape) == (impl, value["none"].dtype, (0,))
+    assert jr.key_data(found["key"]).tolist() == jr.key_data(value["key"]).tolist()
+    others = [jr.split(jr.key(0, impl=other), 3) for other in ("threefry2x32", "rbg", "unsafe_rbg") if other != impl]
+    for like in (*others, jr.key_data(value["key"])):
+        with pytest.raises(CheckpointError, match=r"`key` is `key<\w+>\[3\] as uint32\[3,\d\]` in the file, and `"):
+            load_sharded(path / "a", value | {"key": like})
+    save_sharded(path / "b", {"key": jr.key_data(value["key"])})
+    with pytest.raises(CheckpointError, match=r"`key` is `uint32\[3,\d\]` in the file, and `key<\w+>\[3\] as uint32"):
+        load_sharded(path / "b", {"key": value["key"]})
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ({"a": jnp.ones(3, jnp.uint4)}, r"`\['a'\]` is uint4\[3\], and orbax does not write numbers of `uint4`: use"),
+        (np.array("2026-01-01", "datetime64[D]"), r"the value is datetime64\[D\]\[\], and orbax does not write"),
+        ({}, "the value has no array and no number"),
+        ({"f": jnp.tanh}, "the value has no array and no number"),
+        ({"\udc80": 1.0}, "has a name that is not of whole characters"),
+        ({"a": 2**70}, r"`\['a'\]` is 1180591620717411303424, and an integer in a checkpoint has 64 bits"),
+        (2**70, "the value is 1180591620717411303424, and"),
+        ({"a": np.array([object()])}, "an array of Python objects"),
+        (jax.ShapeDtypeStruct((2,), jnp.float32), "the value is only a shape"),
+    ],
+)
+def test_what_orbax_does_not_write_is_refused_before_anything_is_written(tmp_path, value, words):
+    with pytest.raises(CheckpointError, match=words):
+        save_sharded(tmp_path / "a", value)
+    with pytest.raises(CheckpointError, match=r"`\['x'\]` is traced"):
+        jax.jit(lambda x: save_sharded(tmp_path / "a", {"x": x}))(1.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_orbax_with_other_contents_is_refused(tmp_path):
+    import orbax.checkpoint
+
+    with orbax.checkpoint.StandardCheckpointer() as files:
+        files.save(tmp_path / "nested", {"a": {"b": np.ones(1)}})
+    with pytest.raises(CheckpointError, match="does not hold a sharded value"):
+        load_sharded(tmp_path / "nested", {"a": {"b": np.ones(1)}})

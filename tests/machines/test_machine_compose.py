@@ -1,5 +1,6 @@
 """Machines in series, in parallel and in loops are machines, and obey their laws: exactly, on finite machines."""
 
+import inspect
 from typing import Any
 
 import equinox as eqx
@@ -175,3 +176,23 @@ def test_a_loop_that_has_no_value_is_refused():
         run(feedback(adder, stateless(lambda x: x)), ((), ()), jnp.zeros(3))
     with pytest.raises(CdlError, match=r"`delay` gives a `MooreF` and `Stateless` gives a `MealyF`: the one answers"):
         run(parallel(delay, adder), (0.0, ()), (jnp.zeros(3), jnp.zeros(3)))
+
+
+def test_what_is_not_a_machine_is_refused_where_machines_are_put_together():
+    linear = eqx.nn.Linear(2, 2, key=jr.key(0))
+    alone = (inspect.unwrap(as_mealy), feedback, lambda m: feedback(delay, m))
+    of_two = (lambda m: series(m, delay), lambda m: series(delay, m))
+    for put in (*alone, *of_two, lambda m: parallel(m, delay), lambda m: parallel(delay, m)):
+        with pytest.raises(CdlError, match=r"machine, and was given a `Linear`, which says that it returns an `Array`"):
+            put(linear)
+        with pytest.raises(CdlError, match=r"takes a machine, and was given a tree of `Moore`: that is its layer"):
+            put(delay(0.0))
+        with pytest.raises(CdlError, match=r"takes a machine, and the function `<lambda>` does not take a state"):
+            put(lambda: None)
+
+
+@pytest.mark.parametrize("many", [(1,), (1, 2, 3), {"a": 1, "b": 2}, 3])
+def test_machines_side_by_side_take_pairs_and_nothing_else(many):
+    for state, word in (((0, 0), [many]), (many, [(1, 2)])):
+        with pytest.raises(CdlError, match=r"`parallel` takes a pair, and was given"):
+            respond(ana(parallel(delay, delay))(state), word)

@@ -11,7 +11,7 @@ from agreement import close
 from hypothesis import given, settings, strategies as st
 from programs import primitives
 
-from cdl import laws, Lens, Optic, Para, ParaOptic, reverse, to_optic
+from cdl import CdlError, laws, Lens, Optic, Para, ParaOptic, reverse, to_optic
 from cdl.errors import LawBroken, PortMismatch
 from cdl.optics import to_lens
 from cdl.para import identity
@@ -253,3 +253,15 @@ def test_a_map_of_parameters_is_a_2_cell_where_it_is_and_not_elsewhere():
     laws.two_cell(*map(ParaOptic.of, of_numbers), back_and_forth, 5.0)
     with pytest.raises(LawBroken, match=r"the left side gives `.*5\..*` where the right gives `Array\(25"):
         laws.two_cell(*map(ParaOptic.of, of_numbers), (back_and_forth[0], lambda dp: dp[1]), 5.0)  # back the wrong way
+
+
+def test_optics_side_by_side_take_pairs_there_and_back_and_drop_nothing():
+    f, layer = Optic.iso(lambda x: x, lambda dy: dy), ParaOptic.of(Para(jnp.ones(()), lambda p, x: p * x))
+    lens = Lens(lambda x: x, lambda x, dy: dy)
+    for many in ((1.0,), (1.0, 2.0, 3.0), {0: 1.0, 1: 2.0}, 3.0):
+        for of_pairs in ((f @ f).get, (lens @ lens).get, Optic.swap().get, layer @ layer):
+            with pytest.raises(CdlError, match=r"takes a pair, and was given .*: give a tuple of two"):
+                of_pairs(many)
+        for back in ((f @ f).put, (lens @ lens).put):
+            with pytest.raises(CdlError, match=r"`f @ g` takes a pair, and was given"):
+                back((1.0, 2.0), many)

@@ -13,10 +13,10 @@ from hypothesis import given, strategies as st
 from planted import breaks
 
 import cdl.laws._cokleisli
-from cdl import cata, laws, Para
+from cdl import cata, CdlError, laws, Para
 from cdl.errors import LawBroken, PortMismatch
 from cdl.functors import to_snoc
-from cdl.para import CoKleisli, parameter_space
+from cdl.para import CoKleisli, parameter_space, swap
 from cdl.para.two_cells import delta
 from cdl_arch.folding import elman
 
@@ -186,3 +186,12 @@ def test_maps_that_read_different_parameters_do_not_compose():
     with pytest.raises(PortMismatch, match=r"reads parameters f32\[2\], and was given f32\[3\]"):
         g(jnp.zeros(3), 1)
     assert parameter_space((1, "a")) == parameter_space((2, "b")) != parameter_space((2.0, "b"))
+
+
+def test_a_tensor_takes_a_pair_and_drops_nothing():
+    f, g = CoKleisli(lambda p, x: p + x), Para(1, lambda p, x: p + x)
+    assert (f @ f)(1, (2, 3)) == (3, 4)
+    for of_pairs in (lambda x: (f @ f)(1, x), g @ g, swap()):
+        for many in ((1,), (1, 2, 3), {0: 1, 1: 2}, jnp.ones(3), 3):
+            with pytest.raises(CdlError, match=r"takes a pair, and was given .*: give a tuple of two"):
+                of_pairs(many)

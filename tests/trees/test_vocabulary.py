@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
+from alone import run_alone
 from hypothesis import given, settings, strategies as st
 
 import cdl
@@ -128,11 +129,32 @@ def test_a_vocabulary_is_frozen():
     assert hash(vocabulary) == hash(Vocabulary(("?", "a")))
 
 
+def given_something_else() -> None:
+    with pytest.raises(CdlError, match="the words of a vocabulary are a `list` of `str`: give a `tuple` of texts"):
+        Vocabulary(["?", "a"])
+    with pytest.raises(CdlError, match="the words of a vocabulary are `'abc'`: give a `tuple` of texts"):
+        Vocabulary("abc")
+    with pytest.raises(CdlError, match="a vocabulary has `1` among its words: each is a `str`"):
+        Vocabulary(("?", 1))
+    with pytest.raises(CdlError, match="has `3` among its words"):
+        Vocabulary.of([Null()], unknown=3)
+    with pytest.raises(CdlError, match=r"`only` has `'cat'`, which is not a constructor: .* as in `only=\[Word\]`"):
+        Vocabulary.of([Null()], only=["cat"])
+    with pytest.raises(CdlError, match=r"`only` is a `list` of `.*`: give a `tuple` of constructors"):
+        Vocabulary(("?",), [Word])
+
+
+def test_words_and_constructors_that_are_none_are_refused():
+    run_alone(given_something_else)
+
+
 def test_what_a_vocabulary_does_not_take_is_refused():
     with pytest.raises(CdlError, match="has the word 'a' twice, and a word has one number"):
         Vocabulary(("?", "a", "b", "a"))
     with pytest.raises(CdlError, match="a vocabulary is empty: give texts, the first of which"):
         Vocabulary(())
+    with pytest.raises(CdlError, match="`only` has `Null`, which has no text"):
+        Vocabulary.of([Null()], only=[Null])
     with pytest.raises(CdlError, match="`'a'` was given where a tree belongs"):
         Vocabulary.of(["a"])
     with pytest.raises(CdlError, match="`least` is 0: give at least 1"):

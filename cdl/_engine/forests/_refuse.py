@@ -7,6 +7,7 @@ from ..._functors import Base
 from ..._functors.base import anew
 from ..._functors.described import described
 from ..._functors.mapping import holes
+from ..._functors.origin import not_yet_a_tree
 from ..._functors.poly import Sum
 from ..._functors.read import signature_name, tag, tag_name
 from ..._functors.words import an, number_of
@@ -120,4 +121,5 @@ def _foreign(node: object, kinds: tuple[type[Any], ...], tree: int, way: tuple[A
     if isinstance(node, Base):
         own = f"`{type(node).__name__}` of `{tag_name(tag(type(node)))}`"
         return f"{own} is not a constructor {expected}: {where}.{anew([type(node)], kinds)}"
-    return f"{an(type(node).__name__)} stands where a constructor {expected} belongs: {where}."
+    what = an(type(node).__name__)
+    return f"{what} stands where a constructor {expected} belongs: {where}.{not_yet_a_tree(node, kinds)}"

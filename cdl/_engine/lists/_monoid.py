@@ -39,6 +39,7 @@ from jax import lax
 from jaxtyping import Array
 
 from ..._functors import Monoid
+from ..._functors.usage import with_types
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
 from .._compiled import compiled
@@ -71,6 +72,7 @@ class Reset(eqx.Module):
         return x[0] | y[0], kept
 
 
+@with_types
 def with_resets(monoid: Monoid[M]) -> Monoid[tuple[Array, M]]:
     """The semidirect product `{0, 1} ⋉ M`: an element whose flag is set begins anew, `(r, x) (1, y) = (1, y)`."""
     return Monoid((jnp.zeros((), bool), monoid.unit), Reset(monoid.combine))

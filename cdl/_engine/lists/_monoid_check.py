@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..._functors import Monoid
+from ..._functors.usage import with_types
 from ...errors import LawBroken, PayloadMismatch
 
 
@@ -16,6 +17,7 @@ M = TypeVar("M")
 AT_ONCE = 4096  # products of three that are compared together
 
 
+@with_types
 def check_monoid(monoid: Monoid[M], samples: Sequence[M], tolerance: float = 1e-5) -> None:
     """Checks `(x y) z = x (y z)` at all triples of some elements, and `1 x = x = x 1` at each.
 

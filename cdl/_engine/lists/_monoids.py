@@ -17,30 +17,40 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..._functors import Monoid
+from ..._functors.usage import whole, with_types
 
 
+@with_types
 def linear_recurrence(shape: tuple[int, ...] = (), dtype: Any = None) -> Monoid[tuple[Array, Array]]:
     """`h_t = a_t ⊙ h_(t-1) + b_t` as a product of maps: the second of each prefix is `h_t` from `h = 0`."""
     return Monoid((jnp.ones(shape, dtype), jnp.zeros(shape, dtype)), _affine)
 
 
+@with_types
 def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
     """`n × n` matrices and their product."""
+    whole("n", n, least=0)
     return Monoid(jnp.eye(n, dtype=dtype), jnp.matmul)
 
 
+@with_types
 def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = maxₖ xᵢₖ + yₖⱼ`: the best path through a lattice, as in Viterbi's algorithm."""
+    whole("n", n, least=0)
     return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), -jnp.inf), _max_plus)
 
 
+@with_types
 def min_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = minₖ xᵢₖ + yₖⱼ`: the shortest path, as in Bellman and Ford's algorithm."""
+    whole("n", n, least=0)
     return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), jnp.inf), _min_plus)
 
 
+@with_types
 def transitions(n: int) -> Monoid[Array]:
     """Maps of `n` states to themselves: what a word does to a finite automaton."""
+    whole("n", n, least=0)
     return Monoid(jnp.arange(n, dtype=jnp.int32), _then)
 
 

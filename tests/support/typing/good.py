@@ -1,6 +1,7 @@
 """What must type-check: signatures, algebras and coalgebras as users write them, with every scheme. Run by no one."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, assert_type, Generic, Never, TypeAlias, TypeVar, Union
 
 import equinox as eqx
@@ -64,6 +65,7 @@ from cdl.monoids import linear_recurrence
 from cdl.optics import D, R, SmoothMap, to_lens, z2, Z2Map
 from cdl.para import fanout, free_algebra, lax_algebra, LaxAlgebra, Square, square, two_cells, Untied
 from cdl.schemes import apo, chrono, coelgot, dyna, Either, elgot, futu, histo, Left, mutu, para, prepro, Right, zygo
+from cdl.trees import of_dataclasses
 
 
 X = TypeVar("X", covariant=True)
@@ -551,3 +553,23 @@ assert_type(unroll(reads, tree)(), Vector)
 assert_type(square(reads), Square[Any, tuple[Any, Any]])
 assert_type(free_algebra(ExprF, reads), LaxAlgebra[Any, Vector])
 assert_type(lax_algebra(ListMonad(), Para(1.0, pooled)), LaxAlgebra[float, float])
+
+
+@dataclass
+class Length:
+    metres: float
+
+
+derived = of_dataclasses(Length)
+
+
+@algebra
+def in_feet(layer: Any) -> float:
+    match layer:
+        case derived.constructors.Length(metres=metres):
+            return 3.28 * float(metres)
+        case _:
+            return 0.0
+
+
+assert_type(derived.constructors[Length], type[Any])

@@ -1,0 +1,108 @@
+"""An equivariant layer or network explained: a map of algebras of the monad `M × −`, and how its weights are tied.
+
+| the law                                | what is run                                                        |
+| -------------------------------------- | ------------------------------------------------------------------ |
+| `f(m · x) = m · f(x)`                  | both sides, for each generator; derivatives for a Lie algebra      |
+| `W ρ_X(m) = ρ_Y(m) W`                  | the same of the weights, for each generator                        |
+| `∇_θ = tyingᵀ ∇_W`                     | the gradient of the tied weights, and of the dense ones            |
+"""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+
+from .._functors.words import number_of
+from .._terms import real
+from ..symmetry import Action, Chain, Equivariant, EquivariantMap
+from ._measure import equations, gradient, law, shapes, total, weights
+from ._page import Checked, Explanation
+
+
+ROWS = 12  # of a weight matrix, how many are written
+SAMPLES = 8
+
+
+def explain_equivariant(arch: EquivariantMap, x: Any, allowed: float | None) -> Explanation:
+    """The page of an equivariant map, its laws run at an input; without one, at normal numbers."""
+    lead = () if arch.in_channels is None else (arch.in_channels,)
+    x = jr.normal(jr.key(0), (*lead, *arch.source.shape)) if x is None else jnp.asarray(x)
+    maps = arch.maps if isinstance(arch, Chain) else (arch,)
+    X, Y = arch.source, arch.target
+    return Explanation(
+        name=" ; ".join(type(f).__name__ for f in maps),
+        kind="an equivariant map",
+        functors=("M × X",),
+        type="f : X → Y, a map of algebras of M × −",
+        where=(
+            f"M = the free monoid on {', '.join(X.names)}" if X.names else "M = the monoid of one element",
+            f"X = {_carrier(X, arch.in_channels)}",
+            f"Y = {_carrier(Y, arch.out_channels)}",
+            f"an input is {shapes(x)}",
+        ),
+        parameters=weights(arch),
+        tying=tuple(line for f in maps if isinstance(f, Equivariant) for line in _tying(f)),
+        laws=(
+            *(law for f in maps if isinstance(f, Equivariant) for law in _weights_commute(f, allowed)),
+            *_commutes(arch, x, allowed),
+            *([_gradient(arch, x, allowed)] if isinstance(arch, Equivariant) else []),
+        ),
+        execution=(
+            *(f"{type(f).__name__}: {_executed(f)}" for f in maps),
+            f"{equations(arch, x)} operations, to be compiled by `jit` where it is called",
+        ),
+    )
+
+
+def _carrier(X: Action, channels: int | None) -> str:
+    shape = " × ".join(map(str, X.shape)) or "1"
+    return f"arrays of {shape}" + ("" if channels is None else f", in {number_of('channel', channels)}")
+
+
+def _tying(layer: Equivariant) -> list[str]:
+    """What is tied, and the weight matrix with a letter for each number where it is small."""
+    tying = layer.tying
+    m, n = tying.shape
+    found = [f"tying : {real(tying.dimension)} → {real(m * n)}, by {tying.how}"]
+    if tying.gap is not None:
+        found.append(f"rank certified: what counts as not zero is {tying.gap:.0e} times what counts as zero")
+    if max(m, n) <= ROWS:
+        found += tying.rows
+    return [*found, *tying.counts]
+
+
+def _weights_commute(layer: Equivariant, allowed: float | None) -> list[Checked]:
+    W = jnp.asarray(layer.weight).reshape((-1, *layer.tying.shape))
+    found = []
+    for x, y in zip(layer.source.generators, layer.target.generators, strict=True):
+        right, left = jnp.asarray(x.dense, W.dtype), jnp.asarray(y.dense, W.dtype)
+        found.append(law(f"W ρ_X({x.name}) = ρ_Y({x.name}) W", W @ right[None], left[None] @ W, allowed))
+    return found
+
+
+def _commutes(arch: EquivariantMap, x: jax.Array, allowed: float | None) -> list[Checked]:
+    found = []
+    for generator in arch.source.generators:
+        name = generator.name
+        if generator.lie:
+            y, left = jax.jvp(arch, (x,), (arch.source(name, x),))
+            found.append(law(f"D f(x) {name} x = {name} f(x)", left, arch.target(name, y), allowed))
+        else:
+            left, right = arch(arch.source(name, x)), arch.target(name, arch(x))
+            found.append(law(f"f({name} · x) = {name} · f(x)", left, right, allowed))
+    return found
+
+
+def _gradient(layer: Equivariant, x: jax.Array, allowed: float | None) -> Checked:
+    dense, tying = layer.dense(), layer.weights
+    by_weight = gradient(lambda W: total(dense.fn(W, x)), dense.params)
+    _, transpose = jax.vjp(tying, (layer.theta, layer.beta))
+    tied = gradient(lambda f: total(f(x)), layer)
+    return law("∇_θ f = tyingᵀ ∇_W f", (tied.theta, tied.beta), transpose(by_weight)[0], allowed)
+
+
+def _executed(f: EquivariantMap) -> str:
+    if not isinstance(f, Equivariant):
+        return "at each place"
+    return f"weights of {f.tying.shape[0]} × {f.tying.shape[1]} gathered from the parameters, and one dense product"

@@ -41,7 +41,8 @@ OPTIMISER = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(1.0))
 def learnt(net: Net, trees: Sequence[Any], *, steps: int, seed: int, batch: int = 128, peak: float = 5e-3) -> Net:
     """The network after some steps of Adam, whose rate goes up to a peak and down to nothing."""
     corpus, wanted, rng = Corpus(BodyF, trees), targets(trees), np.random.default_rng(seed)
-    drawn = [rng.integers(len(trees), size=batch) for _ in range(steps)]
+    whole = np.arange(len(trees))  # where a batch is as large as that: one forest, and so one program
+    drawn = [whole if batch >= len(trees) else rng.integers(len(trees), size=batch) for _ in range(steps)]
     batches: Callable[[int], Any] = lambda _: ((corpus[some], jnp.asarray(wanted[some])) for some in drawn)
     rate, still = one_cycle(steps, peak), _nothing
     run = train(net, batches, loss, still, optimiser=OPTIMISER, rate=rate, epochs=1, key=jr.key(seed), progress=False)

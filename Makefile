@@ -5,7 +5,7 @@
 #   make test-slow             what takes minutes           make tutorials             render the scripts as pages
 #   make check                 format, lint, types          make bench                 time it against its peers
 #   make docs                  the site, in site/           make fuzz                  random programs, for ten minutes
-#   make mutants               mistakes no test catches
+#   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -20,7 +20,7 @@ RUN := $(VENV)/bin/python
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
-.PHONY: bench
+.PHONY: bench symmetry
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -63,6 +63,10 @@ first-network: $(VENV)/.has-tutorials
 
 first-network-full: $(VENV)/.has-tutorials
 	$(RUN) tutorials/first_network.py --full $(ARGS)
+
+# Three programs, of five minutes each or so; one alone: PYTHONPATH=tutorials python -m symmetry.beyond_groups --help
+symmetry: $(VENV)/.has-tutorials
+	for name in beyond_groups how_equivariant what_structure_buys; do PYTHONPATH=tutorials $(RUN) -m symmetry.$$name || exit 1; done
 
 tutorials: $(VENV)/.has-docs
 	$(RUN) tools/render.py $(ARGS)

@@ -9,7 +9,8 @@
 | `moore`     | `O × [I, X]`        | a recurrent network that says whether a word is in a language             |
 | `automata`  |                     | the finite automaton that a machine behaves like                          |
 | `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
-| `data`      |                     | Python's standard library, read as trees                                  |
+| `symmetry`  | `M × −`             | networks whose weights are tied by an action of a group or a monoid       |
+| `data`      |                     | Python's standard library, read as trees; pictures; a graph               |
 | `letters`   |                     | letters as rows of an embedding, refused where there is no row            |
 """
 
@@ -17,7 +18,7 @@
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
-from . import automata as automata
+from . import automata as automata, symmetry as symmetry
 from . import train as train, data as data, letters as letters
 
 
@@ -25,7 +26,7 @@ if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
 
     def __getattr__(name: str) -> object:
         """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
-        modules = [folding, unfolding, recursive, mealy, moore, automata, train, data, letters]
+        modules = [folding, unfolding, recursive, mealy, moore, automata, symmetry, train, data, letters]
         found = [module.__name__ for module in modules if name[:1] != "_" and name in vars(module)]
         where = f": it is `{found[0]}.{name}`" if found else ", and no module of it has one"
         raise AttributeError(f"`{__name__}` has no `{name}`{where}.")

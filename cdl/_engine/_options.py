@@ -10,6 +10,7 @@ from ..errors import CdlError, SignatureError
 from ._strategies import Bracketing, Levels, Scan, Strategy
 from .forests._corpus import Corpus
 from .forests._forest import Forest
+from .forests._standing import expect_payload
 from .lists._seq import Seq
 from .lists._seq_packed import Packed
 from .shapes import is_canonical
@@ -50,6 +51,7 @@ def expect_forest(of: str, forest: object, alg: str) -> None:
     """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
     comes first."""
     if isinstance(forest, Forest):
+        expect_payload(forest, f"`{of}` reads")
         wide = next((x.dtype for x in forest.payload if not is_canonical(x.dtype)), None)
         if wide is not None:
             raise CdlError(

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from .._functors.described import described
+from .._functors.words import first_line
 from .._schemes.algebras import apply, name_of
 from ..errors import CarrierMismatch, CdlError
 
@@ -95,6 +96,20 @@ def without_values(name: str, where: str) -> Iterator[None]:
             f"`{name}` reckons with truth values {where}, which those of an array do not allow: write `1 * a - b`, "
             "say, or `jnp.logical_not(a)`."
         ) from error
+
+
+@contextlib.contextmanager
+def told_with(name: str, given: str, advice: str) -> Iterator[None]:
+    """Around a call of the user's function `name` with what was `given`, arrays of some shapes.
+
+    **Raises:** `CdlError` with these shapes where it fails, such as by a product of arrays that do not fit.
+    """
+    try:
+        yield
+    except CdlError:
+        raise
+    except (TypeError, ValueError, IndexError) as error:
+        raise CdlError(f"`{name}` fails for {given} ({first_line(error)}): {advice}.") from error
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ..errors import CarrierMismatch
-from ._lost import is_whole, lost
+from ._lost import is_whole, kind_of, lost
 from ._truth import expect_no_reckoning
 from .shapes import one_of, same_structure, Shape, shaped, shown
 
@@ -115,7 +115,9 @@ def holds(dtype: Any, own: Shape, written: Any = None) -> bool:
         return False
     if written is not None:
         return not lost(np.asarray(written), dtype).any()
-    return not is_whole(own.dtype) or bool(np.can_cast(own.dtype, dtype, "safe"))
+    if is_whole(own.dtype):
+        return bool(np.can_cast(own.dtype, dtype, "safe"))
+    return kind_of(dtype) == "c" or kind_of(own.dtype) == kind_of(dtype) == "f"
 
 
 def misfit(leaves: Sequence[Any], own: Own) -> int | None:

@@ -14,18 +14,21 @@ from jax import lax
 from jax.core import Tracer
 
 from ..errors import CarrierMismatch
-from .items import as_score, for_none, UNSET, weight
+from .attention import as_score, weight
+from .items import for_none, UNSET
 
 
-def variance(many: Any, zero: Any) -> Any:
+def variance(many: Any, zero: Any, how: str = "var") -> Any:
     """The mean of the squared distances from the mean."""
+    many._expect(how, zero)
     mean = many.mean(zero)
     return many.map(lambda child: jax.tree.map(lambda x, m: _square(x - m), child, mean)).mean(zero)
 
 
 def deviation(many: Any, zero: Any) -> Any:
     """The square root of the variance, whose slope is 0 where all children are equal."""
-    return variance(many, zero) if _empty(many) else jax.tree.map(_root, variance(many, zero))
+    found = variance(many, zero, "std")
+    return found if _empty(many) else jax.tree.map(_root, found)
 
 
 def arg_max(many: Any, zero: Any) -> Any:
@@ -40,7 +43,9 @@ def arg_max(many: Any, zero: Any) -> Any:
     def start(child: Any) -> tuple[Any, Any]:
         return child, jax.tree.map(lambda x: jnp.full(jnp.shape(x), -1, jnp.int32), child)
 
-    return for_none("argmax", zero) if _empty(many) else many._run("argmax", step, start)[1]
+    if zero is not UNSET or _empty(many):
+        many._expect("argmax", zero)
+    return zero if _empty(many) else many._run("argmax", step, start)[1]
 
 
 def greatest(many: Any, k: int, fill: Any) -> Any:
@@ -59,11 +64,22 @@ def greatest(many: Any, k: int, fill: Any) -> Any:
         if fill is UNSET:
             for_none("top", fill)
         return jax.tree.map(lambda z: jnp.broadcast_to(jnp.asarray(z), (k, *jnp.shape(z))), fill)
+    if fill is not UNSET:
+        many._expect("top", fill)
     ordered, count = many._run("top", step, start)
     real: Any = lambda x: (jnp.arange(k, dtype=jnp.int32) < count).reshape(k, *(1,) * (x.ndim - 1))
     if fill is UNSET:
         return ordered
     return jax.tree.map(lambda x, z: jnp.where(real(x), x, jnp.asarray(z, x.dtype)), ordered, fill)
+
+
+def one_or_all(many: Any, how: str, zero: Any) -> Any:
+    """Whether one is true, the greatest of them, or all are, the least. A lone truth value is for none of any shape."""
+    if _empty(many):
+        return zero
+    if not isinstance(zero, bool):
+        many._expect(how, zero)
+    return many.max() if how == "any" else many.min()
 
 
 def soft_max(many: Any, score: Callable[[Any], Any]) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 
 from ..errors import CarrierMismatch
+from .attention import apart, around, as_score, centre, is_complex, near, weight
 from .usage import takes
 
 
@@ -41,17 +42,22 @@ class Items:
         children = [jax.tree.map(as_number, child) for child in children]
         if how == "prod":
             return functools.reduce(lambda x, y: jax.tree.map(operator.mul, y, x), reversed(children))
-        total = functools.reduce(lambda x, y: jax.tree.map(operator.add, x, y), children)
+        total = _sum(children)
         return jax.tree.map(lambda x: x / len(self.held), total) if how == "mean" else total
+
+    def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None:
+        expect_like(how, each(self.held[0]), zero) if self.held else for_none(how, zero)
 
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
         if not self.held:
             return for_none("attend", zero)
         children = [each(x) for x in self.held]
         expect_like("attend", children[0], zero)
-        weights = jax.nn.softmax(jnp.stack([as_score(score(x), heads=True) for x in children]), axis=0)
-        weighted = [jax.tree.map(lambda x, w=w: by_heads(w, x), x) for w, x in zip(weights, children, strict=True)]
-        return functools.reduce(lambda x, y: jax.tree.map(operator.add, x, y), weighted)
+        scores = jnp.stack([as_score(score(x), heads=True) for x in children])
+        highest = jnp.max(scores, 0)
+        middle = centre(_sum([near(weight(own, highest), x) for own, x in zip(scores, children, strict=True)]))
+        weights = jax.nn.softmax(scores, axis=0)
+        return around(middle, _sum([apart(w, x, middle) for w, x in zip(weights, children, strict=True)]))
 
     def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
         from ._list import Cons, Nil
@@ -68,6 +74,10 @@ class Items:
         for x in reversed(children):
             value = step(x, value)
         return value
+
+
+def _sum(children: list[Any]) -> Any:
+    return functools.reduce(lambda x, y: jax.tree.map(operator.add, x, y), children)
 
 
 def of_lists(algebra: Any) -> Callable[[Any], Any]:
@@ -104,14 +114,16 @@ class _Unset:
 
 UNSET: Any = _Unset()
 ORDERED = ("max", "min", "argmax", "top")
+USAGE = {"attend": ("score", "zero"), "top": ("k", "fill")}  # the arguments of those that take more than a `zero`
 
 
 def for_none(how: str, zero: Any) -> Any:
     """The value for no child. **Raises:** `CarrierMismatch` where none is given."""
     if zero is UNSET:
+        *before, value = USAGE.get(how, ("zero",))
         raise CarrierMismatch(
             f"a `Many` without children is reduced by `{how}`, which was not given a value for no child: write "
-            f"`{how}({'score, ' if how == 'attend' else ''}zero)`, with a `zero` of the shape of one child, such as "
+            f"`{how}({', '.join([*before, value])})`, with a `{value}` of the shape of one child, such as "
             "`jnp.zeros(8)`."
         )
     return zero
@@ -120,7 +132,7 @@ def for_none(how: str, zero: Any) -> Any:
 def expect_like(how: str, child: Any, zero: Any) -> None:
     """**Raises:** `CarrierMismatch` where `zero` has another structure, or other shapes, than a (mapped) child, and
     for the greatest of complex numbers."""
-    if how in ORDERED and any(map(_is_complex, jax.tree.leaves(child))):
+    if how in ORDERED and any(map(is_complex, jax.tree.leaves(child))):
         raise CarrierMismatch(
             f"a `Many` of complex numbers is reduced by `{how}`, and they have no order: map to real ones first, such "
             f"as `many.map(jnp.abs).{how}(zero)`."
@@ -131,9 +143,10 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
     same = structures[0] == structures[1]
     if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
         child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
+        name = USAGE.get(how, ("zero",))[-1]
         raise CarrierMismatch(
-            f"a `Many` of {child} is reduced by `{how}` with `zero={zero}`: give `zero` the structure and shapes of "
-            "one mapped child."
+            f"a `Many` of {child} is reduced by `{how}` with `{name}={zero}`: give `{name}` the structure and shapes "
+            "of one mapped child."
         )
 
 
@@ -156,46 +169,10 @@ def flipped(x: Any) -> Any:
     return -x if dtype is None or jnp.issubdtype(dtype, jnp.floating) else ~x
 
 
-def weight(score: Any, highest: Any) -> Any:
-    """The weight of a score before all weights are divided by their sum: at the highest exactly 1, which rounding and
-    edges that are no row's may miss; with its gradient."""
-    below = score - highest
-    return jnp.exp(below - lax.stop_gradient(jnp.where(score >= highest, below, 0)))
-
-
-def by_heads(weight: Any, x: Any) -> Any:
-    """A child's array times its weight, or that of each head. **Raises:** `CarrierMismatch` where the array does not
-    begin with the axes of the heads."""
-    heads, shape = jnp.shape(weight), jnp.shape(x)
-    if shape[: len(heads)] != heads:
-        raise CarrierMismatch(
-            f"the score of `attend` has shape {heads}, one number for each head, and a child has an array of shape "
-            f"{shape}: give each of its arrays the axes of the heads first."
-        )
-    return jnp.reshape(weight, (*heads, *(1,) * (len(shape) - len(heads)))) * x if heads else weight * x
-
-
-def as_score(x: Any, heads: bool = False) -> Any:
-    """A score as a real number, or as one for each head. **Raises:** `CarrierMismatch` where it is not."""
-    x = jnp.asarray(x)
-    if _is_complex(x):
-        raise CarrierMismatch("the score of `attend` is complex, and a softmax is of real numbers: give its `jnp.abs`.")
-    if x.shape and not heads:
-        raise CarrierMismatch(
-            f"the score of `attend` has shape {x.shape}, and it is one number for each child: give a number, as "
-            '`eqx.nn.Linear(n, "scalar")` does.'
-        )
-    return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
-
-
 def weaken(x: jax.Array) -> jax.Array:
     """An array as JAX has a Python number: whatever it meets decides about its type."""
     (found,) = jax.tree.leaves(lax.convert_element_type_p.bind(x, new_dtype=x.dtype, weak_type=True, sharding=None))
     return found
-
-
-def _is_complex(x: Any) -> bool:
-    return isinstance(x, complex) or jnp.issubdtype(getattr(x, "dtype", bool), jnp.complexfloating)
 
 
 def _maximum(x: Any, y: Any) -> Any:

@@ -24,7 +24,7 @@ from typing import Any, cast, Generic, Never, NoReturn, Protocol, TYPE_CHECKING,
 import jax
 
 from ..errors import CdlError
-from ._reductions import arg_max, deviation, greatest, soft_max, truth, variance
+from ._reductions import arg_max, deviation, greatest, one_or_all, soft_max, truth, variance
 from .items import Items, of_lists, UNSET
 from .usage import whole, with_usage
 from .words import short
@@ -41,6 +41,8 @@ class Source(Protocol):
     def count(self) -> Any: ...
 
     def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any: ...
+
+    def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None: ...
 
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any: ...
 
@@ -156,12 +158,12 @@ class Many(Generic[A_co]):
     @with_usage
     def any(self, zero: Any = False) -> Any:
         """Whether one is true, or not 0, element by element."""
-        return self._true().max(zero)
+        return one_or_all(self._true(), "any", zero)
 
     @with_usage
     def all(self, zero: Any = True) -> Any:
         """Whether all are true, or not 0, element by element."""
-        return self._true().min(zero)
+        return one_or_all(self._true(), "all", zero)
 
     @with_usage
     def argmax(self, zero: Any = UNSET) -> Any:
@@ -202,6 +204,10 @@ class Many(Generic[A_co]):
     def _true(self) -> "Many[Any]":
         each: Callable[[Any], Any] = lambda x: jax.tree.map(truth, x)
         return self.map(each)
+
+    def _expect(self, how: str, zero: Any) -> None:
+        """**Raises:** `CarrierMismatch` where `zero` is not like a child, or is not given and there is no child."""
+        self._source.expect(how, self._each, zero)
 
     def _run(self, how: str, step: Callable[[Any, Any], Any], start: Callable[[Any], Any]) -> Any:
         """`step(x₁, … step(xₙ, start(x)))`, with a first value made from any child."""

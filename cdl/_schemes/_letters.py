@@ -39,8 +39,10 @@ def told_apart(layers: list[Any]) -> bool:
 def picked(layers: list[Any], scores: Any, node: Any) -> tuple[Any, Any]:
     """The layer with a node's whole numbers, and its score: of these layers' scores, or `-inf` where there is none.
 
-    **Raises:** `ForeignLayer` where the layers differ in structure, so that a compiled program cannot choose.
+    **Raises:** `ForeignLayer` where a letter has another shape than the tree's, and where the layers differ in
+    structure, so that a compiled program cannot choose.
     """
+    _expect_shapes(layers, node)
     same = [_equal(letters(layer), letters(node)) for layer in layers]
     if not any(isinstance(x, Tracer) for x in same):
         at = next((i for i, yes in enumerate(same) if yes), None)
@@ -55,6 +57,18 @@ def picked(layers: list[Any], scores: Any, node: Any) -> tuple[Any, Any]:
     place = jnp.argmax(which)
     layer = jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs])[place], *layers)
     return layer, jnp.where(which.any(), scores[place], -math.inf)
+
+
+def _expect_shapes(layers: list[Any], node: Any) -> None:
+    """**Raises:** `ForeignLayer` where a letter is an array of another shape than the tree's."""
+    theirs = letters(node)
+    for ours in map(letters, layers):
+        for x, y in zip(ours, theirs, strict=False):
+            if np.shape(x) != np.shape(y):
+                raise ForeignLayer(
+                    f"a `{type(node).__name__}` that a coalgebra proposes has a letter of shape {np.shape(x)}, and the "
+                    f"tree's has one of shape {np.shape(y)}: give both one shape, such as a single number."
+                )
 
 
 def _equal(ours: Letters, theirs: Letters) -> Any:

@@ -7,6 +7,8 @@ from ._tying import Tying as Tying, Orbits as Orbits, Combinations as Combinatio
 from ._hom import hom as hom
 from ._defects import is_hom as is_hom, hom_defect as hom_defect, Measured as Measured
 from ._defects import lie_derivative as lie_derivative, lie_error as lie_error, monoid_error as monoid_error
+from ._attribution import attributed as attributed, Attribution as Attribution
+from . import fields as fields
 from ._maps import EquivariantMap as EquivariantMap, Pointwise as Pointwise, NormGate as NormGate
 from ._maps import Chain as Chain, chain as chain
 from ._layer import Equivariant as Equivariant

@@ -147,7 +147,7 @@ class Action:
     def transposed(self) -> "Action":
         """Each generator transposed: functions are pulled where they were pushed. The products are reversed."""
         matrices = [(x, sp.coo_array((x.values, (x.columns, x.rows)), shape=(x.size, x.size))) for x in self.generators]
-        return self._all([Generator.of(x.name, matrix, x.lie) for x, matrix in matrices])
+        return self._all([Generator.of(x.name, matrix, x.lie, x.precision) for x, matrix in matrices])
 
     def trivial(self, shape: int | Sequence[int] = ()) -> "Action":
         """The same monoid on another carrier, where nothing moves: invariants are maps to it."""
@@ -163,7 +163,7 @@ class Action:
         """The direct sum: the carrier is one axis, with the numbers of both."""
         pairs = aligned(self, other, "X + Y")
         both = Action(self.size + other.size)
-        return both._all([Generator.of(x.name, _block(x, y), x.lie) for x, y in pairs])
+        return both._all([Generator.of(x.name, _block(x, y), x.lie, max(x.precision, y.precision)) for x, y in pairs])
 
     def __mul__(self, other: "Action") -> "Action":
         """Two monoids, each on the axes of its own carrier."""
@@ -261,8 +261,10 @@ def _tensor(x: Generator, y: Generator) -> Generator:
     """The matrix on products: `A ⊗ B`, or `A ⊗ 1 + 1 ⊗ B` of a Lie algebra."""
     if x.lie:
         one: Callable[[int], Any] = lambda n: sp.eye_array(n)
-        return Generator.of(x.name, sp.kron(x.sparse, one(y.size)) + sp.kron(one(x.size), y.sparse), True)
-    return Generator.of(x.name, sp.kron(x.sparse, y.sparse, format="coo"))
+        matrix = sp.kron(x.sparse, one(y.size)) + sp.kron(one(x.size), y.sparse)
+    else:
+        matrix = sp.kron(x.sparse, y.sparse, format="coo")
+    return Generator.of(x.name, matrix, x.lie, max(x.precision, y.precision))
 
 
 def _block(x: Generator, y: Generator) -> Sparse:

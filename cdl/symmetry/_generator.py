@@ -11,6 +11,7 @@
 A function may be partial: where `g(i)` is -1, `push` loses the entry and `pull` puts a zero.
 """
 
+import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,12 +21,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..errors import CdlError
+from ._rounding import EXACT
 from ._sparse import sp, Sparse
 
 
 @dataclass(frozen=True, eq=False)
 class Generator:
-    """A matrix of `size × size`, by entries. `lie` says that it stands for the elements `exp(t A)`."""
+    """A matrix of `size × size`, by entries. `lie` says that it stands for the elements `exp(t A)`; `precision`, how
+    well its entries are known, relative to their size."""
 
     name: str
     size: int
@@ -33,16 +36,17 @@ class Generator:
     columns: np.ndarray
     values: np.ndarray
     lie: bool = False
+    precision: float = EXACT
 
     @staticmethod
-    def of(name: str, matrix: Sparse, lie: bool = False) -> "Generator":
+    def of(name: str, matrix: Sparse, lie: bool = False, precision: float = EXACT) -> "Generator":
         """A sparse matrix as a generator: entries summed, ordered by row, zeros left out."""
         ordered = sp.csr_array(matrix)
         ordered.sum_duplicates()
         ordered.eliminate_zeros()
         entries = ordered.tocoo()
         rows, columns = (np.asarray(x, np.int64) for x in entries.coords)
-        return Generator(name, matrix.shape[0], rows, columns, np.asarray(entries.data, np.float64), lie)
+        return Generator(name, matrix.shape[0], rows, columns, np.asarray(entries.data, np.float64), lie, precision)
 
     @cached_property
     def sparse(self) -> Sparse:
@@ -69,7 +73,7 @@ class Generator:
         """Whether the elements it stands for keep lengths: `AᵀA = 1`, or `A + Aᵀ = 0` for one of a Lie algebra."""
         matrix = self.sparse
         off = matrix + matrix.T if self.lie else matrix.T @ matrix - sp.eye_array(self.size)
-        return bool(abs(off).max() <= 1e-9) if self.size else True
+        return bool(abs(off).max() <= 1e3 * self.precision) if self.size else True
 
     def __call__(self, x: jax.Array, /) -> jax.Array:
         """The matrix on the last axis of `x`, exact where its entries and `x` are whole numbers."""
@@ -84,15 +88,19 @@ class Generator:
         return jnp.zeros(x.shape, dtype).at[..., self.rows].add(x[..., self.columns].astype(dtype) * values)
 
     def renamed(self, name: str) -> "Generator":
-        return Generator(name, self.size, self.rows, self.columns, self.values, self.lie)
-
-    def same_as(self, other: "Generator") -> bool:
-        """Whether the two are one matrix, entry by entry."""
-        return self._key[1:] == other._key[1:]
+        return dataclasses.replace(self, name=name)
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        return self.name, self.size, self.lie, self.rows.tobytes(), self.columns.tobytes(), self.values.tobytes()
+        return (
+            self.name,
+            self.size,
+            self.lie,
+            self.precision,
+            self.rows.tobytes(),
+            self.columns.tobytes(),
+            self.values.tobytes(),
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Generator) and self._key == other._key
@@ -109,7 +117,8 @@ def along(name: str, targets: Any, size: int, scales: Any = None) -> Generator:
     targets = indices(name, targets, size)
     values = np.ones(size) if scales is None else numbers(name, scales, size)
     kept = np.flatnonzero(targets >= 0)
-    return Generator.of(name, sp.coo_array((values[kept], (targets[kept], kept)), shape=(size, size)))
+    matrix = sp.coo_array((values[kept], (targets[kept], kept)), shape=(size, size))
+    return Generator.of(name, matrix, precision=precision_of(np.asarray(scales)))
 
 
 def against(name: str, sources: Any, size: int) -> Generator:
@@ -132,7 +141,13 @@ def of_matrix(name: str, matrix: Any, size: int, lie: bool) -> Generator:
         )
     if not np.all(np.isfinite(matrix.data if sp.issparse(matrix) else matrix)):
         raise CdlError(f"generator `{name}` has an entry that is infinite or not a number.")
-    return Generator.of(name, sp.coo_array(matrix, dtype=np.float64), lie)
+    return Generator.of(name, sp.coo_array(matrix, dtype=np.float64), lie, precision_of(matrix))
+
+
+def precision_of(given: Any) -> float:
+    """How well the entries of an array are known: as its type rounds."""
+    dtype = np.dtype(given.dtype)
+    return max(EXACT, float(np.finfo(dtype).eps)) if dtype.kind == "f" else EXACT
 
 
 def indices(name: str, given: Any, size: int) -> np.ndarray:

@@ -21,6 +21,7 @@ from ._action import Action, aligned
 from ._generator import Generator
 from ._orbits import Classes, classes, Ties
 from ._presolve import solve
+from ._rounding import EXACT, Rounding
 from ._tying import Combinations, Orbits, Tying
 
 
@@ -48,11 +49,12 @@ def _solved(X: Action, Y: Action) -> Tying:
     exact = [(x, y) for x, y in pairs if y.by_row and x.by_column]
     others = [(x, y) for x, y in pairs if not (y.by_row and x.by_column)]
     ties = [_ties(x, y) for x, y in exact]
-    found = classes(X.size * Y.size, _joined(ties))
+    rounding = Rounding.of(max([EXACT, *(z.precision for pair in pairs for z in pair)]))
+    found = classes(X.size * Y.size, _joined(ties), rounding)
     shape = (Y.size, X.size)
     if not others:
         return _orbits(shape, found, "orbits", None)
-    solved = solve(found, others)
+    solved = solve(found, others, rounding)
     if isinstance(solved.found, Classes):
         return _orbits(shape, solved.found, solved.how, solved.gap)
     return Combinations(shape, solved.found.shape[1], solved.how, solved.gap, solved.found)

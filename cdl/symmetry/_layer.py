@@ -25,7 +25,8 @@ from .._para import Para
 from ..errors import CdlError
 from ._action import Action
 from ._hom import hom
-from ._maps import channels, counted, EquivariantMap
+from ._maps import EquivariantMap
+from ._sizes import axis_of, counted
 from ._tying import along_last, Tying
 
 
@@ -75,7 +76,7 @@ class Equivariant(EquivariantMap):
                 "Choose another carrier, or fewer generators."
             )
         dtype = jnp.zeros(()).dtype if dtype is None else dtype
-        out, inner = channels(self.out_channels), channels(self.in_channels)
+        out, inner = axis_of(self.out_channels), axis_of(self.in_channels)
         drawn = jr.normal(key, (*out, *inner, tying.dimension), dtype)
         self.theta = drawn * along_last(deviations(tying, mean) / np.sqrt(self.in_channels or 1), drawn)
         fixed = hom(X.trivial(), Y).dimension if bias else 0
@@ -122,9 +123,9 @@ class Equivariant(EquivariantMap):
     def _dense(self, weights: tuple[jax.Array, jax.Array | None], x: jax.Array) -> jax.Array:
         weight, bias = weights
         out, inner = ("o" if self.out_channels else ""), ("c" if self.in_channels else "")
-        flat = x.reshape((*channels(self.in_channels), self.source.size))
+        flat = x.reshape((*axis_of(self.in_channels), self.source.size))
         y = jnp.einsum(f"{out}{inner}mn,{inner}n->{out}m", weight, flat)
-        return (y if bias is None else y + bias).reshape((*channels(self.out_channels), *self.target.shape))
+        return (y if bias is None else y + bias).reshape((*axis_of(self.out_channels), *self.target.shape))
 
 
 class _Tied(eqx.Module):

@@ -22,6 +22,7 @@ from .._terms import name
 from ..errors import CdlError
 from ._action import Action
 from ._generator import Generator
+from ._sizes import axis_of, counted
 
 
 Place = Callable[[jax.Array], jax.Array]
@@ -42,7 +43,7 @@ class EquivariantMap(eqx.Module):
     def __call__(self, x: Any, /) -> jax.Array:
         """`[in_channels, *source.shape] → [out_channels, *target.shape]`. **Raises:** `CdlError` for another shape."""
         x = jnp.asarray(x)
-        wanted = (*channels(self.in_channels), *self.source.shape)
+        wanted = (*axis_of(self.in_channels), *self.source.shape)
         if x.shape != wanted:
             more = " For a batch, use `jax.vmap`." if x.shape[1:] == wanted else ""
             raise CdlError(
@@ -166,22 +167,6 @@ def _map(given: Any) -> EquivariantMap:
             f"`chain` begins with an equivariant map, and goes on with maps or functions, not {short(given)}."
         )
     return given
-
-
-def counted(channels: Any) -> int | None:
-    """A number of channels, checked; `None` is no axis of channels."""
-    if channels is None:
-        return None
-    if isinstance(channels, bool) or not isinstance(channels, int | np.integer) or channels < 1:
-        raise CdlError(
-            f"{short(channels)} channels are asked for: give a whole number of 1 or more, or `None` for no axis."
-        )
-    return int(channels)
-
-
-def channels(number: int | None) -> tuple[int, ...]:
-    """The axis of channels, if there is one."""
-    return () if number is None else (number,)
 
 
 def orthogonal(X: Action, what: str) -> None:

@@ -14,10 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ._rounding import Rounding
 from ._sparse import graphs, sp, Sparse
-
-
-FACTOR_TOLERANCE = 1e-9  # by which the logarithm of the factor of a cycle may differ from 0: rounding of long cycles
 
 
 class Ties(NamedTuple):
@@ -38,8 +36,11 @@ class Classes(NamedTuple):
     dimension: int
 
 
-def classes(size: int, ties: Ties) -> Classes:
-    """The solutions of ties among `size` weights. Scales are `None` where every factor is 1."""
+def classes(size: int, ties: Ties, rounding: Rounding) -> Classes:
+    """The solutions of ties among `size` weights. Scales are `None` where every factor is 1.
+
+    **Raises:** `CdlError` where rounding hides whether the factor of a cycle is 1.
+    """
     p, q = ties.p, ties.q
     graph = _graph(size, p, q)
     count, component = graphs.connected_components(graph, directed=False)
@@ -50,7 +51,10 @@ def classes(size: int, ties: Ties) -> Classes:
         signs, logs = _potentials(graph, component, count, ties)
         negative = np.sign(ties.s) * signs[p] != np.sign(ties.t) * signs[q]
         gap = np.log(np.abs(ties.s)) + logs[p] - np.log(np.abs(ties.t)) - logs[q]
-        dead[component[p[negative | (np.abs(gap) > FACTOR_TOLERANCE)]]] = True
+        dead[component[p[negative]]] = True
+        alive = ~dead[component[p]]
+        sums = np.maximum(1.0, np.maximum(np.abs(logs[p]), np.abs(logs[q])))  # which round by their size
+        dead[component[p[alive][rounding.split((np.abs(gap) / sums)[alive])]]] = True
         greatest = np.full(count, -np.inf)
         np.maximum.at(greatest, component, logs)
         scales = signs * np.exp(logs - greatest[component])

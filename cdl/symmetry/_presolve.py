@@ -14,10 +14,8 @@ import numpy as np
 from ._generator import Generator
 from ._null_space import null_space
 from ._orbits import Classes, classes, Ties
+from ._rounding import Rounding
 from ._sparse import sp, Sparse
-
-
-ROUNDING = 1e-12  # of the greatest factor of an equation: what is left of factors that cancel
 
 
 class Solved(NamedTuple):
@@ -28,28 +26,31 @@ class Solved(NamedTuple):
     gap: float | None
 
 
-def solve(known: Classes, pairs: list[tuple[Generator, Generator]]) -> Solved:
-    """The solutions of the equations of generators, beside what is known of the weights."""
-    system = sp.csr_array(sp.vstack([_equations(x, y) for x, y in pairs]))
+def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Rounding) -> Solved:
+    """The solutions of the equations of generators, beside what is known of the weights.
+
+    **Raises:** `CdlError` where rounding hides the rank.
+    """
+    system = _levelled(sp.csr_array(sp.vstack([_equations(x, y) for x, y in pairs])))
     while True:
         factors = factors_of(known)
-        rest = _cleaned(system @ factors)
+        rest = _substituted(system, factors, rounding)
         lengths = np.diff(rest.indptr)
         if not np.any((lengths == 1) | (lengths == 2)):
             break
-        known = _after(known, classes(known.dimension, _short(rest, lengths)))
+        known = _after(known, classes(known.dimension, _short(rest, lengths), rounding))
     rest = rest[lengths > 0]
     if not rest.shape[0]:
         return Solved(known, "presolve", None)
     involved = np.unique(rest.indices)
-    null, how, gap = null_space(sp.csr_array(rest[:, involved]))
+    null, how, gap = null_space(sp.csr_array(rest[:, involved]), rounding)
     free = np.setdiff1d(np.arange(known.dimension), involved)
     width = len(free) + null.shape[1]
     rows = np.concatenate([free, np.repeat(involved, null.shape[1])])
     columns = np.concatenate([np.arange(len(free)), np.tile(len(free) + np.arange(null.shape[1]), len(involved))])
     values = np.concatenate([np.ones(len(free)), null.ravel()])
     combined = sp.csr_array((values, (rows, columns)), shape=(known.dimension, width))
-    return Solved(_cleaned(factors @ combined), how, gap)
+    return Solved(sp.csr_array(factors @ combined), how, gap)
 
 
 def _equations(x: Generator, y: Generator) -> Sparse:
@@ -65,17 +66,25 @@ def factors_of(found: Classes) -> Sparse:
     return sp.csr_array((values, (kept, found.labels[kept])), shape=(len(found.labels), found.dimension))
 
 
-def _cleaned(system: Sparse) -> Sparse:
-    """Without the entries that are zero but for rounding, each measured by the greatest of its row."""
-    system = sp.csr_array(system)
+def _levelled(system: Sparse) -> Sparse:
+    """Each equation over its greatest factor, so that the sizes of generators do not matter."""
     system.sum_duplicates()
-    if system.nnz:
-        greatest = np.zeros(system.shape[0])
-        row = np.repeat(np.arange(system.shape[0]), np.diff(system.indptr))
-        np.maximum.at(greatest, row, np.abs(system.data))
-        system.data[np.abs(system.data) <= ROUNDING * np.maximum(greatest, 1.0)[row]] = 0.0
-    system.eliminate_zeros()
+    greatest = np.zeros(system.shape[0])
+    row = np.repeat(np.arange(system.shape[0]), np.diff(system.indptr))
+    np.maximum.at(greatest, row, np.abs(system.data))
+    system.data = system.data / greatest[row]
     return system
+
+
+def _substituted(system: Sparse, factors: Sparse, rounding: Rounding) -> Sparse:
+    """The equations of what is free: without the factors that cancel but for rounding."""
+    rest, sizes = sp.csr_array(system @ factors), sp.csr_array(abs(system) @ abs(factors))
+    rest.sum_duplicates()
+    row = np.repeat(np.arange(rest.shape[0]), np.diff(rest.indptr))
+    if len(row):
+        rest.data[~rounding.split(np.abs(rest.data) / sizes[row, rest.indices])] = 0.0
+    rest.eliminate_zeros()
+    return rest
 
 
 def _short(system: Sparse, lengths: np.ndarray) -> Ties:

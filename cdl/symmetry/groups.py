@@ -16,15 +16,15 @@
 
 import numpy as np
 
-from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action
 from ._generator import Generator
+from ._sizes import size_of
 
 
 def cyclic(n: int) -> Action:
     """`C_n` on `ℝⁿ`: the number at place `i` goes to `i + 1`, and the last to 0. Generator `shift`."""
-    return Action(natural(n, "places")).perm(np.roll(np.arange(n), -1), "shift")
+    return Action(size_of(n, "places")).perm(np.roll(np.arange(n), -1), "shift")
 
 
 def translations(*shape: int) -> Action:
@@ -69,7 +69,7 @@ def p4m(side: int) -> Action:
 
 def permutations(n: int) -> Action:
     """`S_n` on `ℝⁿ`, by a cycle of all places and an exchange of two. Generators `cycle` and `swap`."""
-    places = np.arange(natural(n, "places"))
+    places = np.arange(size_of(n, "places"))
     swap = places.copy()
     swap[:2] = swap[:2][::-1]
     return Action(n).perm(np.roll(places, -1), "cycle").perm(swap, "swap")
@@ -77,7 +77,7 @@ def permutations(n: int) -> Action:
 
 def signed_permutations(n: int) -> Action:
     """The hyperoctahedral group on `ℝⁿ`: permutations, and changes of sign. Generators `cycle`, `swap`, `negate`."""
-    signs = np.ones(natural(n, "places"))
+    signs = np.ones(size_of(n, "places"))
     signs[:1] = -1
     return Action(n, permutations(n).generators).signed(np.arange(n), signs, "negate")
 
@@ -87,7 +87,7 @@ def so(dimension: int) -> Action:
 
     On tensors of order `k`: `so(3).power(k)`.
     """
-    action = Action(natural(dimension, "axes"))
+    action = Action(size_of(dimension, "axes"))
     for i in range(dimension):
         for j in range(i + 1, dimension):
             turn = np.zeros((dimension, dimension))
@@ -98,7 +98,7 @@ def so(dimension: int) -> Action:
 
 def scalings(n: int, factor: float = 2.0) -> Action:
     """All of `ℝⁿ` times a factor. Generator `scale`. With a factor of 0 it is a monoid, and no group."""
-    return Action(natural(n, "places")).signed(np.arange(n), np.full(n, factor), "scale")
+    return Action(size_of(n, "places")).signed(np.arange(n), np.full(n, factor), "scale")
 
 
 def regular(X: Action, limit: int = 10_000) -> Action:
@@ -145,7 +145,7 @@ def _table(x: Generator) -> list[tuple[int, float]]:
 
 
 def _shifts(shape: tuple[int, ...], periodic: bool) -> Action:
-    action = Action(tuple(natural(n, "places") for n in shape))
+    action = Action(tuple(size_of(n, "places") for n in shape))
     for axis, n in enumerate(shape):
         places = np.indices(shape)
         places[axis] += 1
@@ -157,11 +157,4 @@ def _shifts(shape: tuple[int, ...], periodic: bool) -> Action:
 
 
 def _places(side: int) -> np.ndarray:
-    return np.arange(natural(side, "places") ** 2).reshape(side, side)
-
-
-def natural(n: int, what: str) -> int:
-    """A size, checked."""
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
-        raise CdlError(f"{short(n)} {what} are asked for: give a whole number of 1 or more.")
-    return int(n)
+    return np.arange(size_of(side, "places") ** 2).reshape(side, side)

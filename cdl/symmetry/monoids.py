@@ -22,28 +22,29 @@ import numpy as np
 from .._schemes import Automaton
 from ..errors import CdlError
 from ._action import Action
-from .groups import natural, permutations, truncated_translations as truncated_translations
+from ._sizes import size_of
+from .groups import permutations
 
 
 def idempotent(projection: Any) -> Action:
     """A projection of `ℝⁿ`, `float[n, n]`. Generator `project`. **Raises:** `CdlError` where `P² = P` does not hold."""
     matrix = np.asarray(projection)
     action = Action(matrix.shape[0] if matrix.ndim else 0).matrix(matrix, "project")
-    if not action.holds(("project", "project"), ("project",), 1e-9):
+    if not action.holds(("project", "project"), ("project",), 1e3 * action["project"].precision):
         raise CdlError("`idempotent` takes a projection, and `P @ P` is not `P` for the matrix given.")
     return action
 
 
 def saturating_counter(n: int, down: bool = False) -> Action:
     """The counter `i ↦ min(i + 1, n − 1)` on `n` states; with `down`, also `i ↦ max(i − 1, 0)`."""
-    states = np.arange(natural(n, "states"))
+    states = np.arange(size_of(n, "states"))
     up = Action(n).push(np.minimum(states + 1, n - 1), "up")
     return up.push(np.maximum(states - 1, 0), "down") if down else up
 
 
 def reset_counter(n: int) -> Action:
     """The counter `i ↦ i + 1` modulo `n`, and the reset `i ↦ 0`."""
-    return Action(natural(n, "states")).push(np.roll(np.arange(n), -1), "up").push(np.zeros(n, int), "reset")
+    return Action(size_of(n, "states")).push(np.roll(np.arange(n), -1), "up").push(np.zeros(n, int), "reset")
 
 
 def flip_flop() -> Action:
@@ -53,14 +54,14 @@ def flip_flop() -> Action:
 
 def transformations(n: int) -> Action:
     """All functions of `n` places: the generators of `S_n`, and `merge`, that sends 1 to 0."""
-    merge = np.arange(natural(n, "places"))
+    merge = np.arange(size_of(n, "places"))
     merge[1:2] = 0
     return Action(n, permutations(n).generators).push(merge, "merge")
 
 
 def partial_permutations(n: int) -> Action:
     """All partial injections of `n` places, the rook monoid: the generators of `S_n`, and `lose`, that loses 0."""
-    lose = np.arange(natural(n, "places"))
+    lose = np.arange(size_of(n, "places"))
     lose[0] = -1
     return Action(n, permutations(n).generators).push(lose, "lose")
 

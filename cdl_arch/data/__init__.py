@@ -1,4 +1,4 @@
-"""Data that every machine has: Python's own standard library, read as trees; and how data come to a network.
+"""Data that every machine has, such as Python's own standard library, read as trees; and how data come to a network.
 
 | module       | what it gives                                                                        |
 | ------------ | ------------------------------------------------------------------------------------ |
@@ -6,8 +6,11 @@
 | `python_ast` | the whole syntax as a one-sorted signature, made from the node classes of `ast`      |
 | `python_sorts` | the same as a family of three sorts, with fields by name: `python_family()`        |
 | `batches`    | `Batches`: epochs of forests, packed ahead of training; `ahead`                      |
+| `pictures`   | scikit-learn's digits, MNIST from its files, a photograph                            |
+| `idx`        | IDX files, the format of MNIST, gzipped or not: `read_idx`                           |
+| `karate`     | Zachary's karate club: a graph of 34 members, and the side of each                   |
 """
 
 # isort: off
-from . import stdlib as stdlib
+from . import stdlib as stdlib, pictures as pictures, idx as idx, karate as karate
 from .batches import ahead as ahead, Batches as Batches

@@ -313,6 +313,10 @@ def test_a_type_holds_a_number_or_not():
     ]:
         assert holds(dtype, *of(value)) is fits, (dtype, value)
     assert not holds(jnp.float32, jax.ShapeDtypeStruct((), jnp.int32, weak_type=True))
+    kinds = jnp.int32, jnp.float32, jnp.complex64
+    for i, weak in enumerate(kinds[1:], 1):
+        fits = [holds(dtype, jax.ShapeDtypeStruct((), weak, weak_type=True)) for dtype in kinds]
+        assert fits == [at >= i for at in range(3)]
     assert not holds(jnp.float32, jax.ShapeDtypeStruct((), jnp.bfloat16))
     assert holds(jnp.bfloat16, jax.ShapeDtypeStruct((), jnp.float32, weak_type=True))
 

@@ -276,3 +276,22 @@ def test_a_batch_of_the_same_shapes_does_not_compile_again():
     count = len(traced)
     run(total, jnp.ones(2), Seq(jnp.zeros((2, 3)), [0, 2]))
     assert len(traced) == count
+
+
+def test_a_state_and_inputs_of_shapes_that_the_step_does_not_take_are_shown():
+    weight = jnp.ones((3, 3))
+    machine = lambda s: MealyF(lambda i: (s, jnp.tanh(weight @ s + i)))
+    three, two = jnp.zeros(3), jnp.zeros(2)
+    wrong = [
+        (two, jnp.ones((5, 3)), r"a state of f32\[2\] and an input of f32\[3\] \(dot_general requires"),
+        (three, jnp.ones((5, 2)), r"a state of f32\[3\] and an input of f32\[2\] \(add got incompatible shapes"),
+        ((three, three), jnp.ones((5, 3)), r"a state of \(f32\[3\], f32\[3\]\) and an input of f32\[3\]"),
+    ]
+    for state, inputs, words in wrong:
+        with pytest.raises(CdlError, match=f"fails for {words}.*: give it the state, and the inputs"):
+            run(machine, state, inputs)
+        with pytest.raises(CdlError, match=f"fails for {words}"):
+            start(machine, state).step(inputs[0])
+    many = Seq.of([np.ones((2, 3), np.float32), np.ones((4, 3), np.float32)])
+    with pytest.raises(CdlError, match=r"fails for a state of f32\[2\] and an input of f32\[3\]"):
+        run(machine, jnp.zeros((2, 2)), many)

@@ -196,3 +196,17 @@ def test_machines_side_by_side_take_pairs_and_nothing_else(many):
     for state, word in (((0, 0), [many]), (many, [(1, 2)])):
         with pytest.raises(CdlError, match=r"`parallel` takes a pair, and was given"):
             respond(ana(parallel(delay, delay))(state), word)
+
+
+@pytest.mark.parametrize(
+    "of", [series, parallel, lambda f, g: feedback(f, delay)], ids=["series", "parallel", "feedback"]
+)
+def test_the_state_and_the_inputs_of_two_compiled_machines_are_pairs(of):
+    summing = lambda state: MealyF(lambda i: (state, state + i))
+    three, inputs = jnp.zeros(3), jnp.ones((4, 3))
+    for state in (three, (three,) * 3, None):
+        with pytest.raises(CdlError, match=r"`(series|parallel|feedback)` takes a pair, and was given"):
+            run(of(summing, summing), state, (inputs, inputs) if of is parallel else inputs)
+    for many in (inputs, (inputs,) * 3):
+        with pytest.raises(CdlError, match=r"`parallel` takes a pair, and was given"):
+            run(parallel(summing, summing), (three, three), many)

@@ -9,7 +9,9 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
 FILES = sorted(
-    path for package in ("cdl", "cdl_arch", "tutorials/definite_assignment") for path in (ROOT / package).rglob("*.py")
+    path
+    for package in ("cdl", "cdl_arch", "tutorials/definite_assignment", "tutorials/symmetry")
+    for path in (ROOT / package).rglob("*.py")
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 

@@ -112,6 +112,21 @@ def test_what_is_not_a_whole_number_is_not_a_letter():
     assert likelihood(writer, SEED)(to_list([1.0])) == -math.inf
 
 
+@pytest.mark.parametrize("make", [lambda i: i, lambda i: np.int32([i]), lambda i: jnp.array([[i]]), jnp.int32])
+def test_letters_are_of_one_shape_or_refused(make):
+    writer = lambda state: choose(jnp.zeros(3), Nil(), Cons(0, state), Cons(make(1), state))
+    ways = (
+        lambda word: likelihood(writer, SEED)(word),
+        lambda word: follow(writer, pack(ListF, [word]), SEED[None])[0],
+    )
+    for way, letter in itertools.product(ways, (1, np.int32([1]))):
+        if np.shape(make(1)) == np.shape(letter) == ():
+            assert way(to_list([letter])) > -math.inf
+        else:
+            with pytest.raises(ForeignLayer, match=r"a `Cons` .* has a letter of shape \(.*\), and the tree's"):
+                way(to_list([letter]))
+
+
 def test_layers_that_nothing_tells_apart_are_refused():
     def twice(state: Any) -> Any:
         return choose(jnp.zeros(3), Nil(), Cons(1, state), Cons(1, state))

@@ -55,6 +55,7 @@ MODULES = {
     "cdl/laws/_optics.py": Mutated(["tests/laws/test_broken_laws_of_optics.py", EXACT]),
     "cdl/laws/_monoidal.py": Mutated(["tests/laws/test_coherence_of_optics.py"]),
     "cdl/laws/_cokleisli.py": Mutated(["tests/para/test_cokleisli.py"]),
+    "cdl/laws/_actions.py": Mutated(["tests/symmetry/test_actions.py"]),
     "cdl/laws/_double.py": Mutated(["tests/para/test_double_cells.py"]),
     "cdl/laws/_distributive.py": Mutated(
         ["tests/laws/test_broken_laws_of_symmetry.py", EXACT]
@@ -106,7 +107,7 @@ MODULES = {
         {"lost: `2 ** (_finfo(dtype).nmant + 1)` is `2 * (_finfo(dtype).nmant + 1)`": "more are looked at one by one"},
     ),
     "cdl/_engine/folds/_edges.py": Mutated(
-        ["tests/engine/test_number_types.py", "tests/engine/test_reckoning.py"],
+        ["tests/engine/test_number_types.py", "tests/engine/test_reckoning.py", "tests/engine/folds/test_attend.py"],
         {"_operation.at_node: `1` is `2` (2)": "the number of a row that is none, of one row"},
         30,
     ),

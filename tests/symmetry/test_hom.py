@@ -278,9 +278,23 @@ def test_generators_of_two_monoids_are_refused():
         inspect.unwrap(hom)(cyclic(3), [1, 2])
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_matrices_are_solved_to_the_precision_that_they_were_given_in(kind):
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        turned = np.linalg.qr(rng.normal(size=(5, 5)))[0]
+        X = Action(5).matrix((turned @ np.diag([1, 1, 0, 0, 0]) @ turned.T).astype(kind))
+        tying = hom(X, X)
+        assert tying.dimension == 13
+        assert satisfies(tying, X, X) < (1e-5 if kind == np.float32 else 1e-12)
+    third = np.array([3, 1 / 3, 2, 0.5], kind)
+    X = Action(4).signed([1, 2, 3, 0], third)
+    assert hom(X, X.trivial()).dimension == 1
+
+
 def test_a_rank_that_rounding_hides_is_refused():
     rng = np.random.default_rng(0)
     near = np.diag([1.0, 1.0 + 3e-12, 1.0 + 3e-10, 2.0])
     turned = np.linalg.qr(rng.normal(size=(4, 4)))[0]
-    with pytest.raises(CdlError, match=r"no clear rank.*would count as not zero"):
+    with pytest.raises(CdlError, match=r"no clear rank.*is neither zero nor clearly not zero, where rounding is 2e-13"):
         hom(*[Action(4).matrix(turned @ near @ turned.T)] * 2)

@@ -36,8 +36,9 @@ def test_a_tying_is_drawn_with_a_letter_and_a_colour_for_each_number():
 def test_signs_and_sums_are_written():
     negacyclic = Action(2).signed([1, 0], [1, -1])
     assert hom(negacyclic, negacyclic).rows == [" a  b", "-b  a"]
-    mean = idempotent(np.kron(np.eye(2), np.full((2, 2), 0.5)))
-    assert "+" in "".join(hom(mean, mean).rows)
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    plane = idempotent(turned @ np.diag([1, 1, 0]) @ turned.T)
+    assert "+" in "".join(hom(plane, plane).rows)
 
 
 def test_the_cross_product_is_found():

@@ -18,7 +18,7 @@ from ..._functors import Base
 from ..._functors.many import Many
 from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
-from .._traced import without_values
+from .._traced import told_with, without_values
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, joined, misfit, Own, own_of
 from ..folds._carrier import Carrier, Storage
@@ -122,7 +122,10 @@ class Steps:
         """What the step of one variant gives: to its slots; its sources of edges, and what goes along them; its own."""
         v = self.bucket.variants[index]
         layer, sources = node.layer(v, self.below.carriers)
-        with without_values(self.names[v.sort], f"at `{v}`"):
+        name, value = self.names[v.sort], self.handed.carriers[v.sort]
+        shown = f"a value of {Own(value.structure, value.leaves)}, from above, at `{v}`"
+        told = told_with(name, shown, "give at the roots, and hand to each child, a value of the shape that it takes")
+        with told, without_values(name, f"at `{v}`"):
             found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(node.own), layer)
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]

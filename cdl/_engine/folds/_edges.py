@@ -16,7 +16,8 @@ from jax.custom_batching import custom_vmap
 from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Cons, Nil
-from ..._functors.items import as_number, as_score, by_heads, expect_like, flipped, UNSET, weaken, weight
+from ..._functors.attention import apart, around, as_score, by_heads, centre, near, weight
+from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
 from .._carried import carried
@@ -42,8 +43,11 @@ class Edges:
     def count(self) -> jax.Array:
         return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
 
-    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+    def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None:
         expect_like(how, own_of(each, self.child).shapes, zero)
+
+    def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
+        self.expect(how, each, zero)
         if how == "min":
             turned: Callable[[Any], Any] = lambda x: jax.tree.map(flipped, jax.tree.map(jnp.asarray, each(x)))
             return jax.tree.map(flipped, self._run("max", lambda x, _: turned(x)))
@@ -55,16 +59,26 @@ class Edges:
         return found if how != "mean" else jax.tree.map(lambda x: x / self.count(), found)
 
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
-        expect_like("attend", own_of(each, self.child).shapes, zero)
+        self.expect("attend", each, zero)
         highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)), heads=True)))
 
-        def weighted(x: Any, _: Any) -> Any:
-            child = each(x)
-            own = weight(as_score(score(child), heads=True), highest)
-            return own, jax.tree.map(lambda leaf: by_heads(own, leaf), child)
+        def own(child: Any) -> Any:
+            return weight(as_score(score(child), heads=True), highest)
 
-        total, value = self._run("sum", weighted)
-        return jax.tree.map(lambda leaf: by_heads(1 / total, leaf) if total.ndim else leaf / total, value)
+        def before(x: Any, _: Any) -> Any:
+            child = each(x)
+            return own(child), near(own(child), child)
+
+        total, parts = jax.lax.stop_gradient(self._run("sum", before))
+        middle = centre(parts)
+
+        def relative(x: Any, _: Any) -> Any:
+            child = each(x)
+            share = own(child) / total
+            return share, apart(share, child, middle)
+
+        one, mean = self._run("sum", relative)  # 1 up to rounding, and with the gradient of the sum of all weights
+        return around(middle, jax.tree.map(lambda x: by_heads(1 / one, x) if one.ndim else x / one, mean))
 
     def fold(self, each: Callable[[Any], Any], algebra: Callable[[Any], Any]) -> Any:
         step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))

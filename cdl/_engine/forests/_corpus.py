@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..._functors.poly import Sum
 from ..._functors.usage import whole, with_usage
-from ..._functors.words import number_of
+from ..._functors.words import number_of, short
 from ..._schemes.expect import expect_key
 from ...errors import CdlError
 from .._ahead import ahead
@@ -31,6 +31,16 @@ from ._regroup import joined, with_floats
 
 def _formulas(family: tuple[Sum, ...]) -> str:
     return " and ".join(f"`{textwrap.shorten(str(f), 80, placeholder=' + …')}`" for f in family)
+
+
+def _corpus(given: object) -> "Corpus":
+    """**Raises:** `CdlError` for what is not a corpus."""
+    if not isinstance(given, Corpus):
+        raise CdlError(
+            f"a corpus is added to another, and was given {short(given)}: make one of the trees, "
+            "`corpus + Corpus(signature, trees)`."
+        )
+    return given
 
 
 class Corpus:
@@ -55,13 +65,12 @@ class Corpus:
         return len(self._packer.flat.start) - 1
 
     def __add__(self, other: "Corpus") -> "Corpus":
-        """The trees of both, those of the first one first.
+        """The trees of both, those of the first one first; `sum(corpora)` has those of all.
 
-        **Raises:** `CdlError` where they are of different signatures, or their payloads of different types.
+        **Raises:** `CdlError` where the other is not a corpus, where they are of different signatures, and where their
+        payloads are of different types.
         """
-        if not isinstance(other, Corpus):
-            return NotImplemented
-        ours, theirs = self._packer, other._packer
+        ours, theirs = self._packer, _corpus(other)._packer
         if ours.family != theirs.family:
             raise CdlError(
                 f"the trees of one corpus are of {_formulas(ours.family)}, and those of the other of "
@@ -70,6 +79,10 @@ class Corpus:
         found = object.__new__(Corpus)
         found._packer = Packer(ours.family, joined(ours.flat, theirs.flat))
         return found
+
+    def __radd__(self, other: object) -> "Corpus":
+        """`sum` of corpora begins with the number 0."""
+        return self if isinstance(other, int) and other == 0 else _corpus(other) + self
 
     def __repr__(self) -> str:
         trees, nodes = number_of("tree", len(self)), number_of("node", int(self.nodes.sum()))
@@ -87,7 +100,8 @@ class Corpus:
         )
 
     def __getitem__(self, indices: Sequence[int] | NDArray[Any] | jax.Array | slice) -> Forest:
-        return self.pack(range(len(self))[indices] if isinstance(indices, slice) else indices)
+        which = range(len(self))[indices] if isinstance(indices, slice) else indices
+        return self._packer.forest(self._numbers(which), None)
 
     @with_usage
     def pack(self, indices: Sequence[int] | NDArray[Any] | jax.Array, *, bucket: Bucket | None = None) -> Forest:
@@ -150,21 +164,25 @@ class Corpus:
         """**Raises:** `IndexError` for what are not numbers of trees."""
         if isinstance(indices, Tracer):
             raise CdlError("a corpus packs its trees on the host, outside of `jit`: take the batch there, and give it.")
-        which = np.asarray(indices)
+        try:
+            which = np.asarray(indices)
+        except (TypeError, ValueError):  # of lists of several lengths, say
+            which = np.asarray(None)
         if which.dtype == bool and which.ndim == 1 and which.size:
             if len(which) != len(self):
                 raise IndexError(
                     f"a mask has a truth value for each tree: there are {len(self)}, and it has {len(which)}."
                 )
             return np.flatnonzero(which)
-        if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which)):
+        large = which.ndim == 1 and all(type(x) is int for x in which.tolist())  # an array of objects, past 64 bits
+        if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which) and not large):
+            found = f"`{which.dtype}` of shape {which.shape}" if which.dtype.kind in "biufc" else short(indices)
             raise IndexError(
-                f"a corpus is indexed by a slice, a list of numbers of trees or a mask, and got `{which.dtype}` of "
-                f"shape {which.shape}: write `corpus[[i]]`."
+                f"a corpus is indexed by a slice, a list of numbers of trees or a mask, and got {found}: write "
+                "`corpus[[i]]`."
             )
-        which = which.astype(np.int64)
         if len(which) and not (0 <= which.min() and which.max() < len(self)):
             raise IndexError(
                 f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
             )
-        return which
+        return which.astype(np.int64)

@@ -14,7 +14,9 @@ from jaxtyping import Array, Bool, Int
 from ..._functors.poly import Sum
 from ..._functors.words import number_of
 from ...errors import CdlError
+from .._standing import standing
 from ._bucket import Bucket
+from ._standing import expect_known, expect_one, number
 from ._trees import trees_of
 
 
@@ -52,10 +54,17 @@ class Forest(eqx.Module):
     bucket: Bucket = eqx.field(static=True)
 
     def __len__(self) -> int:
+        expect_one(self, "`len` is of")
         return int(self.start.shape[0]) - 1
 
     def nodes(self, tree: int) -> slice:
-        """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first."""
+        """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first.
+
+        **Raises:** `IndexError` where there is no tree of that number; `CdlError` where it is not a whole number, or
+        the forest is traced.
+        """
+        expect_known(self, "`nodes` is of", "use `forest.tree_of`, the number of each row's tree")
+        tree = number("nodes", "tree", tree)
         if not 0 <= tree < len(self):
             raise IndexError(f"trees are numbered from 0 to {len(self) - 1}; {tree} was asked for.")
         return slice(int(self.start[tree]), int(self.start[tree + 1]))
@@ -71,17 +80,21 @@ class Forest(eqx.Module):
 
     @property
     def size(self) -> int:
-        """The number of nodes."""
+        """The number of nodes. **Raises:** `CdlError` where the forest is traced."""
+        expect_known(self, "`size` is of", "use `forest.count`")
         return int(self.facts[0])
 
     @property
     def depth(self) -> int:
-        """The number of levels: 1 where every tree is a leaf."""
+        """The number of levels: 1 where every tree is a leaf. **Raises:** `CdlError` where the forest is traced."""
+        expect_known(self, "`depth` is of", "take it outside of `jit`")
         return int(self.facts[1])
 
     @property
     def count(self) -> Int[Array, ""]:
-        """The number of nodes, also where the forest is traced."""
+        """The number of nodes, also where the forest is traced. **Raises:** `CdlError` for several forests,
+        stacked, as do `mask`, `tree_of` and `of_sort`."""
+        expect_one(self, "`count` is of")
         return self.facts[0]
 
     @property
@@ -103,6 +116,7 @@ class Forest(eqx.Module):
 
         **Raises:** `CdlError` where there is no sort of that number.
         """
+        sort = number("of_sort", "sort", sort)
         if not 0 <= sort < len(self.family):
             raise CdlError(
                 f"the forest has {number_of('sort', len(self.family))}, numbered from 0, and no sort {sort}."
@@ -113,17 +127,20 @@ class Forest(eqx.Module):
         """The trees as values, in their order, with the payload that the forest has now: a Python number where one was
         packed, rounded as the forest's type is, and else a NumPy array. On the host.
 
-        **Raises:** `CdlError` where the forest is traced.
+        **Raises:** `CdlError` where the forest is traced, is several, stacked, or has no payload, as `schedule`.
         """
         return trees_of(self)
 
     @property
     def fill(self) -> float:
-        """Useful rows over computed rows, at most 1."""
+        """Useful rows over computed rows, at most 1. **Raises:** `CdlError` where the forest is traced."""
+        expect_known(self, "`fill` is of", "take it outside of `jit`")
         return self.size / max(int(self.facts[2]), 1)
 
     def __repr__(self) -> str:
         formula = " and ".join(textwrap.shorten(str(f), 80, placeholder=" + …") for f in self.family)
+        if other := standing(self.facts, 1):
+            return f"Forest of {formula}: {other}; bucket of {self.bucket}"
         if isinstance(self.facts, Tracer):
             return f"Forest of {formula}: {number_of('tree', len(self))}, traced; bucket of {self.bucket}"
         return (

@@ -55,10 +55,10 @@ def stack(place: Place, values: list[Any]) -> NDArray[Any]:
     groups = _grouped(place.name, values)
     target = _target(place, groups)
     if len(groups) == 1:
-        return _fitted(place.name, groups[0], target)
+        return fitted(place.name, groups[0].values, groups[0].kind, target)
     rows = np.zeros((len(values), *groups[0].values.shape[1:]), target)
     for group in groups:
-        rows[group.where] = _fitted(place.name, group, target)
+        rows[group.where] = fitted(place.name, group.values, group.kind, target)
     return rows
 
 
@@ -169,18 +169,22 @@ def _refuse_kind(place: Place, wanted: Asked, groups: list[_Rows]) -> None:
     raise PayloadMismatch(f"`{place.name}` is annotated as {wanted} and holds {shown}: {advice}.")
 
 
-def _fitted(where: str, group: _Rows, target: np.dtype[Any]) -> NDArray[Any]:
-    """The values as numbers of a type. **Raises:** `PayloadMismatch` for one that changes by more than rounding."""
-    rows = group.values
+def fitted(
+    where: str, rows: NDArray[Any], kind: str, target: np.dtype[Any], wider: str = "annotate a wider type"
+) -> NDArray[Any]:
+    """The values as numbers of a type. `wider`: what an error advises where one would become infinite.
+
+    **Raises:** `PayloadMismatch` for a number that changes by more than rounding.
+    """
     if rows.dtype == target:
         return rows
     wrong = lost(rows, target)
     if wrong.any():
-        _refuse_lost(where, group.kind, rows[wrong][0], target)
+        _refuse_lost(where, kind, rows[wrong][0], target, wider)
     return converted(rows, target)
 
 
-def _refuse_lost(where: str, kind: str, x: int | np.generic, target: np.dtype[Any]) -> None:
+def _refuse_lost(where: str, kind: str, x: int | np.generic, target: np.dtype[Any], wider: str) -> None:
     low, high = ends(target)
     end = low if np.real(x) < 0 else high
     if kind_of(target) in ("u", "i"):
@@ -195,5 +199,5 @@ def _refuse_lost(where: str, kind: str, x: int | np.generic, target: np.dtype[An
         )
     raise PayloadMismatch(
         f"`{where}` holds {x}, and `{target}` ends at {high}: the number would become infinite. Scale the values, or "
-        "annotate a wider type."
+        f"{wider}."
     )

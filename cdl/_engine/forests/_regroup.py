@@ -9,11 +9,12 @@ from jax.typing import DTypeLike
 from numpy.typing import NDArray
 
 from ..._functors.words import short
-from ...errors import CdlError, PayloadMismatch
-from .._lost import converted, ends, kind_of, lost
+from ...errors import CdlError
+from .._lost import kind_of
 from ._annotation import asked
 from ._flatten import Flat
 from ._form import places
+from ._payload import fitted
 from ._variant import Variant
 
 
@@ -51,7 +52,9 @@ def with_floats(flat: Flat, dtype: DTypeLike) -> Flat:
         at = places(v.constructor, v.shape, [leaf[0] for leaf in leaves])
         free = [kind_of(x.dtype) == "f" and asked(p.annotation).exact is None for x, p in zip(leaves, at, strict=True)]
         rows = zip(leaves, at, free, strict=True)
-        payload.append(tuple(_converted(p.name, x, wanted) if yes else x for x, p, yes in rows))
+        payload.append(
+            tuple(fitted(p.name, x, "f", wanted, "give another `dtype`") if yes else x for x, p, yes in rows)
+        )
         weak = tuple(w and not yes for w, yes in zip(v.weak, free, strict=True)) if v.weak else ()
         variants.append(dataclasses.replace(v, weak=weak if any(weak) else ()))
     return _regrouped(flat, variants, payload)
@@ -70,18 +73,6 @@ def _floats(dtype: DTypeLike) -> np.dtype[Any]:
     if jax.dtypes.canonicalize_dtype(wanted) != wanted:
         raise CdlError(f"`dtype` is `{wanted}`, and `jax_enable_x64` is off: switch it on, or give `jnp.float32`.")
     return wanted
-
-
-def _converted(name: str, rows: NDArray[Any], wanted: np.dtype[Any]) -> NDArray[Any]:
-    if rows.dtype == wanted:
-        return rows
-    wrong = lost(rows, wanted)
-    if wrong.any():
-        raise PayloadMismatch(
-            f"`{name}` holds {rows[wrong][0]}, and `{wanted}` ends at {ends(wanted)[1]}: the number would become "
-            "infinite. Scale the values, or give another `dtype`."
-        )
-    return converted(rows, wanted)
 
 
 def _regrouped(flat: Flat, variants: list[Variant], payload: Payload) -> Flat:

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 
 from ..._functors.many import Many
 from ...errors import CdlError
+from ._standing import expect_payload
 
 
 def trees_of(forest: Any) -> list[Any]:
     """The trees, with the payload that the forest has now. On the host, at any depth: a node comes after its children.
 
-    **Raises:** `CdlError` where the forest is traced.
+    **Raises:** `CdlError` where the forest is traced, is not one forest, or has no payload.
     """
+    expect_payload(forest, "`trees` builds the trees of")
     if any(isinstance(x, Tracer) for x in (forest.facts, *forest.payload)):
         raise CdlError(
             "trees are built on the host, and this forest is traced: call `forest.trees()` outside of `jit`."

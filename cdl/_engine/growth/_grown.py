@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from returns.result import Failure, Result, Success
 
 from ..._functors.read import tag, tag_name
-from ...errors import TreeTooLarge
+from ...errors import CdlError, TreeTooLarge
+from .._standing import expect_one, standing
 from ._candidates import Candidate
 from ._plan import Plan
 from ._rows import Rows
@@ -48,11 +49,13 @@ class Grown(eqx.Module, Generic[R]):
     candidates: tuple[Candidate, ...] = eqx.field(static=True)
 
     def __len__(self) -> int:
+        expect_one(self.count, 1, "`len` is of", "grown")
         return int(self.count.shape[0])
 
     @property
     def mask(self) -> Bool[Array, "trees nodes"]:
-        """Which rows are nodes."""
+        """Which rows are nodes. **Raises:** `CdlError` for several, stacked, as do `len`, `trees` and `results`."""
+        expect_one(self.count, 1, "`mask` is of", "grown")
         return jnp.arange(self.choice.shape[1], dtype=jnp.int32)[None] < self.count[:, None]
 
     @property
@@ -65,7 +68,7 @@ class Grown(eqx.Module, Generic[R]):
 
         **Raises:** `TreeTooLarge` where one is cut, with how many places wait.
         """
-        waiting = np.asarray(self.waiting)
+        waiting = self._waiting("trees")
         if waiting.any():
             cut = np.flatnonzero(waiting)
             budget, more = self._spent(cut)
@@ -78,7 +81,7 @@ class Grown(eqx.Module, Generic[R]):
 
     def results(self) -> list[Result[R, TreeTooLarge]]:
         """Each tree as a `Success`, or as a `Failure` where it is cut. On the host."""
-        waiting = np.asarray(self.waiting)
+        waiting = self._waiting("results")
         finished = np.flatnonzero(waiting == 0)
         built = dict(zip(finished.tolist(), self._built(finished.tolist()), strict=True))
         cut = "the tree is not finished within {0}: {2} of its places still hold a seed. {1}."
@@ -86,6 +89,13 @@ class Grown(eqx.Module, Generic[R]):
             Success(built[t]) if t in built else Failure(TreeTooLarge(cut.format(*self._spent([t]), waiting[t])))
             for t in range(len(self))
         ]
+
+    def _waiting(self, of: str) -> NDArray[Any]:
+        """How many places of each tree wait. **Raises:** `CdlError` where they are several, stacked, or traced."""
+        expect_one(self.count, 1, f"`{of}` builds the trees of", "grown")
+        if isinstance(self.waiting, Tracer):
+            raise CdlError(f"`{of}` builds trees on the host, and these are traced: call it outside of `jit`.")
+        return np.asarray(self.waiting)
 
     def _spent(self, cut: NDArray[np.intp] | list[int]) -> tuple[str, str]:
         """The budgets that these trees were cut by, and what to do: one below `nodes` was cut by `total`."""
@@ -113,6 +123,8 @@ class Grown(eqx.Module, Generic[R]):
     def __repr__(self) -> str:
         tags = dict.fromkeys(tag(c.constructor) for c in self.candidates)
         name = " and ".join(tag_name(t) for t in tags if t is not None) or tag_name(None)
+        if other := standing(self.count, 1):
+            return f"Grown trees of {name}: {other}"
         if isinstance(self.count, Tracer):
             return f"Grown trees of {name}: {len(self)} of at most {self.choice.shape[1]} nodes, traced"
         count, cut = np.asarray(self.count), int((np.asarray(self.waiting) > 0).sum())

@@ -18,7 +18,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from numpy.typing import NDArray
+from returns.result import Failure, Result, Success
 
 from ..._functors import Base, Cons, Lin, List, MooreF, Nil, Snoc, SnocList, Stream, StreamF, to_list, to_snoc
 from ..._functors.usage import whole
@@ -28,6 +31,7 @@ from ...errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
 from .._compiled import compiled
 from .._given import arrays
 from .._random_keys import keys_at
+from .._standing import expect_one, standing
 from ..lists._seq import Seq
 from ..machines._machine_steps import masked, pick, Walk
 from ..machines._state import leading
@@ -68,21 +72,51 @@ class Lists(eqx.Module, Generic[E]):
     cut: Bool[Array, " lists"]
     from_the_end: bool = eqx.field(static=True)  # a list that grows at its first element
 
-    def trees(self) -> list[Any]:
-        """Each as a tree, `Cons(…)` or `Snoc(…)`.
+    def __len__(self) -> int:
+        return len(self.elements)
 
-        **Raises:** `TreeTooLarge` where some are cut.
+    def trees(self) -> list[Any]:
+        """Each as a tree, `Cons(…)` or `Snoc(…)`. On the host.
+
+        **Raises:** `TreeTooLarge` where some are cut; `CdlError` where they are traced.
         """
-        cut = np.flatnonzero(np.asarray(self.cut)).tolist()
+        cut = np.flatnonzero(self._cut("trees")).tolist()
         if cut:
             nodes = self.log_prob.shape[1]
             raise TreeTooLarge(
                 f"{len(cut)} of {len(self.cut)} lists do not end within {nodes} nodes: {', '.join(map(str, cut[:8]))}"
                 f"{', …' if len(cut) > 8 else ''}. Give more `nodes`; what is known of them is in `elements`."
             )
+        return self._built()
+
+    def results(self) -> list[Result[Any, TreeTooLarge]]:
+        """Each tree as a `Success`, or as a `Failure` where it is cut. On the host."""
+        cut, nodes = self._cut("results"), self.log_prob.shape[1]
+        why = f"the list does not end within {nodes} nodes: give more `nodes`; what is known of it is in `elements`."
+        return [
+            Failure(TreeTooLarge(why)) if more else Success(tree) for more, tree in zip(cut, self._built(), strict=True)
+        ]
+
+    def _cut(self, of: str) -> NDArray[Any]:
+        """Which lists are cut. **Raises:** `CdlError` where they are several, stacked, or traced."""
+        expect_one(self.cut, 1, f"`{of}` builds the lists of", "result of `unfold`")
+        if isinstance(self.cut, Tracer):
+            raise CdlError(f"`{of}` builds lists on the host, and these are traced: call it outside of `jit`.")
+        return np.asarray(self.cut)
+
+    def _built(self) -> list[Any]:
         values, build = jax.tree.map(np.asarray, self.elements.values), to_snoc if self.from_the_end else to_list
         rows = enumerate(np.asarray(self.elements.lengths).tolist())
         return [build([jax.tree.map(lambda x: x[b, t], values) for t in range(n)]) for b, n in rows]  # noqa: B023
+
+    def __repr__(self) -> str:
+        if other := standing(self.cut, 1) or ("traced" if isinstance(self.cut, Tracer) else ""):
+            return f"Grown lists: {other}"
+        count, cut = np.asarray(self.elements.lengths).sum(), int(np.asarray(self.cut).sum())
+        return (
+            f"Grown lists: {len(self)}, with {count} elements, at most {self.log_prob.shape[1]} nodes each; {cut} "
+            "unfinished"
+        )
 
 
 def unfold_list(

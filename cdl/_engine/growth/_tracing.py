@@ -20,7 +20,7 @@ from ..._schemes.likelihoods import expect_sorts
 from ..._schemes.unfolds import Choice, expect_layer, real
 from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
 from .._jaxprs import opened
-from .._traced import NEEDS_VALUE
+from .._traced import NEEDS_VALUE, told_with
 from .._truth import expect_no_reckoning
 from .._types import cast, misfit, Own
 from ..forests._variant import is_array
@@ -95,7 +95,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
         return [scores if scores is None else real(scores)], payloads, seeds
 
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
-    with _without_values(coalg):
+    with _told(coalg, own), _without_values(coalg):
         case, shape = jax.make_jaxpr(call, return_shape=True)(list(own.leaves), keys)
         if weak := _pythons(own, sort, given_seeds):
             expect_no_reckoning(jax.make_jaxpr(call)(weak, keys).jaxpr, f"in `{name_of(coalg)}`")
@@ -124,9 +124,14 @@ def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
         given = coalg(seed, key=key) if keyed and wants_key(coalg) else coalg(seed)
         found.update(type(expect_layer(x)) for x in (given.layers if isinstance(given, Choice) else (given,)))
 
-    with _without_values(coalg):
+    with _told(coalg, Form.of(seed)), _without_values(coalg):
         jax.eval_shape(call, seed, jax.random.key(0))
     return found
+
+
+def _told(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextManager[None]:
+    advice = "give seeds of the shape that it takes, along a leading axis of the trees"
+    return told_with(name_of(coalg), f"a seed of {form}", advice)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@
 """
 
 import functools
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from ..._functors import Cons, Lin, Nil, Snoc
-from ..._schemes.algebras import name_of, reads
+from ..._schemes.algebras import algebra, name_of, reads
 from ...errors import CarrierMismatch, SignatureError
 from .._carried import carried
 from .._traced import applied
@@ -54,10 +55,16 @@ def from_the_end(alg: Callable[..., Any]) -> bool:
         return True
     if kinds is not None and set(kinds) == {Lin, Snoc}:
         return False
+    if isinstance(alg, types.FunctionType) and set(reads(algebra(alg)) or ()) in ({Nil, Cons}, {Lin, Snoc}):
+        raise SignatureError(
+            f"`{name_of(alg)}` is a plain function, and a `Seq` is read by an algebra, whose annotations tell from "
+            f"which end: write `@cdl.algebra` above `def {name_of(alg)}`."
+        )
     found = "do not tell what it reads" if kinds is None else f"name {', '.join(k.__name__ for k in kinds)}"
     raise SignatureError(
         f"the annotations of `{name_of(alg)}` {found}, and a `Seq` is read by an algebra of lists: annotate its layer "
-        "as `ListF[E, A]` to read from the end, or as `SnocF[E, A]` to read from the start."
+        "as `ListF[E, A]` to read from the end, or as `SnocF[E, A]` to read from the start; of a function with "
+        "`@cdl.algebra`, or of a class that extends `Algebra[ListF[E, A], A]`."
     )
 
 

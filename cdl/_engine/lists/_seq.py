@@ -22,6 +22,7 @@ from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of
 from ...errors import LengthMismatch, PayloadMismatch
 from .._given import expect_kept
+from .._standing import expect_one, standing
 from ..shapes import alike
 
 
@@ -78,16 +79,19 @@ class Seq(eqx.Module, Generic[E]):
         return Seq(jax.tree.map(padded, *rows), lengths)
 
     def __len__(self) -> int:
+        expect_one(self.lengths, 1, "`len` is of", "seq")
         return int(self.lengths.shape[0])
 
     @property
     def time(self) -> int:
         """How long the arrays are."""
+        expect_one(self.lengths, 1, "`time` is of", "seq")
         return batch_and_time(self.values)[1]
 
     @property
     def mask(self) -> Bool[Array, "batch time"]:
-        """Where there is an element."""
+        """Where there is an element. **Raises:** `CdlError` for several, stacked, as do `len` and `fill`."""
+        expect_one(self.lengths, 1, "`mask` is of", "seq")
         return jnp.arange(self.time, dtype=jnp.int32)[None] < self.lengths[:, None]
 
     @property
@@ -98,6 +102,8 @@ class Seq(eqx.Module, Generic[E]):
     def __repr__(self) -> str:
         if not isinstance(self.lengths, jax.Array):
             return f"Seq of {type(self.lengths).__name__}"
+        if other := standing(self.lengths, 1):
+            return f"Seq: {other}"
         if isinstance(self.lengths, Tracer):
             return f"Seq: {number_of('list', len(self))}, traced; arrays of {self.time}"
         longest = int(np.max(np.asarray(self.lengths)))

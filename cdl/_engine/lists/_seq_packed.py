@@ -24,6 +24,7 @@ from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of
 from ...errors import LengthMismatch
 from .._rows import spread
+from .._standing import expect_one, standing
 from ._seq import as_array, Rows, Seq, stacked_rows
 
 
@@ -99,16 +100,19 @@ class Packed(eqx.Module, Generic[E]):
         return Seq(jax.tree.map(gathered, self.values), self.lengths)
 
     def __len__(self) -> int:
+        expect_one(self.lengths, 1, "`len` is of", "packed")
         return int(self.lengths.shape[0])
 
     @property
     def steps(self) -> int:
         """How long a lane is."""
+        expect_one(self.lengths, 1, "`steps` is of", "packed")
         return int(self.owner.shape[0])
 
     @property
     def lanes(self) -> int:
         """How many lanes there are."""
+        expect_one(self.lengths, 1, "`lanes` is of", "packed")
         return int(self.owner.shape[1])
 
     @property
@@ -124,6 +128,8 @@ class Packed(eqx.Module, Generic[E]):
     def __repr__(self) -> str:
         if not isinstance(self.lengths, jax.Array):
             return f"Packed of {type(self.lengths).__name__}"
+        if other := standing(self.lengths, 1):
+            return f"Packed: {other}"
         shape = f"{self.lanes} lanes of {self.steps} steps"
         if isinstance(self.lengths, Tracer):
             return f"Packed: {number_of('list', len(self))}, traced; {shape}"

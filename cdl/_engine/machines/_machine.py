@@ -122,7 +122,7 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
 def _of_many(machine: Callable[..., Any], state: Any, inputs: Any, states: bool, key: jax.Array | None) -> Any:
     """`run` on a `Seq`."""
     values, state = arrays(inputs.values, "an input"), arrays(state, "a state")
-    count = inputs.lengths.shape[0]
+    count = len(inputs)
     given = leading(state, "the states", "one for each sequence") if jax.tree.leaves(state) else count
     if count != given:
         raise CdlError(

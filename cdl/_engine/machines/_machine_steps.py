@@ -20,8 +20,8 @@ from ..._schemes.compose import layer_of
 from ...errors import CarrierMismatch
 from .._given import arrays
 from .._random_keys import keys_at
-from .._traced import without_values
-from ..shapes import is_weak, shaped
+from .._traced import told_with, without_values
+from ..shapes import is_weak, shaped, shown
 from ._scan_bulk import scan
 from ._state import as_given, settled
 
@@ -45,7 +45,9 @@ class Walk:
         self, machine: Callable[..., Any], state: Any, element: Any, key: jax.Array | None, name: str | None = None
     ) -> None:
         self.machine, self.name = machine, name or name_of(machine)
-        with without_values(self.name, "in its step"):
+        given = f"a state of {shown(state)} and an input of {shown(element)}"
+        told = told_with(self.name, given, "give it the state, and the inputs, of the shapes that it takes")
+        with told, without_values(self.name, "in its step"):
             moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
             jax.eval_shape(lambda s: moore.append(isinstance(layer_of(machine, s, key), MooreF)), state)
             self.moore = moore[-1]

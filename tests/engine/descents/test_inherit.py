@@ -12,7 +12,7 @@ from any_algebra import any_algebra, H
 from families import algebras, FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES, While
 from random_signatures import random_signature, random_trees
 
-from cdl import algebra, annotate, Base, decorate, fmap, Fork, inherit, inherited, Leaf, pack, TreeF
+from cdl import algebra, annotate, Base, CdlError, decorate, fmap, Fork, inherit, inherited, Leaf, pack, TreeF
 from cdl.errors import CarrierMismatch, SignatureError
 
 
@@ -221,3 +221,12 @@ def test_annotate_is_decorate_in_pre_order_and_zero_past_the_last():
     assert not found[forest.size :].any()
     with pytest.raises(IndexError, match="trees are numbered from 0 to 2; 3 was asked for"):
         forest.nodes(3)
+
+
+def test_a_value_of_a_shape_that_a_step_does_not_take_is_shown():
+    weight = jnp.ones((3, 3))
+    step = lambda value, layer: fmap(lambda _: weight @ value, layer)
+    with pytest.raises(
+        CdlError, match=r"fails for a value of f32\[2\], from above, at `\w+` \(dot_general requires.*: give at"
+    ):
+        inherit(step, pack(TreeF[float, Any], COMBS), jnp.zeros((3, 2)))

@@ -148,3 +148,34 @@ def test_complex_numbers_have_no_order(name):
 def test_a_zero_of_another_shape_is_refused_by_the_name_that_was_written():
     with pytest.raises(CarrierMismatch, match="is reduced by `prod` with `zero="):
         Many([jnp.ones(2)]).prod(jnp.ones(3))
+
+
+SINGLE = ("sum", "mean", "max", "min", "prod", "var", "std", "argmax")
+NAMED = {name: (lambda m, *zero, name=name: getattr(m, name)(*zero), "zero", f"{name}(zero)") for name in SINGLE}
+NAMED["top"] = lambda m, *fill: m.top(2, *fill), "fill", "top(k, fill)"
+NAMED["attend"] = lambda m, *zero: m.attend(jnp.sum, *zero), "zero", "attend(score, zero)"
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_reduction_is_told_by_the_name_and_the_arguments_that_one_writes(name):
+    reduce, given, usage = NAMED[name]
+    with pytest.raises(CarrierMismatch) as none:
+        reduce(Many([]))
+    assert f"is reduced by `{name}`, which" in str(none.value)
+    assert f"write `{usage}`, with a `{given}` of the shape of one child" in str(none.value)
+    for many in (
+        lambda wrong: reduce(Many([jnp.ones(3)]), wrong),
+        lambda wrong: fold(
+            algebra(lambda layer: layer.label + reduce(layer.kids, wrong).sum() * 0), pack(RoseF, TREES)
+        ),
+    ):
+        with pytest.raises(CarrierMismatch, match=rf"is reduced by `{name}` with `{given}=f32\[2\]`: give `{given}`"):
+            many(jnp.zeros(2, jnp.float32))
+
+
+@pytest.mark.parametrize("name", ["any", "all"])
+def test_truth_values_of_arrays_are_reduced_element_by_element(name):
+    rows = jnp.array([[True, False, True], [True, False, False]])
+    assert getattr(Many(list(rows)), name)().tolist() == getattr(rows, name)(0).tolist()
+    with pytest.raises(CarrierMismatch, match=rf"is reduced by `{name}` with `zero=bool\[2\]`"):
+        getattr(Many(list(rows)), name)(jnp.zeros(2, bool))

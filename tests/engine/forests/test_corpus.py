@@ -1,5 +1,6 @@
 """A corpus: masks, sums of corpora, its line, and the type of its real numbers."""
 
+import inspect
 from typing import Annotated, Any, Never, Union
 
 import jax
@@ -66,8 +67,43 @@ def test_corpora_that_do_not_fit_are_not_added():
         corpus + Corpus(Other, [Other(1)])
     with pytest.raises(CdlError, match=r"`Leaf` is `float32` of shape \(2,\) in some trees, and .*\(3,\)"):
         Corpus(TreeF, [Leaf(np.ones(2, np.float32))]) + Corpus(TreeF, [Leaf(np.ones(3, np.float32))])
-    with pytest.raises(TypeError):
-        corpus + 1
+
+
+@pytest.mark.parametrize("other", [TREES, 1, 2.0, None], ids=repr)
+def test_what_is_not_a_corpus_is_not_added(other):
+    corpus = Corpus(TreeF, TREES)
+    for add in (lambda: inspect.unwrap(Corpus.__add__)(corpus, other), lambda: other + corpus):
+        with pytest.raises(CdlError, match=r"is added to another, and was given .*: make one of the trees"):
+            add()
+
+
+def test_the_sum_of_corpora_is_python_s():
+    corpora = [Corpus(TreeF, TREES[i : i + 1]) for i in range(3)]
+    assert sum(corpora)[:].trees() == TREES
+
+
+@pytest.mark.parametrize(
+    "which",
+    [np.array([2**64 - 1], np.uint64), np.array([2**63 + 1], np.uint64), [2**63], [2**64], [0, 2**70], [-(2**70)]],
+    ids=str,
+)
+def test_numbers_past_64_bits_are_of_no_tree(which):
+    with pytest.raises(IndexError, match="trees are numbered from 0 to 2; ") as error:
+        Corpus(TreeF, TREES)[which]
+    assert all(str(int(end)) in str(error.value) for end in (min(which), max(which)))
+
+
+def test_what_is_no_list_of_numbers_is_shown():
+    corpus = Corpus(TreeF, TREES)
+    assert corpus[np.array([2, 0], np.uint64)].trees() == [TREES[2], TREES[0]]
+    for which, found in (
+        (None, "None"),
+        ([[1], [1, 2]], r"\[\[1\], \[1, 2\]\]"),
+        ("a", "'a'"),
+        (0, "`int64` of shape"),
+    ):
+        with pytest.raises(IndexError, match=f"numbers of trees or a mask, and got {found}.*: write"):
+            inspect.unwrap(Corpus.__getitem__)(corpus, which)
 
 
 class Mixed:
@@ -129,6 +165,8 @@ def test_a_type_that_is_none_of_real_numbers_is_refused(dtype, error, words):
 
 def test_a_number_that_would_become_infinite_is_refused():
     with pytest.raises(PayloadMismatch, match=r"`Leaf.label` holds 100000.0, and `float16` ends at 65504"):
+        pack(TreeF, [Leaf(1e5)], dtype=jnp.float16)
+    with pytest.raises(PayloadMismatch, match=r"become infinite. Scale the values, or give another `dtype`"):
         pack(TreeF, [Leaf(1e5)], dtype=jnp.float16)
     with jax.enable_x64(True):
         assert fold(total, pack(TreeF, TREES, dtype=jnp.float64)).dtype == jnp.float64

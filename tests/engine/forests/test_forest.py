@@ -1,5 +1,8 @@
 """What a forest says of its nodes, on the host and under `jit`, and the way back from it to trees."""
 
+import inspect
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -87,3 +90,78 @@ def test_the_nodes_of_a_sort_are_told(seed):
 def test_an_empty_list_is_a_tree_too():
     trees = [cdl.to_list([]), cdl.to_list([1, 2])]
     assert pack(ListF, trees).trees() == trees
+
+
+HOST = ("size", "depth", "fill")
+EVERYWHERE = ("count", "mask", "tree_of")
+
+
+def ask(forest, what):
+    found = {
+        "trees": forest.trees,
+        "len": forest.__len__,
+        "nodes": lambda: forest.nodes(0),
+        "sort": lambda: forest.of_sort(0),
+    }
+    return found[what]() if what in found else getattr(forest, what)
+
+
+def same_bucket():
+    corpus = Corpus(RoseF, ROSES)
+    first = corpus[[0, 1]]
+    return [first, corpus.pack([1, 0], bucket=first.bucket)]
+
+
+@pytest.mark.parametrize("what", [*HOST, *EVERYWHERE, "trees", "len", "nodes", "sort"])
+def test_several_forests_stacked_are_not_one(what):
+    stacked = jax.tree.map(lambda *xs: jnp.stack(xs), *same_bucket())
+    assert "several, stacked, (2,)" in repr(stacked)
+    with pytest.raises(cdl.CdlError, match=r"several, stacked along axes of shape \(2,\): use `jax.vmap`, or take one"):
+        ask(stacked, what)
+    if what in (*EVERYWHERE, "sort"):
+        found = jax.vmap(lambda f: ask(f, what))(stacked)
+        assert jnp.array_equal(found, jnp.stack([ask(f, what) for f in same_bucket()]))
+
+
+@pytest.mark.parametrize("what", [*HOST, "nodes"])
+def test_what_is_known_on_the_host_alone_is_refused_under_jit(what):
+    with pytest.raises(cdl.CdlError, match=rf"`{what}` is of a forest on the host, and this one is traced: "):
+        jax.eval_shape(lambda f: ask(f, what) and 0, same_bucket()[0])
+
+
+SUM = cdl.algebra(lambda layer: layer.label + layer.kids.sum(0.0))
+READERS = {
+    "fold": lambda f: cdl.fold(SUM, f),
+    "annotate": lambda f: annotate(SUM, f),
+    "inherit": lambda f: cdl.inherit(lambda x, layer: (x, Node(0.0, layer.kids.map(lambda _: x))), f, jnp.zeros(2)),
+    "trees": lambda f: f.trees(),
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_who_reads_a_forest_reads_one_with_its_payload(name):
+    read, (forest, other) = READERS[name], same_bucket()
+    stacked = jax.tree.map(lambda *xs: jnp.stack(xs), forest, other)
+    with pytest.raises(cdl.CdlError, match="one forest, and this is several, stacked"):
+        read(stacked)
+    with pytest.raises(cdl.CdlError, match=r"a forest with its payload, and this one has none, as `forest.schedule`"):
+        read(forest.schedule)
+    payloads = eqx.tree_at(lambda f: f.payload, forest, stacked.payload)
+    with pytest.raises(cdl.CdlError, match=r"array \(rows,\) of payload, and this one has \(2, \d+\) in its place"):
+        read(payloads)
+    slope = eqx.filter_grad(lambda f: cdl.fold(SUM, f).sum())(forest)
+    assert "some of its arrays" in repr(slope)
+    with pytest.raises(cdl.CdlError, match="this one has only some of its arrays, as a gradient has"):
+        read(slope)
+    with pytest.raises(cdl.CdlError, match="this one has ShapeDtypeStruct"):
+        read(eqx.filter_eval_shape(lambda: forest))
+
+
+@pytest.mark.parametrize("given", [0.5, True, "a", None, np.bool_(False), slice(0, 1)], ids=repr)
+def test_a_sort_and_a_tree_are_told_by_whole_numbers(given):
+    forest = same_bucket()[0]
+    for name in ("of_sort", "nodes"):
+        method = inspect.unwrap(getattr(type(forest), name))
+        with pytest.raises(cdl.CdlError, match=f"`{name}` takes the number of a .*, and was given"):
+            method(forest, given)
+    assert inspect.unwrap(type(forest).of_sort)(forest, np.uint8(0)).sum() == 5

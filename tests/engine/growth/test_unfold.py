@@ -14,7 +14,25 @@ from hlo import copies_in_loops
 from programs import primitives
 from random_signatures import random_signature
 
-from cdl import ana, Base, CdlError, choose, Cons, Fork, Leaf, Many, MealyF, Nil, Node, pack, to_list, TreeF, unfold
+from cdl import (
+    algebra,
+    ana,
+    Base,
+    CdlError,
+    choose,
+    Cons,
+    Fork,
+    Leaf,
+    Many,
+    MealyF,
+    Nil,
+    Node,
+    pack,
+    refold,
+    to_list,
+    TreeF,
+    unfold,
+)
 from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
 from cdl.functors import Branch, LabelledTreeF, StreamF, Tip
 
@@ -365,3 +383,77 @@ def test_no_loop_copies_a_table():
     arrays, rest = eqx.partition((coalg, seeds), eqx.is_inexact_array)
     compiled = jax.jit(jax.grad(lambda a: total(eqx.combine(a, rest)))).lower(arrays).compile()
     assert copies_in_loops(compiled.as_text(), {5 * 37, 5 * 37 + 24}) == []
+
+
+WEIGHT = jnp.ones((3, 3))
+
+
+def words(seed):
+    return choose(jnp.stack([(seed @ WEIGHT).sum(), 0.0]), Nil(), Cons(1.0, seed / 2))
+
+
+def forks(seed):
+    return choose(jnp.stack([(seed @ WEIGHT).sum(), 0.0]), Leaf(1.0), Fork(seed / 2, seed / 2))
+
+
+def stream(seed):
+    return StreamF((seed @ WEIGHT).sum(), lambda: seed / 2)
+
+
+@pytest.mark.parametrize("coalg", [words, forks, stream])
+@pytest.mark.parametrize(("seed", "shown"), [(jnp.ones((4, 2)), r"f32\[2\]"), (jnp.ones(4), r"f32\[\]")])
+def test_seeds_of_a_shape_that_a_coalgebra_does_not_take_are_shown(coalg, seed, shown):
+    with pytest.raises(
+        CdlError, match=rf"`{coalg.__name__}` fails for a seed of {shown} \(.*\): give seeds of the shape"
+    ):
+        unfold(coalg, seed, nodes=4)
+
+
+@pytest.mark.parametrize(
+    ("coalg", "dtype", "below"),
+    [
+        (lambda s: choose(jnp.stack([1.5 - 1.0 * s.sum(), 0.0]), Leaf(1.0), Fork(s * 0.5, s * 0.25)), jnp.int32, "f32"),
+        (lambda s: choose(jnp.stack([1.5 - jnp.abs(s).sum(), 0.0]), Leaf(1.0), Fork(s * 0.5j, s)), jnp.float32, "c64"),
+    ],
+)
+def test_a_seed_is_not_cast_to_a_narrower_kind(coalg, dtype, below):
+    """A number that JAX holds weakly takes the type of the seed only where it stays the same number."""
+    seeds = jnp.full((1, 3), 3, dtype)
+    read = algebra(lambda layer: 1.0)
+    with jax.numpy_dtype_promotion("standard"):
+        assert ana(coalg)(seeds[0]) != Leaf(1.0)
+        for form in (lambda: unfold(coalg, seeds, nodes=15), lambda: refold(read, coalg, seeds, nodes=15)):
+            with pytest.raises(
+                CarrierMismatch, match=rf"goes in as ...\[3\] and comes out at place 0 of `Fork` as {below}"
+            ):
+                form()
+
+
+def test_lists_are_trees_one_by_one_where_some_are_cut():
+    countdown = lambda s: choose(jnp.stack([0.5 - s, 0.0]), Nil(), Cons(s, s - 1.0))
+    found = unfold(countdown, jnp.array([1.0, 5.0]), nodes=3)
+    assert len(found) == 2
+    assert repr(found) == "Grown lists: 2, with 4 elements, at most 3 nodes each; 1 unfinished"
+    done, more = found.results()
+    assert done.unwrap() == to_list([1.0])
+    assert "does not end within 3 nodes: give more" in str(more.failure())
+    with pytest.raises(TreeTooLarge, match="1 of 2 lists do not end within 3 nodes: 1"):
+        found.trees()
+
+
+LISTS = lambda s: choose(jnp.stack([0.5 - s, 0.0]), Nil(), Cons(s, s - 1.0))
+FORKS = lambda s: choose(jnp.stack([0.5 - s, 0.0]), Leaf(s), Fork(s - 1.0, s - 1.0))
+
+
+@pytest.mark.parametrize("coalg", [LISTS, FORKS])
+@pytest.mark.parametrize("what", ["trees", "results", "__len__"])
+def test_what_was_grown_is_taken_one_at_a_time(coalg, what):
+    grown = unfold(coalg, jnp.array([1.0, 2.0]), nodes=8)
+    stacked = jax.tree.map(lambda x: jnp.stack([x, x, x]), grown)
+    assert "several, stacked, (3,)" in repr(stacked)
+    with pytest.raises(CdlError, match=r"one .*, and this is several, stacked along axes of shape \(3,\)"):
+        getattr(stacked, what)()
+    assert "some of its arrays" in repr(jax.tree.map(lambda x: None, grown))
+    if what != "__len__":
+        with pytest.raises(CdlError, match=r"on the host, and these are traced: call it outside of `jit`"):
+            jax.eval_shape(lambda g: getattr(g, what)() and 0, grown)

@@ -1,11 +1,16 @@
 """`Seq` and `Packed`: what they hold, and what they refuse."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import cdl
+from cdl import annotate, fold
+from cdl.errors import SignatureError
+from cdl.functors import SnocF
 
 
 LENGTHS = [3, 0, 5, 1, 4, 2]
@@ -119,3 +124,51 @@ def test_an_epoch_of_packed_batches_has_few_shapes():
     shapes = lambda **how: {cdl.Packed.of(b, lanes=16, **how).values.shape for b in batches}
     assert len(shapes()) <= 7  # of 30 batches whose longest lists are 100 to 277 long
     assert shapes(steps=320) == {(320, 16)}
+
+
+@cdl.algebra
+def total(layer: cdl.ListF[Any, Any]) -> Any:
+    return layer.head["x"].sum() + layer.tail if isinstance(layer, cdl.Cons) else 0.0
+
+
+@pytest.mark.parametrize("kind", [cdl.Seq, cdl.compiled.Packed])
+def test_several_batches_stacked_are_not_one(ragged, kind):
+    batch = kind.of(ragged)
+    stacked = jax.tree.map(lambda x: jnp.stack([x, x]), batch)
+    assert "several, stacked, (2,)" in repr(stacked)
+    read = [len, lambda x: x.fill, lambda x: fold(total, x), lambda x: annotate(total, x)]
+    for ask in [*read, lambda x: x.mask] if kind is cdl.Seq else read:
+        with pytest.raises(cdl.CdlError, match=r"one .*, and this is several, stacked along axes of shape \(2,\)"):
+            ask(stacked)
+    assert jnp.allclose(jax.vmap(lambda x: fold(total, x))(stacked), fold(total, batch)[None])
+
+
+def test_machines_read_one_batch(ragged):
+    batch = cdl.Seq.of(ragged)
+    stacked = jax.tree.map(lambda x: jnp.stack([x, x]), batch)
+    machine = lambda state: cdl.MealyF(lambda i: (state, state + i["x"].sum()))
+    with pytest.raises(cdl.CdlError, match="`len` is of one seq, and this is several, stacked"):
+        cdl.run(machine, jnp.zeros(6), stacked)
+
+
+def plain(layer: cdl.ListF[Any, Any]) -> Any:
+    return 0.0
+
+
+def from_the_start(layer: SnocF[Any, Any]) -> Any:
+    return 0.0
+
+
+def silent(layer):
+    return 0.0
+
+
+def test_a_plain_function_is_told_to_be_an_algebra(ragged):
+    for form in (fold, annotate):
+        for alg in (plain, from_the_start):
+            with pytest.raises(
+                SignatureError, match=rf"is a plain function, .*: write `@cdl.algebra` above `def {alg.__name__}"
+            ):
+                form(alg, cdl.Seq.of(ragged))
+        with pytest.raises(SignatureError, match=r"`silent` do not tell what it reads, .* of a function with `@cdl"):
+            form(silent, cdl.Seq.of(ragged))

@@ -1,0 +1,68 @@
+"""Which layer breaks the symmetry: the error of a network as a sum, with one summand for each layer.
+
+| the mathematics                                                        | here                            |
+| ---------------------------------------------------------------------- | ------------------------------- |
+| the chain law `L(g ∘ f) = D g · L f + L g ∘ f`                         | what `attributed` is made of    |
+| `L(f_n ∘ … ∘ f_1) = Σ_k D(f_n ∘ … ∘ f_{k+1}) · L f_k`, at an input     | `attributed(maps, fields, xs)`  |
+
+`L` is the Lie derivative of `lie_derivative`. Source: Gruver et al., The Lie derivative for measuring learned
+equivariance (2023), section 4.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ..errors import CdlError
+
+
+class Attribution(NamedTuple):
+    """The Lie derivative of a composite, by layers.
+
+    `parts[k]` is the summand of map `k`, with a leading axis of examples; their sum is the Lie derivative. `mean[k]` is
+    its mean square for each number of the output, and `shares[k]` the mean of its product with the whole: the shares
+    add up to the mean square of the whole. A share below zero makes up for what another layer breaks.
+    """
+
+    parts: tuple[Any, ...]
+    mean: jax.Array
+    shares: jax.Array
+
+
+def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[Any], Any]], xs: Any) -> Attribution:
+    """The equivariance error of `f_n ∘ … ∘ f_1`, with the part of each map in it.
+
+    **Arguments:**
+
+    - `maps`: `f_1` to `f_n`, the first that is applied first.
+    - `fields`: one more: the vector field on the input, and that on the output of each map.
+    - `xs`: examples, along a leading axis.
+
+    **Raises:** `CdlError` where there is no map, and where the fields are not one more than the maps.
+    """
+    if not maps or len(fields) != len(maps) + 1:
+        raise CdlError(
+            f"`attributed` takes maps and one field more, and gets {len(maps)} maps and {len(fields)} fields: give the "
+            "field on the input, and then that on the output of each map."
+        )
+
+    def at(x: Any) -> tuple[Any, ...]:
+        parts: list[Any] = []
+        for f, source, target in zip(maps, fields[:-1], fields[1:], strict=True):
+            y, push = jax.linearize(f, x)
+            parts = [*map(push, parts), jax.tree.map(jnp.subtract, push(source(x)), target(y))]
+            x = y
+        return tuple(parts)
+
+    parts = jax.vmap(at)(xs)
+    whole = jax.tree.map(lambda *summands: sum(summands[1:], summands[0]), *parts)
+    count = max(1, sum(x.size for x in jax.tree.leaves(whole)))
+    mean = jnp.stack([_product(part, part) for part in parts]) / count
+    return Attribution(parts, mean, jnp.stack([_product(part, whole) for part in parts]) / count)
+
+
+def _product(left: Any, right: Any) -> jax.Array:
+    pairs = zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True)
+    return sum((jnp.sum(x * y) for x, y in pairs), jnp.zeros(()))

@@ -1,0 +1,25 @@
+"""Sizes that users give: of carriers and of axes of channels."""
+
+from typing import Any
+
+import numpy as np
+
+from .._functors.words import short
+from ..errors import CdlError
+
+
+def size_of(n: Any, what: str) -> int:
+    """A whole number of 1 or more, checked."""
+    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
+        raise CdlError(f"{short(n)} {what} are asked for: give a whole number of 1 or more.")
+    return int(n)
+
+
+def counted(channels: Any) -> int | None:
+    """A number of channels, checked; `None` is no axis of channels."""
+    return None if channels is None else size_of(channels, "channels")
+
+
+def axis_of(channels: int | None) -> tuple[int, ...]:
+    """The axis of channels, if there is one."""
+    return () if channels is None else (channels,)

@@ -1,0 +1,84 @@
+"""Vector fields that move images: the generators of translation, rotation and scaling, for `lie_error`.
+
+| the group                             | its field at an image `x`         | here           |
+| ------------------------------------- | --------------------------------- | -------------- |
+| translation along an axis, periodic   | `−∂x`, by the Fourier transform   | `translation`  |
+| rotation, anticlockwise as `rot90`    | `s ∂_r x − r ∂_s x`               | `rotation`     |
+| scaling: the image grows              | `−(r ∂_r x + s ∂_s x)`            | `scaling`      |
+| nothing moves, as for invariants      | `0`                               | `still`        |
+
+Rows `r` and columns `s` count from the centre.
+Each takes an array whose last two axes are those of an image; axes in front, such as channels, are kept. The derivative
+of a translation is exact for images below the Nyquist frequency, and that frequency counts as zero: its derivative is
+no real image. Rotation and scaling take the derivative of Catmull and Rom's cubic through the pixels, which is half
+the difference of the two neighbours; an image goes on beyond its edge with the values at the edge.
+"""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..errors import CdlError
+
+
+def translation(x: jax.Array, axis: int = -1) -> jax.Array:
+    """The field of translation along one of the last two axes, towards higher indices: `float[…, h, w]` of that shape.
+
+    **Raises:** `CdlError` for another axis, and for what is not an image of real numbers.
+    """
+    x = _image(x)
+    if axis not in (-2, -1):
+        raise CdlError(f"an image is translated along axis -2 (rows) or -1 (columns), not {axis!r}.")
+    n = x.shape[axis]
+    frequencies = np.fft.rfftfreq(n, 1 / n)
+    frequencies = np.where(2 * frequencies == n, 0.0, frequencies) * 2 * np.pi / n
+    wide = x if x.dtype in (jnp.float32, jnp.float64) else x.astype(jnp.float32)  # half precision has no transform
+    spectrum = jnp.fft.rfft(wide, axis=axis)
+    lead = (1,) * (x.ndim + axis)
+    factors = jnp.asarray(-1j * frequencies.reshape((*lead, -1, *(1,) * (-1 - axis))), spectrum.dtype)
+    return jnp.fft.irfft(spectrum * factors, n, axis=axis).astype(x.dtype)
+
+
+def rotation(x: jax.Array) -> jax.Array:
+    """The field of rotation about the centre, anticlockwise where the first row is on top: `float[…, h, w]`."""
+    x = _image(x)
+    r, s = _places(x)
+    return s * _slope(x, -2) - r * _slope(x, -1)
+
+
+def scaling(x: jax.Array) -> jax.Array:
+    """The field of scaling about the centre, by which the image grows: `float[…, h, w]`."""
+    x = _image(x)
+    r, s = _places(x)
+    return -(r * _slope(x, -2) + s * _slope(x, -1))
+
+
+def still(x: jax.Array) -> jax.Array:
+    """The field of the trivial action: zero. It is the field of a target that is to be invariant."""
+    return jnp.zeros_like(x)
+
+
+def _image(x: jax.Array) -> jax.Array:
+    x = jnp.asarray(x)
+    if x.ndim < 2 or not jnp.issubdtype(x.dtype, jnp.floating):
+        raise CdlError(
+            f"an image is expected, real numbers with two axes or more, not {x.dtype}{list(x.shape)}: give an array "
+            "`float[…, height, width]`."
+        )
+    return x
+
+
+def _places(x: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """The rows `[…, h, 1]` and columns `[…, 1, w]`, from the centre."""
+    h, w = x.shape[-2:]
+    lead = (1,) * (x.ndim - 2)
+    rows = (np.arange(h) - (h - 1) / 2).reshape((*lead, h, 1))
+    columns = (np.arange(w) - (w - 1) / 2).reshape((*lead, 1, w))
+    return jnp.asarray(rows, x.dtype), jnp.asarray(columns, x.dtype)
+
+
+def _slope(x: jax.Array, axis: int) -> jax.Array:
+    """Half the difference of the neighbours along an axis; at an edge the pixel itself is the missing neighbour."""
+    n = x.shape[axis]
+    after, before = np.minimum(np.arange(n) + 1, n - 1), np.maximum(np.arange(n) - 1, 0)
+    return (jnp.take(x, after, axis) - jnp.take(x, before, axis)) / 2

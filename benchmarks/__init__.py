@@ -10,6 +10,7 @@
 | `_race.py`        | a problem's contestants held to the same values and gradients, then timed              |
 | `_compiling.py` `_packing.py` `_chain.py` `_memory.py` `_reverse.py` | one question each                   |
 | `_sequences.py` `_scans.py` | recurrent networks on lists, and the bracketings of a product                 |
+| `_symmetry.py` `_emlp.py` | `hom`, and a layer that it ties, beside EMLP                           |
 | `_machine.py`     | the rates that bound everything: matrix products, memory                               |
 | `_child.py`       | one measurement in a process of its own, so that it has its own environment            |
 | `_page.py`        | the page that is written: `tutorials/benchmarks.md`                                    |

@@ -37,6 +37,7 @@ PARTS = (
     "learning",
     "devices",
     "widths",
+    "symmetry",
 )
 
 
@@ -111,6 +112,11 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
     if "widths" in parts:
         for name in ("binary", "own"):
             yield {"job": "widths", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
+    if "symmetry" in parts:
+        for n in (30, 60, 120) if quick else (250, 500, 1000, 2000):
+            yield {"job": "solving", "n": n, "rounds": rounds}
+        yield {"job": "tied", "n": 30 if quick else 300, "batch": 32, "rounds": rounds}
+        yield {"job": "emlp", "sizes": [10] if quick else [10, 30, 60]}
     yield {"job": "rates", "rounds": rounds}
 
 

@@ -22,6 +22,7 @@ from ._reverse import reverse
 from ._scans import scans
 from ._sequences import ragged, sequences
 from ._signatures import signatures
+from ._symmetry import emlp, solving, tied
 from ._widths import widths
 
 
@@ -44,6 +45,9 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "learning": learning,
     "devices": devices,
     "widths": widths,
+    "solving": solving,
+    "tied": tied,
+    "emlp": emlp,
 }
 
 

@@ -9,6 +9,7 @@ from ._sections import (
     chains,
     compiling,
     devices,
+    emlp,
     epochs,
     floors,
     growth,
@@ -24,8 +25,10 @@ from ._sections import (
     sequences,
     signatures,
     slower,
+    solving,
     stores,
     streams,
+    tied,
     widths,
 )
 
@@ -284,6 +287,28 @@ of the host, by `balance` and `shard`, is two loops, each over a forest of its o
 summed once (without that of the leaves' vectors here):
 """
 
+SOLVING = """\
+## Solving for the maps that commute
+
+`hom(X, X)` for three actions on `n` places, of which the last has signs: the best of seven runs. The generators are
+arrays of indices, and the answer is one label for each of the `n²` weights, so the time should grow with these.
+"""
+
+EMLP = """\
+EMLP 1.0.3 finds a dense basis instead, by a singular value decomposition, or by gradient descent where that is too
+large. It assumes that generators have inverses. It was installed for this run, with the JAX that it then gets. For a
+generator that has no inverse, the second table says how much of its answer is not a number; `hom` gives 5, 13 and 17
+maps there.
+"""
+
+TIED = """\
+## A tied layer
+
+One layer from 300 numbers to 300, at a batch of 32, in single precision; with the gradient of all parameters.
+`Equivariant` gathers its weights by their labels. The projection has a parameter for each weight and multiplies them by
+`Q Qᵀ` at each call, where `Q` is an orthonormal basis, which has 300 columns for `C_n` and 2 for `S_n`.
+"""
+
 AIMS = """\
 ## What was aimed at
 
@@ -360,5 +385,8 @@ SECTIONS: list[tuple[tuple[str, ...], Section]] = [  # what has to have been mea
     (("signatures",), _under(SIGNATURES, signatures)),
     (("learning",), _under(LEARNING, learning)),
     (("devices",), _under(DEVICES, devices)),
+    (("solving",), _under(SOLVING, solving)),
+    (("emlp",), _under(EMLP, emlp)),
+    (("tied",), _under(TIED, tied)),
     (("race", "growth", "chain", "launches", "signatures", "packing", "machines"), _under(AIMS, aims)),
 ]

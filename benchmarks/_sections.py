@@ -341,3 +341,41 @@ def devices(figures: Figures) -> str:
             a, b = one[kind]["cdl"]["median"], two[kind]["cdl"]["median"]
             rows.append((label, words, ms(a), ms(b), f"{a / b:.2f} ×", " + ".join(f"{n:,}" for n in two["nodes"])))
     return table(["problem", "", "one device, ms", "two devices, ms", "faster", "nodes of each"], rows)
+
+
+def solving(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="solving"):
+        n = request["n"]
+        best = [found[name]["best"] for name in ("C_n", "S_n", "signed shift")]
+        each = " / ".join(f"{1e6 * t / n**2:.0f}" for t in best)
+        rows.append((f"{n:,}", f"{n**2:,}", *map(ms, best), each))
+    return table(["n", "weights", "`C_n`, ms", "`S_n`, ms", "signed shift, ms", "ns for a weight"], rows)
+
+
+def emlp(figures: Figures) -> str:
+    found = figures.one(job="emlp")
+    if not found["installed"]:
+        return "EMLP could not be installed here."
+    times = table(["n", "EMLP, `C_n`, ms"], [(n, ms(t)) for n, t in found["times"].items()])
+    nans = table(["generator", "NaN in EMLP's basis"], [(name, per_cent(x)) for name, x in found["nans"].items()])
+    return f"{times}\n\n{nans}"
+
+
+def tied(figures: Figures) -> str:
+    labels = {
+        "tied": "`Equivariant`",
+        "convolution": "`Convolution`, the same matrix",
+        "dense": "`eqx.nn.Linear`",
+        "projected": "projected, `Q Qᵀ w`",
+    }
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="tied"):
+        for action, of in found.items():
+            for who, label in labels.items():
+                if who in of["both"]:
+                    times = [ms(of[kind][who]["median"]) for kind in KINDS]
+                    ratios = [ratio(of[kind], who, "tied") for kind in KINDS]
+                    rows.append((action, request["n"], label, *times, *ratios))
+    times = [f"{k}, ms" for k in KINDS.values()]
+    return table(["action", "n", "", *times, "to `Equivariant`, forward", "with backward"], rows)

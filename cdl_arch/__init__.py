@@ -8,6 +8,7 @@
 | `mealy`     | `[I, O × X]`        | a recurrent network that answers every input                              |
 | `moore`     | `O × [I, X]`        | a recurrent network that says whether a word is in a language             |
 | `automata`  |                     | the finite automaton that a machine behaves like                          |
+| `symmetry`  | `M × X`             | networks whose layers commute with an action: convolutions, sets, graphs  |
 | `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
 | `symmetry`  | `M × −`             | networks whose weights are tied by an action of a group or a monoid       |
 | `data`      |                     | Python's standard library, read as trees; pictures; a graph               |

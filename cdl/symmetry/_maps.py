@@ -8,6 +8,7 @@
 | `x ↦ σ(a ‖x‖ + b) x`                           | `NormGate(X, …)`: for actions that keep lengths                    |
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -72,9 +73,10 @@ class Pointwise(EquivariantMap):
         """
         self.function, self.source, self.target = function, X, X
         self.in_channels = self.out_channels = counted(channels)
+        lead = () if channels is None else (channels,)
         with jax.ensure_compile_time_eval():
             for generator in X.generators:
-                found = defect_at_places(function, generator)
+                found = _defect(function, generator, (*lead, *X.shape))
                 if found > TOLERANCE:
                     raise CdlError(
                         f"`{name(function)}` does not commute with the generator `{generator.name}` of {X}: "
@@ -180,22 +182,28 @@ def orthogonal(X: Action, what: str) -> None:
             )
 
 
-def defect_at_places(function: Place, generator: Generator) -> float:
+def _defect(function: Place, generator: Generator, shape: tuple[int, ...]) -> float:
     """How far `f(m · x)` and `m · f(x)` are apart, over the greatest value or 1: at normal numbers of several sizes.
 
-    For an element of a Lie algebra, the difference of the derivatives along `A`.
+    For an element of a Lie algebra, the difference of the derivatives along `A`. `shape` is that of one `x`, with its
+    channels: the function is called with nothing else. Values that are not finite have to be so on both sides.
     """
-    sizes = np.array([0.3, 1.0, 3.0, 10.0])[:, None, None]
-    xs = jnp.asarray(np.random.default_rng(0).normal(size=(1, 16, generator.size)) * sizes, jnp.zeros(()).dtype)
-    xs = xs.reshape((-1, generator.size))
-    if generator.lie:
-        y, left = jax.jvp(function, (xs,), (generator(xs),))
-    else:
-        y, left = function(xs), function(generator(xs))
-    if y.shape != xs.shape:
-        raise CdlError(f"`{name(function)}` takes {xs.shape} and gives {y.shape}: it is not a function at each place.")
-    right = generator(y)
-    return float(jnp.max(jnp.abs(left - right), initial=0.0) / jnp.maximum(1.0, jnp.max(jnp.abs(right), initial=0.0)))
+    dtype = jnp.zeros(()).dtype
+    given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, dtype))
+    if given.shape != shape:
+        raise CdlError(f"`{name(function)}` takes {shape} and gives {given.shape}: it is not a function at each place.")
+    count = -(-16 * generator.size // max(1, math.prod(shape)))  # a channel is a sample
+    sizes = np.array([0.3, 1.0, 3.0, 10.0]).reshape((4, 1, *(1 for _ in shape)))
+    drawn = np.random.default_rng(0).normal(size=(4, count, *shape)) * sizes
+    xs = jnp.asarray(drawn.reshape((-1, *shape)), dtype)
+    acts: Place = lambda x: generator(x.reshape((-1, generator.size))).reshape(x.shape)
+    f = jax.vmap(function)
+    y, left = jax.jvp(f, (xs,), (acts(xs),)) if generator.lie else (f(xs), f(acts(xs)))
+    right = acts(y)
+    same = (left == right) | (jnp.isnan(left) & jnp.isnan(right))
+    gap = jnp.where(same, 0.0, jnp.abs(left - right))
+    scale = jnp.max(jnp.where(jnp.isfinite(right), jnp.abs(right), 0.0), initial=1.0)
+    return float(jnp.max(jnp.where(jnp.isnan(gap), jnp.inf, gap), initial=0.0) / scale)
 
 
 def _instead(function: Place, generator: Generator) -> str:

@@ -1,21 +1,35 @@
-"""Networks whose weights are tied by a symmetry.
+"""Networks that commute with an action, each derived from `hom`.
 
-| module             | the group or monoid                          | what it gives                               |
-| ------------------ | -------------------------------------------- | ------------------------------------------- |
-| `VectorLayer`      | rotations, on scalars and vectors            | layers of `hom` of vectors and of products  |
-| `bodies`           | rotations, on trees of vectors               | a fold whose steps are such layers          |
-| `SimplicialLayer`  | labels and orientations of a complex         | layers of boundaries and Laplacians         |
-| `Spherical`        | the rotations of a cube, on its points       | from the sphere to the group                |
-| `futures`          | any that acts on states                      | a value of each state after each element    |
-| `counter`          | a counter that stops at its greatest value   | such values, from one number for each state |
-| `reset`            | a counter round a circle, with a reset       | the same                                    |
-| `stack`            | pushes and pops                              | the same: a memory outside the network      |
-| `min_plus`         | lengths that are added, and minima           | shortest paths: Bellman and Ford's step     |
+| the layer, or module  | the action                                          | what it is lowered to, or gives             |
+| --------------------- | --------------------------------------------------- | ------------------------------------------- |
+| `Convolution`         | shifts of a grid, periodic or truncated             | `lax.conv_general_dilated`                  |
+| `GroupConvolution`    | p4 and p4m                                          | the same, with turned filters               |
+| `DeepSet`             | permutations of a set                               | a mean                                      |
+| `GraphLayer`          | permutations of the nodes of a graph                | a product with the adjacency matrix         |
+| `Tensors`             | permutations, on tensors of any order               | sums, diagonals and copies                  |
+| `VectorLayer`         | rotations, on scalars and vectors                   | products of vectors, by `hom`               |
+| `bodies`              | rotations, on trees of vectors                      | a fold whose steps are such layers          |
+| `Spherical`           | the rotations of a cube, on points of a sphere      | layers on the group                         |
+| `SimplicialLayer`     | labels and orientations of a complex                | boundaries and Laplacians                   |
+| `futures`             | any monoid that acts on states                      | a value of each state after each element    |
+| `counter`, `reset`    | counters that stop, and that are reset              | such values, from one number for each state |
+| `stack`               | pushes and pops                                     | the same: a memory outside the network      |
+| `min_plus`            | lengths that are added, and minima                  | shortest paths: Bellman and Ford's step     |
 
-The monoids of the last five are not groups: what their elements do cannot be undone.
+The first five give the same as a dense layer with its weights tied by `hom`, which they have as `dense`, or as `at(n)`
+where one serves every number of nodes. The monoids of the last five are not groups: what their elements do
+cannot be undone.
 """
 
 # isort: off
+from ._convolution import Convolution as Convolution
+from ._planes import planes as planes
+from ._group_convolution import GroupConvolution as GroupConvolution
+from ._gcnn import gcnn as gcnn
+from ._tensors import Tensors as Tensors
+from ._layers import Layers as Layers
+from ._deep_sets import DeepSet as DeepSet, deep_sets as deep_sets
+from ._graphs import GraphLayer as GraphLayer, GraphNetwork as GraphNetwork
 from ._vectors import VectorLayer as VectorLayer, inner as inner
 from ._complexes import Complex as Complex, closed as closed
 from ._simplicial import SimplicialLayer as SimplicialLayer, SimplicialNetwork as SimplicialNetwork

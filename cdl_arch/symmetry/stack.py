@@ -15,21 +15,22 @@ import itertools
 
 import numpy as np
 
+from cdl.errors import CdlError
 from cdl.symmetry import Action, groups
-from cdl.symmetry.groups import natural
 
 
 Content = tuple[int, ...]
 
 
 def contents(symbols: int, depth: int) -> list[Content]:
-    """What a stack can hold: the empty word first, then by length; the top is the first symbol."""
-    alphabet = range(natural(symbols, "symbols"))
-    return [
-        word
-        for length in range(natural(depth, "symbols deep") + 1)
-        for word in itertools.product(alphabet, repeat=length)
-    ]
+    """What a stack can hold: the empty word first, then by length; the top is the first symbol.
+
+    **Raises:** `CdlError` where there is no symbol, or no room for one.
+    """
+    if symbols < 1 or depth < 1:
+        raise CdlError(f"a stack of {symbols} symbols and depth {depth}: give 1 or more of each.")
+    lengths = range(depth + 1)
+    return [word for length in lengths for word in itertools.product(range(symbols), repeat=length)]
 
 
 def stack(symbols: int, depth: int) -> Action:

@@ -1,0 +1,57 @@
+"""DeepSets: the linear maps that commute with every permutation of a set, in time linear in its size.
+
+| the mathematics                                              | here                                            |
+| ------------------------------------------------------------ | ----------------------------------------------- |
+| `hom(X, X)` of `S_n`: `y_i = Λ x_i + Γ mean_j x_j + b`       | `DeepSet`: `theta[…, 0]` is `Λ`, `[…, 1]` is `Γ`|
+| `hom(X, 1)`: the mean                                        | `Tensors(1, 0, …)`                              |
+| a function of sets                                           | `deep_sets`                                     |
+
+A set of `n` elements is an array `[channels, n]`; the parameters do not depend on `n`. Two elements of the same set may
+be equal. `DeepSet` gives what `Tensors(1, 1, …)` gives: it is that layer with the two operations written out.
+
+(Zaheer et al., *Deep Sets*, 2017.)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.random as jr
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from cdl.errors import CdlError
+
+from ._layers import Layers, Place
+from ._tensors import Tensors
+
+
+class DeepSet(Tensors):
+    """One layer, from sets to sets of as many elements."""
+
+    def __init__(
+        self, in_channels: int, out_channels: int, *, bias: bool = True, dtype: Any = None, key: PRNGKeyArray
+    ) -> None:
+        super().__init__(1, 1, in_channels, out_channels, bias=bias, dtype=dtype, key=key)
+
+    def __call__(self, x: Float[Array, "ins nodes"], /, n: int | None = None) -> Float[Array, "outs nodes"]:
+        """`[in_channels, n] → [out_channels, n]`."""
+        self._count(x, n)
+        own, shared = self.theta[..., 0], self.theta[..., 1]
+        y = own @ x + shared @ x.mean(1, keepdims=True)
+        return y if self.beta is None else y + self.beta
+
+
+def deep_sets(channels: Sequence[int], outputs: int, *, function: Place = jax.nn.relu, key: PRNGKeyArray) -> Layers:
+    """A function of sets `[channels[0], n]`, to `[outputs]`: layers on elements, and then the mean.
+
+    **Arguments:** `channels`: of the set, and after each layer. `outputs`: how many numbers it gives. `function`:
+    between layers.
+
+    **Raises:** `CdlError` for no channels, and where the function does not commute with permutations.
+    """
+    if not channels:
+        raise CdlError("a set of no channels is asked for: give the channels of its elements.")
+    last, *keys = jr.split(key, len(channels))
+    pairs = zip(channels, channels[1:], keys, strict=False)
+    layers = [DeepSet(inner, out, key=k) for inner, out, k in pairs]
+    return Layers([*layers, Tensors(1, 0, channels[-1], outputs, key=last)], function)

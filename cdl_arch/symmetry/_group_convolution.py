@@ -1,0 +1,96 @@
+"""Group convolutions of p4 and p4m, lowered to convolutions with turned filters.
+
+| the mathematics                                               | here                                    |
+| ------------------------------------------------------------- | --------------------------------------- |
+| `hom(ℤ², G)`: `y(t r) = Σ_v ψ(r⁻¹ v) x(t + v)`                | `lifting=True`, with `ψ` in `kernel`    |
+| `hom(G, G)`: `y(t p) = Σ_q Σ_v φ_{p⁻¹ q}(p⁻¹ v) x_q(t + v)`   | `GroupConvolution`, with `φ`            |
+
+A feature map is an array `[channels, 4, side, side]`, or with mirror images `[channels, 8, side, side]`. `layer.dense`
+is the same map by a matrix, with the orbits of `hom`.
+
+(Cohen and Welling, *Group Equivariant Convolutional Networks*, 2016.)
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from cdl.errors import CdlError
+from cdl.symmetry import Action, Equivariant, EquivariantMap
+
+from ._planes import images, planes, quotients, turned
+from ._windows import checked, dense, drawn, read_at, windowed
+
+
+class GroupConvolution(EquivariantMap):
+    """From feature maps of the group to feature maps of it; or from images, which is called lifting."""
+
+    kernel: Float[Array, "outs ins *points width width"]
+    beta: Float[Array, "outs 1"] | None
+    source: Action = eqx.field(static=True)
+    target: Action = eqx.field(static=True)
+    in_channels: int | None = eqx.field(static=True)
+    out_channels: int | None = eqx.field(static=True)
+    lifting: bool = eqx.field(static=True)
+
+    def __init__(
+        self,
+        side: int,
+        in_channels: int,
+        out_channels: int,
+        width: int,
+        *,
+        lifting: bool = False,
+        mirrors: bool = False,
+        bias: bool = True,
+        dtype: Any = None,
+        key: PRNGKeyArray,
+    ) -> None:
+        """**Arguments:**
+
+        - `side`: of the torus, 3 or more.
+        - `width`: of the filters, an odd number.
+        - `lifting`: whether the layer reads images `[in, side, side]`, and not feature maps.
+        - `mirrors`: whether the group has mirror images: p4m, and not p4.
+
+        **Raises:** `CdlError` for an even width, or one above the side.
+        """
+        if width % 2 == 0:
+            raise CdlError(f"a filter of {width} × {width} has no middle place to turn about: give an odd width.")
+        checked((width, width), (side, side))
+        self.target = planes(side, mirrors)
+        self.source, self.lifting = images(side, mirrors) if lifting else self.target, lifting
+        self.in_channels, self.out_channels = in_channels, out_channels
+        shape = in_channels, *self.source.shape[:-2], width, width
+        self.kernel = drawn((out_channels, *shape), dtype, key)
+        self.beta = jnp.zeros((out_channels, 1), self.kernel.dtype) if bias else None
+
+    @property
+    def orbits(self) -> Int[np.ndarray, "*points width width"]:
+        """The number of the orbit in `hom` of each entry of the kernel: its weight in the output at the unit."""
+        width = self.kernel.shape[-1]
+        return windowed(read_at(self.source, self.target, 0), (width, width), (-(width // 2),) * 2)
+
+    @property
+    def dense(self) -> Equivariant:
+        """The same map by a matrix of all weights."""
+        return dense(self.source, self.target, self.kernel, self.orbits, self.beta)
+
+    def _apply(self, x: jax.Array) -> jax.Array:
+        side, width = self.source.shape[-1], self.kernel.shape[-1]
+        reach = (width // 2, width // 2)
+        padded = jnp.pad(x.reshape((-1, side, side)), [(0, 0), reach, reach], "wrap")
+        filters = self._filters().reshape((-1, padded.shape[0], width, width))
+        y = jax.lax.conv_general_dilated(padded[None], filters, (1, 1), "VALID")[0]
+        y = y.reshape((-1, *self.target.shape))
+        return y if self.beta is None else y + self.beta[..., None, None]
+
+    def _filters(self) -> jax.Array:
+        """A filter for each plane that comes out, from all planes: `[out, points, in, points, width, width]`."""
+        quotient = quotients(self.target.shape[0] > 4)
+        taken = (self.kernel if self.lifting else self.kernel[:, :, q] for q in quotient)
+        return jnp.stack([turned(kernel, p) for p, kernel in enumerate(taken)], 1)

@@ -1,0 +1,117 @@
+"""Layers on tensors over nodes of any number: the linear maps that commute with every permutation of the nodes.
+
+| the mathematics                                            | here                                              |
+| ---------------------------------------------------------- | ------------------------------------------------- |
+| `hom(X^{⊗k}, X^{⊗l})` of `S_n`, for all `n` at once        | `Tensors(k, l, …)`                                |
+| matrices to matrices: 15 operations, in closed form        | `Tensors(2, 2, …)`                                |
+| bias in `hom(1, X^{⊗l})`                                   | `layer.beta`, one number for each partition       |
+| the layer of one `n`, by a matrix in the orbits of `hom`   | `layer.at(n)`                                     |
+
+Tensors are arrays `[channels, n, …, n]`. An operation takes the mean, and not the sum, over indices that are only in
+the input: so one set of parameters serves graphs of all sizes.
+
+(Maron et al., *Invariant and Equivariant Graph Networks*, 2019; Gavranović et al., *Categorical Deep Learning*, 2024,
+example 2.5.)
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from cdl.errors import CdlError
+from cdl.symmetry import Action, Equivariant, hom
+from cdl.symmetry.groups import permutations
+
+from ._partitions import in_orbits, partitions, read, spread, summed
+from ._windows import drawn
+
+
+class Tensors(eqx.Module):
+    """A layer from tensors of one order to tensors of another."""
+
+    theta: Float[Array, "outs ins operations"]
+    beta: Float[Array, "outs biases"] | None
+    order: int = eqx.field(static=True)
+    out_order: int = eqx.field(static=True)
+
+    def __init__(
+        self,
+        order: int,
+        out_order: int,
+        in_channels: int,
+        out_channels: int,
+        *,
+        bias: bool = True,
+        dtype: Any = None,
+        key: PRNGKeyArray,
+    ) -> None:
+        """**Arguments:** `order`, `out_order`: of the tensors that go in and come out: 0 for numbers, 1 for a number at
+        each node, 2 for matrices. `bias`: whether a bias is added.
+
+        **Raises:** `CdlError` for orders that are negative, or together above 6.
+        """
+        if min(order, out_order) < 0 or order + out_order > 6:
+            raise CdlError(f"tensors of order {order} to order {out_order}: give orders from 0, together at most 6.")
+        self.order, self.out_order = order, out_order
+        shape = out_channels, in_channels, len(partitions(order + out_order))
+        self.theta = drawn(shape, dtype, key)
+        self.beta = jnp.zeros((out_channels, len(partitions(out_order))), self.theta.dtype) if bias else None
+
+    def __call__(self, x: Float[Array, " ins *nodes"], /, n: int | None = None) -> Float[Array, " outs *others"]:
+        """**Arguments:** `x`: `[in_channels, n, …, n]`. `n`: how many nodes, where `order` is 0 and `x` has none.
+
+        **Raises:** `CdlError` for an array of another shape.
+        """
+        n = self._count(x, n)
+        y = self._sum(self.theta, x, self.order, n)
+        if self.beta is None:
+            return y
+        return y + self._sum(self.beta[:, None], jnp.ones(1, y.dtype), 0, n)
+
+    def _count(self, x: jax.Array, n: int | None) -> int | None:
+        """How many nodes there are."""
+        sides = x.shape[1:]
+        if len(sides) != self.order or len(set(sides)) > 1 or x.shape[0] != self.theta.shape[1]:
+            raise CdlError(
+                f"a layer of {self.theta.shape[1]} channels of tensors of order {self.order} gets an array of "
+                f"{x.shape}: give the channels, and then {self.order} axes of one length."
+            )
+        if not sides and n is None and self.out_order:
+            raise CdlError("numbers are spread over nodes: say how many, `layer(x, n=…)`.")
+        return sides[0] if sides else n
+
+    def at(self, n: int) -> Equivariant:
+        """The same layer on `n` nodes, by a matrix of all weights."""
+        X = permutations(n)
+        source, target = X.power(self.order), X.power(self.out_order)
+        out, inner, _ = self.theta.shape
+        bias, dtype = self.beta is not None, self.theta.dtype
+        layer = Equivariant(source, target, inner, out, bias=bias, dtype=dtype, key=jr.key(0))
+        theta = self._orbits(self.theta, source, target, self.order, n)
+        if self.beta is None:
+            return eqx.tree_at(lambda layer: layer.theta, layer, theta)
+        beta = self._orbits(self.beta, X.trivial(), target, 0, n)
+        return eqx.tree_at(lambda layer: (layer.theta, layer.beta), layer, (theta, beta))
+
+    def _sum(self, weights: jax.Array, x: jax.Array, order: int, n: int | None) -> jax.Array:
+        """The operations of tensors of an order, each with its weights for two channels."""
+        y = jnp.zeros((weights.shape[0], *(n or 1 for _ in range(self.out_order))), x.dtype)
+        for i, p in enumerate(self._all(order)):
+            mean = read(p, x, self.out_order) / (n or 1) ** summed(p, self.out_order)
+            mixed = jnp.tensordot(weights[..., i], mean, 1)
+            y = y + spread(p, mixed, self.out_order, n or 1)
+        return y
+
+    def _orbits(self, weights: jax.Array, source: Action, target: Action, order: int, n: int) -> jax.Array:
+        """The weights of the orbits, from those of the operations."""
+        scales = np.array([float(n) ** -summed(p, self.out_order) for p in self._all(order)])
+        matrix = scales * in_orbits(hom(source, target), self.out_order + order, n)
+        return weights @ jnp.asarray(matrix.T, weights.dtype)
+
+    def _all(self, order: int) -> tuple[str, ...]:
+        return partitions(self.out_order + order)

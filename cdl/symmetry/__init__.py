@@ -12,3 +12,5 @@ from . import fields as fields
 from ._maps import EquivariantMap as EquivariantMap, Pointwise as Pointwise, NormGate as NormGate
 from ._maps import Chain as Chain, chain as chain
 from ._layer import Equivariant as Equivariant
+from ._moving import Actions as Actions, flow as flow
+from ._distributive import Distributive as Distributive

@@ -1,20 +1,24 @@
 """Networks that commute with an action, each derived from `hom`.
 
-| the layer, or module | the action                              | what it is lowered to, or gives             |
-| -------------------- | --------------------------------------- | ------------------------------------------- |
-| `Convolution`        | shifts of a grid, periodic or truncated | `lax.conv_general_dilated`                  |
-| `GroupConvolution`   | p4 and p4m                              | the same, with turned filters               |
-| `DeepSet`            | permutations of a set                   | a mean                                      |
-| `GraphLayer`         | permutations of the nodes of a graph    | a product with the adjacency matrix         |
-| `Tensors`            | permutations, on tensors of any order   | sums, diagonals and copies                  |
-| `futures`            | any monoid that acts on states          | a value of each state after each element    |
-| `counter`, `reset`   | counters that stop, and that are reset  | such values, from one number for each state |
-| `stack`              | pushes and pops                         | the same: a memory outside the network      |
-| `min_plus`           | lengths that are added, and minima      | shortest paths: Bellman and Ford's step     |
+| the layer, or module | the action                                     | what it is lowered to, or gives             |
+| -------------------- | ---------------------------------------------- | ------------------------------------------- |
+| `Convolution`        | shifts of a grid, periodic or truncated        | `lax.conv_general_dilated`                  |
+| `GroupConvolution`   | p4 and p4m                                     | the same, with turned filters               |
+| `DeepSet`            | permutations of a set                          | a mean                                      |
+| `GraphLayer`         | permutations of the nodes of a graph           | a product with the adjacency matrix         |
+| `Tensors`            | permutations, on tensors of any order          | sums, diagonals and copies                  |
+| `VectorLayer`        | rotations, on scalars and vectors              | products of vectors, by `hom`               |
+| `bodies`             | rotations, on trees of vectors                 | a fold whose steps are such layers          |
+| `Spherical`          | the rotations of a cube, on points of a sphere | layers on the group                         |
+| `SimplicialLayer`    | labels and orientations of a complex           | boundaries and Laplacians                   |
+| `futures`            | any monoid that acts on states                 | a value of each state after each element    |
+| `counter`, `reset`   | counters that stop, and that are reset         | such values, from one number for each state |
+| `stack`              | pushes and pops                                | the same: a memory outside the network      |
+| `min_plus`           | lengths that are added, and minima             | shortest paths: Bellman and Ford's step     |
 
-Layers give the same as a dense layer with its weights tied by `hom`, which they have as `dense`, or as `at(n)` where
-one serves every number of nodes. The monoids of the modules in the lower half are not groups: what they do cannot be
-undone.
+The first five give the same as a dense layer with its weights tied by `hom`, which they have as `dense`, or as `at(n)`
+where one serves every number of nodes. The monoids of the last five are not groups: what their elements do
+cannot be undone.
 """
 
 # isort: off
@@ -26,4 +30,11 @@ from ._tensors import Tensors as Tensors
 from ._layers import Layers as Layers
 from ._deep_sets import DeepSet as DeepSet, deep_sets as deep_sets
 from ._graphs import GraphLayer as GraphLayer, GraphNetwork as GraphNetwork
+from ._vectors import VectorLayer as VectorLayer, inner as inner
+from ._complexes import Complex as Complex, closed as closed
+from ._simplicial import SimplicialLayer as SimplicialLayer, SimplicialNetwork as SimplicialNetwork
+from ._simplicial import flows as flows, maps as maps
+from ._spherical import Spherical as Spherical, on_points as on_points, on_group as on_group, patterns as patterns
+from ._spherical import POINTS as POINTS, FACES as FACES, EDGES as EDGES, CORNERS as CORNERS
+from . import bodies as bodies
 from . import futures as futures, counter as counter, reset as reset, stack as stack, min_plus as min_plus

@@ -1,0 +1,205 @@
+"""A symmetry that goes through a functor: `λ : M × F X → F (M × X)`, and folds that commute with it.
+
+| the mathematics                                            | here                                            |
+| ---------------------------------------------------------- | ----------------------------------------------- |
+| the distributive law `λ` of a monoid over a signature      | `law = Distributive(TreeF, {Leaf: so(3)})`      |
+| `λ(m, l)`: payloads acted on, each child paired with `m`   | `law(m, layer)`                                 |
+| `m · t`, on trees: `m · in(l) = in(F act (λ(m, l)))`       | `law.act(m, tree)`, a `cata`                    |
+| `a(F act (λ(m, l))) = m · a(l)`, for an algebra `a`        | `law.check(a, carrier, layers)`                 |
+| then `cata a (m · t) = m · cata a t`                       | `cdl.laws.equivariant_fold`                     |
+| the elements `exp(t A)` of a Lie algebra                   | `flow(X, t)`, `law.flow(t)`                     |
+
+The carrier is a pytree of arrays, and its action a pytree of actions, or a prefix of one: an action at an inner node
+acts on every array below it, and `None` says that nothing moves. To see that a fold commutes with the generators at a
+tree, it is enough to check the algebra at the layers that the fold reads in it, which `law.layers` lists.
+
+Source: Gavranović et al., Categorical Deep Learning (2024), section 2; Turi and Plotkin, Towards a mathematical
+operational semantics (1997), for distributive laws.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._functors import fmap, functor
+from .._functors.base import rebuild
+from .._functors.poly import Const, Exp, walk
+from .._functors.read import layout
+from .._schemes import algebra as as_algebra, cata
+from .._schemes.algebras import name_of
+from ..errors import CdlError, ForeignLayer
+from ._action import aligned, Word
+from ._defects import apart
+from ._moving import Actions, along, flow, moved, on_payloads, tangent
+
+
+TOLERANCE = 1e-5  # of the greatest value: what rounding does in single precision
+
+
+class Distributive:
+    """The distributive law of a monoid over the functor of a signature: how it acts on the payloads of each layer."""
+
+    def __init__(self, signature: Any, payloads: Mapping[type[Any], Any]) -> None:
+        """**Arguments:**
+
+        - `signature`: of one sort, or a tuple of signatures for a family.
+        - `payloads`: for each constructor the action on its payload, or a dictionary from the names of its fields to
+          actions. A field that is left out, or has `None`, does not move. The action of a field acts on every array
+          in it.
+
+        **Raises:** `CdlError` for a constructor or a field that the signature does not have, for a field without a
+        payload, for actions of different monoids, and for a signature with functions in it.
+        """
+        terms = functor(signature if isinstance(signature, tuple) else (signature,))
+        self.sort_of = {kind: sort for sort, term in enumerate(terms) for kind in term.constructors}
+        self.sorts = len(terms)
+        for kind in self.sort_of:
+            if any(isinstance(term, Exp) for term in walk(layout(kind))):
+                raise CdlError(f"`{kind.__name__}` has a function in it, and a distributive law is of finite layers.")
+        self.payloads = {kind: self._fields(kind, given) for kind, given in payloads.items()}
+        self._names(*self.payloads.values())
+
+    def __call__(self, word: str | Word, layer: Any, /) -> Any:
+        """`λ(m, l)`: the layer with its payloads acted on, and `(m, x)` in the place of each child `x`.
+
+        **Raises:** `CdlError` for a layer of another signature, and for a generator of a Lie algebra.
+        """
+        word = _word(word)
+        return self._map(layer, partial(moved, word), [lambda x: (word, x)] * self.sorts)
+
+    def act(self, word: str | Word, tree: Any, /) -> Any:
+        """`m · t`: the tree with the payloads of all its nodes acted on."""
+        own = partial(moved, _word(word))
+        pairs: Callable[[Any], Any] = lambda layer: self._map(layer, own, [_same] * self.sorts)
+        solved: Any = cata(*[as_algebra(pairs)] * self.sorts)
+        return (solved if self.sorts == 1 else solved[self._sort(tree)])(tree)
+
+    def layers(self, algebra: Any, trees: Iterable[Any]) -> list[Any]:
+        """The layers that a fold reads in some trees, with values of the carrier in the places of the children."""
+        found: list[Any] = []
+
+        def reader(a: Any) -> Any:
+            def read(layer: Any) -> Any:
+                found.append(layer)
+                return a(layer)
+
+            return as_algebra(read)
+
+        solved: Any = cata(*map(reader, self._each(algebra, "algebras")))
+        for tree in trees:
+            (solved if self.sorts == 1 else solved[self._sort(tree)])(tree)
+        return found
+
+    def defects(self, algebra: Any, carrier: Actions, layers: Iterable[Any]) -> dict[tuple[str, str], float]:
+        """How far `a(λ(m, l))` and `m · a(l)` are apart, for each constructor and generator: the greatest difference
+        over the greatest number in `a(l)` and `m · a(l)`, of all layers of the constructor. For a generator of a Lie
+        algebra, of the derivatives."""
+        carriers, algebras = self._each(carrier, "actions"), self._each(algebra, "algebras")
+        gaps: dict[tuple[str, str], list[float]] = {}
+        names = self._names(*self.payloads.values(), carriers)
+        for layer in layers:
+            sort = self._sort(layer)
+            value = algebras[sort](layer)
+            for name, lie in names:
+                how = partial(tangent, name) if lie else partial(moved, (name,))
+                right = how(carriers[sort], value)
+                other = self._map(layer, how, [partial(how, action) for action in carriers])
+                left = along(algebras[sort], layer, other) if lie else algebras[sort](other)
+                found = gaps.setdefault((type(layer).__name__, name), [0.0, 0.0])
+                found[:] = max(found[0], apart(left, right)), max(found[1], _size(value), _size(right))
+        return {key: gap / size if size else (np.inf if gap else 0.0) for key, (gap, size) in gaps.items()}
+
+    def check(self, algebra: Any, carrier: Actions, layers: Iterable[Any], *, tolerance: float = TOLERANCE) -> float:
+        """That an algebra distributes over the action, so that its fold commutes with it.
+
+        **Arguments:** `algebra`: from layers to the carrier; for a family a tuple, one for each sort. `carrier`: a
+        pytree of actions on the carrier; for a family a tuple of these. `layers`: such as those of `law.layers`.
+
+        **Returns:** the greatest defect.
+
+        **Raises:** `CdlError` with the constructor and the generator where the defect is above the tolerance.
+        """
+        found = self.defects(algebra, carrier, layers)
+        if not found:
+            raise CdlError("an algebra is checked at layers, and there are none, or no generators.")
+        for (kind, name), defect in found.items():
+            if not defect <= tolerance:
+                called = ", ".join(map(name_of, self._each(algebra, "algebras")))
+                raise CdlError(
+                    f"the step of `{called}` at `{kind}` does not commute with the generator `{name}`: a(m · l) and "
+                    f"m · a(l) differ by {defect:.2g} of the greatest value, and {tolerance:g} is allowed. Build this "
+                    "step from equivariant maps, or change the action on its payloads or on the carrier."
+                )
+        return max(found.values())
+
+    def flow(self, t: float) -> "Distributive":
+        """The same law with the element `exp(t A)` for each generator `A` of a Lie algebra."""
+        new = object.__new__(Distributive)
+        vars(new).update(vars(self), payloads={kind: flow(fields, t) for kind, fields in self.payloads.items()})
+        return new
+
+    def _map(self, layer: Any, at_payload: Callable[[Actions, Any], Any], at_place: list[Callable[[Any], Any]]) -> Any:
+        kind, fields = type(layer), vars(layer).copy()
+        self._sort(layer)
+        record = layout(kind)
+        for name, term in zip(record.names, record.factors, strict=True):
+            actions = self.payloads.get(kind, {}).get(name)
+            fields[name] = on_payloads(term, partial(at_payload, actions), fields[name])
+        return fmap(tuple(at_place), rebuild(kind, fields))
+
+    def _sort(self, layer: Any) -> int:
+        if type(layer) not in self.sort_of:
+            known = ", ".join(kind.__name__ for kind in self.sort_of)
+            raise ForeignLayer(f"`{type(layer).__name__}` is not a constructor of the law's signature ({known}).")
+        return self.sort_of[type(layer)]
+
+    def _each(self, given: Any, what: str) -> tuple[Any, ...]:
+        if self.sorts == 1:
+            return (given,)
+        if not isinstance(given, tuple) or len(given) != self.sorts:
+            raise CdlError(f"a family of {self.sorts} sorts takes a tuple of {self.sorts} {what}, one for each sort.")
+        return given
+
+    def _fields(self, kind: type[Any], given: Any) -> dict[str, Actions]:
+        if kind not in self.sort_of:
+            known = ", ".join(kind.__name__ for kind in self.sort_of)
+            raise CdlError(f"`{getattr(kind, '__name__', kind)}` is not a constructor of the signature ({known}).")
+        record = layout(kind)
+        own = [
+            n for n, f in zip(record.names, record.factors, strict=True) if any(isinstance(t, Const) for t in walk(f))
+        ]
+        if not isinstance(given, Mapping):
+            if len(own) != 1:
+                are = ", ".join(f"`{n}`" for n in own) or "none"
+                raise CdlError(
+                    f"`{kind.__name__}` does not have one payload, but {are}: give a dictionary from the names of its "
+                    "fields to actions."
+                )
+            given = {own[0]: given}
+        for name in given:
+            if name not in own:
+                raise CdlError(f"`{kind.__name__}` has no payload in a field `{name}`: it has {own or 'none'}.")
+        return dict(given)
+
+    def _names(self, *actions: Actions) -> list[tuple[str, bool]]:
+        """The generators, each with whether it is of a Lie algebra. **Raises:** `CdlError` for different monoids."""
+        found = jax.tree.leaves(actions)
+        for x in found:
+            aligned(found[0], x, "a distributive law")
+        return [(g.name, g.lie) for g in found[0].generators] if found else []
+
+
+def _word(word: str | Word) -> Word:
+    return (word,) if isinstance(word, str) else word
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _size(value: Any) -> float:
+    """The greatest number of a value."""
+    return max((float(np.max(np.abs(x), initial=0.0)) for x in jax.tree.leaves(value)), default=0.0)

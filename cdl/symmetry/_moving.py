@@ -1,0 +1,109 @@
+"""Actions on pytrees, and on what is inside a layer.
+
+| the mathematics                                    | here                                     |
+| -------------------------------------------------- | ---------------------------------------- |
+| `m · (x, y) = (m · x, m · y)`, on a pytree         | `moved(word, actions, value)`            |
+| `d/dt exp(t A) · x` at `t = 0`                     | `tangent(name, actions, value)`          |
+| the elements `exp(t A)` of a Lie algebra           | `flow(actions, t)`                       |
+| a function on the payloads of a value of `F X`     | `on_payloads(term, f, value)`            |
+
+`actions` is a pytree of actions, or a prefix of the value's: an action at an inner node acts on every array below it,
+and `None` says that nothing moves there.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._functors.poly import Const, ListOf, Maybe, Poly, Product
+from ..errors import CdlError
+from ._action import Action, Word
+from ._sparse import dense
+
+
+Actions: TypeAlias = Any
+"""A pytree of actions, with `None` where nothing moves."""
+
+
+def moved(word: Word, actions: Actions, value: Any) -> Any:
+    """`m · x`. **Raises:** `CdlError` for a generator of a Lie algebra, and where the two have different structures."""
+
+    def act(action: Action, x: Any) -> Any:
+        found = [name for name in word if action[name].lie]
+        if found:
+            raise CdlError(
+                f"`{found[0]}` is an element of a Lie algebra, and does not act on a tree or a layer: `flow(t)` gives "
+                "the same law with the elements `exp(t A)`."
+            )
+        return action(word, x)
+
+    return _each(act, lambda x: x, actions, value)
+
+
+def tangent(name: str, actions: Actions, value: Any) -> Any:
+    """`A x`, 0 where nothing moves, and `None` for what is not a real number."""
+    still: Callable[[Any], Any] = lambda x: jnp.zeros_like(x) if eqx.is_inexact_array_like(x) else None
+    return _each(lambda action, x: action(name, x), still, actions, value)
+
+
+def along(f: Callable[[Any], Any], x: Any, direction: Any) -> Any:
+    """The derivative of a function of pytrees in a direction, which has `None` where `x` does not vary."""
+    arrays = jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, x)
+    value, found = eqx.filter_jvp(f, (arrays,), (direction,))
+    zero: Callable[[Any], Any] = lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array_like(leaf) else None
+    blank = lambda leaf: leaf is None
+    return jax.tree.map(lambda d, leaf: zero(leaf) if d is None else d, found, value, is_leaf=blank)
+
+
+def flow(actions: Actions, t: float) -> Actions:
+    """The elements `exp(t A)` for the generators `A` of a Lie algebra, in an action or a pytree of actions. The other
+    generators stay."""
+
+    def element(action: Action) -> Action:
+        new = Action(action.shape)
+        for generator in action.generators:
+            if generator.lie:
+                new = new.matrix(dense.expm(t * generator.dense), generator.name)
+            else:
+                new = Action(new.shape, [*new.generators, generator])
+        return new
+
+    return jax.tree.map(element, actions)
+
+
+def on_payloads(term: Poly, f: Callable[[Any], Any], value: Any) -> Any:
+    """A value of `F X` with a function on its payloads; the places are kept."""
+    match term:
+        case Const():
+            return f(value)
+        case Product(factors):
+            return tuple(on_payloads(factor, f, part) for factor, part in zip(factors, value, strict=True))
+        case Maybe(of):
+            return None if value is None else on_payloads(of, f, value)
+        case ListOf(of):
+            return tuple(on_payloads(of, f, part) for part in value)
+        case _:
+            return value
+
+
+def _each(act: Callable[[Action, Any], Any], still: Callable[[Any], Any], actions: Actions, value: Any) -> Any:
+    """Each array acted on by the action that stands at or above it."""
+
+    def below(action: Any, part: Any) -> Any:
+        if action is None:
+            return jax.tree.map(still, part)
+        return jax.tree.map(lambda x: act(action, x), part)
+
+    try:
+        return jax.tree.map(below, actions, value, is_leaf=lambda x: x is None or isinstance(x, Action))
+    except CdlError:
+        raise
+    except ValueError as error:
+        found, given = jax.tree.structure(value), jax.tree.structure(actions)
+        raise CdlError(
+            f"a value of the structure {found} is acted on by actions of the structure {given}: give a pytree of "
+            "actions with the structure of the value, or of its outer part, and `None` where nothing moves."
+        ) from error

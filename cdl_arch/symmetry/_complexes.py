@@ -1,0 +1,123 @@
+"""Simplicial complexes: boundaries in whole numbers, Laplacians, holes, and symmetries.
+
+| the mathematics                                         | here                                             |
+| ------------------------------------------------------- | ------------------------------------------------ |
+| a simplex with an orientation                           | a tuple of its vertices, in an order             |
+| a complex: with each simplex it has all faces           | `Complex(simplices)`; `closed(simplices)`        |
+| `∂ (v₀ … v_k) = Σ (−1)ⁱ (v₀ … v̂ᵢ … v_k)`, and `∂ ∂ = 0` | `complex.boundary(k)`, of whole numbers          |
+| `L_k = ∂ᵀ ∂ + ∂ ∂ᵀ`, the Hodge Laplacian                | `sum(complex.laplacians(k))`                     |
+| Betti numbers: `dim ker L_k`, the holes                 | `complex.betti`, exact                           |
+| a relabelling as a signed permutation of the simplices  | `complex.move(other, k, labels)`                 |
+| a group of such, on the numbers of the `k`-simplices    | `complex.action(k, generators)`                  |
+
+Two orders of the vertices that differ by an odd permutation are opposite orientations: a number at the simplex changes
+its sign.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from cdl import CdlError
+from cdl.symmetry import Action
+
+
+Simplex = tuple[int, ...]
+
+
+def closed(simplices: Iterable[Sequence[int]]) -> list[Simplex]:
+    """The simplices with all their faces, smallest first, each with its vertices in ascending order."""
+    faces = {f for s in simplices for k in range(1, len(s) + 1) for f in itertools.combinations(sorted(s), k)}
+    return sorted(faces, key=lambda f: (len(f), f))
+
+
+class Complex:
+    """Vertices, edges, triangles and so on, each with an orientation, in the order in which they were listed."""
+
+    def __init__(self, simplices: Iterable[Sequence[int]]) -> None:
+        """**Raises:** `CdlError` where a simplex is listed twice, has a vertex twice, or lacks one of its faces."""
+        listed = [tuple(int(v) for v in s) for s in simplices]
+        self.places: dict[frozenset[int], int] = {}
+        self.simplices: list[list[Simplex]] = []
+        for s in sorted(listed, key=len):
+            if not s or len(set(s)) < len(s):
+                raise CdlError(f"`{s}` is not a simplex: give one vertex or more, each once.")
+            if frozenset(s) in self.places:
+                raise CdlError(f"the simplex {s} is listed twice: list each set of vertices once, in one order.")
+            for face in itertools.combinations(s, len(s) - 1) if len(s) > 1 else ():
+                if frozenset(face) not in self.places:
+                    what = f"its vertex {face}" if len(face) == 1 else f"its face {face}"
+                    raise CdlError(f"the simplex {s} is listed without {what}: `closed` adds the faces.")
+            while len(self.simplices) < len(s):
+                self.simplices.append([])
+            self.places[frozenset(s)] = len(self.simplices[len(s) - 1])
+            self.simplices[len(s) - 1].append(s)
+
+    def size(self, k: int) -> int:
+        """How many simplices of a dimension there are."""
+        return len(self.simplices[k]) if 0 <= k < len(self.simplices) else 0
+
+    def boundary(self, k: int) -> np.ndarray:
+        """`int64[size(k - 1), size(k)]`: the faces of each simplex of a dimension, with their signs."""
+        matrix = np.zeros((self.size(k - 1), self.size(k)), np.int64)
+        for j, s in enumerate(self.simplices[k] if matrix.size else ()):
+            for i in range(len(s)):
+                row, sign = self._at(s[:i] + s[i + 1 :])
+                matrix[row, j] = (-1) ** i * sign
+        return matrix
+
+    def laplacians(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """`∂ᵀ ∂`, over the faces, and `∂ ∂ᵀ`, over the simplices of which this is a face: `int64[size(k), size(k)]`."""
+        down, up = self.boundary(k), self.boundary(k + 1)
+        return down.T @ down, up @ up.T
+
+    @property
+    def betti(self) -> tuple[int, ...]:
+        """How many holes there are of each dimension: components, loops, cavities."""
+        ranks = [_rank(self.boundary(k)) for k in range(len(self.simplices) + 1)]
+        return tuple(self.size(k) - ranks[k] - ranks[k + 1] for k in range(len(self.simplices)))
+
+    def move(self, other: "Complex", k: int, labels: Sequence[int] | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Where the simplices of a dimension go in another complex, and with what sign.
+
+        **Arguments:** `other`: the same complex with other labels, in another order, or with other orientations.
+        `labels`: what each vertex is called there; its own name without.
+
+        **Raises:** `CdlError` where a simplex goes to none.
+        """
+        found = [other._at(tuple(s if labels is None else (labels[v] for v in s))) for s in self.simplices[k]]
+        return np.array([i for i, _ in found]), np.array([sign for _, sign in found])
+
+    def action(self, k: int, **symmetries: Sequence[int]) -> Action:
+        """The symmetries of the complex, each a permutation of the vertices, on a number at each `k`-simplex."""
+        action = Action(self.size(k))
+        for name, labels in symmetries.items():
+            action = action.signed(*self.move(self, k, labels), name)
+        return action
+
+    def _at(self, s: Simplex) -> tuple[int, int]:
+        """The place of a simplex, and its sign against the orientation there."""
+        place = self.places.get(frozenset(s))
+        if place is None:
+            raise CdlError(f"the simplex {s} is not in the complex.")
+        there = self.simplices[len(s) - 1][place]
+        order = [there.index(v) for v in s]
+        odd = sum(a > b for a, b in itertools.combinations(order, 2)) % 2
+        return place, -1 if odd else 1
+
+
+def _rank(matrix: np.ndarray) -> int:
+    """The rank of a matrix of whole numbers, exactly."""
+    rows, rank = [[Fraction(int(x)) for x in row] for row in matrix], 0
+    for column in range(matrix.shape[1]):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for i in range(rank + 1, len(rows)):
+            if factor := rows[i][column] / rows[rank][column]:
+                rows[i] = [x - factor * y for x, y in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank

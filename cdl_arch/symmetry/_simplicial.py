@@ -1,0 +1,111 @@
+"""A network on the simplices of a complex, which commutes with relabelling and with a change of orientation.
+
+| the mathematics                                                   | here                                       |
+| ----------------------------------------------------------------- | ------------------------------------------ |
+| numbers at the simplices of each dimension                        | `[float[channels, size(k)], …]`            |
+| `y_k = A x_k + B ∂ᵀ∂ x_k + C ∂∂ᵀ x_k + D ∂ᵀ x_{k−1} + E ∂ x_{k+1}` | `SimplicialLayer`                          |
+| an odd function at each place: signs change with the orientation  | `jnp.tanh`, between the layers             |
+
+The five maps are equivariant; of the whole simplex they are a basis of `hom` of the symmetric group. A bias would not
+be: it does not change its sign. `flows` has data to learn from: flows along the edges, each the sum of a gradient, a
+curl and a flow round the holes, of which the last is wanted.
+
+(Bodnar et al., *Weisfeiler and Lehman go topological*, 2021; Yang, Isufi and Leus, *Simplicial convolutional neural
+networks*, 2022.)
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
+
+from cdl import CdlError
+
+from ._complexes import Complex
+
+
+Cochain = Float[Array, "_ _"]
+
+
+Maps = list[list[Float[Array, "_ _"]]]
+
+
+def maps(complex: Complex, dimensions: int) -> Maps:
+    """The five maps into each dimension: the identity, the two Laplacians, and those from the dimensions beside it.
+    Each is divided by the greatest sum of a row's sizes, which neither labels nor orientations change."""
+    found = []
+    for k in range(dimensions):
+        own = [np.eye(complex.size(k)), *complex.laplacians(k), complex.boundary(k).T, complex.boundary(k + 1)]
+        found.append([jnp.asarray(m / max(1, np.abs(m).sum(1).max(initial=0)), jnp.float32) for m in own])
+    return found
+
+
+class SimplicialLayer(eqx.Module):
+    """Equivariant linear maps of the numbers at the simplices of each dimension, to those of each."""
+
+    weights: list[list[Float[Array, "_ _"]]]
+
+    def __init__(self, inputs: Sequence[int], outputs: Sequence[int], *, dtype: Any = None, key: PRNGKeyArray) -> None:
+        """**Arguments:** `inputs`, `outputs`: the channels of each dimension, beginning with the vertices; 0 for none.
+
+        **Raises:** `CdlError` where the dimensions that go in are not as many as those that come out.
+        """
+        if len(inputs) != len(outputs):
+            raise CdlError(f"{len(inputs)} dimensions go in and {len(outputs)} come out: give both equally many.")
+        beside = [0, *inputs, 0]
+        sources = [(n, n, n, beside[k], beside[k + 2]) for k, n in enumerate(inputs)]
+        keys = iter(jr.split(key, 5 * len(inputs)))
+        self.weights = [
+            [jr.normal(next(keys), (m, n), dtype) / np.sqrt(max(1, sum(into))) for n in into]
+            for m, into in zip(outputs, sources, strict=True)
+        ]
+
+    def __call__(self, maps: Maps, cochains: Sequence[Cochain], /) -> list[Cochain]:
+        """What comes out at the simplices of each dimension. **Arguments:** `maps`: those of the complex."""
+        out = []
+        for k, weights in enumerate(self.weights):
+            near = [k, k, k, k - 1, k + 1]
+            terms = [
+                jnp.einsum("oi,in,mn->om", w, cochains[j], m)
+                for w, j, m in zip(weights, near, maps[k], strict=True)
+                if 0 <= j < len(cochains)
+            ]
+            out.append(sum(terms[1:], terms[0]))
+        return out
+
+
+class SimplicialNetwork(eqx.Module):
+    """Layers with an odd function at each place between them."""
+
+    layers: list[SimplicialLayer]
+
+    def __init__(self, channels: Sequence[Sequence[int]], *, dtype: Any = None, key: PRNGKeyArray) -> None:
+        """**Arguments:** `channels`: of each dimension, before each layer and after the last."""
+        keys = jr.split(key, len(channels) - 1)
+        pairs = zip(channels, channels[1:], keys, strict=False)
+        self.layers = [SimplicialLayer(before, after, dtype=dtype, key=k) for before, after, k in pairs]
+
+    def __call__(self, maps: Maps, cochains: Sequence[Cochain], /) -> list[Cochain]:
+        """What comes out at the simplices of each dimension."""
+        found = self.layers[0](maps, cochains)
+        for layer in self.layers[1:]:
+            found = layer(maps, [jnp.tanh(x) for x in found])
+        return found
+
+
+def flows(
+    complex: Complex, count: int, *, key: PRNGKeyArray
+) -> tuple[Float[Array, "n edges"], Float[Array, "n edges"]]:
+    """Random flows along the edges, and the part of each that goes round holes: that has no boundary and is none."""
+    a, b, c = jr.split(key, 3)
+    down, up = complex.laplacians(1)
+    values, vectors = np.linalg.eigh(down + up)
+    holes = jnp.asarray(vectors[:, values < 1e-9], jnp.float32)
+    gradient = jr.normal(a, (count, complex.size(0))) @ jnp.asarray(complex.boundary(1), jnp.float32)
+    curl = jr.normal(b, (count, complex.size(2))) @ jnp.asarray(complex.boundary(2).T, jnp.float32)
+    wanted = jr.normal(c, (count, holes.shape[1])) * np.sqrt(complex.size(1) / 4) @ holes.T
+    return wanted + 0.5 * (gradient + curl), wanted

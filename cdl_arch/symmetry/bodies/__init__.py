@@ -1,0 +1,10 @@
+"""Trees whose nodes have vectors in space, read by a fold that does not tell a rotated body from the same unrotated.
+
+`python -m cdl_arch.symmetry.bodies` trains the networks, and prints the table.
+"""
+
+# isort: off
+from ._data import Body as Body, BodyF as BodyF, Mass as Mass, Rod as Rod, LAW as LAW
+from ._data import bodies as bodies, gyration as gyration, moments as moments, rotated as rotated
+from ._networks import CARRIER as CARRIER, Turning as Turning, Free as Free, free as free, check as check
+from ._networks import parameters as parameters, predict as predict

@@ -11,6 +11,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Generic, TypeVar
 
 import jax
@@ -20,7 +21,7 @@ from jaxtyping import PRNGKeyArray
 
 from cdl import Base
 from cdl._functors.usage import whole
-from cdl._functors.words import an, number_of
+from cdl._functors.words import an, number_of, short
 from cdl.errors import SignatureError
 from cdl.functors import constructors
 
@@ -96,7 +97,7 @@ class Architecture(Generic[S]):
         array of shape `(trees, width)`, for the others a `State` of two, `hidden` and `memory`.
 
         **Raises:** `SignatureError` for several signatures; for a constructor whose fields cannot be read, or whose
-        payload is of unknown size; for a `payload` of something else than a constructor, and for one that does not take
+        payload is of unknown size; for a `dropout` outside [0, 1); for a `payload` of something else than a constructor, and for one that does not take
         an argument for each field. When a tree is read, `PayloadMismatch` for a vector of another size than `embed`.
 
         **Warns:** where an `int` is about to be read as a quantity, and `payload` does not say so.
@@ -129,6 +130,7 @@ class Architecture(Generic[S]):
             raise SignatureError(
                 f"two constructors have one name among {', '.join(names)}: a cell is found by its name."
             )
+        _expect_probability(dropout)
         width = whole("width", width)
         embed = width if embed is None else whole("embed", embed)
         in_common = self.shared if shared is None else shared
@@ -172,6 +174,15 @@ def _of_one_sort(signature: Any) -> Any:
             "`Algebra` for each, and `fold((first, second), forest)`."
         )
     return signature
+
+
+def _expect_probability(dropout: Any) -> None:
+    """**Raises:** `SignatureError` where it is not a number from 0 on and below 1; NaN is none."""
+    if not isinstance(dropout, Real) or isinstance(dropout, bool) or not 0 <= dropout < 1:
+        raise SignatureError(
+            f"`dropout` is {short(dropout)}, and it is the probability that a number is dropped: give a `float` of at "
+            "least 0 and below 1."
+        )
 
 
 def form(arity: Arity) -> str:

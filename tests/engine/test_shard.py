@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from alone import run_alone
+from doors import refused, WRONG
 from hypothesis import given, strategies as st
 from jax.sharding import Mesh
 
@@ -69,6 +71,15 @@ def test_no_part_is_heavier_than_another_by_more_than_the_heaviest_tree(nodes, p
     nodes = np.array(nodes * parts)
     loads = [int(nodes[part].sum()) for part in cdl.compiled.balance(nodes, parts)]
     assert max(loads) - min(loads) <= nodes.max()
+
+
+def doors_of_balance() -> None:
+    balance = cdl.compiled.balance
+    assert refused(balance, [3, 1, 2, 4], 2, wrong={0: {*WRONG} - {"a list"}}) == []
+
+
+def test_nodes_that_are_not_numbers_of_trees_are_refused():
+    run_alone(doors_of_balance)
 
 
 def test_a_number_of_devices_that_does_not_divide_the_batch_is_refused():

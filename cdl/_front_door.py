@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from types import FunctionType, ModuleType
-from typing import Literal, NoReturn, TypeVar
+from typing import NoReturn
 
 
 def refuse_name(package: ModuleType, name: str) -> NoReturn:
@@ -25,15 +25,19 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
 def _has(module: ModuleType, name: str) -> bool:
     """Whether a name is public in a module: in a contents page all are, in another those that it defines."""
     names = vars(module)
-    return name in names and (_own(module, names[name]) or not any(_defined(module, x) for x in names.values()))
+    return name in names and (_own(module, name) or not any(_defined(module, x) for x in names.values()))
 
 
-def _own(module: ModuleType, x: object) -> bool:
-    """Whether a module defines this; of a constant, which does not tell, it is taken to be so."""
+def _own(module: ModuleType, name: str) -> bool:
+    """Whether a module defines this name. A type that is not a class is annotated as an alias where it is defined;
+    another constant, which does not tell, is taken for the module's."""
+    x = vars(module)[name]
+    if isinstance(x, type | FunctionType):
+        return _defined(module, x)
     if isinstance(x, ModuleType):
-        return x.__name__.startswith(f"{module.__name__}.")
-    silent = not isinstance(x, type | FunctionType | type(Literal) | TypeVar)
-    return silent or _defined(module, x)
+        return x.__name__ == f"{module.__name__}.{name}"
+    alias = type(x).__module__ in ("typing", "types", "typing_extensions")
+    return not alias or name in vars(module).get("__annotations__", ())
 
 
 def _defined(module: ModuleType, x: object) -> bool:

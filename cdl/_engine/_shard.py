@@ -57,8 +57,8 @@ def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
 
     **Returns:** for each part the numbers of its trees, ascending.
 
-    **Raises:** `CdlError` where `nodes` is not a list of numbers, and where the number of trees is not a multiple of the
-    number of parts.
+    **Raises:** `CdlError` where `nodes` is not a list of numbers, and where the number of trees is not a multiple of
+    the number of parts.
     """
     weights, parts = np.asarray(nodes), whole("parts", parts)
     if weights.ndim != 1 or weights.dtype.kind not in "iuf":

@@ -34,8 +34,8 @@ class Vocabulary:
 
     A vocabulary that was saved as its words, in a JSON file say, is made again as `Vocabulary(words)`.
 
-    **Raises:** `CdlError` where `words` are not texts in an order, or one is there twice; where `only` has something else than
-    constructors with a text.
+    **Raises:** `CdlError` where `words` are not texts in an order, or one is there twice; where `only` has something
+    else than constructors with a text.
     """
 
     words: tuple[str, ...]

@@ -97,8 +97,9 @@ class Architecture(Generic[S]):
         array of shape `(trees, width)`, for the others a `State` of two, `hidden` and `memory`.
 
         **Raises:** `SignatureError` for several signatures; for a constructor whose fields cannot be read, or whose
-        payload is of unknown size; for a `dropout` outside [0, 1); for a `payload` of something else than a constructor, and for one that does not take
-        an argument for each field. When a tree is read, `PayloadMismatch` for a vector of another size than `embed`.
+        payload is of unknown size; for a `payload` of something else than a constructor, and for one that does not take
+        an argument for each field; for a `dropout` below 0, or of at least 1. When a tree is read, `PayloadMismatch`
+        for a vector of another size than `embed`.
 
         **Warns:** where an `int` is about to be read as a quantity, and `payload` does not say so.
 

@@ -19,7 +19,7 @@ from cdl.errors import CdlError
 from cdl.symmetry import Action, groups
 
 
-Content = tuple[int, ...]
+Content: TypeAlias = tuple[int, ...]
 
 
 def contents(symbols: int, depth: int) -> list[Content]:

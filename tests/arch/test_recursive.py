@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, TypeVar, Union
+from typing import Any, Generic, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -235,11 +235,19 @@ def a_warning_of_a_payload() -> None:
     """Where types are not checked, so that the calls are the user's."""
     import warnings
 
-    from cdl.functors import Branch, LabelledTreeF, Tip
+    from cdl import Base
     from cdl_arch.recursive import child_sum, gated
 
-    signature = Union[Tip, Branch[int, X]]
-    assert signature != LabelledTreeF
+    class Peano: ...
+
+    class Number(Base[Peano, X], Generic[X]):
+        value: int
+
+    class Plus(Base[Peano, X], Generic[X]):
+        left: X
+        right: X
+
+    signature = Union[Number[X], Plus[X]]
     for architecture in (gated, child_sum):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -75,7 +75,7 @@ def test_no_part_is_heavier_than_another_by_more_than_the_heaviest_tree(nodes, p
 
 def doors_of_balance() -> None:
     balance = cdl.compiled.balance
-    assert refused(balance, [3, 1, 2, 4], 2, wrong={0: {*WRONG} - {"a list"}}) == []
+    assert refused(balance, [3, 1, 2, 4], 2, wrong={0: {*WRONG} - {"a list", "an empty list", "an empty tuple"}}) == []
 
 
 def test_nodes_that_are_not_numbers_of_trees_are_refused():

@@ -431,7 +431,7 @@ def test_a_value_inside_itself_is_refused():
 
 def test_a_value_of_too_many_nodes_is_refused_where_they_are_leaves_too():
     made = of_dataclasses(Call)
-    wide = Call("f", [Lit(float(i)) for i in range(10)])
+    wide = Call(name="f", args=[Lit(float(i)) for i in range(10)])
     size = cdl.pack(made.signature, [cdl.trees.Vocabulary.of([made.to_tree(wide)]).encode(made.to_tree(wide))]).size
     assert made.to_tree(wide, max_nodes=size) == made.to_tree(wide)
     for least in (1, size - 1):

@@ -11,7 +11,6 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Generic, TypeVar
 
 import jax
@@ -21,11 +20,12 @@ from jaxtyping import PRNGKeyArray
 
 from cdl import Base
 from cdl._functors.usage import whole
-from cdl._functors.words import an, number_of, short
+from cdl._functors.words import an, number_of
 from cdl.errors import SignatureError
 from cdl.functors import constructors
 
 from ._layer import Arity, arity_of
+from ._mask import expect_probability
 from ._named import named
 from ._net import Cell, Input, Learned, TreeNet
 from ._payload import expect_payloads, Flat, payload_map, Payloads
@@ -131,7 +131,7 @@ class Architecture(Generic[S]):
             raise SignatureError(
                 f"two constructors have one name among {', '.join(names)}: a cell is found by its name."
             )
-        _expect_probability(dropout)
+        expect_probability(dropout)
         width = whole("width", width)
         embed = width if embed is None else whole("embed", embed)
         in_common = self.shared if shared is None else shared
@@ -175,15 +175,6 @@ def _of_one_sort(signature: Any) -> Any:
             "`Algebra` for each, and `fold((first, second), forest)`."
         )
     return signature
-
-
-def _expect_probability(dropout: Any) -> None:
-    """**Raises:** `SignatureError` where it is not a number from 0 on and below 1; NaN is none."""
-    if not isinstance(dropout, Real) or isinstance(dropout, bool) or not 0 <= dropout < 1:
-        raise SignatureError(
-            f"`dropout` is {short(dropout)}, and it is the probability that a number is dropped: give a `float` of at "
-            "least 0 and below 1."
-        )
 
 
 def form(arity: Arity) -> str:

@@ -12,6 +12,7 @@ monoid, and a map that commutes with it says of each content what it will give a
 """
 
 import itertools
+from typing import TypeAlias
 
 import numpy as np
 

@@ -75,7 +75,11 @@ def test_no_part_is_heavier_than_another_by_more_than_the_heaviest_tree(nodes, p
 
 def doors_of_balance() -> None:
     balance = cdl.compiled.balance
-    assert refused(balance, [3, 1, 2, 4], 2, wrong={0: {*WRONG} - {"a list", "an empty list", "an empty tuple"}}) == []
+    of_no_trees = "balance: an empty tuple for `nodes` is taken"
+    assert refused(balance, [3, 1, 2, 4], 2, wrong={0: {*WRONG} - {"a list", "an empty list"}}) == [of_no_trees]
+    for nodes, parts in ((1, 2), ([1, 2], "x"), ([1, 2], 0), (["a", "b"], 2)):
+        with pytest.raises(cdl.CdlError, match="`nodes` is|`parts` is"):
+            balance(nodes, parts)
 
 
 def test_nodes_that_are_not_numbers_of_trees_are_refused():

@@ -12,7 +12,6 @@ monoid, and a map that commutes with it says of each content what it will give a
 """
 
 import itertools
-from typing import TypeAlias
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from cdl.errors import CdlError
 from cdl.symmetry import Action, groups
 
 
-Content: TypeAlias = tuple[int, ...]
+Content = tuple[int, ...]
 
 
 def contents(symbols: int, depth: int) -> list[Content]:

@@ -78,7 +78,7 @@ def doors_of_balance() -> None:
     of_no_trees = "balance: an empty tuple for `nodes` is taken"
     assert refused(balance, [3, 1, 2, 4], 2, wrong={0: {*WRONG} - {"a list", "an empty list"}}) == [of_no_trees]
     for nodes, parts in ((1, 2), ([1, 2], "x"), ([1, 2], 0), (["a", "b"], 2)):
-        with pytest.raises(cdl.CdlError, match="`nodes` is|`parts` is"):
+        with pytest.raises(cdl.CdlError, match=r"`nodes` is|`parts` is"):
             balance(nodes, parts)
 
 

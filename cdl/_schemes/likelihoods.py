@@ -60,7 +60,7 @@ def likelihood(
 ) -> tuple[Callable[[Any], LogProb], ...]: ...
 @with_usage
 def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> Any:
-    """The log-probability that `ana(coalg, key=…)` grows a tree's constructors from a seed.
+    """The log-probability that `ana(coalg, key=…)` grows a tree's constructors and letters from a seed.
 
     **Arguments:** `coalg`, `seed`: those of `ana`; for a family of sorts, a tuple of each, in the order of the sorts.
     `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability of the tree's
@@ -68,10 +68,10 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> A
 
     **Returns:** a function from trees; for a family, a tuple of them, one for the trees of each sort.
 
-    A whole number or a truth value in a layer that the coalgebra proposes is a letter: the tree must have the same one,
-    and its log-probability is `-inf` otherwise. Several layers of one constructor are told apart by their letters.
-    Where a constructor has one layer, `payload` scores its letters in place of this comparison. Real numbers are not
-    letters.
+    A whole number or a truth value in a layer that the coalgebra proposes is a letter, constant or computed from the
+    seed. The tree must have the same one: its log-probability is `-inf` otherwise. Several layers of one constructor
+    are told apart by their letters. Where a constructor has one layer, `payload` scores its letters in place of this
+    comparison. Real numbers are not letters.
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
     where there are not as many coalgebras as sorts, or they are in another order.

@@ -4,7 +4,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
-from typing import Any, get_type_hints, Never
+from typing import Any, ForwardRef, get_type_hints, Never, TypeVar
 
 import pytest
 from typeguard import (
@@ -65,7 +65,8 @@ def test_the_annotations_of_public_names_can_be_read(module):
 
 
 def test_an_annotation_that_cannot_be_read_is_passed_over():
-    expect_type("`x`", [3], list["NotAName"])  # type: ignore[name-defined]  # noqa: F821
+    expect_type("`x`", 3, ForwardRef("NotAName"))
+    expect_type("`x`", 3, TypeVar("Bounded", bound="NotAName"))  # type: ignore[name-defined]  # noqa: F821
 
 
 def test_an_error_of_the_check_is_not_hidden():

@@ -108,7 +108,7 @@ def _numbers(name: str, leaf: Leaf) -> np.ndarray[Any, Any]:
         )
     if name == RESERVED:
         raise CheckpointError(f"{leaf.shown} has the name that safetensors has for its metadata: rename it.")
-    return numbers
+    return numbers.copy(order="C")  # the package writes an array's memory as it lies
 
 
 def _read(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:

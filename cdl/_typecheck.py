@@ -33,7 +33,7 @@ from typeguard import (
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-ALIASES = {typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType)}
+ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
 
 COLLECTIONS = (list, tuple, dict, set, frozenset, collections.abc.Sequence, collections.abc.Mapping)
 

@@ -1,4 +1,4 @@
-"""Letters that are the numbers of some."""
+"""Checks that letters are integers from 0 to `count - 1`."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from cdl._schemes.in_range import in_range
 
 
 def letters_of(count: int, letters: Any, inside: Any = True) -> Any:
-    """Letters, where all are numbers from 0 to below `count`.
+    """The letters, if all are integers from 0 to `count - 1`.
 
     **Arguments:** `inside`: which of them are to be read, where not all are.
 

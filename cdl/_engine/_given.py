@@ -29,7 +29,7 @@ def arrays(tree: Any, what: str) -> Any:
     try:
         return jax.tree.map(array, tree)
     except TypeError:
-        raise PayloadMismatch(f"{what} is {shown(tree)}: each leaf is to be a number or an array of numbers.") from None
+        raise PayloadMismatch(f"{what} is {shown(tree)}: each leaf must be a number or an array of numbers.") from None
 
 
 def expect_kept(x: object, what: str) -> None:

@@ -20,8 +20,10 @@ EXAMPLES = {Levels: 'Levels(remat="all")', Scan: "Scan(segment=64)", Bracketing:
 
 
 def fitting(of: str, alg: object, data: object, key: object, how: Any) -> Any:
-    """The strategy that was given, if any. **Raises:** `CdlError` where it is not for what is read, or the key is none,
-    or a key is given to a monoid."""
+    """The strategy that was given, if any.
+
+    **Raises:** `CdlError` where `how` is for other data, or `key` is not a random key, or a key is given to a monoid.
+    """
     of_sequences = isinstance(data, Seq | Packed)
     strategy: type[Strategy] = Scan if of_sequences else Levels
     read = "sequences" if of_sequences else "a `Forest`"

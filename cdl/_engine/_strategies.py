@@ -6,7 +6,7 @@
 | a `Seq` or a `Packed`         | `Scan`         |
 | the same, read by a `Monoid`  | `Bracketing`   |
 
-A strategy changes the time and the memory that a fold takes, and of its numbers none but the last digits.
+A strategy changes time and memory. Results agree up to rounding.
 """
 
 from dataclasses import dataclass
@@ -57,8 +57,8 @@ class Scan:
     **Arguments:** `segment`: states are computed again in the reverse pass, in segments of this many steps, or of the
     square root of all, `"sqrt"`. `unroll`: how many steps one turn of the loop has. `ahead`: what does not depend on
     the state is computed for many elements ahead. `bulk`: the weights' gradient is gathered in products over many
-    steps, by a reverse rule. `forward`: leaves that rule out, so that forward mode (`jvp`) goes through. What is `None`
-    suits the device.
+    steps, by a reverse rule. `forward`: leaves that rule out, so that forward mode (`jvp`) goes through. `None`:
+    chosen for the device.
 
     **Raises:** `CdlError` for a number of steps that is not a whole one, or less than 1; and where `bulk` is asked for,
     and `forward`, which leaves it out.

@@ -11,6 +11,7 @@
 
 import contextlib
 import re
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -102,14 +103,25 @@ def without_values(name: str, where: str) -> Iterator[None]:
 def told_with(name: str, given: str, advice: str) -> Iterator[None]:
     """Around a call of the user's function `name` with what was `given`, arrays of some shapes.
 
-    **Raises:** `CdlError` with these shapes where it fails, such as by a product of arrays that do not fit.
+    **Raises:** `CdlError` with these shapes where JAX or Equinox refuses an operation in it, such as a product of
+    arrays that do not fit, or Python refuses one on a traced array. Another error stays what it is, with a note of the
+    shapes.
     """
     try:
         yield
     except CdlError:
         raise
     except (TypeError, ValueError, IndexError) as error:
+        if "Tracer" not in str(error) and not _raised_in(error, "jax", "equinox"):
+            error.add_note(f"cdl called `{name}` for {given}.")
+            raise
         raise CdlError(f"`{name}` fails for {given} ({first_line(error)}): {advice}.") from error
+
+
+def _raised_in(error: Exception, *packages: str) -> bool:
+    """Whether the line that raised is in one of these packages."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in packages
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from typeguard import check_type, TypeCheckError
+from typeguard import check_type, ForwardRefPolicy, TypeCheckError
 
 from .._typecheck import ALIASES, expand
 from ..errors import CdlError
@@ -33,12 +33,12 @@ def expect_type(what: str, value: Any, hint: Any) -> None:
     if isinstance(value, type) and issubclass(value, eqx.Module) and _is_function(hint):
         raise CdlError(f"{what} is the class `{value.__name__}`: make one, `{value.__name__}(…)`, and give that.")
     try:
-        check_type(value, _expanded(hint))
+        check_type(value, _expanded(hint), forward_ref_policy=ForwardRefPolicy.IGNORE)
     except TypeCheckError:
         if (number := _number(value)) is not None:
             return expect_type(what, number, hint)
-        raise CdlError(f"{what} is {short(value)}, and is to be {spelt(hint)}.") from None
-    except Exception:  # an annotation that cannot be read by itself tells nothing
+        raise CdlError(f"{what} is {short(value)}, and must be {spelt(hint)}.") from None
+    except (NameError, TypeError):  # what typing and typeguard raise for an annotation that cannot be read
         return
 
 

@@ -84,6 +84,8 @@ class Many(Generic[A_co]):
     def __getattr__(self, name: str) -> Any:
         if name == "items":
             _refuse_listing(self)
+        if name == "sort":
+            raise AttributeError("a `Many` has no `sort`: use `top(k)`, the `k` greatest children in order.")
         raise AttributeError(
             f"a `Many` has no `{name}`: it has `map`, `count`, `softmax`, and the reductions {REDUCTIONS}."
         )

@@ -1,4 +1,4 @@
-"""Pairs and lists that a function is given: what has other parts than it reads, or none in an order, is refused."""
+"""Pairs and lists that a function is given: it refuses what is not a pair, or has no order."""
 
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
@@ -8,7 +8,7 @@ from .words import short
 
 
 def two(name: str, pair: Any) -> tuple[Any, Any]:
-    """The two parts of what a map of pairs is given. **Raises:** `CdlError` where it has not two, in an order."""
+    """The two parts of what a map of pairs is given. **Raises:** `CdlError` where it is not a pair in an order."""
     if isinstance(pair, tuple | list) or getattr(pair, "ndim", None):
         if len(pair) == 2:
             return pair[0], pair[1]

@@ -41,7 +41,7 @@ def with_types(fn: Function) -> Function:
 
 
 def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
-    """The function, with the arguments whose annotation is one to look at `before` the call checked then."""
+    """The function, which checks, before the call, the arguments whose annotation satisfies `before`."""
     signature = inspect.signature(fn)
     name = OPERATORS.get(fn.__name__) or fn.__qualname__.removesuffix(".__init__")
     hints = functools.cache(lambda: annotations(fn))

@@ -102,7 +102,7 @@ def expect_length(x: Array, source: int) -> None:
     """That a vector, or an array whose first axis is one, is as long as a map takes. **Raises:** `PortMismatch`."""
     if x.shape[:1] != (source,):
         raise PortMismatch(
-            f"a map of {source} numbers does not take an array of shape {x.shape}: its first axis is to be {source}."
+            f"a map of {source} numbers does not take an array of shape {x.shape}: its first axis must be {source}."
         )
 
 

@@ -102,4 +102,4 @@ def _path(came: Any, pair: Any) -> Word:
 
 def _expect_alike(a: Automaton, b: Automaton) -> None:
     if (a.is_mealy, a.letters) != (b.is_mealy, b.letters):
-        raise CdlError(f"`{a}` and `{b}` cannot be compared: both are to be Moore or Mealy, on the same letters.")
+        raise CdlError(f"`{a}` and `{b}` cannot be compared: both must be Moore or Mealy, on the same letters.")

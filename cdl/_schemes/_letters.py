@@ -1,7 +1,8 @@
-"""Layers of one constructor told apart by the whole numbers in them, such as the letters of a text.
+"""The letters of layers: the whole numbers and truth values in them, which a tree has too or was not grown.
 
 A coalgebra that writes one letter after another proposes `Cons(0, s₀), Cons(1, s₁), …`, of which a tree has one: that
-whose whole numbers are the tree's. So the coalgebra that samples is the one that scores.
+whose letters are the tree's. A single proposal is compared as well. So the coalgebra that samples is the one that
+scores.
 """
 
 import math
@@ -22,22 +23,22 @@ Letters = tuple[Any, ...]
 
 
 def letters(layer: Any) -> Letters:
-    """The whole numbers of a layer, in the order of its fields."""
+    """The whole numbers and truth values of a layer, in the order of its fields."""
     every = [x for part, x in pieces(layout(type(layer)), layer) if isinstance(part, Const)]
-    return tuple(x for x in every if _is_whole(x))
+    return tuple(x for x in every if _is_letter(x))
 
 
 def told_apart(layers: list[Any]) -> bool:
-    """Whether each has whole numbers, and no two are known to have the same ones."""
+    """Whether each has letters, and no two are known to have the same ones."""
     found = [letters(layer) for layer in layers]
     if not all(found) or len({len(some) for some in found}) > 1:
         return False
     known = [some for some in found if not any(isinstance(x, Tracer) for x in some)]
-    return len({tuple(np.asarray(x).tobytes() for x in map(np.int64, some)) for some in known}) == len(known)
+    return len({tuple((_is_truth(x), np.int64(x).tobytes()) for x in some) for some in known}) == len(known)
 
 
 def picked(layers: list[Any], scores: Any, node: Any) -> tuple[Any, Any]:
-    """The layer with a node's whole numbers, and its score: of these layers' scores, or `-inf` where there is none.
+    """The layer with a node's letters, and its score: of these layers' scores, or `-inf` where there is none.
 
     **Raises:** `ForeignLayer` where a letter has another shape than the tree's, and where the layers differ in
     structure, so that a compiled program cannot choose.
@@ -47,6 +48,8 @@ def picked(layers: list[Any], scores: Any, node: Any) -> tuple[Any, Any]:
     if not any(isinstance(x, Tracer) for x in same):
         at = next((i for i, yes in enumerate(same) if yes), None)
         return (layers[0], jnp.full((), -math.inf)) if at is None else (layers[at], scores[at])
+    if len(layers) == 1:
+        return layers[0], jnp.where(same[0], scores[0], -math.inf)
     structures = {jax.tree.structure(layer) for layer in layers}
     if len(structures) > 1:
         raise ForeignLayer(
@@ -72,8 +75,8 @@ def _expect_shapes(layers: list[Any], node: Any) -> None:
 
 
 def _equal(ours: Letters, theirs: Letters) -> Any:
-    """Whether two layers have the same whole numbers, whatever their types."""
-    if len(ours) != len(theirs):
+    """Whether two layers have the same letters, of whatever width: a truth value is not a number."""
+    if list(map(_is_truth, ours)) != list(map(_is_truth, theirs)):
         return False
     if any(isinstance(x, Tracer) for x in (*ours, *theirs)):
         return jnp.stack(
@@ -84,10 +87,14 @@ def _equal(ours: Letters, theirs: Letters) -> Any:
 
 def _same_number(x: jax.Array, y: jax.Array) -> jax.Array:
     """Equal as integers: none of them is cast to the type of the other, which may have no room for it."""
+    if _is_truth(x):
+        return jnp.all(x == y)
     return jnp.all((x.astype(int) == y.astype(int)) & ((x < 0) == (y < 0)))
 
 
-def _is_whole(x: Any) -> bool:
-    if isinstance(x, int):
-        return not isinstance(x, bool)
-    return hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.integer)
+def _is_letter(x: Any) -> bool:
+    return isinstance(x, int) or _is_truth(x) or (hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.integer))
+
+
+def _is_truth(x: Any) -> bool:
+    return isinstance(x, bool) or (hasattr(x, "dtype") and jnp.issubdtype(x.dtype, jnp.bool_))

@@ -60,16 +60,18 @@ def likelihood(
 ) -> tuple[Callable[[Any], LogProb], ...]: ...
 @with_usage
 def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> Any:
-    """The log-probability that `ana(coalg, key=…)` grows a tree's constructors from a seed.
+    """The log-probability that `ana(coalg, key=…)` grows a tree's constructors and letters from a seed.
 
     **Arguments:** `coalg`, `seed`: those of `ana`; for a family of sorts, a tuple of each, in the order of the sorts.
     `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability of the tree's
-    payloads; without, payloads are taken as given.
+    payloads; without, payloads other than letters are taken as given.
 
     **Returns:** a function from trees; for a family, a tuple of them, one for the trees of each sort.
 
-    Where the coalgebra proposes several layers of one constructor that differ in a whole number, such as a letter, the
-    tree's is the one that it has; a letter that is not proposed has the log-probability `-inf`.
+    A whole number or a truth value in a layer that the coalgebra proposes is a letter, constant or computed from the
+    seed. The tree must have the same one: its log-probability is `-inf` otherwise. Several layers of one constructor
+    are told apart by their letters. Where a constructor has one layer, `payload` scores its letters in place of this
+    comparison. Real numbers are not letters.
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
     where there are not as many coalgebras as sorts, or they are in another order.
@@ -133,14 +135,16 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
     # the numbers are an array, so that constructors that differ in them and in their weights are one program
     every: Any = jax.nn.log_softmax(given.scores) if isinstance(given, Choice) else jnp.zeros(1)
     scores = every[jnp.array(same, int)]
-    if len(same) > 1 and told_apart([layers[i] for i in same]):
+    # of one layer with a payload function, this function scores the letters
+    read = len(same) > 1 or (len(same) == 1 and payload is None)
+    if read and told_apart([layers[i] for i in same]):
         layer, score = picked([layers[i] for i in same], scores, node)
         return layer, score if payload is None else score + payload(layer, node)
     if len(same) != 1:
         among = ", ".join(type(layer).__name__ for layer in layers)
         raise ForeignLayer(
             f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "
-            "one for each constructor, or several that differ in a whole number, such as a letter."
+            "one for each constructor, or several that differ in a whole number or a truth value, such as a letter."
             f"{anew([type(node)], map(type, layers))}"
         )
     return layers[same[0]], scores[0] if payload is None else scores[0] + payload(layers[same[0]], node)

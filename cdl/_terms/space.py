@@ -11,7 +11,8 @@ from ..errors import PortMismatch
 
 @dataclass(eq=False)
 class Space:
-    """A type: a wire, until it is found to be a product, or to be another. The product of none has no wire.
+    """A type. An unknown type is one wire. Unification may make it a product, or equal to another. The empty
+    product has no wire.
 
     Along a wire a value goes there, and a change of it `back`, where it has a way back. `numbers`: how many numbers its
     values are, where they are parameters; else 0.

@@ -63,7 +63,7 @@ def explain_coalgebra(
         checks += _of_likelihood(coalgs, sorts, seeds, grown, allowed)
         checks += _of_follow(coalgs, sorts, seeds, list(trees or every), allowed)
     except ForeignLayer as why:  # a tree does not tell what was chosen, or has what is never chosen
-        untold = (f"not held to `likelihood`: {why}",)
+        untold = (f"not compared with `likelihood`: {why}",)
     given = [coalg(seed) for coalg, seed in zip(coalgs, seeds, strict=True)]
     seeded, sizes = TREES * len(sorts), ", ".join(str(size(t)) for t in every) or "no"
     return Explanation(

@@ -77,10 +77,10 @@ def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
     """
     library, wanted, file = _library(), named(like), os.fspath(path)
     try:
-        found = _types(library, file)
-        expect_same(file, found, {name: _type(leaf) for name, leaf in wanted.items()})
-        with open(file, "rb") as content:
-            tensors = dict(library.deserialize(content.read()))
+        with open(file, "rb") as opened:
+            content = opened.read()
+        tensors = dict(library.deserialize(content))
+        expect_same(file, _types(tensors, content), {name: _type(leaf) for name, leaf in wanted.items()})
     except (OSError, CheckpointError):
         raise
     except Exception as error:
@@ -126,12 +126,11 @@ def _texts(metadata: Mapping[Any, Any] | None, keys: Mapping[str, str]) -> dict[
     return given | ({KEYS: json.dumps(keys)} if keys else {})
 
 
-def _types(library: Any, file: str) -> dict[str, str]:
-    """The types of a file's tensors, and of the keys among them, read before any of their numbers."""
-    with library.safe_open(file, "numpy") as tensors:
-        keys = json.loads((tensors.metadata() or {}).get(KEYS, "{}"))
-        views = {name: tensors.get_slice(name) for name in tensors.keys()}
-        types = {name: (tuple(view.get_shape()), view.get_dtype()) for name, view in views.items()}
+def _types(tensors: Mapping[str, Any], content: bytes) -> dict[str, str]:
+    """The types of a file's tensors, and of the keys among them, which its header has."""
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    keys = json.loads(header.get(RESERVED, {}).get(KEYS, "{}"))
+    types = {name: (tuple(tensor["shape"]), tensor["dtype"]) for name, tensor in tensors.items()}
     plainly = {name: spelt(shape, TYPES.get(dtype, dtype)) for name, (shape, dtype) in types.items()}
     return {name: written_as(keys.get(name, numbers), numbers) for name, numbers in plainly.items()}
 

@@ -64,9 +64,9 @@ def load_sharded(path: str | os.PathLike[str], like: T) -> T:
     **Arguments:** `like`: a value of the same structure, as for `load`; its arrays may be `jax.ShapeDtypeStruct`s with
     a `sharding`.
 
-    **Raises:** `CheckpointError` where the folder has not the template's arrays, with what differs: a key is not the
-    array of its numbers, nor a key of another implementation. `CdlError` where the package `orbax-checkpoint` is not
-    installed.
+    **Raises:** `CheckpointError` where the folder's arrays differ from the template's, with what differs: a key is not
+    the array of its numbers, nor a key of another implementation. `CdlError` where the package `orbax-checkpoint` is
+    not installed.
     """
     orbax, folder, wanted = _library(), os.path.abspath(os.fspath(path)), named(like)
     if not os.path.isdir(folder):
@@ -120,7 +120,7 @@ def _numbers(leaf: Leaf) -> Any:
 
 
 def _found(there: Any) -> dict[str, str] | None:
-    """The types of a folder's arrays, and of what stands for something else; `None`, where it has not such arrays."""
+    """The types of a folder's arrays, and of what stands for something else; `None`, if they are not arrays."""
     arrays = getattr(there.item_metadata, "tree", None)
     if not isinstance(arrays, dict) or not all(hasattr(x, "shape") and hasattr(x, "dtype") for x in arrays.values()):
         return None

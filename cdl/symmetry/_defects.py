@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._functors import EilenbergMoore
+from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action, aligned
@@ -61,6 +62,7 @@ def hom_defect(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> float
     return max(apart(*both) for both in sides)
 
 
+@with_usage
 def is_hom(h: Map, algebra: Any, other: Any, values: Iterable[Any], *, tolerance: float = 0.0) -> bool:
     """Whether `h` is a map of algebras at some values: whether `hom_defect` is within the tolerance.
 

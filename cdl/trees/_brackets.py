@@ -104,7 +104,9 @@ def to_brackets(tree: Fix[Brackets[str]]) -> str:
     an empty word, the word `-LRB-`, a word alone, a word that would be taken for the label of a phrase without one.
     """
     if not isinstance(tree, Phrase):
-        raise CdlError(f"a text is of phrases, and {short(tree)} is none: write `Phrase(label, Many([…]))` around it.")
+        raise CdlError(
+            f"brackets write a `Phrase`, and the tree is {short(tree)}: write `Phrase(label, Many([…]))` around it."
+        )
     pieces: list[str] = []
     todo: list[Fix[Brackets[str]] | str] = [tree]
     while todo:

@@ -21,16 +21,15 @@ from typing import Annotated, Any, ForwardRef, get_args, get_origin, Literal, Ty
 
 import jax
 import numpy as np
-import typing_extensions
 
 from .._functors.poly import name
 from .._functors.words import an
+from .._typecheck import ALIASES
 from ..errors import SignatureError
 
 
 NONE = type(None)
 NUMBERS = (bool, int, float, complex)
-_ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,7 @@ def _alternatives(annotation: Any, where: str, scope: Scope, above: tuple[Any, .
         text = annotation if isinstance(annotation, str) else annotation.__forward_arg__
         return read(_named(text, where, scope))
     origin, args = get_origin(annotation), get_args(annotation)
-    if isinstance(annotation, _ALIASES):
+    if isinstance(annotation, ALIASES):
         if annotation in above:
             raise SignatureError(
                 f"{where}: the alias `{annotation.__name__}` is inside itself with no dataclass in between: put what "

@@ -58,7 +58,7 @@ class Batches:
         rungs = programs - (1 if rest and len(rows) > size else 0)
         if size < 1 or not len(rows) or rungs < 1:
             raise CdlError(
-                f"batches of {size} out of {len(rows)} trees in {programs} programs: there is to be a tree in a batch, "
+                f"batches of {size} out of {len(rows)} trees in {programs} programs: there must be a tree in a batch, "
                 "a batch in an epoch, and a program for whole batches beside that for what is left over."
             )
         self.corpus, self.rows, self.size, self.labels, self.seed = corpus, rows, size, labels, seed

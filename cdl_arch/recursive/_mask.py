@@ -29,7 +29,7 @@ def expect_probability(dropout: Any) -> None:
 
 
 def mask(key: PRNGKeyArray, dropout: float, shape: tuple[int, ...], dtype: Any) -> Array:
-    """Zero with probability `dropout`, and otherwise so much that the mean is 1."""
+    """Zero with probability `dropout`, otherwise `1 / (1 - dropout)`, so that the mean is 1."""
     first, *rest = (jr.key_data(key)[..., i] for i in range(jr.key_data(key).shape[-1]))
     bits = _mixed(jax.lax.iota(jnp.uint32, math.prod(shape)) * np.uint32(0x9E3779B9) ^ first)
     for word in rest:

@@ -89,16 +89,16 @@ def test_a_key_is_not_a_number(key):
 
 
 def test_a_switch_is_checked_before_the_call():
-    refused("`forward` is 'yes', and is to be `True` or `False`", lambda: Levels(forward="yes"))
-    refused("`bulk` is 3, and is to be `True` or `False` or `None`", lambda: Scan(bulk=3))
-    refused("`drop_last` is 'no', and is to be `True` or `False`", lambda: corpus.batches(1, drop_last="no"))
-    refused("`states` is 1, and is to be `True` or `False`", lambda: run(shown, 0.0, seeds, states=1))
+    refused("`forward` is 'yes', and must be `True` or `False`", lambda: Levels(forward="yes"))
+    refused("`bulk` is 3, and must be `True` or `False` or `None`", lambda: Scan(bulk=3))
+    refused("`drop_last` is 'no', and must be `True` or `False`", lambda: corpus.batches(1, drop_last="no"))
+    refused("`states` is 1, and must be `True` or `False`", lambda: run(shown, 0.0, seeds, states=1))
     assert Levels(forward=np.bool_(True)).forward
 
 
 def test_an_argument_that_does_not_fit_is_named_where_the_call_failed():
-    refused("`max_nodes` of `pack` is 'x', and is to be `int`", lambda: pack(ExprF, [tree], max_nodes="x"))
-    refused("`inputs` of `dense` is 'a', and is to be `int`", lambda: dense("a", 3, key=KEY))
+    refused("`max_nodes` of `pack` is 'x', and must be `int`", lambda: pack(ExprF, [tree], max_nodes="x"))
+    refused("`inputs` of `dense` is 'a', and must be `int`", lambda: dense("a", 3, key=KEY))
 
 
 def test_an_error_inside_a_call_that_fits_stays_as_it_is():

@@ -1,7 +1,9 @@
 """Models in the format of safetensors: names by path, everything back as it was, and what does not fit refused."""
 
 import inspect
+import os
 import sys
+import threading
 
 import equinox as eqx
 import jax
@@ -33,6 +35,18 @@ def test_a_network_goes_there_and_back_by_names(tmp_path):
         assert file.metadata() == {"made by": "n_ary(TreeF, 3)"}
     assert len(names) == len(jax.tree.leaves(eqx.filter(trained, eqx.is_array)))
     assert any(name.endswith("gates.weight") for name in names)
+
+
+def test_a_file_is_read_once(tmp_path):
+    """A pipe gives its bytes to one reader, and once."""
+    trained, fresh = nets()
+    export_safetensors(tmp_path / "net", trained)
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(
+        target=lambda: (tmp_path / "pipe").write_bytes((tmp_path / "net").read_bytes()), daemon=True
+    )
+    writer.start()
+    assert eqx.tree_equal(import_safetensors(tmp_path / "pipe", fresh), trained)
 
 
 VALUES = {

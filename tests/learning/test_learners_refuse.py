@@ -155,7 +155,7 @@ def at_the_front_door():
         autoencoder(model, model, fitting, optax.sgd(0.1))
     with pytest.raises(CdlError, match="model of a learner is of type `ParaOptic`"):
         gan(model, module, DESCENT, DESCENT)
-    with pytest.raises(CdlError, match='`reduction` is \'max\', and is to be one of "mean", "sum"'):
+    with pytest.raises(CdlError, match='`reduction` is \'max\', and must be one of "mean", "sum"'):
         losses.mse(reduction="max")
 
 

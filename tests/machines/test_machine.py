@@ -241,9 +241,9 @@ def test_what_is_no_coalgebra_is_refused():
         run(lambda s: MealyF(lambda i: s), 0.0, jnp.zeros(3))
     with pytest.raises(ForeignLayer, match="gives a `NoneType`, which is not a layer of a machine: return `MealyF"):
         run(lambda s: None, 0.0, jnp.zeros(3))
-    with pytest.raises(PayloadMismatch, match="a state is 'a word': each leaf is to be a number"):
+    with pytest.raises(PayloadMismatch, match="a state is 'a word': each leaf must be a number"):
         run(wider, "a word", jnp.zeros(3))
-    with pytest.raises(PayloadMismatch, match=r"an answer of `<lambda>` is 'yes': each leaf is to be a number"):
+    with pytest.raises(PayloadMismatch, match=r"an answer of `<lambda>` is 'yes': each leaf must be a number"):
         run(lambda s: MealyF(lambda i: ("yes", s)), 0.0, jnp.zeros(3))
     with pytest.raises(PayloadMismatch, match=r"an output of `<lambda>` is 'yes'"):
         run(lambda s: MooreF("yes", lambda i: s), 0.0, jnp.zeros(3))

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import ana, choose, Cons, Corpus, follow, likelihood, ListF, Nil, pack, to_list, unfold
+from cdl import ana, choose, Cons, Corpus, follow, Fork, Leaf, likelihood, ListF, Nil, pack, to_list, TreeF, unfold
 from cdl.errors import ForeignLayer
 
 
@@ -110,6 +110,65 @@ def test_what_is_not_a_whole_number_is_not_a_letter():
     writer = lambda state: choose(jnp.zeros(3), Nil(), Cons(0, state), Cons(1, state))
     assert likelihood(writer, SEED)(to_list([True])) == -math.inf
     assert likelihood(writer, SEED)(to_list([1.0])) == -math.inf
+
+
+def as_both(coalg: Any, tree: Any, wanted: Any, payload: Any = None) -> None:
+    """`likelihood` and `follow` agree in value and in gradient, in the scores and in the seed."""
+    signature = TreeF if isinstance(tree, Leaf | Fork) else ListF
+    forest = pack(signature, [tree])
+    scores = jnp.array([0.3, -0.2])
+    slow = lambda both: likelihood(lambda s: coalg(both[0], s), both[1], payload=payload)(tree)
+    fast = lambda both: follow(lambda s: coalg(both[0], s), forest, both[1][None], payload=payload)[0]
+    (x, dx), (y, dy) = (eqx.filter_value_and_grad(way)((scores, SEED)) for way in (slow, fast))
+    assert x == pytest.approx(wanted, rel=1e-5)
+    assert y == pytest.approx(wanted, rel=1e-5)
+    assert all(jnp.allclose(p, q, atol=1e-6) for p, q in zip(dx, dy, strict=True))
+
+
+def chance(*chosen: int) -> float:
+    """The log-probability of a choice of the two layers at every node."""
+    return float(sum(jax.nn.log_softmax(jnp.array([0.3, -0.2]))[i] for i in chosen))
+
+
+ONE = {
+    "a number": (lambda a, s: choose(a, Nil(), Cons(0, s)), [0, 0], [0, 5]),
+    "a truth value": (lambda a, s: choose(a, Nil(), Cons(True, s)), [True, True], [True, False]),
+    "an array": (lambda a, s: choose(a, Nil(), Cons(np.array([0, 1]), s)), [np.array([0, 1])], [np.array([0, 2])]),
+    "another kind": (lambda a, s: choose(a, Nil(), Cons(1, s)), [1], [True]),
+    "of the seed": (lambda a, s: choose(a, Nil(), Cons((s[0] > 0).astype(int), s)), [1, 1], [1, 0]),
+}
+
+
+@pytest.mark.parametrize(("coalg", "grown", "never"), ONE.values(), ids=ONE)
+def test_the_letter_of_a_single_proposal_is_compared(coalg, grown, never):
+    as_both(coalg, to_list(grown), chance(*[1] * len(grown), 0))
+    as_both(coalg, to_list(never), -math.inf)
+
+
+def test_the_letter_of_a_layer_that_is_not_chosen_is_compared():
+    coalg = lambda s: Leaf(3)
+    assert likelihood(coalg, SEED)(Leaf(3)) == 0 == follow(coalg, pack(TreeF, [Leaf(3)]), SEED[None])[0]
+    assert likelihood(coalg, SEED)(Leaf(4)) == -math.inf == follow(coalg, pack(TreeF, [Leaf(4)]), SEED[None])[0]
+
+
+def test_a_payload_function_scores_the_letter_of_a_single_proposal():
+    coalg = lambda a, s: choose(a, Leaf(2), Fork(s, s))
+    distance = lambda proposed, node: -abs(1.0 * proposed.label - node.label) if isinstance(node, Leaf) else 0.0
+    as_both(coalg, Fork(Leaf(2), Leaf(5)), chance(1, 0, 0) - 3.0, distance)
+
+
+def test_real_payloads_are_taken_as_given():
+    as_both(lambda a, s: choose(a, Nil(), Cons(0.0, s)), to_list([2.5, 0.0]), chance(1, 1, 0))
+    as_both(lambda a, s: choose(a, Nil(), Cons(s, s)), to_list([2, 0]), chance(1, 1, 0))
+
+
+def test_truth_values_tell_layers_apart():
+    coalg = lambda s: choose(jnp.zeros(3), Nil(), Cons(True, s), Cons(False, s))
+    for letter in (True, False):
+        word = to_list([letter])
+        wanted = pytest.approx(-2 * math.log(3), rel=1e-6)
+        assert likelihood(coalg, SEED)(word) == wanted
+        assert follow(coalg, pack(ListF, [word]), SEED[None])[0] == wanted
 
 
 @pytest.mark.parametrize("make", [lambda i: i, lambda i: np.int32([i]), lambda i: jnp.array([[i]]), jnp.int32])

@@ -80,6 +80,8 @@ def test_a_many_that_is_taken_for_a_list_is_refused_by_fold_and_by_cata_alike(mi
 
 
 def test_a_many_says_what_it_has_and_how_it_is_reduced():
+    with pytest.raises(AttributeError, match=r"a `Many` has no `sort`: use `top\(k\)`"):
+        Many([1]).sort()
     with pytest.raises(AttributeError, match=r"a `Many` has no `median`: it has `map`, .* the reductions"):
         Many([1.0]).median()
     refused(r"missing a required argument: 'score': write `Many.attend\(score, zero", lambda: Many([1.0]).attend())

@@ -75,7 +75,7 @@ def test_an_error_names_the_line_the_column_and_what_was_expected(text, message)
 @pytest.mark.parametrize(
     ("tree", "message"),
     [
-        (Word("a"), r"a text is of phrases, and Word\('a'\) is none"),
+        (Word("a"), r"brackets write a `Phrase`, and the tree is Word\('a'\)"),
         (Phrase("a b", Many()), "the label 'a b' would be read as another"),
         (Phrase("(", Many()), r"the label '\(' would be read as another"),
         (Phrase("a", Many([Word("")])), "the word '' would be read as another"),

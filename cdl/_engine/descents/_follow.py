@@ -55,7 +55,7 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
     **Arguments:** `coalg`: for one seed, the same as for `ana`. `seeds`: one for each tree, with a leading axis of the
     trees. For a family of sorts, a tuple of each, in the order of the sorts; the seeds of a sort are those of its own
     trees, in their order. `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability
-    of the tree's payloads; without, payloads are taken as given.
+    of the tree's payloads; without, payloads other than letters are taken as given.
 
     **Returns:** one number for each tree, in the order of the forest, of whatever sort they are.
 

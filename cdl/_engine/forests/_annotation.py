@@ -11,7 +11,6 @@
 
 import dataclasses
 import types
-import typing
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, get_args, get_origin, Literal, Never, TypeVar, Union
 
@@ -20,6 +19,7 @@ import numpy as np
 import typing_extensions
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 
+from ..._typecheck import ALIASES
 from .._lost import kind_of
 
 
@@ -127,9 +127,9 @@ def plain(annotation: Any) -> Any:
             return Any
         if origin is Annotated:
             annotation = get_args(annotation)[0]
-        elif isinstance(annotation, _ALIASES):
+        elif isinstance(annotation, ALIASES):
             annotation = annotation.__value__
-        elif isinstance(origin, _ALIASES):
+        elif isinstance(origin, ALIASES):
             annotation = _applied(
                 origin.__value__, dict(zip(origin.__type_params__, get_args(annotation), strict=False))
             )
@@ -137,9 +137,6 @@ def plain(annotation: Any) -> Any:
             annotation = annotation.__supertype__
         else:
             return annotation
-
-
-_ALIASES = (typing_extensions.TypeAliasType, getattr(typing, "TypeAliasType", typing_extensions.TypeAliasType))
 
 
 def _either(members: Iterable[Asked]) -> Asked:

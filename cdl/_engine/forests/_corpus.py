@@ -130,8 +130,8 @@ class Corpus:
 
         The forests are of one bucket, so that a step compiles once. With a `key`, it has room for the batches of other
         keys too; an epoch whose batches are heavier than those of 16 drawn on trial gets a larger one, and compiles
-        again at its first batch. A last batch of fewer trees has arrays of other shapes, and compiles once more:
-        `drop_last=True` leaves it out. In a family, batches with other numbers of trees of each sort compile as well.
+        again at its first batch. The last batch, if it has fewer trees, compiles once more; `drop_last=True` avoids
+        this. In a family, batches with other numbers of trees of each sort compile as well.
 
         A thread packs the next batches in NumPy while the device computes. It ends with the epoch, or when the
         generator is closed, as a `break` from the loop does; what it raises is raised in the loop.

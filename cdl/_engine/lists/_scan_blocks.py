@@ -2,7 +2,7 @@
 
     a block, forward     [ahead for all its steps] → step by step → what is kept
 
-In segments (`remat`), a block keeps the state that it began with, and is run again in the reverse pass
+In segments (`segment`), a block keeps the state that it began with, and is run again in the reverse pass
 (`_scan_rule`). Where nothing is kept, all steps are one block, and each state is written once.
 """
 

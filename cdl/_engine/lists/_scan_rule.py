@@ -5,7 +5,7 @@
                          pass 2: the weights' and the elements', all steps of the block in one product
 
 Blocks are short enough for what passes between them to stay near the processor, and long enough for the products of
-pass 2 to be of a good size. In segments (`remat`), a block keeps the state that it began with, and is run again.
+pass 2 to be of a good size. In segments (`segment`), a block keeps the state that it began with, and is run again.
 """
 
 from collections.abc import Callable, Sequence

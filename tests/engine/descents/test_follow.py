@@ -79,11 +79,10 @@ def small(levels):
     return choose(scores, Leaf(levels), Fork(levels - 1, levels - 1))
 
 
-def all_small() -> list[Any]:
-    """Every tree that `small` grows from 2."""
-    leaf = Leaf(0)
-    every = [leaf, Fork(leaf, leaf)]
-    return [leaf, *(Fork(a, b) for a in every for b in every)]
+def all_small(levels: int = 2) -> list[Any]:
+    """Every tree that `small` grows from a number of levels."""
+    below = all_small(levels - 1) if levels else []
+    return [Leaf(levels), *(Fork(a, b) for a in below for b in below)]
 
 
 def test_the_likelihoods_of_all_trees_that_can_be_grown_sum_to_one():

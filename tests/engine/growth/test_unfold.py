@@ -400,6 +400,27 @@ def stream(seed):
     return StreamF((seed @ WEIGHT).sum(), lambda: seed / 2)
 
 
+class Own(IndexError):
+    """An error of the user's."""
+
+
+def refuses(seed):
+    raise Own("mine")
+
+
+def misses(seed):
+    return choose(jnp.zeros(2), Nil(), Cons([1.0][5], seed))
+
+
+@pytest.mark.parametrize(("coalg", "kind", "words"), [(refuses, Own, "mine"), (misses, IndexError, "list index out")])
+@pytest.mark.parametrize("wrapped", [lambda f: f, lambda f: jax.vmap(f) if f is refuses else f])
+def test_an_error_of_the_coalgebra_itself_stays_what_it_is(coalg, kind, words, wrapped):
+    with pytest.raises(kind, match=words) as found:
+        unfold(wrapped(coalg), jnp.ones((4, 2)), nodes=4)
+    assert type(found.value) is kind
+    assert any(f"cdl called `{coalg.__name__}` for a seed of f32[2]." in x for x in found.value.__notes__)
+
+
 @pytest.mark.parametrize("coalg", [words, forks, stream])
 @pytest.mark.parametrize(("seed", "shown"), [(jnp.ones((4, 2)), r"f32\[2\]"), (jnp.ones(4), r"f32\[\]")])
 def test_seeds_of_a_shape_that_a_coalgebra_does_not_take_are_shown(coalg, seed, shown):

@@ -57,9 +57,7 @@ MODULES = {
     "cdl/laws/_cokleisli.py": Mutated(["tests/para/test_cokleisli.py"]),
     "cdl/laws/_actions.py": Mutated(["tests/symmetry/test_actions.py"]),
     "cdl/laws/_double.py": Mutated(["tests/para/test_double_cells.py"]),
-    "cdl/laws/_distributive.py": Mutated(
-        ["tests/laws/test_broken_laws_of_symmetry.py", EXACT]
-    ),
+    "cdl/laws/_distributive.py": Mutated(["tests/laws/test_broken_laws_of_symmetry.py", EXACT]),
     "cdl/laws/_reverse_derivative.py": Mutated(["tests/laws/test_broken_laws_of_derivatives.py", EXACT]),
     "cdl/_engine/forests/_variant.py": Mutated(
         [

@@ -6,10 +6,12 @@ listed first.
 """
 
 # isort: off
+import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 # first, so that a test suite's import hook finds it while the modules below come in
 from . import _typecheck as _typecheck
+from ._front_door import refuse_name as _refuse_name
 
 # the modules, in reading order
 from . import errors as errors, functors as functors, poly as poly, monads as monads, schemes as schemes
@@ -60,8 +62,4 @@ if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
 
     def __getattr__(name: str) -> object:
         """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
-        first = [functors, monads, schemes, compiled, monoids, machines, para, optics, learning, drawing]
-        modules = [*first, poly, errors, symmetry, trees, io, laws]
-        found = [module.__name__ for module in modules if name[:1] != "_" and name in vars(module)]
-        where = f": it is `{found[0]}.{name}`" if found else ", and no public module of it has one"
-        raise AttributeError(f"`{__name__}` has no `{name}`{where}.")
+        _refuse_name(_sys.modules[__name__], name)

@@ -1,4 +1,4 @@
-"""Monoids for `Seq.mconcat` and `Seq.scan`: products that may be bracketed at will."""
+"""Monoids that `fold` and `annotate` read a `Seq` with, in any bracketing."""
 
 # isort: off
 from ._engine import check_monoid as check_monoid, with_resets as with_resets

@@ -16,7 +16,10 @@
 """
 
 # isort: off
+import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from cdl._front_door import refuse_name as _refuse_name
 
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
 from . import automata as automata, symmetry as symmetry
@@ -27,7 +30,4 @@ if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
 
     def __getattr__(name: str) -> object:
         """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
-        modules = [folding, unfolding, recursive, mealy, moore, automata, symmetry, train, data, letters]
-        found = [module.__name__ for module in modules if name[:1] != "_" and name in vars(module)]
-        where = f": it is `{found[0]}.{name}`" if found else ", and no module of it has one"
-        raise AttributeError(f"`{__name__}` has no `{name}`{where}.")
+        _refuse_name(_sys.modules[__name__], name)

@@ -19,7 +19,7 @@ from ._cases import algebra_diagram, coalgebra_diagram, machine_diagram, signatu
 from ._png import picture
 from ._term_diagram import term_diagram
 from .diagram import Diagram
-from .kinds import equations, formulas, grown_kinds, kinds_of, machine_kind, MACHINES
+from .kinds import equations, formulas, grown_kinds, kinds_of, machine_kind, MACHINES, read_by
 from .trees import algebra_at, fold_diagram, is_fold, tree_diagram
 
 
@@ -96,6 +96,7 @@ def draw(x: Any, at: Any = None, /, *, signature: Any = None) -> Drawing:
 
     **Raises:** `CdlError` for what cannot be drawn, `SignatureError` where an algebra does not say what it reads.
     """
+    x = read_by(x, signature)
     if signature is not None and not all(isinstance(alg, Algebra) for alg in (x if isinstance(x, tuple) else (x,))):
         raise CdlError(f"`signature` says what an algebra reads, and `{short(x)}` is not one: leave it out.")
     return Drawing(_diagram(x, at, signature))

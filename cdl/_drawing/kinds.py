@@ -3,12 +3,13 @@
 It is read off annotations, or off what comes back; one sort is a family of one.
 """
 
+from types import FunctionType
 from typing import Any, get_origin
 
 from .._functors import Base, constructors, MealyF, MooreF, StreamF
 from .._functors.poly import by_sort, lettered, subscript, Sum
 from .._para.family import Kinds
-from .._schemes.algebras import reads
+from .._schemes.algebras import algebra, reads
 from .._schemes.expect import returned
 from .._schemes.likelihoods import of_sorts
 from .._schemes.unfolds import Choice
@@ -30,6 +31,13 @@ def equations(found: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(f"F X = {formula}" for formula in found)
     places = ", ".join(by_sort("X", len(found)))
     return tuple(f"F{subscript(sort)}({places}) = {formula}" for sort, formula in enumerate(found))
+
+
+def read_by(x: Any, signature: Any) -> Any:
+    """Plain functions as algebras, where a signature says what they read; of a family, each of the tuple."""
+    if isinstance(x, tuple) and not isinstance(signature, type) and signature is not None:
+        return tuple(read_by(one, signature) for one in x)
+    return algebra(x) if signature is not None and isinstance(x, FunctionType) else x
 
 
 def kinds_of(algs: tuple[Any, ...], signature: Any = None) -> Kinds:

@@ -22,8 +22,8 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike, NDArray
 
-from .._functors.usage import with_usage
-from .._functors.words import number_of
+from .._functors.usage import whole, with_usage
+from .._functors.words import number_of, short
 from ..errors import CdlError
 from .forests._forest import Forest
 
@@ -46,6 +46,7 @@ class Shards(eqx.Module, Generic[B]):
         return int(self.mesh.shape[self.axis])
 
 
+@with_usage
 def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
     """Divides trees among devices: the same number for each, and nearly the same number of nodes.
 
@@ -56,13 +57,18 @@ def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
 
     **Returns:** for each part the numbers of its trees, ascending.
 
-    **Raises:** `CdlError` where the number of trees is no multiple of the number of parts.
+    **Raises:** `CdlError` where `nodes` is not a list of numbers, and where the number of trees is not a multiple of
+    the number of parts.
     """
-    weights = np.asarray(nodes)
-    if parts < 1 or len(weights) % parts:
+    weights, parts = np.asarray(nodes), whole("parts", parts)
+    if weights.ndim != 1 or weights.dtype.kind not in "iuf":
+        raise CdlError(
+            f"`nodes` is {short(nodes)}, and it has a number for each tree: give `corpus.nodes`, for example."
+        )
+    if len(weights) % parts:
         raise CdlError(
             f"{parts} devices do not divide a batch of {len(weights)} trees: each folds the same number of trees, in "
-            f"one program. Take {len(weights) // max(parts, 1) * parts} trees, or a mesh whose size divides the batch."
+            f"one program. Take {len(weights) // parts * parts} trees, or a mesh whose size divides the batch."
         )
     room = len(weights) // parts
     found: list[list[int]] = [[] for _ in range(parts)]

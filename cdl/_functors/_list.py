@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from typing import Generic, Never, TypeAlias, TypeVar, Union
 
 from .base import Base, Fix
+from .usage import with_usage
 
 
 A = TypeVar("A", covariant=True)  # an element
@@ -68,6 +69,7 @@ class Link(Base["NonEmpty[A]", X], Generic[A, X]):
     tail: X | None = None
 
 
+@with_usage
 def to_list(elements: Iterable[E]) -> Fix[List[E]]:
     """The list of these elements, first to last."""
     tree: Fix[List[E]] = Nil()
@@ -76,6 +78,7 @@ def to_list(elements: Iterable[E]) -> Fix[List[E]]:
     return tree
 
 
+@with_usage
 def to_snoc(elements: Iterable[E]) -> Fix[SnocList[E]]:
     """The same elements as a list that is read from the start."""
     tree: Fix[SnocList[E]] = Lin()

@@ -166,6 +166,8 @@ def flipped(x: Any) -> Any:
     if isinstance(x, int):
         return ~x
     dtype = getattr(x, "dtype", None)
+    if dtype == np.bool_:
+        return jnp.logical_not(x)  # `~` of Python's truth values is another number, and is refused in an algebra
     return -x if dtype is None or jnp.issubdtype(dtype, jnp.floating) else ~x
 
 

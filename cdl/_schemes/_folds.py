@@ -23,7 +23,7 @@ from jaxtyping import PRNGKeyArray
 from .._functors import Base, Cofree, Fix, Fix1of2, Fix2of2, fmap, holes
 from .._functors.mapping import fill
 from .._functors.recursion import Frame, recursion
-from .._functors.usage import with_usage
+from .._functors.usage import with_types, with_usage
 from .algebras import Algebra, apply, expect, reads
 from .expect import expect_algebras, expect_key
 
@@ -160,6 +160,7 @@ def decorate(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     return solved(0) if len(algs) == 1 else tuple(map(solved, range(len(algs))))
 
 
+@with_types
 def hoist(transform: Callable[[Base[T, Any]], Base[U, Any]], /) -> Callable[[Fix[T]], Fix[U]]:
     """A natural transformation at every layer of a tree: a change of signature."""
     up: Any = lambda frame, go: transform(frame.filled(go))

@@ -27,8 +27,9 @@ from .._functors.base import anew
 from .._functors.described import described
 from .._functors.origin import not_yet_a_tree, of_constructors, origin_of
 from .._functors.read import cached, cached_weakly, signature_name, tag, tag_name
+from .._functors.usage import with_usage
 from .._functors.words import an
-from ..errors import CarrierMismatch, ForeignLayer, SignatureError
+from ..errors import CarrierMismatch, CdlError, ForeignLayer, SignatureError
 from ._own_classes import expect_constructors
 
 
@@ -76,10 +77,20 @@ class _Product(Algebra[Any, tuple[Any, Any]]):
         return apply(self.first, left, key), apply(self.second, right, key)
 
 
+@with_usage
 def product(
     first: Algebra[Base[T, A], A], second: Algebra[Base[T, B], B]
 ) -> Algebra[Base[T, tuple[A, B]], tuple[A, B]]:
-    """The product algebra: one pass of it is a pass of each (banana-split)."""
+    """The product algebra: one pass of it is a pass of each (banana-split).
+
+    **Raises:** `CdlError` where one of them is not an algebra.
+    """
+    for alg in (first, second):
+        if not callable(alg) or isinstance(alg, type):
+            raise CdlError(
+                f"`product` takes two algebras, and was given {described(alg)}: give what reads one layer, such as a "
+                "function below `@algebra`."
+            )
     return _Product(first, second)
 
 

@@ -6,7 +6,7 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._drawing.kinds import grown_kinds, kinds_of, machine_kind
+from .._drawing.kinds import grown_kinds, kinds_of, machine_kind, read_by
 from .._functors import StreamF
 from .._functors.ordered import in_order
 from .._functors.usage import with_types
@@ -57,6 +57,7 @@ def explain(
     **Raises:** `CdlError` for what is no architecture, and where samples or a state are needed and not given;
     `SignatureError` where an algebra does not say what it reads.
     """
+    arch = read_by(arch, signature)
     each = arch if isinstance(arch, tuple) and arch else (arch,)
     if all(isinstance(alg, Algebra) for alg in each):
         kinds = kinds_of(each, signature)

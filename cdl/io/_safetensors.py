@@ -2,7 +2,8 @@
 
 | in the value                          | in the file                                                      |
 | ------------------------------------- | ---------------------------------------------------------------- |
-| `model.cells["Add"].gates.weight`     | the tensor `cells.Add.gates.weight`                              |
+| `model["net"].weight`                 | the tensor `net.weight`                                          |
+| cells that a `Named` holds in a stack | one tensor for all; instead of a constructor, its form's name    |
 | a number of Python                    | a tensor without axes, of 64 bits                                |
 | a key of random numbers               | the numbers that it is made of; its type is in the metadata      |
 | a text, a number of another type      | refused: `save` writes these                                     |
@@ -108,7 +109,7 @@ def _numbers(name: str, leaf: Leaf) -> np.ndarray[Any, Any]:
         )
     if name == RESERVED:
         raise CheckpointError(f"{leaf.shown} has the name that safetensors has for its metadata: rename it.")
-    return numbers
+    return numbers.copy(order="C")  # the package writes an array's memory as it lies
 
 
 def _read(tensor: Mapping[str, Any]) -> np.ndarray[Any, Any]:

@@ -16,6 +16,7 @@ from typing import Any, Generic, Never, NoReturn, TypeAlias, TypeVar, Union
 
 from .._functors import Base, Fix, Many
 from .._functors.origin import originate
+from .._functors.usage import with_types
 from .._functors.words import an, short
 from ..errors import CdlError, ForeignLayer
 from ._pause import uncollected
@@ -50,6 +51,7 @@ BracketsF: TypeAlias = Union[Phrase[A, X], Word[A]]
 originate({str: Word, "phrase": Phrase}, "cdl.trees.parse_brackets(text)")
 
 
+@with_types
 @uncollected
 def parse_brackets(text: str) -> list[Fix[Brackets[str]]]:
     """The trees in a text: files of the Penn Treebank and its kin, labelled S-expressions.

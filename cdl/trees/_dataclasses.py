@@ -13,10 +13,10 @@ from typing import Any, Union
 
 from .._functors import constructors, Fix
 from .._functors.poly import name
-from .._functors.usage import with_usage
+from .._functors.usage import whole, with_usage
 from ._constructors import Constructors, constructors_of, sorts_of
 from ._fields import Fields, fields_of
-from ._kinds import by_constructor, Table, to_tree, to_value
+from ._kinds import by_constructor, MAX_NODES, Table, to_tree, to_value
 from ._parts import Choice, NONE, Place, place, Scalar, Several
 from ._tables import kinds_of, table
 
@@ -39,13 +39,14 @@ class Derived:
     _there: Table
     _back: Table
 
-    def to_tree(self, value: Any) -> Fix[Any]:
+    @with_usage
+    def to_tree(self, value: Any, *, max_nodes: int = MAX_NODES) -> Fix[Any]:
         """The tree of a value of any of the classes, which may be as deep as memory allows.
 
         **Raises:** `CdlError` where a value is not what its field's annotation says, with the class and the field;
-        `TreeTooLarge` where a value is inside itself.
+        `TreeTooLarge` where a value is inside itself, or has more than `max_nodes` nodes.
         """
-        return to_tree(self._there, value)
+        return to_tree(self._there, value, whole("max_nodes", max_nodes))
 
     def to_value(self, tree: Fix[Any]) -> Any:
         """The value that a tree is of: `to_value(to_tree(value)) == value`.

@@ -109,16 +109,16 @@ def to_tree(kinds: Table, value: Any, max_nodes: int = MAX_NODES) -> Any:
                 fields[name] = part = object.__new__(child.constructor)
                 pending.append((child, v, part))
         count += 1
+        if count > max_nodes:
+            raise TreeTooLarge(
+                f"the value has more than {max_nodes:,} nodes, where a part that stands in several places is counted "
+                "in each: give its parts one by one."
+            )
         if len(pending) > before:
             if id(x) in inside:
                 raise TreeTooLarge(f"the value is cyclic: {an(type(x).__name__)} is inside itself. Trees are finite.")
             inside.add(id(x))
             pending.insert(before, (None, x, None))
-            if count > max_nodes:
-                raise TreeTooLarge(
-                    f"the value has more than {max_nodes} nodes, where a part that stands in several places is counted "
-                    "in each: give its parts one by one."
-                )
     return root
 
 

@@ -20,10 +20,8 @@ from ._pause import uncollected
 Only: TypeAlias = tuple[type[Any], ...]  # the constructors whose texts are meant; all, where there is none
 
 
-def expect_texts(only: Any) -> None:
+def expect_texts(only: Only) -> None:
     """**Raises:** `CdlError` where something else stands among the constructors whose texts are meant."""
-    if not isinstance(only, tuple):
-        raise CdlError(f"`only` is {described(only)}: give a `tuple` of constructors, such as `(Word,)`.")
     for kind in only:
         if not (isinstance(kind, type) and issubclass(kind, Base)):
             own = not_a_constructor(kind) if isinstance(kind, type) else ""

@@ -9,7 +9,7 @@
 
 import collections
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,28 +25,33 @@ from ..errors import CdlError
 from ._texts import expect_texts, mapped, texts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Vocabulary:
     """Words and their numbers, frozen: `words[0]` stands for every word that is not among them.
 
     `only` has the constructors whose texts it is about; all, where it is empty. So labels and words, say, can have a
     vocabulary each.
 
-    A vocabulary that was saved as its words, in a JSON file say, is made again as `Vocabulary(tuple(words))`.
+    A vocabulary that was saved as its words, in a JSON file say, is made again as `Vocabulary(words)`.
 
-    **Raises:** `CdlError` where `words` are not a tuple of texts, or one is there twice; where `only` is not a tuple of
-    constructors with a text.
+    **Raises:** `CdlError` where `words` are not texts in an order, or one is there twice; where `only` has something
+    else than constructors with a text.
     """
 
     words: tuple[str, ...]
     only: tuple[type[Any], ...] = ()
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.words, tuple):
+    @with_usage
+    def __init__(self, words: Iterable[str], only: Iterable[type[Any]] = ()) -> None:
+        if isinstance(words, str | Set) or not isinstance(words, Iterable):
             raise CdlError(
-                f"the words of a vocabulary are {described(self.words)}: give a `tuple` of texts, such as "
-                '`Vocabulary(("<unknown>", "a", "b"))`. `Vocabulary.of(trees)` finds them.'
+                f"the words of a vocabulary are {described(words)}: give texts in an order, such as "
+                '`Vocabulary(["<unknown>", "a", "b"])`. `Vocabulary.of(trees)` finds them.'
             )
+        if isinstance(only, str) or not isinstance(only, Iterable):
+            raise CdlError(f"`only` is {described(only)}: give constructors, such as `[Word]`.")
+        object.__setattr__(self, "words", tuple(words))
+        object.__setattr__(self, "only", tuple(only))
         if (wrong := next((word for word in self.words if not isinstance(word, str)), None)) is not None:
             raise CdlError(f"a vocabulary has {described(wrong)} among its words: each is a `str`.")
         expect_texts(self.only)

@@ -55,6 +55,6 @@ child_sum = Architecture(
     learned,
     lambda _: "every constructor",
     name="child_sum",
-    about="The child-sum Tree-LSTM of a signature: one cell for all constructors, which does not see their order.",
+    about="The child-sum Tree-LSTM of a signature: one cell, which is told what the node is but not the children's "
+    "order.",
 )
-"""The child-sum Tree-LSTM of a signature: one cell, which is told what the node is, or one for each constructor."""

@@ -25,6 +25,7 @@ from cdl.errors import SignatureError
 from cdl.functors import constructors
 
 from ._layer import Arity, arity_of
+from ._mask import expect_probability
 from ._named import named
 from ._net import Cell, Input, Learned, TreeNet
 from ._payload import expect_payloads, Flat, payload_map, Payloads
@@ -97,7 +98,8 @@ class Architecture(Generic[S]):
 
         **Raises:** `SignatureError` for several signatures; for a constructor whose fields cannot be read, or whose
         payload is of unknown size; for a `payload` of something else than a constructor, and for one that does not take
-        an argument for each field. When a tree is read, `PayloadMismatch` for a vector of another size than `embed`.
+        an argument for each field; for a `dropout` below 0, or of at least 1. When a tree is read, `PayloadMismatch`
+        for a vector of another size than `embed`.
 
         **Warns:** where an `int` is about to be read as a quantity, and `payload` does not say so.
 
@@ -129,6 +131,7 @@ class Architecture(Generic[S]):
             raise SignatureError(
                 f"two constructors have one name among {', '.join(names)}: a cell is found by its name."
             )
+        expect_probability(dropout)
         width = whole("width", width)
         embed = width if embed is None else whole("embed", embed)
         in_common = self.shared if shared is None else shared

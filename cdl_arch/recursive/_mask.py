@@ -6,6 +6,7 @@ generator of random numbers in every cell, again for each pass of `fold`, would 
 """
 
 import math
+from numbers import Real
 from typing import Any
 
 import jax
@@ -13,6 +14,18 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
+
+from cdl._functors.words import short
+from cdl.errors import SignatureError
+
+
+def expect_probability(dropout: Any) -> None:
+    """**Raises:** `SignatureError` where it is not a number from 0 on and below 1; NaN is none."""
+    if not isinstance(dropout, Real) or isinstance(dropout, bool) or not 0 <= float(dropout) < 1:
+        raise SignatureError(
+            f"`dropout` is {short(dropout)}, and it is the probability that a number is dropped: give a `float` of at "
+            "least 0 and below 1."
+        )
 
 
 def mask(key: PRNGKeyArray, dropout: float, shape: tuple[int, ...], dtype: Any) -> Array:

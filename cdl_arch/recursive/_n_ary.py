@@ -78,9 +78,8 @@ n_ary = Architecture(
     learned,
     form,
     name="n_ary",
-    about="The N-ary Tree-LSTM of a signature: a cell for each number of children, each of which has its own gate.",
+    about="The N-ary Tree-LSTM of a signature: a cell for each arity, in which each child has its own gate.",
 )
-"""The N-ary Tree-LSTM of a signature: a cell for each arity, which is told what the node is."""
 
 gated = replace(
     n_ary,
@@ -88,4 +87,3 @@ gated = replace(
     name="gated",
     about="The Tree-LSTM of a signature with a cell for each constructor: `n_ary` with nothing shared.",
 )
-"""A gated cell for each constructor: `n_ary` with nothing shared."""

@@ -16,8 +16,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import Algebra, Many
+from cdl._functors.described import described
+from cdl._functors.origin import not_a_constructor
 from cdl._functors.words import number_of
-from cdl.errors import PayloadMismatch
+from cdl.errors import PayloadMismatch, SignatureError
 
 from ._layer import take_apart
 from ._mask import mask
@@ -102,7 +104,23 @@ class TreeNet(Algebra[Any, S]):
             masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), shown.dtype)
             places = tuple(_hide(child, by) for child, by in zip(places, masks, strict=False))
             groups = tuple(group.map(_hiding(by)) for group, by in zip(groups, masks[len(places) :], strict=True))
-        return self.cells[dict(self.cell_of)[name]](self.inputs[name](name, payload), places, groups)
+        return self.cell(name)(self.inputs[name](name, payload), places, groups)
+
+    def cell(self, of: str | type[Any]) -> Cell[S]:
+        """The cell that reads a constructor, which others may have too: `net.cell("If")`, or `net.cell(If)`.
+
+        **Raises:** `SignatureError` where this is not a constructor of the signature.
+        """
+        if isinstance(of, str) or of in self.kinds:
+            name = of if isinstance(of, str) else of.__name__
+            for constructor, cell in self.cell_of:
+                if constructor == name:
+                    return self.cells[cell]
+        own = not_a_constructor(of) if isinstance(of, type) else ""
+        raise SignatureError(
+            f"`cell` was given {described(of)}, which is not a constructor of the signature: there are "
+            f"{', '.join(kind.__name__ for kind in self.kinds)}.{own}"
+        )
 
 
 def _zeros(carrier: Any) -> Any:

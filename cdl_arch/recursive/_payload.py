@@ -104,7 +104,7 @@ def _ask_of_whole_numbers(kind: type[Any], fields: list[str], size: int, embed: 
             f"`{kind.__name__}.{fields[0]}` is annotated `int`, and a linear map is about to read it as a quantity: "
             f"where it numbers things, give `payload={{{kind.__name__}: …}}` a map such as "
             f"`eqx.nn.Embedding(count, {embed}, key=key)`; where it is a quantity, the number {size}.",
-            stacklevel=5,
+            stacklevel=4,
         )
 
 

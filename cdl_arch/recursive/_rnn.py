@@ -44,6 +44,5 @@ tree_rnn = Architecture(
     _learned,
     form,
     name="tree_rnn",
-    about="The plain recursive network of a signature: a cell for each number of children. Its carrier is a vector.",
+    about="The plain recursive network of a signature: a cell for each arity. Its carrier is a vector.",
 )
-"""The plain recursive network of a signature: a cell for each arity, or for each constructor."""

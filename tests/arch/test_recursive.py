@@ -3,15 +3,18 @@
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, TypeVar, Union
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 import pytest
+from alone import run_alone
 
 
+X = TypeVar("X", covariant=True)
 WIDTH = 4
 
 
@@ -228,6 +231,78 @@ def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
     assert not eqx.tree_equal(twice, net(Many2(jnp.ones((2, 3)), 1, None, (state,))))
 
 
+def a_warning_of_a_payload() -> None:
+    """Where types are not checked, so that the calls are the user's."""
+    import warnings
+
+    from cdl import Base
+    from cdl_arch.recursive import child_sum, gated
+
+    class Peano: ...
+
+    class Number(Base[Peano, X], Generic[X]):
+        value: int
+
+    class Plus(Base[Peano, X], Generic[X]):
+        left: X
+        right: X
+
+    signature = Union[Number[X], Plus[X]]
+    for architecture in (gated, child_sum):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            line = inspect.currentframe().f_lineno + 1
+            architecture(signature, WIDTH, key=jr.key(0))
+        (warning,) = caught
+        assert (warning.filename, warning.lineno) == (__file__, line), (warning.filename, warning.lineno)
+
+
+def test_the_warning_names_the_line_that_makes_the_network():
+    run_alone(a_warning_of_a_payload)
+
+
+@pytest.mark.parametrize("architecture", ["tree_rnn", "child_sum", "n_ary", "gated"])
+def test_a_cell_is_found_by_its_constructor(architecture):
+    from cdl import Cons, Fork, Leaf, TreeF
+    from cdl.errors import SignatureError
+    from cdl_arch import recursive
+
+    net = getattr(recursive, architecture)(TreeF, WIDTH, payload={Leaf: 1}, key=jr.key(0))
+    for kind in (Leaf, Fork):
+        expected = net.cells[dict(net.cell_of)[kind.__name__]]
+        assert eqx.tree_equal(net.cell(kind), expected)
+        assert eqx.tree_equal(net.cell(kind.__name__), expected)
+    for wrong in ("If", Cons):
+        with pytest.raises(SignatureError, match=r"`cell` was given .*, which is not a .*: there are Leaf, Fork"):
+            net.cell(wrong)
+
+
+@pytest.mark.parametrize("dropout", [-0.1, 1.0, 1.5, float("nan"), float("inf")])
+def test_a_dropout_that_is_not_a_probability_is_refused(dropout):
+    from cdl import Leaf, TreeF
+    from cdl.errors import SignatureError
+    from cdl_arch.recursive import gated
+
+    with pytest.raises(SignatureError, match=r"`dropout` is .*: give a `float` of at least 0 and below 1"):
+        gated(TreeF, WIDTH, payload={Leaf: 1}, dropout=dropout, key=jr.key(0))
+
+
+def a_dropout_of_something_else() -> None:
+    from cdl import Leaf, TreeF
+    from cdl.errors import SignatureError
+    from cdl_arch.recursive import gated
+
+    for dropout in ("0.5", None, True, [0.5]):
+        with pytest.raises(SignatureError, match="`dropout` is "):
+            gated(TreeF, WIDTH, payload={Leaf: 1}, dropout=dropout, key=jr.key(0))
+    for number in (0, 0.5, np.float32(0.5)):
+        gated(TreeF, WIDTH, payload={Leaf: 1}, dropout=number, key=jr.key(0))
+
+
+def test_a_dropout_that_is_not_a_number_is_refused():
+    run_alone(a_dropout_of_something_else)
+
+
 def test_a_map_of_the_users_own_reads_the_payload(getkey):
     from cdl import cata, Leaf, TreeF
     from cdl_arch.recursive import tree_rnn
@@ -331,7 +406,7 @@ def test_a_name_that_is_in_a_module_is_told_where():
 
     with pytest.raises(AttributeError, match=r"`cdl_arch` has no `gated`: it is `cdl_arch.recursive.gated`"):
         _ = cdl_arch.gated
-    with pytest.raises(AttributeError, match=r"`cdl_arch` has no `gate`, and no module of it has one"):
+    with pytest.raises(AttributeError, match=r"`cdl_arch` has no `gate`, and no public module of it has one"):
         _ = cdl_arch.gate
 
 

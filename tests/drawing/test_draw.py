@@ -14,7 +14,7 @@ from para_terms import built, F, G, terms
 from random_signatures import random_signature, random_trees, size
 from well_drawn import crossings, well_drawn
 
-from cdl import algebra, Automaton, CdlError, draw, Fork, Leaf, Many, Node, Para, RoseF, to_list, TreeF, unroll
+from cdl import algebra, Automaton, CdlError, draw, explain, Fork, Leaf, Many, Node, Para, RoseF, to_list, TreeF, unroll
 from cdl.errors import SignatureError
 from cdl.functors import Link, StreamF
 from cdl.machines import as_mealy, delay, feedback, minimise, parallel, series, stateless
@@ -412,6 +412,20 @@ def test_what_cannot_be_drawn_says_so(getkey):
     with pytest.raises(CdlError, match="`draw` was given two signatures"):
         draw(silent, RoseF, signature=RoseF)
     with pytest.raises(CdlError, match=r"`signature` says what an algebra reads, and .* is not one: leave it out"):
-        draw(delay, signature=RoseF)
+        draw(stateless(abs), signature=RoseF)
     with pytest.raises(CdlError, match="`series` takes a machine, and was given a tree of `Moore`: that is its layer"):
         draw(series(stateless(abs), delay(0.0)))
+
+
+def test_a_plain_function_is_drawn_and_explained_where_a_signature_says_what_it_reads():
+    def total(layer):
+        match layer:
+            case Leaf(value):
+                return jnp.asarray(value)
+            case Fork(left, right):
+                return left + right
+
+    tree = Fork(Leaf(1.0), Leaf(2.0))
+    signature = TreeF[float, jax.Array]
+    assert draw(total, tree, signature=signature).text == draw(algebra(total), tree, signature=signature).text
+    assert explain(total, [tree], signature=signature).holds

@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from alone import run_alone
+from doors import refused, WRONG
 from hypothesis import given, strategies as st
 from jax.sharding import Mesh
 
@@ -69,6 +71,19 @@ def test_no_part_is_heavier_than_another_by_more_than_the_heaviest_tree(nodes, p
     nodes = np.array(nodes * parts)
     loads = [int(nodes[part].sum()) for part in cdl.compiled.balance(nodes, parts)]
     assert max(loads) - min(loads) <= nodes.max()
+
+
+def doors_of_balance() -> None:
+    balance = cdl.compiled.balance
+    of_no_trees = "balance: an empty tuple for `nodes` is taken"
+    assert refused(balance, [3, 1, 2, 4], 2, wrong={0: {*WRONG} - {"a list", "an empty list"}}) == [of_no_trees]
+    for nodes, parts in ((1, 2), ([1, 2], "x"), ([1, 2], 0), (["a", "b"], 2)):
+        with pytest.raises(cdl.CdlError, match=r"`nodes` is|`parts` is"):
+            balance(nodes, parts)
+
+
+def test_nodes_that_are_not_numbers_of_trees_are_refused():
+    run_alone(doors_of_balance)
 
 
 def test_a_number_of_devices_that_does_not_divide_the_batch_is_refused():

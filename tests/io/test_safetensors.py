@@ -155,3 +155,17 @@ def test_metadata_are_texts_under_other_names_than_that_of_cdl(tmp_path, metadat
     with pytest.raises(cdl.CdlError, match=r"metadata|whole|surrogates"):
         inspect.unwrap(export_safetensors)(tmp_path / "a", {"key": jr.key(0)}, metadata=metadata)
     assert list(tmp_path.iterdir()) == []
+
+
+WHOLE = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [WHOLE.T, WHOLE[:, ::2], WHOLE[::-1], WHOLE[:, 0], np.asfortranarray(WHOLE), np.broadcast_to(WHOLE[0], (2, 3))],
+    ids=["transposed", "every other column", "backwards", "a column", "by columns", "repeated"],
+)
+def test_an_array_that_lies_in_memory_in_another_order_comes_back_as_it_was(array, tmp_path):
+    path = tmp_path / "array.safetensors"
+    export_safetensors(path, {"w": array})
+    assert np.array_equal(import_safetensors(path, {"w": np.zeros(array.shape, np.float32)})["w"], array)

@@ -1,6 +1,8 @@
 """Trees in brackets: what is read is written again, and what is not in brackets is refused with line and column."""
 
 import pytest
+from alone import run_alone
+from doors import refused
 from hypothesis import given, settings, strategies as st
 
 from cdl import CdlError, functor, Leaf, Many
@@ -92,3 +94,12 @@ def test_a_tree_that_would_be_read_as_another_is_not_written(tree, message):
 def test_a_tree_of_another_signature_is_not_written():
     with pytest.raises(ForeignLayer, match="a `Leaf` is in the tree, and `Phrase` and `Word` are what brackets write"):
         to_brackets(Phrase("a", Many([Leaf(1)])))
+
+
+def doors() -> None:
+    assert refused(parse_brackets, "(NP cat)") == []
+    assert refused(to_brackets, Phrase("NP", Many([Word("cat")]))) == []
+
+
+def test_what_is_not_a_text_or_a_tree_in_brackets_is_refused():
+    run_alone(doors)

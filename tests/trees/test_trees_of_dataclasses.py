@@ -429,6 +429,18 @@ def test_a_value_inside_itself_is_refused():
         of_dataclasses(Neg).to_tree(loop)
 
 
+def test_a_value_of_too_many_nodes_is_refused_where_they_are_leaves_too():
+    made = of_dataclasses(Call)
+    wide = Call(name="f", args=[Lit(float(i)) for i in range(10)])
+    size = cdl.pack(made.signature, [cdl.trees.Vocabulary.of([made.to_tree(wide)]).encode(made.to_tree(wide))]).size
+    assert made.to_tree(wide, max_nodes=size) == made.to_tree(wide)
+    for least in (1, size - 1):
+        with pytest.raises(TreeTooLarge, match=f"the value has more than {least} nodes"):
+            made.to_tree(wide, max_nodes=least)
+    with pytest.raises(CdlError, match="`max_nodes` is 0: give at least 1"):
+        made.to_tree(wide, max_nodes=0)
+
+
 def test_a_tree_that_is_of_no_value_is_refused():
     made = MADE.constructors
     with pytest.raises(

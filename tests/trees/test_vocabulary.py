@@ -9,8 +9,9 @@ from alone import run_alone
 from hypothesis import given, settings, strategies as st
 
 import cdl
-from cdl import Base, cata, CdlError, Cons, Fork, Leaf, Many, MealyF, Nil
-from cdl.trees import Array, Member, Null, Number, Object, of_json, Phrase, String, Vocabulary, Word
+from cdl import Base, cata, CdlError, Cons, Fork, Leaf, Many, MealyF, Nil, pack
+from cdl.errors import PayloadMismatch
+from cdl.trees import Array, JSONF, Member, Null, Number, Object, of_json, Phrase, String, Vocabulary, Word
 
 
 X = TypeVar("X", covariant=True)
@@ -129,19 +130,36 @@ def test_a_vocabulary_is_frozen():
     assert hash(vocabulary) == hash(Vocabulary(("?", "a")))
 
 
+def test_words_and_constructors_may_be_lists():
+    vocabulary = Vocabulary(["?", "a"], [Word])
+    assert vocabulary == Vocabulary(("?", "a"), (Word,))
+    assert vocabulary.words == ("?", "a")
+    assert hash(vocabulary) == hash(Vocabulary(("?", "a"), (Word,)))
+    assert Vocabulary(iter(["?", "a"])).words == ("?", "a")
+
+
+def test_texts_that_are_packed_are_told_who_numbers_them():
+    with pytest.raises(PayloadMismatch, match=r"number the values, as `Vocabulary.of\(trees\).encode\(tree\)`"):
+        pack(JSONF, [of_json({"a": "b"})])
+    with pytest.raises(PayloadMismatch, match=r"number the values, as `Vocabulary.of\(trees\).encode\(tree\)`"):
+        pack(JSONF, [String(np.array("b"))])
+
+
 def given_something_else() -> None:
-    with pytest.raises(CdlError, match="the words of a vocabulary are a `list` of `str`: give a `tuple` of texts"):
-        Vocabulary(["?", "a"])
-    with pytest.raises(CdlError, match="the words of a vocabulary are `'abc'`: give a `tuple` of texts"):
+    with pytest.raises(CdlError, match="the words of a vocabulary are `'abc'`: give texts in an order"):
         Vocabulary("abc")
+    with pytest.raises(CdlError, match="the words of a vocabulary are a `set`: give texts in an order"):
+        Vocabulary({"a", "b"})
+    with pytest.raises(CdlError, match="the words of a vocabulary are `3`: give texts in an order"):
+        Vocabulary(3)
     with pytest.raises(CdlError, match="a vocabulary has `1` among its words: each is a `str`"):
         Vocabulary(("?", 1))
     with pytest.raises(CdlError, match="has `3` among its words"):
         Vocabulary.of([Null()], unknown=3)
     with pytest.raises(CdlError, match=r"`only` has `'cat'`, which is not a constructor: .* as in `only=\[Word\]`"):
         Vocabulary.of([Null()], only=["cat"])
-    with pytest.raises(CdlError, match=r"`only` is a `list` of `.*`: give a `tuple` of constructors"):
-        Vocabulary(("?",), [Word])
+    with pytest.raises(CdlError, match=r"`only` is the class `Word`: give constructors, such as `\[Word\]`"):
+        Vocabulary(("?",), Word)
 
 
 def test_words_and_constructors_that_are_none_are_refused():

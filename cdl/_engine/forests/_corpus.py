@@ -168,6 +168,8 @@ class Corpus:
             which = np.asarray(indices)
         except (TypeError, ValueError):  # of lists of several lengths, say
             which = np.asarray(None)
+        if which.ndim == 1 and which.dtype != bool and any(isinstance(i, bool) for i in _listed(indices)):
+            raise IndexError("numbers of trees and truth values are not mixed: give `corpus[[i]]` or a mask.")
         if which.dtype == bool and which.ndim == 1 and which.size:
             if len(which) != len(self):
                 raise IndexError(
@@ -183,6 +185,15 @@ class Corpus:
             )
         if len(which) and not (0 <= which.min() and which.max() < len(self)):
             raise IndexError(
-                f"trees are numbered from 0 to {len(self) - 1}; {which.min()} to {which.max()} were asked for."
+                f"trees are numbered from 0 to {len(self) - 1}, and {short(_outside(which, len(self)))} was asked for."
             )
         return which.astype(np.int64)
+
+
+def _listed(indices: Any) -> list[Any]:
+    return indices if isinstance(indices, list) else list(indices) if isinstance(indices, tuple) else []
+
+
+def _outside(which: np.ndarray[Any, Any], count: int) -> Any:
+    """The first number of a tree that there is not."""
+    return next(i for i in which.tolist() if not 0 <= i < count)

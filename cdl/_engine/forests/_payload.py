@@ -26,6 +26,7 @@ _ADVICE = {
     ("c", "f"): "take the real part, or annotate `complex`",
     ("i", "b"): "write `value != 0`, or annotate `int`",
 }
+_TEXTS = ", as `Vocabulary.of(trees).encode(tree)` of `cdl.trees` does for texts"
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def _numbers(kind: str, values: list[Any]) -> NDArray[Any]:
 def _array(where: str, x: Any) -> NDArray[Any]:
     if not hasattr(x, "dtype"):
         raise PayloadMismatch(
-            f"`{where}` holds {an(type(x).__name__)}, and a packed payload is a number or an array: number the values."
+            f"`{where}` holds {an(type(x).__name__)}, and a packed payload is a number or an array: number the values"
+            f"{_TEXTS * isinstance(x, str)}."
         )
     if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
         raise PayloadMismatch(f"`{where}` holds a random key: give `jax.random.key_data` of it.")
@@ -109,7 +111,7 @@ def _array(where: str, x: Any) -> NDArray[Any]:
     if not kind_of(rows.dtype):
         raise PayloadMismatch(
             f"`{where}` holds {an(type(x).__name__)} of type `{rows.dtype}`, and a packed payload is a number or an "
-            "array of numbers: number the values."
+            f"array of numbers: number the values{_TEXTS * (rows.dtype.kind in 'US')}."
         )
     return rows
 

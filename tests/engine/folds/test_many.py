@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Generic, Never, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -11,8 +11,11 @@ import numpy as np
 import pytest
 from agreement import agrees
 
-from cdl import algebra, CdlError, fold, Many, Node, pack, RoseF
+from cdl import algebra, Base, cata, CdlError, fold, Many, Node, pack, RoseF
 from cdl.errors import CarrierMismatch
+
+
+X = TypeVar("X", covariant=True)
 
 
 def rose(label: Any, *kids: Any) -> Any:
@@ -179,3 +182,35 @@ def test_truth_values_of_arrays_are_reduced_element_by_element(name):
     assert getattr(Many(list(rows)), name)().tolist() == getattr(rows, name)(0).tolist()
     with pytest.raises(CarrierMismatch, match=rf"is reduced by `{name}` with `zero=bool\[2\]`"):
         getattr(Many(list(rows)), name)(jnp.zeros(2, bool))
+
+
+class Either:
+    """The name of the functor `float + Many(X)`."""
+
+
+class Value(Base[Either, Never]):
+    """A number."""
+
+    number: float
+
+
+class Some(Base[Either, X], Generic[X]):
+    """Any number of children."""
+
+    children: Many[X]
+
+
+@pytest.mark.parametrize(
+    "reduced", [lambda m: m.all(), lambda m: m.any(), lambda m: m.min(True), lambda m: m.max(False)]
+)
+def test_truth_values_of_children_are_reduced_as_by_definition(reduced):
+    def alg(layer):
+        match layer:
+            case Value(number):
+                return number > 1
+            case Some(children):
+                return reduced(children)
+
+    trees: list[Any] = [Some(Many([Value(x), Value(2.0)])) for x in (3.0, 0.0)]
+    whole = [bool(cata(algebra(alg))(tree)) for tree in trees]
+    assert fold(alg, pack(Union[Value, Some[Any]], trees)).tolist() == whole

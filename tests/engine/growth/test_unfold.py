@@ -434,7 +434,11 @@ def test_seeds_of_a_shape_that_a_coalgebra_does_not_take_are_shown(coalg, seed, 
     ("coalg", "dtype", "below"),
     [
         (lambda s: choose(jnp.stack([1.5 - 1.0 * s.sum(), 0.0]), Leaf(1.0), Fork(s * 0.5, s * 0.25)), jnp.int32, "f32"),
-        (lambda s: choose(jnp.stack([1.5 - jnp.abs(s).sum(), 0.0]), Leaf(1.0), Fork(s * 0.5j, s)), jnp.float32, "c64"),
+        (
+            lambda s: choose(jnp.stack([1.5 - jnp.abs(s).sum(), 0.0]), Leaf(1.0), Fork(s * 0.5j, s * 0.25)),
+            jnp.float32,
+            "c64",
+        ),
     ],
 )
 def test_a_seed_is_not_cast_to_a_narrower_kind(coalg, dtype, below):

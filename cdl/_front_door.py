@@ -7,7 +7,7 @@ from typing import NoReturn
 
 def refuse_name(package: ModuleType, name: str) -> NoReturn:
     """**Raises:** `AttributeError`, which says in which public module of the package a name is."""
-    found = [] if name[:1] == "_" else [module.__name__ for module in _modules(package) if _has(module, name)]
+    found = [] if name[:1] == "_" else [module.__name__ for module in _modules(package) if is_public(module, name)]
     where = f": it is `{found[0]}.{name}`" if found else ", and no public module of it has one"
     raise AttributeError(f"`{package.__name__}` has no `{name}`{where}.")
 
@@ -22,7 +22,7 @@ def _modules(package: ModuleType) -> Iterator[ModuleType]:
         yield from below
 
 
-def _has(module: ModuleType, name: str) -> bool:
+def is_public(module: ModuleType, name: str) -> bool:
     """Whether a name is public in a module: in a contents page all are, in another those that it defines."""
     names = vars(module)
     return name in names and (_own(module, name) or not any(_defined(module, x) for x in names.values()))

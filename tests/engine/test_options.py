@@ -44,6 +44,7 @@ from cdl import (
     start,
     unfold,
 )
+from cdl._front_door import is_public
 from cdl.compiled import Bracketing, Levels, Scan
 from cdl.learning.layers import dense
 
@@ -70,7 +71,7 @@ def test_every_option_that_is_misspelt_is_answered_with_those_that_there_are():
     for fn in [*found, Corpus, importlib.import_module("cdl_arch.train").train]:
         refused(f"`{fn.__qualname__}` has no option `quickly`: it takes ", lambda fn=fn: fn(quickly=True))
     refused("`pack` has no option `buket`: .* Did you mean `bucket`", lambda: pack(ExprF, [tree], buket=forest.bucket))
-    refused("`draw` has no option `tree`: it takes none", lambda: draw(net, tree=tree))
+    refused("`draw` has no option `tree`: it takes `signature`", lambda: draw(net, tree=tree))
 
 
 @pytest.mark.parametrize("key", [0, 0.5, jnp.float32(0), "a"], ids=str)
@@ -193,6 +194,8 @@ def public() -> dict[str, Any]:
         inside = inspect.ismodule(thing) and thing.__name__.startswith("cdl")
         if inside or (inspect.isclass(thing) and thing.__module__.startswith("cdl")):
             members = {n: m for n, m in vars(thing).items() if not n.startswith("_")}
+            if inside:  # without what a module imports for itself
+                members = {n: m for n, m in members.items() if is_public(thing, n)}
             waiting += [(f"{name}.{n}", getattr(m, "__func__", m)) for n, m in members.items()]
         elif callable(thing) and inspect.isroutine(thing) and thing.__module__.startswith("cdl"):
             found[name] = thing

@@ -4,14 +4,16 @@
 | ----------------------------------------- | ------------------------------------------------------- |
 | the unit                                  | `1 · x = x`                                             |
 | the product                               | `(m n) · x = m · (n · x)`, also for the matrix of `m n` |
-| `h` is a map of algebras of `M × −`       | `h(m · x) = m · h(x)`                                   |
+| `h` is a map of algebras of `M × −`       | `h(m · x) = m · h(x)`; of a Lie algebra, derivatives    |
 """
 
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
+from ..errors import CdlError
 from ..symmetry import Action, Word
 from ._hold import hold
 from ._monad import eilenberg_moore
@@ -27,5 +29,16 @@ def action(X: Action, x: Any, first: Word, second: Word, *, tolerance: float = 0
 
 
 def equivariant(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: Word, *, tolerance: float = 0.0) -> None:
-    """That `h(m · x) = m · h(x)`, at an element of the carrier and a word. **Raises:** `LawBroken`."""
-    hold("`h(m · x) = m · h(x)`", h(X(word, x)), Y(word, h(x)), tolerance)
+    """That `h(m · x) = m · h(x)`, at an element of the carrier and a word; for a generator of a Lie algebra, that
+    `D h(x) A x = A h(x)`.
+
+    **Raises:** `LawBroken`; `CdlError` for a longer word with a generator of a Lie algebra in it.
+    """
+    lie = [name for name in word if X[name].lie]
+    if lie and len(word) > 1:
+        raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
+    if lie:
+        value, moved = jax.jvp(h, (x,), (X(word, x),))
+        hold("`D h(x) A x = A h(x)`", moved, Y(word, value), tolerance)
+    else:
+        hold("`h(m · x) = m · h(x)`", h(X(word, x)), Y(word, h(x)), tolerance)

@@ -133,12 +133,12 @@ class Action:
         """The action as an algebra of the monad `M × −`: `(m, x) ↦ m · x`."""
         return Writer(WORDS).algebra(self)
 
-    def element(self, word: Word) -> Sparse:
+    def element(self, word: str | Word) -> Sparse:
         """The matrix of a word, as a product of the generators' matrices."""
-        matrices = [self[name].sparse for name in word]
+        matrices = [self[name].sparse for name in ((word,) if isinstance(word, str) else word)]
         return functools.reduce(lambda m, n: m @ n, matrices, sp.csr_array(sp.eye_array(self.size)))
 
-    def holds(self, left: Word, right: Word, tolerance: float = 0.0) -> bool:
+    def holds(self, left: str | Word, right: str | Word, tolerance: float = 0.0) -> bool:
         """Whether two words act alike: a relation of the monoid, such as `("r", "r") = ()` for a reflection."""
         off = abs(self.element(left) - self.element(right))
         return not self.size or bool(off.max() <= tolerance)

@@ -53,8 +53,11 @@ def hom_defect(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> float
         for given in (algebra, other):
             if not isinstance(given, EilenbergMoore):
                 raise CdlError(f"`is_hom` is of two algebras of a monad, or of two actions, not `{short(given)}`.")
-        if algebra.monad != other.monad and type(algebra.monad) is not type(other.monad):
-            raise CdlError(f"`is_hom` is of algebras of one monad, and these are of {algebra.monad} and {other.monad}.")
+        if not (algebra.monad is other.monad or bool(algebra.monad == other.monad)):
+            raise CdlError(
+                f"`is_hom` is of algebras of one monad, and these are of {short(algebra.monad)} and "
+                f"{short(other.monad)}. Where both have a monoid, give both the same object."
+            )
         monad = algebra.monad
         sides = [(h(algebra.action(value)), other.action(monad.map(h, value))) for value in values]
     if not sides:
@@ -123,15 +126,19 @@ def monoid_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
 def apart(left: Any, right: Any) -> float:
     """The greatest difference of the numbers of two values."""
     ours, theirs = jax.tree.leaves(left), jax.tree.leaves(right)
-    if len(ours) != len(theirs):
+    forms: list[Any] = [jax.tree.structure(left), jax.tree.structure(right)]
+    if forms[0] != forms[1]:
         return float("inf")
     found = 0.0
     for x, y in zip(ours, theirs, strict=True):
         x, y = np.asarray(x), np.asarray(y)
         if x.shape != y.shape:
             return float("inf")
-        gap = np.abs(x.astype(np.float64) - y.astype(np.float64)) if x.size else np.zeros(1)
-        found = max(found, float("inf") if np.any(np.isnan(gap)) else float(gap.max()))
+        wide = complex if np.iscomplexobj(x) or np.iscomplexobj(y) else np.float64
+        x, y = x.astype(wide), y.astype(wide)
+        with np.errstate(invalid="ignore"):  # infinity on both sides is no difference
+            gap = np.where(x == y, 0.0, np.abs(x - y))
+        found = max(found, float("inf") if np.any(np.isnan(gap)) else float(gap.max(initial=0.0)))
     return found
 
 

@@ -76,9 +76,17 @@ class Generator:
         return bool(abs(off).max() <= 1e3 * self.precision) if self.size else True
 
     def __call__(self, x: jax.Array, /) -> jax.Array:
-        """The matrix on the last axis of `x`, exact where its entries and `x` are whole numbers."""
+        """The matrix on the last axis of `x`, exact where its entries and `x` are whole numbers.
+
+        What only moves numbers keeps their type. Truth values and narrow whole numbers that are added, or get a sign,
+        become `int32`, and whole numbers that get a fraction become real.
+        """
+        moves = self.by_row and bool(np.all(self.values == 1))
         whole = bool(np.all(self.values == np.round(self.values)))
-        dtype = x.dtype if whole else jnp.result_type(x.dtype, float)
+        dtype = x.dtype
+        if not moves and not jnp.issubdtype(dtype, jnp.inexact):
+            narrow = dtype.itemsize < 4 or not jnp.issubdtype(dtype, jnp.signedinteger)
+            dtype = (jnp.dtype(jnp.int32) if narrow else dtype) if whole else jnp.zeros(()).dtype
         values = jnp.broadcast_to(jnp.asarray(self.values, dtype), (*x.shape[:-1], len(self.values)))
         if self.by_row:
             taken = x[..., self.columns].astype(dtype) * values
@@ -145,9 +153,12 @@ def of_matrix(name: str, matrix: Any, size: int, lie: bool) -> Generator:
 
 
 def precision_of(given: Any) -> float:
-    """How well the entries of an array are known: as its type rounds."""
+    """How well the entries of an array are known: as its type rounds. Whole numbers, halves and the like are exact."""
     dtype = np.dtype(given.dtype)
-    return max(EXACT, float(np.finfo(dtype).eps)) if dtype.kind == "f" else EXACT
+    entries = np.asarray(given.data if sp.issparse(given) else given)
+    if dtype.kind != "f" or np.all(1024 * entries == np.round(1024 * entries)):
+        return EXACT
+    return max(EXACT, float(np.finfo(dtype).eps))
 
 
 def indices(name: str, given: Any, size: int) -> np.ndarray:

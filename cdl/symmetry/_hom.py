@@ -22,6 +22,7 @@ from ._generator import Generator
 from ._orbits import Classes, classes, Ties
 from ._presolve import solve
 from ._rounding import EXACT, Rounding
+from ._sparse import sp
 from ._tying import Combinations, Orbits, Tying
 
 
@@ -45,7 +46,7 @@ def hom(X: Action, Y: Action, /) -> Tying:
 @functools.lru_cache(maxsize=64)
 def _solved(X: Action, Y: Action) -> Tying:
     """Solved once for the same two actions: the layers of a network ask each time they are called."""
-    pairs = aligned(X, Y, "hom(X, Y)")
+    pairs = [(_without_dust(x), _without_dust(y)) for x, y in aligned(X, Y, "hom(X, Y)")]
     exact = [(x, y) for x, y in pairs if y.by_row and x.by_column]
     others = [(x, y) for x, y in pairs if not (y.by_row and x.by_column)]
     ties = [_ties(x, y) for x, y in exact]
@@ -63,6 +64,19 @@ def _solved(X: Action, Y: Action) -> Tying:
 def _orbits(shape: tuple[int, int], found: Classes, how: str, gap: float | None) -> Tying:
     scales = None if found.scales is None else found.scales.reshape(shape)
     return Orbits(shape, found.dimension, how, gap, found.labels.astype(np.int32).reshape(shape), scales)
+
+
+def _without_dust(x: Generator) -> Generator:
+    """A generator without the entries that are below the rounding of its greatest, such as the sine of π.
+
+    **Raises:** `CdlError` for entries that may be rounding, and may be meant.
+    """
+    sizes = np.abs(x.values)
+    if np.all(x.values == np.round(x.values)):
+        return x
+    kept = Rounding(4 * x.precision, 1e3 * x.precision).split(sizes / sizes.max())
+    matrix = sp.coo_array((x.values[kept], (x.rows[kept], x.columns[kept])), shape=(x.size, x.size))
+    return x if np.all(kept) else Generator.of(x.name, matrix, x.lie, x.precision)
 
 
 def _ties(x: Generator, y: Generator) -> Ties:

@@ -11,6 +11,7 @@ Initial values are scaled by orbit: each parameter contributes equally to the va
 weights its orbit has, and outputs of independent inputs have the variance of the inputs.
 """
 
+import functools
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -136,6 +137,7 @@ class _Tied(eqx.Module):
         return self.cell(own)
 
 
+@functools.lru_cache(maxsize=64)
 def orbit_sizes(tying: Tying) -> np.ndarray:
     """How many weights of a row each parameter has, at most; weights that are not 1 count by their size."""
     cells = _cells(tying)

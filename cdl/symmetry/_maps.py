@@ -76,7 +76,8 @@ class Pointwise(EquivariantMap):
         lead = () if channels is None else (channels,)
         with jax.ensure_compile_time_eval():
             for generator in X.generators:
-                found = _defect(function, generator, (*lead, *X.shape))
+                shape = (*lead, *X.shape)
+                found = max(_defect(f, generator, shape) for f in (function, _disturbed(function)))
                 if found > TOLERANCE:
                     raise CdlError(
                         f"`{name(function)}` does not commute with the generator `{generator.name}` of {X}: "
@@ -182,8 +183,16 @@ def orthogonal(X: Action, what: str) -> None:
             )
 
 
+def _disturbed(function: Place) -> Place:
+    """The function with other parameters, where it has any: it has to commute after training, too."""
+    rng = np.random.default_rng(1)
+    move = lambda w: w + jnp.asarray(rng.normal(size=w.shape), w.dtype) if eqx.is_inexact_array(w) else w
+    return jax.tree.map(move, function)
+
+
 def _defect(function: Place, generator: Generator, shape: tuple[int, ...]) -> float:
-    """How far `f(m · x)` and `m · f(x)` are apart, over the greatest value or 1: at normal numbers of several sizes.
+    """How far `f(m · x)` and `m · f(x)` are apart, over the greatest number of each: at normal
+    numbers of several sizes.
 
     For an element of a Lie algebra, the difference of the derivatives along `A`. `shape` is that of one `x`, with its
     channels: the function is called with nothing else. Values that are not finite have to be so on both sides.
@@ -202,8 +211,10 @@ def _defect(function: Place, generator: Generator, shape: tuple[int, ...]) -> fl
     right = acts(y)
     same = (left == right) | (jnp.isnan(left) & jnp.isnan(right))
     gap = jnp.where(same, 0.0, jnp.abs(left - right))
-    scale = jnp.max(jnp.where(jnp.isfinite(right), jnp.abs(right), 0.0), initial=1.0)
-    return float(jnp.max(jnp.where(jnp.isnan(gap), jnp.inf, gap), initial=0.0) / scale)
+    finite: Place = lambda side: jnp.where(jnp.isfinite(side), jnp.abs(side), 0.0).reshape((len(xs), -1))
+    scale = jnp.maximum(finite(left), finite(right)).max(1, initial=0.0)
+    worst = jnp.where(jnp.isnan(gap), jnp.inf, gap).reshape((len(xs), -1)).max(1, initial=0.0)
+    return float(jnp.max(jnp.where(worst > 0, worst / jnp.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
 
 
 def _instead(function: Place, generator: Generator) -> str:

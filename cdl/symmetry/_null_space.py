@@ -7,8 +7,9 @@ from ._rounding import Rounding
 from ._sparse import dense, solvers, sp, Sparse
 
 
-DENSE = 400  # unknowns up to which all singular values are computed
+DENSE = 700  # unknowns up to which all singular values are computed
 FIRST = 16  # eigenvalues that are asked for at first
+LARGEST = 3_000  # unknowns of which all singular values can be computed
 
 
 def null_space(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
@@ -32,7 +33,11 @@ def _dense(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
 
 
 def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
-    """The least eigenvalues of `AᵀA`, more and more of them until one is not zero."""
+    """The least eigenvalues of `AᵀA`, more and more of them until one is not zero. What is zero is decided by `‖A v‖`
+    of each eigenvector `v`: eigenvalues are squares, and have half of the digits.
+
+    **Raises:** `CdlError` where the iteration does not converge.
+    """
     gram = sp.csc_array(system.T @ system)
     size = gram.shape[0]
     greatest = float(abs(gram).sum(axis=1).max())
@@ -40,20 +45,25 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
     solver = solvers.splu(sp.csc_array(gram + shift * sp.eye_array(size)))
     inverse = solvers.LinearOperator((size, size), matvec=solver.solve, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=size)
-    squares = Rounding(max(rounding.zero**2, 1e3 * np.finfo(float).eps), rounding.sure**2)
     wanted = FIRST
-    while True:
-        wanted = min(wanted, size - 1)
-        shifted, vectors = solvers.eigsh(inverse, k=wanted, which="LM", v0=start)
-        values = 1 / shifted - shift
-        order = np.argsort(values)
-        values, vectors = values[order], vectors[:, order]
-        null = wanted - int(np.sum(squares.split(values / greatest)))
+    while wanted <= size // 4:
+        try:
+            _, vectors = solvers.eigsh(inverse, k=wanted, which="LM", v0=start, maxiter=100)
+        except solvers.ArpackNoConvergence:
+            break
+        lengths = np.linalg.norm(system @ vectors, axis=0)
+        order = np.argsort(lengths)
+        lengths, vectors = lengths[order], vectors[:, order]
+        null = wanted - int(np.sum(rounding.split(lengths / np.sqrt(greatest))))
         if null < wanted:
-            return vectors[:, :null], "shift-invert", _gap(values[null:], values[:null])
-        if wanted == size - 1:
-            raise CdlError(f"more than {wanted} of {size} unknowns are free, which the solver cannot certify.")
+            return vectors[:, :null], "shift-invert", _gap(lengths[null:], lengths[:null])
         wanted *= 2
+    if size > LARGEST:
+        raise CdlError(
+            f"the equations leave {size} unknowns, of which more than {wanted // 2} are free: that is too many to "
+            f"solve beyond {LARGEST} unknowns. Generators that send places to places are solved exactly."
+        )
+    return _dense(system, rounding)  # too many are free for an iteration
 
 
 def _gap(above: np.ndarray, below: np.ndarray) -> float:

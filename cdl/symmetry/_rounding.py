@@ -24,7 +24,7 @@ class Rounding(NamedTuple):
     @staticmethod
     def of(precision: float) -> "Rounding":
         """For entries that are known to a relative precision, such as 2e-16."""
-        zero = max(1e2 * precision, LEAST)
+        zero = max(20 * precision, LEAST)
         return Rounding(zero, max(20 * zero, 5e-7))
 
     def split(self, sizes: np.ndarray) -> np.ndarray:

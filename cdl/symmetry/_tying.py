@@ -43,6 +43,7 @@ class Tying:
     def weight(self, theta: Any) -> jax.Array:
         """`float[…, dimension] → float[…, outputs, inputs]`. **Raises:** `CdlError` for another last axis."""
         theta = jnp.asarray(theta)
+        theta = theta if jnp.issubdtype(theta.dtype, jnp.inexact) else theta.astype(jnp.zeros(()).dtype)
         if theta.ndim == 0 or theta.shape[-1] != self.dimension:
             raise CdlError(f"`weight` takes {self.dimension} numbers, along the last axis, and gets {theta.shape}.")
         return self._weights(theta).reshape((*theta.shape[:-1], *self.shape))
@@ -100,10 +101,10 @@ class Orbits(Tying):
         found = jnp.zeros(shape, theta.dtype)
         if self.dimension <= FEW:
             for number in range(self.dimension):
-                found = jnp.where(np.broadcast_to(labels == number, shape), theta[..., number : number + 1], found)
+                found = jnp.where(jnp.broadcast_to(labels == number, shape), theta[..., number : number + 1], found)
         else:
             gathered = theta[..., np.maximum(labels, 0)]
-            found = jnp.where(np.broadcast_to(labels < 0, shape), found, gathered)
+            found = jnp.where(jnp.broadcast_to(labels < 0, shape), found, gathered)
         return found if self.scales is None else found * along_last(self.scales.ravel(), found)
 
     @property

@@ -192,8 +192,11 @@ def test_what_generators_generate_acts_on_itself():
         G = regular(X)
         assert G.size == count
         assert G.names == X.names
-        for left, right in RELATIONS.get(X.names[0], []):
-            assert G.holds(left, right)
+    for name in ("cyclic", "permutations", "signed", "flip-flop", "rook", "transformations"):
+        G = regular(ALL[name])
+        for left, right in RELATIONS[name]:
+            assert G.holds(tuple(left.split()), tuple(right.split())), (name, left, right)
+        assert not G.holds(G.names[0], ())
     assert regular(permutations(3)).holds(("swap", "swap"), ())
     with pytest.raises(CdlError, match="more than 100 elements"):
         regular(permutations(5), limit=100)
@@ -240,3 +243,21 @@ def test_what_is_not_an_action_is_refused(case):
     make, message = REFUSED[case]
     with pytest.raises(CdlError, match=message):
         make()
+
+
+def test_narrow_whole_numbers_do_not_wrap():
+    signs, merge = Action(2).signed([1, 0], [-1, 1]), Action(2).push([0, 0])
+    assert signs("g1", jnp.asarray([5, 3], jnp.uint8)).tolist() == [3, -5]
+    assert signs("g1", jnp.asarray([True, False])).tolist() == [0, -1]
+    assert merge("g1", jnp.asarray([200, 200], jnp.uint8)).tolist() == [400, 0]
+    assert cyclic(2)("shift", jnp.asarray([5, 3], jnp.uint8)).dtype == jnp.uint8
+
+
+def test_a_generator_of_a_lie_algebra_has_a_law_of_derivatives():
+    X, x = so(3), jnp.asarray([1.0, 2.0, 3.0])
+    scaled = lambda v: v * jnp.sum(v * v)
+    laws.equivariant(scaled, X, X, x, ("turn01",), tolerance=1e-4)
+    with pytest.raises(LawBroken, match="D h"):
+        laws.equivariant(jnp.tanh, X, X, x, ("turn01",), tolerance=1e-4)
+    with pytest.raises(CdlError, match="checked for it alone"):
+        laws.equivariant(scaled, X, X, x, ("turn01", "turn02"))

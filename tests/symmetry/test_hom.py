@@ -298,3 +298,39 @@ def test_a_rank_that_rounding_hides_is_refused():
     turned = np.linalg.qr(rng.normal(size=(4, 4)))[0]
     with pytest.raises(CdlError, match=r"no clear rank.*is neither zero nor clearly not zero, where rounding is 2e-13"):
         hom(*[Action(4).matrix(turned @ near @ turned.T)] * 2)
+
+
+def test_rounding_in_the_entries_of_a_matrix_ties_nothing():
+    half = np.array([[np.cos(np.pi), -np.sin(np.pi)], [np.sin(np.pi), np.cos(np.pi)]])
+    turned, negated = Action(2).matrix(half), Action(2).matrix(-np.eye(2))
+    assert hom(turned, negated).dimension == 4 == hom(turned, turned).dimension
+    assert hom(turned.power(2), turned.power(2)).dimension == 16
+    with pytest.raises(CdlError, match="no clear rank"):
+        hom(*[Action(2).matrix([[1.5, 1e-14], [0, 1.5]])] * 2)
+
+
+@pytest.mark.parametrize("e", [2e-7, 1e-5])
+def test_eigenvalues_that_are_near_each_other_are_told_apart_or_refused(e):
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(30, 30)))[0]
+    values = np.arange(1.0, 31)
+    values[1] = 1 + e
+    X = Action(30).matrix(turned @ np.diag(values) @ turned.T)
+    try:
+        found = hom(X, X.trivial()).dimension, hom(X, X).dimension
+    except CdlError:
+        return
+    assert found == (1, 30)
+
+
+def test_many_free_numbers_are_found():
+    centred = Action(402).matrix(np.eye(402) - 1 / 402)
+    assert hom(centred.trivial(), centred).dimension == 401
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(25, 25)))[0]
+    X = idempotent(turned @ np.diag([1] * 24 + [0]) @ turned.T)
+    assert hom(X, X).dimension == 577
+
+
+def test_whole_numbers_are_weights_like_others():
+    X = so(3)
+    found = hom(X, X).weight([2])
+    assert np.allclose(found, 2 * np.eye(3)) or np.allclose(found, 2 * hom(X, X).basis[0])

@@ -128,6 +128,9 @@ COMMUTE = [
     (lambda x: -x, idempotent(np.full((2, 2), 0.5))),
 ]
 DO_NOT = {
+    "a constant": (jnp.exp, truncated_translations(3), "a function with f[(]0[)] = 0"),
+    "an even part": (lambda x: jnp.sinh(x) + jax.nn.relu(x), signed_permutations(3), "an odd function"),
+    "weights of places": (eqx.nn.LayerNorm(3), permutations(3), "does not commute"),
     "signs": (
         jax.nn.relu,
         signed_permutations(3),

@@ -100,9 +100,7 @@ def test_a_square_of_low_frequencies_does_not(double):
     assert 5 < whole(jnp.square, noise(4)) < 20
 
 
-@pytest.mark.parametrize(
-    "X", [groups.truncated_translations(5), monoids.saturating_counter(5)], ids=["shift", "count"]
-)
+@pytest.mark.parametrize("X", [groups.truncated_translations(5), monoids.saturating_counter(5)], ids=["shift", "count"])
 def test_an_element_without_an_inverse_has_an_error_too(X):
     (name,) = X.names
     act = functools.partial(X, name)

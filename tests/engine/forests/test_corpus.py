@@ -88,7 +88,7 @@ def test_the_sum_of_corpora_is_python_s():
     ids=str,
 )
 def test_numbers_past_64_bits_are_of_no_tree(which):
-    with pytest.raises(IndexError, match="trees are numbered from 0 to 2, and -?[0-9]+ was asked for") as error:
+    with pytest.raises(IndexError, match=r"trees are numbered from 0 to 2, and -?[0-9]+ was asked for") as error:
         Corpus(TreeF, TREES)[which]
     assert all(str(int(end)) in str(error.value) for end in (min(which), max(which)))
 

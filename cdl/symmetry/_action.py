@@ -117,7 +117,7 @@ class Action:
         if array.shape[array.ndim - len(self.shape) :] != self.shape or array.ndim < len(self.shape):
             raise CdlError(f"an array of shape {array.shape} is acted on, and the carrier has shape {self.shape}.")
         flat = array.reshape((*array.shape[: array.ndim - len(self.shape)], self.size))
-        for generator in reversed([self[name] for name in ((word,) if isinstance(word, str) else word)]):
+        for generator in reversed([self[name] for name in word_of(word)]):
             flat = generator(flat)
         return flat.reshape(array.shape)
 
@@ -135,7 +135,7 @@ class Action:
 
     def element(self, word: str | Word) -> Sparse:
         """The matrix of a word, as a product of the generators' matrices."""
-        matrices = [self[name].sparse for name in ((word,) if isinstance(word, str) else word)]
+        matrices = [self[name].sparse for name in word_of(word)]
         return functools.reduce(lambda m, n: m @ n, matrices, sp.csr_array(sp.eye_array(self.size)))
 
     def holds(self, left: str | Word, right: str | Word, tolerance: float = 0.0) -> bool:
@@ -211,6 +211,11 @@ class Action:
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.shape)) or "1"
         return f"Action({shape}; {', '.join(self.names) or 'no generators'})"
+
+
+def word_of(word: str | Word) -> Word:
+    """A word of one name, where a name is given."""
+    return (word,) if isinstance(word, str) else word
 
 
 def aligned(X: Any, Y: Any, what: str) -> list[tuple[Generator, Generator]]:

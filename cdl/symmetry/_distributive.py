@@ -31,7 +31,7 @@ from .._functors.read import layout
 from .._schemes import algebra as as_algebra, cata
 from .._schemes.algebras import name_of
 from ..errors import CdlError, ForeignLayer
-from ._action import aligned, Word
+from ._action import aligned, Word, word_of
 from ._defects import apart
 from ._moving import Actions, along, flow, moved, on_payloads, tangent
 
@@ -67,12 +67,12 @@ class Distributive:
 
         **Raises:** `CdlError` for a layer of another signature, and for a generator of a Lie algebra.
         """
-        word = _word(word)
+        word = word_of(word)
         return self._map(layer, partial(moved, word), [lambda x: (word, x)] * self.sorts)
 
     def act(self, word: str | Word, tree: Any, /) -> Any:
         """`m · t`: the tree with the payloads of all its nodes acted on."""
-        own = partial(moved, _word(word))
+        own = partial(moved, word_of(word))
         pairs: Callable[[Any], Any] = lambda layer: self._map(layer, own, [_same] * self.sorts)
         solved: Any = cata(*[as_algebra(pairs)] * self.sorts)
         return (solved if self.sorts == 1 else solved[self._sort(tree)])(tree)
@@ -190,10 +190,6 @@ class Distributive:
         for x in found:
             aligned(found[0], x, "a distributive law")
         return [(g.name, g.lie) for g in found[0].generators] if found else []
-
-
-def _word(word: str | Word) -> Word:
-    return (word,) if isinstance(word, str) else word
 
 
 def _same(x: Any) -> Any:

@@ -80,7 +80,7 @@ class Equivariant(EquivariantMap):
         out, inner = axis_of(self.out_channels), axis_of(self.in_channels)
         drawn = jr.normal(key, (*out, *inner, tying.dimension), dtype)
         self.theta = drawn * along_last(deviations(tying, mean) / np.sqrt(self.in_channels or 1), drawn)
-        fixed = hom(X.trivial(), Y).dimension if bias else 0
+        fixed = fixed_vectors(X, Y).dimension if bias else 0
         self.beta = jnp.zeros((*out, fixed), dtype) if fixed else None
 
     @property
@@ -118,7 +118,7 @@ class Equivariant(EquivariantMap):
         theta, beta = own
         if self.mean:
             theta = theta / along_last(orbit_sizes(self.tying), theta)
-        fixed = None if beta is None else hom(self.source.trivial(), self.target).weight(beta)[..., 0]
+        fixed = None if beta is None else fixed_vectors(self.source, self.target).weight(beta)[..., 0]
         return self.tying.weight(theta), fixed
 
     def _dense(self, weights: tuple[jax.Array, jax.Array | None], x: jax.Array) -> jax.Array:
@@ -135,6 +135,12 @@ class _Tied(eqx.Module):
 
     def __call__(self, own: Any) -> Any:
         return self.cell(own)
+
+
+@functools.lru_cache(maxsize=64)
+def fixed_vectors(X: Action, Y: Action) -> Tying:
+    """`hom(1, Y)`, for the monoid that acts on both: where a bias is. A layer asks each time that it is called."""
+    return hom(X.trivial(), Y)
 
 
 @functools.lru_cache(maxsize=64)

@@ -35,6 +35,13 @@ class Classes(NamedTuple):
     scales: np.ndarray | None
     dimension: int
 
+    @property
+    def factors(self) -> Sparse:
+        """The same as a sparse matrix, from free numbers to weights."""
+        kept = np.flatnonzero(self.labels >= 0)
+        values = np.ones(len(kept)) if self.scales is None else self.scales[kept]
+        return sp.csr_array((values, (kept, self.labels[kept])), shape=(len(self.labels), self.dimension))
+
 
 def classes(size: int, ties: Ties, rounding: Rounding) -> Classes:
     """The solutions of ties among `size` weights. Scales are `None` where every factor is 1.

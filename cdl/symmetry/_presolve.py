@@ -33,7 +33,7 @@ def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Ro
     """
     system = _levelled(sp.csr_array(sp.vstack([_equations(x, y) for x, y in pairs])))
     while True:
-        factors = factors_of(known)
+        factors = known.factors
         rest = _substituted(system, factors, rounding)
         lengths = np.diff(rest.indptr)
         if not np.any((lengths == 1) | (lengths == 2)):
@@ -57,13 +57,6 @@ def _equations(x: Generator, y: Generator) -> Sparse:
     """`(ρ_Y ⊗ 1 − 1 ⊗ ρ_Xᵀ) vec W = 0`, for `W` row by row."""
     left = sp.kron(y.sparse, sp.eye_array(x.size), format="csr")
     return sp.csr_array(left - sp.kron(sp.eye_array(y.size), x.sparse.T, format="csr"))
-
-
-def factors_of(found: Classes) -> Sparse:
-    """Classes as a sparse matrix, from free numbers to weights."""
-    kept = np.flatnonzero(found.labels >= 0)
-    values = np.ones(len(kept)) if found.scales is None else found.scales[kept]
-    return sp.csr_array((values, (kept, found.labels[kept])), shape=(len(found.labels), found.dimension))
 
 
 def _levelled(system: Sparse) -> Sparse:

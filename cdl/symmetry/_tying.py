@@ -19,8 +19,9 @@ import numpy as np
 
 from .._drawing.diagram import Diagram
 from ..errors import CdlError
+from ._orbits import Classes
 from ._picture import cells, counts, tying_diagram
-from ._sparse import sp, Sparse
+from ._sparse import Sparse
 
 
 FEW = 4  # numbers that are selected one by one: a gradient that adds very many weights to few numbers is slow
@@ -109,10 +110,8 @@ class Orbits(Tying):
 
     @property
     def factors(self) -> Sparse:
-        flat = self.labels.ravel()
-        kept = np.flatnonzero(flat >= 0)
-        values = np.ones(len(kept)) if self.scales is None else self.scales.ravel()[kept]
-        return sp.csr_array((values, (kept, flat[kept])), shape=(len(flat), self.dimension))
+        scales = None if self.scales is None else self.scales.ravel()
+        return Classes(self.labels.ravel(), scales, self.dimension).factors
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -10,7 +10,7 @@ import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 # first, so that a test suite's import hook finds it while the modules below come in
-from . import _typecheck as _typecheck
+from . import testing as testing
 from ._front_door import refuse_name as _refuse_name
 
 # the modules, in reading order

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float, jaxtyped, TypeCheckError
 
 import cdl
 from cdl import Algebra, algebra, Base, Cons, Fix, Fork, Leaf, List, ListF, Nil, Tree, TreeF
-from cdl._typecheck import typechecked
+from cdl.testing import typechecked
 from cdl.monads import Free, Pure
 
 

@@ -10,3 +10,5 @@ from ._polynomial import Polynomial as Polynomial
 from ._lens import DependentLens as DependentLens, lenses as lenses, hom as hom, curry as curry, uncurry as uncurry
 from ._lens import of_automaton as of_automaton, to_automaton as to_automaton
 from ._field import Field as Field, field as field, share as share, discretise as discretise
+from ._rewiring import Rewiring as Rewiring, rewiring as rewiring, fixed as fixed, among as among, route as route
+from ._rewiring import Rewired as Rewired, rewire as rewire

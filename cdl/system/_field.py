@@ -125,8 +125,8 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     **Arguments:** `fields`: by name. Their inputs are those of the whole, and one that two have is one.
     `junctions`: for each variable of the whole those that it is, as `"field.variable"`.
 
-    **Raises:** `PortMismatch` for a variable that there is not, for one in no junction or in two, and for one of another
-    shape or unit than those that it is joined with.
+    **Raises:** `PortMismatch` for a variable that there is not, for one in no junction or in two, and for one of
+    another shape or unit than those that it is joined with.
     """
     every = {f"{part}.{own}": port for part, x in fields.items() for own, port in x.variables.items()}
     at: dict[str, str] = {}

@@ -20,7 +20,7 @@ from cdl_arch.symmetry.bodies import (
     rotated,
     Turning,
 )
-from cdl_arch.symmetry.bodies._table import error, learnt, targets
+from symmetry._bodies import error, learnt, targets
 
 
 @algebra

@@ -235,6 +235,10 @@ def shows(layer: Any, state: Any = 0.0) -> System:
     return box(lambda s: layer(s), state, outputs={"x": float}, name="odd")
 
 
+def lost(i: Any) -> Any:
+    return i["u"]
+
+
 WRONG: Any = {"p": 3}
 EMPTY = Wiring({}, {}, {})
 ONE = Wiring({"p": GATE}, {"p.a": "p.x", "p.b": "p.x"}, {"x": "p.x"})
@@ -251,7 +255,7 @@ OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
             r"output `x` of `odd` is i32\[\], and its port is f32",
         ),
         (
-            lambda: shows(lambda s: MooreF({"x": s}, lambda i: _read("u", {}, i))),
+            lambda: shows(lambda s: MooreF({"x": s}, lost)),
             "`odd` reads the input 'u', which it has not",
         ),
         (lambda: shows(lambda s: MooreF({"x": s}, lambda i: (s, s))), "a step of `odd` goes from .*: keep the state's"),

@@ -16,8 +16,7 @@ from typing import Any
 from .._functors import fmap, fmap_term
 from .._functors.read import layout
 from .._schemes import algebra as as_algebra, cata
-from ..symmetry import Actions, Distributive, Word
-from ..symmetry._moving import moved
+from ..symmetry import Actions, Distributive, moved, Word
 from ._folds import Fold
 from ._hold import hold
 

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from ..errors import CdlError
+from ._commuting import varied
 
 
 class Attribution(NamedTuple):
@@ -50,6 +51,7 @@ def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[
 
     def at(x: Any) -> tuple[Any, ...]:
         parts: list[Any] = []
+        x = varied(x)
         for f, source, target in zip(maps, fields[:-1], fields[1:], strict=True):
             y, push = jax.linearize(f, x)
             parts = [*map(push, parts), jax.tree.map(jnp.subtract, push(source(x)), target(y))]
@@ -65,4 +67,4 @@ def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[
 
 def _product(left: Any, right: Any) -> jax.Array:
     pairs = zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True)
-    return sum((jnp.sum(x * y) for x, y in pairs), jnp.zeros(()))
+    return sum((jnp.sum(jnp.real(x * jnp.conj(y))) for x, y in pairs), jnp.zeros(()))

@@ -17,10 +17,12 @@ from typing import Any, TypeAlias
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._functors.poly import Const, ListOf, Maybe, Poly, Product
 from ..errors import CdlError
 from ._action import Action, Word
+from ._held import LEAST
 from ._sparse import dense
 
 
@@ -66,7 +68,8 @@ def flow(actions: Actions, t: float) -> Actions:
         new = Action(action.shape)
         for generator in action.generators:
             if generator.lie:
-                new = new.matrix(dense.expm(t * generator.dense), generator.name)
+                found = dense.expm(t * generator.dense)
+                new = new.matrix(np.where(np.abs(found) < LEAST, 0.0, found), generator.name)
             else:
                 new = Action(new.shape, [*new.generators, generator])
         return new

@@ -21,7 +21,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl.errors import CdlError
 
-from ._layers import Layers, Place
+from ._layers import Function, Layers
 from ._tensors import Tensors
 
 
@@ -41,7 +41,7 @@ class DeepSet(Tensors):
         return y if self.beta is None else y + self.beta
 
 
-def deep_sets(channels: Sequence[int], outputs: int, *, function: Place = jax.nn.relu, key: PRNGKeyArray) -> Layers:
+def deep_sets(channels: Sequence[int], outputs: int, *, function: Function = jax.nn.relu, key: PRNGKeyArray) -> Layers:
     """A function of sets `[channels[0], n]`, to `[outputs]`: layers on elements, and then the mean.
 
     **Arguments:** `channels`: of the set, and after each layer. `outputs`: how many numbers it gives. `function`:

@@ -9,7 +9,7 @@
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
@@ -20,11 +20,11 @@ from cdl.symmetry import Chain, chain, Pointwise
 from cdl.symmetry.groups import permutations
 
 
-Place = Callable[[jax.Array], jax.Array]
+Function: TypeAlias = Callable[[jax.Array], jax.Array]
 NODES = 3  # on which a function is checked: a permutation of more nodes is one of exchanges of two
 
 
-def commuting(function: Place, order: int, channels: int) -> Place:
+def commuting(function: Function, order: int, channels: int) -> Function:
     """The same function. **Raises:** `CdlError` where it does not commute with permutations of nodes."""
     Pointwise(function, permutations(NODES).power(order), channels)
     return function
@@ -34,9 +34,9 @@ class Layers(eqx.Module):
     """A network on tensors over nodes, of any number of them."""
 
     layers: tuple[Any, ...]
-    function: Place
+    function: Function
 
-    def __init__(self, layers: Sequence[Any], function: Place = jax.nn.relu) -> None:
+    def __init__(self, layers: Sequence[Any], function: Function = jax.nn.relu) -> None:
         """**Arguments:** `layers`: such as `Tensors`. `function`: between two layers, at each place.
 
         **Raises:** `CdlError` for no layers, for two that do not fit, and where the function does not commute.

@@ -9,7 +9,8 @@ Entry `(a, i)` of the equation is `Σ_b ρ_Y[a, b] W[b, i] = Σ_j W[a, j] ρ_X[j
 of `ρ_X` has two entries, each side has one term, and every equation says that a weight is zero or tied to another: the
 solutions are found exactly, in time linear in the number of weights. That is so of permutations, signed ones, partial
 injections, of pushed functions on the side of `X` and of pulled ones on the side of `Y`. Factors are multiplied exactly
-where all are multiples of 1/1024, and not more than 32 are different. Otherwise two products that differ by less than
+where all are whole numbers, or multiples of 1/1024 of at most 26 binary digits, and not more than 32 are different. For
+others two products that differ by less than
 16 roundings for each factor are equal, and two that differ by less than `5e-7` are refused. All other equations go
 through a presolve, where a number below `2e-13` of what was added up is zero, and what is left of them through a null
 space whose rank is certified by the gap in its spectrum.

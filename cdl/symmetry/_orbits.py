@@ -7,7 +7,7 @@
 
 The weights are the nodes of a graph and the ties its edges; a connected component is one free number, unless a cycle
 of ties multiplies up to something other than 1, in which case it is zero. Signs are compared exactly, and sizes as
-`Sizes` says: exactly where all factors are multiples of 1/1024.
+`Sizes` says: exactly where all factors are whole numbers or short binary fractions.
 """
 
 from typing import NamedTuple

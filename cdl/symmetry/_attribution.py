@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._commuting import varied
 
@@ -32,6 +33,7 @@ class Attribution(NamedTuple):
     shares: jax.Array
 
 
+@with_usage
 def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[Any], Any]], xs: Any) -> Attribution:
     """The equivariance error of `f_n ∘ … ∘ f_1`, with the part of each map in it.
 

@@ -9,13 +9,14 @@
 Derivatives alone do not decide: that of a step function is zero almost everywhere, and such a function jumps elsewhere.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._action import Action, Word, word_of
 from ._generator import Generator
@@ -33,7 +34,8 @@ class Sides(NamedTuple):
     right: Any
 
 
-def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: Any) -> Iterator[Sides]:
+@with_usage
+def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: Any) -> list[Sides]:
     """What is to be equal at one element of the carrier of `X`, and one word.
 
     **Raises:** `CdlError` for a longer word with a generator of a Lie algebra in it.
@@ -43,18 +45,15 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: An
     if lie and len(word) > 1:
         raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
     if not lie:
-        yield Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, h(x)))
-        return
+        return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, h(x)))]
     (name,) = word
     x = varied(x)
     y, left = jax.jvp(h, (x,), (X(name, x),))
-    yield Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y))
+    found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y))]
     for t in times(X[name], Y[name]):
-        yield Sides(
-            f"{{h}}(exp({t:.2g} {{m}}) x) = exp({t:.2g} {{m}}) {{h}}(x)",
-            h(flowed(X, name, t, x)),
-            flowed(Y, name, t, y),
-        )
+        law = f"{{h}}(exp({t:.2g} {{m}}) x) = exp({t:.2g} {{m}}) {{h}}(x)"
+        found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y)))
+    return found
 
 
 def times(*generators: Generator) -> list[float]:

@@ -31,6 +31,7 @@ from ._commuting import sides, varied
 Map = Callable[[Any], Any]
 
 
+@with_usage
 def hom_defect(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> float:
     """The greatest difference of `h ∘ a` and `b ∘ M h`, at some values: of `M A`, or of the carrier for two actions.
 
@@ -110,6 +111,7 @@ class Measured(NamedTuple):
     relative: jax.Array
 
 
+@with_usage
 def lie_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     """The mean of `‖L h(x)‖²` over the leading axis of `xs`, for each number of the output.
 
@@ -125,6 +127,7 @@ def lie_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     return _error(*jax.vmap(both)(xs))
 
 
+@with_usage
 def monoid_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     """The mean of `‖h(m · x) − m · h(x)‖²` over the leading axis of `xs`: for one element of a monoid, singular or not.
 

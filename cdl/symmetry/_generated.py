@@ -3,12 +3,14 @@
 from collections.abc import Callable, Hashable
 from typing import Any, TypeVar
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
 
 
 E = TypeVar("E", bound=Hashable)
 
 
+@with_usage
 def generated(
     unit: E, letters: int, times: Callable[[int, E], E], limit: int, what: Any
 ) -> tuple[list[E], list[list[int]]]:

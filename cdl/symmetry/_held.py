@@ -90,5 +90,6 @@ def _whole(matrix: Sparse) -> bool:
 
 
 def _most(dtype: Any) -> int:
+    """The greatest number of a type that is not real: 1 for truth values."""
     limits: Any = jnp.iinfo
-    return int(limits(dtype).max)
+    return 1 if dtype == jnp.bool_ else int(limits(dtype).max)

@@ -20,6 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._action import Action
 from ._generated import generated
@@ -110,6 +111,7 @@ def scalings(n: int, factor: float = 2.0) -> Action:
     return Action(size_of(n, "places")).signed(np.arange(n), np.full(n, factor), "scale")
 
 
+@with_usage
 def regular(X: Action, limit: int = 10_000) -> Action:
     """What the generators of `X` generate, acting on itself: `m · e_x = e_{m x}`, on `ℝ^M`.
 

@@ -141,4 +141,6 @@ def test_a_convolution_says_that_it_is_one():
     grid = Convolution((5, 5), 1, 2, (3, 3), key=jr.key(0))
     assert "Convolution: one convolution, by a kernel of 3 × 3" in cdl.explain(grid).execution
     group = GroupConvolution(4, 1, 1, 3, lifting=True, key=jr.key(0))
-    assert "GroupConvolution: one convolution of 4 planes for each channel that comes out" in cdl.explain(group).execution
+    assert (
+        "GroupConvolution: one convolution of 4 planes for each channel that comes out" in cdl.explain(group).execution
+    )

@@ -5,6 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 
 def apart(left: Any, right: Any) -> float:
@@ -65,7 +66,7 @@ def greatest(value: Any) -> float:
 
 def traced(value: Any) -> bool:
     """Whether a value has numbers that are not known yet, inside `jit` or `vmap`."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value))
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(value))
 
 
 def _rounding(x: Any, y: Any) -> float:

@@ -46,7 +46,7 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: An
         raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
     if not lie:
         return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, h(x)))]
-    (name,) = word
+    name = lie[0]
     x = varied(x)
     y, left = jax.jvp(h, (x,), (X(name, x),))
     found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y))]

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ..errors import CdlError
 from ._sparse import sp, Sparse
@@ -74,7 +75,7 @@ def fitting(what: str, values: np.ndarray, dtype: Any) -> jax.Array:
 
 def not_wrapping(what: str, x: jax.Array, matrix: Sparse, dtype: Any) -> None:
     """**Raises:** `CdlError` where a matrix may take whole numbers out of their type. Traced numbers are not known."""
-    if isinstance(x, jax.core.Tracer) or not x.size or jnp.issubdtype(dtype, jnp.inexact):
+    if isinstance(x, Tracer) or not x.size or jnp.issubdtype(dtype, jnp.inexact):
         return
     bound = float(np.max(np.abs(np.asarray(x).astype(np.float64)))) * float(np.max(abs(matrix).sum(axis=1)))
     if bound > _most(dtype):

@@ -29,7 +29,7 @@ from ._sizes import size_of
 
 
 Table: TypeAlias = tuple[tuple[int, float], ...]
-LOST = (-1, 0.0)
+LOST: tuple[int, float] = (-1, 0.0)
 
 
 def cyclic(n: int) -> Action:

@@ -32,9 +32,9 @@ from .._schemes import algebra as as_algebra, cata
 from .._schemes.algebras import name_of
 from ..errors import CdlError, ForeignLayer
 from ._action import aligned, Word, word_of
-from ._apart import gaps, greatest, leaves, traced
 from ._commuting import times
 from ._moving import Actions, along, flow, moved, on_payloads, tangent
+from ._rows import Row, worst
 
 
 TOLERANCE = 1e-5  # of the greatest value: what rounding does in single precision
@@ -117,7 +117,7 @@ class Distributive:
                 other = way.law._map(layer, way.act, [partial(way.act, action) for action in way.carriers])
                 left = along(algebras[sort], layer, other) if way.derivative else algebras[sort](other)
                 met.setdefault((type(layer).__name__, way.name), []).append(Row.of(left, right, value))
-        return {key: _worst(rows) for key, rows in met.items()}
+        return {key: worst(rows) for key, rows in met.items()}
 
     def _ways(self, name: str, lie: bool, carriers: Actions) -> list["Way"]:
         """A generator itself, or a derivative and two elements of what a generator of a Lie algebra generates."""
@@ -225,34 +225,3 @@ class Way(NamedTuple):
     carriers: Actions
     act: Callable[[Actions, Any], Any]
     derivative: bool
-
-
-class Row(NamedTuple):
-    """Of one layer: the difference in each array of the carrier, and the size of the array."""
-
-    gaps: list[float]
-    sizes: list[float]
-
-    @staticmethod
-    def of(left: Any, right: Any, value: Any) -> "Row":
-        if traced((left, right, value)):
-            return Row([math.nan], [1.0])
-        found = gaps(left, right)
-        if found is None:
-            return Row([math.inf], [1.0])
-        return Row(found, [max(greatest(x), greatest(y)) for x, y in zip(leaves(right), leaves(value), strict=True)])
-
-
-def _worst(rows: list[Row]) -> float:
-    """The greatest difference over the size of its array, in any layer."""
-    if not all(len(row.gaps) == len(rows[0].gaps) for row in rows):
-        return math.inf
-    largest = [max(sizes) for sizes in zip(*(row.sizes for row in rows), strict=True)]
-    found = 0.0
-    for row in rows:
-        for gap, size, most in zip(row.gaps, row.sizes, largest, strict=True):
-            if math.isnan(gap):
-                return math.nan
-            if gap:
-                found = max(found, gap / max(size, most / 100) if most else math.inf)
-    return found

@@ -184,6 +184,7 @@ class Leaky(eqx.Module):
 
 
 def test_networks_that_are_checked_are_made_inside_vmap_and_jit():
+    from cdl_arch.symmetry import deep_sets
     from cdl_arch.symmetry.bodies import Turning
 
     many = eqx.filter_vmap(lambda key: Turning(3, 2, 2, key=key))(jr.split(jr.key(0), 3))
@@ -191,6 +192,8 @@ def test_networks_that_are_checked_are_made_inside_vmap_and_jit():
     X = groups.cyclic(4)
     assert eqx.filter_vmap(lambda a: Pointwise(Leaky(a), X))(jnp.ones(3)).function.slope.shape == (3,)
     assert eqx.filter_jit(lambda a: Pointwise(Leaky(a), X)(jnp.ones(4)))(jnp.ones(())).tolist() == [1.0] * 4
+    sets = eqx.filter_vmap(lambda a: deep_sets([1, 2, 2], 1, function=Leaky(a), key=jr.key(0)))(jnp.ones(3))
+    assert sets is not None
     with pytest.raises(CdlError, match="not a function at each place"):
         eqx.filter_vmap(lambda a: Pointwise(lambda x: (a * x).sum(), X))(jnp.ones(3))
 

@@ -66,15 +66,7 @@ def test_folding_trees_of_a_random_signature_agrees_in_single_precision(seed):
     random_case(seed, False, 1e-4, one_size)
 
 
-@pytest.fixture
-def room():
-    """The programs of a test dropped after it: a process that keeps those of a hundred runs out of memory maps."""
-    yield
-    jax.clear_caches()
-
-
 @pytest.mark.slow
-@pytest.mark.usefixtures("room")
 @pytest.mark.parametrize("seed", range(200, 400))
 def test_folding_trees_of_many_random_signatures_agrees(seed):
     x64 = seed % 4 < 3

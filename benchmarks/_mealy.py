@@ -61,7 +61,7 @@ def stream(cell: Any, width: int, rounds: int) -> Any:
     leaves, structure = jax.tree.flatten(arrays)
     jitted = jax.jit(lambda leaves, x, s: eqx.combine(jax.tree.unflatten(structure, leaves), rest)(x, s))
     inputs = list(jr.normal(jr.key(1), (STEPS, width)))
-    first = cdl.start(Answering(cell), start(cell))
+    first = cdl.machines.start(Answering(cell), start(cell))
 
     def steps() -> Any:
         machine, out = first, None

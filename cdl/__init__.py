@@ -10,7 +10,7 @@ import sys as _sys
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 # first, so that a test suite's import hook finds it while the modules below come in
-from . import _typecheck as _typecheck
+from . import testing as testing
 from ._front_door import refuse_name as _refuse_name
 
 # the modules, in reading order
@@ -18,7 +18,7 @@ from . import errors as errors, functors as functors, poly as poly, monads as mo
 from . import _annotations as _annotations  # what annotations of trees and algebras mean to typeguard
 from . import compiled as compiled, monoids as monoids, machines as machines
 from . import para as para, optics as optics, learning as learning
-from . import drawing as drawing, symmetry as symmetry, laws as laws, explanation as explanation, io as io
+from . import drawing as drawing, symmetry as symmetry, system as system, laws as laws, explanation as explanation, io as io
 from . import trees as trees
 
 # errors
@@ -32,7 +32,7 @@ from .functors import LabelledTreeF as LabelledTreeF, Tip as Tip, Branch as Bran
 from .functors import Rose as Rose, RoseF as RoseF, Node as Node
 
 # reading and growing trees, by definition
-from .schemes import Algebra as Algebra, algebra as algebra, product as product, stacked as stacked
+from .schemes import Algebra as Algebra, algebra as algebra, stacked as stacked
 from .schemes import cata as cata, decorate as decorate, inherited as inherited
 from .schemes import ana as ana, choose as choose, likelihood as likelihood, hylo as hylo
 
@@ -44,7 +44,7 @@ from .compiled import Seq as Seq, Packed as Packed
 # machines
 from .machines import Moore as Moore, MooreF as MooreF, Mealy as Mealy, MealyF as MealyF
 from .machines import stateless as stateless, delay as delay, series as series, parallel as parallel
-from .machines import feedback as feedback, Automaton as Automaton, run as run, start as start
+from .machines import feedback as feedback, Automaton as Automaton, run as run
 
 # parametric maps, maps with a way back, and learning
 from .para import Para as Para, lift as lift, unroll as unroll

@@ -1,6 +1,6 @@
 """Types at run time, for test suites: typeguard, made to understand jaxtyping's shapes.
 
-Turn it on for a package with jaxtyping's import hook: `pytest --jaxtyping-packages=mine,cdl._typecheck.typechecked`.
+Turn it on for a package with jaxtyping's import hook: `pytest --jaxtyping-packages=mine,cdl.testing.typechecked`.
 Typeguard's own decorator rewrites source and reads `"n d"` as Python, so under that hook it fails or checks nothing
 at all; `typechecked` asks typeguard about one value at a time, in the hook's context of axis sizes.
 

@@ -108,6 +108,7 @@ def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
     return Shards(eqx.combine(stacked, rest[0]), _spread(counts, mesh, axis, place), mesh, axis)
 
 
+@with_usage
 def shard_mean(
     loss: Callable[[M, B], tuple[Float[Array, ""], Float[Array, ""]]],
 ) -> Callable[[M, Shards[B]], Float[Array, ""]]:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, overload, TypeVar
 
 from .base import Base, Fix
+from .usage import with_types
 
 
 I_contra = TypeVar("I_contra", contravariant=True)  # an input
@@ -54,8 +55,12 @@ class MealyF(Base["Mealy[I_contra, O_co]", X], Generic[I_contra, O_co, X]):
     step: Callable[[I_contra], tuple[O_co, X]]
 
 
+@with_types
 def take(n: int, stream: Fix[Stream[Out]]) -> list[Out]:
-    """The first `n` outputs of a stream."""
+    """The first `n` outputs of a stream.
+
+    **Raises:** `CdlError` for what is no stream.
+    """
     outputs: list[Out] = []
     rest: Any = stream
     for i in range(n):
@@ -68,14 +73,15 @@ def take(n: int, stream: Fix[Stream[Out]]) -> list[Out]:
 def respond(machine: Fix[Mealy[In, Out]], inputs: Iterable[In]) -> list[Out]: ...
 @overload
 def respond(machine: Fix[Moore[In, Out]], inputs: Iterable[In]) -> list[Out]: ...
-def respond(machine: Any, inputs: Iterable[Any]) -> list[Any]:
+@with_types
+def respond(machine: Fix[Mealy[Any, Any]] | Fix[Moore[Any, Any]], inputs: Iterable[Any]) -> list[Any]:
     """The outputs of a machine's behaviour on these inputs.
 
     A Mealy machine gives one for each input. A Moore machine gives one more: its behaviour is a function of words,
     `I* → O`, and the first output is that of the empty word, before any input.
     """
     outputs: list[Any] = []
-    now = machine
+    now: Any = machine
     for i in inputs:
         if isinstance(now, MooreF):
             outputs.append(now.out)

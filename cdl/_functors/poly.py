@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, get_args, get_origin, TypeAlias, TypeVar, Union
 
 from ..errors import SignatureError
+from .usage import with_usage
 
 
 @dataclass(frozen=True)
@@ -153,6 +154,7 @@ def walk(term: Poly) -> Iterator[Poly]:
         yield from walk(part)
 
 
+@with_usage
 def compose(outer: Poly, inner: Poly) -> Poly:
     """`F ∘ G`: the inner term in each place of the outer. Records become plain products.
 

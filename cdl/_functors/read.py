@@ -71,6 +71,8 @@ def functor(signature: Any) -> Any:
     annotation is no functor: a negative occurrence of `X`, say, or a container that has no reading.
     """
     if isinstance(signature, tuple) and not any(isinstance(x, Base) for x in signature):
+        if not signature:
+            raise SignatureError("`()` is a family without a sort: give its signatures, as in `(ExprF, StmtF)`.")
         return tuple(map(functor, signature))
     return _functor(constructors(signature))
 

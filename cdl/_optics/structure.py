@@ -12,6 +12,7 @@ are natural, and that the pentagon and the triangle commute (Mac Lane, *Categori
 VII.1).
 """
 
+from .._functors.usage import with_usage
 from .letters import DV, DW, DX, DZ, V, X, Y, Z
 from .optic import Optic
 
@@ -20,31 +21,37 @@ Left = tuple[tuple[X, Y], Z]
 Right = tuple[X, tuple[Y, Z]]
 
 
+@with_usage
 def associator() -> Optic[Left[X, Y, Z], Right[X, Y, Z], Left[DV, DW, DZ], Right[DV, DW, DZ]]:
     """`(X × Y) × Z → X × (Y × Z)`, and back."""
     return Optic.iso(_to_the_right, _to_the_left, wires=(("x", "y"), "z"))
 
 
+@with_usage
 def associator_back() -> Optic[Right[X, Y, Z], Left[X, Y, Z], Right[DV, DW, DZ], Left[DV, DW, DZ]]:
     """The inverse of `associator`."""
     return Optic.iso(_to_the_left, _to_the_right, wires=("x", ("y", "z")))
 
 
+@with_usage
 def left_unitor() -> Optic[tuple[tuple[()], X], X, tuple[tuple[()], DX], DX]:
     """`I × X → X`, and back."""
     return Optic.iso(_second, _with_first, wires=((), "x"))
 
 
+@with_usage
 def left_unitor_back() -> Optic[X, tuple[tuple[()], X], DX, tuple[tuple[()], DX]]:
     """The inverse of `left_unitor`."""
     return Optic.iso(_with_first, _second, wires="x")
 
 
+@with_usage
 def right_unitor() -> Optic[tuple[X, tuple[()]], X, tuple[DX, tuple[()]], DX]:
     """`X × I → X`, and back."""
     return Optic.iso(_first, _with_second, wires=("x", ()))
 
 
+@with_usage
 def right_unitor_back() -> Optic[X, tuple[X, tuple[()]], DX, tuple[DX, tuple[()]]]:
     """The inverse of `right_unitor`."""
     return Optic.iso(_with_second, _first, wires="x")

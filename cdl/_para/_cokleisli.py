@@ -32,7 +32,7 @@ import jax
 from .._engine.shapes import shaped, shown
 from .._functors.expected import expect_fields
 from .._functors.ordered import two
-from .._functors.usage import with_types
+from .._functors.usage import with_types, with_usage
 from ..errors import PortMismatch
 from .para import Para
 
@@ -139,6 +139,7 @@ class _Name(str):
         return str(self)
 
 
+@with_usage
 def parameter_space(params: Any, /) -> Space:
     """The type of a parameter: arrays by their shapes and dtypes, anything else by its class."""
     leaves, structure = jax.tree.flatten(params)

@@ -22,7 +22,7 @@ from .. import _terms as t
 from .._functors import Base
 from .._functors.expected import expect_fields
 from .._functors.ordered import two
-from .._functors.usage import with_types
+from .._functors.usage import with_types, with_usage
 from .._schemes import Algebra
 
 
@@ -92,11 +92,13 @@ class Para(eqx.Module, Generic[P, X, Y]):
         return Para(self.params, _Named(self.fn, name))
 
 
+@with_usage
 def identity() -> Para[tuple[()], X, X]:
     """`X → X`, with no parameters."""
     return Para((), _Moved(_same, "x"))
 
 
+@with_usage
 def swap() -> Para[tuple[()], tuple[X, Y], tuple[Y, X]]:
     """`X × Y → Y × X`, with no parameters."""
     return Para((), _Moved(_swapped, ("x", "y")))

@@ -23,7 +23,7 @@ import equinox as eqx
 
 from .._functors import Base
 from .._functors.expected import expect_fields
-from .._functors.usage import with_types
+from .._functors.usage import with_types, with_usage
 from .._schemes import algebra, cata
 from .._terms import name
 from .para import Para
@@ -65,6 +65,7 @@ def square(alg: Para[P, Base[T, A], A], /) -> Square[P, tuple[P, P]]:
     return Square(lift(fold) >> alg, fold, delta(2))
 
 
+@with_usage
 def discard(params: Any, /) -> tuple[()]:
     """`P → 1`, the counit beside `Δ`."""
     del params

@@ -21,7 +21,7 @@ from typing import Literal, overload, TypeVar
 
 from .._functors.expected import expect_fields
 from .._functors.ordered import two
-from .._functors.usage import whole, with_types
+from .._functors.usage import whole, with_types, with_usage
 
 
 P = TypeVar("P")
@@ -32,6 +32,7 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 
+@with_usage
 def same(params: P, /) -> P:
     """The identity 2-cell."""
     return params
@@ -48,28 +49,33 @@ def horizontal(r: Callable[[A], P], s: Callable[[B], Q], /) -> Callable[[tuple[A
     return both
 
 
+@with_usage
 def associator(params: tuple[P, tuple[Q, R]], /) -> tuple[tuple[P, Q], R]:
     """From the parameters of `f >> (g >> h)` to those of `(f >> g) >> h`."""
     p, (q, r) = params
     return (p, q), r
 
 
+@with_usage
 def associator_back(params: tuple[tuple[P, Q], R], /) -> tuple[P, tuple[Q, R]]:
     """The inverse of `associator`."""
     (p, q), r = params
     return p, (q, r)
 
 
+@with_usage
 def left_unitor(params: P, /) -> tuple[tuple[()], P]:
     """From the parameters of `f` to those of `identity() >> f`."""
     return (), params
 
 
+@with_usage
 def right_unitor(params: P, /) -> tuple[P, tuple[()]]:
     """From the parameters of `f` to those of `f >> identity()`."""
     return params, ()
 
 
+@with_usage
 def middle_four(params: tuple[tuple[P, R], tuple[Q, S]], /) -> tuple[tuple[P, Q], tuple[R, S]]:
     """From the parameters of `(f >> h) @ (g >> k)` to those of `(f @ g) >> (h @ k)`; its own inverse."""
     (p, r), (q, s) = params

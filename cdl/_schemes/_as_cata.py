@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from .._functors import Base, Cofree, fmap, holes
 from .._functors.poly import Id, ListOf, ManyOf, Poly, walk
 from .._functors.read import layout
+from .._functors.usage import with_types, with_usage
 from ..errors import CdlError, SignatureError
 from .algebras import Algebra, apply, name_of, reads
 
@@ -84,6 +85,7 @@ class _Prepro(Algebra[Any, Any]):
         return jax.tree.map(lambda *xs: jnp.stack(xs), *values)
 
 
+@with_usage
 def zygo_algebra(
     helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /
 ) -> Algebra[Base[T, tuple[B, A]], tuple[B, A]]:
@@ -91,6 +93,7 @@ def zygo_algebra(
     return _Zygo(helper, alg)
 
 
+@with_usage
 def mutu_algebra(
     other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /
 ) -> Algebra[Base[T, tuple[B, A]], tuple[B, A]]:
@@ -98,6 +101,7 @@ def mutu_algebra(
     return _Mutu(other, alg)
 
 
+@with_usage
 def histo_algebra(alg: Algebra[Base[T, Cofree[T, A]], A], depth: int, /) -> Algebra[Base[T, Window], Window]:
     """`histo` as a plain algebra that remembers `depth` levels below each child.
 
@@ -115,6 +119,7 @@ def histo_algebra(alg: Algebra[Base[T, Cofree[T, A]], A], depth: int, /) -> Alge
     return _Histo(alg, depth, max(_places(kind) for kind in kinds))
 
 
+@with_usage
 def prepro_algebra(
     transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[T, A], A], depth: int, /
 ) -> Algebra[Base[T, A], A]:
@@ -128,7 +133,8 @@ def prepro_algebra(
     return _Prepro(transform, alg, depth)
 
 
-def past(history: Any, way: Sequence[int], default: A, /) -> A:
+@with_types
+def past(history: Cofree[Any, Any] | Window, way: Sequence[int], default: A, /) -> A:
     """What a `histo` algebra sees below a child: the value on the way from it, by the numbers of the places.
 
     **Arguments:** `history`: what stands at a place: a `Cofree` in `histo`, a `Window` in its compiled form. `way`:
@@ -137,12 +143,13 @@ def past(history: Any, way: Sequence[int], default: A, /) -> A:
     **Raises:** `CdlError` for a way that is longer than the window is deep.
     """
     if isinstance(history, Cofree):
+        now: Any = history
         for place in way:
-            children = holes(history.tail)
+            children = holes(now.tail)
             if place >= len(children):
                 return default
-            history = children[place]
-        value: A = history.head
+            now = children[place]
+        value: A = now.head
         return value
     for place in way:
         if not history.below:

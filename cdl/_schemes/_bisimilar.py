@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
 from .automaton import _equal, _known, Automaton
 
@@ -21,6 +22,7 @@ from .automaton import _equal, _known, Automaton
 Word = tuple[int, ...]
 
 
+@with_usage
 def distinguish(a: Automaton, b: Automaton) -> Word | None:
     """The shortest word on which two automata answer differently; `None` where there is none.
 
@@ -44,11 +46,13 @@ def distinguish(a: Automaton, b: Automaton) -> Word | None:
     return None
 
 
+@with_usage
 def bisimilar(a: Automaton, b: Automaton) -> bool:
     """Whether two automata answer every word alike. `distinguish` has a word on which they do not."""
     return distinguish(a, b) is None
 
 
+@with_usage
 def minimise(a: Automaton) -> Automaton:
     """The smallest automaton that answers every word alike: what cannot be reached left out, what cannot be told
     apart made one.

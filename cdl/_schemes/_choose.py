@@ -13,6 +13,7 @@ from .._functors import Base
 from .._functors.described import described
 from .._functors.origin import not_a_constructor
 from .._functors.read import tag, tag_name
+from .._functors.usage import with_usage
 from .._functors.words import an
 from ..errors import ForeignLayer, PayloadMismatch, SignatureError
 from .unfolds import Choice
@@ -49,6 +50,7 @@ def choose(
 ) -> Union[L0, L1, L2, L3, L4, L5, L6, L7]: ...
 @overload
 def choose(scores: Scores, /, *layers: L0) -> L0: ...
+@with_usage
 def choose(scores: Any, /, *layers: Any) -> Any:
     """One of the layers, by its score: `return choose(scores, Nil(), Cons(a, s))`.
 

@@ -67,6 +67,7 @@ def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     return solved(0) if len(algs) == 1 else tuple(map(solved, range(len(algs))))
 
 
+@with_usage
 def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]:
     """`para α = α ∘ F ⟨id, para α⟩ ∘ out`: at each place the subtree and its value (a paramorphism)."""
 
@@ -77,6 +78,7 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
     return cast("Callable[[Fix[T]], A]", _over_trees("para", (alg,), up)(0))
 
 
+@with_usage
 def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism)."""
 
@@ -89,6 +91,7 @@ def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], 
     return _then(_second, _over_trees("zygo", (alg,), up)(0))
 
 
+@with_usage
 def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """Two folds, each seeing the values of both; gives the second's (a mutumorphism)."""
 
@@ -101,6 +104,7 @@ def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, 
     return _then(_second, _over_trees("mutu", (alg,), up)(0))
 
 
+@with_usage
 def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
     """A fold that sees at each place every value below it, as a `Cofree` (a histomorphism).
 
@@ -110,6 +114,7 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
     return _then(_head, _over_trees("histo", (alg,), up)(0))
 
 
+@with_usage
 def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[T, A], A], /) -> Callable[[Fix[T]], A]:
     """A fold of a tree whose layer at depth `d` has been through `transform` `d` times (Fokkinga's prepromorphism).
 

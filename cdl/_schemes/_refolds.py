@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 
 from .._functors import Base, Cofree, Free, Pure
 from .._functors.recursion import Done, recursion
+from .._functors.usage import with_usage
 from ._either import Either, Left
 from ._folds import remember
 from ._share import shared
@@ -31,6 +32,7 @@ A = TypeVar("A")
 S = TypeVar("S")
 
 
+@with_usage
 def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
     """`hylo α γ = α ∘ F (hylo α γ) ∘ γ`: a recursive function by its call tree (a hylomorphism).
 
@@ -42,6 +44,7 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
     return recursion(down, lambda frame, go: apply(alg, frame.filled(go)))(0)
 
 
+@with_usage
 def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
     """Dynamic programming: each step sees every value below it (a dynamorphism).
 
@@ -52,12 +55,14 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
     return lambda seed: solved(seed).head
 
 
+@with_usage
 def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], A]:
     """`histo` after `futu`: several layers ahead, every value behind (a chronomorphism)."""
     solved = shared(lambda free: ahead(coalg, free), lambda frame, go: remember(alg, frame.filled(go)))
     return lambda seed: solved(Pure(seed)).head
 
 
+@with_usage
 def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]]], /) -> Callable[[S], A]:
     """A refold that may stop early: `Left(value)` answers, `Right(layer)` goes on (an Elgot algebra)."""
 
@@ -68,6 +73,7 @@ def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]
     return shared(down, lambda frame, go: apply(alg, frame.filled(go)))
 
 
+@with_usage
 def coelgot(alg: Callable[[S, Base[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
     """A refold whose algebra sees, beside the layer of values, the seed that it came from."""
     down: Any = lambda seed: expect_layer(coalg(seed))

@@ -25,7 +25,7 @@ import jax
 from .. import _terms as t
 from .._functors import Base, Mealy, MealyF, Moore, MooreF
 from .._functors.ordered import two
-from .._functors.usage import with_types
+from .._functors.usage import with_types, with_usage
 from .._functors.words import an
 from ..errors import CdlError, ForeignLayer
 from .algebras import name_of, wants_key
@@ -50,6 +50,7 @@ def stateless(f: Callable[[I], O]) -> Callable[[tuple[()]], MealyF[I, O, tuple[(
     return Stateless(f)
 
 
+@with_usage
 def delay(last: A) -> MooreF[A, A, A]:
     """The unit delay: gives its state, and keeps the input as the next one."""
     return MooreF(last, _same)
@@ -67,6 +68,7 @@ def series(
 def series(
     first: Callable[[S], Base[Mealy[I, M], S]], second: Callable[[R], Base[Mealy[M, O], R]]
 ) -> Callable[[tuple[S, R]], MealyF[I, O, tuple[S, R]]]: ...
+@with_usage
 def series(first: Any, second: Any) -> Any:
     """One machine after another: the outputs of the first are the inputs of the second.
 
@@ -88,6 +90,7 @@ def parallel(
 def parallel(
     first: Callable[[S], Base[Mealy[I, O], S]], second: Callable[[R], Base[Mealy[J, P], R]]
 ) -> Callable[[tuple[S, R]], MealyF[tuple[I, J], tuple[O, P], tuple[S, R]]]: ...
+@with_usage
 def parallel(first: Any, second: Any) -> Any:
     """Two machines side by side: pairs in, pairs out.
 
@@ -107,6 +110,7 @@ def feedback(
 def feedback(
     machine: Callable[[S], Base[Mealy[tuple[I, G], tuple[O, F]], S]], through: Callable[[R], Base[Moore[F, G], R]]
 ) -> Callable[[tuple[S, R]], MealyF[I, O, tuple[S, R]]]: ...
+@with_usage
 def feedback(machine: Any, through: Any = None) -> Any:
     """A machine whose second output is its second input.
 
@@ -121,6 +125,7 @@ def feedback(machine: Any, through: Any = None) -> Any:
     return Loop(machine) if through is None else LoopThrough(machine, through)
 
 
+@with_usage
 def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], MealyF[I, O, S]]:
     """A Moore machine as a Mealy machine that answers an input with the output of the state it leads to.
 

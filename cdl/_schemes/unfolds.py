@@ -140,6 +140,7 @@ class _OnPath:
         return fill(layer, below, [later] * sorts(type(layer)))
 
 
+@with_usage
 def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fix[T]]:
     """An unfold that may put a finished tree at a place: `Left(tree)` stays, `Right(seed)` grows (an apomorphism)."""
 
@@ -150,6 +151,7 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
     return lambda seed: cast("Fix[T]", solved(_Root(seed)))
 
 
+@with_usage
 def futu(coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], Fix[T]]:
     """An unfold that may give several layers at once, with seeds at the variables (a futumorphism)."""
     solved = recursion(lambda _, free: ahead(coalg, free), lambda frame, go: frame.filled(go))(0)

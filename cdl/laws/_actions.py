@@ -13,12 +13,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
 from ..symmetry import Action, Word
 from ._hold import hold
 from ._monad import eilenberg_moore
 
 
+@with_usage
 def action(X: Action, x: Any, first: Word, second: Word, *, tolerance: float = 0.0) -> None:
     """That words act as their products do, at an element of the carrier and two words. **Raises:** `LawBroken`."""
     eilenberg_moore(X.algebra, x, (first, (second, x)), tolerance=tolerance)
@@ -28,6 +30,7 @@ def action(X: Action, x: Any, first: Word, second: Word, *, tolerance: float = 0
     hold("`ρ(m) ρ(n) x = (m n) · x`", jnp.reshape(matrix @ flat, X.shape), acted, tolerance)
 
 
+@with_usage
 def equivariant(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: Word, *, tolerance: float = 0.0) -> None:
     """That `h(m · x) = m · h(x)`, at an element of the carrier and a word; for a generator of a Lie algebra, that
     `D h(x) A x = A h(x)`.

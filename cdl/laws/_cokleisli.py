@@ -12,6 +12,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from .._functors.usage import with_usage
 from .._para import CoKleisli, discard, identity, Para
 from .._para.two_cells import delta
 from ._hold import hold
@@ -20,6 +21,7 @@ from ._hold import hold
 Map = CoKleisli[Any, Any, Any]
 
 
+@with_usage
 def co_kleisli(f: Map, g: Map, h: Map, p: Any, x: Any, *, tolerance: float = 0.0) -> None:
     """That co-Kleisli maps are a category, and that to read one parameter is to be tied along `Δ`.
 
@@ -42,6 +44,7 @@ def co_kleisli(f: Map, g: Map, h: Map, p: Any, x: Any, *, tolerance: float = 0.0
     _same_para("`id.para(p) = id` along `P → 1`", one.para(p), nothing, y, tolerance)
 
 
+@with_usage
 def from_para(m: Para[Any, Any, Any], n: Para[Any, Any, Any], x: Any, *, tolerance: float = 0.0) -> None:
     """That a composite of parametric maps is co-Kleisli for the product of their parameters.
 

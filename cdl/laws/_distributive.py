@@ -15,6 +15,7 @@ from typing import Any
 
 from .._functors import fmap, fmap_term
 from .._functors.read import layout
+from .._functors.usage import with_usage
 from .._schemes import algebra as as_algebra, cata
 from ..symmetry import Actions, Distributive, Word
 from ..symmetry._moving import moved
@@ -25,6 +26,7 @@ from ._hold import hold
 Law = Callable[[Word, Any], Any]
 
 
+@with_usage
 def distributive(
     law: Law, layer: Any, first: Word, second: Word, f: Callable[[Any], Any], *, tolerance: float = 0.0
 ) -> None:
@@ -43,6 +45,7 @@ def distributive(
     hold("`λ(m, F f l) = F (1 × f) (λ(m, l))`", law(first, each(f, layer)), mapped, tolerance)
 
 
+@with_usage
 def equivariant_fold(
     law: Distributive,
     alg: Callable[[Any], Any],

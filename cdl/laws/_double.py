@@ -13,6 +13,7 @@ input.
 
 from typing import Any, TypeAlias
 
+from .._functors.usage import with_usage
 from .._para import DoubleCell
 from .._para.two_cells import left_unitor, right_unitor
 from ._hold import hold
@@ -21,6 +22,7 @@ from ._hold import hold
 Cell: TypeAlias = DoubleCell[Any, Any, Any, Any, Any, Any]
 
 
+@with_usage
 def double_cell(a: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That a square commutes: `v(f(p, x)) = f'(r(p), u(x))`, at the parameters of its top.
 
@@ -29,6 +31,7 @@ def double_cell(a: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     hold("`v ∘ f = f' ∘ (r × u)`", a.over(x), a.under(x), tolerance)
 
 
+@with_usage
 def double_category(a: Cell, b: Cell, c: Cell, d: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That squares compose to squares, both ways, and that the two ways interchange.
 
@@ -51,6 +54,7 @@ def double_category(a: Cell, b: Cell, c: Cell, d: Cell, x: Any, *, tolerance: fl
     hold("`a >> on(v) = a`", (before.cell(right_unitor(p)), before.over(x), before.under(x)), one, tolerance)
 
 
+@with_usage
 def stacked_squares(a: Cell, b: Cell, c: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That three squares, one above the other, are one square in either bracketing.
 

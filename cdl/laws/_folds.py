@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._functors import Cofree, embed as the_embed, fmap, project as the_project
+from .._functors.usage import with_usage
 from .._schemes import (
     Algebra,
     algebra,
@@ -38,6 +39,7 @@ from ._hold import hold
 Fold = Callable[[Any], Callable[[Any], Any]]
 
 
+@with_usage
 def algebra_map(
     h: Callable[[Any], Any],
     alg: Callable[[Any], Any],
@@ -53,6 +55,7 @@ def algebra_map(
     hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance)
 
 
+@with_usage
 def lambek(
     layer: Any,
     *,
@@ -73,11 +76,13 @@ def lambek(
     hold("`out = cata (F in)`", project(tree), opened(tree), tolerance)
 
 
+@with_usage
 def reflection(tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
     """That a tree folded with its own constructors is itself. **Raises:** `LawBroken`."""
     hold("`cata in = id`", by(_reader(the_embed))(tree), tree, tolerance)
 
 
+@with_usage
 def fusion(
     h: Callable[[Any], Any],
     alg: Callable[[Any], Any],
@@ -99,36 +104,42 @@ def fusion(
     hold("`h ∘ cata α = cata β`", h(by(_reader(checked))(tree)), by(_reader(other))(tree), tolerance)
 
 
+@with_usage
 def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
     """That two folds are one, of the product of their algebras. **Raises:** `LawBroken`."""
     apart = by(first)(tree), by(second)(tree)
     hold("`cata (α × β) = ⟨cata α, cata β⟩`", by(product(first, second))(tree), apart, tolerance)
 
 
+@with_usage
 def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) -> None:
     """That `para` is a `cata` that builds the tree again as it goes. **Raises:** `LawBroken`."""
     paired = _reader(lambda layer: (the_embed(fmap(_first, layer)), alg(layer)))
     hold("`para α = π₂ ∘ cata ⟨in ∘ F π₁, α⟩`", by(alg)(tree), cata(paired)(tree)[1], tolerance)
 
 
+@with_usage
 def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_zygo, tolerance: float = 0.0) -> None:
     """That `zygo` is a `cata` of pairs, the first of which needs no second. **Raises:** `LawBroken`."""
     paired = _reader(lambda layer: (helper(fmap(_first, layer)), alg(layer)))
     hold("`zygo β α = π₂ ∘ cata ⟨β ∘ F π₁, α⟩`", by(helper, alg)(tree), cata(paired)(tree)[1], tolerance)
 
 
+@with_usage
 def mutu(other: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_mutu, tolerance: float = 0.0) -> None:
     """That `mutu` is a `cata` of pairs. **Raises:** `LawBroken`."""
     paired = _reader(lambda layer: (other(layer), alg(layer)))
     hold("`mutu β α = π₂ ∘ cata ⟨β, α⟩`", by(other, alg)(tree), cata(paired)(tree)[1], tolerance)
 
 
+@with_usage
 def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) -> None:
     """That `histo` is a `cata` that keeps every value. **Raises:** `LawBroken`."""
     kept = _reader(lambda layer: Cofree(alg(layer), layer))
     hold("`histo α = head ∘ cata ⟨α, id⟩`", by(alg)(tree), cata(kept)(tree).head, tolerance)
 
 
+@with_usage
 def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float = 0.0) -> None:
     """That `decorate` keeps at each node the fold of the tree below it. **Raises:** `LawBroken`."""
     kept = _reader(lambda layer: Cofree(alg(fmap(_head, layer)), layer))

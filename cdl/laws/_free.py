@@ -22,9 +22,11 @@ from .._functors import (
     Pure,
 )
 from .._functors.recursion import Done, recursion
+from .._functors.usage import with_usage
 from ._hold import hold
 
 
+@with_usage
 def free(
     g: Callable[[Any], Any],
     alg: Callable[[Any], Any],
@@ -54,6 +56,7 @@ def free(
     hold("`interpret(g ∘ Pure, β) = g`", extended(value), g(value), tolerance)
 
 
+@with_usage
 def cofree(
     g: Callable[[Any], Any],
     coalg: Callable[[Any], Any],
@@ -80,6 +83,7 @@ def cofree(
     hold("`observe(extract ∘ g, γ) = g`", extended(seed), g(seed), tolerance)
 
 
+@with_usage
 def comonad(
     value: Cofree[Any, Any] | Any,
     *,

@@ -16,12 +16,14 @@ from collections.abc import Callable
 from typing import Any
 
 from .._functors import fmap, strength as the_strength
+from .._functors.usage import with_usage
 from ._hold import hold
 
 
 Map = Callable[[Callable[[Any], Any], Any], Any]
 
 
+@with_usage
 def functor(
     layer: Any,
     f: Callable[[Any], Any],
@@ -40,6 +42,7 @@ def functor(
     hold("`F g ∘ F f = F (g ∘ f)`", observe(in_two), observe(at_once), tolerance)
 
 
+@with_usage
 def strength(
     layer: Any,
     p: Any,
@@ -64,6 +67,7 @@ def strength(
     same("`F (f × g) ∘ σ = σ ∘ (f × F g)`", after, by(f(p), map(g, layer)))
 
 
+@with_usage
 def natural(
     transform: Callable[[Any], Any],
     layer: Any,

@@ -14,6 +14,7 @@ Parameters are compared as they are: the laws of a comonoid hold exactly, and ne
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .._functors.usage import with_usage
 from .._para import identity, LaxAlgebra, lift, Para
 from .._para.two_cells import associator_back, horizontal, left_unitor, right_unitor, same
 from ._hold import hold
@@ -25,6 +26,7 @@ X = TypeVar("X")
 Y = TypeVar("Y")
 
 
+@with_usage
 def lifting(
     f: Para[P, X, Y],
     g: Para[Any, Y, Any],
@@ -46,6 +48,7 @@ def lifting(
     hold("`F (f ∘ (r × id)) = F f ∘ (r × id)`", before(layer), after(layer), tolerance)
 
 
+@with_usage
 def lax_algebra(lax: LaxAlgebra[P, A], a: A, nested: Any, *, tolerance: float = 0.0) -> None:
     """That both squares of a lax algebra commute along its 2-cells, at an element of the carrier and one of `T T A`,
     and that these make its parameters a comonoid.

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 
 from .._engine import run as the_run
 from .._functors import MooreF, respond
+from .._functors.usage import with_usage
 from .._schemes import ana
 from ._hold import hold
 
@@ -23,6 +24,7 @@ from ._hold import hold
 Machine = Callable[[Any], Any]
 
 
+@with_usage
 def machine_map(
     h: Callable[[Any], Any],
     machine: Machine,
@@ -46,6 +48,7 @@ def machine_map(
         state = after
 
 
+@with_usage
 def run(
     machine: Machine,
     state: Any,

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._functors import EilenbergMoore, Monad, Monoid
+from .._functors.usage import with_usage
 from ._hold import hold
 
 
@@ -22,6 +23,7 @@ B = TypeVar("B")
 M = TypeVar("M")
 
 
+@with_usage
 def monoid(instance: Monoid[M], x: M, y: M, z: M, *, tolerance: float = 0.0) -> None:
     """That the product is associative and has the unit, at three elements. **Raises:** `LawBroken`."""
     unit, combine = instance.unit, instance.combine
@@ -30,6 +32,7 @@ def monoid(instance: Monoid[M], x: M, y: M, z: M, *, tolerance: float = 0.0) -> 
     hold("`(x · y) · z = x · (y · z)`", combine(combine(x, y), z), combine(x, combine(y, z)), tolerance)
 
 
+@with_usage
 def monad(
     instance: Monad,
     a: Any,
@@ -57,6 +60,7 @@ def monad(
     hold(law, bind(bind(value, f), g), bind(value, lambda b: bind(f(b), g)), tolerance)
 
 
+@with_usage
 def eilenberg_moore(algebra: EilenbergMoore[A], a: A, nested: Any, *, tolerance: float = 0.0) -> None:
     """That an action agrees with its monad, at an element of the carrier and one of `M M A`.
 
@@ -67,6 +71,7 @@ def eilenberg_moore(algebra: EilenbergMoore[A], a: A, nested: Any, *, tolerance:
     hold("`a ∘ μ = a ∘ M a`", action(monad.join(nested)), action(monad.map(action, nested)), tolerance)
 
 
+@with_usage
 def eilenberg_moore_map(
     h: Callable[[A], B],
     algebra: EilenbergMoore[A],

@@ -15,6 +15,7 @@ and units follow.
 
 from typing import Any, TypeAlias
 
+from .._functors.usage import with_usage
 from .._optics import Optic, structure
 from ._hold import hold
 
@@ -23,6 +24,7 @@ AnyOptic: TypeAlias = Optic[Any, Any, Any, Any]
 Iso: TypeAlias = tuple[AnyOptic, AnyOptic]  # an optic, and its inverse
 
 
+@with_usage
 def monoidal(
     f: AnyOptic,
     g: AnyOptic,

@@ -18,6 +18,7 @@ is never looked at.
 from collections.abc import Callable
 from typing import Any
 
+from .._functors.usage import with_usage
 from .._optics import Optic, reverse as the_reverse, structure, to_lens, to_optic
 from ._hold import hold
 from ._monoidal import monoidal
@@ -26,6 +27,7 @@ from ._monoidal import monoidal
 AnyOptic = Optic[Any, Any, Any, Any]
 
 
+@with_usage
 def sliding(
     forward: Callable[[Any], tuple[Any, Any]],
     slide: Callable[[Any], Any],
@@ -52,6 +54,7 @@ def sliding(
     _same("`((1 × m) ∘ f, b) = (f, b ∘ (m × 1))`", before, after, x, dy, tolerance)
 
 
+@with_usage
 def optics(f: AnyOptic, g: AnyOptic, h: AnyOptic, k: AnyOptic, x: Any, dy: Any, *, tolerance: float = 0.0) -> None:
     """That optics are a symmetric monoidal category, and their lenses another.
 
@@ -82,6 +85,7 @@ def optics(f: AnyOptic, g: AnyOptic, h: AnyOptic, k: AnyOptic, x: Any, dy: Any, 
     hold("`to_lens (f >> g) = to_lens f >> to_lens g`, put", lens.put(x, dy), by_hand.put(x, dy), tolerance)
 
 
+@with_usage
 def reverse_functor(
     f: Callable[[Any], Any],
     g: Callable[[Any], Any],

@@ -21,6 +21,7 @@ from typing import Any
 
 import jax
 
+from .._functors.usage import with_usage
 from .._optics import Optic, ParaOptic
 from .._para import identity, Para
 from .._para.two_cells import (
@@ -39,6 +40,7 @@ AnyPara = Para[Any, Any, Any] | ParaOptic[Any, Any, Any, Any, Any, Any]
 Cell = tuple[Callable[[Any], Any], Callable[[Any], Any]]  # there, and, where there is a way back, back
 
 
+@with_usage
 def bicategory(f: AnyPara, g: AnyPara, h: AnyPara, k: AnyPara, x: Any, *, tolerance: float = 0.0) -> None:
     """That composition is associative, has units and interchanges with the tensor, each along its 2-cell.
 
@@ -63,6 +65,7 @@ def bicategory(f: AnyPara, g: AnyPara, h: AnyPara, k: AnyPara, x: Any, *, tolera
     hold("the triangle", associator((p, left_unitor(q))), horizontal(right_unitor, same)((p, q)), tolerance)
 
 
+@with_usage
 def reparametrisation(f: AnyPara, g: AnyPara, r: Cell, s: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That 2-cells compose, one after the other and side by side, on parametric maps that compose.
 
@@ -82,6 +85,7 @@ def reparametrisation(f: AnyPara, g: AnyPara, r: Cell, s: Cell, x: Any, *, toler
     hold("`f >> g` along `r × s`", _seen(at_once, x), _seen(apart, x), tolerance)
 
 
+@with_usage
 def two_cell(f: AnyPara, g: AnyPara, cell: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That a map between parameters is a 2-cell from `f` to `g`: it sends those of `g` to those of `f`, and `g` is `f`
     along it.

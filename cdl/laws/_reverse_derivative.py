@@ -19,11 +19,16 @@ from collections.abc import Callable
 from itertools import accumulate
 from typing import Any
 
-from .._optics import D, R
+from .._functors.usage import with_types
+from .._optics import D, DifferentiableMap, R
 from ._hold import hold
 
 
-def reverse_derivative(f: Any, g: Any, h: Any, *, tolerance: float = 0.0) -> None:
+AnyMap = DifferentiableMap[Any]
+
+
+@with_types
+def reverse_derivative(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.0) -> None:
     """The seven axioms, at two parallel maps and one that follows them.
 
     **Raises:** `LawBroken`, which names the axiom.
@@ -60,7 +65,8 @@ def reverse_derivative(f: Any, g: Any, h: Any, *, tolerance: float = 0.0) -> Non
     same("RD.7, `D[D[f]]` is symmetric", (a & b & c & d) >> twice, (a & c & b & d) >> twice)
 
 
-def left_additive(f: Any, g: Any, h: Any, *, tolerance: float = 0.0) -> None:
+@with_types
+def left_additive(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.0) -> None:
     """That `f + g` and `0` are a left-additive structure, with the reverse derivatives of copy, discard, add and zero.
 
     **Raises:** `LawBroken`.

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._functors import fmap, project, Pure
+from .._functors.usage import with_usage
 from .._schemes import (
     ana,
     apo as the_apo,
@@ -36,6 +37,7 @@ Grow = Callable[[Any], Callable[[Any], Any]]
 Refold = Callable[[Any, Any], Callable[[Any], Any]]
 
 
+@with_usage
 def coalgebra_map(
     h: Callable[[Any], Any], coalg: Coalgebra, other: Coalgebra, seed: Any, *, tolerance: float = 0.0
 ) -> None:
@@ -43,6 +45,7 @@ def coalgebra_map(
     hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance)
 
 
+@with_usage
 def unfold_fusion(
     h: Callable[[Any], Any],
     coalg: Coalgebra,
@@ -64,6 +67,7 @@ def unfold_fusion(
     hold("`ana γ = ana δ ∘ h`", by(checked)(seed), by(other)(h(seed)), tolerance)
 
 
+@with_usage
 def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0.0) -> None:
     """That `apo` is an `ana` that copies what is finished. **Raises:** `LawBroken`."""
 
@@ -73,22 +77,26 @@ def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0
     hold("`apo γ = ana [F Left ∘ out, γ] ∘ Right`", by(coalg)(seed), ana(copying)(Right(seed)), tolerance)
 
 
+@with_usage
 def futu(coalg: Coalgebra, seed: Any, *, by: Grow = the_futu, tolerance: float = 0.0) -> None:
     """That `futu` is an `ana` of trees with seeds for variables. **Raises:** `LawBroken`."""
     next_layer: Coalgebra = lambda free: coalg(free.value) if isinstance(free, Pure) else free
     hold("`futu γ = ana [γ, id] ∘ Pure`", by(coalg)(seed), ana(next_layer)(Pure(seed)), tolerance)
 
 
+@with_usage
 def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolerance: float = 0.0) -> None:
     """That growing and reading at once is growing, then reading. **Raises:** `LawBroken`."""
     hold("`hylo α γ = cata α ∘ ana γ`", by(alg, coalg)(seed), cata(alg)(ana(coalg)(seed)), tolerance)
 
 
+@with_usage
 def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolerance: float = 0.0) -> None:
     """The same with memory. **Raises:** `LawBroken`."""
     hold("`dyna α γ = histo α ∘ ana γ`", by(alg, coalg)(seed), histo(alg)(ana(coalg)(seed)), tolerance)
 
 
+@with_usage
 def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, tolerance: float = 0.0) -> None:
     """The same with memory, and several layers at a time. **Raises:** `LawBroken`."""
     in_two = histo(alg)(the_futu(coalg)(seed))

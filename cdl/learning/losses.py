@@ -43,6 +43,7 @@ def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Arr
     return reverse(half_the_square).named("mse")
 
 
+@with_usage
 def cross_entropy() -> Optic[tuple[Array, Array], Array]:
     """Of scores in the last axis, to distributions over it or to whole numbers, which are labels.
 
@@ -69,6 +70,7 @@ def cross_entropy() -> Optic[tuple[Array, Array], Array]:
     return reverse(of_scores).named("cross entropy")
 
 
+@with_usage
 def dot() -> Optic[tuple[Array, Array], Array]:
     """The product with a direction: how far a prediction goes that way."""
 

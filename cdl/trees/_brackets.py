@@ -16,7 +16,7 @@ from typing import Any, Generic, Never, NoReturn, TypeAlias, TypeVar, Union
 
 from .._functors import Base, Fix, Many
 from .._functors.origin import originate
-from .._functors.usage import with_types
+from .._functors.usage import with_types, with_usage
 from .._functors.words import an, short
 from ..errors import CdlError, ForeignLayer
 from ._pause import uncollected
@@ -97,6 +97,7 @@ def parse_brackets(text: str) -> list[Fix[Brackets[str]]]:
     return trees
 
 
+@with_usage
 def to_brackets(tree: Fix[Brackets[str]]) -> str:
     """The tree as text on one line, which `parse_brackets` reads as the same tree again.
 

@@ -15,6 +15,7 @@ from typing import Any, cast, Generic, Never, TypeAlias, TypeVar, Union
 
 from .._functors import Base, Fix, Many
 from .._functors.origin import originate
+from .._functors.usage import with_usage
 from .._functors.words import an, short
 from ..errors import CdlError, TreeTooLarge
 from ._kinds import by_constructor, Kind, refuse_value, Slot, Table, to_tree, to_value
@@ -72,6 +73,7 @@ class Null(Base[Never, Never]):
 JSONF: TypeAlias = Union[Object[A, X], Member[A, X], Array[A, X], String[A], Number, Boolean, Null]
 
 
+@with_usage
 def of_json(value: Any) -> Fix[JSON[str]]:
     """A value as the module `json` reads it, as a tree of `JSON`.
 
@@ -93,6 +95,7 @@ def of_json(value: Any) -> Fix[JSON[str]]:
         raise CdlError(_foreign(value) or str(error)) from None
 
 
+@with_usage
 def to_json(tree: Fix[JSON[str]]) -> Any:
     """The value that `of_json` makes the tree of: `to_json(of_json(value)) == value`, with each number of its own type.
 

@@ -38,8 +38,8 @@ ENTRANCES = {
     "refold in levels": ("a seed", lambda x: cdl.refold(total, Leaf, x)),
     "run": ("an input", lambda x: cdl.run(delay, 0, x)),
     "run from a state": ("a state", lambda x: cdl.run(delay, x[0], np.array([1]))),
-    "start": ("a state", lambda x: cdl.start(delay, x[0])),
-    "step": ("an input", lambda x: cdl.start(delay, 0).step(x[0])),
+    "start": ("a state", lambda x: cdl.machines.start(delay, x[0])),
+    "step": ("an input", lambda x: cdl.machines.start(delay, 0).step(x[0])),
     "inherit": ("`at_root`", lambda x: cdl.inherit(hand, TREES, x)),
     "inherit, seen below": ("`values`", lambda x: cdl.inherit(hand, TREES, jnp.ones(2), values=padded(x))),
     "a sequence": ("`values`", lambda x: cdl.Seq(x[None], [2])),
@@ -65,7 +65,7 @@ def test_a_number_that_is_given_stays_the_same_or_is_refused(what, enter):
 
 
 def test_python_s_whole_numbers_too():
-    for enter in (lambda: cdl.run(delay, 2**40, np.ones(2)), lambda: cdl.start(delay, 2**70)):
+    for enter in (lambda: cdl.run(delay, 2**40, np.ones(2)), lambda: cdl.machines.start(delay, 2**70)):
         with pytest.raises(PayloadMismatch, match="a state holds 1"):
             enter()
     written = cdl.algebra(lambda layer: layer.label * 2**40 if isinstance(layer, Leaf) else layer.left)

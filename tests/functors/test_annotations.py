@@ -10,8 +10,8 @@ from jaxtyping import Array, Float, jaxtyped, TypeCheckError
 
 import cdl
 from cdl import Algebra, algebra, Base, Cons, Fix, Fork, Leaf, List, ListF, Nil, Tree, TreeF
-from cdl._typecheck import typechecked
 from cdl.monads import Free, Pure
+from cdl.testing import typechecked
 
 
 X = TypeVar("X")

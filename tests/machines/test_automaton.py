@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cdl import ana, Automaton, CdlError, MealyF, MooreF, run, Seq, start
+from cdl import ana, Automaton, CdlError, MealyF, MooreF, run, Seq
 from cdl.errors import TreeTooLarge
-from cdl.machines import bisimilar, distinguish, minimise, respond, tabulate
+from cdl.machines import bisimilar, distinguish, minimise, respond, start, tabulate
 
 
 @st.composite

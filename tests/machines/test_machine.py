@@ -11,9 +11,9 @@ import pytest
 from agreement import close, differentiated
 from programs import primitives
 
-from cdl import ana, CdlError, MealyF, MooreF, run, Seq, start
+from cdl import ana, CdlError, MealyF, MooreF, run, Seq
 from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch
-from cdl.machines import respond
+from cdl.machines import respond, start
 
 
 WIDTH, READS, SHOWS = 3, 2, 2

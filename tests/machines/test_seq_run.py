@@ -149,6 +149,6 @@ def test_two_algebras_side_by_side_are_read_as_one(seq):
         return 0 if isinstance(layer, cdl.functors.Lin) else layer.init + 1
 
     alg = FromStart(net("elman", jr.key(0), jnp.float32))
-    states, counts = cdl.fold(cdl.product(alg, count), seq)
+    states, counts = cdl.fold(cdl.schemes.product(alg, count), seq)
     assert counts.tolist() == [2, 3]
     close(states, cdl.fold(alg, seq), 1e-5)

@@ -19,8 +19,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from cdl import CdlError, MealyF, MooreF, run, start
+from cdl import CdlError, MealyF, MooreF, run
 from cdl._engine._surroundings import Surroundings
+from cdl.machines import start
 
 
 GLOBAL = 2.0

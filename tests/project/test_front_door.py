@@ -57,13 +57,13 @@ from cdl import (
     refold,
     run,
     Seq,
-    start,
     unfold,
     unroll,
 )
 from cdl._functors.described import described
 from cdl._functors.words import an, short
 from cdl.compiled import Levels
+from cdl.machines import start
 
 
 @pytest.mark.parametrize(

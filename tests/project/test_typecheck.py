@@ -124,7 +124,7 @@ def planted(request, tmp_path_factory):
     (folder / f"{name}.py").write_text(request.param + "\n" + textwrap.dedent(PLANTED))
     sys.path.insert(0, str(folder))
     try:
-        with install_import_hook(name, "cdl._typecheck.typechecked"):
+        with install_import_hook(name, "cdl.testing.typechecked"):
             yield importlib.import_module(name)
     finally:
         sys.path.remove(str(folder))
@@ -205,7 +205,7 @@ def test_an_annotation_that_names_something_unknown_raises(planted, name, unknow
 
 
 def test_without_the_hook_the_checker_is_a_decorator():
-    from cdl._typecheck import typechecked
+    from cdl.testing import typechecked
 
     @typechecked
     def double(x: int) -> int:

@@ -20,16 +20,16 @@ def doors() -> None:
         for place in ("first", "second")
         for words in ("a function of nothing", "a machine")
     ]
-    assert refused(cdl.product, an_algebra, an_algebra, wrong=either) == functions
+    assert refused(cdl.schemes.product, an_algebra, an_algebra, wrong=either) == functions
     assert refused(cdl.schemes.hoist, lambda layer: layer) == []
     with pytest.raises(cdl.CdlError, match=r"`product` takes two algebras, and was given `3`: give what reads one"):
-        cdl.product(an_algebra, 3)
+        cdl.schemes.product(an_algebra, 3)
     with pytest.raises(cdl.CdlError, match=r"`transform` of `hoist` is 3, and must be `Callable"):
         cdl.schemes.hoist(3)
     with pytest.raises(
         cdl.CdlError, match=r"`product` was called with other arguments .*write `product\(first, second\)`"
     ):
-        cdl.product(an_algebra)
+        cdl.schemes.product(an_algebra)
 
 
 def test_what_is_not_an_algebra_or_a_change_of_layers_is_refused():

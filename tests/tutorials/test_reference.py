@@ -20,7 +20,7 @@ MODULES = [
         "cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.optics.structure cdl.learning"
     ).split(),
     *"cdl.drawing cdl.symmetry cdl.symmetry.groups cdl.symmetry.monoids cdl.symmetry.fields".split(),
-    *"cdl.laws cdl.explanation cdl.trees cdl.io".split(),
+    *"cdl.laws cdl.explanation cdl.trees cdl.io cdl.testing".split(),
 ]
 # These are for those who build on cdl, and the page says so.
 SHOWN_ELSEWHERE = "cdl.para.two_cells cdl.para.actegory cdl.optics.structure cdl.optics.z2".split()

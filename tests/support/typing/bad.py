@@ -95,13 +95,11 @@ from cdl import (
     Para,
     parallel,
     ParaOptic,
-    product,
     refold,
     reverse,
     Rose,
     run,
     series,
-    start,
     supervised,
     unfold,
     unroll,
@@ -109,11 +107,27 @@ from cdl import (
 from cdl.compiled import Bracketing, Levels, Scan, shard_mean
 from cdl.functors import Fix1of2, Fix2of2
 from cdl.learning import dream, losses, optimisers
-from cdl.machines import as_mealy
+from cdl.machines import as_mealy, start
 from cdl.monads import Cofree, Free
 from cdl.optics import D, R, SmoothMap, to_lens, z2
 from cdl.para import square
-from cdl.schemes import apo, chrono, coelgot, dyna, Either, elgot, futu, histo, Left, mutu, para, prepro, Right, zygo
+from cdl.schemes import (
+    apo,
+    chrono,
+    coelgot,
+    dyna,
+    Either,
+    elgot,
+    futu,
+    histo,
+    Left,
+    mutu,
+    para,
+    prepro,
+    product,
+    Right,
+    zygo,
+)
 
 
 # Signatures and algebras.

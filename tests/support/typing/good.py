@@ -42,14 +42,12 @@ from cdl import (
     Para,
     parallel,
     ParaOptic,
-    product,
     refold,
     reverse,
     Rose,
     run,
     Seq,
     series,
-    start,
     supervised,
     to_list,
     to_optic,
@@ -59,12 +57,28 @@ from cdl import (
 from cdl.compiled import Bracketing, Levels, Lists, Scan, shard, shard_mean, Shards
 from cdl.functors import Fix1of2, Fix2of2, Lin, Link, SnocF, StreamF, strength, take
 from cdl.learning import dream, layers, losses, optimisers
-from cdl.machines import as_mealy, respond, stateless
+from cdl.machines import as_mealy, respond, start, stateless
 from cdl.monads import bind, Cofree, Free, interpret, ListMonad, Pure
 from cdl.monoids import linear_recurrence
 from cdl.optics import D, R, SmoothMap, to_lens, z2, Z2Map
 from cdl.para import fanout, free_algebra, lax_algebra, LaxAlgebra, Square, square, two_cells, Untied
-from cdl.schemes import apo, chrono, coelgot, dyna, Either, elgot, futu, histo, Left, mutu, para, prepro, Right, zygo
+from cdl.schemes import (
+    apo,
+    chrono,
+    coelgot,
+    dyna,
+    Either,
+    elgot,
+    futu,
+    histo,
+    Left,
+    mutu,
+    para,
+    prepro,
+    product,
+    Right,
+    zygo,
+)
 from cdl.trees import of_dataclasses
 
 

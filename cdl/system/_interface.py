@@ -1,0 +1,111 @@
+"""Interfaces: what goes into a box and what comes out of it, by name.
+
+| the mathematics                          | here                                                          |
+| ---------------------------------------- | ------------------------------------------------------------- |
+| a type                                   | `Port`: the shapes and types of a pytree of arrays, and a unit |
+| the interface `A y^B` of a box           | `Interface(inputs, outputs)`: `B` and `A`, a product each      |
+
+Source: D. Vagner, D. Spivak, E. Lerman, *Algebras of open dynamical systems on the operad of wiring diagrams*, 2015.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .._engine.shapes import shown
+from .._functors.usage import with_types
+from .._functors.words import short
+from ..errors import CdlError, PortMismatch
+
+
+@dataclass(frozen=True)
+class Port:
+    """What flows through a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, in a `unit` where one is given."""
+
+    struct: Any
+    unit: str | None = None
+
+    @staticmethod
+    def of(spec: Any, unit: str | None = None) -> "Port":
+        """A port of what `spec` stands for.
+
+        **Arguments:** `spec`: `bool`, `int` or `float` for one number of JAX's type for it, a type such as
+        `jnp.bfloat16`, an array or a `jax.ShapeDtypeStruct` for all of its shape and type, a pytree of these, or a
+        `Port`. `unit`: such as `"m/s"`; ports that are joined must agree.
+
+        **Raises:** `CdlError` for what stands for no arrays.
+        """
+        if isinstance(spec, Port):
+            return spec
+        try:
+            struct = jax.tree.map(_struct, spec)
+        except TypeError:
+            raise CdlError(
+                f"a port of {short(spec)}: give `bool`, `int`, `float`, a type of numbers, a `jax.ShapeDtypeStruct`, "
+                "or a pytree of these."
+            ) from None
+        return Port(struct, unit)
+
+    def __hash__(self) -> int:
+        leaves, structure = jax.tree.flatten(self.struct)
+        return hash((structure, tuple(leaves), self.unit))
+
+    def __str__(self) -> str:
+        return shown(self.struct) + (f" in {self.unit}" if self.unit else "")
+
+
+@dataclass(frozen=True)
+class Interface:
+    """The ports of a box. A polynomial `A y^B`: in each position, an output of every outer port, all inputs are
+    awaited.
+
+    **Arguments:** `inputs`, `outputs`: for each name what `Port.of` takes.
+    """
+
+    inputs: Mapping[str, Port]
+    outputs: Mapping[str, Port]
+
+    @with_types
+    def __init__(self, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> None:
+        for side, given in (("inputs", inputs), ("outputs", outputs)):
+            ports = {expect_name("port", name): Port.of(spec) for name, spec in given.items()}
+            object.__setattr__(self, side, ports)
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.inputs.items()), frozenset(self.outputs.items())))
+
+    def __str__(self) -> str:
+        sides = [", ".join(f"{name}: {port}" for name, port in side.items()) for side in (self.inputs, self.outputs)]
+        return f"({sides[0]}) → ({sides[1]})"
+
+
+def expect_name(of: str, name: Any) -> str:
+    """The name of a port or a box. **Raises:** `CdlError` for one that could not be told from a path."""
+    if not isinstance(name, str) or not name or "." in name:
+        raise CdlError(f"{short(name)} cannot name a {of}: give a text without a dot, as a dot is between names.")
+    return name
+
+
+def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
+    """**Raises:** `PortMismatch` where one port cannot drive another."""
+    if given.struct != wanted.struct:
+        raise PortMismatch(
+            f"`{source}` gives {shown(given.struct)} and `{target}` takes {shown(wanted.struct)}: join ports of one "
+            "type, or put a box between them that converts."
+        )
+    if given.unit != wanted.unit:
+        raise PortMismatch(
+            f"`{source}` is in {given.unit or 'no unit'} and `{target}` in {wanted.unit or 'no unit'}: give both one "
+            "unit, or put a box between them that converts."
+        )
+
+
+def _struct(spec: Any) -> jax.ShapeDtypeStruct:
+    if spec in (bool, int, float, complex):
+        return jax.ShapeDtypeStruct((), jnp.asarray(spec()).dtype)
+    if hasattr(spec, "shape") and hasattr(spec, "dtype"):
+        return jax.ShapeDtypeStruct(tuple(spec.shape), jnp.dtype(spec.dtype))
+    return jax.ShapeDtypeStruct((), jnp.dtype(spec))

@@ -1,0 +1,63 @@
+"""Values of several boxes as one, with a row for each; of a single box, without the axis."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
+
+from ._plan import Together
+
+
+def stacked(values: Sequence[Any]) -> Any:
+    """Values of one structure as one; of what is no array, the first."""
+    if len(values) == 1:
+        return values[0]
+    first, *_ = values
+    if all(x is first for x in values):
+        return jax.tree.map(
+            lambda x: jnp.broadcast_to(x, (len(values), *jnp.shape(x))) if eqx.is_array(x) else x, first
+        )
+    return jax.tree.map(_stack, *values)
+
+
+def rows(value: Any, group: Together) -> list[Any]:
+    """The value of each box of a step."""
+    if group.alone:
+        return [value]
+    return [jax.tree.map(lambda x, i=i: x[i] if eqx.is_array(x) else x, value) for i in range(len(group.paths))]
+
+
+def taken(parts: Sequence[Any], tall: Sequence[bool], index: Sequence[int]) -> Any:
+    """Rows of some tables, one after the other; of a single index, the row itself.
+
+    **Arguments:** `parts`: pytrees of arrays. `tall`: whether each has an axis of rows, or is one row. `index`: the
+    rows to take, counted through all tables.
+    """
+    if len(parts) == 1 and not tall[0]:
+        return (
+            parts[0]
+            if len(index) == 1
+            else jax.tree.map(lambda x: jnp.broadcast_to(x, (len(index), *jnp.shape(x))), parts[0])
+        )
+    if len(index) == 1:
+        return jax.tree.map(lambda x: x[index[0]], parts[0])
+    at = np.asarray(index)
+
+    def take(*tables: Any) -> Any:
+        whole = [x if many else jnp.expand_dims(x, 0) for x, many in zip(tables, tall, strict=True)]
+        table = whole[0] if len(whole) == 1 else jnp.concatenate(whole)
+        return table if np.array_equal(at, np.arange(len(table))) else table[at]
+
+    return jax.tree.map(take, *parts)
+
+
+def _stack(*xs: Any) -> Any:
+    if not eqx.is_array(xs[0]):
+        return xs[0]
+    if any(isinstance(x, Tracer) for x in xs):
+        return jnp.stack(xs)
+    return jnp.asarray(np.stack([np.asarray(x) for x in xs]))

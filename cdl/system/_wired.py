@@ -1,0 +1,162 @@
+"""Systems in the boxes of a diagram, as one machine.
+
+| the mathematics                               | here                                                            |
+| --------------------------------------------- | --------------------------------------------------------------- |
+| by definition                                 | all systems side by side, `S₁ × … × Sₙ`, and then the lens       |
+| what a box shows, and what it does            | `layer.out`, and `layer.step` of what the diagram brings to it  |
+
+Boxes with the same machine, or with machines that differ in their arrays alone, are computed as one, by `vmap`; what
+one drives of another is a gather of rows.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import numpy as np
+
+from .._functors import MealyF, MooreF
+from .._schemes.algebras import wants_key
+from .._schemes.compose import layer_of
+from ..errors import CdlError, PortMismatch
+from ._box import Box, System
+from ._interface import Interface
+from ._plan import Plan, Together
+from ._rows import rows, stacked, taken
+from ._wiring import Wiring
+
+
+Values = list[dict[str, Any]]  # the outputs of each step of a plan, by port; a row for each of its boxes
+
+
+@dataclass(frozen=True)
+class Nested:
+    """A diagram, with what stands in its boxes: the name of each, and the diagram of one that is a diagram."""
+
+    wiring: Wiring
+    inside: tuple[tuple[str, "Nested | None"], ...]
+
+    def names(self) -> dict[str, str]:
+        """The name of each box that has no diagram inside, by its path."""
+        found: dict[str, str] = {}
+        for at, (name, nested) in zip(self.wiring.boxes, self.inside, strict=True):
+            found |= {at: name} if nested is None else {f"{at}.{path}": x for path, x in nested.names().items()}
+        return found
+
+
+@final
+class Wired(System):
+    """Systems in the boxes of a diagram. Made by `oapply` or `wire`.
+
+    `machines` and `state` are those of the boxes, one for each step of the plan. `boxes` has each system by its path,
+    `states` each box's state. `wiring` is the diagram with every inner diagram opened, `nested` as it was given.
+    """
+
+    machines: tuple[Any, ...]
+    state: tuple[Any, ...]
+    interface: Interface = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+    wiring: Wiring = eqx.field(static=True)
+    plan: Plan = eqx.field(static=True)
+    nested: Nested = eqx.field(static=True)
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        values: Values = [{} for _ in self.plan.steps]
+        after: list[Any] = [None for _ in self.plan.steps]
+        self._answer(False, values, after, state, {}, key)
+
+        def step(inputs: Any) -> Any:
+            for port in self.interface.inputs:
+                if port not in inputs:
+                    raise PortMismatch(f"`{self.name}` was given no `{port}`: give an input for each of its ports.")
+            found, now = [*values], [*after]
+            self._answer(True, found, now, state, inputs, key)
+            for i, group in enumerate(self.plan.steps):
+                if group.moore:
+                    given = self._inputs(group, found, inputs)
+                    now[i] = self._each(i, lambda layer, x: layer.step(x), state, key, given)
+            return found, tuple(now)
+
+        def answer(inputs: Any) -> Any:
+            found, now = step(inputs)
+            return self._outputs(found), now
+
+        if self.plan.moore:
+            return MooreF(self._outputs(values), lambda inputs: step(inputs)[1])
+        return MealyF(answer)
+
+    @property
+    def boxes(self) -> dict[str, Box]:
+        """Each box by its path, with its machine and the state that it begins in."""
+        states, names, found = self.states(self.state), self.nested.names(), dict[str, Box]()
+        for group, machine in zip(self.plan.steps, self.machines, strict=True):
+            each = [machine] * len(group.paths) if group.shared else rows(machine, group)
+            for path, own in zip(group.paths, each, strict=True):
+                interface = self.wiring.boxes[path]
+                found[path] = Box(machine=own, state=states[path], interface=interface, name=names[path])
+        return {path: found[path] for path in self.wiring.boxes}
+
+    def states(self, state: Any) -> dict[str, Any]:
+        """The state of each box, by its path, at a state of the whole."""
+        steps = zip(self.plan.steps, state, strict=True)
+        return {path: x for group, held in steps for path, x in zip(group.paths, rows(held, group), strict=True)}
+
+    def pack(self, states: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The state of the whole, with these states of boxes, by their paths; the others' are those to begin in.
+
+        **Raises:** `CdlError` for a path that leads to no box.
+        """
+        every = self.states(self.state)
+        if unknown := [path for path in states if path not in every]:
+            raise CdlError(f"`{self.name}` has no box `{unknown[0]}`: its boxes are {', '.join(every)}.")
+        every |= states
+        return tuple(stacked([every[path] for path in group.paths]) for group in self.plan.steps)
+
+    def _answer(self, late: bool, values: Values, after: list[Any], state: Any, inputs: Any, key: Any) -> None:
+        """Writes the outputs of the boxes that no input reaches, or of those that one does, and the next states of
+        those that are Mealy machines."""
+        for i, group in enumerate(self.plan.steps):
+            if group.late != late:
+                continue
+            if group.moore:
+                values[i] = self._each(i, lambda layer, _: layer.out, state, key, {})
+            else:
+                given = self._inputs(group, values, inputs)
+                values[i], after[i] = self._each(i, lambda layer, x: layer.step(x), state, key, given)
+
+    def _each(self, i: int, read: Callable[[Any, Any], Any], state: Any, key: Any, given: Any) -> Any:
+        """What is read off the layers of all boxes of a step, with their inputs."""
+        group, machine = self.plan.steps[i], self.machines[i]
+        numbers = np.asarray(group.numbers, np.uint32)
+        key = key if wants_key(machine) else None
+
+        def one(machine: Any, state: Any, number: Any, x: Any) -> Any:
+            return read(layer_of(machine, state, None if key is None else jax.random.fold_in(key, number)), x)
+
+        if group.alone:
+            return one(machine, state[i], numbers[0], given)
+        arrays, rest = eqx.partition(machine, eqx.is_array)
+        axes = (None if group.shared else 0, 0, 0, 0)
+        each: Callable[..., Any] = jax.vmap(lambda own, s, n, x: one(eqx.combine(own, rest), s, n, x), in_axes=axes)
+        return each(arrays, state[i], numbers, given)
+
+    def _inputs(self, group: Together, values: Values, inputs: Any) -> dict[str, Any]:
+        return {port: self._gathered(sources, values, inputs) for port, sources in group.sources}
+
+    def _outputs(self, values: Values) -> dict[str, Any]:
+        return {name: self._gathered((source,), values, {}) for name, source in self.plan.outputs}
+
+    def _gathered(self, sources: tuple[str, ...], values: Values, inputs: Any) -> Any:
+        """The values of sources: of one, itself; of several, a row for each."""
+        places = self.plan.places
+        found = [(places[box] if box else (None, 0), port) for box, _, port in (x.rpartition(".") for x in sources)]
+        tables = dict.fromkeys((step, port) for (step, _), port in found)
+        tall = {(i, port): i is not None and not self.plan.steps[i].alone for i, port in tables}
+        begin, at = 0, {}
+        for i, port in tables:
+            at[i, port] = begin
+            begin += 1 if i is None else len(self.plan.steps[i].paths)
+        parts = [inputs[port] if i is None else values[i][port] for i, port in tables]
+        return taken(parts, [tall[x] for x in tables], [at[i, port] + row for (i, row), port in found])

@@ -1,0 +1,183 @@
+"""Wiring diagrams: which output drives each input. A diagram is a lens, and diagrams go into boxes of diagrams.
+
+| the mathematics                                       | here                                                   |
+| ----------------------------------------------------- | ------------------------------------------------------ |
+| a lens `p₁ ⊗ … ⊗ pₙ → q`                              | `Wiring(boxes, wires, outputs, inputs)`; `lens()`      |
+| forward: the outputs of the boxes to those outside    | `get`                                                  |
+| back: these, and inputs from outside, to the boxes    | `put`                                                  |
+| composition of the operad                             | `wiring.substitute(name, inner)`                       |
+| its unit at `p`                                       | `Wiring.identity(p)`                                   |
+
+An output outside is an output of a box, so that a diagram has nothing in it that takes no time: a path from an input
+to an output leads through a box. After a substitution the inner boxes are named by a path, as `adder.first`.
+
+Source: D. Vagner, D. Spivak, E. Lerman, *Algebras of open dynamical systems on the operad of wiring diagrams*, 2015.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .._functors.usage import with_types
+from .._functors.words import short
+from .._optics import Lens
+from ..errors import PortMismatch
+from ._interface import expect_join, expect_name, Interface, Port
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """A wiring diagram, checked when it is built.
+
+    ```python
+    gate = Interface(inputs={"a": bool, "b": bool}, outputs={"out": bool})
+    inverter = Wiring({"gate": gate}, {"gate.a": "x", "gate.b": "x"}, {"out": "gate.out"}, inputs={"x": bool})
+    ```
+
+    **Arguments:** `boxes`: the interface of each box. `wires`: for each input of a box, as `"box.port"`, what drives
+    it: an output, as `"box.port"`, or an input from outside, by its name; a mapping, or pairs. `outputs`: for each
+    output outside, the output of a box that it is. `inputs`: the ports outside that take something in.
+
+    **Raises:** `PortMismatch` for a box or a port that is not there, an input with no driver or with two, ports of
+    different types or units, and an output that is not one of a box.
+    """
+
+    boxes: Mapping[str, Interface]
+    wires: Mapping[str, str]
+    outputs: Mapping[str, str]
+    inputs: Mapping[str, Any]
+
+    @with_types
+    def __init__(
+        self,
+        boxes: Mapping[str, Interface],
+        wires: Mapping[str, str] | Iterable[tuple[str, str]],
+        outputs: Mapping[str, str],
+        inputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        for name in boxes:
+            expect_name("box", name)
+        outside = Interface(inputs or {}, {})
+        self._set(dict(boxes), _once(wires), dict(outputs), dict(outside.inputs))
+        _expect_wires(self)
+
+    def _set(self, boxes: Any, wires: Any, outputs: Any, inputs: Any) -> None:
+        for name, value in (("boxes", boxes), ("wires", wires), ("outputs", outputs), ("inputs", inputs)):
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "_hash", hash(tuple(frozenset(x.items()) for x in (boxes, wires, outputs, inputs))))
+
+    @property
+    def outside(self) -> Interface:
+        """The interface of the whole."""
+        return Interface(self.inputs, {name: self.port(source) for name, source in self.outputs.items()})
+
+    def port(self, source: str) -> Port:
+        """The port of a source: an output of a box, or an input from outside."""
+        box, _, name = source.rpartition(".")
+        found: Port = self.boxes[box].outputs[name] if box else self.inputs[source]
+        return found
+
+    @staticmethod
+    def identity(interface: Interface, name: str = "box") -> "Wiring":
+        """One box, whose ports are those outside."""
+        return Wiring(
+            {name: interface},
+            {f"{name}.{port}": port for port in interface.inputs},
+            {port: f"{name}.{port}" for port in interface.outputs},
+            interface.inputs,
+        )
+
+    def substitute(self, name: str, inner: "Wiring") -> "Wiring":
+        """The diagram with another in the place of one of its boxes.
+
+        **Raises:** `PortMismatch` where there is no such box, or the other has another interface outside.
+        """
+        if name not in self.boxes:
+            raise PortMismatch(f"there is no box `{name}` to put a diagram into: the boxes are {_listed(self.boxes)}.")
+        if self.boxes[name] != inner.outside:
+            raise PortMismatch(
+                f"the box `{name}` is {self.boxes[name]} and the diagram is {inner.outside}: give both one interface."
+            )
+
+        def outer(source: str) -> str:
+            """A source of this diagram in the new one."""
+            box, _, port = source.rpartition(".")
+            return f"{name}.{inner.outputs[port]}" if box == name else source
+
+        def within(source: str) -> str:
+            """A source of the inner diagram in the new one."""
+            return f"{name}.{source}" if "." in source else outer(self.wires[f"{name}.{source}"])
+
+        boxes: dict[str, Interface] = {}
+        for box, interface in self.boxes.items():
+            boxes |= {f"{name}.{part}": x for part, x in inner.boxes.items()} if box == name else {box: interface}
+        wires = {target: outer(x) for target, x in self.wires.items() if target.rpartition(".")[0] != name}
+        wires |= {f"{name}.{target}": within(x) for target, x in inner.wires.items()}
+        made = object.__new__(Wiring)
+        made._set(boxes, wires, {port: outer(x) for port, x in self.outputs.items()}, self.inputs)
+        return made
+
+    def lens(self) -> Lens[Any, Any, Any, Any]:
+        """The diagram as a lens: `get` from `{box: {port: output}}` to the outputs outside, and `put`, which takes the
+        outputs of the boxes and the inputs from outside, and gives `{box: {port: input}}`."""
+
+        def get(given: Any) -> Any:
+            return {name: _value(source, given, {}) for name, source in self.outputs.items()}
+
+        def put(given: Any, inputs: Any) -> Any:
+            found: dict[str, dict[str, Any]] = {box: {} for box in self.boxes}
+            for target, source in self.wires.items():
+                box, _, port = target.rpartition(".")
+                found[box][port] = _value(source, given, inputs)
+            return found
+
+        return Lens(get, put)
+
+    def __hash__(self) -> int:
+        found: int = vars(self)["_hash"]  # once: that of a large diagram takes longer than a step of it
+        return found
+
+
+def _value(source: str, given: Any, inputs: Any) -> Any:
+    box, _, port = source.rpartition(".")
+    return given[box][port] if box else inputs[source]
+
+
+def _once(wires: Any) -> dict[str, str]:
+    """The wires by what they drive, each input once."""
+    found: dict[str, str] = {}
+    for target, source in wires.items() if isinstance(wires, Mapping) else wires:
+        if not isinstance(target, str) or not isinstance(source, str):
+            raise PortMismatch(f"the wire from {short(source)} to {short(target)}: name one source and one input.")
+        if target in found:
+            raise PortMismatch(
+                f"`{target}` has two drivers, `{found[target]}` and `{source}`: give it one, or a box that joins them."
+            )
+        found[target] = source
+    return found
+
+
+def _expect_wires(wiring: Wiring) -> None:
+    wanted = {f"{box}.{port}": x for box, boxed in wiring.boxes.items() for port, x in boxed.inputs.items()}
+    given = {f"{box}.{port}": x for box, boxed in wiring.boxes.items() for port, x in boxed.outputs.items()}
+    for target, source in wiring.wires.items():
+        if target not in wanted:
+            raise PortMismatch(f"`{target}` is no input of a box: the inputs are {_listed(wanted)}.")
+        sources = {**given, **wiring.inputs}
+        if source not in sources:
+            raise PortMismatch(
+                f"`{source}`, which drives `{target}`, is no source: the sources are {_listed(sources)}."
+            )
+        expect_join(source, sources[source], target, wanted[target])
+    for target in wanted:
+        if target not in wiring.wires:
+            raise PortMismatch(f"`{target}` has no driver: name an output of a box, or an input, in `wires`.")
+    for name, source in wiring.outputs.items():
+        expect_name("port", name)
+        if source not in given:
+            what = "an input, which would go through in no time" if source in wiring.inputs else "no output of a box"
+            raise PortMismatch(f"the output `{name}` is `{source}`, {what}: the outputs of boxes are {_listed(given)}.")
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"

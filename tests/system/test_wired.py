@@ -1,0 +1,272 @@
+"""Systems in the boxes of a diagram are their definition: side by side, and then the lens; nested is flat."""
+
+import random
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import cdl
+from cdl import MealyF, MooreF
+from cdl.errors import CdlError, PortMismatch
+from cdl.system import box, Interface, oapply, System, wire, Wired, Wiring
+
+
+TICKS = 6
+GATE = Interface({"a": float, "b": float}, {"x": float, "y": float})
+
+
+class Leak(eqx.Module):
+    """A Moore machine: shows its state, and mixes what comes in."""
+
+    rate: jax.Array
+
+    def __call__(self, s: Any, /) -> MooreF[Any, Any, Any]:
+        return MooreF({"x": s, "y": 2 * s - 1}, lambda i: jnp.tanh(self.rate * s + i["a"] - 0.5 * i["b"]))
+
+
+class Sum(eqx.Module):
+    """A Mealy machine: answers at once, and counts."""
+
+    rate: jax.Array
+
+    def __call__(self, s: Any, /) -> MealyF[Any, Any, Any]:
+        return MealyF(lambda i: ({"x": i["a"] * self.rate + s, "y": jnp.sin(i["b"])}, s + 0.1 * i["a"]))
+
+
+def moore(rate: float) -> System:
+    return box(Leak(jnp.array(rate)), jnp.array(rate / 2), inputs=GATE.inputs, outputs=GATE.outputs)
+
+
+def mealy(rate: float) -> System:
+    return box(Sum(jnp.array(rate)), jnp.array(rate / 3), inputs=GATE.inputs, outputs=GATE.outputs)
+
+
+def by_definition(system: Wired, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each box alone, in plain Python, by its diagram: what the boxes show, the wires, and then what they do.
+
+    A box that answers at once is asked as soon as each of its inputs is there."""
+    boxes, lens = system.boxes, system.wiring.lens()
+    states = {path: x.state for path, x in boxes.items()}
+    found = []
+    for given in [*inputs, None]:  # at the end, what does not wait for an input
+        layers = {path: x(states[path]) for path, x in boxes.items()}
+        out = {path: layer.out for path, layer in layers.items() if isinstance(layer, MooreF)}
+        waiting = [path for path in boxes if path not in out]
+        after: dict[str, Any] = {}
+        for _ in waiting:
+            for path in waiting:
+                sources = {p: system.wiring.wires[f"{path}.{p}"] for p in boxes[path].interface.inputs}
+                if path not in out and all(
+                    s.rpartition(".")[0] in ({*out} if given is None else {"", *out}) for s in sources.values()
+                ):
+                    x = {p: _read(s, out, given or {}) for p, s in sources.items()}
+                    out[path], after[path] = layers[path].step(x)
+        if all(source.rpartition(".")[0] in out for source in system.wiring.outputs.values()):
+            found.append(lens.get(out))
+        if given is not None:
+            each = lens.put(out, given)
+            states = {path: after.get(path, None) if path in after else layers[path].step(each[path]) for path in boxes}
+    return found
+
+
+def _read(source: str, out: dict[str, Any], given: dict[str, Any]) -> Any:
+    name, _, port = source.rpartition(".")
+    return out[name][port] if name else given[port]
+
+
+def diagram(draw: random.Random, parts: dict[str, System]) -> Wired:
+    """Random wires between these boxes: a box that answers at once is driven by those before it, by Moore machines, or
+    from outside."""
+    names = list(parts)
+    wires = {}
+    for at, name in enumerate(names):
+        before = [n for i, n in enumerate(names) if i < at or isinstance(parts[n](parts[n].state), MooreF)]
+        for port in "ab":
+            sources = ["u", "v", *(f"{n}.{p}" for n in before for p in "xy")]
+            wires[f"{name}.{port}"] = draw.choice(sources)
+    outputs = {p: f"{draw.choice(names)}.{draw.choice('xy')}" for p in "xy"}
+    return wire(parts, wires, outputs, inputs={"u": float, "v": float}, name="some")
+
+
+def renamed(inner: Wired) -> Wired:
+    """A diagram with the ports of a gate, so that it goes into a box of one."""
+    ports = {"gate.u": "a", "gate.v": "b"}
+    return wire({"gate": inner}, ports, {"x": "gate.x", "y": "gate.y"}, inputs={"a": float, "b": float})
+
+
+def some(draw: random.Random, depth: int = 0) -> Wired:
+    """A random system of two to five boxes: machines with a state, machines that answer at once, some with one machine
+    and some that differ in their weights, and diagrams of these."""
+    tied = [moore(0.3), mealy(0.7)]
+    parts: dict[str, System] = {}
+    for name in "pqrst"[: draw.randint(2, 5)]:
+        kind = draw.randrange(5 if depth < 2 else 4)
+        fresh = draw.uniform(0.1, 0.9)
+        parts[name] = (
+            tied[kind]
+            if kind < 2
+            else moore(fresh)
+            if kind == 2
+            else mealy(fresh)
+            if kind == 3
+            else renamed(some(draw, depth + 1))
+        )
+    return diagram(draw, parts)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_system_is_its_boxes_side_by_side_and_then_the_lens(seed):
+    draw = random.Random(seed)
+    system = some(draw)
+    inputs = {p: jnp.array([draw.uniform(-1, 1) for _ in range(TICKS)]) for p in "uv"}
+    outputs, last = cdl.run(system, system.state, inputs)
+    expected = by_definition(system, [{p: inputs[p][t] for p in "uv"} for t in range(TICKS)])
+    assert len(expected) == len(outputs["x"]) == TICKS + isinstance(system(system.state), MooreF)
+    for t, now in enumerate(expected):
+        np.testing.assert_allclose([outputs[p][t] for p in "xy"], [now[p] for p in "xy"], rtol=1e-5, atol=1e-6)
+    assert set(system.states(last)) == set(system.boxes)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_gradient_is_that_of_the_definition_tied_where_a_system_is_given_twice(seed):
+    draw = random.Random(seed)
+    system = some(draw)
+    inputs = {p: jnp.array([draw.uniform(-1, 1) for _ in range(TICKS)]) for p in "uv"}
+    each = [{p: inputs[p][t] for p in "uv"} for t in range(TICKS)]
+
+    def total(outputs: Any) -> Any:
+        return sum(jnp.sum(x**2) for x in jax.tree.leaves(outputs))
+
+    def by_hand(system: Wired) -> Any:
+        return total(by_definition(system, each))
+
+    found = eqx.filter_grad(lambda s: total(cdl.run(s, s.state, inputs)[0]))(system)
+    expected = eqx.filter_grad(by_hand)(system)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
+
+
+def chain(parts: list[System], depth: int) -> Wired:
+    """Boxes in a row, each driven by the one before; or two halves of the row, each in a box, and so on."""
+    if depth and len(parts) > 1:
+        half = len(parts) // 2
+        parts = [renamed(chain(parts[:half], depth - 1)), renamed(chain(parts[half:], depth - 1))]
+    names = [f"n{i}" for i in range(len(parts))]
+    wires = {
+        f"{name}.{p}": f"{before}.{q}" for before, name in zip(names, names[1:], strict=False) for p, q in ("ax", "by")
+    }
+    wires |= {"n0.a": "u", "n0.b": "v"}
+    return wire(
+        dict(zip(names, parts, strict=True)),
+        wires,
+        {p: f"{names[-1]}.{p}" for p in "xy"},
+        inputs={"u": float, "v": float},
+    )
+
+
+def test_nesting_costs_nothing():
+    parts = [moore(0.1 * i) if i % 3 else mealy(0.1 * i) for i in range(16)]
+    flat, nested = chain(parts, 0), chain(parts, 4)
+    inputs = {p: jnp.linspace(-1, 1, TICKS) for p in "uv"}
+    assert cdl.run(flat, flat.state, inputs)[0]["x"].tolist() == cdl.run(nested, nested.state, inputs)[0]["x"].tolist()
+
+    def size(system: Wired) -> int:
+        return len(str(eqx.filter_make_jaxpr(lambda s: cdl.run(s, s.state, inputs)[0])(system)[0]))
+
+    assert size(nested) <= 1.02 * size(flat)
+    assert len(nested.plan.steps) == len(flat.plan.steps)
+
+
+def test_boxes_alike_are_computed_as_one_whether_their_weights_are_one_or_many():
+    for parts in ([moore(0.5)] * 50, [moore(i / 50) for i in range(50)]):
+        system = chain(parts, 0)
+        assert len(system.plan.steps) == 1
+    assert system.plan.steps[0].shared is False
+    tied = chain([moore(0.5)] * 50, 0)
+    assert tied.machines[0].rate.shape == ()
+    assert {id(x.machine) for x in tied.boxes.values()} == {id(tied.machines[0])}
+
+
+def test_states_are_read_and_given_by_the_names_of_boxes():
+    system = wire(
+        {"p": moore(0.2), "q": moore(0.4)},
+        {"p.a": "u", "p.b": "u", "q.a": "p.x", "q.b": "u"},
+        {"x": "q.x"},
+        inputs={"u": float},
+    )
+    assert {path: float(x) for path, x in system.states(system.state).items()} == pytest.approx({"p": 0.1, "q": 0.2})
+    packed = system.pack({"q": jnp.array(5.0)})
+    assert {path: float(x) for path, x in system.states(packed).items()} == pytest.approx({"p": 0.1, "q": 5.0})
+    assert cdl.run(system, packed, {"u": jnp.ones(1)})[0]["x"][0] == 5.0
+    with pytest.raises(CdlError, match="`system` has no box `r`: its boxes are p, q"):
+        system.pack({"r": jnp.array(1.0)})
+
+
+def test_a_machine_that_draws_numbers_has_other_keys_in_each_box():
+    def noisy(s: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+        return MooreF({"x": jax.random.normal(key)}, lambda i: s)
+
+    source = box(noisy, 0.0, outputs={"x": float})
+    system = wire({"p": source, "q": source}, {}, {"x": "p.x", "y": "q.x"})
+    outputs, _ = cdl.run(system, system.state, jnp.arange(3), key=jax.random.key(0))
+    assert len({*outputs["x"].tolist(), *outputs["y"].tolist()}) == 8
+
+
+def test_a_loop_without_a_state_is_named_box_by_box():
+    parts = {"p": mealy(0.1), "q": mealy(0.2), "r": moore(0.3)}
+    wires = {"p.a": "q.x", "p.b": "u", "q.a": "p.x", "q.b": "r.x", "r.a": "p.x", "r.b": "q.x"}
+    with pytest.raises(
+        PortMismatch, match="the loop `(p` → `q` → `p|q` → `p` → `q)` has no state.*Put a Moore machine"
+    ):
+        wire(parts, wires, {"x": "r.x"}, inputs={"u": float})
+    series = box(
+        cdl.series(cdl.stateless(lambda i: i), Sum(jnp.array(1.0))), ((), 0.0), inputs=GATE.inputs, outputs=GATE.outputs
+    )
+    with pytest.raises(PortMismatch, match="the loop `p` → `p` has no state"):
+        wire({"p": series}, {"p.a": "p.x", "p.b": "p.y"}, {"x": "p.x"})
+
+
+def shows(layer: Any, state: Any = 0.0) -> System:
+    """A box with the one output `x`, a number."""
+    return box(lambda s: layer(s), state, outputs={"x": float}, name="odd")
+
+
+WRONG: Any = {"p": 3}
+EMPTY = Wiring({}, {}, {})
+ONE = Wiring({"p": GATE}, {"p.a": "p.x", "p.b": "p.x"}, {"x": "p.x"})
+OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: shows(lambda s: MooreF({"y": s}, lambda i: s)), r"`odd` gives \['y'\], and its outputs are \['x'\]"),
+        (lambda: shows(lambda s: MooreF(s, lambda i: s)), r"`odd` gives f32\[\], and its outputs are \['x'\]"),
+        (
+            lambda: shows(lambda s: MooreF({"x": s}, lambda i: s), 0),
+            r"output `x` of `odd` is i32\[\], and its port is f32",
+        ),
+        (
+            lambda: shows(lambda s: MooreF({"x": s}, lambda i: _read("u", {}, i))),
+            "`odd` reads the input 'u', which it has not",
+        ),
+        (lambda: shows(lambda s: MooreF({"x": s}, lambda i: (s, s))), "a step of `odd` goes from .*: keep the state's"),
+        (lambda: oapply(ONE, {}), "`p` has no system: the boxes are `p`"),
+        (lambda: oapply(EMPTY, {"p": moore(0.1)}), "`p` is no box of the diagram"),
+        (lambda: oapply(OTHER, {"p": moore(0.1)}), r"the box `p` is \(\) → .* give both one interface"),
+        (lambda: wire(WRONG, {}, {}), r"`systems` of `wire` is .*, and must be `Mapping\[str, System\]`"),
+    ],
+)
+def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
+    with pytest.raises(CdlError, match=words):
+        make()
+
+
+def test_an_input_that_is_not_given_is_named():
+    system = chain([moore(0.1), moore(0.2)], 0)
+    with pytest.raises(PortMismatch, match="`system` was given no `v`: give an input for each of its ports"):
+        cdl.run(system, system.state, {"u": jnp.ones(2)})

@@ -1,0 +1,118 @@
+"""Wiring diagrams: an operad, a lens, and what is refused when one is built."""
+
+import random
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import pytest
+
+from cdl.errors import CdlError, PortMismatch
+from cdl.system import Interface, Port, Wiring
+
+
+GATE = Interface({"a": float, "b": float}, {"x": float, "y": float})
+
+
+def some(draw: random.Random, most: int = 3) -> Wiring:
+    """A diagram of one to three gates in a gate, with wires drawn from every source there is: loops too, outputs that
+    drive nothing, and several inputs with one driver."""
+    boxes = "pqr"[: draw.randint(1, most)]
+    sources = ["a", "b", *(f"{box}.{port}" for box in boxes for port in "xy")]
+    wires = {f"{box}.{port}": draw.choice(sources) for box in boxes for port in "ab"}
+    return Wiring(dict.fromkeys(boxes, GATE), wires, {p: draw.choice(sources[2:]) for p in "xy"}, GATE.inputs)
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_substitution_is_associative_and_has_the_identity_for_its_unit(seed):
+    draw = random.Random(seed)
+    f, g, h = some(draw), some(draw), some(draw)
+    at, then = draw.choice(list(f.boxes)), draw.choice(list(g.boxes))
+    assert f.substitute(at, g).substitute(f"{at}.{then}", h) == f.substitute(at, g.substitute(then, h))
+    assert _named(f.substitute(at, Wiring.identity(GATE)), {f"{at}.box": at}) == f
+    assert _named(Wiring.identity(GATE).substitute("box", f), {f"box.{box}": box for box in f.boxes}) == f
+    if other := [box for box in f.boxes if box != at]:
+        assert f.substitute(at, g).substitute(other[0], h) == f.substitute(other[0], h).substitute(at, g)
+
+
+def _named(wiring: Wiring, names: dict[str, str]) -> Wiring:
+    """A diagram with other names for its boxes."""
+
+    def source(x: str) -> str:
+        box, dot, port = x.rpartition(".")
+        return f"{names.get(box, box)}{dot}{port}"
+
+    boxes = {names.get(box, box): x for box, x in wiring.boxes.items()}
+    wires = {source(target): source(x) for target, x in wiring.wires.items()}
+    return Wiring(boxes, wires, {p: source(x) for p, x in wiring.outputs.items()}, wiring.inputs)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_diagram_in_a_diagram_is_the_composite_of_their_lenses(seed):
+    draw = random.Random(seed)
+    f, g = some(draw), some(draw)
+    at = draw.choice(list(f.boxes))
+    whole = f.substitute(at, g)
+    out = {box: {p: draw.random() for p in "xy"} for box in whole.boxes}
+    given = {p: draw.random() for p in "ab"}
+
+    inner = {box: out[f"{at}.{box}"] for box in g.boxes}
+    outer: Any = {box: g.lens().get(inner) if box == at else out[box] for box in f.boxes}
+    assert whole.lens().get(out) == f.lens().get(outer)
+    back = f.lens().put(outer, given)
+    within = g.lens().put(inner, back.pop(at))
+    assert whole.lens().put(out, given) == {**back, **{f"{at}.{box}": x for box, x in within.items()}}
+
+
+def test_a_port_is_the_shape_of_what_flows_through_it():
+    assert Port.of(bool).struct == jax.ShapeDtypeStruct((), bool)
+    assert Port.of(jnp.zeros((2, 3))).struct == jax.ShapeDtypeStruct((2, 3), jnp.float32)
+    assert Port.of({"u": jnp.bfloat16}).struct == {"u": jax.ShapeDtypeStruct((), jnp.bfloat16)}
+    assert Port.of(Port.of(int)) == Port.of(int) != Port.of(int, "m")
+    assert hash(Port.of(int)) == hash(Port.of(int))
+    assert str(GATE) == "(a: f32[], b: f32[]) → (x: f32[], y: f32[])"
+    assert str(Port.of(float, "m")) == "f32[] in m"
+    with pytest.raises(CdlError, match=r"a port of 'hello': give `bool`, `int`"):
+        Port.of("hello")
+
+
+def one(**changes: Any) -> Wiring:
+    given: dict[str, Any] = {
+        "boxes": {"p": GATE},
+        "wires": {"p.a": "u", "p.b": "p.x"},
+        "outputs": {"out": "p.y"},
+        "inputs": {"u": float},
+    }
+    return Wiring(**{**given, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"wires": {"p.a": "u", "p.c": "u"}}, r"`p.c` is no input of a box: the inputs are `p.a`, `p.b`\."),
+        ({"wires": {"p.a": "u", "p.b": "q.x"}}, "`q.x`, which drives `p.b`, is no source: .* are `p.x`, `p.y`, `u`"),
+        ({"wires": {"p.a": "u"}}, "`p.b` has no driver"),
+        ({"wires": [("p.a", "u"), ("p.b", "u"), ("p.b", "p.x")]}, "`p.b` has two drivers, `u` and `p.x`"),
+        ({"wires": {"p.a": "u", "p.b": 3}}, "the wire from 3 to 'p.b': name one source and one input"),
+        ({"inputs": {"u": bool}}, r"`u` gives bool\[\] and `p.a` takes f32\[\]: join ports of one type"),
+        ({"inputs": {"u": Port.of(float, "m")}}, "`u` is in m and `p.a` in no unit"),
+        ({"outputs": {"out": "u"}}, "the output `out` is `u`, an input, which would go through in no time"),
+        ({"outputs": {"out": "p.z"}}, "the output `out` is `p.z`, no output of a box: the outputs .* `p.x`, `p.y`"),
+        ({"boxes": {"p.q": GATE}}, "'p.q' cannot name a box: give a text without a dot"),
+        ({"boxes": {"p": 3}}, r"`boxes` of `Wiring` is .*, and must be `Mapping\[str, Interface\]`"),
+    ],
+)  # fmt: skip
+def test_what_is_no_diagram_is_refused_when_it_is_built(changes, words):
+    with pytest.raises(CdlError, match=words):
+        one(**changes)
+
+
+def test_a_diagram_of_another_interface_does_not_go_into_a_box():
+    with pytest.raises(
+        PortMismatch, match=r"the box `p` is \(a: .* and the diagram is \(u: .*: give both one interface"
+    ):
+        one().substitute("p", one())
+    with pytest.raises(PortMismatch, match="there is no box `z` to put a diagram into: the boxes are `p`"):
+        one().substitute("z", one())
+    with pytest.raises(CdlError, match="`inputs` of `Interface` is 3, and must be"):
+        Interface(3, {})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

@@ -19,23 +19,27 @@ import hypothesis
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 import light_checks
+import numpy as np
 import pytest
 from jax._src.interpreters import mlir
 
 
 # The suite compiles much and runs little of it: half the time is saved by leaving out what makes programs fast. XLA
 # reads this when it first has something to do; an option that it does not know would end the process.
-quick = ["--xla_backend_optimization_level=0"]
+quick = [
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_parallel_codegen_split_count=1",
+]
 if (0, 10) <= jax.__version_info__ < (0, 11):
     quick.append("--xla_cpu_use_fusion_emitters=false")
 os.environ["XLA_FLAGS"] = " ".join([*quick, os.environ.get("XLA_FLAGS", "")])
 
 light_checks.install()
 
-# A third of what a small program takes to make is for a context of MLIR of its own, and for the lines of Python that its
-# parts come from. Here 64 programs share a context, and lines are left out.
+# A third of what a small program takes to make is for a context of MLIR of its own, and for the lines that its parts
+# come from. Here 64 programs share a context, and lines are left out.
 jax.config.update("jax_traceback_in_locations_limit", 0)
 count, context = itertools.count(), functools.lru_cache(1)(lambda number, make=mlir.make_ir_context: make())
 mlir.make_ir_context = lambda: context(next(count) // 64)
@@ -63,9 +67,9 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-compiled = [0]
+compiled: list[None] = []
 jax.monitoring.register_event_duration_secs_listener(
-    lambda event, seconds, **_: compiled.append(compiled.pop() + event.endswith("backend_compile_duration"))
+    lambda event, seconds, **_: compiled.append(None) if event.endswith("backend_compile_duration") else None
 )
 
 
@@ -74,9 +78,9 @@ def room() -> Iterator[None]:
     """Drops compiled programs after a test where a process has many: Linux ends one with too many memory maps, of which
     each program takes ten or twenty."""
     yield
-    if compiled[0] < LOOK:
+    if len(compiled) < LOOK:
         return
-    compiled[0] = 0
+    compiled.clear()
     maps = pathlib.Path("/proc/self/maps")
     if maps.exists() and maps.read_bytes().count(b"\n") > MAPS:
         jax.clear_caches()

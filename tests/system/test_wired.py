@@ -1,5 +1,6 @@
 """Systems in the boxes of a diagram are their definition: side by side, and then the lens; nested is flat."""
 
+import itertools
 import random
 from typing import Any
 
@@ -156,9 +157,7 @@ def chain(parts: list[System], depth: int) -> Wired:
         half = len(parts) // 2
         parts = [renamed(chain(parts[:half], depth - 1)), renamed(chain(parts[half:], depth - 1))]
     names = [f"n{i}" for i in range(len(parts))]
-    wires = {
-        f"{name}.{p}": f"{before}.{q}" for before, name in zip(names, names[1:], strict=False) for p, q in ("ax", "by")
-    }
+    wires = {f"{name}.{p}": f"{before}.{q}" for before, name in itertools.pairwise(names) for p, q in ("ax", "by")}
     wires |= {"n0.a": "u", "n0.b": "v"}
     return wire(
         dict(zip(names, parts, strict=True)),
@@ -220,7 +219,7 @@ def test_a_loop_without_a_state_is_named_box_by_box():
     parts = {"p": mealy(0.1), "q": mealy(0.2), "r": moore(0.3)}
     wires = {"p.a": "q.x", "p.b": "u", "q.a": "p.x", "q.b": "r.x", "r.a": "p.x", "r.b": "q.x"}
     with pytest.raises(
-        PortMismatch, match="the loop `(p` → `q` → `p|q` → `p` → `q)` has no state.*Put a Moore machine"
+        PortMismatch, match=r"the loop `(p` → `q` → `p|q` → `p` → `q)` has no state.*Put a Moore machine"
     ):
         wire(parts, wires, {"x": "r.x"}, inputs={"u": float})
     series = box(
@@ -233,6 +232,10 @@ def test_a_loop_without_a_state_is_named_box_by_box():
 def shows(layer: Any, state: Any = 0.0) -> System:
     """A box with the one output `x`, a number."""
     return box(lambda s: layer(s), state, outputs={"x": float}, name="odd")
+
+
+def lost(i: Any) -> Any:
+    return i["u"]
 
 
 WRONG: Any = {"p": 3}
@@ -251,7 +254,7 @@ OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
             r"output `x` of `odd` is i32\[\], and its port is f32",
         ),
         (
-            lambda: shows(lambda s: MooreF({"x": s}, lambda i: _read("u", {}, i))),
+            lambda: shows(lambda s: MooreF({"x": s}, lost)),
             "`odd` reads the input 'u', which it has not",
         ),
         (lambda: shows(lambda s: MooreF({"x": s}, lambda i: (s, s))), "a step of `odd` goes from .*: keep the state's"),

@@ -1,0 +1,218 @@
+"""Systems that rewire themselves: their diagram depends on a state, and what flows changes that.
+
+| the mathematics                                        | here                                                        |
+| ------------------------------------------------------ | ----------------------------------------------------------- |
+| a coalgebra `S → [p, q](S)`                            | `Rewiring`: a `ParaOptic` whose parameters are the state    |
+| its maps `φ₁(s, i)` and `φ♯(s, i, d)`, the next state  | `rewiring(state, forward, back, update)`                    |
+| one after the other, side by side                      | `>>` and `@` of parametric optics                           |
+| a fixed diagram: the state is `1`                      | `fixed(wiring)`                                             |
+| one of finitely many diagrams                          | `among(wirings, choose, update, state)`                     |
+| with systems of interface `p` in it                    | `rewire(diagram, systems)`, a system of interface `q`       |
+| a learner `A → B` is one, `P → [A y^A, B y^B](P)`      | `model.reparametrise(descent(ε).optic, at=p)`               |
+
+What comes back for the parameters of the optic is the next state.
+
+Here `i` are the outputs of all boxes, `{box: {port: value}}`, and `d` the inputs from outside.
+
+Source: T. Hosgood, D. Spivak, *Deep neural networks as nested dynamical systems*, 2021; B. Shapiro, D. Spivak,
+*Dynamic categories, dynamic operads*, 2022.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Int
+
+from .._engine.shapes import shown
+from .._functors import MooreF
+from .._functors.usage import with_types, with_usage
+from .._optics import Optic, ParaOptic
+from ..errors import CdlError, PortMismatch
+from ._box import is_moore, System
+from ._interface import Interface
+from ._oapply import wire
+from ._wired import Wired
+from ._wiring import Wiring
+
+
+Rewiring = ParaOptic[Any, Any, Any, Any, Any, Any]
+
+
+@with_usage
+def rewiring(
+    state: Any,
+    forward: Callable[[Any, Any], Any],
+    back: Callable[[Any, Any, Any], Any],
+    update: Callable[[Any, Any, Any], Any],
+) -> Rewiring:
+    """A diagram that depends on a state.
+
+    **Arguments:** `state`: the one to begin in. `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of
+    the boxes. `update(s, i, d)`: the next state.
+    """
+    return ParaOptic(state, Optic.of(Ahead(forward), Back(back, update)))
+
+
+class Ahead(eqx.Module):
+    """What a diagram shows, and the state and the outputs of boxes, which its way back reads."""
+
+    forward: Callable[[Any, Any], Any]
+
+    def __call__(self, x: tuple[Any, Any]) -> tuple[Any, tuple[Any, Any]]:
+        return self.forward(*x), x
+
+
+class Back(eqx.Module):
+    """The next state, and what goes into the boxes."""
+
+    back: Callable[[Any, Any, Any], Any]
+    update: Callable[[Any, Any, Any], Any]
+
+    def __call__(self, seen: tuple[Any, Any], d: Any) -> tuple[Any, Any]:
+        return self.update(*seen, d), self.back(*seen, d)
+
+
+@with_types
+def fixed(wiring: Wiring) -> Rewiring:
+    """A diagram that stays as it is: the state is `()`."""
+    return among([wiring], lambda s: jnp.array(0), lambda s, i, d: s, ())
+
+
+@with_usage
+def among(
+    wirings: Sequence[Wiring],
+    choose: Callable[[Any], Any],
+    update: Callable[[Any, Any, Any], Any],
+    state: Any,
+) -> Rewiring:
+    """One of some diagrams at a time, so that each of them is checked when it is built.
+
+    **Arguments:** `wirings`: diagrams of the same boxes with the same interface outside. `choose(s)`: the number of
+    the one that a state stands for, from 0. `update(s, i, d)`: the next state. `state`: the one to begin in.
+
+    **Raises:** `PortMismatch` where diagrams have other boxes, or another interface outside; `CdlError` for none.
+    """
+    if not wirings:
+        raise CdlError("`among` was given no diagram: give one at least.")
+    for number, x in enumerate(wirings):
+        if (x.boxes, x.outside) != (wirings[0].boxes, wirings[0].outside):
+            raise PortMismatch(
+                f"the diagram numbered {number} has other boxes, or another interface, than the first: {x.outside} and "
+                f"{wirings[0].outside}. Give all of them the same."
+            )
+    lenses = [x.lens() for x in wirings]
+
+    def chosen(s: Any, values: list[Any]) -> Any:
+        number = choose(s)
+        return values[0] if len(values) == 1 else jax.tree.map(lambda *xs: jnp.stack(xs)[number], *values)
+
+    return rewiring(
+        state,
+        lambda s, i: chosen(s, [lens.get(i) for lens in lenses]),
+        lambda s, i, d: chosen(s, [lens.put(i, d) for lens in lenses]),
+        update,
+    )
+
+
+@with_usage
+def route(sources: Any, number: Int[Array, ""]) -> tuple[Any, Bool[Array, ""]]:
+    """One of several values, by a number that is data; and whether there is one.
+
+    **Arguments:** `sources`: a pytree of arrays, with an axis of sources in front. `number`: which of them, or -1.
+
+    **Returns:** its value, zero where there is none, and whether there is one: a wire that may be open.
+    """
+    many = {len(x) for x in jax.tree.leaves(sources)}
+    there = (number >= 0) & (number < min(many))
+    return jax.tree.map(lambda x: jnp.where(there, x[jnp.maximum(number, 0)], jnp.zeros_like(x[0])), sources), there
+
+
+@final
+class Rewired(System):
+    """Systems in a diagram that depends on a state. Made by `rewire`.
+
+    Its state is that of the diagram, and that of the `systems`, side by side.
+    """
+
+    diagram: Rewiring
+    systems: Wired
+    state: tuple[Any, Any]
+    interface: Interface = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+        s, inside = state
+        layer = self.systems(inside, key=key)
+        out, seen = self.diagram.optic.forward((s, _by_box(layer.out, self.systems)))
+
+        def step(d: Any) -> tuple[Any, Any]:
+            after, inputs = self.diagram.optic.backward(seen, d)
+            return after, layer.step(_by_port(inputs, self.systems))
+
+        return MooreF(out, step)
+
+
+@with_usage
+def rewire(
+    diagram: Rewiring,
+    systems: Mapping[str, System],
+    outputs: Mapping[str, Any],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    name: str = "system",
+) -> Rewired:
+    """Systems in a diagram that depends on a state, as one system. Its state, and theirs, are differentiable.
+
+    **Arguments:** `diagram`: what `rewiring`, `among` and `fixed` give. `systems`: Moore machines, by the names of the
+    boxes. `outputs`, `inputs`: the ports outside.
+
+    **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
+    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type.
+    """
+    ports = {
+        f"{at}/{port}": (at, port, x) for at, system in systems.items() for port, x in system.interface.inputs.items()
+    }
+    side = wire(
+        systems,
+        {f"{at}.{port}": name for name, (at, port, _) in ports.items()},
+        {f"{at}/{port}": f"{at}.{port}" for at, system in systems.items() for port in system.interface.outputs},
+        inputs={name: x for name, (_, _, x) in ports.items()},
+        name="systems",
+    )
+    if not side.plan.moore:
+        late = [path for step in side.plan.steps if step.late for path in step.paths]
+        raise PortMismatch(
+            f"`{late[0]}` answers an input at once, and a diagram that changes is wired by what its boxes "
+            "show before: give Moore machines."
+        )
+    interface = Interface(inputs or {}, outputs)
+    made = Rewired(diagram=diagram, systems=side, state=(diagram.params, side.state), interface=interface, name=name)
+    is_moore(made)
+    return made
+
+
+def _by_box(out: Mapping[str, Any], systems: Wired) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {at: {} for at in systems.nested.wiring.boxes}
+    for name, value in out.items():
+        at, _, port = name.partition("/")
+        found[at][port] = value
+    return found
+
+
+def _by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, wanted in systems.interface.inputs.items():
+        at, _, port = name.partition("/")
+        try:
+            found[name] = inputs[at][port]
+        except (KeyError, TypeError) as error:
+            raise PortMismatch(f"the diagram gives no value to `{at}.{port}`: `back` must drive each input.") from error
+        given = jax.tree.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.asarray(x).dtype), found[name])
+        if given != wanted.struct:
+            raise PortMismatch(
+                f"the diagram gives {shown(given)} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it that."
+            )
+    return found

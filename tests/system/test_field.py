@@ -1,0 +1,164 @@
+"""Vector fields that share variables: sums, as by hand; composed first, and then discretised."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import cdl
+from cdl.errors import CdlError
+from cdl.system import discretise, Field, field, Port, share
+
+
+class Rate(eqx.Module):
+    """A quantity that grows, or decays, in proportion to itself."""
+
+    k: Any
+
+    def __call__(self, s: dict[str, Any]) -> dict[str, Any]:
+        return {"n": self.k * s["n"]}
+
+
+class Hunt(eqx.Module):
+    """Prey is lost, and predators are gained, in proportion to both."""
+
+    lost: Any
+    gained: Any
+
+    def __call__(self, s: dict[str, Any]) -> dict[str, Any]:
+        both = s["prey"] * s["predator"]
+        return {"prey": -self.lost * both, "predator": self.gained * both}
+
+
+ENDS = {"R": ["growth.n", "hunt.prey"], "F": ["hunt.predator", "decay.n"]}
+BEGIN = {"R": 10.0, "F": 5.0}
+
+
+def parts(a: Any = 1.1, b: Any = 0.4, c: Any = 0.1, d: Any = 0.4) -> dict[str, Field]:
+    hunt = field(Hunt(b, c), {"prey": float, "predator": float})
+    return {"growth": field(Rate(a), {"n": float}), "hunt": hunt, "decay": field(Rate(-d), {"n": float})}
+
+
+@pytest.fixture
+def precise():
+    with jax.enable_x64(True):
+        yield
+
+
+def trajectory(f: Field, n: int, until: float = 20.0) -> dict[str, np.ndarray]:
+    system = discretise(f, BEGIN, step=until / n)
+    return {key: np.asarray(x) for key, x in cdl.run(system, system.state, jnp.arange(n))[0].items()}
+
+
+@pytest.mark.usefixtures("precise")
+def test_growth_predation_and_decay_are_lotka_and_volterra():
+    shared = share(parts(), ENDS)
+
+    def monolith(s: dict[str, Any]) -> dict[str, Any]:
+        return {"R": 1.1 * s["R"] - 0.4 * (s["R"] * s["F"]), "F": 0.1 * (s["R"] * s["F"]) - 0.4 * s["F"]}
+
+    found, whole = trajectory(shared, 500), trajectory(field(monolith, {"R": float, "F": float}), 500)
+    for key in "RF":
+        np.testing.assert_allclose(found[key], whole[key], rtol=0, atol=1e-12 * 20)
+
+
+@pytest.mark.usefixtures("precise")
+def test_the_method_is_of_its_order_and_ends_where_an_adaptive_one_does():
+    shared, exact = share(parts(), ENDS), {"R": 10.2141106587, "F": 1.3338083108}
+    errors = [abs(trajectory(shared, n)["R"][-1] - exact["R"]) for n in (500, 1000)]
+    assert 12 < errors[0] / errors[1] < 18
+    found = trajectory(shared, 2000)
+    assert {key: found[key][-1] for key in "RF"} == pytest.approx(exact, abs=1e-9)
+    kept = 0.1 * found["R"] - 0.4 * np.log(found["R"]) + 0.4 * found["F"] - 1.1 * np.log(found["F"])
+    assert kept[0] == pytest.approx(0.30858426, abs=1e-8)
+    assert np.ptp(kept) < 1e-8
+    for method, order in (("euler", 1), ("midpoint", 2)):
+        ends = []
+        for n in (4000, 8000):
+            system = discretise(shared, BEGIN, step=20 / n, method=method)  # type: ignore[arg-type]
+            ends.append(abs(float(cdl.run(system, system.state, jnp.arange(n))[0]["R"][-1]) - exact["R"]))
+        assert ends[0] / ends[1] == pytest.approx(2**order, rel=0.35)
+
+
+@pytest.mark.usefixtures("precise")
+def test_nested_is_flat():
+    each = parts()
+    inner = share({x: each[x] for x in ("growth", "hunt")}, {"prey": ENDS["R"], "predator": ["hunt.predator"]})
+    nested = share({"inner": inner, "decay": each["decay"]}, {"R": ["inner.prey"], "F": ["inner.predator", "decay.n"]})
+    one, other = trajectory(nested, 100), trajectory(share(each, ENDS), 100)
+    assert all((one[key] == other[key]).all() for key in "RF")
+
+
+@pytest.mark.usefixtures("precise")
+def test_parameters_have_the_gradient_of_finite_differences_and_are_found_again_from_noise():
+    times, n = 200, jnp.arange(200)
+
+    def run(p: Any) -> Any:
+        system = discretise(share(parts(*p), ENDS), BEGIN, step=0.05)
+        return cdl.run(system, system.state, n)[0]
+
+    true = jnp.array([1.1, 0.4, 0.1, 0.4])
+    noise = jax.random.normal(jax.random.key(0), (2, times + 1)) * 0.05
+    seen = {key: x + e for (key, x), e in zip(sorted(run(true).items()), noise, strict=True)}
+    loss = lambda p: sum(jnp.mean((run(p)[key] - seen[key]) ** 2) for key in "RF")
+    at, eps = jnp.array([1.0, 0.5, 0.12, 0.35]), 1e-6
+    moved = [(loss(at + eps * e) - loss(at - eps * e)) / (2 * eps) for e in jnp.eye(4)]
+    np.testing.assert_allclose(jax.grad(loss)(at), jnp.stack(moved), rtol=1e-6)
+
+    def step(p: Any, damping: Any) -> Any:  # of Levenberg and Marquardt
+        error = lambda p: jnp.concatenate([run(p)[key] - seen[key] for key in "RF"])
+        J = jax.jacfwd(error)(p)
+        return p - jnp.linalg.solve(J.T @ J * (1 + damping * jnp.eye(4)), J.T @ error(p)), None
+
+    found, _ = jax.jit(lambda: jax.lax.scan(step, at, 3.0 ** -jnp.arange(-3.0, 12.0)))()
+    np.testing.assert_allclose(found, true, rtol=0.02)
+
+
+@pytest.mark.usefixtures("precise")
+def test_a_plant_and_its_controller_share_what_is_measured_and_what_is_driven():
+    plant = field(
+        lambda s, i: {"y": -s["y"] + s["u"] + i["load"], "u": 0.0 * s["u"]},
+        {"y": float, "u": float},
+        inputs={"load": float},
+    )
+    control = field(lambda s: {"y": 0.0 * s["y"], "u": 2.0 * (1.0 - s["y"])}, {"y": float, "u": float})
+    loop = discretise(
+        share({"plant": plant, "control": control}, {"y": ["plant.y", "control.y"], "u": ["plant.u", "control.u"]}),
+        {"y": 0.0, "u": 0.0},
+        step=0.01,
+    )
+    outputs, _ = cdl.run(loop, loop.state, {"load": jnp.full(1000, 0.5)})
+    # y'' + y' + 2 y = 2, y(0) = 0, y'(0) = 0.5
+    t, w = np.arange(1001) * 0.01, np.sqrt(7) / 2
+    exact = 1 + np.exp(-t / 2) * (-np.cos(w * t) + (0.5 - 0.5) / w * np.sin(w * t))
+    np.testing.assert_allclose(outputs["y"], exact, atol=1e-8)
+    assert outputs["u"][-1] == pytest.approx(0.5, abs=0.02)
+
+
+def grown(rate: Any, port: Any = float) -> Field:
+    return field(rate, {"n": port}, name="v")
+
+
+METRES = {"a": grown(lambda s: s), "b": grown(lambda s: s, Port.of(float, "m"))}
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: share(parts(), {**ENDS, "R": ["growth.n"]}), "`hunt.prey` is in no junction"),
+        (lambda: share(parts(), {**ENDS, "S": ["growth.n"]}), "`growth.n` is in two junctions, `R` and `S`"),
+        (lambda: share(parts(), {**ENDS, "S": ["growth.m"]}), "`growth.m` is no variable .*: they are `growth.n`"),
+        (lambda: share(METRES, {"n": ["a.n", "b.n"]}), "`a.n` is in no unit and `b.n` in m"),
+        (lambda: grown(lambda s: {"m": s["n"]}), r"`v` gives the rates \['m'\], and its variables are \['n'\]"),
+        (lambda: grown(lambda s: {"n": jnp.zeros(2)}), r"`the rate of n` gives f32\[2\] and `n` takes f32\[\]"),
+        (lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=0), "`step` of `discretise` is 0: how long a tick is"),
+        (lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=float("nan")), "is nan: how long"),
+        (lambda: discretise(grown(lambda s: s), {"m": 1.0}, step=0.1), r"the state has \['m'\], and `v` has \['n'\]"),
+    ],
+)
+def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
+    with pytest.raises(CdlError, match=words):
+        make()

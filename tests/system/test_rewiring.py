@@ -1,0 +1,228 @@
+"""Diagrams that depend on a state: coalgebras of [p, q], beside what they are by hand."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import cdl
+from cdl import MealyF, MooreF
+from cdl.errors import CdlError
+from cdl.system import among, box, fixed, Interface, rewire, rewiring, route, wire, Wiring
+
+
+GATE = Interface({"a": float}, {"x": float})
+
+
+def a(i: Any) -> Any:
+    return i["a"]
+
+
+def follow(s: Any) -> MooreF[Any, Any, Any]:
+    """Shows a number that goes a tenth of the way to what it hears."""
+    return MooreF({"x": s}, lambda i: s + 0.1 * (a(i) - s))
+
+
+def people(xs: Any) -> dict[str, Any]:
+    return {f"p{i}": box(follow, x, inputs={"a": float}, outputs={"x": float}) for i, x in enumerate(xs)}
+
+
+def heard(i: Any) -> Any:
+    return jnp.stack([x["x"] for x in i.values()])
+
+
+def each(values: Any) -> dict[str, Any]:
+    return {f"p{i}": {"a": values[i]} for i in range(len(values))}
+
+
+def test_a_constant_state_is_the_fixed_system():
+    wiring = Wiring({"p0": GATE, "p1": GATE}, {"p0.a": "p1.x", "p1.a": "u"}, {"x": "p0.x"}, {"u": float})
+    systems = people([1.0, -1.0])
+    plain = wire(systems, wiring.wires, wiring.outputs, inputs=wiring.inputs)
+    same = rewire(fixed(wiring), systems, {"x": float}, inputs={"u": float})
+    inputs = {"u": jnp.linspace(0, 3, 20)}
+    one, other = (cdl.run(x, x.state, inputs)[0]["x"] for x in (plain, same))
+    assert one.tolist() == other.tolist()
+
+
+def opinions(spread: Any, n: int, rate: float) -> Any:
+    """People who listen to each other by weights, which grow with what they have in common."""
+    return rewiring(
+        jnp.zeros((n, n)),
+        lambda A, i: {"spread": spread(heard(i)), "mean": jnp.mean(heard(i))},
+        lambda A, i, d: each(jax.nn.softmax(A, axis=1) @ heard(i)),
+        lambda A, i, d: A + rate * jnp.outer(heard(i), heard(i)) / n,
+    )
+
+
+def test_opinions_come_together_by_nine_tenths_a_step_where_all_listen_to_all():
+    with jax.enable_x64(True):
+        xs = np.random.default_rng(0).uniform(0, 1, 8)
+        system = rewire(
+            opinions(lambda x: jnp.max(jnp.abs(x - jnp.mean(x))), 8, 0.0), people(xs), {"spread": float, "mean": float}
+        )
+        outputs, _ = cdl.run(system, system.state, jnp.arange(100))
+        np.testing.assert_allclose(outputs["spread"], outputs["spread"][0] * 0.9 ** np.arange(101), rtol=1e-9)
+        np.testing.assert_allclose(outputs["mean"], outputs["mean"][0], rtol=1e-12)
+        assert 0.9**100 == pytest.approx(2.65614e-5, rel=1e-5)
+
+
+def test_people_who_listen_to_those_they_agree_with_come_together_too():
+    with jax.enable_x64(True):
+        xs = np.random.default_rng(0).uniform(0, 1, 8)
+        system = rewire(opinions(jnp.ptp, 8, 0.1), people(xs), {"spread": float, "mean": float})
+        outputs, (weights, _) = cdl.run(system, system.state, jnp.arange(200))
+        assert outputs["spread"][-1] < 1e-8 < 0.5 < outputs["spread"][0]
+        x, A = xs, np.zeros((8, 8))
+        for _ in range(200):
+            p = np.exp(A) / np.exp(A).sum(1, keepdims=True)
+            x, A = x + 0.1 * (p @ x - x), A + 0.1 * np.outer(x, x) / 8
+        np.testing.assert_allclose(weights, A, rtol=1e-9)
+
+
+def test_the_gradient_goes_through_a_hundred_rewirings():
+    with jax.enable_x64(True):
+        xs = jnp.asarray(np.random.default_rng(1).uniform(-1, 1, 4))
+
+        def last(w: Any) -> Any:
+            made = rewire(opinions(jnp.ptp, 4, 0.1).at(w), people(xs), {"spread": float, "mean": float})
+            outputs, _ = cdl.run(made, made.state, jnp.arange(100))
+            return 1e4 * outputs["mean"][-1]
+
+        w, e = jnp.asarray(np.random.default_rng(2).normal(size=(4, 4))), 1e-5
+        found = jax.grad(last)(w)
+        for i, j in ((0, 1), (2, 3), (3, 3)):
+            moved = [last(w.at[i, j].add(side * e)) for side in (1, -1)]
+            np.testing.assert_allclose(found[i, j], (moved[0] - moved[1]) / (2 * e), rtol=1e-6)
+
+
+def test_an_ensemble_of_rewired_systems_runs_under_vmap():
+    def last(x: Any) -> Any:
+        made = rewire(opinions(jnp.ptp, 3, 0.1), people(x), {"spread": float, "mean": float})
+        return cdl.run(made, made.state, jnp.arange(10))[0]["spread"]
+
+    xs = jnp.asarray(np.random.default_rng(3).normal(size=(5, 3)), jnp.float32)
+    np.testing.assert_allclose(jax.vmap(last)(xs), jnp.stack([last(x) for x in xs]), rtol=1e-5)
+
+
+def tower(offset: float) -> Any:
+    """A tower that shows its height plus what it has heard."""
+    return box(
+        lambda s: MooreF({"x": s + offset}, lambda i: 0.5 * (s + a(i))),
+        0.0,
+        inputs=GATE.inputs,
+        outputs=GATE.outputs,
+    )
+
+
+def phones() -> tuple[dict[str, Any], list[Wiring]]:
+    """Two towers and a phone, which one tower hears: near the first, or near the second."""
+    systems = {
+        "near": tower(1.0),
+        "far": tower(-1.0),
+        "phone": box(follow, 0.0, inputs=GATE.inputs, outputs=GATE.outputs),
+    }
+    boxes = dict.fromkeys(systems, GATE)
+    wirings = [
+        Wiring(boxes, {"near.a": "phone.x", "far.a": "far.x", "phone.a": "near.x"}, {"x": "phone.x"}, {"move": float}),
+        Wiring(boxes, {"near.a": "near.x", "far.a": "phone.x", "phone.a": "far.x"}, {"x": "phone.x"}, {"move": float}),
+    ]
+    return systems, wirings
+
+
+def test_a_phone_that_moves_is_wired_to_the_nearer_tower_and_a_switch_box_in_a_fixed_diagram_does_the_same():
+    systems, wirings = phones()
+    choose = lambda place: jnp.int32(place > 0)
+    moving = rewire(
+        among(wirings, choose, lambda place, i, d: place + d["move"], jnp.array(-2.0)),
+        systems,
+        {"x": float},
+        inputs={"move": float},
+    )
+    inputs = {"move": jnp.concatenate([jnp.full(6, 1.0), jnp.full(6, -1.0)])}
+    outputs, (place, _) = cdl.run(moving, moving.state, inputs)
+    assert place == -2.0
+    assert outputs["x"][2] > outputs["x"][1] > 0
+    assert outputs["x"][8] < outputs["x"][6]
+
+    def switch(place: Any) -> MealyF[Any, Any, Any]:
+        def step(i: Any) -> Any:
+            first = place <= 0
+            out = {
+                "near": jnp.where(first, i["phone"], i["near"]),
+                "far": jnp.where(first, i["far"], i["phone"]),
+                "phone": jnp.where(first, i["near"], i["far"]),
+            }
+            return out, place + i["move"]
+
+        return MealyF(step)
+
+    ports = dict.fromkeys(systems, float)
+    boxed = box(switch, -2.0, inputs={**ports, "move": float}, outputs=ports)
+    wires = {
+        **{f"{x}.a": f"switch.{x}" for x in systems},
+        **{f"switch.{x}": f"{x}.x" for x in systems},
+        "switch.move": "move",
+    }
+    still = wire({**systems, "switch": boxed}, wires, {"x": "phone.x"}, inputs={"move": float})
+    np.testing.assert_allclose(cdl.run(still, still.state, inputs)[0]["x"], outputs["x"], rtol=1e-6)
+
+
+def test_weights_that_grow_with_what_flows_find_the_direction_of_most_variance():
+    """Oja's rule, of Hebbian learning, as a diagram whose wires are the weights."""
+    data = jnp.asarray(np.random.default_rng(0).normal(size=(3000, 3)) * [3.0, 1.0, 0.5], jnp.float32)
+    sense = box(
+        lambda s: MooreF({"x": s}, a),
+        jnp.zeros(3),
+        inputs={"a": jnp.zeros(3)},
+        outputs={"x": jnp.zeros(3)},
+    )
+
+    def oja(w: Any, i: Any, d: Any) -> Any:
+        y = w @ i["sense"]["x"]
+        return w + 0.002 * y * (i["sense"]["x"] - y * w)
+
+    learning = rewiring(
+        jnp.ones(3) / 2, lambda w, i: {"y": w @ i["sense"]["x"]}, lambda w, i, d: {"sense": {"a": d["data"]}}, oja
+    )
+    system = rewire(learning, {"sense": sense}, {"y": float}, inputs={"data": jnp.zeros(3)})
+    _, (w, _) = cdl.run(system, system.state, {"data": data})
+    assert abs(w[0]) > 0.97
+    assert jnp.linalg.norm(w) == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_wire_may_be_open_and_says_so():
+    values = {"x": jnp.array([1.0, 2.0])}
+    assert [float(x) for x in (route(values, jnp.array(1))[0]["x"], route(values, jnp.array(-1))[0]["x"])] == [2.0, 0.0]
+    assert [bool(route(values, jnp.array(n))[1]) for n in (0, -1, 2)] == [True, False, False]
+
+
+MEALY = box(lambda s: MealyF(lambda i: ({"x": a(i)}, s)), (), inputs=GATE.inputs, outputs=GATE.outputs)
+
+
+def driven(back: Any, out: Any = lambda s, i: {"x": i["p0"]["x"]}) -> Any:
+    return rewire(rewiring((), out, back, lambda s, i, d: s), people([0.0]), {"x": float})
+
+
+ONE, OTHER = Wiring.identity(GATE), Wiring.identity(GATE, "q")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: driven(lambda s, i, d: {}), "the diagram gives no value to `p0.a`: `back` must drive each input"),
+        (lambda: driven(lambda s, i, d: each(jnp.zeros((1, 2)))), r"gives f32\[2\] to `p0.a`, which takes f32\[\]"),
+        (
+            lambda: driven(lambda s, i, d: each(jnp.zeros(1)), lambda s, i: {}),
+            r"gives \[\], and its outputs are \['x'\]",
+        ),
+        (lambda: rewire(fixed(ONE), {"box": MEALY}, {"x": float}), "`box` answers an input at once"),
+        (lambda: among([], lambda s: s, lambda s, i, d: s, 0), "`among` was given no diagram"),
+        (lambda: among([ONE, OTHER], lambda s: s, lambda s, i, d: s, 0), "the diagram numbered 1 has other boxes"),
+    ],
+)
+def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
+    with pytest.raises(CdlError, match=words):
+        make()

@@ -36,9 +36,7 @@ from cdl.schemes import Stacked
 
 @pytest.mark.parametrize(
     "way",
-    some_at_once(
-        "layers", "of a matrix", "norm", "cond", "scan", "lookup", "custom vjp", "stopped", "no row"
-    ),
+    some_at_once("layers", "of a matrix", "norm", "cond", "scan", "lookup", "custom vjp", "stopped", "no row"),
 )
 def test_any_cell_of_many_constructors_is_the_definition_s(way):
     with jax.enable_x64(True):

@@ -7,6 +7,7 @@ from ._box import System as System, box as box, Box as Box
 from ._oapply import wire as wire, oapply as oapply
 from ._wired import Wired as Wired
 from ._field import field as field, Field as Field, share as share, discretise as discretise
+from ._solve import solve as solve
 from ._rewiring import Rewiring as Rewiring, rewiring as rewiring, rewire as rewire, Rewired as Rewired
 from ._rewiring import among as among, fixed as fixed, route as route
 from ._polynomial import Polynomial as Polynomial

@@ -155,6 +155,21 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     )
 
 
+def begins(field: Field, state: Values) -> Values:
+    """Values for the variables of a field, of their types.
+
+    **Raises:** `PortMismatch` where they are of other variables.
+    """
+    if set(state) != set(field.variables):
+        raise PortMismatch(
+            f"the state has {short(sorted(state))}, and `{field.name}` has {short(sorted(field.variables))}."
+        )
+    given = {key: arrays(state[key], f"the value of `{key}`") for key in field.variables}
+    return {
+        key: jax.tree.map(lambda x, s: x.astype(s.dtype), given[key], p.struct) for key, p in field.variables.items()
+    }
+
+
 @final
 class Clocked(eqx.Module):
     """A field that goes one step of time with each tick; its inputs are held for the step."""
@@ -197,12 +212,5 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     """
     if isinstance(step, bool) or not step > 0:
         raise CdlError(f"`step` of `discretise` is {step}: how long a tick is must be positive.")
-    if set(state) != set(field.variables):
-        raise PortMismatch(
-            f"the state has {short(sorted(state))}, and `{field.name}` has {short(sorted(field.variables))}."
-        )
-    begin = {key: arrays(state[key], f"the value of `{key}`") for key in field.variables}
-    made = {
-        key: jax.tree.map(lambda x, s: x.astype(s.dtype), begin[key], p.struct) for key, p in field.variables.items()
-    }
-    return box(Clocked(field, float(step), method), made, inputs=field.inputs, outputs=field.variables, name=field.name)
+    clocked = Clocked(field, float(step), method)
+    return box(clocked, begins(field, state), inputs=field.inputs, outputs=field.variables, name=field.name)

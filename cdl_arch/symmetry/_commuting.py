@@ -7,26 +7,28 @@
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from cdl.errors import CdlError
 from cdl.symmetry import Pointwise
 from cdl.symmetry.groups import permutations
 
 
-Place = Callable[[jax.Array], jax.Array]
+Function: TypeAlias = Callable[[jax.Array], jax.Array]
 NODES, OTHERS = 3, (1, 2, 5)  # on which a function is checked: it may do something else on each number of nodes
 TOLERANCE = 1e-4  # of the greatest value, as `Pointwise` has it
 
 
-def commuting(function: Place, order: int, channels: int) -> Place:
+def commuting(function: Function, order: int, channels: int) -> Function:
     """The same function. **Raises:** `CdlError` where it does not commute with permutations of nodes."""
     Pointwise(function, permutations(NODES).power(order), channels)
-    for n in OTHERS if order else ():
+    known = not any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(function))  # not inside `jit` or `vmap`
+    for n in OTHERS if order and known else ():
         found = _apart(function, order, channels, n)
         if found > TOLERANCE:
             raise CdlError(
@@ -36,7 +38,7 @@ def commuting(function: Place, order: int, channels: int) -> Place:
     return function
 
 
-def _apart(function: Place, order: int, channels: int, n: int) -> float:
+def _apart(function: Function, order: int, channels: int, n: int) -> float:
     """How far `f(m · x)` and `m · f(x)` are apart on `n` nodes, over the greatest number of each sample."""
     sizes = np.array([0.3, 1.0, 3.0, 10.0]).reshape((4, 1, *(1 for _ in range(order))))
     xs = sizes * np.random.default_rng(0).normal(size=(4, channels, *(n for _ in range(order))))

@@ -91,6 +91,10 @@ class Convolution(EquivariantMap):
         """How many places before and after its own an output reads, on each axis."""
         return [(w - 1, 0) if self.causal else ((w - 1) // 2, w // 2) for w in self.window]
 
+    @property
+    def execution(self) -> str:
+        return f"one convolution, by a kernel of {' × '.join(map(str, self.window))}"
+
     def _apply(self, x: jax.Array) -> jax.Array:
         reach = self._reach()
         padded, zeros = (x, reach) if self.causal else (jnp.pad(x, [(0, 0), *reach], "wrap"), [(0, 0)] * len(reach))

@@ -25,7 +25,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from cdl.errors import CdlError
 from cdl.symmetry import Equivariant
 
-from ._commuting import Place
+from ._commuting import Function
 from ._layers import Layers
 from ._node_layers import NodeLayer
 from ._tensors import Tensors
@@ -64,7 +64,7 @@ class DeepSet(NodeLayer):
         return self.tensors.at(n)
 
 
-def deep_sets(channels: Sequence[int], outputs: int, *, function: Place = jax.nn.relu, key: PRNGKeyArray) -> Layers:
+def deep_sets(channels: Sequence[int], outputs: int, *, function: Function = jax.nn.relu, key: PRNGKeyArray) -> Layers:
     """A function of sets `[channels[0], n]`, to `[outputs]`: layers on elements, and then the mean.
 
     **Arguments:** `channels`: of the set, and after each layer. `outputs`: how many numbers it gives. `function`:

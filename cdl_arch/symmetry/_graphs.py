@@ -29,7 +29,7 @@ from cdl.para import CoKleisli
 from cdl.symmetry import Equivariant, hom
 from cdl.symmetry.groups import permutations
 
-from ._commuting import commuting, Place
+from ._commuting import commuting, Function
 from ._partitions import in_orbits, partitions
 from ._windows import drawn
 
@@ -78,9 +78,9 @@ class GraphNetwork(eqx.Module):
     """Layers on the nodes of a graph, with a function between them."""
 
     layers: tuple[GraphLayer, ...]
-    function: Place
+    function: Function
 
-    def __init__(self, channels: Sequence[int], *, function: Place = jax.nn.relu, key: PRNGKeyArray) -> None:
+    def __init__(self, channels: Sequence[int], *, function: Function = jax.nn.relu, key: PRNGKeyArray) -> None:
         """**Arguments:** `channels`: of the nodes, and after each layer.
 
         **Raises:** `CdlError` for fewer than two channels, and where the function does not commute with permutations.

@@ -80,6 +80,10 @@ class GroupConvolution(EquivariantMap):
         """The same map by a matrix of all weights."""
         return dense(self.source, self.target, self.kernel, self.orbits, self.beta)
 
+    @property
+    def execution(self) -> str:
+        return f"one convolution of {self.target.shape[0]} planes for each channel that comes out"
+
     def _apply(self, x: jax.Array) -> jax.Array:
         side, width = self.source.shape[-1], self.kernel.shape[-1]
         reach = (width // 2, width // 2)

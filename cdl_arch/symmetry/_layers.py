@@ -19,7 +19,7 @@ from jaxtyping import Array, Float
 from cdl.errors import CdlError
 from cdl.symmetry import Chain, chain
 
-from ._commuting import commuting, Place
+from ._commuting import commuting, Function
 from ._node_layers import NodeLayer
 
 
@@ -27,9 +27,9 @@ class Layers(eqx.Module):
     """A network on tensors over nodes, of any number of them."""
 
     layers: tuple[NodeLayer, ...]
-    function: Place
+    function: Function
 
-    def __init__(self, layers: Sequence[NodeLayer], function: Place = jax.nn.relu) -> None:
+    def __init__(self, layers: Sequence[NodeLayer], function: Function = jax.nn.relu) -> None:
         """**Arguments:** `layers`: such as `Tensors`. `function`: between two layers, at each place.
 
         **Raises:** `CdlError` for no layers, for one of another kind, for two that do not fit, and where the function

@@ -25,7 +25,6 @@ from cdl import (
     MealyF,
     Nil,
     Node,
-    product,
     RoseF,
     to_list,
     TreeF,
@@ -47,6 +46,7 @@ from cdl.schemes import (
     mutu,
     para,
     prepro,
+    product,
     Right,
     zygo,
 )

@@ -4,10 +4,8 @@
 acts on what is imported after it: so nothing here imports `cdl`. `test_typecheck.py` proves that it is on.
 """
 
-import functools
 import gc
 import importlib
-import itertools
 import os
 import pathlib
 import sys
@@ -22,7 +20,6 @@ import jax.random as jr
 import light_checks
 import numpy as np
 import pytest
-from jax._src.interpreters import mlir
 
 
 # The suite compiles much and runs little of it: half the time is saved by leaving out what makes programs fast. XLA
@@ -38,11 +35,8 @@ os.environ["XLA_FLAGS"] = " ".join([*quick, os.environ.get("XLA_FLAGS", "")])
 
 light_checks.install()
 
-# A third of what a small program takes to make is for a context of MLIR of its own, and for the lines that its parts
-# come from. Here 64 programs share a context, and lines are left out.
+# Programs are made without the lines of source that their parts come from.
 jax.config.update("jax_traceback_in_locations_limit", 0)
-count, context = itertools.count(), functools.lru_cache(1)(lambda number, make=mlir.make_ir_context: make())
-mlir.make_ir_context = lambda: context(next(count) // 64)
 
 # Nothing is kept in the home of whoever runs the tests, nor by the programs that they start.
 os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"

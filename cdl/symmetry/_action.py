@@ -28,6 +28,7 @@ from typing import Any, TypeAlias
 import jax
 import jax.numpy as jnp
 import numpy as np
+from wadler_lindig import TextDoc
 
 from .._drawing.diagram import Diagram
 from .._functors import EilenbergMoore, Monoid, Writer
@@ -137,7 +138,8 @@ class Action:
         return Writer(WORDS).algebra(self)
 
     def element(self, word: str | Word) -> Sparse:
-        """The matrix of a word, as a product of the generators' matrices.
+        """The matrix of a word, as a product of the generators' matrices: `float64[size, size]`, a sparse array of
+        scipy. `.toarray()` gives a dense one.
 
         **Raises:** `CdlError` where a number of it overflows or vanishes, or a whole number loses a digit.
         """
@@ -217,13 +219,17 @@ class Action:
     def _all(self, generators: Iterable[Generator]) -> "Action":
         return Action(self.shape, generators)
 
+    def __pdoc__(self, **_: Any) -> TextDoc:
+        """How Equinox writes it inside a network."""
+        return TextDoc(repr(self))
+
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.shape)) or "1"
         return f"Action({shape}; {', '.join(self.names) or 'no generators'})"
 
 
 def word_of(word: str | Word) -> Word:
-    """A word of one name, where a name is given."""
+    """A word as it is; a name is a word of one. Functions that take a word begin with this."""
     return (word,) if isinstance(word, str) else word
 
 

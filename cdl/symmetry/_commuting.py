@@ -27,7 +27,8 @@ TERMS = 20  # of a series with numbers of 1 or less, whose rest is below the rou
 
 
 class Sides(NamedTuple):
-    """Two values that are equal where `h` commutes. `law` says which, with `{h}` and `{m}` for the two names."""
+    """Two values that are equal where `h` commutes. `law` says which, with `{h}`, `{m}` and `{x}` for the names of
+    the map, of the word and of the element."""
 
     law: str
     left: Any
@@ -35,7 +36,7 @@ class Sides(NamedTuple):
 
 
 @with_usage
-def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: Any) -> list[Sides]:
+def sides(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: str | Word) -> list[Sides]:
     """What is to be equal at one element of the carrier of `X`, and one word.
 
     **Raises:** `CdlError` for a longer word with a generator of a Lie algebra in it.
@@ -45,13 +46,13 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: An
     if lie and len(word) > 1:
         raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
     if not lie:
-        return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, h(x)))]
+        return [Sides("{h}({m} · {x}) = {m} · {h}({x})", h(X(word, x)), Y(word, h(x)))]
     name = lie[0]
     x = varied(x)
     y, left = jax.jvp(h, (x,), (X(name, x),))
-    found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y))]
+    found = [Sides("D {h}({x}) {m} {x} = {m} {h}({x})", left, Y(name, y))]
     for t in times(X[name], Y[name]):
-        law = f"{{h}}(exp({t:.2g} {{m}}) x) = exp({t:.2g} {{m}}) {{h}}(x)"
+        law = f"{{h}}(exp({t:.2g} {{m}}) {{x}}) = exp({t:.2g} {{m}}) {{h}}({{x}})"
         found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y)))
     return found
 

@@ -5,6 +5,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from .._functors.words import short
 from ..errors import CdlError
 from ._rounding import EXACT
 from ._sparse import sp
@@ -41,6 +42,11 @@ def entries(name: str, given: Any, size: int) -> tuple[np.ndarray, np.ndarray, n
     """The rows, columns and values of a real matrix of the carrier, in the type that it is given in: a dense one, or
     one of any format of scipy.sparse."""
     dtype = given.dtype if sp.issparse(given) else (given := _array(name, given)).dtype
+    if dtype.kind in "US":
+        raise CdlError(
+            f"generator `{name}` is given {short(given.tolist())}, and not a matrix. The matrix of a word is "
+            "`X.element(word)`."
+        )
     if not _real(dtype):
         raise CdlError(f"generator `{name}` holds {dtype} values; a matrix of real numbers is expected.")
     if given.shape != (size, size):

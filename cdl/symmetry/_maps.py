@@ -8,7 +8,9 @@
 | `x ↦ σ(a ‖x‖ + b) x`                           | `NormGate(X, …)`: for actions that keep lengths                    |
 """
 
+import functools
 import math
+import operator
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -19,7 +21,9 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from .._functors.words import short
+from .. import _terms as t
+from .._functors.words import first_line, short
+from .._para import Para
 from .._terms import name
 from ..errors import CdlError
 from ._action import Action
@@ -31,6 +35,10 @@ from ._sizes import axis_of, counted
 
 Function: TypeAlias = Callable[[jax.Array], jax.Array]
 TOLERANCE = 1e-4  # of the greatest value: what rounding does in single precision
+_LEARNS = (
+    "At its present ones it does, but training changes them. Leave out the parameters that differ from place to place, "
+    "as with `use_weight=False, use_bias=False` of a layer of Equinox."
+)
 
 
 class EquivariantMap(eqx.Module):
@@ -60,6 +68,17 @@ class EquivariantMap(eqx.Module):
         """How the map is computed, in words, for `cdl.explain`."""
         return "as it is written"
 
+    def para(self) -> Para[Any, Any, Any]:
+        """The map as a parametric one: its parameters are its floating arrays."""
+        return Para.of(self)
+
+    def dense(self) -> Para[Any, Any, Any]:
+        """The map with its linear parts untied: the parameters of these are all weights of dense layers."""
+        return self.para()
+
+    def __term__(self) -> t.Term:
+        return self.para().__term__()
+
     @abstractmethod
     def _apply(self, x: jax.Array) -> jax.Array:
         """The map of an array whose shape is checked."""
@@ -88,12 +107,19 @@ class Pointwise(EquivariantMap):
         _keeps_shape(function, (*lead, *X.shape))
         with jax.ensure_compile_time_eval():
             for generator in () if traced(function) else X.generators:
-                found = max(_defect(f, X, generator.name, lead) for f in (function, _disturbed(function)))
-                if found > TOLERANCE:
+                found = _defect(function, X, generator.name, lead)
+                other = _defect(_disturbed(function), X, generator.name, lead)
+                if max(found, other) > TOLERANCE:
+                    learns = found <= TOLERANCE
                     raise CdlError(
-                        f"`{name(function)}` does not commute with the generator `{generator.name}` of {X}: "
-                        f"f(m · x) and m · f(x) differ by {found:.2g}. {_instead(function, generator)}"
+                        f"{'With other values of its parameters, ' if learns else ''}`{name(function)}` does not "
+                        f"commute with the generator `{generator.name}` of {X}: f(m · x) and m · f(x) differ by "
+                        f"{other if learns else found:.2g}. {_LEARNS if learns else _instead(function, X, generator)}"
                     )
+
+    @property
+    def __called__(self) -> str:
+        return name(self.function)
 
     @property
     def execution(self) -> str:
@@ -140,13 +166,19 @@ class NormGate(EquivariantMap):
 
 
 class Chain(EquivariantMap):
-    """Equivariant maps, one after the other."""
+    """Equivariant maps, one after the other. `maps` are these, and `para` and `dense` composites of theirs."""
 
     maps: tuple[EquivariantMap, ...]
     source: Action = eqx.field(static=True)
     target: Action = eqx.field(static=True)
     in_channels: int | None = eqx.field(static=True)
     out_channels: int | None = eqx.field(static=True)
+
+    def para(self) -> Para[Any, Any, Any]:
+        return functools.reduce(operator.rshift, [f.para() for f in self.maps])
+
+    def dense(self) -> Para[Any, Any, Any]:
+        return functools.reduce(operator.rshift, [f.dense() for f in self.maps])
 
     def _apply(self, x: jax.Array) -> jax.Array:
         for f in self.maps:
@@ -216,9 +248,19 @@ def _disturbed(function: Function) -> Function:
 
 def _keeps_shape(function: Function, shape: tuple[int, ...]) -> None:
     """**Raises:** `CdlError` where a function gives an array of another shape."""
-    given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, jnp.zeros(()).dtype))
-    if given.shape != shape:
-        raise CdlError(f"`{name(function)}` takes {shape} and gives {given.shape}: it is not a function at each place.")
+    called = name(function)
+    try:
+        given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, jnp.zeros(()).dtype))
+    except CdlError:
+        raise
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise CdlError(
+            f"`{called}` fails on an array of shape {shape}. A function at each place takes one array, and gives one "
+            f"of its shape; a linear layer between actions is `Equivariant`. The error is: {first_line(error)}"
+        ) from error
+    if not hasattr(given, "shape") or given.shape != shape:
+        found = getattr(given, "shape", type(given).__name__)
+        raise CdlError(f"`{called}` takes {shape} and gives {found}: it is not a function at each place.")
 
 
 def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]) -> float:
@@ -233,7 +275,7 @@ def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]
     sizes = np.array([0.3, 1.0, 3.0, 10.0]).reshape((4, 1, *(1 for _ in shape)))
     drawn = np.random.default_rng(0).normal(size=(4, count, *shape)) * sizes
     xs = jnp.asarray(drawn.reshape((-1, *shape)), jnp.zeros(()).dtype)
-    return max(_difference(both.left, both.right) for both in sides(jax.vmap(function), X, X, generator, xs))
+    return max(_difference(both.left, both.right) for both in sides(jax.vmap(function), X, X, xs, generator))
 
 
 def _difference(left: jax.Array, right: jax.Array) -> float:
@@ -247,12 +289,16 @@ def _difference(left: jax.Array, right: jax.Array) -> float:
     return float(jnp.max(jnp.where(worst > 0, worst / jnp.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
 
 
-def _instead(function: Function, generator: Generator) -> str:
+def _instead(function: Function, X: Action, generator: Generator) -> str:
     """What would commute with the generator."""
-    if generator.lie or not (generator.by_row and generator.by_column):
+    if generator.lie or not generator.by_row:
+        gate = "`NormGate` takes the length, and " if all(x.orthogonal for x in X.generators) else ""
+        gated = f"Multiply by a number that does not change: {gate}a map to `X.trivial()` gives such numbers."
+        if generator.lie or not generator.by_column:
+            return f"The generator mixes the numbers of several places, and functions at each place do not. {gated}"
         return (
-            "Functions at each place commute only with actions that move places. Multiply by a gate that does not "
-            "change: `NormGate` takes the length, and a map to `X.trivial()` gives other numbers."
+            "The generator adds numbers that come to one place. Functions at each place commute with actions that "
+            f"pull: take `X.transposed`, or `futures(X)` of `cdl_arch.symmetry.futures`. {gated}"
         )
     if np.any(generator.values < 0):
         return "The generator changes signs: an odd function, such as `jnp.tanh`, commutes with it."

@@ -5,8 +5,8 @@
 | `hom(ℤ², G)`: `y(t r) = Σ_v ψ(r⁻¹ v) x(t + v)`                | `lifting=True`, with `ψ` in `kernel`    |
 | `hom(G, G)`: `y(t p) = Σ_q Σ_v φ_{p⁻¹ q}(p⁻¹ v) x_q(t + v)`   | `GroupConvolution`, with `φ`            |
 
-A feature map is an array `[channels, 4, side, side]`, or with mirror images `[channels, 8, side, side]`. `layer.dense`
-is the same map by a matrix, with the orbits of `hom`.
+A feature map is an array `[channels, 4, side, side]`, or with mirror images `[channels, 8, side, side]`.
+`layer.equivariant` is the same map by a matrix, with the orbits of `hom`.
 
 (Cohen and Welling, *Group Equivariant Convolutional Networks*, 2016.)
 """
@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl.errors import CdlError
+from cdl.para import Para
 from cdl.symmetry import Action, Equivariant, EquivariantMap
 
 from ._planes import images, planes, quotients, turned
@@ -76,9 +77,12 @@ class GroupConvolution(EquivariantMap):
         return windowed(read_at(self.source, self.target, 0), (width, width), (-(width // 2),) * 2)
 
     @property
-    def dense(self) -> Equivariant:
-        """The same map by a matrix of all weights."""
+    def equivariant(self) -> Equivariant:
+        """The same map by a matrix of all weights, tied as `hom` ties them."""
         return dense(self.source, self.target, self.kernel, self.orbits, self.beta)
+
+    def dense(self) -> Para[Any, Any, Any]:
+        return self.equivariant.dense()
 
     @property
     def execution(self) -> str:

@@ -6,6 +6,7 @@ from ._wiring import Wiring as Wiring
 from ._box import System as System, Box as Box, box as box
 from ._wired import Wired as Wired
 from ._oapply import oapply as oapply, wire as wire
+from ._latency import Latency as Latency, latency as latency
 from ._polynomial import Polynomial as Polynomial
 from ._lens import DependentLens as DependentLens, lenses as lenses, hom as hom, curry as curry, uncurry as uncurry
 from ._lens import of_automaton as of_automaton, to_automaton as to_automaton

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from .._functors.usage import with_types
 from ..errors import CdlError
-from ._box import Box, is_moore, System
+from ._box import Box, System
 from ._oapply import oapply
 from ._wired import Wired
 from ._wiring import Wiring

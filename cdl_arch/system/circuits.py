@@ -1,15 +1,15 @@
 """Circuits of one gate: every circuit here is a diagram of NAND gates, each of which answers after a tick.
 
-| the circuit            | is a diagram of                                     | NAND gates | ticks, at most            |
-| ---------------------- | --------------------------------------------------- | ---------- | ------------------------- |
-| `nand()`               | itself: a Moore machine                             | 1          | 1                         |
-| `inverter()`           | a NAND gate, which reads one input twice            | 1          | 1                         |
-| `conjunction()`        | NAND, and an inverter after it                      | 2          | 2                         |
-| `disjunction()`        | two inverters, and NAND after them                  | 3          | 2                         |
-| `exclusive()`          | four NAND gates                                     | 4          | 3                         |
-| `half_adder()`         | `exclusive` for the sum, `conjunction` for the carry | 6         | 3                         |
-| `full_adder()`         | two half adders and a `disjunction`                 | 15         | 7                         |
-| `adder(n)`             | `n` full adders, each taking the carry of the last  | `15n`      | 7, and 4 for each more    |
+| the circuit     | is a diagram of                                        | gates | ticks, at most |
+| --------------- | ------------------------------------------------------ | ----- | -------------- |
+| `nand()`        | itself: a Moore machine                                | 1     | 1              |
+| `inverter()`    | a NAND gate, which reads one input twice               | 1     | 1              |
+| `conjunction()` | NAND, and an inverter after it                         | 2     | 2              |
+| `disjunction()` | two inverters, and NAND after them                     | 3     | 2              |
+| `exclusive()`   | four NAND gates                                        | 4     | 3              |
+| `half_adder()`  | `exclusive` for the sum, `conjunction` for the carry   | 6     | 3              |
+| `full_adder()`  | two half adders and a `disjunction`                    | 15    | 7              |
+| `adder(n)`      | `n` full adders, each with the carry of the one before | `15n` | `4n + 3`       |
 
 The ticks are those of `cdl.system.latency`, which reads them off the wires: after so many ticks of constant inputs the
 outputs are right. Diagrams have no state, so that nesting adds no tick. All gates are one machine, and are computed as

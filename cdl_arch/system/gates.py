@@ -18,7 +18,7 @@ from jaxtyping import Array, Int
 
 from cdl._functors.usage import whole, with_types
 from cdl.errors import CdlError
-from cdl.system import Rewired, rewire, rewiring, route
+from cdl.system import rewire, Rewired, rewiring, route
 
 from .circuits import nand
 

@@ -1,5 +1,6 @@
 """How long an output takes to answer: counted on the wires."""
 
+import itertools
 import math
 from typing import Any
 
@@ -24,13 +25,14 @@ def quick() -> System:
 
 def row(*parts: System) -> System:
     names = [f"n{k}" for k in range(len(parts))]
-    wires = {f"{name}.a": f"{before}.x" for before, name in zip(names, names[1:], strict=False)}
+    wires = {f"{name}.a": f"{before}.x" for before, name in itertools.pairwise(names)}
     last = f"{names[-1]}.x"
     return wire(dict(zip(names, parts, strict=True)), {**wires, "n0.a": "u"}, {"y": last}, inputs={"u": float})
 
 
 def test_a_tick_is_counted_for_each_moore_machine_and_none_for_what_answers_at_once():
-    assert latency(slow()) == {"x": {"a": (1, 1)}} and latency(quick()) == {"x": {"a": (0, 0)}}
+    assert latency(slow()) == {"x": {"a": (1, 1)}}
+    assert latency(quick()) == {"x": {"a": (0, 0)}}
     assert latency(row(slow(), quick(), slow(), quick())) == {"y": {"u": (2, 2)}}
 
 

@@ -69,12 +69,16 @@ def test_a_disjunction_is_three_gates_of_which_two_are_in_boxes_of_inverters():
 
 def test_an_adder_of_four_bits_adds_all_two_hundred_and_fifty_six_pairs_in_one_program():
     circuit = adder(4)
-    assert len(circuit.boxes) == 60 and len(circuit.plan.steps) == 1 and slowest(circuit) == 19
+    assert len(circuit.boxes) == 60
+    assert len(circuit.plan.steps) == 1
+    assert slowest(circuit) == 19
     pairs = np.array(list(itertools.product(range(16), range(16))))
     inputs = {f"{port}{n}": jnp.asarray(pairs[:, k] >> n & 1 == 1) for k, port in enumerate("ab") for n in range(4)}
     for carry in (False, True):
         outputs = held(circuit, {**inputs, "c": jnp.full(256, carry)}, 19)
-        found = sum(np.asarray(outputs[f"sum{n}"][:, 19]) * 2**n for n in range(4)) + 16 * np.asarray(outputs["carry"][:, 19])
+        found = sum(np.asarray(outputs[f"sum{n}"][:, 19]) * 2**n for n in range(4)) + 16 * np.asarray(
+            outputs["carry"][:, 19]
+        )
         np.testing.assert_array_equal(found, pairs.sum(axis=1) + carry)
 
 
@@ -110,7 +114,8 @@ def test_a_gate_array_is_reconfigured_from_one_gate_to_another_while_it_runs():
     outputs = jax.vmap(one)(pairs)
     assert outputs["out"][:, 6, 0].tolist() == [False, True, True, False]
     assert outputs["out"][:, 12, 0].tolist() == [False, False, False, True]
-    assert outputs["open"][:, 6].tolist() == [False] * 4 and outputs["open"][:, 7].tolist() == [True] * 4
+    assert outputs["open"][:, 6].tolist() == [False] * 4
+    assert outputs["open"][:, 7].tolist() == [True] * 4
 
 
 def test_a_gate_array_that_is_wired_like_a_circuit_is_that_circuit_tick_by_tick():

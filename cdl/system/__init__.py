@@ -13,3 +13,4 @@ from ._lens import of_automaton as of_automaton, to_automaton as to_automaton
 from ._field import Field as Field, field as field, share as share, discretise as discretise
 from ._rewiring import Rewiring as Rewiring, rewiring as rewiring, fixed as fixed, among as among, route as route
 from ._rewiring import Rewired as Rewired, rewire as rewire
+from ._managed import managed as managed

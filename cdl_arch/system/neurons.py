@@ -3,7 +3,7 @@
 | the mathematics                                            | here                                                 |
 | ---------------------------------------------------------- | ---------------------------------------------------- |
 | a layer that learns, `P → [A y^A, B y^B](P)`               | one of `levels`: a `cdl.system.Rewiring`             |
-| its inputs are boxes inside, its outputs a box around them | `unfold(level, cells)`: the same maps, between ports |
+| its inputs are boxes inside, its outputs a box around them | `unfold(level, cells)`, and back `folded`            |
 | a network: boxes in boxes                                  | `from_mlp(mlp, rate)`, or `nested(levels)`           |
 | a box, opened                                              | `opened(network, name)`                              |
 | what fills the innermost boxes                             | `cell(values)`: a stream of values                   |
@@ -153,6 +153,27 @@ def unfold(model: Rewiring, cells: Sequence[str], *, hears: bool = False) -> Rew
         lambda y: {"value": y}, lambda d: {port: d[port] for port in ports} if hears else d["change"]
     )
     return ParaOptic(model.params, Optic.iso(within, to_cells) >> model.optic >> around)
+
+
+@with_types
+def folded(diagram: Rewiring, cells: Sequence[str], *, hears: bool = False) -> Rewiring:
+    """The network of a diagram between ports, from the values of its cells, as a vector: the other way of `unfold`.
+
+    Any diagram whose boxes and whose outside have the ports of nerve cells is a network so; arguments as of `unfold`.
+    """
+    names, ports = tuple(cells), ("change", "heard") if hears else ("change",)
+
+    def apart(given: Any) -> Any:
+        s, v = given
+        return s, {name: {"value": v[k]} for k, name in enumerate(names)}
+
+    def together(back: Any) -> Any:
+        after, d = back
+        each = {port: jnp.stack([d[name][port] for name in names]) for port in ports}
+        return after, each if hears else each["change"]
+
+    around: Optic[Any, Any, Any, Any] = Optic.iso(lambda out: out["value"], lambda d: d if hears else {"change": d})
+    return ParaOptic(diagram.params, Optic.iso(apart, together) >> diagram.optic >> around)
 
 
 @with_types

@@ -14,3 +14,4 @@ from ._field import Field as Field, field as field, share as share, discretise a
 from ._rewiring import Rewiring as Rewiring, rewiring as rewiring, fixed as fixed, among as among, route as route
 from ._rewiring import Rewired as Rewired, rewire as rewire
 from ._managed import managed as managed
+from ._classify import Classification as Classification, classify as classify

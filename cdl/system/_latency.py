@@ -58,8 +58,7 @@ def latency(system: System) -> dict[str, dict[str, Latency]]:
 def _shortest(begin: list[str], after: dict[str, list[str]], ticks: dict[str, int]) -> dict[str, int]:
     """The ticks from the boxes that an input drives to the outputs of every box that it reaches."""
     found: dict[str, int] = {}
-    waiting = [(ticks[path], path) for path in set(begin)]
-    heapq.heapify(waiting)
+    waiting = sorted({(ticks[path], path) for path in begin})
     while waiting:
         now, path = heapq.heappop(waiting)
         if path not in found:

@@ -44,13 +44,11 @@ def rewired(weights: Any, *, drive: bool) -> Any:
         heard = w @ said(i) + (d["u/v"] if drive else 0.0)
         return {"p": {"a": heard[0]}, "q": {"a": heard[1], "unused": 0.0}, "sink": {"a": i["clock"]["t"]}}
 
+    def update(w: Any, i: Any, d: Any) -> Any:
+        return w - 0.1 * jnp.outer(said(i), said(i))
+
     return rewire(
-        rewiring(
-            weights,
-            lambda w, i: {"sum": jnp.sum(w @ said(i))},
-            back,
-            lambda w, i, d: w - 0.1 * jnp.outer(said(i), said(i)),
-        ),
+        rewiring(weights, lambda w, i: {"sum": jnp.sum(w @ said(i))}, back, update),
         systems,
         {"sum": float},
         inputs={"u/v": float} if drive else {},

@@ -127,8 +127,18 @@ def test_a_gate_array_that_is_wired_like_a_circuit_is_that_circuit_tick_by_tick(
     assert found.tolist() == expected.tolist()
 
 
+def test_a_gate_shows_false_at_first_and_a_wire_from_a_number_of_nothing_is_open():
+    array = gate_array(jnp.array([[0, 3], [0, 0]]), inputs=1, outputs=2)
+    outputs = array(array.state).out
+    assert outputs["out"].tolist() == [False, False]
+    assert bool(outputs["open"])
+
+
 def test_what_is_no_circuit_is_refused():
     with pytest.raises(CdlError, match="an array of 4 gates has 5 outputs: give it a gate for each"):
         gate_array(jnp.array(XOR), inputs=2, outputs=5)
+    for how, words in (({"inputs": -1}, "`inputs` is -1"), ({"inputs": 2, "outputs": 0}, "`outputs` is 0")):
+        with pytest.raises(CdlError, match=words):
+            gate_array(jnp.array(XOR), **how)
     with pytest.raises(CdlError, match="`bits` is 0"):
         adder(0)

@@ -163,11 +163,8 @@ def test_a_diagram_of_cells_is_a_network_and_a_network_is_a_diagram_of_cells(get
     )
     linear = learner(layers.linear(3, 2, key=getkey()).at(weights))
     x, dy = jr.normal(getkey(), (3,)), jr.normal(getkey(), (2,))
-    for model in (
-        folded(trust, names),
-        folded(unfold(linear, names), names),
-        folded(unfold(folded(trust, names), names), names),
-    ):
+    once = folded(trust, names)
+    for model in (once, folded(unfold(linear, names), names), folded(unfold(once, names), names)):
         y, seen = model.optic.forward((model.params, x))
         after, dx = model.optic.backward(seen, dy)
         expected, kept = linear.optic.forward((weights, x))
@@ -175,7 +172,7 @@ def test_a_diagram_of_cells_is_a_network_and_a_network_is_a_diagram_of_cells(get
         for a, b in zip((after, dx), linear.optic.backward(kept, dy), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
     inside = {name: {"value": x[k]} for k, name in enumerate(names)}
-    for diagram in (trust, unfold(folded(trust, names), names)):
+    for diagram in (trust, unfold(once, names)):
         out, seen = diagram.optic.forward((weights, inside))
         after, changes = diagram.optic.backward(seen, {"change": dy})
         assert out["value"].tolist() == (weights @ x).tolist()

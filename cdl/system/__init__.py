@@ -11,6 +11,7 @@ from ._field import field as field, Field as Field, share as share, discretise a
 from ._solve import solve as solve
 from ._rewiring import Rewiring as Rewiring, rewiring as rewiring, rewire as rewire, Rewired as Rewired
 from ._rewiring import among as among, fixed as fixed, route as route
+from ._modes import modes as modes, Modal as Modal
 from ._managed import managed as managed
 from ._classify import classify as classify, Classification as Classification
 from ._polynomial import Polynomial as Polynomial

@@ -38,11 +38,12 @@ def gate_array(sources: Int[Array, "gates 2"], inputs: int, outputs: int = 1) ->
     whole("inputs", inputs, least=0)
     whole("outputs", outputs)
     gates = len(sources)
+    names = [f"gate{k}" for k in range(gates)]
     if outputs > gates:
         raise CdlError(f"an array of {gates} gates has {outputs} outputs: give it a gate for each.")
 
     def shown(i: Any) -> Any:
-        return jnp.stack([each["out"] for each in i.values()])
+        return jnp.stack([i[name]["out"] for name in names])
 
     def wires(s: Any, i: Any, x: Any) -> Any:
         values = jnp.concatenate([x, shown(i)])
@@ -53,12 +54,12 @@ def gate_array(sources: Int[Array, "gates 2"], inputs: int, outputs: int = 1) ->
 
     def back(s: Any, i: Any, d: Any) -> Any:
         found, _ = wires(s, i, d["x"])
-        return {name: {"a": found[k, 0], "b": found[k, 1]} for k, name in enumerate(i)}
+        return {name: {"a": found[k, 0], "b": found[k, 1]} for k, name in enumerate(names)}
 
     diagram = rewiring(sources, forward, back, lambda s, i, d: jnp.where(d["load"], d["sources"], s))
     return rewire(
         diagram,
-        {f"gate{k}": nand() for k in range(gates)},
+        {name: nand() for name in names},
         {"out": jax.ShapeDtypeStruct((outputs,), bool), "open": bool},
         inputs={"x": jax.ShapeDtypeStruct((inputs,), bool), "load": bool, "sources": sources},
         name="gate array",

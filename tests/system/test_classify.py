@@ -105,6 +105,13 @@ def trust() -> Any:
     return rewire(made, BOXES, {"x": float})
 
 
+def driven(back: Any, forward: Any = lambda s, i: {"x": i["p"]["x"]}) -> Any:
+    """Two boxes with other inputs, in a diagram with an input from outside."""
+    boxes = {"p": box(lambda s: MooreF({"x": s}, lambda i: s), 0.0, outputs={"x": float}), "q": BOXES["q"]}
+    made = rewiring(1.0, forward, lambda s, i, d: {"p": {}, "q": {"a": back(s, i, d)}}, lambda s, i, d: s + 1)
+    return rewire(made, boxes, {"x": float}, inputs={"u": float})
+
+
 WORD, TOKENS = jnp.ones((5, 3)), jnp.ones((6, 4))
 RNN = FullRNN(3, 4, 2, key=KEY)
 FIXED = Wiring({name: x.interface for name, x in BOXES.items()}, CROSSED, {"x": "p.x"})
@@ -163,6 +170,22 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
         True,
         False,
     ),
+    "a box that hears the outside alone": (lambda: classify(driven(lambda s, i, d: d["u"])), (INSIDE, LEFT), False, False),
+    "a gain on the outside that changes": (
+        lambda: classify(driven(lambda s, i, d: s * d["u"] * i["p"]["x"])),
+        (INSIDE, LEFT),
+        False,
+        True,
+    ),
+    "a message to one box": (lambda: classify(driven(lambda s, i, d: i["p"]["x"] + d["u"])), (INSIDE, LEFT), True, False),
+    "a diagram that multiplies what boxes show": (
+        lambda: classify(
+            driven(lambda s, i, d: d["u"], lambda s, i: {"x": jnp.vdot(i["p"]["x"][None], i["p"]["x"][None])})
+        ),
+        (INSIDE, LEFT),
+        True,
+        False,
+    ),
     "a function": (lambda: classify(jnp.tanh, jnp.ones(3)), (LEFT,), False, False),
     "a DILS in a diagram": (
         lambda: classify(wire({"talk": diagram(LOOPS, CROSSED)}, {}, {"x": "talk.x"})),
@@ -194,6 +217,7 @@ def test_the_reasons_are_sentences_about_what_was_found():
     assert "Without an input from outside no box hears of another: there is feedback alone." in quiet
     assert any("tied weights are no message" in words for words in classify(convolution(), jnp.ones((2, 8))).why)
     assert any("It has a loop" in words for words in classify(layers.run(RNN, RNN.init), WORD).why)
+    assert not any("tied" in words or "a loop" in words for words in classify(network()).why)
     assert any("data on both sides" in words for words in classify(attention, TOKENS).why)
 
 

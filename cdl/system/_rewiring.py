@@ -170,8 +170,13 @@ def rewire(
     boxes. `outputs`, `inputs`: the ports outside.
 
     **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
-    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type.
+    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type; `CdlError`
+    for the name of a box with a stroke.
     """
+    if odd := [at for at in systems if "/" in at]:
+        raise CdlError(
+            f"`{odd[0]}` cannot name a box of `rewire`: give a text without a stroke, which is between names."
+        )
     ports = {
         f"{at}/{port}": (at, port, x) for at, system in systems.items() for port, x in system.interface.inputs.items()
     }

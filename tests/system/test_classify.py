@@ -170,14 +170,24 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
         True,
         False,
     ),
-    "a box that hears the outside alone": (lambda: classify(driven(lambda s, i, d: d["u"])), (INSIDE, LEFT), False, False),
+    "a box that hears the outside alone": (
+        lambda: classify(driven(lambda s, i, d: d["u"])),
+        (INSIDE, LEFT),
+        False,
+        False,
+    ),
     "a gain on the outside that changes": (
         lambda: classify(driven(lambda s, i, d: s * d["u"] * i["p"]["x"])),
         (INSIDE, LEFT),
         False,
         True,
     ),
-    "a message to one box": (lambda: classify(driven(lambda s, i, d: i["p"]["x"] + d["u"])), (INSIDE, LEFT), True, False),
+    "a message to one box": (
+        lambda: classify(driven(lambda s, i, d: i["p"]["x"] + d["u"])),
+        (INSIDE, LEFT),
+        True,
+        False,
+    ),
     "a diagram that multiplies what boxes show": (
         lambda: classify(
             driven(lambda s, i, d: d["u"], lambda s, i: {"x": jnp.vdot(i["p"]["x"][None], i["p"]["x"][None])})

@@ -219,6 +219,10 @@ ONE, OTHER = Wiring.identity(GATE), Wiring.identity(GATE, "q")
             r"gives \[\], and its outputs are \['x'\]",
         ),
         (lambda: rewire(fixed(ONE), {"box": MEALY}, {"x": float}), "`box` answers an input at once"),
+        (
+            lambda: rewire(fixed(Wiring.identity(GATE, "p/q")), {"p/q": people([0.0])["p0"]}, {"x": float}),
+            "`p/q` cannot name a box of `rewire`: give a text without a stroke",
+        ),
         (lambda: among([], lambda s: s, lambda s, i, d: s, 0), "`among` was given no diagram"),
         (lambda: among([ONE, OTHER], lambda s: s, lambda s, i, d: s, 0), "the diagram numbered 1 has other boxes"),
     ],

@@ -114,12 +114,12 @@ def is_moore(system: System) -> bool:
             f"{short(sorted(expected))}: give a dictionary with a value for each."
         )
     for name, struct in expected.items():
-        if _types(found[name]) != _types(struct):
+        if types(found[name]) != types(struct):
             raise PortMismatch(
                 f"the output `{name}` of `{system.name}` is {shown(found[name])}, and its port is {shown(struct)}: "
                 "give both one type."
             )
-    if _types(after) != _types(system.state):
+    if types(after) != types(system.state):
         raise CarrierMismatch(
             f"a step of `{system.name}` goes from {shown(system.state)} to {shown(after)}: keep the state's structure, "
             "shapes and types."
@@ -134,7 +134,7 @@ def expect_system(of: str, name: str, system: Any) -> System:
     return system
 
 
-def _types(value: Any) -> Any:
+def types(value: Any) -> Any:
     """The structure, shapes and types of a value."""
     leaves, structure = jax.tree.flatten(value)
     return structure, [(tuple(x.shape), x.dtype) for x in map(_shaped, leaves)]

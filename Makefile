@@ -64,9 +64,10 @@ first-network: $(VENV)/.has-tutorials
 first-network-full: $(VENV)/.has-tutorials
 	$(RUN) tutorials/first_network.py --full $(ARGS)
 
-# Three programs, of five minutes each or so; one alone: PYTHONPATH=tutorials python -m symmetry.beyond_groups --help
+# Five programs, ten minutes in all; one alone: PYTHONPATH=tutorials python -m symmetry.beyond_groups --help
 symmetry: $(VENV)/.has-tutorials
-	for name in beyond_groups how_equivariant what_structure_buys; do PYTHONPATH=tutorials $(RUN) -m symmetry.$$name || exit 1; done
+	for name in beyond_groups how_equivariant karate_club rotated_bodies what_structure_buys; do \
+	  PYTHONPATH=tutorials $(RUN) -m symmetry.$$name --write || exit 1; done
 
 tutorials: $(VENV)/.has-docs
 	$(RUN) tools/render.py $(ARGS)

@@ -15,7 +15,7 @@ import jax.random as jr
 
 from .._functors.words import number_of
 from .._terms import real
-from ..symmetry import Action, Chain, Equivariant, EquivariantMap
+from ..symmetry import Action, Chain, Equivariant, EquivariantMap, sides
 from ._measure import equations, gradient, law, shapes, total, weights
 from ._page import Checked, Explanation
 
@@ -28,7 +28,7 @@ def explain_equivariant(arch: EquivariantMap, x: Any, allowed: float | None) -> 
     """The page of an equivariant map, its laws run at an input; without one, at normal numbers."""
     lead = () if arch.in_channels is None else (arch.in_channels,)
     x = jr.normal(jr.key(0), (*lead, *arch.source.shape)) if x is None else jnp.asarray(x)
-    maps = arch.maps if isinstance(arch, Chain) else (arch,)
+    maps = _unfolded(arch)
     X, Y = arch.source, arch.target
     return Explanation(
         name=" ; ".join(type(f).__name__ for f in maps),
@@ -49,7 +49,7 @@ def explain_equivariant(arch: EquivariantMap, x: Any, allowed: float | None) -> 
             *([_gradient(arch, x, allowed)] if isinstance(arch, Equivariant) else []),
         ),
         execution=(
-            *(f"{type(f).__name__}: {_executed(f)}" for f in maps),
+            *(f"{type(f).__name__}: {f.execution}" for f in maps),
             f"{equations(arch, x)} operations, to be compiled by `jit` where it is called",
         ),
     )
@@ -82,16 +82,11 @@ def _weights_commute(layer: Equivariant, allowed: float | None) -> list[Checked]
 
 
 def _commutes(arch: EquivariantMap, x: jax.Array, allowed: float | None) -> list[Checked]:
-    found = []
-    for generator in arch.source.generators:
-        name = generator.name
-        if generator.lie:
-            y, left = jax.jvp(arch, (x,), (arch.source(name, x),))
-            found.append(law(f"D f(x) {name} x = {name} f(x)", left, arch.target(name, y), allowed))
-        else:
-            left, right = arch(arch.source(name, x)), arch.target(name, arch(x))
-            found.append(law(f"f({name} · x) = {name} · f(x)", left, right, allowed))
-    return found
+    return [
+        law(text.format(h="f", m=name), left, right, allowed)
+        for name in arch.source.names
+        for text, left, right in sides(arch, arch.source, arch.target, name, x)
+    ]
 
 
 def _gradient(layer: Equivariant, x: jax.Array, allowed: float | None) -> Checked:
@@ -102,7 +97,6 @@ def _gradient(layer: Equivariant, x: jax.Array, allowed: float | None) -> Checke
     return law("∇_θ f = tyingᵀ ∇_W f", (tied.theta, tied.beta), transpose(by_weight)[0], allowed)
 
 
-def _executed(f: EquivariantMap) -> str:
-    if not isinstance(f, Equivariant):
-        return "at each place"
-    return f"weights of {f.tying.shape[0]} × {f.tying.shape[1]} gathered from the parameters, and one dense product"
+def _unfolded(arch: EquivariantMap) -> tuple[EquivariantMap, ...]:
+    """The maps of a chain, and of the chains in it."""
+    return tuple(g for f in arch.maps for g in _unfolded(f)) if isinstance(arch, Chain) else (arch,)

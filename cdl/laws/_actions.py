@@ -10,12 +10,10 @@
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from .._functors.usage import with_usage
-from ..errors import CdlError
-from ..symmetry import Action, Word
+from ..symmetry import Action, sides, Word
 from ._hold import hold
 from ._monad import eilenberg_moore
 
@@ -33,15 +31,10 @@ def action(X: Action, x: Any, first: Word, second: Word, *, tolerance: float = 0
 @with_usage
 def equivariant(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: Word, *, tolerance: float = 0.0) -> None:
     """That `h(m · x) = m · h(x)`, at an element of the carrier and a word; for a generator of a Lie algebra, that
-    `D h(x) A x = A h(x)`.
+    `D h(x) A x = A h(x)`, and that `h(exp(t A) x) = exp(t A) h(x)` at two times.
 
     **Raises:** `LawBroken`; `CdlError` for a longer word with a generator of a Lie algebra in it.
     """
-    lie = [name for name in word if X[name].lie]
-    if lie and len(word) > 1:
-        raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
-    if lie:
-        value, moved = jax.jvp(h, (x,), (X(word, x),))
-        hold("`D h(x) A x = A h(x)`", moved, Y(word, value), tolerance)
-    else:
-        hold("`h(m · x) = m · h(x)`", h(X(word, x)), Y(word, h(x)), tolerance)
+    named = dict(h="h", m="A" if any(X[name].lie for name in word) else "m")
+    for law, left, right in sides(h, X, Y, word, x):
+        hold(f"`{law.format(**named)}`", left, right, tolerance)

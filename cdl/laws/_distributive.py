@@ -17,8 +17,7 @@ from .._functors import fmap, fmap_term
 from .._functors.read import layout
 from .._functors.usage import with_usage
 from .._schemes import algebra as as_algebra, cata
-from ..symmetry import Actions, Distributive, Word
-from ..symmetry._moving import moved
+from ..symmetry import Actions, Distributive, moved, Word
 from ._folds import Fold
 from ._hold import hold
 

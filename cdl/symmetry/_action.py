@@ -19,6 +19,7 @@ names; where an action is of a quotient of the free monoid, such as a cyclic gro
 
 import functools
 import math
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,6 +35,8 @@ from .._functors.words import number_of
 from ..errors import CdlError
 from . import _generator as g
 from ._generator import Generator
+from ._given import indices
+from ._held import product
 from ._picture import generators_diagram
 from ._sparse import sp, Sparse
 
@@ -91,7 +94,7 @@ class Action:
     def signed(self, permutation: Any, scales: Any, name: str | None = None) -> "Action":
         """With a generator `e_i ↦ s_i e_{p(i)}`: a permutation `int[size]` and a sign or scale for each place."""
         name = self._next(name)
-        found = g.indices(name, permutation, self.size)
+        found = indices(name, permutation, self.size)
         seen, counts = np.unique(found, return_counts=True)
         if len(seen) < self.size or (self.size and found.min() < 0):
             what = f"goes to {seen[np.argmax(counts)]} twice" if np.any(counts > 1) else "loses a place"
@@ -134,9 +137,15 @@ class Action:
         return Writer(WORDS).algebra(self)
 
     def element(self, word: str | Word) -> Sparse:
-        """The matrix of a word, as a product of the generators' matrices."""
-        matrices = [self[name].sparse for name in word_of(word)]
-        return functools.reduce(lambda m, n: m @ n, matrices, sp.csr_array(sp.eye_array(self.size)))
+        """The matrix of a word, as a product of the generators' matrices.
+
+        **Raises:** `CdlError` where a number of it overflows or vanishes, or a whole number loses a digit.
+        """
+        names = word_of(word)
+        if not names:
+            return sp.csr_array(sp.eye_array(self.size))
+        times: Callable[[Any, Any], Any] = lambda m, n: product(f"the word {names}", m, n, operator.matmul)
+        return functools.reduce(times, [self[name].sparse for name in names])
 
     def holds(self, left: str | Word, right: str | Word, tolerance: float = 0.0) -> bool:
         """Whether two words act alike: a relation of the monoid, such as `("r", "r") = ()` for a reflection."""
@@ -268,7 +277,7 @@ def _tensor(x: Generator, y: Generator) -> Generator:
         one: Callable[[int], Any] = lambda n: sp.eye_array(n)
         matrix = sp.kron(x.sparse, one(y.size)) + sp.kron(one(x.size), y.sparse)
     else:
-        matrix = sp.kron(x.sparse, y.sparse, format="coo")
+        matrix = product(f"generator `{x.name}` of a tensor product", x.sparse, y.sparse, sp.kron)
     return Generator.of(x.name, matrix, x.lie, max(x.precision, y.precision))
 
 

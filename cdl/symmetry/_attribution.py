@@ -15,7 +15,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
+from ._commuting import varied
 
 
 class Attribution(NamedTuple):
@@ -31,6 +33,7 @@ class Attribution(NamedTuple):
     shares: jax.Array
 
 
+@with_usage
 def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[Any], Any]], xs: Any) -> Attribution:
     """The equivariance error of `f_n ∘ … ∘ f_1`, with the part of each map in it.
 
@@ -50,6 +53,7 @@ def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[
 
     def at(x: Any) -> tuple[Any, ...]:
         parts: list[Any] = []
+        x = varied(x)
         for f, source, target in zip(maps, fields[:-1], fields[1:], strict=True):
             y, push = jax.linearize(f, x)
             parts = [*map(push, parts), jax.tree.map(jnp.subtract, push(source(x)), target(y))]
@@ -65,4 +69,4 @@ def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[
 
 def _product(left: Any, right: Any) -> jax.Array:
     pairs = zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True)
-    return sum((jnp.sum(x * y) for x, y in pairs), jnp.zeros(()))
+    return sum((jnp.sum(jnp.real(x * jnp.conj(y))) for x, y in pairs), jnp.zeros(()))

@@ -18,18 +18,20 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .._functors import EilenbergMoore
 from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action, aligned
+from ._apart import agree, apart, greatest
+from ._commuting import sides, varied
 
 
 Map = Callable[[Any], Any]
 
 
+@with_usage
 def hom_defect(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> float:
     """The greatest difference of `h ∘ a` and `b ∘ M h`, at some values: of `M A`, or of the carrier for two actions.
 
@@ -37,41 +39,53 @@ def hom_defect(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> float
 
     - `h`: from the carrier of `algebra` to that of `other`.
     - `algebra`, `other`: two `cdl.monads.EilenbergMoore` algebras of one monad, or two actions of one monoid.
-    - `values`: elements of `M A`. For actions, elements of the carrier: each generator acts on each of them, and for a
-      generator of a Lie algebra the two sides are `D h(x) A x` and `A h(x)`.
+    - `values`: elements of `M A`. For actions, elements of the carrier: each generator acts on each of them. For a
+      generator of a Lie algebra the two sides are `D h(x) A x` and `A h(x)`, and `h(exp(t A) x)` and `exp(t A) h(x)`
+      at two times `t`.
 
     **Returns:** the greatest difference of two numbers; infinity where the two sides differ in form.
 
     **Raises:** `CdlError` for algebras of two monads, and where there are no values.
     """
-    if isinstance(algebra, Action) or isinstance(other, Action):
-        pairs, found = aligned(algebra, other, "is_hom"), list(values)
-        sides = [_sides(h, algebra, other, x.name, x.lie, value) for value in found for x, _ in pairs]
-        if not pairs:
-            return 0.0
-    else:
-        for given in (algebra, other):
-            if not isinstance(given, EilenbergMoore):
-                raise CdlError(f"`is_hom` is of two algebras of a monad, or of two actions, not `{short(given)}`.")
-        if not (algebra.monad is other.monad or bool(algebra.monad == other.monad)):
-            raise CdlError(
-                f"`is_hom` is of algebras of one monad, and these are of {short(algebra.monad)} and "
-                f"{short(other.monad)}. Where both have a monoid, give both the same object."
-            )
-        monad = algebra.monad
-        sides = [(h(algebra.action(value)), other.action(monad.map(h, value))) for value in values]
-    if not sides:
-        raise CdlError("a map is compared at values, and there are none.")
-    return max(apart(*both) for both in sides)
+    return max(apart(left, right) for left, right, _ in _compared(h, algebra, other, values))
 
 
 @with_usage
-def is_hom(h: Map, algebra: Any, other: Any, values: Iterable[Any], *, tolerance: float = 0.0) -> bool:
-    """Whether `h` is a map of algebras at some values: whether `hom_defect` is within the tolerance.
+def is_hom(h: Map, algebra: Any, other: Any, values: Iterable[Any], *, tolerance: float | None = None) -> bool:
+    """Whether `h` is a map of algebras at some values. Of two actions, this is whether `h` is equivariant.
 
-    Of two actions, this is whether `h` is equivariant.
+    **Arguments:** as for `hom_defect`. `tolerance`: of `hom_defect`. Without one, the two sides agree up to rounding:
+    each array of theirs by `√ε` of its type times the greatest number in it, or in the value. Whole numbers and truth
+    values have to be equal.
+
+    **Raises:** as `hom_defect`.
     """
-    return hom_defect(h, algebra, other, values) <= tolerance
+    compared = _compared(h, algebra, other, values)
+    if tolerance is None:
+        return all(agree(left, right, greatest(value)) for left, right, value in compared)
+    return max(apart(left, right) for left, right, _ in compared) <= tolerance
+
+
+def _compared(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
+    """The two sides at each value, and the value."""
+    given = list(values)
+    if not given:
+        raise CdlError("a map is compared at values, and there are none.")
+    if isinstance(algebra, Action) or isinstance(other, Action):
+        names = [x.name for x, _ in aligned(algebra, other, "is_hom")]
+        found = [
+            (both.left, both.right, x) for x in given for name in names for both in sides(h, algebra, other, name, x)
+        ]
+        return found or [((), (), ())]  # without generators, nothing is asked
+    for one in (algebra, other):
+        if not isinstance(one, EilenbergMoore):
+            raise CdlError(f"`is_hom` is of two algebras of a monad, or of two actions, not `{short(one)}`.")
+    if not (algebra.monad is other.monad or bool(algebra.monad == other.monad)):
+        raise CdlError(
+            f"`is_hom` is of algebras of one monad, and these are of {short(algebra.monad)} and "
+            f"{short(other.monad)}. Where both have a monoid, give both the same object."
+        )
+    return [(h(algebra.action(x)), other.action(algebra.monad.map(h, x)), x) for x in given]
 
 
 def lie_derivative(h: Map, source: Map, target: Map) -> Map:
@@ -83,6 +97,7 @@ def lie_derivative(h: Map, source: Map, target: Map) -> Map:
     """
 
     def at(x: Any) -> Any:
+        x = varied(x)
         y, moved = jax.jvp(h, (x,), (source(x),))
         return jax.tree.map(jnp.subtract, moved, target(y))
 
@@ -96,6 +111,7 @@ class Measured(NamedTuple):
     relative: jax.Array
 
 
+@with_usage
 def lie_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     """The mean of `‖L h(x)‖²` over the leading axis of `xs`, for each number of the output.
 
@@ -104,12 +120,14 @@ def lie_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     """
 
     def both(x: Any) -> Any:
+        x = varied(x)
         y, moved = jax.jvp(h, (x,), (source(x),))
         return moved, target(y), y
 
     return _error(*jax.vmap(both)(xs))
 
 
+@with_usage
 def monoid_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     """The mean of `‖h(m · x) − m · h(x)‖²` over the leading axis of `xs`: for one element of a monoid, singular or not.
 
@@ -123,37 +141,14 @@ def monoid_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     return _error(*jax.vmap(both)(xs))
 
 
-def apart(left: Any, right: Any) -> float:
-    """The greatest difference of the numbers of two values."""
-    ours, theirs = jax.tree.leaves(left), jax.tree.leaves(right)
-    forms: list[Any] = [jax.tree.structure(left), jax.tree.structure(right)]
-    if forms[0] != forms[1]:
-        return float("inf")
-    found = 0.0
-    for x, y in zip(ours, theirs, strict=True):
-        x, y = np.asarray(x), np.asarray(y)
-        if x.shape != y.shape:
-            return float("inf")
-        wide = complex if np.iscomplexobj(x) or np.iscomplexobj(y) else np.float64
-        x, y = x.astype(wide), y.astype(wide)
-        with np.errstate(invalid="ignore"):  # infinity on both sides is no difference
-            gap = np.where(x == y, 0.0, np.abs(x - y))
-        found = max(found, float("inf") if np.any(np.isnan(gap)) else float(gap.max(initial=0.0)))
-    return found
-
-
-def _sides(h: Map, X: Action, Y: Action, name: str, lie: bool, x: Any) -> tuple[Any, Any]:
-    if lie:
-        y, left = jax.jvp(h, (x,), (X(name, x),))
-        return left, Y(name, y)
-    return h(X.algebra(((name,), x))), Y.algebra(((name,), h(x)))
-
-
 def _error(left: Any, right: Any, values: Any) -> Measured:
-    ours, theirs, found = jax.tree.leaves(left), jax.tree.leaves(right), jax.tree.leaves(values)
-    squares: Callable[[list[Any]], jax.Array] = lambda xs: sum((jnp.sum(jnp.square(x)) for x in xs), jnp.zeros(()))
+    ours, theirs, found = (jax.tree.leaves(varied(side)) for side in (left, right, values))
+    squares: Callable[[list[Any]], jax.Array] = lambda xs: sum(
+        (jnp.sum(jnp.real(x * jnp.conj(x))) for x in xs), jnp.zeros(())
+    )
     count = max(1, sum(x.size for x in ours))
     gap = squares([x - y for x, y in zip(ours, theirs, strict=True)])
-    limits: Any = np.finfo(jnp.result_type(*found))
-    size = jnp.maximum(squares(ours) + squares(theirs), jnp.maximum(limits.eps * squares(found), limits.tiny))
+    limits: Any = jnp.finfo
+    known = limits(jnp.result_type(*found))
+    size = jnp.maximum(squares(ours) + squares(theirs), jnp.maximum(known.eps * squares(found), known.tiny))
     return Measured(gap / count, gap / size)

@@ -20,7 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import CdlError
+from ._given import entries, indices, numbers, precision_of
+from ._held import fitting, held, not_wrapping
 from ._rounding import EXACT
 from ._sparse import sp, Sparse
 
@@ -40,13 +41,16 @@ class Generator:
 
     @staticmethod
     def of(name: str, matrix: Sparse, lie: bool = False, precision: float = EXACT) -> "Generator":
-        """A sparse matrix as a generator: entries summed, ordered by row, zeros left out."""
+        """A sparse matrix as a generator: entries summed, ordered by row, zeros left out.
+
+        **Raises:** `CdlError` where an entry is not finite, or so small that it loses its digits.
+        """
         ordered = sp.csr_array(matrix)
         ordered.sum_duplicates()
         ordered.eliminate_zeros()
-        entries = ordered.tocoo()
-        rows, columns = (np.asarray(x, np.int64) for x in entries.coords)
-        return Generator(name, matrix.shape[0], rows, columns, np.asarray(entries.data, np.float64), lie, precision)
+        found = ordered.tocoo()
+        rows, columns = (np.asarray(x, np.int64) for x in found.coords)
+        return Generator(name, matrix.shape[0], rows, columns, held(name, found.data), lie, precision)
 
     @cached_property
     def sparse(self) -> Sparse:
@@ -69,6 +73,14 @@ class Generator:
         return _distinct(self.columns)
 
     @cached_property
+    def bound(self) -> float:
+        """A number that no vector is made longer by: `√(‖A‖₁ ‖A‖_∞)`."""
+        if not self.size:
+            return 0.0
+        sizes = abs(self.sparse)
+        return float(np.sqrt(sizes.sum(axis=0).max()) * np.sqrt(sizes.sum(axis=1).max()))
+
+    @cached_property
     def orthogonal(self) -> bool:
         """Whether the elements it stands for keep lengths: `AᵀA = 1`, or `A + Aᵀ = 0` for one of a Lie algebra."""
         matrix = self.sparse
@@ -79,15 +91,20 @@ class Generator:
         """The matrix on the last axis of `x`, exact where its entries and `x` are whole numbers.
 
         What only moves numbers keeps their type. Truth values and narrow whole numbers that are added, or get a sign,
-        become `int32`, and whole numbers that get a fraction become real.
+        become `int32`, and whole numbers that get a fraction become real. Inside `jit`, where numbers are not known,
+        whole numbers wrap as JAX's do.
+
+        **Raises:** `CdlError` where an entry does not fit the type of `x`, and where whole numbers may outgrow theirs.
         """
-        moves = self.by_row and bool(np.all(self.values == 1))
-        whole = bool(np.all(self.values == np.round(self.values)))
         dtype = x.dtype
-        if not moves and not jnp.issubdtype(dtype, jnp.inexact):
-            narrow = dtype.itemsize < 4 or not jnp.issubdtype(dtype, jnp.signedinteger)
-            dtype = (jnp.dtype(jnp.int32) if narrow else dtype) if whole else jnp.zeros(()).dtype
-        values = jnp.broadcast_to(jnp.asarray(self.values, dtype), (*x.shape[:-1], len(self.values)))
+        if not (self.by_row and bool(np.all(self.values == 1))):
+            if not jnp.issubdtype(dtype, jnp.inexact):
+                whole = bool(np.all(self.values == np.round(self.values)))
+                narrow = dtype.itemsize < 4 or not jnp.issubdtype(dtype, jnp.signedinteger)
+                dtype = (jnp.dtype(jnp.int32) if narrow else dtype) if whole else jnp.zeros(()).dtype
+            not_wrapping(f"generator `{self.name}`", x, self.sparse, dtype)
+        known = fitting(f"generator `{self.name}`", self.values, dtype)
+        values = jnp.broadcast_to(known, (*x.shape[:-1], len(self.values)))
         if self.by_row:
             taken = x[..., self.columns].astype(dtype) * values
             return jnp.zeros(x.shape, dtype).at[..., self.rows].set(taken)
@@ -125,67 +142,26 @@ def along(name: str, targets: Any, size: int, scales: Any = None) -> Generator:
     targets = indices(name, targets, size)
     values = np.ones(size) if scales is None else numbers(name, scales, size)
     kept = np.flatnonzero(targets >= 0)
-    matrix = sp.coo_array((values[kept], (targets[kept], kept)), shape=(size, size))
-    return Generator.of(name, matrix, precision=precision_of(np.asarray(scales)))
+    return _made(name, size, targets[kept], kept, values[kept])
 
 
 def against(name: str, sources: Any, size: int) -> Generator:
     """`(x · g)_i = x_{g(i)}`, for `g` as an array of `size` sources; a source of -1 gives zero."""
     sources = indices(name, sources, size)
     kept = np.flatnonzero(sources >= 0)
-    return Generator.of(name, sp.coo_array((np.ones(len(kept)), (kept, sources[kept])), shape=(size, size)))
+    return _made(name, size, kept, sources[kept], np.ones(len(kept)))
 
 
 def of_matrix(name: str, matrix: Any, size: int, lie: bool) -> Generator:
     """A dense or sparse matrix of the carrier as a generator."""
-    if not sp.issparse(matrix):
-        matrix = np.asarray(matrix)
-        if matrix.dtype.kind not in "biuf":
-            raise CdlError(f"generator `{name}` holds {matrix.dtype} values; a matrix of real numbers is expected.")
-    if matrix.shape != (size, size):
-        what = f"has shape {tuple(matrix.shape)}"
-        raise CdlError(
-            f"generator `{name}` {what}, and the carrier has {size} numbers: give a matrix of {size} × {size}."
-        )
-    if not np.all(np.isfinite(matrix.data if sp.issparse(matrix) else matrix)):
-        raise CdlError(f"generator `{name}` has an entry that is infinite or not a number.")
-    return Generator.of(name, sp.coo_array(matrix, dtype=np.float64), lie, precision_of(matrix))
+    return _made(name, size, *entries(name, matrix, size), lie)
 
 
-def precision_of(given: Any) -> float:
-    """How well the entries of an array are known: as its type rounds. Whole numbers, halves and the like are exact."""
-    dtype = np.dtype(given.dtype)
-    entries = np.asarray(given.data if sp.issparse(given) else given)
-    if dtype.kind != "f" or np.all(1024 * entries == np.round(1024 * entries)):
-        return EXACT
-    return max(EXACT, float(np.finfo(dtype).eps))
-
-
-def indices(name: str, given: Any, size: int) -> np.ndarray:
-    """An index array of `size` entries between -1 and `size - 1`, checked."""
-    found = np.asarray(given)
-    if found.dtype.kind not in "iu":
-        raise CdlError(
-            f"generator `{name}` has {found.dtype} indices; give whole numbers, one for each of {size} places."
-        )
-    if found.shape != (size,):
-        raise CdlError(f"generator `{name}` has indices of shape {found.shape}, and the carrier has {size} places.")
-    wrong = found[(found.astype(np.int64) < -1) | (found.astype(np.int64) >= size)]
-    if len(wrong):
-        raise CdlError(f"generator `{name}` goes to {wrong[0]}: places are 0 to {size - 1}, and -1 for none.")
-    return found.astype(np.int64)
-
-
-def numbers(name: str, given: Any, size: int) -> np.ndarray:
-    """`size` finite real numbers, checked."""
-    found = np.asarray(given)
-    if found.dtype.kind not in "biuf" or found.shape != (size,):
-        raise CdlError(
-            f"generator `{name}` has scales of {found.dtype}{list(found.shape)}; give {size} real numbers, one a place."
-        )
-    if not np.all(np.isfinite(found)):
-        raise CdlError(f"generator `{name}` has a scale that is infinite or not a number.")
-    return found.astype(np.float64)
+def _made(
+    name: str, size: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, lie: bool = False
+) -> Generator:
+    matrix = sp.coo_array((held(name, values), (rows, columns)), shape=(size, size))
+    return Generator.of(name, matrix, lie, precision_of(values))
 
 
 def _distinct(index: np.ndarray) -> bool:

@@ -8,8 +8,12 @@
 Entry `(a, i)` of the equation is `Σ_b ρ_Y[a, b] W[b, i] = Σ_j W[a, j] ρ_X[j, i]`. Where no row of `ρ_Y` and no column
 of `ρ_X` has two entries, each side has one term, and every equation says that a weight is zero or tied to another: the
 solutions are found exactly, in time linear in the number of weights. That is so of permutations, signed ones, partial
-injections, of pushed functions on the side of `X` and of pulled ones on the side of `Y`. All other equations go through
-a presolve, and what is left of them through a null space whose rank is certified by the gap in its spectrum.
+injections, of pushed functions on the side of `X` and of pulled ones on the side of `Y`. Factors are multiplied exactly
+where all are whole numbers, or multiples of 1/1024 of at most 26 binary digits, and not more than 32 are different. For
+others two products that differ by less than
+16 roundings for each factor are equal, and two that differ by less than `5e-7` are refused. All other equations go
+through a presolve, where a number below `2e-13` of what was added up is zero, and what is left of them through a null
+space whose rank is certified by the gap in its spectrum.
 """
 
 import functools
@@ -50,12 +54,12 @@ def _solved(X: Action, Y: Action) -> Tying:
     exact = [(x, y) for x, y in pairs if y.by_row and x.by_column]
     others = [(x, y) for x, y in pairs if not (y.by_row and x.by_column)]
     ties = [_ties(x, y) for x, y in exact]
-    rounding = Rounding.of(max([EXACT, *(z.precision for pair in pairs for z in pair)]))
-    found = classes(X.size * Y.size, _joined(ties), rounding)
+    known = [max([EXACT, *(z.precision for pair in some for z in pair)]) for some in (exact, pairs)]
+    found = classes(X.size * Y.size, _joined(ties), Rounding.of_factors(known[0]))
     shape = (Y.size, X.size)
     if not others:
         return _orbits(shape, found, "orbits", None)
-    solved = solve(found, others, rounding)
+    solved = solve(found, others, Rounding.of(known[1]))
     if isinstance(solved.found, Classes):
         return _orbits(shape, solved.found, solved.how, solved.gap)
     return Combinations(shape, solved.found.shape[1], solved.how, solved.gap, solved.found)
@@ -67,12 +71,13 @@ def _orbits(shape: tuple[int, int], found: Classes, how: str, gap: float | None)
 
 
 def _without_dust(x: Generator) -> Generator:
-    """A generator without the entries that are below the rounding of its greatest, such as the sine of π.
+    """A generator without the entries that are below the rounding of its greatest, such as the sine of π. The scales
+    of a permutation are all meant.
 
     **Raises:** `CdlError` for entries that may be rounding, and may be meant.
     """
     sizes = np.abs(x.values)
-    if np.all(x.values == np.round(x.values)):
+    if np.all(x.values == np.round(x.values)) or (x.by_row and x.by_column and len(x.values) == x.size):
         return x
     kept = Rounding(4 * x.precision, 1e3 * x.precision).split(sizes / sizes.max())
     matrix = sp.coo_array((x.values[kept], (x.rows[kept], x.columns[kept])), shape=(x.size, x.size))

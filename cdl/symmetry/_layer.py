@@ -22,6 +22,7 @@ import numpy as np
 
 from .. import _terms as t
 from .._functors.usage import with_usage
+from .._functors.words import short
 from .._para import Para
 from ..errors import CdlError
 from ._action import Action
@@ -63,10 +64,11 @@ class Equivariant(EquivariantMap):
         - `bias`: whether a bias is added, in `hom(1, Y)`.
         - `mean`: whether an orbit takes the mean of the inputs that it reads, and not their sum. Then outputs do not
           grow with the number of places where inputs are not centred.
-        - `dtype`: of the parameters; JAX's default float without.
+        - `dtype`: of the parameters, real or complex; JAX's default float without.
         - `key`: for the initial values.
 
-        **Raises:** `CdlError` where the actions are not of one monoid, and where no map but zero commutes with them.
+        **Raises:** `CdlError` where the actions are not of one monoid, where no map but zero commutes with them, and
+        for parameters that are whole numbers.
         """
         self.source, self.target, self.mean = X, Y, mean
         self.in_channels, self.out_channels = counted(in_channels), counted(out_channels)
@@ -76,7 +78,7 @@ class Equivariant(EquivariantMap):
                 f"no linear map from {X} to {Y} but zero commutes with the generators: there is nothing to learn. "
                 "Choose another carrier, or fewer generators."
             )
-        dtype = jnp.zeros(()).dtype if dtype is None else dtype
+        dtype = _inexact(dtype)
         out, inner = axis_of(self.out_channels), axis_of(self.in_channels)
         drawn = jr.normal(key, (*out, *inner, tying.dimension), dtype)
         self.theta = drawn * along_last(deviations(tying, mean) / np.sqrt(self.in_channels or 1), drawn)
@@ -110,6 +112,11 @@ class Equivariant(EquivariantMap):
     def __term__(self) -> t.Term:
         return self.para().__term__()
 
+    @property
+    def execution(self) -> str:
+        rows, columns = self.tying.shape
+        return f"weights of {rows} × {columns} gathered from the parameters, and one dense product"
+
     def _apply(self, x: jax.Array) -> jax.Array:
         return self._dense(self.weights((self.theta, self.beta)), x)
 
@@ -127,6 +134,21 @@ class Equivariant(EquivariantMap):
         flat = x.reshape((*axis_of(self.in_channels), self.source.size))
         y = jnp.einsum(f"{out}{inner}mn,{inner}n->{out}m", weight, flat)
         return (y if bias is None else y + bias).reshape((*axis_of(self.out_channels), *self.target.shape))
+
+
+def _inexact(dtype: Any) -> Any:
+    """The type of parameters, checked."""
+    if dtype is None:
+        return jnp.zeros(()).dtype
+    try:
+        found = jnp.dtype(dtype)
+    except TypeError as error:
+        raise CdlError(f"`dtype={short(dtype)}` is not a type of numbers: give one such as `jnp.float32`.") from error
+    if not jnp.issubdtype(found, jnp.inexact):
+        raise CdlError(
+            f"parameters of the type `{found}` have no gradient: give `dtype=jnp.float32`, or another float."
+        )
+    return found
 
 
 class _Tied(eqx.Module):

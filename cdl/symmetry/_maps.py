@@ -9,8 +9,9 @@
 """
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import equinox as eqx
 import jax
@@ -22,11 +23,13 @@ from .._functors.words import short
 from .._terms import name
 from ..errors import CdlError
 from ._action import Action
+from ._apart import traced
+from ._commuting import sides
 from ._generator import Generator
 from ._sizes import axis_of, counted
 
 
-Place = Callable[[jax.Array], jax.Array]
+Function: TypeAlias = Callable[[jax.Array], jax.Array]
 TOLERANCE = 1e-4  # of the greatest value: what rounding does in single precision
 
 
@@ -52,44 +55,59 @@ class EquivariantMap(eqx.Module):
             )
         return self._apply(x)
 
+    @property
+    def execution(self) -> str:
+        """How the map is computed, in words, for `cdl.explain`."""
+        return "as it is written"
+
+    @abstractmethod
     def _apply(self, x: jax.Array) -> jax.Array:
-        raise NotImplementedError
+        """The map of an array whose shape is checked."""
 
 
 class Pointwise(EquivariantMap):
     """A function of numbers, applied at each place. It is refused where it does not commute with the action."""
 
-    function: Place
+    function: Function
     source: Action = eqx.field(static=True)
     target: Action = eqx.field(static=True)
     in_channels: int | None = eqx.field(static=True)
     out_channels: int | None = eqx.field(static=True)
 
-    def __init__(self, function: Place, X: Action, channels: int | None = None) -> None:
+    def __init__(self, function: Function, X: Action, channels: int | None = None) -> None:
         """**Arguments:** `function`: from an array to one of its shape, place by place, such as `jax.nn.relu`. `X`: the
         action that it has to commute with. `channels`: the length of a first axis, or `None` for none.
+
+        A function whose parameters are traced, inside `jit` or `vmap`, is checked by its shapes alone.
 
         **Raises:** `CdlError` where it does not commute, with the greatest difference that was measured.
         """
         self.function, self.source, self.target = function, X, X
         self.in_channels = self.out_channels = counted(channels)
         lead = () if channels is None else (channels,)
+        _keeps_shape(function, (*lead, *X.shape))
         with jax.ensure_compile_time_eval():
-            for generator in X.generators:
-                shape = (*lead, *X.shape)
-                found = max(_defect(f, generator, shape) for f in (function, _disturbed(function)))
+            for generator in () if traced(function) else X.generators:
+                found = max(_defect(f, X, generator.name, lead) for f in (function, _disturbed(function)))
                 if found > TOLERANCE:
                     raise CdlError(
                         f"`{name(function)}` does not commute with the generator `{generator.name}` of {X}: "
                         f"f(m · x) and m · f(x) differ by {found:.2g}. {_instead(function, generator)}"
                     )
 
+    @property
+    def execution(self) -> str:
+        return "at each place"
+
     def _apply(self, x: jax.Array) -> jax.Array:
         return self.function(x)
 
 
 class NormGate(EquivariantMap):
-    """`x ↦ σ(a ‖x‖ + b) x`, with `a` and `b` for each channel: nonlinear, and equivariant where lengths are kept."""
+    """`x ↦ σ(a ‖x‖ + b) x`, with `a` and `b` for each channel: nonlinear, and equivariant where lengths are kept.
+
+    What comes out has the type of what goes in.
+    """
 
     scale: jax.Array
     shift: jax.Array
@@ -107,12 +125,18 @@ class NormGate(EquivariantMap):
         self.source, self.target = X, X
         self.in_channels = self.out_channels = counted(channels)
 
+    @property
+    def execution(self) -> str:
+        return "a length for each channel, and one product"
+
     def _apply(self, x: jax.Array) -> jax.Array:
+        x = x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(self.scale.dtype)
+        wide = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x  # squares of half precision overflow
         axes = tuple(range(x.ndim - len(self.source.shape), x.ndim))
-        squares = jnp.sum(x * x, axes, keepdims=True)
+        squares = jnp.sum(jnp.real(wide * jnp.conj(wide)), axes, keepdims=True)
         length = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
-        column: Place = lambda p: p.reshape((*p.shape, *(1 for _ in axes)))
-        return x * jax.nn.sigmoid(column(self.scale) * length + column(self.shift))
+        column: Function = lambda p: p.astype(length.dtype).reshape((*p.shape, *(1 for _ in axes)))
+        return x * jax.nn.sigmoid(column(self.scale) * length + column(self.shift)).astype(x.dtype)
 
 
 class Chain(EquivariantMap):
@@ -130,7 +154,7 @@ class Chain(EquivariantMap):
         return x
 
 
-def chain(first: EquivariantMap, *rest: EquivariantMap | Place) -> Chain:
+def chain(first: EquivariantMap, *rest: EquivariantMap | Function) -> Chain:
     """`x ↦ … g(f(x))`. A plain function is taken at each place of what comes before it, as `Pointwise`.
 
     **Raises:** `CdlError` where the target of one map is not the source of the next, and where a function does not
@@ -183,41 +207,47 @@ def orthogonal(X: Action, what: str) -> None:
             )
 
 
-def _disturbed(function: Place) -> Place:
+def _disturbed(function: Function) -> Function:
     """The function with other parameters, where it has any: it has to commute after training, too."""
     rng = np.random.default_rng(1)
     move = lambda w: w + jnp.asarray(rng.normal(size=w.shape), w.dtype) if eqx.is_inexact_array(w) else w
     return jax.tree.map(move, function)
 
 
-def _defect(function: Place, generator: Generator, shape: tuple[int, ...]) -> float:
-    """How far `f(m · x)` and `m · f(x)` are apart, over the greatest number of each: at normal
-    numbers of several sizes.
-
-    For an element of a Lie algebra, the difference of the derivatives along `A`. `shape` is that of one `x`, with its
-    channels: the function is called with nothing else. Values that are not finite have to be so on both sides.
-    """
-    dtype = jnp.zeros(()).dtype
-    given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, dtype))
+def _keeps_shape(function: Function, shape: tuple[int, ...]) -> None:
+    """**Raises:** `CdlError` where a function gives an array of another shape."""
+    given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, jnp.zeros(()).dtype))
     if given.shape != shape:
         raise CdlError(f"`{name(function)}` takes {shape} and gives {given.shape}: it is not a function at each place.")
-    count = -(-16 * generator.size // max(1, math.prod(shape)))  # a channel is a sample
+
+
+def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]) -> float:
+    """How far `f(m · x)` and `m · f(x)` are apart, over the greatest number of each: at normal numbers of several
+    sizes. For an element of a Lie algebra, derivatives and elements `exp(t A)`.
+
+    `lead` is the axis of channels: the function is called with these, and nothing else. Values that are not finite have
+    to be so on both sides.
+    """
+    shape = (*lead, *X.shape)
+    count = -(-16 * X.size // max(1, math.prod(shape)))  # a channel is a sample
     sizes = np.array([0.3, 1.0, 3.0, 10.0]).reshape((4, 1, *(1 for _ in shape)))
     drawn = np.random.default_rng(0).normal(size=(4, count, *shape)) * sizes
-    xs = jnp.asarray(drawn.reshape((-1, *shape)), dtype)
-    acts: Place = lambda x: generator(x.reshape((-1, generator.size))).reshape(x.shape)
-    f = jax.vmap(function)
-    y, left = jax.jvp(f, (xs,), (acts(xs),)) if generator.lie else (f(xs), f(acts(xs)))
-    right = acts(y)
+    xs = jnp.asarray(drawn.reshape((-1, *shape)), jnp.zeros(()).dtype)
+    return max(_difference(both.left, both.right) for both in sides(jax.vmap(function), X, X, generator, xs))
+
+
+def _difference(left: jax.Array, right: jax.Array) -> float:
+    """The greatest difference in an example, over the greatest number of the example."""
     same = (left == right) | (jnp.isnan(left) & jnp.isnan(right))
     gap = jnp.where(same, 0.0, jnp.abs(left - right))
-    finite: Place = lambda side: jnp.where(jnp.isfinite(side), jnp.abs(side), 0.0).reshape((len(xs), -1))
+    rows: Function = lambda side: side.reshape((len(left), -1))
+    finite: Function = lambda side: rows(jnp.where(jnp.isfinite(side), jnp.abs(side), 0.0))
     scale = jnp.maximum(finite(left), finite(right)).max(1, initial=0.0)
-    worst = jnp.where(jnp.isnan(gap), jnp.inf, gap).reshape((len(xs), -1)).max(1, initial=0.0)
+    worst = rows(jnp.where(jnp.isnan(gap), jnp.inf, gap)).max(1, initial=0.0)
     return float(jnp.max(jnp.where(worst > 0, worst / jnp.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
 
 
-def _instead(function: Place, generator: Generator) -> str:
+def _instead(function: Function, generator: Generator) -> str:
     """What would commute with the generator."""
     if generator.lie or not (generator.by_row and generator.by_column):
         return (

@@ -17,10 +17,14 @@ from typing import Any, TypeAlias
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._functors.poly import Const, ListOf, Maybe, Poly, Product
+from .._functors.usage import with_usage
+from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action, Word
+from ._held import LEAST
 from ._sparse import dense
 
 
@@ -28,6 +32,7 @@ Actions: TypeAlias = Any
 """A pytree of actions, with `None` where nothing moves."""
 
 
+@with_usage
 def moved(word: Word, actions: Actions, value: Any) -> Any:
     """`m · x`. **Raises:** `CdlError` for a generator of a Lie algebra, and where the two have different structures."""
 
@@ -45,7 +50,7 @@ def moved(word: Word, actions: Actions, value: Any) -> Any:
 
 def tangent(name: str, actions: Actions, value: Any) -> Any:
     """`A x`, 0 where nothing moves, and `None` for what is not a real number."""
-    still: Callable[[Any], Any] = lambda x: jnp.zeros_like(x) if eqx.is_inexact_array_like(x) else None
+    still: Callable[[Any], Any] = lambda x: jnp.zeros_like(x) if _varies(x) else None
     return _each(lambda action, x: action(name, x), still, actions, value)
 
 
@@ -53,20 +58,30 @@ def along(f: Callable[[Any], Any], x: Any, direction: Any) -> Any:
     """The derivative of a function of pytrees in a direction, which has `None` where `x` does not vary."""
     arrays = jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, x)
     value, found = eqx.filter_jvp(f, (arrays,), (direction,))
-    zero: Callable[[Any], Any] = lambda leaf: jnp.zeros_like(leaf) if eqx.is_inexact_array_like(leaf) else None
+    zero: Callable[[Any], Any] = lambda leaf: jnp.zeros_like(leaf) if _varies(leaf) else None
     blank = lambda leaf: leaf is None
     return jax.tree.map(lambda d, leaf: zero(leaf) if d is None else d, found, value, is_leaf=blank)
 
 
+def _varies(x: Any) -> bool:
+    """Whether something is an array or a number that has a derivative, also where it is traced."""
+    number = isinstance(x, jax.Array | np.ndarray | np.generic | float | complex)
+    return number and bool(jnp.issubdtype(jnp.result_type(x), jnp.inexact))
+
+
+@with_usage
 def flow(actions: Actions, t: float) -> Actions:
     """The elements `exp(t A)` for the generators `A` of a Lie algebra, in an action or a pytree of actions. The other
     generators stay."""
 
-    def element(action: Action) -> Action:
+    def element(action: Any) -> Action:
+        if not isinstance(action, Action):
+            raise CdlError(f"`flow` is of actions, and `{short(action)}` is not one: make one with `Action(shape)`.")
         new = Action(action.shape)
         for generator in action.generators:
             if generator.lie:
-                new = new.matrix(dense.expm(t * generator.dense), generator.name)
+                found = dense.expm(t * generator.dense)
+                new = new.matrix(np.where(np.abs(found) < LEAST, 0.0, found), generator.name)
             else:
                 new = Action(new.shape, [*new.generators, generator])
         return new

@@ -1,5 +1,7 @@
 """The null space of a sparse matrix, with its rank certified: no number lies between zero and clearly not zero."""
 
+from typing import Any
+
 import numpy as np
 
 from ..errors import CdlError
@@ -26,10 +28,28 @@ def _dense(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
     matrix = system.toarray()
     if matrix.shape[0] > matrix.shape[1]:
         matrix = dense.qr(matrix, mode="r", overwrite_a=True, check_finite=False)[0][: matrix.shape[1]]
-    _, values, rows = np.linalg.svd(matrix, full_matrices=True)
+    _, values, rows = _decomposed(matrix)
     values = np.append(values, np.zeros(matrix.shape[1] - len(values)))
     rank = int(np.sum(rounding.split(values / max(values[0], np.finfo(float).tiny))))
     return rows[rank:].T, "dense", _gap(values[:rank], values[rank:])
+
+
+def _decomposed(matrix: np.ndarray) -> Any:
+    """The singular value decomposition, by the slow and sure method where the fast one does not converge.
+
+    **Raises:** `CdlError` where that one does not either.
+    """
+    try:
+        return np.linalg.svd(matrix, full_matrices=True)
+    except np.linalg.LinAlgError:
+        pass
+    try:
+        return dense.svd(matrix, full_matrices=True, lapack_driver="gesvd")
+    except (np.linalg.LinAlgError, ValueError) as error:
+        raise CdlError(
+            f"the singular values of {matrix.shape[0]} equations of {matrix.shape[1]} unknowns are not found: {error}. "
+            "Give generators whose entries differ less in size."
+        ) from error
 
 
 def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
@@ -42,15 +62,15 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
     size = gram.shape[0]
     greatest = float(abs(gram).sum(axis=1).max())
     shift = 1e-2 * greatest / size
-    solver = solvers.splu(sp.csc_array(gram + shift * sp.eye_array(size)))
-    inverse = solvers.LinearOperator((size, size), matvec=solver.solve, dtype=np.float64)
+    inverse: Any = None
     start = np.random.default_rng(0).normal(size=size)
     wanted = FIRST
     while wanted <= size // 4:
         try:
+            inverse = inverse or _inverse(gram + shift * sp.eye_array(size))
             _, vectors = solvers.eigsh(inverse, k=wanted, which="LM", v0=start, maxiter=100)
-        except solvers.ArpackNoConvergence:
-            break
+        except (solvers.ArpackError, np.linalg.LinAlgError, RuntimeError):
+            break  # what the iterations of others raise: all singular values are sure
         lengths = np.linalg.norm(system @ vectors, axis=0)
         order = np.argsort(lengths)
         lengths, vectors = lengths[order], vectors[:, order]
@@ -60,10 +80,16 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
         wanted *= 2
     if size > LARGEST:
         raise CdlError(
-            f"the equations leave {size} unknowns, of which more than {wanted // 2} are free: that is too many to "
-            f"solve beyond {LARGEST} unknowns. Generators that send places to places are solved exactly."
+            f"the equations leave {size} unknowns, and an iteration for the least eigenvalues finds no gap among the "
+            f"first {wanted // 2}: that is too many unknowns to solve beyond {LARGEST}. Generators that send places to "
+            "places are solved exactly."
         )
     return _dense(system, rounding)  # too many are free for an iteration
+
+
+def _inverse(matrix: Sparse) -> Any:
+    solver = solvers.splu(sp.csc_array(matrix))
+    return solvers.LinearOperator(matrix.shape, matvec=solver.solve, dtype=np.float64)
 
 
 def _gap(above: np.ndarray, below: np.ndarray) -> float:

@@ -6,14 +6,15 @@
 | `s w_p = t w_q`       | the two are tied: `w_q = (s / t) w_p`                                    |
 
 The weights are the nodes of a graph and the ties its edges; a connected component is one free number, unless a cycle
-of ties multiplies up to something other than 1, in which case it is zero. Signs are compared exactly, and sizes by
-their logarithms, so that long chains of factors neither overflow nor vanish.
+of ties multiplies up to something other than 1, in which case it is zero. Signs are compared exactly, and sizes as
+`Sizes` says: exactly where all factors are whole numbers or short binary fractions.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from ._factors import Sizes, sizes_of
 from ._rounding import Rounding
 from ._sparse import graphs, sp, Sparse
 
@@ -55,31 +56,46 @@ def classes(size: int, ties: Ties, rounding: Rounding) -> Classes:
     dead[component[ties.zero]] = True
     scales = None
     if np.any(ties.s != ties.t):
-        signs, logs = _potentials(graph, component, count, ties)
+        sizes = sizes_of(ties.s, ties.t)
+        signs, found, depth = _potentials(graph, component, count, ties, sizes)
         negative = np.sign(ties.s) * signs[p] != np.sign(ties.t) * signs[q]
-        gap = np.log(np.abs(ties.s)) + logs[p] - np.log(np.abs(ties.t)) - logs[q]
         dead[component[p[negative]]] = True
         alive = ~dead[component[p]]
-        sums = np.maximum(1.0, np.maximum(np.abs(logs[p]), np.abs(logs[q])))  # which round by their size
-        dead[component[p[alive][rounding.split((np.abs(gap) / sums)[alive])]]] = True
-        greatest = np.full(count, -np.inf)
-        np.maximum.at(greatest, component, logs)
-        scales = signs * np.exp(logs - greatest[component])
+        gap = (sizes.left + found[p] - sizes.right - found[q])[alive]
+        if sizes.base is None:
+            many = (depth[p] + depth[q] + 1)[alive]
+            sums = np.maximum(1.0, np.maximum(np.abs(found[p]), np.abs(found[q])))[
+                alive, 0
+            ]  # which round by their size
+            broken = rounding.split(np.abs(gap[:, 0]) / (many * sums))
+        else:
+            broken = np.any(gap != 0, axis=1)
+        dead[component[p[alive][broken]]] = True
+        kept = np.flatnonzero(~dead[component])
+        scales = np.zeros(size)
+        scales[kept] = signs[kept] * sizes.factor((found - found[_greatest(sizes.logarithms(found), component)])[kept])
     number = np.where(dead, -1, np.cumsum(~dead) - 1)
     labels = number[component]
-    if scales is not None:
-        scales = np.where(labels < 0, 0.0, scales)
-        if np.all(scales[labels >= 0] == 1):
-            scales = None
+    if scales is not None and np.all(scales[labels >= 0] == 1):
+        scales = None
     return Classes(labels, scales, int(np.sum(~dead)))
+
+
+def _greatest(logs: np.ndarray, component: np.ndarray) -> np.ndarray:
+    """For each weight, the first of the greatest of its component."""
+    order = np.lexsort((-np.arange(len(logs)), logs, component))
+    last = np.cumsum(np.bincount(component)) - 1
+    return order[last][component] if len(logs) else component
 
 
 def _graph(size: int, p: np.ndarray, q: np.ndarray) -> Sparse:
     return sp.csr_array((np.ones(len(p), np.int8), (p, q)), shape=(size, size))
 
 
-def _potentials(graph: Sparse, component: np.ndarray, count: int, ties: Ties) -> tuple[np.ndarray, np.ndarray]:
-    """A sign and the logarithm of a size for each weight, such that the ties of a spanning forest hold.
+def _potentials(
+    graph: Sparse, component: np.ndarray, count: int, ties: Ties, sizes: Sizes
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A sign and a size for each weight, such that the ties of a spanning forest hold, and its depth in this forest.
 
     One search goes through all components, from a root that is tied to the first weight of each; then a weight's
     factor is multiplied up along the way to the root, by doubling: the logarithm of the depth many rounds.
@@ -92,19 +108,20 @@ def _potentials(graph: Sparse, component: np.ndarray, count: int, ties: Ties) ->
     rooted = _graph(size + 1, rows, columns)
     _, parent = graphs.breadth_first_order(rooted, size, directed=False)
     parent = np.where(parent < 0, size, parent).astype(np.int64)
-    signs, logs = _factors(size, parent, ties)
+    signs, found = _factors(size, parent, ties, sizes)
+    depth = (parent != size).astype(np.int64)
     while np.any(parent != size):
-        signs, logs = signs * signs[parent], logs + logs[parent]
+        signs, found, depth = signs * signs[parent], found + found[parent], depth + depth[parent]
         parent = parent[parent]
-    return signs[:size], logs[:size]
+    return signs[:size], found[:size], depth[:size]
 
 
-def _factors(size: int, parent: np.ndarray, ties: Ties) -> tuple[np.ndarray, np.ndarray]:
+def _factors(size: int, parent: np.ndarray, ties: Ties, sizes: Sizes) -> tuple[np.ndarray, np.ndarray]:
     """The factor of each weight over its parent's: of one of the ties between the two. The root's children have 1."""
-    signs, logs = np.ones(size + 1), np.zeros(size + 1)
-    size_of = np.log(np.abs(ties.s)) - np.log(np.abs(ties.t))
+    signs, found = np.ones(size + 1), np.zeros((size + 1, sizes.left.shape[1]), sizes.left.dtype)
+    size_of = sizes.left - sizes.right
     sign_of = np.sign(ties.s) * np.sign(ties.t)
     down, up = parent[ties.q] == ties.p, parent[ties.p] == ties.q
-    signs[ties.q[down]], logs[ties.q[down]] = sign_of[down], size_of[down]
-    signs[ties.p[up]], logs[ties.p[up]] = sign_of[up], -size_of[up]
-    return signs, logs
+    signs[ties.q[down]], found[ties.q[down]] = sign_of[down], size_of[down]
+    signs[ties.p[up]], found[ties.p[up]] = sign_of[up], -size_of[up]
+    return signs, found

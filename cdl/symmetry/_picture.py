@@ -20,9 +20,12 @@ def letters(dimension: int) -> list[str]:
 
 
 def cells(factors: Sparse, shape: tuple[int, int]) -> list[list[tuple[str, int]]]:
-    """Each weight as a text and a tint: `·` for zero, the letter of its number, `-` before it, `+` for a sum."""
+    """Each weight as a text and a tint: `·` for zero, the letter of its number, `-` or a factor before it, `+` for a
+    sum. The factors are those over the number's greatest weight."""
     names, columns = letters(factors.shape[1]), min(shape[1], MOST)
     start, numbers, values = factors.indptr, factors.indices, factors.data
+    most = np.zeros(factors.shape[1])
+    np.maximum.at(most, numbers, np.abs(values))
 
     def cell(place: int) -> tuple[str, int]:
         at = slice(start[place], start[place + 1])
@@ -31,9 +34,15 @@ def cells(factors: Sparse, shape: tuple[int, int]) -> list[list[tuple[str, int]]
         if at.stop - at.start > 1:
             return "+", 0
         number = int(numbers[at][0])
-        return ("-" if values[at][0] < 0 else "") + names[number], number + 1
+        return _multiple(values[at][0] / most[number], names[number]), number + 1
 
     return [[cell(i * shape[1] + j) for j in range(columns)] for i in range(min(shape[0], MOST))]
+
+
+def _multiple(factor: float, name: str) -> str:
+    """A name with a factor of three digits before it, where that is not 1."""
+    text = f"{factor:.3g}"
+    return {"1": "", "-1": "-"}.get(text, text + ("·" if name.isdigit() else "")) + name
 
 
 def tying_diagram(factors: Sparse, shape: tuple[int, int]) -> Diagram:

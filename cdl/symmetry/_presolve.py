@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import CdlError
 from ._generator import Generator
 from ._null_space import null_space
 from ._orbits import Classes, classes, Ties
@@ -60,12 +61,18 @@ def _equations(x: Generator, y: Generator) -> Sparse:
 
 
 def _levelled(system: Sparse) -> Sparse:
-    """Each equation over its greatest factor, so that the sizes of generators do not matter."""
+    """Each equation over its greatest factor, so that the sizes of generators do not matter.
+
+    **Raises:** `CdlError` where a factor vanishes.
+    """
     system.sum_duplicates()
     greatest = np.zeros(system.shape[0])
     row = np.repeat(np.arange(system.shape[0]), np.diff(system.indptr))
     np.maximum.at(greatest, row, np.abs(system.data))
-    system.data = system.data / greatest[row]
+    scaled = system.data / greatest[row]
+    if np.any((scaled == 0) & (system.data != 0)):
+        raise CdlError("an equation has factors that differ by more than `float64` holds: give entries nearer to 1.")
+    system.data = scaled
     return system
 
 

@@ -27,6 +27,11 @@ class Rounding(NamedTuple):
         zero = max(20 * precision, LEAST)
         return Rounding(zero, max(20 * zero, 5e-7))
 
+    @staticmethod
+    def of_factors(precision: float) -> "Rounding":
+        """For products of factors that are known to a relative precision, for each factor."""
+        return Rounding(16 * precision, max(320 * precision, 5e-7))
+
     def split(self, sizes: np.ndarray) -> np.ndarray:
         """Which of some sizes are not zero. **Raises:** `CdlError` where one is neither."""
         found = sizes > self.zero

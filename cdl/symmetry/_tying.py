@@ -9,7 +9,7 @@
 A tying is what weight tying is in `Para`: a map between parameters, along which a dense layer is reparametrised.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,7 @@ FEW = 4  # numbers that are selected one by one: a gradient that adds very many 
 
 
 @dataclass(frozen=True, eq=False)
-class Tying:
+class Tying(ABC):
     """The matrices `W` of a shape that satisfy equations, one for each vector `θ` of `dimension` numbers.
 
     `shape` is that of `W`, `(outputs, inputs)`. `how` says which method found it: "orbits", "presolve", "dense" or

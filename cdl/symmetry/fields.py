@@ -14,10 +14,13 @@ no real image. Rotation and scaling take the derivative of Catmull and Rom's cub
 the difference of the two neighbours; an image goes on beyond its edge with the values at the edge.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._functors.words import short
 from ..errors import CdlError
 
 
@@ -55,11 +58,18 @@ def scaling(x: jax.Array) -> jax.Array:
 
 def still(x: jax.Array) -> jax.Array:
     """The field of the trivial action: zero. It is the field of a target that is to be invariant."""
-    return jnp.zeros_like(x)
+    return jnp.zeros_like(_array(x))
+
+
+def _array(x: Any) -> jax.Array:
+    try:
+        return jnp.asarray(x)
+    except (TypeError, ValueError) as error:
+        raise CdlError(f"an image is expected, and `{short(x)}` is not an array.") from error
 
 
 def _image(x: jax.Array) -> jax.Array:
-    x = jnp.asarray(x)
+    x = _array(x)
     if x.ndim < 2 or not jnp.issubdtype(x.dtype, jnp.floating):
         raise CdlError(
             f"an image is expected, real numbers with two axes or more, not {x.dtype}{list(x.shape)}: give an array "

@@ -14,12 +14,22 @@
 | what a faithful action generates, on itself | `regular(X)`                              | those of `X`    |
 """
 
+import math
+from fractions import Fraction
+from typing import TypeAlias
+
 import numpy as np
 
+from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._action import Action
+from ._generated import generated
 from ._generator import Generator
 from ._sizes import size_of
+
+
+Table: TypeAlias = tuple[tuple[int, float], ...]
+LOST: tuple[int, float] = (-1, 0.0)
 
 
 def cyclic(n: int) -> Action:
@@ -101,6 +111,7 @@ def scalings(n: int, factor: float = 2.0) -> Action:
     return Action(size_of(n, "places")).signed(np.arange(n), np.full(n, factor), "scale")
 
 
+@with_usage
 def regular(X: Action, limit: int = 10_000) -> Action:
     """What the generators of `X` generate, acting on itself: `m · e_x = e_{m x}`, on `ℝ^M`.
 
@@ -110,25 +121,33 @@ def regular(X: Action, limit: int = 10_000) -> Action:
     **Arguments:** `X`: an action by generators with at most one entry a column, such as permutations, partial
     functions, signs. `limit`: of how many elements.
 
-    **Raises:** `CdlError` where there are more elements than the limit, and for generators of other kinds.
+    **Raises:** `CdlError` where there are more elements than the limit, for generators of other kinds, and where two
+    factors have a product that `float64` rounds: what they generate is then not known.
     """
     tables = [_table(x) for x in X.generators]
-    unit = tuple(zip(range(X.size), (1.0,) * X.size, strict=True))
-    number, elements, targets = {unit: 0}, [unit], [list[int]() for _ in tables]
-    for element in elements:
-        for table, goes in zip(tables, targets, strict=True):
-            product = tuple((-1, 0.0) if i < 0 else (table[i][0], s * table[i][1]) for i, s in element)
-            product = tuple((i, s) if i >= 0 else (-1, 0.0) for i, s in product)
-            if product not in number:
-                if len(elements) == limit:
-                    raise CdlError(f"{X} generates more than {limit} elements: `regular(X, limit=…)` takes more.")
-                number[product] = len(elements)
-                elements.append(product)
-            goes.append(number[product])
+    unit: Table = tuple((i, 1.0) for i in range(X.size))
+    elements, targets = generated(unit, len(tables), lambda letter, at: _after(tables[letter], at), limit, X)
     action = Action(len(elements))
     for generator, goes in zip(X.generators, targets, strict=True):
         action = action.push(goes, generator.name)
     return action
+
+
+def _after(table: list[tuple[int, float]], element: Table) -> Table:
+    """The product of a generator and an element."""
+    return tuple(LOST if i < 0 or table[i][0] < 0 else (table[i][0], _times(table[i][1], s)) for i, s in element)
+
+
+def _times(s: float, t: float) -> float:
+    """The product of two factors. **Raises:** `CdlError` where it is rounded."""
+    if abs(s) == 1 or abs(t) == 1:
+        return s * t
+    if math.isinf(s * t) or Fraction(s) * Fraction(t) != Fraction(s * t):
+        raise CdlError(
+            f"`regular` multiplies factors exactly, and {s:g} · {t:g} is rounded in `float64`: give signs, or factors "
+            "such as 2 and 0.5 that generate few elements."
+        )
+    return s * t
 
 
 def _table(x: Generator) -> list[tuple[int, float]]:
@@ -138,7 +157,7 @@ def _table(x: Generator) -> list[tuple[int, float]]:
             f"`regular` takes generators that send each place to one place, and `{x.name}` does not: give `perm`, "
             "`push` or `signed`."
         )
-    table = [(-1, 0.0)] * x.size
+    table = [LOST] * x.size
     for row, column, value in zip(x.rows.tolist(), x.columns.tolist(), x.values.tolist(), strict=True):
         table[column] = (row, value)
     return table

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from .._functors.usage import with_usage
 from .._schemes import Automaton
 from ..errors import CdlError
 from ._action import Action
@@ -71,6 +72,7 @@ def partial_transformations(n: int) -> Action:
     return Action(n, [*transformations(n).generators, partial_permutations(n)["lose"]])
 
 
+@with_usage
 def of_automaton(automaton: Automaton) -> Action:
     """The letters of a finite automaton on its states: the free monoid on `letter0`, `letter1`, … acts."""
     action = Action(automaton.states)

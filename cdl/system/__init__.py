@@ -1,14 +1,15 @@
-"""Systems: machines with interfaces, put together by wiring diagrams."""
+"""Systems: machines with named ports, joined by wires; fields that share variables; diagrams that change."""
 
 # isort: off
 from ._interface import Port as Port, Interface as Interface
 from ._wiring import Wiring as Wiring
-from ._box import System as System, Box as Box, box as box
+from ._box import System as System, box as box, Box as Box
+from ._oapply import wire as wire, oapply as oapply
 from ._wired import Wired as Wired
-from ._oapply import oapply as oapply, wire as wire
+from ._field import field as field, Field as Field, share as share, discretise as discretise
+from ._solve import solve as solve
+from ._rewiring import Rewiring as Rewiring, rewiring as rewiring, rewire as rewire, Rewired as Rewired
+from ._rewiring import among as among, fixed as fixed, route as route
 from ._polynomial import Polynomial as Polynomial
 from ._lens import DependentLens as DependentLens, lenses as lenses, hom as hom, curry as curry, uncurry as uncurry
 from ._lens import of_automaton as of_automaton, to_automaton as to_automaton
-from ._field import Field as Field, field as field, share as share, discretise as discretise
-from ._rewiring import Rewiring as Rewiring, rewiring as rewiring, fixed as fixed, among as among, route as route
-from ._rewiring import Rewired as Rewired, rewire as rewire

@@ -138,8 +138,8 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     **Arguments:** `fields`: by name. Their inputs are those of the whole, and one that two have is one.
     `junctions`: for each variable of the whole those that it is, as `"field.variable"`.
 
-    **Raises:** `PortMismatch` for a variable that there is not, for one in no junction or in two, and for one of another
-    shape or unit than those that it is joined with.
+    **Raises:** `PortMismatch` for a variable that there is not, for one in no junction or in two, and for one of
+    another shape or unit than those that it is joined with.
     """
     every = {f"{part}.{own}": port for part, x in fields.items() for own, port in x.variables.items()}
     at: dict[str, str] = {}
@@ -166,6 +166,21 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
         ports=Interface(drives, {junction: found[junction] for junction in junctions}),
         name=name,
     )
+
+
+def begins(field: Field, state: Values) -> Values:
+    """Values for the variables of a field, of their types.
+
+    **Raises:** `PortMismatch` where they are of other variables.
+    """
+    if set(state) != set(field.variables):
+        raise PortMismatch(
+            f"the state has {short(sorted(state))}, and `{field.name}` has {short(sorted(field.variables))}."
+        )
+    given = {key: arrays(state[key], f"the value of `{key}`") for key in field.variables}
+    return {
+        key: jax.tree.map(lambda x, s: x.astype(s.dtype), given[key], p.struct) for key, p in field.variables.items()
+    }
 
 
 @final
@@ -210,12 +225,5 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     """
     if isinstance(step, bool) or not step > 0:
         raise CdlError(f"`step` of `discretise` is {step}: how long a tick is must be positive.")
-    if set(state) != set(field.variables):
-        raise PortMismatch(
-            f"the state has {short(sorted(state))}, and `{field.name}` has {short(sorted(field.variables))}."
-        )
-    begin = {key: arrays(state[key], f"the value of `{key}`") for key in field.variables}
-    made = {
-        key: jax.tree.map(lambda x, s: x.astype(s.dtype), begin[key], p.struct) for key, p in field.variables.items()
-    }
-    return box(Clocked(field, float(step), method), made, inputs=field.inputs, outputs=field.variables, name=field.name)
+    clocked = Clocked(field, float(step), method)
+    return box(clocked, begins(field, state), inputs=field.inputs, outputs=field.variables, name=field.name)

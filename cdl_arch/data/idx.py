@@ -25,6 +25,7 @@ from cdl.errors import CdlError
 
 TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 MOST = 2**32  # bytes
+PART = 2**20  # of which so many are read at a time: a head that lies asks for no memory
 _GZIP = b"\x1f\x8b"
 
 
@@ -47,6 +48,10 @@ def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
         raise CdlError(f"`{file}` is gzipped, and cut short or altered: {error}. Fetch it again.") from error
     except OSError as error:
         raise CdlError(f"`{file}` cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        if isinstance(error, CdlError):
+            raise
+        raise CdlError(f"{str(file)!r} is not a path: {error}.") from error
 
 
 def _read(stream: Any, file: Path) -> np.ndarray:
@@ -64,9 +69,14 @@ def _read(stream: Any, file: Path) -> np.ndarray:
         )
     shape = tuple(map(int, np.frombuffer(sizes, ">u4")))
     wanted = math.prod(shape) * dtype.itemsize
-    if axes > 32 or wanted > MOST:
-        raise CdlError(f"`{file}` says that it holds {wanted} bytes along {axes} axes: more than 4 GiB, or 32 axes.")
-    body = stream.read(wanted + 1)
+    if axes > 32 or wanted > MOST or math.prod(filter(None, shape)) * dtype.itemsize > MOST:
+        raise CdlError(
+            f"`{file}` says that it holds {wanted} bytes along {axes} axes, of up to {max(shape)} places: more than "
+            "4 GiB, or 32 axes."
+        )
+    body = bytearray()
+    while len(body) <= wanted and (part := stream.read(min(PART, wanted + 1 - len(body)))):
+        body += part
     if len(body) != wanted:
         found = f"{len(body)} are there" if len(body) < wanted else "more are there"
         raise CdlError(f"`{file}` says that it holds {shape} of {dtype.itemsize} bytes, {wanted} in all, and {found}.")

@@ -22,6 +22,9 @@ from cdl.errors import CdlError
 from .idx import read_idx
 
 
+SIDE = 28  # of a picture of MNIST
+
+
 class Pictures(NamedTuple):
     """Pictures in grey, from 0 to 1, and what each shows."""
 
@@ -52,6 +55,11 @@ def mnist(folder: str | os.PathLike[str], part: str = "train") -> Pictures:
             raise CdlError(
                 f"`{file}` holds {array.dtype} along {array.ndim} axes, and uint8 along {axes} is expected there."
             )
+    if not len(pixels) or pixels.shape[1:] != (SIDE, SIDE):
+        raise CdlError(
+            f"`{images}` holds {len(pixels)} pictures of {pixels.shape[1]} × {pixels.shape[2]}, and MNIST has one or "
+            f"more of {SIDE} × {SIDE}: it is another data set."
+        )
     if len(pixels) != len(shown):
         raise CdlError(f"`{images}` has {len(pixels)} pictures, and `{labels}` has {len(shown)} labels.")
     if shown.max(initial=0) > 9:

@@ -17,6 +17,7 @@ its sign.
 import itertools
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -28,8 +29,13 @@ Simplex = tuple[int, ...]
 
 
 def closed(simplices: Iterable[Sequence[int]]) -> list[Simplex]:
-    """The simplices with all their faces, smallest first, each with its vertices in ascending order."""
-    faces = {f for s in simplices for k in range(1, len(s) + 1) for f in itertools.combinations(sorted(s), k)}
+    """The simplices with all their faces, smallest first, each with its vertices in ascending order.
+
+    **Raises:** `CdlError` where a simplex is not a tuple of whole numbers, each once.
+    """
+    faces = {
+        f for s in map(_simplex, simplices) for k in range(1, len(s) + 1) for f in itertools.combinations(sorted(s), k)
+    }
     return sorted(faces, key=lambda f: (len(f), f))
 
 
@@ -37,13 +43,15 @@ class Complex:
     """Vertices, edges, triangles and so on, each with an orientation, in the order in which they were listed."""
 
     def __init__(self, simplices: Iterable[Sequence[int]]) -> None:
-        """**Raises:** `CdlError` where a simplex is listed twice, has a vertex twice, or lacks one of its faces."""
-        listed = [tuple(int(v) for v in s) for s in simplices]
+        """**Arguments:** `simplices`: tuples of vertices. A vertex is a whole number.
+
+        **Raises:** `CdlError` where a vertex is something else, and where a simplex is listed twice, has a vertex
+        twice, or lacks one of its faces.
+        """
+        listed = [_simplex(s) for s in simplices]
         self.places: dict[frozenset[int], int] = {}
         self.simplices: list[list[Simplex]] = []
         for s in sorted(listed, key=len):
-            if not s or len(set(s)) < len(s):
-                raise CdlError(f"`{s}` is not a simplex: give one vertex or more, each once.")
             if frozenset(s) in self.places:
                 raise CdlError(f"the simplex {s} is listed twice: list each set of vertices once, in one order.")
             for face in itertools.combinations(s, len(s) - 1) if len(s) > 1 else ():
@@ -57,12 +65,12 @@ class Complex:
 
     def size(self, k: int) -> int:
         """How many simplices of a dimension there are."""
-        return len(self.simplices[k]) if 0 <= k < len(self.simplices) else 0
+        return len(self._of(k))
 
     def boundary(self, k: int) -> np.ndarray:
         """`int64[size(k - 1), size(k)]`: the faces of each simplex of a dimension, with their signs."""
         matrix = np.zeros((self.size(k - 1), self.size(k)), np.int64)
-        for j, s in enumerate(self.simplices[k] if matrix.size else ()):
+        for j, s in enumerate(self._of(k) if k else ()):
             for i in range(len(s)):
                 row, sign = self._at(s[:i] + s[i + 1 :])
                 matrix[row, j] = (-1) ** i * sign
@@ -83,19 +91,44 @@ class Complex:
         """Where the simplices of a dimension go in another complex, and with what sign.
 
         **Arguments:** `other`: the same complex with other labels, in another order, or with other orientations.
-        `labels`: what each vertex is called there; its own name without.
+        `labels`: what each vertex is called there: `labels[v]`, for a vertex `v`; its own name without.
 
-        **Raises:** `CdlError` where a simplex goes to none.
+        **Raises:** `CdlError` where a vertex has no label, where two have one, and where a simplex goes to none.
         """
-        found = [other._at(tuple(s if labels is None else (labels[v] for v in s))) for s in self.simplices[k]]
-        return np.array([i for i, _ in found]), np.array([sign for _, sign in found])
+        called = self._called(labels)
+        found = [other._at(tuple(called[v] for v in s)) for s in self._of(k)]
+        return np.array([i for i, _ in found], int), np.array([sign for _, sign in found], int)
 
     def action(self, k: int, **symmetries: Sequence[int]) -> Action:
-        """The symmetries of the complex, each a permutation of the vertices, on a number at each `k`-simplex."""
+        """The symmetries of the complex, each a permutation of the vertices, on a number at each `k`-simplex.
+
+        **Raises:** `CdlError` where there are no such simplices, and as `move` does.
+        """
+        if not self._of(k):
+            raise CdlError(f"the complex has no simplices of dimension {k}: there is nothing to act on.")
         action = Action(self.size(k))
         for name, labels in symmetries.items():
             action = action.signed(*self.move(self, k, labels), name)
         return action
+
+    def _of(self, k: int) -> list[Simplex]:
+        """The simplices of a dimension."""
+        return self.simplices[k] if 0 <= k < len(self.simplices) else []
+
+    def _called(self, labels: Sequence[int] | None) -> dict[int, int]:
+        """What each vertex is called elsewhere."""
+        vertices = [v for (v,) in self._of(0)]
+        if labels is None:
+            return {v: v for v in vertices}
+        for v in vertices:
+            if not 0 <= v < len(labels):
+                raise CdlError(f"there are {len(labels)} labels, and none for the vertex {v}: give `labels[{v}]`.")
+        called = {v: _vertex(labels[v]) for v in vertices}
+        first = dict[int, int]()
+        for v, label in called.items():
+            if first.setdefault(label, v) != v:
+                raise CdlError(f"the vertices {first[label]} and {v} have one label, {label}: give each its own.")
+        return called
 
     def _at(self, s: Simplex) -> tuple[int, int]:
         """The place of a simplex, and its sign against the orientation there."""
@@ -106,6 +139,22 @@ class Complex:
         order = [there.index(v) for v in s]
         odd = sum(a > b for a, b in itertools.combinations(order, 2)) % 2
         return place, -1 if odd else 1
+
+
+def _simplex(given: Any) -> Simplex:
+    """The vertices of a simplex, checked."""
+    if not isinstance(given, Iterable):
+        raise CdlError(f"`{given!r}` is not a simplex: give a tuple of vertices, such as `(0, 1)`.")
+    s = tuple(map(_vertex, given))
+    if not s or len(set(s)) < len(s):
+        raise CdlError(f"`{s}` is not a simplex: give one vertex or more, each once.")
+    return s
+
+
+def _vertex(given: Any) -> int:
+    if isinstance(given, bool) or not isinstance(given, int | np.integer):
+        raise CdlError(f"`{given!r}` is not a vertex: number the vertices, as in `(0, 1, 2)`.")
+    return int(given)
 
 
 def _rank(matrix: np.ndarray) -> int:

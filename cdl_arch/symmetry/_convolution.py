@@ -63,10 +63,11 @@ class Convolution(EquivariantMap):
         **Raises:** `CdlError` where the window is larger than the grid, or has another number of axes.
         """
         self.source = self.target = truncated_translations(*shape) if causal else translations(*shape)
-        self.in_channels, self.out_channels, self.causal = in_channels, out_channels, causal
         window = checked(window, shape)
+        self.causal = causal
         self.kernel = drawn((out_channels, in_channels, *window), dtype, key)
-        self.beta = jnp.zeros((out_channels, 1), self.kernel.dtype) if bias and not causal else None
+        self.out_channels, self.in_channels = self.kernel.shape[:2]
+        self.beta = jnp.zeros((self.out_channels, 1), self.kernel.dtype) if bias and not causal else None
 
     @property
     def window(self) -> tuple[int, ...]:
@@ -89,6 +90,10 @@ class Convolution(EquivariantMap):
     def _reach(self) -> list[tuple[int, int]]:
         """How many places before and after its own an output reads, on each axis."""
         return [(w - 1, 0) if self.causal else ((w - 1) // 2, w // 2) for w in self.window]
+
+    @property
+    def execution(self) -> str:
+        return f"one convolution, by a kernel of {' × '.join(map(str, self.window))}"
 
     def _apply(self, x: jax.Array) -> jax.Array:
         reach = self._reach()

@@ -2,12 +2,13 @@
 
 | the mathematics                                              | here                                            |
 | ------------------------------------------------------------ | ----------------------------------------------- |
-| `hom(X, X)` of `S_n`: `y_i = Λ x_i + Γ mean_j x_j + b`       | `DeepSet`: `theta[…, 0]` is `Λ`, `[…, 1]` is `Γ`|
+| `hom(X, X)` of `S_n`: `y_i = Λ x_i + Γ mean_j x_j + b`       | `DeepSet`: `layer.tensors.theta[…, 0]` is `Λ`   |
 | `hom(X, 1)`: the mean                                        | `Tensors(1, 0, …)`                              |
 | a function of sets                                           | `deep_sets`                                     |
 
 A set of `n` elements is an array `[channels, n]`; the parameters do not depend on `n`. Two elements of the same set may
-be equal. `DeepSet` gives what `Tensors(1, 1, …)` gives: it is that layer with the two operations written out.
+be equal. `DeepSet` gives what `Tensors(1, 1, …)` gives: it has that layer's parameters, and the two operations written
+out. `Γ` is `theta[…, 1]`.
 
 (Zaheer et al., *Deep Sets*, 2017.)
 """
@@ -15,33 +16,55 @@ be equal. `DeepSet` gives what `Tensors(1, 1, …)` gives: it is that layer with
 from collections.abc import Sequence
 from typing import Any
 
+import equinox as eqx
 import jax
+import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl.errors import CdlError
+from cdl.symmetry import Equivariant
 
-from ._layers import Layers, Place
+from ._commuting import Function
+from ._layers import Layers
+from ._node_layers import NodeLayer
 from ._tensors import Tensors
 
 
-class DeepSet(Tensors):
+class DeepSet(NodeLayer):
     """One layer, from sets to sets of as many elements."""
+
+    tensors: Tensors
+    order: int = eqx.field(static=True)
+    out_order: int = eqx.field(static=True)
 
     def __init__(
         self, in_channels: int, out_channels: int, *, bias: bool = True, dtype: Any = None, key: PRNGKeyArray
     ) -> None:
-        super().__init__(1, 1, in_channels, out_channels, bias=bias, dtype=dtype, key=key)
+        self.order = self.out_order = 1
+        self.tensors = Tensors(1, 1, in_channels, out_channels, bias=bias, dtype=dtype, key=key)
 
-    def __call__(self, x: Float[Array, "ins nodes"], /, n: int | None = None) -> Float[Array, "outs nodes"]:
+    @property
+    def in_channels(self) -> int:
+        return self.tensors.in_channels
+
+    @property
+    def out_channels(self) -> int:
+        return self.tensors.out_channels
+
+    def __call__(self, x: Any, /, n: int | None = None) -> Float[Array, "outs nodes"]:
         """`[in_channels, n] → [out_channels, n]`."""
-        self._count(x, n)
-        own, shared = self.theta[..., 0], self.theta[..., 1]
+        x = jnp.asarray(x)
+        self.nodes(x, n)
+        own, shared = self.tensors.theta[..., 0], self.tensors.theta[..., 1]
         y = own @ x + shared @ x.mean(1, keepdims=True)
-        return y if self.beta is None else y + self.beta
+        return y if self.tensors.beta is None else y + self.tensors.beta
+
+    def at(self, n: int) -> Equivariant:
+        return self.tensors.at(n)
 
 
-def deep_sets(channels: Sequence[int], outputs: int, *, function: Place = jax.nn.relu, key: PRNGKeyArray) -> Layers:
+def deep_sets(channels: Sequence[int], outputs: int, *, function: Function = jax.nn.relu, key: PRNGKeyArray) -> Layers:
     """A function of sets `[channels[0], n]`, to `[outputs]`: layers on elements, and then the mean.
 
     **Arguments:** `channels`: of the set, and after each layer. `outputs`: how many numbers it gives. `function`:

@@ -29,7 +29,7 @@ from cdl.para import CoKleisli
 from cdl.symmetry import Equivariant, hom
 from cdl.symmetry.groups import permutations
 
-from ._layers import commuting, Place
+from ._commuting import commuting, Function
 from ._partitions import in_orbits, partitions
 from ._windows import drawn
 
@@ -54,7 +54,8 @@ class GraphLayer(eqx.Module):
 
     def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Answers:
         """`[n, n]` and `[in_channels, n]` to `[out_channels, n]`. **Raises:** `CdlError` for arrays of other shapes."""
-        n = x.shape[-1]
+        adjacency, x = jnp.asarray(adjacency), jnp.asarray(x)
+        n = x.shape[-1] if x.ndim else 0
         if x.shape != (self.own.shape[1], n) or adjacency.shape != (n, n):
             raise CdlError(
                 f"a layer of {self.own.shape[1]} channels gets nodes of {x.shape} and a matrix of {adjacency.shape}: "
@@ -77,9 +78,9 @@ class GraphNetwork(eqx.Module):
     """Layers on the nodes of a graph, with a function between them."""
 
     layers: tuple[GraphLayer, ...]
-    function: Place
+    function: Function
 
-    def __init__(self, channels: Sequence[int], *, function: Place = jax.nn.relu, key: PRNGKeyArray) -> None:
+    def __init__(self, channels: Sequence[int], *, function: Function = jax.nn.relu, key: PRNGKeyArray) -> None:
         """**Arguments:** `channels`: of the nodes, and after each layer.
 
         **Raises:** `CdlError` for fewer than two channels, and where the function does not commute with permutations.
@@ -88,7 +89,9 @@ class GraphNetwork(eqx.Module):
             raise CdlError(f"channels {tuple(channels)} are asked for: give those of the nodes and of each layer.")
         pairs = zip(channels, channels[1:], jr.split(key, len(channels) - 1), strict=False)
         self.layers = tuple(GraphLayer(inner, out, key=k) for inner, out, k in pairs)
-        self.function = commuting(function, 1, channels[1])
+        for inner in dict.fromkeys(channels[1:-1]):
+            commuting(function, 1, inner)
+        self.function = function
 
     @property
     def cokleisli(self) -> CoKleisli[Any, Any, Any]:

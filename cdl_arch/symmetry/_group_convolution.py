@@ -59,15 +59,15 @@ class GroupConvolution(EquivariantMap):
 
         **Raises:** `CdlError` for an even width, or one above the side.
         """
+        width, _ = checked((width, width), (side, side))
         if width % 2 == 0:
             raise CdlError(f"a filter of {width} × {width} has no middle place to turn about: give an odd width.")
-        checked((width, width), (side, side))
         self.target = planes(side, mirrors)
         self.source, self.lifting = images(side, mirrors) if lifting else self.target, lifting
-        self.in_channels, self.out_channels = in_channels, out_channels
         shape = in_channels, *self.source.shape[:-2], width, width
         self.kernel = drawn((out_channels, *shape), dtype, key)
-        self.beta = jnp.zeros((out_channels, 1), self.kernel.dtype) if bias else None
+        self.out_channels, self.in_channels = self.kernel.shape[:2]
+        self.beta = jnp.zeros((self.out_channels, 1), self.kernel.dtype) if bias else None
 
     @property
     def orbits(self) -> Int[np.ndarray, "*points width width"]:
@@ -79,6 +79,10 @@ class GroupConvolution(EquivariantMap):
     def dense(self) -> Equivariant:
         """The same map by a matrix of all weights."""
         return dense(self.source, self.target, self.kernel, self.orbits, self.beta)
+
+    @property
+    def execution(self) -> str:
+        return f"one convolution of {self.target.shape[0]} planes for each channel that comes out"
 
     def _apply(self, x: jax.Array) -> jax.Array:
         side, width = self.source.shape[-1], self.kernel.shape[-1]

@@ -8,43 +8,40 @@
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from cdl.errors import CdlError
-from cdl.symmetry import Chain, chain, Pointwise
-from cdl.symmetry.groups import permutations
+from cdl.symmetry import Chain, chain
 
-
-Place = Callable[[jax.Array], jax.Array]
-NODES = 3  # on which a function is checked: a permutation of more nodes is one of exchanges of two
-
-
-def commuting(function: Place, order: int, channels: int) -> Place:
-    """The same function. **Raises:** `CdlError` where it does not commute with permutations of nodes."""
-    Pointwise(function, permutations(NODES).power(order), channels)
-    return function
+from ._commuting import commuting, Function
+from ._node_layers import NodeLayer
 
 
 class Layers(eqx.Module):
     """A network on tensors over nodes, of any number of them."""
 
-    layers: tuple[Any, ...]
-    function: Place
+    layers: tuple[NodeLayer, ...]
+    function: Function
 
-    def __init__(self, layers: Sequence[Any], function: Place = jax.nn.relu) -> None:
+    def __init__(self, layers: Sequence[NodeLayer], function: Function = jax.nn.relu) -> None:
         """**Arguments:** `layers`: such as `Tensors`. `function`: between two layers, at each place.
 
-        **Raises:** `CdlError` for no layers, for two that do not fit, and where the function does not commute.
+        **Raises:** `CdlError` for no layers, for one of another kind, for two that do not fit, and where the function
+        does not commute.
         """
         if not layers:
             raise CdlError("a network of no layers is asked for: give one or more.")
+        for layer in layers:
+            if not isinstance(layer, NodeLayer):
+                raise CdlError(f"`Layers` takes layers such as `Tensors`, not `{type(layer).__name__}`.")
         for before, after in itertools.pairwise(layers):
-            gives, takes = (before.theta.shape[0], before.out_order), (after.theta.shape[1], after.order)
+            gives, takes = (before.out_channels, before.out_order), (after.in_channels, after.order)
             if gives != takes:
                 raise CdlError(
                     f"a layer gives {gives[0]} channels of tensors of order {gives[1]}, and the next takes "
@@ -53,9 +50,13 @@ class Layers(eqx.Module):
             commuting(function, before.out_order, gives[0])
         self.layers, self.function = tuple(layers), function
 
-    def __call__(self, x: Float[Array, " ins *nodes"], /) -> Float[Array, " outs *others"]:
-        """`[in_channels, n, …, n]`, for any `n`."""
-        n = x.shape[-1]
+    def __call__(self, x: Any, /, n: int | None = None) -> Float[Array, " outs *others"]:
+        """`[in_channels, n, …, n]`, for any `n`; where the first order is 0, `x` has no nodes, and `n` says how many.
+
+        **Raises:** `CdlError` for an array of another shape, and for another number of nodes than it has.
+        """
+        x = jnp.asarray(x)
+        n = self._nodes(x, n)
         x = self.layers[0](x, n)
         for layer in self.layers[1:]:
             x = layer(self.function(x), n)
@@ -65,3 +66,10 @@ class Layers(eqx.Module):
         """The same network on `n` nodes, by matrices."""
         first, *rest = (layer.at(n) for layer in self.layers)
         return chain(first, *(part for layer in rest for part in (self.function, layer)))
+
+    def _nodes(self, x: jax.Array, n: int | None) -> int:
+        """How many nodes there are: those of `x`, or of the first tensors that have any."""
+        spread = self.layers[0].order == 0 and any(layer.out_order for layer in self.layers)
+        if spread and n is None:
+            raise CdlError("numbers are spread over nodes: say how many, `network(x, n=…)`.")
+        return self.layers[0].nodes(x, n)

@@ -36,11 +36,12 @@ Maps = list[list[Float[Array, "_ _"]]]
 
 def maps(complex: Complex, dimensions: int) -> Maps:
     """The five maps into each dimension: the identity, the two Laplacians, and those from the dimensions beside it.
-    Each is divided by the greatest sum of a row's sizes, which neither labels nor orientations change."""
+    Each is divided by the greatest sum of a row's sizes, which neither labels nor orientations change. They have JAX's
+    default float; a layer takes them in the dtype of its parameters."""
     found = []
     for k in range(dimensions):
         own = [np.eye(complex.size(k)), *complex.laplacians(k), complex.boundary(k).T, complex.boundary(k + 1)]
-        found.append([jnp.asarray(m / max(1, np.abs(m).sum(1).max(initial=0)), jnp.float32) for m in own])
+        found.append([jnp.asarray(m / max(1, np.abs(m).sum(1).max(initial=0)), jnp.zeros(()).dtype) for m in own])
     return found
 
 
@@ -60,22 +61,39 @@ class SimplicialLayer(eqx.Module):
         sources = [(n, n, n, beside[k], beside[k + 2]) for k, n in enumerate(inputs)]
         keys = iter(jr.split(key, 5 * len(inputs)))
         self.weights = [
-            [jr.normal(next(keys), (m, n), dtype) / np.sqrt(max(1, sum(into))) for n in into]
+            [jr.normal(next(keys), (m, n), dtype) / float(np.sqrt(max(1, sum(into)))) for n in into]
             for m, into in zip(outputs, sources, strict=True)
         ]
 
     def __call__(self, maps: Maps, cochains: Sequence[Cochain], /) -> list[Cochain]:
-        """What comes out at the simplices of each dimension. **Arguments:** `maps`: those of the complex."""
+        """What comes out at the simplices of each dimension.
+
+        **Arguments:** `maps`: those of the complex. `cochains`: the numbers at its simplices, `[channels, size(k)]`.
+
+        **Raises:** `CdlError` where there are more or fewer dimensions than the layer has, or arrays of other shapes.
+        """
+        self._check(maps, cochains)
         out = []
         for k, weights in enumerate(self.weights):
             near = [k, k, k, k - 1, k + 1]
             terms = [
-                jnp.einsum("oi,in,mn->om", w, cochains[j], m)
+                jnp.einsum("oi,in,mn->om", w, cochains[j], m.astype(w.dtype))
                 for w, j, m in zip(weights, near, maps[k], strict=True)
                 if 0 <= j < len(cochains)
             ]
             out.append(sum(terms[1:], terms[0]))
         return out
+
+    def _check(self, maps: Maps, cochains: Sequence[Cochain]) -> None:
+        if not len(self.weights) == len(maps) == len(cochains):
+            raise CdlError(
+                f"a layer of {len(self.weights)} dimensions gets maps of {len(maps)} and numbers of {len(cochains)}: "
+                "give as many of each."
+            )
+        for k, (weights, own, x) in enumerate(zip(self.weights, maps, cochains, strict=True)):
+            wanted = weights[0].shape[1], own[0].shape[0]
+            if x.shape != wanted:
+                raise CdlError(f"numbers of {wanted} are expected at the simplices of dimension {k}, not {x.shape}.")
 
 
 class SimplicialNetwork(eqx.Module):
@@ -84,7 +102,12 @@ class SimplicialNetwork(eqx.Module):
     layers: list[SimplicialLayer]
 
     def __init__(self, channels: Sequence[Sequence[int]], *, dtype: Any = None, key: PRNGKeyArray) -> None:
-        """**Arguments:** `channels`: of each dimension, before each layer and after the last."""
+        """**Arguments:** `channels`: of each dimension, before each layer and after the last.
+
+        **Raises:** `CdlError` for fewer than two, and where they are not of equally many dimensions.
+        """
+        if len(channels) < 2:
+            raise CdlError("a network of no layers is asked for: give channels before each layer and after the last.")
         keys = jr.split(key, len(channels) - 1)
         pairs = zip(channels, channels[1:], keys, strict=False)
         self.layers = [SimplicialLayer(before, after, dtype=dtype, key=k) for before, after, k in pairs]
@@ -104,8 +127,9 @@ def flows(
     a, b, c = jr.split(key, 3)
     down, up = complex.laplacians(1)
     values, vectors = np.linalg.eigh(down + up)
-    holes = jnp.asarray(vectors[:, values < 1e-9], jnp.float32)
-    gradient = jr.normal(a, (count, complex.size(0))) @ jnp.asarray(complex.boundary(1), jnp.float32)
-    curl = jr.normal(b, (count, complex.size(2))) @ jnp.asarray(complex.boundary(2).T, jnp.float32)
+    dtype = jnp.zeros(()).dtype
+    holes = jnp.asarray(vectors[:, values < 1e-9], dtype)
+    gradient = jr.normal(a, (count, complex.size(0))) @ jnp.asarray(complex.boundary(1), dtype)
+    curl = jr.normal(b, (count, complex.size(2))) @ jnp.asarray(complex.boundary(2).T, dtype)
     wanted = jr.normal(c, (count, holes.shape[1])) * np.sqrt(complex.size(1) / 4) @ holes.T
     return wanted + 0.5 * (gradient + curl), wanted

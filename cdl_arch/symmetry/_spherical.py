@@ -44,9 +44,15 @@ def on_points(points: np.ndarray = POINTS) -> Action:
 
     **Arguments:** `points`: `int[n, 3]`, a set that the rotations map to itself, such as `FACES` or `POINTS`.
 
-    **Raises:** `CdlError` where a point is rotated to one that is not in the set.
+    **Raises:** `CdlError` for an array of another form, for a point that is listed twice, and where one is rotated to
+    a point that is not in the set.
     """
+    points = np.asarray(points)
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        raise CdlError(f"points are an array `[n, 3]`, with one or more, and this is one of {points.shape}.")
     place = {tuple(p): i for i, p in enumerate(points.tolist())}
+    if len(place) < len(points):
+        raise CdlError(f"{len(points)} points are listed, and {len(place)} of them are different: list each once.")
     action = Action(len(points))
     for name, turn in TURNS.items():
         targets = [tuple(p) for p in (points @ turn.T).tolist()]
@@ -70,7 +76,12 @@ class Spherical(eqx.Module):
 
     def __init__(self, points: np.ndarray, channels: tuple[int, ...], classes: int, *, key: PRNGKeyArray) -> None:
         """**Arguments:** `points`: of the sphere. `channels`: that go in, and after each layer. `classes`: how many
-        numbers are read."""
+        numbers are read.
+
+        **Raises:** `CdlError` for fewer than two channels, and for points that the rotations do not map to themselves.
+        """
+        if len(channels) < 2:
+            raise CdlError(f"channels {tuple(channels)} are asked for: give those that go in, and of each layer.")
         keys = jr.split(key, len(channels))
         sphere, group = on_points(points), on_group()
         sources = [sphere, *[group] * (len(channels) - 2)]
@@ -93,9 +104,10 @@ def patterns(
     """Noisy patterns on the points, each one of as many as there are classes, turned by any of the rotations."""
     a, b, c = jr.split(key, 3)
     of, turn = jr.randint(a, (count,), 0, classes), jr.randint(b, (count,), 0, 24)
-    known = jnp.asarray(np.random.default_rng(0).normal(size=(classes, len(points))), jnp.float32)
+    noises = noise * jr.normal(c, (count, len(points)))
+    known = jnp.asarray(np.random.default_rng(0).normal(size=(classes, len(points))), noises.dtype)
     moved = known[:, np.argsort(_rotations(points), axis=1)]
-    return (moved[of, turn] + noise * jr.normal(c, (count, len(points))))[:, None], of
+    return (moved[of, turn] + noises)[:, None], of
 
 
 def _rotations(points: np.ndarray) -> np.ndarray:

@@ -27,11 +27,12 @@ from cdl.errors import CdlError
 from cdl.symmetry import Action, Equivariant, hom
 from cdl.symmetry.groups import permutations
 
+from ._node_layers import NodeLayer
 from ._partitions import in_orbits, partitions, read, spread, summed
 from ._windows import drawn
 
 
-class Tensors(eqx.Module):
+class Tensors(NodeLayer):
     """A layer from tensors of one order to tensors of another."""
 
     theta: Float[Array, "outs ins operations"]
@@ -62,31 +63,23 @@ class Tensors(eqx.Module):
         self.theta = drawn(shape, dtype, key)
         self.beta = jnp.zeros((out_channels, len(partitions(out_order))), self.theta.dtype) if bias else None
 
-    def __call__(self, x: Float[Array, " ins *nodes"], /, n: int | None = None) -> Float[Array, " outs *others"]:
-        """**Arguments:** `x`: `[in_channels, n, …, n]`. `n`: how many nodes, where `order` is 0 and `x` has none.
+    @property
+    def in_channels(self) -> int:
+        return self.theta.shape[1]
 
-        **Raises:** `CdlError` for an array of another shape.
-        """
-        n = self._count(x, n)
+    @property
+    def out_channels(self) -> int:
+        return self.theta.shape[0]
+
+    def __call__(self, x: Any, /, n: int | None = None) -> Float[Array, " outs *others"]:
+        x = jnp.asarray(x)
+        n = self.nodes(x, n)
         y = self._sum(self.theta, x, self.order, n)
         if self.beta is None:
             return y
         return y + self._sum(self.beta[:, None], jnp.ones(1, y.dtype), 0, n)
 
-    def _count(self, x: jax.Array, n: int | None) -> int | None:
-        """How many nodes there are."""
-        sides = x.shape[1:]
-        if len(sides) != self.order or len(set(sides)) > 1 or x.shape[0] != self.theta.shape[1]:
-            raise CdlError(
-                f"a layer of {self.theta.shape[1]} channels of tensors of order {self.order} gets an array of "
-                f"{x.shape}: give the channels, and then {self.order} axes of one length."
-            )
-        if not sides and n is None and self.out_order:
-            raise CdlError("numbers are spread over nodes: say how many, `layer(x, n=…)`.")
-        return sides[0] if sides else n
-
     def at(self, n: int) -> Equivariant:
-        """The same layer on `n` nodes, by a matrix of all weights."""
         X = permutations(n)
         source, target = X.power(self.order), X.power(self.out_order)
         out, inner, _ = self.theta.shape
@@ -98,13 +91,13 @@ class Tensors(eqx.Module):
         beta = self._orbits(self.beta, X.trivial(), target, 0, n)
         return eqx.tree_at(lambda layer: (layer.theta, layer.beta), layer, (theta, beta))
 
-    def _sum(self, weights: jax.Array, x: jax.Array, order: int, n: int | None) -> jax.Array:
+    def _sum(self, weights: jax.Array, x: jax.Array, order: int, n: int) -> jax.Array:
         """The operations of tensors of an order, each with its weights for two channels."""
-        y = jnp.zeros((weights.shape[0], *(n or 1 for _ in range(self.out_order))), x.dtype)
+        y = jnp.zeros((weights.shape[0], *(n for _ in range(self.out_order))), x.dtype)
         for i, p in enumerate(self._all(order)):
-            mean = read(p, x, self.out_order) / (n or 1) ** summed(p, self.out_order)
+            mean = read(p, x, self.out_order) / n ** summed(p, self.out_order)
             mixed = jnp.tensordot(weights[..., i], mean, 1)
-            y = y + spread(p, mixed, self.out_order, n or 1)
+            y = y + spread(p, mixed, self.out_order, n)
         return y
 
     def _orbits(self, weights: jax.Array, source: Action, target: Action, order: int, n: int) -> jax.Array:

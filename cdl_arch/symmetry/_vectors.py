@@ -66,7 +66,8 @@ class VectorLayer(eqx.Module):
         bilinear = hom(X @ X, X).dimension
         self.cross = Equivariant(X @ X, X, hidden, w, bias=False, dtype=dtype, key=next(keys)) if bilinear else None
         self.gate = eqx.nn.Linear(s, hidden, dtype=dtype, key=next(keys))
-        self.norm = NormGate(X, hidden, key=next(keys))
+        gate = NormGate(X, hidden, key=next(keys))
+        self.norm = gate if dtype is None else jax.tree.map(lambda x: x.astype(dtype), gate)
         read = s + hidden * hom(X @ X, X.trivial()).dimension
         self.scalars = eqx.nn.MLP(read, t, 2 * t, 1, jax.nn.silu, dtype=dtype, key=next(keys))
         self.straight = eqx.nn.Linear(read, t, use_bias=False, dtype=dtype, key=next(keys))

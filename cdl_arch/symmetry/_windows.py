@@ -59,12 +59,12 @@ def checked(window: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
 
     **Raises:** `CdlError` where it does not fit.
     """
-    if len(window) != len(shape) or any(not 1 <= w <= n for w, n in zip(window, shape, strict=False)):
+    if len(window) != len(shape) or not all(_whole(w) and w <= n for w, n in zip(window, shape, strict=False)):
         raise CdlError(
             f"a window of {tuple(window)} does not fit a grid of {tuple(shape)}: give a width for each axis, from 1 to "
             "its length."
         )
-    return tuple(window)
+    return tuple(int(w) for w in window)
 
 
 def drawn(shape: tuple[int, ...], dtype: Any, key: PRNGKeyArray) -> jax.Array:
@@ -72,7 +72,12 @@ def drawn(shape: tuple[int, ...], dtype: Any, key: PRNGKeyArray) -> jax.Array:
 
     **Raises:** `CdlError` for channels that are not whole numbers of 1 or more.
     """
-    if any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in shape[:2]):
+    if not all(_whole(n) for n in shape[:2]):
         raise CdlError(f"{shape[1]} channels in and {shape[0]} out are asked for: give whole numbers of 1 or more.")
-    values = jr.normal(key, shape, dtype)
+    values = jr.normal(key, tuple(map(int, shape)), dtype)
     return values / jnp.sqrt(jnp.asarray(np.prod(shape[1:]), values.dtype))
+
+
+def _whole(n: Any) -> bool:
+    """Whether it is a whole number of 1 or more."""
+    return isinstance(n, int | np.integer) and not isinstance(n, bool) and bool(n >= 1)

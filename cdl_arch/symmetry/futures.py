@@ -14,12 +14,17 @@ nothing here is special to groups. Source: Gavranović et al., Categorical Deep 
 """
 
 import functools
+from collections.abc import Callable
+from typing import TypeAlias
 
 import jax
 import numpy as np
 
 from cdl.errors import CdlError
-from cdl.symmetry import Action, Equivariant
+from cdl.symmetry import Action, Equivariant, generated
+
+
+Element: TypeAlias = tuple[int, ...]
 
 
 @functools.lru_cache(maxsize=64)
@@ -32,17 +37,8 @@ def futures(X: Action, limit: int = 10_000) -> Action:
     **Raises:** `CdlError` where there are more elements than the limit, and for generators of other kinds.
     """
     letters = [_function(X, name) for name in X.names]
-    unit = tuple(range(X.size))
-    found, elements, targets = {unit: 0}, [unit], [list[int]() for _ in letters]
-    for element in elements:
-        for letter, goes in zip(letters, targets, strict=True):
-            product = tuple(-1 if i < 0 else element[i] for i in letter)
-            if product not in found:
-                if len(elements) == limit:
-                    raise CdlError(f"{X} generates more than {limit} elements: `futures(X, limit=…)` takes more.")
-                found[product] = len(elements)
-                elements.append(product)
-            goes.append(found[product])
+    times: Callable[[int, Element], Element] = lambda letter, at: tuple(-1 if i < 0 else at[i] for i in letters[letter])
+    elements, targets = generated(tuple(range(X.size)), len(letters), times, limit, X)
     action = Action(len(elements))
     for name, goes in zip(X.names, targets, strict=True):
         action = action.pull(goes, name)
@@ -76,7 +72,7 @@ def foresight_of_units(X: Action, channels: int | None = None, *, key: jax.Array
     return Equivariant(kept, known, None, channels, bias=False, key=key)
 
 
-def _function(X: Action, name: str) -> tuple[int, ...]:
+def _function(X: Action, name: str) -> Element:
     """Where a generator sends each place; -1 for nowhere."""
     x = X[name]
     if x.lie or not x.by_column or np.any(x.values != 1):

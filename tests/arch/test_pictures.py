@@ -3,6 +3,7 @@
 import gzip
 import struct
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -45,7 +46,12 @@ def test_an_array_comes_back(tmp_path, array, kind, zipped):
         (idx(PIXELS)[:11], "ends in its head: 16 bytes are expected there, and 11 found"),
         (idx(PIXELS)[:-1], r"says that it holds \(2, 3, 4\) of 1 bytes, 24 in all, and 23 are there"),
         (idx(PIXELS) + b"\0", "24 in all, and more are there"),
-        (b"\0\0\x08\x02" + b"\xff" * 8, "18446744065119617025 bytes along 2 axes: more than 4 GiB"),
+        (
+            b"\0\0\x08\x02" + b"\xff" * 8,
+            "18446744065119617025 bytes along 2 axes, of up to 4294967295 places",
+        ),
+        (b"\0\0\x08\x03" + b"\0" * 4 + b"\xff" * 8, "0 bytes along 3 axes, of up to 4294967295 places: more than 4 G"),
+        (b"\0\0\x08\x02" + b"\xff\xff\xff\xff\0\0\0\x01", r"4294967295 in all, and 0 are there"),
         (b"\0\0\x08\xff" + b"\0" * 1020, "0 bytes along 255 axes"),
     ],
 )
@@ -75,9 +81,23 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         read_idx(tmp_path / "nothing.idx")
     with pytest.raises(CdlError, match=r"cannot be read: Is a directory"):
         read_idx(tmp_path)
+    with pytest.raises(CdlError, match=r"'a\\x00b' is not a path: embedded null byte"):
+        read_idx("a\0b")
 
 
-def written(folder, pixels=PIXELS, labels=(3, 9), kind=8, name="train"):
+def test_a_head_that_lies_asks_for_no_memory(tmp_path):
+    (tmp_path / "x").write_bytes(b"\0\0\x08\x01\x7f\xff\xff\xff" + b"\1" * 9)
+    tracemalloc.start()
+    with pytest.raises(CdlError, match=r"2147483647 in all, and 9 are there"):
+        read_idx(tmp_path / "x")
+    assert tracemalloc.get_traced_memory()[1] < 2**23
+    tracemalloc.stop()
+
+
+DIGITS = np.arange(2 * 28 * 28, dtype=np.uint64).astype(np.uint8).reshape((2, 28, 28))
+
+
+def written(folder, pixels=DIGITS, labels=(3, 9), kind=8, name="train"):
     folder.mkdir(exist_ok=True)
     (folder / f"{name}-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx(pixels)))
     (folder / f"{name}-labels.idx1-ubyte").write_bytes(idx(np.array(labels, np.uint8), kind))
@@ -87,7 +107,7 @@ def written(folder, pixels=PIXELS, labels=(3, 9), kind=8, name="train"):
 def test_mnist_is_read_from_a_folder(tmp_path):
     images, labels = mnist(written(tmp_path))
     assert images.dtype == np.float32
-    assert np.allclose(images * 255, PIXELS)
+    assert np.allclose(images * 255, DIGITS)
     assert labels.tolist() == [3, 9]
 
 
@@ -101,7 +121,11 @@ def test_mnist_that_is_not_there_or_is_something_else_is_refused(tmp_path):
     with pytest.raises(CdlError, match=r"has the label 10, and those of digits are 0 to 9"):
         mnist(written(tmp_path / "b", labels=(3, 10)))
     with pytest.raises(CdlError, match=r"holds uint8 along 2 axes, and uint8 along 3"):
-        mnist(written(tmp_path / "c", pixels=PIXELS[0]))
+        mnist(written(tmp_path / "c", pixels=DIGITS[0]))
+    with pytest.raises(CdlError, match=r"holds 2 pictures of 3 × 4, and MNIST has one or more of 28 × 28"):
+        mnist(written(tmp_path / "e", pixels=PIXELS))
+    with pytest.raises(CdlError, match=r"holds 0 pictures of 28 × 28, and MNIST has one or more"):
+        mnist(written(tmp_path / "f", pixels=DIGITS[:0], labels=()))
     with pytest.raises(CdlError, match=r"holds int8 along 1 axes, and uint8 along 1"):
         mnist(written(tmp_path / "d", kind=9))
 

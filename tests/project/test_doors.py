@@ -12,10 +12,10 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def answers() -> dict[str, list[str]]:
-    ran = subprocess.run(
-        [sys.executable, "tests/support/every_door.py"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    program = [sys.executable, str(ROOT / "tests/support/every_door.py")]
+    here = tmp_path_factory.mktemp("doors")  # some write files
+    ran = subprocess.run(program, cwd=here, capture_output=True, text=True, check=True)
     found: dict[str, list[str]] = json.loads(ran.stdout)
     return found
 

@@ -85,9 +85,41 @@ def case(name: str) -> Case:
             return Case(Recogniser(2, 3, key=key), word, {"state": state}, state, "O × [I, X]")
 
 
+def symmetric(name: str) -> tuple[Any, Any]:
+    """A network that commutes with an action, and an input of it."""
+    from cdl.symmetry import groups
+    from cdl_arch import symmetry as arch
+
+    key = jr.key(0)
+    match name:
+        case "convolution":
+            return arch.Convolution((5,), 2, 3, (3,), key=key), jr.normal(key, (2, 5))
+        case "causal":
+            return arch.Convolution((5,), 2, 3, (3,), causal=True, key=key), jr.normal(key, (2, 5))
+        case "group convolution":
+            return arch.GroupConvolution(3, 1, 2, 3, key=key), jr.normal(key, (1, 4, 3, 3))
+        case "gcnn":
+            return arch.gcnn(3, (1, 2, 2), 2, key=key), jr.normal(key, (1, 3, 3))
+        case "deep sets":
+            return arch.deep_sets((2, 3), 1, key=key).at(3), jr.normal(key, (2, 3))
+        case "spherical":
+            return arch.Spherical(arch.FACES, (1, 2, 2), 2, key=key).body, jr.normal(key, (1, 6))
+        case "tensors":
+            return arch.Tensors(2, 1, 2, 3, key=key).at(3), jr.normal(key, (2, 3, 3))
+        case "vectors":
+            return arch.VectorLayer(groups.so(3), (1, 2), (1, 2), 3, key=key).into, jr.normal(key, (2, 3))
+        case "foresight":
+            return arch.futures.foresight(arch.counter.counts(4), key=key), jr.normal(key, (4,))
+        case _:
+            net, (a, b) = arch.GraphNetwork((2, 3, 1), key=key), jr.split(key)
+            return net.cokleisli.para(jr.normal(a, (4, 4))), jr.normal(b, (2, 4))
+
+
 OF_SORTS = "(float + X₀ + Many(X₁), X₀ + X₀ × Many(X₁) + X₁ × X₀)"
 
 # Two of a kind are compiled alike: the suite has one of each, and `make test-slow` the others.
 FEW = ["gru", "decoder", "mealy"]
 REST = ["tree_rnn", "child_sum", "n_ary", "gated", "elman", "lstm", "bidirectional", "seq2seq", "gru_reader"]
 REST += ["generator", "moore", "family", "growing"]
+EXPLAINED = ["convolution", "causal", "group convolution", "gcnn", "deep sets", "spherical"]
+DRAWN = ["tensors", "vectors", "foresight", "graph network"]  # and explained: they are a `Para` as well

@@ -1,14 +1,27 @@
 """What the tests of equivariant networks have in common: defects, a few steps of training, and two maps compared."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import jaxtyping
 import numpy as np
 import optax
 from agreement import close
+
+
+@contextlib.contextmanager
+def unchecked() -> Iterator[None]:
+    """Calls without the test suite's check of types, as a user makes them."""
+    jaxtyping.config.update("jaxtyping_disable", True)
+    try:
+        yield
+    finally:
+        jaxtyping.config.update("jaxtyping_disable", False)
 
 
 def defect(network: Any, X: Any, Y: Any, x: jax.Array) -> float:

@@ -84,7 +84,8 @@ def test_a_network_is_explained_and_its_laws_hold(name):
     assert page.holds
     assert page.functor == "M × X"
     assert page.size == sum(x.size for x in jax.tree.leaves(eqx.filter(net, eqx.is_inexact_array)))
-    assert len([law for law in page.laws if law.law.startswith(("f(", "D f("))]) == len(net.source.generators)
+    laws = [law for law in page.laws if law.law.startswith(("f(", "D f("))]
+    assert len(laws) == sum(3 if x.lie else 1 for x in net.source.generators)
 
 
 class Crooked(Equivariant):
@@ -109,3 +110,39 @@ def test_the_page_names_what_is_tied():
     assert " a  b  b  c  d  e  c  e  d" in page
     assert "weights: 3 × a, 6 × b, 6 × c, 6 × d, 6 × e" in page
     assert "a map of algebras of M × −" in page
+
+
+def test_weights_with_other_factors_look_different():
+    X = Action(2).matrix([[0, 0], [1, 0]])
+    Y = Action(2).matrix([[0, 0], [-0.25, 0]])
+    assert hom(X, Y).rows == [" a  ·", " b -0.25a"]
+    assert "-0.25a" in cdl.draw(hom(X, Y)).text
+
+
+def test_a_point_stands_between_a_factor_and_a_name_that_is_a_number():
+    swaps = np.arange(120).reshape(60, 2)[:, ::-1].ravel()
+    X = Action(120).signed(swaps, np.tile([4, 0.25], 60))
+    (row,) = hom(X, X.trivial()).rows
+    assert row.split()[:4] == ["0", "0.25·0", "1", "0.25·1"]
+
+
+def test_a_page_says_how_each_map_runs_also_in_chains_of_chains():
+    key = jr.key(0)
+    inner = chain(Equivariant(so(3), so(3), 1, 2, key=key), NormGate(so(3), 2, key=key))
+    page = cdl.explain(chain(inner, Equivariant(so(3), so(3), 2, 1, key=key)))
+    assert page.name == "Equivariant ; NormGate ; Equivariant"
+    assert [line.split(":")[0] for line in page.execution[:3]] == ["Equivariant", "NormGate", "Equivariant"]
+    assert "NormGate: a length for each channel, and one product" in page.execution
+    pointwise = cdl.explain(chain(Equivariant(S, S, key=key), jax.nn.relu))
+    assert "Pointwise: at each place" in pointwise.execution
+
+
+def test_a_convolution_says_that_it_is_one():
+    from cdl_arch.symmetry import Convolution, GroupConvolution
+
+    grid = Convolution((5, 5), 1, 2, (3, 3), key=jr.key(0))
+    assert "Convolution: one convolution, by a kernel of 3 × 3" in cdl.explain(grid).execution
+    group = GroupConvolution(4, 1, 1, 3, lifting=True, key=jr.key(0))
+    assert (
+        "GroupConvolution: one convolution of 4 planes for each channel that comes out" in cdl.explain(group).execution
+    )

@@ -1,5 +1,6 @@
 """Vector fields that share variables: sums, as by hand; composed first, and then discretised."""
 
+import sys
 from typing import Any
 
 import equinox as eqx
@@ -10,7 +11,7 @@ import pytest
 
 import cdl
 from cdl.errors import CdlError
-from cdl.system import discretise, Field, field, Port, share
+from cdl.system import discretise, Field, field, Port, share, solve
 
 
 class Rate(eqx.Module):
@@ -73,13 +74,28 @@ def test_the_method_is_of_its_order_and_ends_where_an_adaptive_one_does():
     found = trajectory(shared, 2000)
     assert {key: found[key][-1] for key in "RF"} == pytest.approx(exact, abs=1e-9)
     kept = 0.1 * found["R"] - 0.4 * np.log(found["R"]) + 0.4 * found["F"] - 1.1 * np.log(found["F"])
-    assert kept[0] == pytest.approx(0.30858426, abs=1e-8) and np.ptp(kept) < 1e-8
+    assert kept[0] == pytest.approx(0.30858426, abs=1e-8)
+    assert np.ptp(kept) < 1e-8
     for method, order in (("euler", 1), ("midpoint", 2)):
         ends = []
         for n in (4000, 8000):
             system = discretise(shared, BEGIN, step=20 / n, method=method)  # type: ignore[arg-type]
             ends.append(abs(float(cdl.run(system, system.state, jnp.arange(n))[0]["R"][-1]) - exact["R"]))
         assert ends[0] / ends[1] == pytest.approx(2**order, rel=0.35)
+
+
+@pytest.mark.usefixtures("precise")
+def test_steps_that_adapt_end_at_the_same_place():
+    found = solve(share(parts(), ENDS), BEGIN, jnp.array([0.0, 10.0, 20.0]), rtol=1e-10, atol=1e-10)
+    assert (found["R"][-1], found["F"][-1]) == pytest.approx((10.2141106587, 1.3338083108), abs=1e-7)
+    with pytest.raises(CdlError, match=r"`v` has the inputs \['u'\], and `solve` has none to give"):
+        solve(field(lambda s, i: {"n": i["u"]}, {"n": float}, inputs={"u": float}, name="v"), {"n": 0.0}, jnp.ones(2))
+
+
+def test_without_diffrax_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "diffrax", None)
+    with pytest.raises(CdlError, match=r"`solve` is by diffrax, .*cdl-jax\[continuous\]"):
+        solve(share(parts(), ENDS), BEGIN, jnp.array([0.0, 1.0]))
 
 
 @pytest.mark.usefixtures("precise")

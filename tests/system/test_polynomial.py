@@ -113,6 +113,8 @@ def test_what_is_no_map_of_polynomials_is_refused(make, words):
 
 
 def test_polynomials_are_compared_and_written_as_in_the_books():
-    assert str(THREE) == "y³ + y + 1" and str(THREE + THREE) == "2y³ + 2y + 2" and str(Polynomial({})) == "0"
+    assert str(THREE) == "y³ + y + 1"
+    assert str(THREE + THREE) == "2y³ + 2y + 2"
+    assert str(Polynomial({})) == "0"
     assert Polynomial({0: "ab"}) == Polynomial({0: "ba"}) != Polynomial({1: "ab"})
     assert PortMismatch.__mro__[1] is CdlError

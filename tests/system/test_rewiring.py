@@ -144,7 +144,8 @@ def test_a_phone_that_moves_is_wired_to_the_nearer_tower_and_a_switch_box_in_a_f
     inputs = {"move": jnp.concatenate([jnp.full(6, 1.0), jnp.full(6, -1.0)])}
     outputs, (place, _) = cdl.run(moving, moving.state, inputs)
     assert place == -2.0
-    assert outputs["x"][2] > outputs["x"][1] > 0 and outputs["x"][8] < outputs["x"][6]
+    assert outputs["x"][2] > outputs["x"][1] > 0
+    assert outputs["x"][8] < outputs["x"][6]
 
     def switch(place: Any) -> MealyF[Any, Any, Any]:
         def step(i: Any) -> Any:
@@ -188,7 +189,8 @@ def test_weights_that_grow_with_what_flows_find_the_direction_of_most_variance()
     )
     system = rewire(learning, {"sense": sense}, {"y": float}, inputs={"data": jnp.zeros(3)})
     _, (w, _) = cdl.run(system, system.state, {"data": data})
-    assert abs(w[0]) > 0.97 and jnp.linalg.norm(w) == pytest.approx(1.0, abs=0.05)
+    assert abs(w[0]) > 0.97
+    assert jnp.linalg.norm(w) == pytest.approx(1.0, abs=0.05)
 
 
 def test_a_wire_may_be_open_and_says_so():

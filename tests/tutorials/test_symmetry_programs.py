@@ -1,5 +1,7 @@
 """The programs of the tables about symmetry: each in a small size, and the parts that they are made of."""
 
+import importlib
+import pathlib
 import re
 
 import equinox as eqx
@@ -18,7 +20,7 @@ def test_the_table_beyond_groups_has_a_row_for_each_layer(monkeypatch):
     from symmetry import beyond_groups
 
     monkeypatch.setattr(beyond_groups, "MACHINES", beyond_groups.MACHINES[1:2])
-    table = rows(beyond_groups.main("--seeds 1 --samples 24 --steps 100".split()))
+    table = rows(beyond_groups.PROGRAM.main("--seeds 1 --samples 24 --steps 100".split()))
     assert table[0] == ["learnt", "the layer knows", "parameters", "error", "error at twice the size"]
     assert [row[0] for row in table[2:]] == [*["reset"] * 3, *["shortest paths"] * 3]
     assert [row[2] for row in table[2:]] == ["6", "6", "12", "49", "49", "49"]
@@ -66,7 +68,7 @@ def test_the_tables_of_equivariance_have_every_network_and_operation(monkeypatch
     from symmetry import how_equivariant
 
     monkeypatch.setattr(how_equivariant, "NETS", {"CNN": lambda key: how_equivariant.Cnn(key=key, width=4)})
-    tables = how_equivariant.main("--seeds 1 --samples 8 --steps 3 --side 16".split()).split("\n\n")
+    tables = how_equivariant.PROGRAM.main("--seeds 1 --samples 8 --steps 3 --side 16".split()).split("\n\n")
     nets, parts, photograph = map(rows, tables)
     assert nets[0][3:] == ["translation", "rotation", "scaling", "right, %"]
     assert [row[1] for row in nets[2:]] == ["untrained", "trained", "trained, augmented"]
@@ -88,6 +90,59 @@ def test_a_classifier_learns_from_one_batch(name):
     after = fitted(net, cross_entropy, [images, labels], steps=20, batch=6, rate=5e-3, seed=0)
     before, now = (float(cross_entropy(one, (images, labels), jr.key(0))) for one in (net, after))
     assert now < 0.8 * before
+
+
+def test_the_table_of_bodies_has_a_row_for_each_fold():
+    from symmetry import rotated_bodies
+
+    table = rows(rotated_bodies.PROGRAM.main("--seeds 1 --steps 1 --bodies 32".split()))
+    assert [row[0] for row in table[2:]] == ["commutes with rotations", "free", "free, trained on rotated bodies"]
+    here, turned, beyond, beyond_turned = map(float, table[2][2:])
+    assert (here, beyond) == pytest.approx((turned, beyond_turned), abs=0.02)
+
+
+PROGRAMS = ["beyond_groups", "how_equivariant", "karate_club", "rotated_bodies", "what_structure_buys"]
+
+
+def test_every_table_on_a_page_is_one_that_was_measured():
+    from symmetry._results import filled, kept, PAGES, PLACE, tables
+
+    shown = [(page, place[2]) for page in PAGES.glob("*.md") for place in PLACE.finditer(page.read_text())]
+    assert sorted(name for _, name in shown) == sorted(tables())
+    assert sorted(kept()) == PROGRAMS
+    for page, _ in shown:
+        assert filled(page.read_text(), tables()) == page.read_text(), f"{page.name}: run the program with `--write`"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_tables_are_what_a_program_measures_without_options(name):
+    from symmetry._results import kept
+
+    program = importlib.import_module(f"symmetry.{name}").PROGRAM
+    assert program.name == name
+    assert program.options([]) == kept()[name]["options"]
+    makefile = (pathlib.Path(__file__).parents[2] / "Makefile").read_text()
+    assert f"for name in {' '.join(PROGRAMS)}; do" in makefile
+
+
+def test_what_is_measured_is_written_to_the_page_that_has_its_place(monkeypatch, tmp_path):
+    from symmetry import _results
+
+    monkeypatch.setattr(_results, "RESULTS", tmp_path / "results.json")
+    monkeypatch.setattr(_results, "PAGES", tmp_path)
+    page = "# A\n\n<!-- table: {} -->\n\nold\n\n<!-- /table -->\n\nend\n"
+    (tmp_path / "a.md").write_text(page.format("ours") + page.format("others"))
+    (tmp_path / "b.md").write_text("no table\n")
+    program = _results.Program(
+        "some", _results.arguments(None, seeds=5), lambda o: {"ours": _results.Table(["a"], [[str(o.seeds)]])}
+    )
+    assert program.main(["--seeds", "2"]) == "| a   |\n| --- |\n| 2   |"
+    assert not (tmp_path / "results.json").exists()
+    program.main(["--write"])
+    assert _results.kept()["some"]["options"] == {"seeds": 5}
+    assert str(_results.tables()["ours"]) == "| a   |\n| --- |\n| 5   |"
+    now = (tmp_path / "a.md").read_text()
+    assert now == page.format("ours").replace("old", "| a   |\n| --- |\n| 5   |") + page.format("others")
 
 
 def test_a_photograph_that_is_not_there_is_a_row(monkeypatch):
@@ -114,10 +169,11 @@ def test_augmented_images_stay_where_they_are_without_a_motion(monkeypatch):
 
 
 def test_the_tables_of_structure_have_rows_and_data_that_are_not_there_have_one(tmp_path):
-    from symmetry import what_structure_buys
+    from symmetry import karate_club, what_structure_buys
 
-    arguments = f"--seeds 2 --steps 3 --width 4 --sizes 20 40 --club-steps 3 --mnist {tmp_path}"
-    pictures, club = map(rows, what_structure_buys.main(arguments.split()).split("\n\n"))
+    arguments = f"--seeds 2 --steps 3 --width 4 --sizes 20 40 --mnist {tmp_path}"
+    pictures = rows(what_structure_buys.PROGRAM.main(arguments.split()))
+    club = rows(karate_club.PROGRAM.main("--seeds 2 --steps 3".split()))
     assert pictures[0][3:] == ["20 pictures", "40 pictures"]
     assert [row[0] for row in pictures[2:]] == ["digits"] * 4 + ["MNIST"]
     assert re.match(r"not there: .* has no file `train-images-idx3-ubyte`", pictures[-1][1])

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -10,6 +9,7 @@ import numpy as np
 import optax
 
 from cdl_arch.data import karate
+from cdl_arch.symmetry import GraphNetwork
 
 from ._fitting import fitted
 
@@ -37,24 +37,13 @@ def propagated(known: np.ndarray) -> np.ndarray:
     return (x > 0).astype(np.int64)
 
 
-class GraphNetwork(eqx.Module):
-    """Two layers of `relu(Â x W)` on the unit vectors of the nodes (Kipf and Welling, 2017), with `Â` normalised."""
-
-    first: jax.Array
-    second: jax.Array
-
-    def __init__(self, nodes: int, width: int, *, key: jax.Array) -> None:
-        one, two = jr.split(key)
-        self.first = jr.normal(one, (nodes, width)) * np.sqrt(2 / (nodes + width))
-        self.second = jr.normal(two, (width, 2)) * np.sqrt(2 / (width + 2))
-
-    def __call__(self, mixing: jax.Array) -> jax.Array:
-        """`float[nodes, nodes] → float[nodes, 2]`, logits."""
-        return mixing @ jax.nn.relu(mixing @ self.first) @ self.second
+def logits(net: GraphNetwork) -> jax.Array:
+    """What a network says of the members, each of which has a unit vector as its features: `float[34, 2]`."""
+    return net(mixing(), jnp.eye(karate.MEMBERS)).T
 
 
 def mixing() -> jax.Array:
-    """`D^(-1/2) (A + 1) D^(-1/2)`."""
+    """`D^(-1/2) (A + 1) D^(-1/2)`, as Kipf and Welling (2017) have it."""
     A = adjacency() + np.eye(karate.MEMBERS, dtype=np.float32)
     degree = A.sum(1)
     return jnp.asarray(A / np.sqrt(degree[:, None] * degree))
@@ -62,10 +51,10 @@ def mixing() -> jax.Array:
 
 def learnt(known: np.ndarray, width: int, steps: int, seed: int) -> np.ndarray:
     """The sides of all members by a graph network that learns from those of `known`."""
-    net = GraphNetwork(karate.MEMBERS, width, key=jr.key(seed))
+    net = GraphNetwork((karate.MEMBERS, width, 2), key=jr.key(seed))
     data = [known, karate.sides()[known].astype(np.int32)]
     net = fitted(net, _loss, data, steps=steps, batch=len(known), rate=0.01, seed=seed)
-    return np.argmax(np.asarray(net(mixing())), -1)
+    return np.argmax(np.asarray(logits(net)), -1)
 
 
 def drawn(rng: np.random.Generator, many: int) -> np.ndarray:
@@ -82,4 +71,4 @@ def right(found: np.ndarray, known: np.ndarray) -> float:
 
 def _loss(net: Any, batch: Any, key: jax.Array) -> jax.Array:
     known, sides = batch
-    return optax.softmax_cross_entropy_with_integer_labels(net(mixing())[known], sides).mean()
+    return optax.softmax_cross_entropy_with_integer_labels(logits(net)[known], sides).mean()

@@ -1,6 +1,5 @@
 """Tables in Markdown, and a number with its spread over seeds."""
 
-import argparse
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -31,14 +30,6 @@ def spread(values: Sequence[float], digits: int = 2) -> str:
     places = max(0, digits - 1 - int(np.floor(np.log10(abs(mean))))) if mean else digits
     shown = f"{mean:.{places}f}"
     return shown if len(values) < 2 else f"{shown} ± {np.std(values, ddof=1):.{places}f}"
-
-
-def arguments(about: str, argv: Sequence[str] | None, **defaults: int) -> argparse.Namespace:
-    """Whole numbers from the command line, one option for each default."""
-    parser = argparse.ArgumentParser(description=about)
-    for name, value in defaults.items():
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"{value} by default")
-    return parser.parse_args(argv)
 
 
 def _line(cells: Sequence[str]) -> str:

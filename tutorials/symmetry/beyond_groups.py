@@ -8,6 +8,7 @@ graphs whose edges have features, and a length that is a function of them, which
 Errors are root mean squares, on histories and graphs of the sizes of training and of twice those sizes.
 """
 
+import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -22,7 +23,8 @@ from cdl_arch.symmetry.futures import foresight, foresight_of_units
 from cdl_arch.symmetry.min_plus import Graph, MinPlus, SumPassing
 
 from ._fitting import fitted, parameters
-from ._table import arguments, markdown, spread
+from ._results import arguments, Program, Table
+from ._table import spread
 from ._walks import Machine, reached, values, walks
 
 
@@ -57,8 +59,8 @@ def machine_scores(machine: Machine, seed: int, samples: int, steps: int) -> Ite
     tests = [walks(machine, rng, 500, longest) for longest in (machine.longest, 2 * machine.longest)]
     kinds: dict[str, tuple[Any, Callable[..., Any]]] = {
         "the monoid": (machine.monoid, foresight),
-        "a group, with as many parameters": (machine.group, foresight),
-        "the monoid's invertible elements": (machine.monoid, foresight_of_units),
+        "a group, as many parameters": (machine.group, foresight),
+        "units": (machine.monoid, foresight_of_units),
     }
     for name, (X, make) in kinds.items():
         layer = make(X, key=jr.key(seed))
@@ -100,9 +102,8 @@ def path_scores(seed: int, samples: int, steps: int) -> Iterator[tuple[str, Scor
         yield name, Score(parameters(net), *errors)
 
 
-def main(argv: Sequence[str] | None = None) -> str:
-    """Runs all, and gives the table."""
-    options = arguments(__doc__ or "", argv, seeds=5, samples=64, steps=600)
+def measured(options: argparse.Namespace) -> dict[str, Table]:
+    """The table, of all layers and seeds."""
     scores: dict[tuple[str, str], list[Score]] = {}
     for seed in range(options.seeds):
         for machine in MACHINES:
@@ -111,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> str:
         for name, score in path_scores(seed, options.samples, options.steps):
             scores.setdefault(("shortest paths", name), []).append(score)
     head = ["learnt", "the layer knows", "parameters", "error", "error at twice the size"]
-    return markdown(head, [_row(*key, found) for key, found in scores.items()], texts=2)
+    return {"beyond-groups": Table(head, [_row(*key, found) for key, found in scores.items()], texts=2)}
 
 
 def _row(task: str, layer: str, found: list[Score]) -> list[str]:
@@ -134,5 +135,7 @@ class _Length(eqx.Module):
         return 0.1 + features[0] * features[1] + jnp.square(features[1])
 
 
+PROGRAM = Program("beyond_groups", arguments(__doc__, seeds=5, samples=64, steps=600), measured)
+
 if __name__ == "__main__":
-    print(main())
+    print(PROGRAM.main())

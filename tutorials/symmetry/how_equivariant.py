@@ -10,6 +10,7 @@ relative error of single operations on a photograph, with images on both sides.
 After Gruver, Finzi, Goldblum and Wilson, The Lie derivative for measuring learned equivariance (2023).
 """
 
+import argparse
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -26,7 +27,8 @@ from cdl_arch.data.pictures import digits, photograph
 
 from ._classifiers import Cnn, Mixer, Transformer
 from ._fitting import accuracy, cross_entropy, fitted, parameters, predicted
-from ._table import arguments, markdown, spread
+from ._results import arguments, Program, Table
+from ._table import spread
 
 
 Field = Callable[[jax.Array], jax.Array]
@@ -122,9 +124,8 @@ def photograph_rows(side: int) -> list[list[str]]:
     return rows
 
 
-def main(argv: Sequence[str] | None = None) -> str:
-    """Runs all, and gives the three tables."""
-    options = arguments(__doc__ or "", argv, seeds=5, samples=200, steps=600, side=128)
+def measured(options: argparse.Namespace) -> dict[str, Table]:
+    """The three tables."""
     rows: dict[tuple[str, str], list[Row]] = {}
     parts: dict[str, list[np.ndarray]] = {}
     sizes = {name: parameters(make(key=jr.key(0))) for name, make in NETS.items()}
@@ -141,13 +142,11 @@ def main(argv: Sequence[str] | None = None) -> str:
         [title, *(spread([float(np.round(x[i], 3)) for x in found], 3) for i in range(len(stages)))]
         for title, found in parts.items()
     ]
-    return "\n\n".join(
-        [
-            markdown(head, table, texts=2),
-            markdown(["CNN, share of the error in %", *stages], by_parts),
-            markdown(["on a photograph", *MOTIONS], photograph_rows(options.side)),
-        ]
-    )
+    return {
+        "learnt-equivariance": Table(head, table, texts=2),
+        "parts-of-a-cnn": Table(["CNN, share of the error in %", *stages], by_parts),
+        "photograph": Table(["on a photograph", *MOTIONS], photograph_rows(options.side)),
+    }
 
 
 def _cells(found: list[Row]) -> list[str]:
@@ -166,5 +165,7 @@ def _moved(image: jax.Array, key: jax.Array) -> jax.Array:
     return jax.scipy.ndimage.map_coordinates(image, places, order=1)
 
 
+PROGRAM = Program("how_equivariant", arguments(__doc__, seeds=5, samples=200, steps=600, side=128), measured)
+
 if __name__ == "__main__":
-    print(main())
+    print(PROGRAM.main())

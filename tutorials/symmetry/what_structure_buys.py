@@ -1,9 +1,9 @@
-"""What structure buys: networks of equal size that know more or less of a picture or of a graph. Prints two tables.
+"""What structure buys: networks of equal size that know more or less of a picture. Prints a table.
 
 Pictures are read by convolutions, by the same layers without shared weights, by dense layers, and by convolutions that
-see the pixels in another order: as nearly as possible with one number of parameters, and trained alike. Members of the
-karate club are put on a side by a graph network and by label propagation. Numbers are shares of right answers, in per
-cent, on pictures and members that were not learnt from. MNIST is read where `--mnist` names a folder with its files.
+see the pixels in another order: as nearly as possible with one number of parameters, and trained alike. Numbers are
+shares of right answers, in per cent, on pictures that were not learnt from. MNIST is read where `--mnist` names a
+folder with its files.
 """
 
 import argparse
@@ -14,16 +14,15 @@ import jax.random as jr
 import numpy as np
 
 from cdl.errors import CdlError
-from cdl_arch.data import karate
 from cdl_arch.data.pictures import digits, mnist, Pictures
 
-from . import _club, _readers
+from . import _readers
 from ._fitting import accuracy, cross_entropy, fitted, parameters
-from ._table import markdown, spread
+from ._results import arguments, Program, Table
+from ._table import spread
 
 
 SIZES = (50, 150, 450, 1200)
-KNOWN = (2, 4, 8, 16)
 
 
 def readers(side: int, width: int) -> dict[str, Callable[..., Any]]:
@@ -70,41 +69,22 @@ def pictures(load: Callable[[], Pictures], name: str, sizes: Sequence[int], *res
     return list(picture_rows(name, data, sizes, *rest))
 
 
-def club_rows(known: Sequence[int], seeds: int, steps: int) -> list[list[str]]:
-    """The karate club, with members 0 and 33 known, and with so many that a seed draws."""
-    leaders = np.array([0, karate.MEMBERS - 1])
-    tasks = [[leaders] * seeds, *([_club.drawn(np.random.default_rng(s), n) for s in range(seeds)] for n in known)]
-    ways: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
-        "graph network": lambda some, seed: _club.learnt(some, 8, steps, seed),
-        "label propagation": lambda some, seed: _club.propagated(some),
-    }
-    return [
-        [
-            name,
-            *(
-                spread([100 * _club.right(way(some, seed), some) for seed, some in enumerate(task)], 3)
-                for task in tasks
-            ),
-        ]
-        for name, way in ways.items()
-    ]
-
-
-def main(argv: Sequence[str] | None = None) -> str:
-    """Runs all, and gives the two tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    for name, value in {"seeds": 5, "steps": 400, "width": 32, "club-steps": 200}.items():
-        parser.add_argument(f"--{name}", type=int, default=value, help=f"{value} by default")
-    parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="pictures to learn from")
-    parser.add_argument("--mnist", default="data/mnist", help="a folder with the files of MNIST")
-    options = parser.parse_args(argv)
+def measured(options: argparse.Namespace) -> dict[str, Table]:
+    """The table, of all pictures, networks and sizes."""
     given = (options.sizes, options.seeds, options.steps, options.width)
     rows = [*pictures(digits, "digits", *given), *pictures(lambda: mnist(options.mnist), "MNIST", *given)]
     head = ["pictures", "the network", "parameters", *(f"{size} pictures" for size in options.sizes)]
-    club = club_rows(KNOWN, options.seeds, options.club_steps)
-    head_of_club = ["the karate club", "0 and 33 known", *(f"{many} members known" for many in KNOWN)]
-    return f"{markdown(head, rows, texts=2)}\n\n{markdown(head_of_club, club)}"
+    return {"what-structure-buys": Table(head, rows, texts=2)}
 
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments(__doc__, seeds=5, steps=400, width=32)
+    parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES), help="pictures to learn from")
+    parser.add_argument("--mnist", default="data/mnist", help="a folder with the files of MNIST")
+    return parser
+
+
+PROGRAM = Program("what_structure_buys", _parser(), measured)
 
 if __name__ == "__main__":
-    print(main())
+    print(PROGRAM.main())

@@ -1,6 +1,6 @@
 """Trees whose nodes have vectors in space, read by a fold that does not tell a rotated body from the same unrotated.
 
-`python -m cdl_arch.symmetry.bodies` trains the networks, and prints the table.
+The page *How equivariant is it?* has a table of what such a fold gains.
 """
 
 # isort: off

@@ -45,11 +45,12 @@ class Turning(Algebra[BodyF[State], State]):
         check(self)
 
     def __call__(self, layer: BodyF[State]) -> State:
+        dtype = self.mass.gate.weight.dtype
         match layer:
             case Mass(mass, arm):
-                return self.mass(jnp.atleast_1d(jnp.asarray(mass, jnp.float32)), jnp.asarray(arm)[None])
+                return self.mass(jnp.atleast_1d(jnp.asarray(mass, dtype)), jnp.asarray(arm, dtype)[None])
             case Rod((s, v), (t, w), rod):
-                return self.rod(jnp.concatenate([s, t]), jnp.concatenate([v, w, jnp.asarray(rod)[None]]))
+                return self.rod(jnp.concatenate([s, t]), jnp.concatenate([v, w, jnp.asarray(rod, dtype)[None]]))
 
     def root(self, state: State) -> Float[Array, ""]:
         """The number that is read at a root: of the scalars, and of the lengths of the vectors."""
@@ -79,11 +80,12 @@ class Free(Algebra[BodyF[Any], Any]):
         self.read = eqx.nn.MLP(size, "scalar", 32, 1, jax.nn.silu, key=c)
 
     def __call__(self, layer: BodyF[Any]) -> Any:
+        dtype = self.mass.layers[0].weight.dtype
         match layer:
             case Mass(mass, arm):
-                return self.mass(jnp.concatenate([jnp.atleast_1d(jnp.asarray(mass, jnp.float32)), jnp.asarray(arm)]))
+                return self.mass(jnp.concatenate([jnp.atleast_1d(jnp.asarray(mass, dtype)), jnp.asarray(arm, dtype)]))
             case Rod(near, far, rod):
-                return self.rod(jnp.concatenate([near, far, jnp.asarray(rod)]))
+                return self.rod(jnp.concatenate([near, far, jnp.asarray(rod, dtype)]))
 
     def root(self, state: Any) -> Float[Array, ""]:
         """The number that is read at a root."""

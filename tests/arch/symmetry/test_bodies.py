@@ -1,6 +1,8 @@
 """Rigid bodies as trees, and a fold that reads them alike however they are rotated."""
 
+import jax
 import jax.numpy as jnp
+import jax.random as jr
 import numpy as np
 import pytest
 
@@ -20,7 +22,7 @@ from cdl_arch.symmetry.bodies import (
     rotated,
     Turning,
 )
-from cdl_arch.symmetry.bodies._table import error, learnt, targets
+from symmetry._bodies import error, learnt, targets
 
 
 @algebra
@@ -88,3 +90,11 @@ def test_a_network_with_a_step_that_does_not_commute_is_refused_by_name(getkey):
 
     with pytest.raises(CdlError, match="the step of `wrong` at `Rod` does not commute with the generator `turn01`"):
         LAW.check(wrong, CARRIER, LAW.layers(wrong, bodies(1, (2, 2), 0)))
+
+
+def test_a_step_has_the_dtype_of_its_parameters():
+    (body,) = bodies(1, (2, 2), 0)
+    with jax.enable_x64(True):
+        turning = Turning(2, 2, 3, key=jr.key(0))
+        for net in (turning, free(turning, key=jr.key(0))):
+            assert net.root(cata(net)(body)).dtype == jnp.float64

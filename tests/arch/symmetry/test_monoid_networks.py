@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import bellman_ford
 
-from cdl.symmetry import Action, groups, hom, is_hom, monoids, Pointwise
+from cdl.monads import ListMonad, Monoid
+from cdl.symmetry import Action, groups, hom, hom_defect, is_hom, monoids, Pointwise
 from cdl_arch.symmetry import counter, futures, min_plus, reset, stack
 
 
@@ -153,3 +154,18 @@ def test_both_networks_of_graphs_move_with_their_nodes_and_have_gradients():
         slopes = jax.tree.leaves(eqx.filter_grad(total)(net))
         assert all(bool(jnp.all(jnp.isfinite(x))) for x in slopes)
         assert any(float(jnp.max(jnp.abs(x))) > 0 for x in slopes)
+
+
+def test_relu_is_a_map_of_lists_for_maxima_and_not_for_sums():
+    sums = ListMonad().algebra(Monoid(np.zeros(4), np.add))
+    maxima = ListMonad().algebra(Monoid(np.full(4, -np.inf), np.maximum))
+    relu, linear = lambda x: np.maximum(x, 0), lambda x: np.flip(x) - 3 * x
+    vectors = np.random.RandomState(0).normal(size=(3, 4))
+    given = [tuple(vectors)]
+    gap = np.abs(relu(vectors.sum(0)) - relu(vectors).sum(0))
+    assert gap.mean() == pytest.approx(0.266, abs=5e-4)
+    assert hom_defect(relu, sums, sums, given) == pytest.approx(gap.max(), rel=1e-12)
+    assert hom_defect(linear, sums, sums, given) < 1e-14
+    assert hom_defect(relu, maxima, maxima, given) == 0
+    assert is_hom(relu, maxima, maxima, [(vectors[0],)])
+    assert not is_hom(linear, maxima, maxima, given)

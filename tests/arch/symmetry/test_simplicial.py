@@ -9,6 +9,7 @@ import jax.random as jr
 import numpy as np
 import optax
 import pytest
+from equivariant import unchecked
 
 from cdl import CdlError
 from cdl.symmetry import groups, hom, Pointwise
@@ -127,6 +128,38 @@ def test_an_even_function_at_the_edges_is_refused():
         Pointwise(jax.nn.relu, edges)
 
 
+TRIANGLE = Complex(closed([(0, 1, 2)]))
+
+
+def test_vertices_and_labels_may_be_whole_numbers_of_numpy():
+    with unchecked():
+        ours = Complex(closed(np.array([[0, 1, 2]])))
+        turned = TRIANGLE.action(1, turn=np.array([1, 2, 0]))
+    assert ours.simplices == TRIANGLE.simplices
+    assert turned == TRIANGLE.action(1, turn=[1, 2, 0])
+    assert [len(x) for x in TRIANGLE.move(TRIANGLE, 5)] == [0, 0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "bfloat16"])
+def test_a_network_has_the_dtype_of_its_parameters(dtype):
+    with jax.enable_x64(dtype == "float64"):
+        net = SimplicialNetwork([(1, 1, 1), (2, 2, 2), (1, 1, 1)], dtype=dtype, key=jr.key(0))
+        numbers = [jnp.ones((1, TRIANGLE.size(k)), dtype) for k in range(3)]
+        assert {str(y.dtype) for y in net(maps(TRIANGLE, 3), numbers)} == {dtype}
+        if dtype == "float64":
+            assert maps(TRIANGLE, 3)[1][1].dtype == jnp.float64
+            assert {x.dtype for x in flows(annulus(), 2, key=jr.key(0))} == {jnp.dtype("float64")}
+
+
+def test_numbers_that_are_not_at_the_simplices_are_refused():
+    net = SimplicialLayer((1, 1, 1), (1, 1, 1), key=jr.key(0))
+    numbers = [jnp.ones((1, TRIANGLE.size(k))) for k in range(3)]
+    with pytest.raises(CdlError, match="a layer of 3 dimensions gets maps of 2 and numbers of 3"):
+        net(maps(TRIANGLE, 2), numbers)
+    with pytest.raises(CdlError, match=r"numbers of \(1, 3\) are expected at .* dimension 1, not \(1, 2\)"):
+        net(maps(TRIANGLE, 3), [numbers[0], numbers[1][:, :2], numbers[2]])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -137,8 +170,23 @@ def test_an_even_function_at_the_edges_is_refused():
         (lambda: Complex([()]), r"`\(\)` is not a simplex"),
         (lambda: Complex([(0,), (1,)]).move(Complex([(0,)]), 0), r"the simplex \(1,\) is not in the complex"),
         (lambda: SimplicialLayer((1, 1), (1,), key=jr.key(0)), "2 dimensions go in and 1 come out"),
+        (lambda: SimplicialNetwork([(1, 1)], key=jr.key(0)), "a network of no layers"),
+        (lambda: Complex([(0.5,), (1,)]), r"`0.5` is not a vertex: number the vertices, as in `\(0, 1, 2\)`"),
+        (lambda: Complex([("a",)]), "`'a'` is not a vertex: number the vertices"),
+        (lambda: Complex([(True,)]), "`True` is not a vertex"),
+        (lambda: Complex([0, 1]), r"`0` is not a simplex: give a tuple of vertices"),
+        (lambda: closed([(0, 1.5)]), "`1.5` is not a vertex"),
+        (lambda: closed([(0, 0)]), r"`\(0, 0\)` is not a simplex"),
+        (lambda: TRIANGLE.action(0, f=[0, 0, 2]), "the vertices 0 and 1 have one label, 0: give each its own"),
+        (lambda: TRIANGLE.action(2, f=[0, 0, 2]), "the vertices 0 and 1 have one label, 0"),
+        (lambda: TRIANGLE.action(1, f=[0, 1]), r"there are 2 labels, and none for the vertex 2: give `labels\[2\]`"),
+        (lambda: TRIANGLE.action(1, f=[0, 1, 2.5]), "`2.5` is not a vertex"),
+        (lambda: TRIANGLE.action(1, f=[0, 1, 7]), r"the simplex \(0, 7\) is not in the complex"),
+        (lambda: TRIANGLE.action(3, f=[0, 1, 2]), "no simplices of dimension 3: there is nothing to act on"),
+        (lambda: TRIANGLE.action(-1, f=[0, 1, 2]), "no simplices of dimension -1"),
+        (lambda: Complex([(-1,)]).action(0, f=[-1]), r"none for the vertex -1"),
     ],
 )
 def test_a_complex_that_is_none_is_refused(make, message):
-    with pytest.raises(CdlError, match=message):
+    with unchecked(), pytest.raises(CdlError, match=message):
         make()

@@ -71,3 +71,22 @@ def test_patterns_are_turned_by_all_the_rotations():
 def test_points_that_are_rotated_away_are_refused():
     with pytest.raises(CdlError, match=r"`about_x` rotates a point to \(0, 0, 1\), which is not among the points"):
         on_points(np.array([[0, 1, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Spherical(FACES, (1,), 2, key=jr.key(0)), r"channels \(1,\) are asked for: give those that go in"),
+        (lambda: on_points(np.array([[1, 0], [0, 1]])), r"points are an array `\[n, 3\]`, .* this is one of \(2, 2\)"),
+        (lambda: on_points(FACES[:0]), r"one of \(0, 3\)"),
+        (lambda: on_points(np.concatenate([FACES, FACES])), "12 points are listed, and 6 of them are different"),
+    ],
+)
+def test_a_sphere_that_is_none_is_refused(make, message):
+    with pytest.raises(CdlError, match=message):
+        make()
+
+
+def test_patterns_have_the_default_float():
+    with jax.enable_x64(True):
+        assert patterns(2, 3, FACES, key=jr.key(0))[0].dtype == jnp.float64

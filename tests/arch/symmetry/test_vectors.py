@@ -1,29 +1,51 @@
 """Layers on scalars and vectors: what they commute with, and what they are made of."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from equivariant import trained
 
 from cdl import CdlError
 from cdl.symmetry import flow, groups, hom, monoids
 from cdl_arch.symmetry import inner, VectorLayer
 
 
+class Joined(eqx.Module):
+    """A layer whose scalars and vectors come out as one array, to be trained."""
+
+    layer: VectorLayer
+
+    def __call__(self, scalars, vectors):
+        still, moved = self.layer(scalars, vectors)
+        return jnp.concatenate([still, moved.ravel()])
+
+
 @pytest.mark.parametrize("X", [groups.so(2), groups.so(3), groups.signed_permutations(3)], ids=str)
-def test_a_layer_commutes_with_its_group(X, getkey):
+def test_a_layer_commutes_with_its_group_before_and_after_training(X, getkey):
     layer = VectorLayer(X, (3, 2), (4, 5), 6, key=getkey())
-    scalars, vectors = jr.normal(getkey(), (3,)), jr.normal(getkey(), (2, *X.shape))
-    still, moved = layer(scalars, vectors)
-    assert still.shape == (4,)
-    assert moved.shape == (5, *X.shape)
-    elements = flow(X, 0.9)
-    for name in elements.names:
-        same, turned = layer(scalars, elements(name, vectors))
-        assert jnp.max(jnp.abs(same - still)) <= 1e-6 * max(1.0, float(jnp.max(jnp.abs(still))))
-        wanted = elements(name, moved)
-        assert jnp.max(jnp.abs(turned - wanted)) <= 1e-6 * max(1.0, float(jnp.max(jnp.abs(wanted))))
+    inputs = jr.normal(getkey(), (3,)), jr.normal(getkey(), (2, *X.shape))
+    learnt = trained(Joined(layer), inputs, 20).layer
+    assert not jnp.allclose(learnt(*inputs)[1], layer(*inputs)[1], atol=0.1)
+    elements, (scalars, vectors) = flow(X, 0.9), inputs
+    for now in (layer, learnt):
+        still, moved = now(scalars, vectors)
+        assert still.shape == (4,)
+        assert moved.shape == (5, *X.shape)
+        for name in elements.names:
+            same, turned = now(scalars, elements(name, vectors))
+            assert jnp.max(jnp.abs(same - still)) <= 1e-6 * max(1.0, float(jnp.max(jnp.abs(still))))
+            wanted = elements(name, moved)
+            assert jnp.max(jnp.abs(turned - wanted)) <= 1e-6 * max(1.0, float(jnp.max(jnp.abs(wanted))))
+
+
+def test_a_layer_has_the_dtype_that_is_asked_for():
+    with jax.enable_x64(True):
+        layer = VectorLayer(groups.so(3), (1, 2), (1, 2), 3, dtype=jnp.float32, key=jr.key(0))
+        still, moved = layer(jnp.ones(1, jnp.float32), jnp.ones((2, 3), jnp.float32))
+    assert still.dtype == moved.dtype == jnp.float32
 
 
 def test_products_of_vectors_are_inner_and_cross_products_and_no_others():

@@ -1,8 +1,5 @@
-"""What it is worth to know that space has no directions: three ways to learn, on bodies as they come and rotated.
-
-A network learns the logarithm of the square of the radius of gyration, from bodies that lie along one axis. The error
-is the root of the mean square, over the deviation of the target.
-"""
+"""Learning the logarithm of the square of the radius of gyration, and the error: the root of the mean square, over the
+deviation of the target."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,14 +11,11 @@ import numpy as np
 import optax
 
 from cdl import Corpus, pack
-
-from ...train import one_cycle, train
-from ._data import bodies, BodyF, gyration, rotated
-from ._networks import Free, free, parameters, predict, Turning
+from cdl_arch.symmetry.bodies import BodyF, Free, gyration, predict, Turning
+from cdl_arch.train import one_cycle, train
 
 
 Net = Turning | Free
-SMALL, LARGE = (2, 8), (9, 16)  # masses: of the bodies that are learnt from, and of larger ones
 
 
 def targets(trees: Sequence[Any]) -> np.ndarray:
@@ -55,28 +49,5 @@ def error(net: Net, trees: Sequence[Any]) -> float:
     return float(np.sqrt(np.mean((np.asarray(predict(net, pack(BodyF, trees))) - wanted) ** 2)) / wanted.std())
 
 
-def table(seeds: Sequence[int], *, steps: int = 500, count: int = 4096) -> dict[str, np.ndarray]:
-    """The errors of each way to learn, `float[seeds, 4]`: as they come, rotated, larger, larger and rotated."""
-    tests = [f(bodies(n, of, s)) for n, of, s in ((512, SMALL, 1), (256, LARGE, 2)) for f in (list, _turned)]
-    found: dict[str, list[list[float]]] = {}
-    for seed in seeds:
-        trees, key = bodies(count, SMALL, 100 + seed), jr.key(seed)
-        turning = Turning(key=key)
-        other = free(turning, key=key)
-        ways: dict[str, tuple[Net, Sequence[Any]]] = {
-            f"equivariant, {parameters(turning)} parameters": (turning, trees),
-            f"free, {parameters(other)} parameters": (other, trees),
-            "free, trained on rotated bodies": (other, _turned(trees)),
-        }
-        for name, (start, some) in ways.items():
-            net = learnt(start, some, steps=steps, seed=seed)
-            found.setdefault(name, []).append([error(net, test) for test in tests])
-    return {name: np.asarray(rows) for name, rows in found.items()}
-
-
 def _nothing(net: Net) -> float:
     return 0.0
-
-
-def _turned(trees: Sequence[Any]) -> list[Any]:
-    return rotated(list(trees), 7)

@@ -1,0 +1,86 @@
+"""The two sides of "`h` commutes with the action", for one word of generators.
+
+| the generators                  | the two sides                                                        |
+| ------------------------------- | -------------------------------------------------------------------- |
+| of the monoid                   | `h(m · x)` and `m · h(x)`                                            |
+| one of a Lie algebra, `A`       | `D h(x) A x` and `A h(x)`                                            |
+|                                 | `h(exp(t A) x)` and `exp(t A) h(x)`, for two `t` of the order of `1 / ‖A‖` |
+
+Derivatives alone do not decide: that of a step function is zero almost everywhere, and such a function jumps elsewhere.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._functors.usage import with_usage
+from ..errors import CdlError
+from ._action import Action, Word, word_of
+from ._generator import Generator
+
+
+TIMES = 1.0, 3.0  # over the greatest norm: a vector that turns has gone round almost half the circle
+TERMS = 20  # of a series with numbers of 1 or less, whose rest is below the rounding of float64
+
+
+class Sides(NamedTuple):
+    """Two values that are equal where `h` commutes. `law` says which, with `{h}` and `{m}` for the two names."""
+
+    law: str
+    left: Any
+    right: Any
+
+
+@with_usage
+def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: Any) -> list[Sides]:
+    """What is to be equal at one element of the carrier of `X`, and one word.
+
+    **Raises:** `CdlError` for a longer word with a generator of a Lie algebra in it.
+    """
+    word = word_of(word)
+    lie = [name for name in word if X[name].lie]
+    if lie and len(word) > 1:
+        raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
+    if not lie:
+        return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, h(x)))]
+    name = lie[0]
+    x = varied(x)
+    y, left = jax.jvp(h, (x,), (X(name, x),))
+    found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y))]
+    for t in times(X[name], Y[name]):
+        law = f"{{h}}(exp({t:.2g} {{m}}) x) = exp({t:.2g} {{m}}) {{h}}(x)"
+        found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y)))
+    return found
+
+
+def times(*generators: Generator) -> list[float]:
+    """How long to follow an element of a Lie algebra in several actions; not at all where nothing moves."""
+    longest = max((x.bound for x in generators), default=0.0)
+    return [t / longest for t in TIMES] if longest else []
+
+
+def flowed(X: Action, name: str, t: float, x: Any) -> jax.Array:
+    """`exp(t A) x`, for a generator `A` of a Lie algebra, by its series in double precision."""
+    generator, given = X[name], jnp.asarray(x)
+    flat = np.asarray(given).astype(np.complex128 if jnp.iscomplexobj(given) else np.float64)
+    found = flat.reshape((-1, X.size)).T
+    steps = max(1, int(np.ceil(abs(t) * generator.bound)))
+    for _ in range(steps):
+        term = found
+        for k in range(1, TERMS):
+            term = (t / steps / k) * (generator.sparse @ term)
+            found = found + term
+    return jnp.asarray(found.T.reshape(given.shape), given.dtype)
+
+
+def varied(x: Any) -> Any:
+    """Numbers as arrays that have a derivative: whole numbers and truth values become real."""
+
+    def real(leaf: Any) -> jax.Array:
+        array = jnp.asarray(leaf)
+        return array if jnp.issubdtype(array.dtype, jnp.inexact) else array.astype(jnp.zeros(()).dtype)
+
+    return jax.tree.map(real, x)

@@ -30,13 +30,14 @@ RATE = 0.1
 def cell(*, peer: bool = False) -> System:
     """Holds a value, and changes it by what it is told; with a peer, also by what that shows."""
     inputs = {"Δ": float, "peer": float} if peer else {"Δ": float}
-    return box(
-        lambda y: cdl.MooreF({"y": y}, lambda given: y - RATE * sum(given.values())),
-        jnp.array(0.0),
-        inputs=inputs,
-        outputs={"y": float},
-        name="cell",
-    )
+
+    def machine(y: Any) -> cdl.MooreF[Any, Any, Any]:
+        def step(given: Any) -> Any:
+            return y - RATE * sum(given.values())
+
+        return cdl.MooreF({"y": y}, step)
+
+    return box(machine, jnp.array(0.0), inputs=inputs, outputs={"y": float}, name="cell")
 
 
 def weights(many: int) -> System:
@@ -85,13 +86,14 @@ def neuron(cells: list[System], name: str = "neuron") -> Wired:
 def gates() -> Wired:
     """OR of NAND gates, by NOT gates."""
     two = {"a": bool, "b": bool}
-    nand = box(
-        lambda s: cdl.MooreF({"out": s}, lambda given: ~(given["a"] & given["b"])),
-        jnp.array(False),
-        inputs=two,
-        outputs={"out": bool},
-        name="NAND",
-    )
+
+    def machine(s: Any) -> cdl.MooreF[Any, Any, Any]:
+        def step(given: Any) -> Any:
+            return ~(given["a"] & given["b"])
+
+        return cdl.MooreF({"out": s}, step)
+
+    nand = box(machine, jnp.array(False), inputs=two, outputs={"out": bool}, name="NAND")
     inverter = wire({"NAND": nand}, {"NAND.a": "a", "NAND.b": "a"}, {"out": "NAND.out"}, inputs={"a": bool}, name="NOT")
     return wire(
         {"first": inverter, "second": inverter, "NAND": nand},

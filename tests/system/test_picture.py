@@ -250,12 +250,12 @@ def test_an_input_that_drives_nothing_ends_at_the_frame():
 def test_wires_that_need_not_cross_do_not():
     from systems.figures import figures
 
-    least = {"drawn-seed-1": 6, "drawn-seed-5": 0, "drawn-seed-6": 0}
+    least = {"drawn-nested-1": 6, "drawn-nested-5": 0, "drawn-nested-6": 0}
     for name, most in least.items():
         assert crossings(cdl.draw(figures()[name]).diagram) <= most
 
 
-@pytest.mark.parametrize("name", [f"drawn-seed-{i}" for i in range(1, 7)])
+@pytest.mark.parametrize("name", [f"drawn-nested-{i}" for i in range(1, 7)])
 def test_each_figure_is_that_of_its_term(name):
     from systems.figures import figures
 

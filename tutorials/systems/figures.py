@@ -123,12 +123,12 @@ def animals() -> Field:
 def figures() -> dict[str, Any]:
     """The term of each figure, by the name of its file."""
     return {
-        "drawn-seed-1": neuron([cell()] * 3),
-        "drawn-seed-2": neuron([neuron([cell()] * 2), neuron([cell()] * 3)]),
-        "drawn-seed-3": neuron([neuron([neuron([cell()] * 2)] * 2)] * 2, "network"),
-        "drawn-seed-4": neuron([neuron([cell(peer=True)] * 3), neuron([cell(peer=True)] * 2)], "network"),
-        "drawn-seed-5": gates(),
-        "drawn-seed-6": animals(),
+        "drawn-nested-1": neuron([cell()] * 3),
+        "drawn-nested-2": neuron([neuron([cell()] * 2), neuron([cell()] * 3)]),
+        "drawn-nested-3": neuron([neuron([neuron([cell()] * 2)] * 2)] * 2, "network"),
+        "drawn-nested-4": neuron([neuron([cell(peer=True)] * 3), neuron([cell(peer=True)] * 2)], "network"),
+        "drawn-nested-5": gates(),
+        "drawn-nested-6": animals(),
     }
 
 

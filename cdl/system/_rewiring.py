@@ -35,6 +35,7 @@ from ..errors import CdlError, PortMismatch
 from ._box import is_moore, System
 from ._interface import Interface
 from ._oapply import wire
+from ._picture import Drawn
 from ._wired import Wired
 from ._wiring import Wiring
 
@@ -162,6 +163,10 @@ class Rewired(System):
             return after, layer.step(_by_port(inputs, self.systems))
 
         return MooreF(out, step)
+
+    def drawn(self) -> Drawn:
+        inside = self.systems.drawn().inside
+        return Drawn(self.name, self.interface, moore=True, inside=inside, state=shown(self.state[0]))
 
 
 @with_usage

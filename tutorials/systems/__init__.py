@@ -1,0 +1,1 @@
+"""Programs beside the pages about systems."""

@@ -111,10 +111,11 @@ class Pointwise(EquivariantMap):
                 other = _defect(_disturbed(function), X, generator.name, lead)
                 if max(found, other) > TOLERANCE:
                     learns = found <= TOLERANCE
+                    advice = _LEARNS if learns else _instead(function, X, generator, lead)
                     raise CdlError(
                         f"{'With other values of its parameters, ' if learns else ''}`{name(function)}` does not "
                         f"commute with the generator `{generator.name}` of {X}: f(m · x) and m · f(x) differ by "
-                        f"{other if learns else found:.2g}. {_LEARNS if learns else _instead(function, X, generator)}"
+                        f"{other if learns else found:.2g}. {advice}"
                     )
 
     @property
@@ -289,7 +290,7 @@ def _difference(left: jax.Array, right: jax.Array) -> float:
     return float(jnp.max(jnp.where(worst > 0, worst / jnp.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
 
 
-def _instead(function: Function, X: Action, generator: Generator) -> str:
+def _instead(function: Function, X: Action, generator: Generator, lead: tuple[int, ...]) -> str:
     """What would commute with the generator."""
     if generator.lie or not generator.by_row:
         gate = "`NormGate` takes the length, and " if all(x.orthogonal for x in X.generators) else ""
@@ -298,12 +299,13 @@ def _instead(function: Function, X: Action, generator: Generator) -> str:
             return f"The generator mixes the numbers of several places, and functions at each place do not. {gated}"
         return (
             "The generator adds numbers that come to one place. Functions at each place commute with actions that "
-            f"pull: take `X.transposed`, or `futures(X)` of `cdl_arch.symmetry.futures`. {gated}"
+            "pull, and odd ones also where these change signs: take `X.transposed`, or `futures(X)` of "
+            f"`cdl_arch.symmetry.futures`. {gated}"
         )
     if np.any(generator.values < 0):
         return "The generator changes signs: an odd function, such as `jnp.tanh`, commutes with it."
     if np.any(generator.values != 1):
         return "The generator scales: a function with f(s x) = s f(x), such as `jax.nn.relu`, commutes with it."
-    if len(generator.values) < generator.size and float(jnp.abs(function(jnp.zeros(1)))[0]) > 0:
+    if len(generator.values) < generator.size and bool(jnp.any(function(jnp.zeros((*lead, *X.shape))) != 0)):
         return "The generator makes places zero: a function with f(0) = 0, such as `jnp.tanh`, commutes with it."
     return "The function is not the same at each place."

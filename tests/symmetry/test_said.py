@@ -85,7 +85,9 @@ def test_parameters_are_varied_and_the_message_says_so():
 
 
 def test_what_does_commute_is_recommended_where_it_is_taken():
-    with pytest.raises(CdlError, match=r"commute with actions that pull: take `X.transposed`") as refused:
+    with pytest.raises(
+        CdlError, match=r"commute with actions that pull, and odd ones .*: take `X.transposed`"
+    ) as refused:
         Pointwise(jax.nn.relu, COUNTER)
     assert "NormGate" not in str(refused.value)
     Pointwise(jax.nn.relu, COUNTER.transposed)
@@ -105,6 +107,12 @@ def test_a_layer_that_fails_at_the_places_is_refused():
         chain(layer(), eqx.nn.Dropout(0.5))
     with pytest.raises(CdlError, match="gives tuple: it is not a function at each place"):
         chain(layer(), lambda x: (x, x))
+
+
+def test_a_function_that_needs_its_channels_is_asked_with_them():
+    X, gain = groups.truncated_translations(4), jnp.ones((3, 4))
+    with pytest.raises(CdlError, match=r"makes places zero: a function with f\(0\) = 0"):
+        Pointwise(lambda x: jnp.einsum("ci,ci->ci", gain, jnp.cos(x)), X, 3)
 
 
 def test_the_matrix_of_a_word_is_asked_of_element():

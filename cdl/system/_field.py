@@ -15,6 +15,7 @@ Source: J. Libkind, A. Baas, E. Patterson, J. Fairbanks, *Operadic modeling of d
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, final, Literal
 
 import equinox as eqx
@@ -77,10 +78,11 @@ class Given(Field):
 
 @final
 class Shared(Field):
-    """Fields that share variables. Made by `share`. `parts` are the fields; `ends` has for each part the junction of
-    each of its variables."""
+    """Fields that share variables. Made by `share`. `parts` are the fields, `keys` what they are called; `ends` has for
+    each the junction of each of its variables."""
 
     parts: tuple[Field, ...]
+    keys: tuple[str, ...] = eqx.field(static=True)
     ends: tuple[tuple[tuple[str, str], ...], ...] = eqx.field(static=True)
     drives: tuple[tuple[str, ...], ...] = eqx.field(static=True)
     ports: Interface = eqx.field(static=True)
@@ -95,7 +97,10 @@ class Shared(Field):
         return {at: total[at] for at in self.variables}
 
     def drawn(self) -> Fields:
-        parts = [part.drawn() for part in self.parts]
+        called = [
+            key if key == part.name else f"{key}: {part.name}" for key, part in zip(self.keys, self.parts, strict=True)
+        ]
+        parts = [replace(part.drawn(), name=name) for name, part in zip(called, self.parts, strict=True)]
         return Fields(self.name, self.inputs, self.variables, parts, [dict(ends) for ends in self.ends])
 
 
@@ -161,6 +166,7 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     found = {junction: every[end] for end, junction in at.items()}
     return Shared(
         parts=tuple(fields.values()),
+        keys=tuple(fields),
         ends=tuple(tuple((own, at[f"{part}.{own}"]) for own in x.variables) for part, x in fields.items()),
         drives=tuple(tuple(x.inputs) for x in fields.values()),
         ports=Interface(drives, {junction: found[junction] for junction in junctions}),

@@ -11,6 +11,7 @@
 | `_compiling.py` `_packing.py` `_chain.py` `_memory.py` `_reverse.py` | one question each                   |
 | `_sequences.py` `_scans.py` | recurrent networks on lists, and the bracketings of a product                 |
 | `_symmetry.py` `_emlp.py` | `hom`, and a layer that it ties, beside EMLP                           |
+| `_systems.py`     | many boxes in a diagram, beside a scan by hand                                         |
 | `_machine.py`     | the rates that bound everything: matrix products, memory                               |
 | `_child.py`       | one measurement in a process of its own, so that it has its own environment            |
 | `_page.py`        | the page that is written: `tutorials/benchmarks.md`                                    |

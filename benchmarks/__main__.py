@@ -38,6 +38,7 @@ PARTS = (
     "devices",
     "widths",
     "symmetry",
+    "systems",
 )
 
 
@@ -117,6 +118,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
             yield {"job": "solving", "n": n, "rounds": rounds}
         yield {"job": "tied", "n": 30 if quick else 300, "batch": 32, "rounds": rounds}
         yield {"job": "emlp", "sizes": [10] if quick else [10, 30, 60]}
+    if "systems" in parts:
+        for n in (10, 50) if quick else (100, 1000, 10_000):
+            yield {"job": "boxes", "n": n, "steps": 20 if quick else 1000, "rounds": rounds}
     yield {"job": "rates", "rounds": rounds}
 
 

@@ -23,6 +23,7 @@ from ._scans import scans
 from ._sequences import ragged, sequences
 from ._signatures import signatures
 from ._symmetry import emlp, solving, tied
+from ._systems import boxes
 from ._widths import widths
 
 
@@ -48,6 +49,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "solving": solving,
     "tied": tied,
     "emlp": emlp,
+    "boxes": boxes,
 }
 
 

@@ -379,3 +379,12 @@ def tied(figures: Figures) -> str:
                     rows.append((action, request["n"], label, *times, *ratios))
     times = [f"{k}, ms" for k in KINDS.values()]
     return table(["action", "n", "", *times, "to `Equivariant`, forward", "with backward"], rows)
+
+
+def boxes(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="boxes"):
+        times = [f"{ms(found[kind]['system']['median'])} ({ratio(found[kind], 'system', 'scan')})" for kind in KINDS]
+        took = " / ".join(f"{found['compile']['system'][kind]:.2f}" for kind in KINDS)
+        rows.append((f"{request['n']:,}", f"{1e3 * found['built']:.0f}", took, *times))
+    return table(["boxes", "built in, ms", "compiled in, s", *(f"{k}, ms" for k in KINDS.values())], rows)

@@ -17,16 +17,26 @@ import hypothesis
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import light_checks
 import numpy as np
 import pytest
 
 
 # The suite compiles much and runs little of it: half the time is saved by leaving out what makes programs fast. XLA
 # reads this when it first has something to do; an option that it does not know would end the process.
-quick = ["--xla_backend_optimization_level=0"]
+quick = [
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_parallel_codegen_split_count=1",
+]
 if (0, 10) <= jax.__version_info__ < (0, 11):
     quick.append("--xla_cpu_use_fusion_emitters=false")
 os.environ["XLA_FLAGS"] = " ".join([*quick, os.environ.get("XLA_FLAGS", "")])
+
+light_checks.install()
+
+# Programs are made without the lines of source that their parts come from.
+jax.config.update("jax_traceback_in_locations_limit", 0)
 
 # Nothing is kept in the home of whoever runs the tests, nor by the programs that they start.
 os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"
@@ -35,7 +45,8 @@ jax.config.update("jax_enable_compilation_cache", False)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
-MAPS = 25_000  # of the 65,530 that a process may have
+MAPS = 40_000  # of the 65,530 that a process may have
+LOOK = 300  # programs that are made until they are counted
 
 # The first example of a test compiles, and takes its time.
 hypothesis.settings.register_profile("cdl", deadline=None)
@@ -50,11 +61,20 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-@pytest.fixture(scope="module", autouse=True)
+compiled: list[None] = []
+jax.monitoring.register_event_duration_secs_listener(
+    lambda event, seconds, **_: compiled.append(None) if event.endswith("backend_compile_duration") else None
+)
+
+
+@pytest.fixture(autouse=True)
 def room() -> Iterator[None]:
-    """Drops compiled programs after a file of tests where a process has many: Linux ends one with too many memory
-    maps, of which each program takes some."""
+    """Drops compiled programs after a test where a process has many: Linux ends one with too many memory maps, of which
+    each program takes ten or twenty."""
     yield
+    if len(compiled) < LOOK:
+        return
+    compiled.clear()
     maps = pathlib.Path("/proc/self/maps")
     if maps.exists() and maps.read_bytes().count(b"\n") > MAPS:
         jax.clear_caches()
@@ -95,6 +115,13 @@ def unwritten() -> None:
     assert len(callers) > 1
     for module in callers:
         module.room = room
+
+
+@pytest.fixture(scope="session", autouse=True)
+def unseen() -> None:
+    """What compares the functions that a function reads passes over the wrappers of the checks, as over jaxtyping's."""
+    outside = importlib.import_module("cdl._engine._outside")
+    outside.LIBRARIES += (light_checks.__file__,)
 
 
 @pytest.fixture

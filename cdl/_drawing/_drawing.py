@@ -86,6 +86,10 @@ def draw(x: Any, at: Any = None, /, *, signature: Any = None) -> Drawing:
     | an `Action`                   |                      | the matrices of its generators                            |
     | an `Equivariant` layer        | an input, or none    | the dense layer, with the tying above                     |
     | its `tying`                   |                      | the weight matrix, with a colour for each number          |
+    | a `Wiring`                    |                      | its boxes, their ports, and the wires                     |
+    | `wire(…)`, `oapply(…)`        |                      | the same, with what is inside of boxes                    |
+    | `rewire(…)`                   |                      | the boxes, with the diagram as one that holds a state     |
+    | `share(…)`                    |                      | the fields, with a dot for each junction                  |
     | another machine               | a state, or none     | a box with its state fed back                             |
     | another coalgebra             | a seed, or none      | the layers that it may give, with their places            |
 

@@ -25,4 +25,5 @@ from ._optics import sliding as sliding, optics as optics, reverse_functor as re
 from ._reverse_derivative import reverse_derivative as reverse_derivative, left_additive as left_additive
 from ._actions import action as action, equivariant as equivariant
 from ._distributive import distributive as distributive, equivariant_fold as equivariant_fold
+from ._systems import system as system
 from ._interfaces import LawfulFunctor as LawfulFunctor, LawfulMonad as LawfulMonad, LawfulComonad as LawfulComonad

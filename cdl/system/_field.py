@@ -20,6 +20,7 @@ from typing import Any, final, Literal
 import equinox as eqx
 import jax
 
+from .._drawing.diagram import Diagram
 from .._engine._given import arrays
 from .._functors import MooreF
 from .._functors.usage import with_usage
@@ -28,6 +29,7 @@ from .._terms import name as called
 from ..errors import CdlError, PortMismatch
 from ._box import Box, box
 from ._interface import expect_join, Interface, Port
+from ._picture_of_fields import Fields, fields_diagram
 
 
 Values = dict[str, Any]
@@ -52,6 +54,13 @@ class Field(eqx.Module):
     @abstractmethod
     def rate(self, values: Values, inputs: Values) -> Values:
         """How fast each variable changes."""
+
+    def __diagram__(self) -> Diagram:
+        return fields_diagram(self.drawn())
+
+    def drawn(self) -> Fields:
+        """What a picture shows of it."""
+        return Fields(self.name, self.inputs, self.variables)
 
 
 @final
@@ -84,6 +93,10 @@ class Shared(Field):
             for own, at in ends:
                 total[at] = found[own] if at not in total else jax.tree.map(lambda a, b: a + b, total[at], found[own])
         return {at: total[at] for at in self.variables}
+
+    def drawn(self) -> Fields:
+        parts = [part.drawn() for part in self.parts]
+        return Fields(self.name, self.inputs, self.variables, parts, [dict(ends) for ends in self.ends])
 
 
 @with_usage

@@ -30,10 +30,12 @@ from .._engine.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_types, with_usage
 from .._optics import Optic, ParaOptic
+from .._schemes.in_range import in_range
 from ..errors import CdlError, PortMismatch
 from ._box import is_moore, System
 from ._interface import Interface
 from ._oapply import wire
+from ._picture import Drawn
 from ._wired import Wired
 from ._wiring import Wiring
 
@@ -93,7 +95,8 @@ def among(
     **Arguments:** `wirings`: diagrams of the same boxes with the same interface outside. `choose(s)`: the number of
     the one that a state stands for, from 0. `update(s, i, d)`: the next state. `state`: the one to begin in.
 
-    **Raises:** `PortMismatch` where diagrams have other boxes, or another interface outside; `CdlError` for none.
+    **Raises:** `PortMismatch` where diagrams have other boxes, or another interface outside; `CdlError` for none, and
+    for a number of none; from a compiled program, Equinox's error when it runs.
     """
     if not wirings:
         raise CdlError("`among` was given no diagram: give one at least.")
@@ -106,7 +109,14 @@ def among(
     lenses = [x.lens() for x in wirings]
 
     def chosen(s: Any, values: list[Any]) -> Any:
-        number = choose(s)
+        number = in_range(
+            jnp.asarray(choose(s)),
+            len(lenses),
+            lambda x: (
+                f"`choose` of `among` gave {'another number' if x is None else x}: give that of one of the "
+                f"{len(lenses)} diagrams, from 0."
+            ),
+        )
         return values[0] if len(values) == 1 else jax.tree.map(lambda *xs: jnp.stack(xs)[number], *values)
 
     return rewiring(
@@ -154,6 +164,10 @@ class Rewired(System):
 
         return MooreF(out, step)
 
+    def drawn(self) -> Drawn:
+        inside = self.systems.drawn().inside
+        return Drawn(self.name, self.interface, moore=True, inside=inside, state=shown(self.state[0]))
+
 
 @with_usage
 def rewire(
@@ -170,8 +184,13 @@ def rewire(
     boxes. `outputs`, `inputs`: the ports outside.
 
     **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
-    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type.
+    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type; `CdlError`
+    for the name of a box with a stroke.
     """
+    if odd := [at for at in systems if "/" in at]:
+        raise CdlError(
+            f"`{odd[0]}` cannot name a box of `rewire`: give a text without a stroke, which is between names."
+        )
     ports = {
         f"{at}/{port}": (at, port, x) for at, system in systems.items() for port, x in system.interface.inputs.items()
     }

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args, TypeAlias
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
@@ -69,6 +70,23 @@ def expect_payloads(kinds: tuple[type[Any], ...], given: Payloads) -> None:
                 f"`payload[{kind.__name__}]` is called with {number_of('argument', len(fields))}, one for each field "
                 f"without children ({each}), and {described(read)} does not take them: write "
                 f"`lambda {', '.join(fields)}: …`, which gives a vector."
+            )
+    _expect_each_its_own(given)
+
+
+def _expect_each_its_own(given: Payloads) -> None:
+    """**Raises:** `SignatureError` for a map with weights that two constructors have: they would be two copies, which
+    part as the network learns."""
+    first: dict[int, type[Any]] = {}
+    for kind, read in given.items():
+        if not any(map(eqx.is_inexact_array, jax.tree.leaves(read))):
+            continue
+        other = first.setdefault(id(read), kind)
+        if other is not kind:
+            raise SignatureError(
+                f"`payload` has one {described(read)} for `{other.__name__}` and `{kind.__name__}`, and the network "
+                "would hold two copies, which part as it learns: give each a map, or make the two one "
+                "constructor with a field that tells them apart."
             )
 
 

@@ -26,6 +26,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from cdl.symmetry import Action, Equivariant, EquivariantMap
 from cdl.symmetry.groups import translations, truncated_translations
 
+from ._one_type import in_one_type
 from ._windows import checked, dense, drawn, read_at, windowed
 
 
@@ -96,7 +97,8 @@ class Convolution(EquivariantMap):
         return f"one convolution, by a kernel of {' × '.join(map(str, self.window))}"
 
     def _apply(self, x: jax.Array) -> jax.Array:
+        x, kernel = in_one_type(x, self.kernel)
         reach = self._reach()
         padded, zeros = (x, reach) if self.causal else (jnp.pad(x, [(0, 0), *reach], "wrap"), [(0, 0)] * len(reach))
-        y = jax.lax.conv_general_dilated(padded[None], self.kernel, (1,) * len(reach), zeros)[0]
-        return y if self.beta is None else y + self.beta.reshape((-1, *(1 for _ in reach)))
+        y = jax.lax.conv_general_dilated(padded[None], kernel, (1,) * len(reach), zeros)[0]
+        return y if self.beta is None else y + self.beta.astype(y.dtype).reshape((-1, *(1 for _ in reach)))

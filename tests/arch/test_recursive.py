@@ -3,7 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, Union
+from typing import Any, Generic, Never, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -338,6 +338,27 @@ def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
             gated(signature, 8, payload={lit: wrong}, key=getkey())
     with pytest.raises(SignatureError, match=r"`payload\[Lit\]` is the class `Embedding`: make one"):
         gated(signature, 8, payload={lit: eqx.nn.Embedding}, key=getkey())
+
+
+def test_a_map_with_weights_is_not_given_to_two_constructors(getkey):
+    from cdl import Base
+    from cdl.errors import SignatureError
+    from cdl_arch.recursive import gated
+
+    class Words: ...
+
+    class Noun(Base[Words, Never]):
+        word: int
+
+    class Verb(Base[Words, Never]):
+        word: int
+
+    one, other = (eqx.nn.Embedding(5, 8, key=getkey()) for _ in range(2))
+    with pytest.raises(SignatureError, match=r"`payload` has one .*for `Noun` and `Verb`, .*two copies, which part"):
+        gated(Noun | Verb, 8, embed=8, payload={Noun: one, Verb: one}, key=getkey())
+    gated(Noun | Verb, 8, embed=8, payload={Noun: one, Verb: other}, key=getkey())
+    plain = lambda word: jnp.full(8, word, jnp.float32)
+    gated(Noun | Verb, 8, embed=8, payload={Noun: plain, Verb: plain}, key=getkey())
 
 
 def test_a_payload_of_what_has_none_is_refused_by_name():

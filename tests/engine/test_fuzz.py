@@ -37,13 +37,6 @@ def holds(case, of=judge.run):
     return verdict.kind
 
 
-@pytest.fixture(autouse=True)
-def room():
-    """The programs of a test dropped after it: a process that keeps those of a hundred runs out of memory maps."""
-    yield
-    jax.clear_caches()
-
-
 def drawn(seed):
     return cases.draw(random.Random(f"case {seed}"))
 

@@ -41,12 +41,12 @@ from cdl import (
     refold,
     run,
     Seq,
-    start,
     unfold,
 )
 from cdl._front_door import is_public
 from cdl.compiled import Bracketing, Levels, Scan
 from cdl.learning.layers import dense
+from cdl.machines import start
 
 
 def test_an_option_that_is_not_one_is_answered_with_those_that_are():

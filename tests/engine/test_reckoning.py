@@ -28,10 +28,10 @@ from cdl import (
     refold,
     run,
     Seq,
-    start,
     TreeF,
     unfold,
 )
+from cdl.machines import start
 
 
 @pytest.mark.parametrize(

@@ -37,14 +37,14 @@ def linked(depth):
     return link
 
 
-def deep_values():
+def deep_values(n=20_000):
     gc.disable()  # it would go through all layers again and again
     limit = sys.getrecursionlimit()
     for build in (
-        lambda: to_list(range(DEPTH)),
-        lambda: comb(DEPTH),
-        lambda: rose(DEPTH // 5),
-        lambda: linked(DEPTH // 5),
+        lambda: to_list(range(n)),
+        lambda: comb(n),
+        lambda: rose(n // 5),
+        lambda: linked(n // 5),
     ):
         value, again = build(), build()
         assert value == again
@@ -55,14 +55,23 @@ def deep_values():
         copied = copy.deepcopy(value)
         assert copied == value
         assert copied is not value
-    one, other = to_list([0] * DEPTH), to_list([*[0] * (DEPTH - 1), 1])
+    one, other = to_list([0] * n), to_list([*[0] * (n - 1), 1])
     assert one != other
     assert hash(one) != hash(other)
     assert sys.getrecursionlimit() == limit
 
 
-def test_values_a_hundred_thousand_layers_deep_compare_hash_print_pickle_and_copy():
+def deeper_values():
+    deep_values(DEPTH)
+
+
+def test_values_deeper_than_python_recurses_compare_hash_print_pickle_and_copy():
     run_alone(deep_values)
+
+
+@pytest.mark.slow
+def test_values_a_hundred_thousand_layers_deep_compare_hash_print_pickle_and_copy():
+    run_alone(deeper_values)
 
 
 def test_values_with_other_constructors_or_fields_differ():

@@ -5,6 +5,7 @@ import sys
 import weakref
 from typing import Any
 
+import pytest
 from alone import DEPTH, run_alone
 
 from cdl import (
@@ -24,7 +25,6 @@ from cdl import (
     MealyF,
     Nil,
     Node,
-    product,
     RoseF,
     to_list,
     TreeF,
@@ -46,6 +46,7 @@ from cdl.schemes import (
     mutu,
     para,
     prepro,
+    product,
     Right,
     zygo,
 )
@@ -271,9 +272,9 @@ def test_a_lazy_place_of_a_refold_is_solved_when_it_is_called():
 
 
 # Depth.
-def deep_schemes():
+def deep_schemes(n=10_000):
     gc.disable()  # it would go through all layers again and again
-    limit, n = sys.getrecursionlimit(), DEPTH
+    limit = sys.getrecursionlimit()
     numbers = to_list([1] * n)
     step = lambda k: Nil() if k == 0 else Cons(1, k - 1)
     assert cata(total)(numbers) == n
@@ -298,8 +299,17 @@ def deep_schemes():
     assert sys.getrecursionlimit() == limit
 
 
-def test_every_scheme_goes_a_hundred_thousand_layers_deep():
+def deeper_schemes():
+    deep_schemes(DEPTH)
+
+
+def test_every_scheme_goes_deeper_than_python_recurses():
     run_alone(deep_schemes)
+
+
+@pytest.mark.slow
+def test_every_scheme_goes_a_hundred_thousand_layers_deep():
+    run_alone(deeper_schemes)
 
 
 def test_an_algebra_that_was_used_is_not_kept():

@@ -25,12 +25,11 @@ from cdl import (
     Many,
     MealyF,
     Nil,
-    product,
     to_list,
     TreeF,
 )
 from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
-from cdl.schemes import histo, para
+from cdl.schemes import histo, para, product
 
 
 @algebra

@@ -55,6 +55,7 @@ MODULES = {
     "cdl/laws/_optics.py": Mutated(["tests/laws/test_broken_laws_of_optics.py", EXACT]),
     "cdl/laws/_monoidal.py": Mutated(["tests/laws/test_coherence_of_optics.py"]),
     "cdl/laws/_cokleisli.py": Mutated(["tests/para/test_cokleisli.py"]),
+    "cdl/laws/_systems.py": Mutated(["tests/system/test_wired.py", EXACT]),
     "cdl/laws/_actions.py": Mutated(["tests/symmetry/test_actions.py"]),
     "cdl/laws/_double.py": Mutated(["tests/para/test_double_cells.py"]),
     "cdl/laws/_distributive.py": Mutated(["tests/laws/test_broken_laws_of_symmetry.py", EXACT]),

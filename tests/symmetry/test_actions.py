@@ -4,7 +4,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from cdl import laws
 from cdl.errors import CdlError, LawBroken
@@ -166,6 +166,7 @@ def test_leading_axes_are_kept():
     assert jnp.array_equal(rotations(3)("turn", x)[1, 4], jnp.rot90(x[1, 4]))
 
 
+@settings(max_examples=25)
 @given(words, words)
 def test_tensors_sums_and_powers_act_on_their_parts(one, two):
     S, A = permutations(3), permutations(3) + permutations(3)

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import cdl
-from cdl import MealyF, MooreF
+from cdl import laws, MealyF, MooreF
 from cdl.errors import CdlError, PortMismatch
+from cdl.laws._systems import _by_hand
 from cdl.system import box, Interface, oapply, System, wire, Wired, Wiring
 
 
@@ -44,39 +45,6 @@ def moore(rate: float) -> System:
 
 def mealy(rate: float) -> System:
     return box(Sum(jnp.array(rate)), jnp.array(rate / 3), inputs=GATE.inputs, outputs=GATE.outputs)
-
-
-def by_definition(system: Wired, inputs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each box alone, in plain Python, by its diagram: what the boxes show, the wires, and then what they do.
-
-    A box that answers at once is asked as soon as each of its inputs is there."""
-    boxes, lens = system.boxes, system.wiring.lens()
-    states = {path: x.state for path, x in boxes.items()}
-    found = []
-    for given in [*inputs, None]:  # at the end, what does not wait for an input
-        layers = {path: x(states[path]) for path, x in boxes.items()}
-        out = {path: layer.out for path, layer in layers.items() if isinstance(layer, MooreF)}
-        waiting = [path for path in boxes if path not in out]
-        after: dict[str, Any] = {}
-        for _ in waiting:
-            for path in waiting:
-                sources = {p: system.wiring.wires[f"{path}.{p}"] for p in boxes[path].interface.inputs}
-                if path not in out and all(
-                    s.rpartition(".")[0] in ({*out} if given is None else {"", *out}) for s in sources.values()
-                ):
-                    x = {p: _read(s, out, given or {}) for p, s in sources.items()}
-                    out[path], after[path] = layers[path].step(x)
-        if all(source.rpartition(".")[0] in out for source in system.wiring.outputs.values()):
-            found.append(lens.get(out))
-        if given is not None:
-            each = lens.put(out, given)
-            states = {path: after.get(path, None) if path in after else layers[path].step(each[path]) for path in boxes}
-    return found
-
-
-def _read(source: str, out: dict[str, Any], given: dict[str, Any]) -> Any:
-    name, _, port = source.rpartition(".")
-    return out[name][port] if name else given[port]
 
 
 def diagram(draw: random.Random, parts: dict[str, System]) -> Wired:
@@ -124,12 +92,18 @@ def test_a_system_is_its_boxes_side_by_side_and_then_the_lens(seed):
     draw = random.Random(seed)
     system = some(draw)
     inputs = {p: jnp.array([draw.uniform(-1, 1) for _ in range(TICKS)]) for p in "uv"}
+    laws.system(system, [{p: inputs[p][t] for p in "uv"} for t in range(TICKS)], tolerance=1e-5)
     outputs, last = cdl.run(system, system.state, inputs)
-    expected = by_definition(system, [{p: inputs[p][t] for p in "uv"} for t in range(TICKS)])
-    assert len(expected) == len(outputs["x"]) == TICKS + isinstance(system(system.state), MooreF)
-    for t, now in enumerate(expected):
-        np.testing.assert_allclose([outputs[p][t] for p in "xy"], [now[p] for p in "xy"], rtol=1e-5, atol=1e-6)
+    assert len(outputs["x"]) == TICKS + isinstance(system(system.state), MooreF)
     assert set(system.states(last)) == set(system.boxes)
+
+
+def test_a_system_that_does_something_else_is_found_out():
+    system = chain([moore(0.3), mealy(0.7)], 0)
+    inputs = [{"u": jnp.array(t), "v": jnp.array(t)} for t in (1.0, 2.0, 3.0)]
+    late = lambda machine, state, given: cdl.run(machine, state, jax.tree.map(lambda x: jnp.roll(x, 1), given))
+    with pytest.raises(cdl.errors.LawBroken, match="a system is its boxes side by side, and then the lens: the left"):
+        laws.system(system, inputs, by=late, tolerance=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -143,7 +117,7 @@ def test_the_gradient_is_that_of_the_definition_tied_where_a_system_is_given_twi
         return sum(jnp.sum(x**2) for x in jax.tree.leaves(outputs))
 
     def by_hand(system: Wired) -> Any:
-        return total(by_definition(system, each))
+        return total(_by_hand(system, each))
 
     found = eqx.filter_grad(lambda s: total(cdl.run(s, s.state, inputs)[0]))(system)
     expected = eqx.filter_grad(by_hand)(system)

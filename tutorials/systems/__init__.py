@@ -1,4 +1,4 @@
-"""The programs that make the tables of the page about systems that always learn. Each prints its tables in Markdown.
+"""Programs beside the pages about systems. Those that make tables print them in Markdown.
 
 | the program                         | the question                                                        |
 | ----------------------------------- | ------------------------------------------------------------------- |
@@ -8,4 +8,5 @@
 
 They run in this folder's parent, `tutorials`, or with it on `PYTHONPATH`. `--help` lists the sizes and seeds. `--write`
 keeps the tables in `results.json`, with these, and writes them to the pages; `make systems` does so for all programs.
+`figures.py` has the figures of the source text, from terms.
 """

@@ -32,13 +32,14 @@ class Worlds(NamedTuple):
 
 
 def drawn(rng: np.random.Generator, many: int) -> list[tuple[np.ndarray, int, int]]:
-    """Walls, a start and a goal that can be reached from it, in at least `SIDE` moves."""
+    """Walls, a start and a goal that can be reached from it, in at least `SIDE` moves, and also with one wall more."""
     found: list[tuple[np.ndarray, int, int]] = []
     while len(found) < many:
         walls = rng.random(CELLS) < 0.25
         start, goal = rng.choice(np.flatnonzero(~walls), 2, replace=False)
-        if SIDE <= len(path(walls, int(start), int(goal))):
-            found.append((walls, int(start), int(goal)))
+        one = walls, int(start), int(goal)
+        if SIDE <= len(path(*one)) and closable(*one):
+            found.append(one)
     return found
 
 
@@ -58,15 +59,18 @@ def path(walls: np.ndarray, start: int, goal: int) -> list[int]:
     return cells[-2::-1]
 
 
+def closable(walls: np.ndarray, start: int, goal: int) -> list[int]:
+    """The cells of a shortest path without which there is another path."""
+    return [cell for cell in path(walls, start, goal)[:-1] if path(_with(walls, cell), start, goal)]
+
+
 def closed(rng: np.random.Generator, walls: np.ndarray, start: int, goal: int) -> np.ndarray:
-    """The walls, and one more on a shortest path; the goal can still be reached. If no cell will do, the walls."""
-    inside = path(walls, start, goal)[:-1]
-    for cell in rng.permutation(inside).tolist():
-        more = walls.copy()
-        more[cell] = True
-        if path(more, start, goal):
-            return more
-    return walls
+    """The walls, and one more on a shortest path, which leaves another path."""
+    return _with(walls, int(rng.choice(closable(walls, start, goal))))
+
+
+def _with(walls: np.ndarray, cell: int) -> np.ndarray:
+    return np.where(np.arange(CELLS) == cell, True, walls)
 
 
 def steps(walls: np.ndarray) -> np.ndarray:

@@ -2,8 +2,8 @@
 
 Four peers see four streams of six bits, each one stream, and one readout is linear in their last states. In the first
 task the answer is whether a bit of one peer is that of another peer at another step. In the second it is a sum with a
-part for each peer, the product of two of its own bits. Both were chosen before anything was run: talk should help in the first, and
-not in the second.
+part for each peer, the product of two of its own bits. Both were chosen before anything was run: talk should help in
+the first, and not in the second.
 """
 
 import argparse

@@ -23,7 +23,7 @@ from ._box import Box, System
 from ._flow import Flow, traced
 from ._listening import listen
 from ._pattern import pattern
-from ._rewiring import Rewired
+from ._rewired import Rewired
 from ._wired import Wired
 
 

@@ -18,7 +18,8 @@ from .._functors.usage import with_types
 from ._box import Box
 from ._interface import Interface
 from ._oapply import wire
-from ._rewiring import Rewired, Rewiring
+from ._rewired import Rewired
+from ._rewiring import Rewiring
 from ._wired import Wired
 
 

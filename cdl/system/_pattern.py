@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from ._flow import Flow, flows, traced
 from ._listening import listen
-from ._rewiring import Rewired
+from ._rewired import Rewired
 
 
 class Pattern(NamedTuple):

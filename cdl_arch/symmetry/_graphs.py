@@ -37,9 +37,7 @@ from ._windows import drawn
 
 OWN = partitions(2).index("aa")  # from `j` to `i`, where `i = j`
 MESSAGES = partitions(4).index("aabb")  # from `(j, k), l` to `i`, where `i = j` and `k = l`
-Nodes = Float[Array, "ins nodes"]
 Answers = Float[Array, "outs nodes"]
-Adjacency = Float[Array, "rows columns"]
 
 
 class GraphLayer(eqx.Module):
@@ -103,7 +101,7 @@ class GraphNetwork(eqx.Module):
             first = first >> CoKleisli.pure(self.function) >> layer
         return first
 
-    def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Answers:
+    def __call__(self, adjacency: Any, x: Any, /) -> Answers:
         """The features of the nodes after the last layer."""
         return self.cokleisli(adjacency, x)
 

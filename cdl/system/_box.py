@@ -118,7 +118,8 @@ def is_moore(system: System) -> bool:
         out, after = eqx.filter_eval_shape(once, system.state, inputs, key)
     except KeyError as error:
         raise PortMismatch(
-            f"`{system.name}` reads the input {error}, which it has not: its inputs are {short(list(inputs))}."
+            f"`{system.name}` looks up {error}, and its inputs are {short(list(inputs))}: give it a port of that name, or "
+            "mend the look-up."
         ) from error
     expected = {name: port.struct for name, port in system.interface.outputs.items()}
     found = out if isinstance(out, Mapping) else None

@@ -76,7 +76,7 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     **Arguments:** `state`: a value for each variable. `step`: how long a tick is, in the unit of time of the rates.
     `method`: of order 4, 2 or 1.
 
-    **Raises:** `CdlError` for a step that is not positive; `CarrierMismatch` where the state is not one of the field.
+    **Raises:** `CdlError` for a step that is not positive; `PortMismatch` where the state is not one of the field.
     """
     if isinstance(step, bool) or not step > 0:
         raise CdlError(f"`step` of `discretise` is {step}: how long a tick is must be positive.")

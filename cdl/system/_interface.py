@@ -42,6 +42,8 @@ class Port:
             return spec
         try:
             struct = jax.tree.map(_struct, spec)
+            if not jax.tree.leaves(struct):
+                raise TypeError("nothing flows through it")
         except TypeError:
             raise CdlError(
                 f"a port of {short(spec)}: give `bool`, `int`, `float`, a type of numbers, a `jax.ShapeDtypeStruct`, "
@@ -59,8 +61,8 @@ class Port:
 
 @dataclass(frozen=True)
 class Interface:
-    """The ports of a box. A polynomial `A y^B`: in each position, an output of every outer port, all inputs are
-    awaited.
+    """The ports of a box. A polynomial `A y^B`: a position has a value for each output, and a direction has one for
+    each input.
 
     **Arguments:** `inputs`, `outputs`: for each name what `Port.of` takes.
     """
@@ -104,8 +106,8 @@ def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
 
 
 def _struct(spec: Any) -> jax.ShapeDtypeStruct:
-    if spec in (bool, int, float, complex):
+    if any(spec is kind for kind in (bool, int, float, complex)):
         return jax.ShapeDtypeStruct((), jnp.asarray(spec()).dtype)
     if hasattr(spec, "shape") and hasattr(spec, "dtype"):
-        return jax.ShapeDtypeStruct(tuple(spec.shape), jnp.dtype(spec.dtype))
+        return jax.ShapeDtypeStruct(tuple(spec.shape), jax.dtypes.canonicalize_dtype(spec.dtype))
     return jax.ShapeDtypeStruct((), jnp.dtype(spec))

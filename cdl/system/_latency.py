@@ -41,6 +41,9 @@ def latency(system: System) -> dict[str, dict[str, Latency]]:
             f"the diagram of `{system.name}` may change as it runs, so it has no latency: give a `Box`, or what `wire` "
             "or `oapply` gives."
         )
+    for path, leaf in system.boxes.items():
+        if isinstance(leaf.machine, System):
+            raise CdlError(f"the box `{path}` is a system whose diagram may change as it runs, so it has no latency.")
     ticks = {path: int(step.moore) for step in system.plan.steps for path in step.paths}
     after: dict[str, list[str]] = {path: [] for path in ticks}
     first: dict[str, list[str]] = {name: [] for name in system.interface.inputs}

@@ -91,14 +91,15 @@ class Polynomial:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Polynomial):
             return NotImplemented
-        return self._sets == other._sets
+        return self._orders == other._orders
 
     def __hash__(self) -> int:
-        return hash(frozenset(self._sets.items()))
+        return hash(self._orders)
 
     @cached_property
-    def _sets(self) -> dict[Any, frozenset[Any]]:
-        return {i: frozenset(each) for i, each in self.directions.items()}
+    def _orders(self) -> frozenset[tuple[Any, tuple[Any, ...]]]:
+        """The positions in any order, each with its directions in theirs: an element of `p(X)` goes by that."""
+        return frozenset(self.directions.items())
 
     def __str__(self) -> str:
         """`2y³ + 1`, by how many positions have how many directions."""

@@ -13,7 +13,7 @@ What comes back for the parameters of the optic is the next state.
 
 Here `i` are the outputs of all boxes, `{box: {port: value}}`, and `d` the inputs from outside.
 
-Source: T. Hosgood, D. Spivak, *Deep neural networks as nested dynamical systems*, 2021; B. Shapiro, D. Spivak,
+Source: D. Spivak, T. Hosgood, *Deep neural networks as nested dynamical systems*, 2021; B. Shapiro, D. Spivak,
 *Dynamic categories, dynamic operads*, 2022.
 """
 
@@ -25,6 +25,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
+from .._engine._given import arrays
 from .._functors.usage import with_types, with_usage
 from .._optics import Optic, ParaOptic
 from .._schemes.in_range import in_range
@@ -47,7 +48,7 @@ def rewiring(
     **Arguments:** `state`: the one to begin in. `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of
     the boxes. `update(s, i, d)`: the next state.
     """
-    return ParaOptic(state, Optic.of(Ahead(forward), Back(back, update)))
+    return ParaOptic(arrays(state, "a state"), Optic.of(Ahead(forward), Back(back, update)))
 
 
 class Ahead(eqx.Module):
@@ -72,7 +73,7 @@ class Back(eqx.Module):
 @with_types
 def fixed(wiring: Wiring) -> Rewiring:
     """A diagram that stays as it is: the state is `()`."""
-    return among([wiring], lambda s: jnp.array(0), lambda s, i, d: s, ())
+    return among([wiring], _first, _stays, ())
 
 
 @with_usage
@@ -87,8 +88,8 @@ def among(
     **Arguments:** `wirings`: diagrams of the same boxes with the same interface outside. `choose(s)`: the number of
     the one that a state stands for, from 0. `update(s, i, d)`: the next state. `state`: the one to begin in.
 
-    **Raises:** `PortMismatch` where diagrams have other boxes, or another interface outside; `CdlError` for none, and
-    for a number of none; from a compiled program, Equinox's error when it runs.
+    **Raises:** `PortMismatch` where diagrams have other boxes, or another interface outside; `CdlError` for an
+    empty list, and for an index out of range; from a compiled program, Equinox's error when it runs.
     """
     if not wirings:
         raise CdlError("`among` was given no diagram: give one at least.")
@@ -98,25 +99,40 @@ def among(
                 f"the diagram numbered {number} has other boxes, or another interface, than the first: {x.outside} and "
                 f"{wirings[0].outside}. Give all of them the same."
             )
-    lenses = [x.lens() for x in wirings]
+    chosen = Chosen(choose, tuple(wirings))
+    return ParaOptic(arrays(state, "a state"), Optic.of(Ahead(chosen.get), Back(chosen.put, update)))
 
-    def chosen(s: Any, values: list[Any]) -> Any:
+
+class Chosen(eqx.Module):
+    """The diagram that a state stands for. All of them are computed, and one is taken."""
+
+    choose: Callable[[Any], Any]
+    wirings: tuple[Wiring, ...] = eqx.field(static=True)
+
+    def get(self, s: Any, i: Any) -> Any:
+        return self._one(s, [x.lens().get(i) for x in self.wirings])
+
+    def put(self, s: Any, i: Any, d: Any) -> Any:
+        return self._one(s, [x.lens().put(i, d) for x in self.wirings])
+
+    def _one(self, s: Any, values: list[Any]) -> Any:
         number = in_range(
-            jnp.asarray(choose(s)),
-            len(lenses),
+            jnp.asarray(self.choose(s)),
+            len(values),
             lambda x: (
                 f"`choose` of `among` gave {'another number' if x is None else x}: give that of one of the "
-                f"{len(lenses)} diagrams, from 0."
+                f"{len(values)} diagrams, from 0."
             ),
         )
         return values[0] if len(values) == 1 else jax.tree.map(lambda *xs: jnp.stack(xs)[number], *values)
 
-    return rewiring(
-        state,
-        lambda s, i: chosen(s, [lens.get(i) for lens in lenses]),
-        lambda s, i, d: chosen(s, [lens.put(i, d) for lens in lenses]),
-        update,
-    )
+
+def _first(s: Any) -> Any:
+    return jnp.array(0)
+
+
+def _stays(s: Any, i: Any, d: Any) -> Any:
+    return s
 
 
 @with_usage

@@ -229,7 +229,7 @@ OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
         ),
         (
             lambda: shows(lambda s: MooreF({"x": s}, lost)),
-            "`odd` reads the input 'u', which it has not",
+            "`odd` looks up 'u', and its inputs are",
         ),
         (lambda: shows(lambda s: MooreF({"x": s}, lambda i: (s, s))), "a step of `odd` goes from .*: keep the state's"),
         (lambda: oapply(ONE, {}), "`p` has no system: the boxes are `p`"),

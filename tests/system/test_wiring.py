@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from cdl.errors import CdlError, PortMismatch
@@ -74,6 +75,10 @@ def test_a_port_is_the_shape_of_what_flows_through_it():
     assert str(Port.of(float, "m")) == "f32[] in m"
     with pytest.raises(CdlError, match=r"a port of 'hello': give `bool`, `int`"):
         Port.of("hello")
+    assert Port.of(np.zeros((2, 3))) == Port.of(jnp.zeros((2, 3)))
+    for nothing in (None, ()):
+        with pytest.raises(CdlError, match=r"a port of .*: give `bool`"):
+            Port.of(nothing)
 
 
 def one(**changes: Any) -> Wiring:

@@ -31,13 +31,14 @@ import numpy as np
 
 from .._drawing.diagram import Diagram
 from .._functors import EilenbergMoore, Monoid, Writer
-from .._functors.words import number_of
+from .._functors.words import number_of, short
 from ..errors import CdlError
 from . import _generator as g
 from ._generator import Generator
-from ._given import indices
+from ._given import acted, indices
 from ._held import product
 from ._picture import generators_diagram
+from ._sizes import shape_of
 from ._sparse import sp, Sparse
 
 
@@ -54,12 +55,13 @@ class Action:
     generators: tuple[Generator, ...]
 
     def __init__(self, shape: int | Sequence[int] = (), generators: Iterable[Generator] = ()) -> None:
-        """**Arguments:** `shape`: of one element of the carrier; a number is an axis."""
-        axes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-        if any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in axes):
-            raise CdlError(f"an action's carrier has the shape {axes}: give whole numbers of 0 or more.")
-        object.__setattr__(self, "shape", tuple(map(int, axes)))
-        object.__setattr__(self, "generators", tuple(generators))
+        """**Arguments:** `shape`: of one element of the carrier; a number is an axis. `generators`: of another action
+        with as many numbers, `Y.generators`.
+
+        **Raises:** `CdlError` for what is not a shape, or not generators of this many numbers, each with its own name.
+        """
+        object.__setattr__(self, "shape", shape_of(shape))
+        object.__setattr__(self, "generators", self._own(generators))
         names = [x.name for x in self.generators]
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if twice:
@@ -116,7 +118,7 @@ class Action:
 
         **Raises:** `CdlError` for a name that no generator has, and an array of another shape.
         """
-        array = jnp.asarray(x)
+        array = acted(x)
         if array.shape[array.ndim - len(self.shape) :] != self.shape or array.ndim < len(self.shape):
             raise CdlError(f"an array of shape {array.shape} is acted on, and the carrier has shape {self.shape}.")
         flat = array.reshape((*array.shape[: array.ndim - len(self.shape)], self.size))
@@ -207,6 +209,22 @@ class Action:
 
     def __diagram__(self) -> Diagram:
         return generators_diagram((x.name, x.dense) for x in self.generators)
+
+    def _own(self, generators: Any) -> tuple[Generator, ...]:
+        """Generators, checked."""
+        found = tuple(generators) if isinstance(generators, Iterable) else (generators,)
+        for x in found:
+            if not isinstance(x, Generator):
+                raise CdlError(
+                    f"an action has generators, and `{short(x)}` is not one: `X.perm(…)`, `X.matrix(…)` and others add "
+                    "one, and `Y.generators` are those of another action."
+                )
+            if x.size != self.size:
+                raise CdlError(
+                    f"generator `{x.name}` acts on {number_of('number', x.size)}, and the carrier of shape "
+                    f"{self.shape} has {self.size}: give generators of its size."
+                )
+        return found
 
     def _next(self, name: str | None) -> str:
         return f"g{len(self.generators) + 1}" if name is None else name

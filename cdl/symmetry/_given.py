@@ -2,12 +2,32 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._engine._given import expect_kept
+from .._functors.words import first_line, short
 from ..errors import CdlError
 from ._rounding import EXACT
 from ._sparse import sp
+
+
+def acted(x: Any, what: str = "an array that is acted on") -> jax.Array:
+    """What a user gives to an action or a layer, as an array of the same numbers.
+
+    **Raises:** `CdlError` for what is not an array, and for a number that JAX would change by more than rounding.
+    """
+    if isinstance(x, jax.Array):
+        return x
+    try:
+        for leaf in jax.tree.leaves(x, is_leaf=lambda leaf: leaf is None):
+            expect_kept(leaf, what)
+        return jnp.asarray(x)
+    except CdlError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CdlError(f"{what} is {short(x)}, and not an array of numbers: {first_line(error)}") from error
 
 
 def indices(name: str, given: Any, size: int) -> np.ndarray:

@@ -26,6 +26,7 @@ from ._action import Action
 from ._apart import traced
 from ._commuting import sides
 from ._generator import Generator
+from ._given import acted
 from ._sizes import axis_of, counted
 
 
@@ -46,7 +47,7 @@ class EquivariantMap(eqx.Module):
 
     def __call__(self, x: Any, /) -> jax.Array:
         """`[in_channels, *source.shape] → [out_channels, *target.shape]`. **Raises:** `CdlError` for another shape."""
-        x = jnp.asarray(x)
+        x = acted(x, f"an array given to `{type(self).__name__}`")
         wanted = (*axis_of(self.in_channels), *self.source.shape)
         if x.shape != wanted:
             more = " For a batch, use `jax.vmap`." if x.shape[1:] == wanted else ""

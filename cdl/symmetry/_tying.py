@@ -19,6 +19,7 @@ import numpy as np
 
 from .._drawing.diagram import Diagram
 from ..errors import CdlError
+from ._given import acted
 from ._orbits import Classes
 from ._picture import cells, counts, tying_diagram
 from ._sparse import Sparse
@@ -43,7 +44,7 @@ class Tying(ABC):
 
     def weight(self, theta: Any) -> jax.Array:
         """`float[…, dimension] → float[…, outputs, inputs]`. **Raises:** `CdlError` for another last axis."""
-        theta = jnp.asarray(theta)
+        theta = acted(theta, "what `weight` takes")
         theta = theta if jnp.issubdtype(theta.dtype, jnp.inexact) else theta.astype(jnp.zeros(()).dtype)
         if theta.ndim == 0 or theta.shape[-1] != self.dimension:
             raise CdlError(f"`weight` takes {self.dimension} numbers, along the last axis, and gets {theta.shape}.")

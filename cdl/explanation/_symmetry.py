@@ -15,8 +15,8 @@ import jax.random as jr
 
 from .._functors.words import number_of
 from .._terms import real
-from ..symmetry import Action, Chain, Equivariant, EquivariantMap, sides
-from ._measure import equations, gradient, law, shapes, total, weights
+from ..symmetry import Action, Chain, Equivariant, EquivariantMap, Sides, sides
+from ._measure import equations, gradient, law, shapes, tolerance, total, weights
 from ._page import Checked, Explanation
 
 
@@ -77,16 +77,22 @@ def _weights_commute(layer: Equivariant, allowed: float | None) -> list[Checked]
     found = []
     for x, y in zip(layer.source.generators, layer.target.generators, strict=True):
         right, left = jnp.asarray(x.dense, W.dtype), jnp.asarray(y.dense, W.dtype)
-        found.append(law(f"W ρ_X({x.name}) = ρ_Y({x.name}) W", W @ right[None], left[None] @ W, allowed))
+        both = Sides("W ρ_X({m}) = ρ_Y({m}) W", W @ right[None], left[None] @ W, max(x.bound, y.bound) * W)
+        found.append(_run(both, x.name, allowed))
     return found
 
 
 def _commutes(arch: EquivariantMap, x: jax.Array, allowed: float | None) -> list[Checked]:
     return [
-        law(text.format(h="f", m=name), left, right, allowed)
+        _run(both, name, allowed)
         for name in arch.source.names
-        for text, left, right in sides(arch, arch.source, arch.target, name, x)
+        for both in sides(arch, arch.source, arch.target, name, x)
     ]
+
+
+def _run(both: Sides, name: str, allowed: float | None) -> Checked:
+    rounding = tolerance(both.left, both.right) if allowed is None else allowed
+    return Checked(both.law.format(h="f", m=name), both.apart, rounding)
 
 
 def _gradient(layer: Equivariant, x: jax.Array, allowed: float | None) -> Checked:

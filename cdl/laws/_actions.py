@@ -36,5 +36,5 @@ def equivariant(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: Wor
     **Raises:** `LawBroken`; `CdlError` for a longer word with a generator of a Lie algebra in it.
     """
     named = dict(h="h", m="A" if any(X[name].lie for name in word) else "m")
-    for law, left, right in sides(h, X, Y, word, x):
+    for law, left, right, _ in sides(h, X, Y, word, x):
         hold(f"`{law.format(**named)}`", left, right, tolerance)

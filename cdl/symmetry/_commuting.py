@@ -19,6 +19,7 @@ import numpy as np
 from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._action import Action, Word, word_of
+from ._apart import precision, relative, traced
 from ._generator import Generator
 
 
@@ -27,11 +28,21 @@ TERMS = 20  # of a series with numbers of 1 or less, whose rest is below the rou
 
 
 class Sides(NamedTuple):
-    """Two values that are equal where `h` commutes. `law` says which, with `{h}` and `{m}` for the two names."""
+    """Two values that are equal where `h` commutes. `law` says which, with `{h}` and `{m}` for the two names.
+
+    `beside` are numbers whose rounding is in both: `h(x)`, and how much it changes with `x`.
+    """
 
     law: str
     left: Any
     right: Any
+    beside: Any = ()
+
+    @property
+    def apart(self) -> float:
+        """The greatest difference in an array, over the greatest number of the two sides in it: 1e-7 or so where `h`
+        commutes and the arrays are of single precision. Infinity where the sides differ in form."""
+        return relative(self.left, self.right, self.beside)
 
 
 @with_usage
@@ -45,15 +56,32 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: An
     if lie and len(word) > 1:
         raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
     if not lie:
-        return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, h(x)))]
+        y = h(x)
+        return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, y), _beside(h, x, y))]
     name = lie[0]
     x = varied(x)
-    y, left = jax.jvp(h, (x,), (X(name, x),))
-    found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y))]
+    y, left = jax.jvp(lambda v: varied(h(v)), (x,), (X(name, x),))
+    beside = _beside(h, x, y)
+    bound = max(X[name].bound, Y[name].bound)
+    found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y), jax.tree.map(lambda v: bound * v, beside))]
     for t in times(X[name], Y[name]):
         law = f"{{h}}(exp({t:.2g} {{m}}) x) = exp({t:.2g} {{m}}) {{h}}(x)"
-        found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y)))
+        found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y), beside))
     return found
+
+
+def _beside(h: Callable[[Any], Any], x: Any, y: Any) -> Any:
+    """`h(x)`, and how fast it changes where each number of `x` changes by itself: what rounding is relative to."""
+    if traced((x, y)) or not (eps := precision(x)):
+        return y
+    rng, step = np.random.default_rng(0), eps**0.5
+
+    def near(v: Any) -> jax.Array:
+        v = jnp.asarray(v)
+        return v * jnp.asarray(1 + step * rng.uniform(-1, 1, v.shape), v.dtype)
+
+    other = h(jax.tree.map(near, x))
+    return y, jax.tree.map(lambda a, b: (a - b) / step, varied(other), varied(y))
 
 
 def times(*generators: Generator) -> list[float]:

@@ -24,7 +24,7 @@ from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action, aligned
-from ._apart import agree, apart, greatest
+from ._apart import agree, apart
 from ._commuting import sides, varied
 
 
@@ -55,26 +55,30 @@ def is_hom(h: Map, algebra: Any, other: Any, values: Iterable[Any], *, tolerance
     """Whether `h` is a map of algebras at some values. Of two actions, this is whether `h` is equivariant.
 
     **Arguments:** as for `hom_defect`. `tolerance`: of `hom_defect`. Without one, the two sides agree up to rounding:
-    each array of theirs by `√ε` of its type times the greatest number in it, or in the value. Whole numbers and truth
-    values have to be equal.
+    each array by `√ε` of its type times the greatest number that the two sides have in it. Where the sides are small
+    because numbers cancel, they also agree up to 64 roundings of `h(x)`, and of how much this changes with `x`. Whole
+    numbers and truth values have to be equal.
 
     **Raises:** as `hom_defect`.
     """
     compared = _compared(h, algebra, other, values)
     if tolerance is None:
-        return all(agree(left, right, greatest(value)) for left, right, value in compared)
+        return all(agree(left, right, beside) for left, right, beside in compared)
     return max(apart(left, right) for left, right, _ in compared) <= tolerance
 
 
 def _compared(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
-    """The two sides at each value, and the value."""
+    """The two sides at each value, and numbers whose rounding is in both."""
     given = list(values)
     if not given:
         raise CdlError("a map is compared at values, and there are none.")
     if isinstance(algebra, Action) or isinstance(other, Action):
         names = [x.name for x, _ in aligned(algebra, other, "is_hom")]
         found = [
-            (both.left, both.right, x) for x in given for name in names for both in sides(h, algebra, other, name, x)
+            (both.left, both.right, both.beside)
+            for x in given
+            for name in names
+            for both in sides(h, algebra, other, name, x)
         ]
         return found or [((), (), ())]  # without generators, nothing is asked
     for one in (algebra, other):
@@ -85,7 +89,8 @@ def _compared(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> list[t
             f"`is_hom` is of algebras of one monad, and these are of {short(algebra.monad)} and "
             f"{short(other.monad)}. Where both have a monoid, give both the same object."
         )
-    return [(h(algebra.action(x)), other.action(algebra.monad.map(h, x)), x) for x in given]
+    images = [algebra.monad.map(h, x) for x in given]
+    return [(h(algebra.action(x)), other.action(image), image) for x, image in zip(given, images, strict=True)]
 
 
 def lie_derivative(h: Map, source: Map, target: Map) -> Map:

@@ -21,6 +21,7 @@ from ..errors import CdlError
 from ._action import Action, Word, word_of
 from ._apart import precision, relative, traced
 from ._generator import Generator
+from ._squares import same_form, varied
 
 
 TIMES = 1.0, 3.0  # over the greatest norm: a vector that turns has gone round almost half the circle
@@ -60,7 +61,7 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: An
         return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, y), _beside(h, x, y))]
     name = lie[0]
     x = varied(x)
-    y, left = jax.jvp(lambda v: varied(h(v)), (x,), (X(name, x),))
+    y, left = derivative(h, lambda v: X(name, v), x)
     beside = _beside(h, x, y)
     bound = max(X[name].bound, Y[name].bound)
     found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y), jax.tree.map(lambda v: bound * v, beside))]
@@ -84,6 +85,19 @@ def _beside(h: Callable[[Any], Any], x: Any, y: Any) -> Any:
     return y, jax.tree.map(lambda a, b: (a - b) / step, varied(other), varied(y))
 
 
+def derivative(h: Callable[[Any], Any], field: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
+    """`h(x)`, and its derivative along a vector field; zero for whole numbers and truth values."""
+    x = varied(x)
+    return jax.jvp(lambda v: varied(h(v)), (x,), (along(field, x),))
+
+
+def along(field: Callable[[Any], Any], x: Any) -> Any:
+    """The vector of a field at `x`. **Raises:** `CdlError` where it has another form than `x`."""
+    found = field(x)
+    same_form(x, found)
+    return jax.tree.map(lambda d, v: jnp.asarray(d, v.dtype), found, x)
+
+
 def times(*generators: Generator) -> list[float]:
     """How long to follow an element of a Lie algebra in several actions; not at all where nothing moves."""
     longest = max((x.bound for x in generators), default=0.0)
@@ -102,13 +116,3 @@ def flowed(X: Action, name: str, t: float, x: Any) -> jax.Array:
             term = (t / steps / k) * (generator.sparse @ term)
             found = found + term
     return jnp.asarray(found.T.reshape(given.shape), given.dtype)
-
-
-def varied(x: Any) -> Any:
-    """Numbers as arrays that have a derivative: whole numbers and truth values become real."""
-
-    def real(leaf: Any) -> jax.Array:
-        array = jnp.asarray(leaf)
-        return array if jnp.issubdtype(array.dtype, jnp.inexact) else array.astype(jnp.zeros(()).dtype)
-
-    return jax.tree.map(real, x)

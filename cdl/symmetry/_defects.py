@@ -25,7 +25,8 @@ from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action, aligned
 from ._apart import agree, apart
-from ._commuting import sides, varied
+from ._commuting import derivative, sides, varied
+from ._squares import minus, over_examples, same_form, sum_of_squares, varied
 
 
 Map = Callable[[Any], Any]
@@ -102,9 +103,10 @@ def lie_derivative(h: Map, source: Map, target: Map) -> Map:
     """
 
     def at(x: Any) -> Any:
-        x = varied(x)
-        y, moved = jax.jvp(h, (x,), (source(x),))
-        return jax.tree.map(jnp.subtract, moved, target(y))
+        y, moved = derivative(h, source, x)
+        theirs = target(y)
+        same_form(moved, theirs)
+        return jax.tree.map(jnp.subtract, moved, theirs)
 
     return at
 
@@ -125,11 +127,10 @@ def lie_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
     """
 
     def both(x: Any) -> Any:
-        x = varied(x)
-        y, moved = jax.jvp(h, (x,), (source(x),))
+        y, moved = derivative(h, source, x)
         return moved, target(y), y
 
-    return _error(*jax.vmap(both)(xs))
+    return _error(*over_examples(both, xs))
 
 
 @with_usage
@@ -143,17 +144,15 @@ def monoid_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
         y = h(x)
         return h(source(x)), target(y), y
 
-    return _error(*jax.vmap(both)(xs))
+    return _error(*over_examples(both, xs))
 
 
 def _error(left: Any, right: Any, values: Any) -> Measured:
-    ours, theirs, found = (jax.tree.leaves(varied(side)) for side in (left, right, values))
-    squares: Callable[[list[Any]], jax.Array] = lambda xs: sum(
-        (jnp.sum(jnp.real(x * jnp.conj(x))) for x in xs), jnp.zeros(())
-    )
+    same_form(left, right)
+    ours, theirs, found = (jax.tree.leaves(side) for side in (left, right, values))
     count = max(1, sum(x.size for x in ours))
-    gap = squares([x - y for x, y in zip(ours, theirs, strict=True)])
+    gap = sum_of_squares([minus(x, y) for x, y in zip(ours, theirs, strict=True)])
     limits: Any = jnp.finfo
-    known = limits(jnp.result_type(*found))
-    size = jnp.maximum(squares(ours) + squares(theirs), jnp.maximum(known.eps * squares(found), known.tiny))
-    return Measured(gap / count, gap / size)
+    eps = max((float(limits(x.dtype).eps) for x in varied(found)), default=0.0)
+    rounding = jnp.maximum(eps * sum_of_squares(found), float(limits(gap.dtype).tiny))
+    return Measured(gap / count, gap / jnp.maximum(sum_of_squares(ours) + sum_of_squares(theirs), rounding))

@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._engine._given import expect_kept
-from .._functors.words import first_line, short
+from .._functors.words import first_line, short as shortened
 from ..errors import CdlError
 from ._rounding import EXACT
 from ._sparse import sp
@@ -27,7 +27,7 @@ def acted(x: Any, what: str = "an array that is acted on") -> jax.Array:
     except CdlError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise CdlError(f"{what} is {short(x)}, and not an array of numbers: {first_line(error)}") from error
+        raise CdlError(f"{what} is {shortened(x)}, and not an array of numbers: {first_line(error)}") from error
 
 
 def indices(name: str, given: Any, size: int) -> np.ndarray:
@@ -90,6 +90,12 @@ def exact(values: np.ndarray, digits: int = 52) -> bool:
     _, exponents = np.frexp(values)
     scaled = np.ldexp(values, np.clip(digits // 2 + 1 - exponents, 0, 10))
     return bool(np.all(scaled == np.round(scaled)))
+
+
+def short(values: np.ndarray) -> bool:
+    """Whether all have at most half of the binary digits of `float64`, as numbers that are written and not computed."""
+    digits, _ = np.frexp(values)
+    return bool(np.all(np.ldexp(digits, 26) == np.round(np.ldexp(digits, 26))))
 
 
 def _array(name: str, given: Any) -> np.ndarray:

@@ -32,6 +32,7 @@ from ._sizes import axis_of, counted
 
 Function: TypeAlias = Callable[[jax.Array], jax.Array]
 TOLERANCE = 1e-4  # of the greatest value: what rounding does in single precision
+SIZES = 0.3, 1.0, 3.0, 10.0, 1e-3, 1e2, 1e3, 1e6  # of the numbers at which a function is compared
 
 
 class EquivariantMap(eqx.Module):
@@ -118,13 +119,12 @@ class NormGate(EquivariantMap):
     out_channels: int | None = eqx.field(static=True)
 
     def __init__(self, X: Action, channels: int | None = None, *, key: jax.Array) -> None:
-        """**Raises:** `CdlError` where a generator is not orthogonal."""
+        """**Raises:** `CdlError` where a generator is not orthogonal, and for a number of channels below 1."""
         orthogonal(X, "NormGate")
-        lead = () if channels is None else (channels,)
-        self.scale = jr.normal(key, lead)
-        self.shift = jnp.zeros(lead)
         self.source, self.target = X, X
         self.in_channels = self.out_channels = counted(channels)
+        self.scale = jr.normal(key, axis_of(self.in_channels))
+        self.shift = jnp.zeros(axis_of(self.in_channels))
 
     @property
     def execution(self) -> str:
@@ -134,10 +134,20 @@ class NormGate(EquivariantMap):
         x = x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(self.scale.dtype)
         wide = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x  # squares of half precision overflow
         axes = tuple(range(x.ndim - len(self.source.shape), x.ndim))
-        squares = jnp.sum(jnp.real(wide * jnp.conj(wide)), axes, keepdims=True)
-        length = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
+        length = _length(wide, axes)
         column: Function = lambda p: p.astype(length.dtype).reshape((*p.shape, *(1 for _ in axes)))
         return x * jax.nn.sigmoid(column(self.scale) * length + column(self.shift)).astype(x.dtype)
+
+
+def _length(x: jax.Array, axes: tuple[int, ...]) -> jax.Array:
+    """The length of an array of real or complex numbers, by parts of 1 or less: squares would overflow."""
+    limits: Any = jnp.finfo
+    _, exponent = jnp.frexp(jax.lax.stop_gradient(jnp.max(jnp.abs(x), axes, keepdims=True, initial=0.0)))
+    size = jnp.ldexp(jnp.ones_like(exponent, jnp.real(x).dtype), jnp.clip(exponent - 1, -100, 127))
+    parts = x / size
+    squares = jnp.sum(jnp.real(parts * jnp.conj(parts)), axes, keepdims=True)
+    roots = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
+    return jnp.minimum(size * roots, limits(roots.dtype).max)
 
 
 class Chain(EquivariantMap):
@@ -231,8 +241,8 @@ def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]
     """
     shape = (*lead, *X.shape)
     count = -(-16 * X.size // max(1, math.prod(shape)))  # a channel is a sample
-    sizes = np.array([0.3, 1.0, 3.0, 10.0]).reshape((4, 1, *(1 for _ in shape)))
-    drawn = np.random.default_rng(0).normal(size=(4, count, *shape)) * sizes
+    sizes = np.array(SIZES).reshape((-1, 1, *(1 for _ in shape)))
+    drawn = np.random.default_rng(0).normal(size=(len(SIZES), count, *shape)) * sizes
     xs = jnp.asarray(drawn.reshape((-1, *shape)), jnp.zeros(()).dtype)
     return max(_difference(both.left, both.right) for both in sides(jax.vmap(function), X, X, generator, xs))
 

@@ -26,7 +26,6 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from .._drawing.diagram import Diagram
@@ -178,21 +177,23 @@ class Action:
 
     def __mul__(self, other: "Action") -> "Action":
         """Two monoids, each on the axes of its own carrier."""
+        expect_action(other, "X * Y")
         ours = [_tensor(x, _still(x, other.size)) for x in self.generators]
         theirs = [_tensor(_still(y, self.size), y) for y in other.generators]
         return Action((*self.shape, *other.shape))._all([*ours, *_renamed(theirs, self.names)])
 
     def __and__(self, other: "Action") -> "Action":
         """The generators of both, on one carrier."""
+        expect_action(other, "X & Y")
         if self.shape != other.shape:
             raise CdlError(f"`X & Y` acts on one carrier: `X` has shape {self.shape}, and `Y` {other.shape}.")
         return self._all([*self.generators, *_renamed(other.generators, self.names)])
 
     def power(self, order: int) -> "Action":
         """Tensors of an order: `X @ X @ …`, so many times; of order 0, the trivial action on one number."""
-        if isinstance(order, bool) or not isinstance(order, int) or order < 0:
-            raise CdlError(f"a tensor has an order of 0 or more, not {order!r}.")
-        return functools.reduce(lambda x, y: x @ y, [self] * order, self.trivial()) if order != 1 else self
+        if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
+            raise CdlError(f"a tensor has an order of 0 or more, not {short(order)}.")
+        return functools.reduce(lambda x, y: x @ y, [self] * int(order), self.trivial()) if order != 1 else self
 
     def on(self, shape: int | Sequence[int]) -> "Action":
         """The same action on arrays of another shape with as many numbers."""
@@ -205,6 +206,7 @@ class Action:
         """The same generators with other names, in their order."""
         if len(names) != len(self.generators):
             raise CdlError(f"{number_of('name', len(names))} given for {_generators(self)}.")
+        word_of(names)
         return self._all([x.renamed(name) for x, name in zip(self.generators, names, strict=True)])
 
     def __diagram__(self) -> Diagram:
@@ -240,9 +242,18 @@ class Action:
         return f"Action({shape}; {', '.join(self.names) or 'no generators'})"
 
 
+def expect_action(given: Any, what: str) -> None:
+    """**Raises:** `CdlError` for what is no action."""
+    if not isinstance(given, Action):
+        raise CdlError(f"{what} is of actions, and {short(given)} is not one: make one with `Action(shape)`.")
+
+
 def word_of(word: str | Word) -> Word:
     """A word of one name, where a name is given."""
-    return (word,) if isinstance(word, str) else word
+    found = (word,) if isinstance(word, str) else word
+    if not isinstance(found, tuple | list) or not all(isinstance(name, str) for name in found):
+        raise CdlError(f"{short(word)} is not a word: give a name of a generator, or a tuple of names.")
+    return tuple(found)
 
 
 def aligned(X: Any, Y: Any, what: str) -> list[tuple[Generator, Generator]]:

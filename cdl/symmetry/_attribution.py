@@ -44,8 +44,8 @@ def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[
     - `fields`: one more: the vector field on the input, and that on the output of each map.
     - `xs`: examples, along a leading axis.
 
-    **Raises:** `CdlError` where there is no map, where the fields are not one more than the maps, where a field has another
-    shape than what it is on, and where there are no examples.
+    **Raises:** `CdlError` where there is no map, where the fields are not one more than the maps, where a field has
+    another shape than what it is on, and where there are no examples.
     """
     if not maps or len(fields) != len(maps) + 1:
         raise CdlError(

@@ -25,7 +25,7 @@ from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action, aligned
 from ._apart import agree, apart
-from ._commuting import derivative, sides, varied
+from ._commuting import derivative, sides
 from ._squares import minus, over_examples, same_form, sum_of_squares, varied
 
 

@@ -46,8 +46,10 @@ class Sizes(NamedTuple):
 
 
 def sizes_of(left: np.ndarray, right: np.ndarray, known: bool = True) -> Sizes:
-    """The sizes of two arrays of factors that are not zero, exact where all of them are. `known`: not in the rounding of
-    a narrower type, in which every factor is a short fraction."""
+    """The sizes of two arrays of factors that are not zero, exact where all of them are.
+
+    `known` says that they are not rounded as in a narrower type, where every number is a short fraction.
+    """
     both = np.abs(np.concatenate([left, right]))
     values, at = np.unique(both, return_inverse=True)
     if known and exact(values) and len(values) <= MOST:

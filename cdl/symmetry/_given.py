@@ -33,6 +33,7 @@ def acted(x: Any, what: str = "an array that is acted on") -> jax.Array:
 def indices(name: str, given: Any, size: int) -> np.ndarray:
     """An index array of `size` entries between -1 and `size - 1`, checked."""
     found = _array(name, given)
+    found = found if found.size else found.astype(np.int64)  # an empty list has no type
     if found.dtype.kind not in "iu":
         raise CdlError(
             f"generator `{name}` has {found.dtype} indices; give whole numbers, one for each of {size} places."

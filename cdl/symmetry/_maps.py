@@ -22,7 +22,7 @@ import numpy as np
 from .._functors.words import short
 from .._terms import name
 from ..errors import CdlError
-from ._action import Action
+from ._action import Action, expect_action
 from ._apart import traced
 from ._commuting import sides
 from ._generator import Generator
@@ -84,9 +84,10 @@ class Pointwise(EquivariantMap):
 
         **Raises:** `CdlError` where it does not commute, with the greatest difference that was measured.
         """
+        expect_action(X, "Pointwise")
         self.function, self.source, self.target = function, X, X
         self.in_channels = self.out_channels = counted(channels)
-        lead = () if channels is None else (channels,)
+        lead = axis_of(self.in_channels)
         _keeps_shape(function, (*lead, *X.shape))
         with jax.ensure_compile_time_eval():
             for generator in () if traced(function) else X.generators:
@@ -94,7 +95,7 @@ class Pointwise(EquivariantMap):
                 if found > TOLERANCE:
                     raise CdlError(
                         f"`{name(function)}` does not commute with the generator `{generator.name}` of {X}: "
-                        f"f(m · x) and m · f(x) differ by {found:.2g}. {_instead(function, generator)}"
+                        f"f(m · x) and m · f(x) differ by {found:.2g}. {_instead(function, X, generator, lead)}"
                     )
 
     @property
@@ -209,6 +210,7 @@ def _map(given: Any) -> EquivariantMap:
 
 def orthogonal(X: Action, what: str) -> None:
     """**Raises:** `CdlError` where a generator does not keep lengths."""
+    expect_action(X, what)
     for generator in X.generators:
         if not generator.orthogonal:
             law = "A + Aᵀ = 0" if generator.lie else "Aᵀ A = 1"
@@ -239,6 +241,8 @@ def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]
     `lead` is the axis of channels: the function is called with these, and nothing else. Values that are not finite have
     to be so on both sides.
     """
+    if not X.size:
+        return 0.0
     shape = (*lead, *X.shape)
     count = -(-16 * X.size // max(1, math.prod(shape)))  # a channel is a sample
     sizes = np.array(SIZES).reshape((-1, 1, *(1 for _ in shape)))
@@ -258,7 +262,7 @@ def _difference(left: jax.Array, right: jax.Array) -> float:
     return float(jnp.max(jnp.where(worst > 0, worst / jnp.where(scale > 0, scale, 1.0), 0.0), initial=0.0))
 
 
-def _instead(function: Function, generator: Generator) -> str:
+def _instead(function: Function, X: Action, generator: Generator, lead: tuple[int, ...]) -> str:
     """What would commute with the generator."""
     if generator.lie or not (generator.by_row and generator.by_column):
         return (
@@ -269,6 +273,7 @@ def _instead(function: Function, generator: Generator) -> str:
         return "The generator changes signs: an odd function, such as `jnp.tanh`, commutes with it."
     if np.any(generator.values != 1):
         return "The generator scales: a function with f(s x) = s f(x), such as `jax.nn.relu`, commutes with it."
-    if len(generator.values) < generator.size and float(jnp.abs(function(jnp.zeros(1)))[0]) > 0:
+    zero = jnp.zeros((*lead, *X.shape))
+    if len(generator.values) < generator.size and bool(jnp.any(function(zero) != 0)):
         return "The generator makes places zero: a function with f(0) = 0, such as `jnp.tanh`, commutes with it."
     return "The function is not the same at each place."

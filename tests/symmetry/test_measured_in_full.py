@@ -60,7 +60,7 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_sides_of_different_forms_are_refused(case):
-    with pytest.raises(CdlError, match="the two sides have different forms, of the shapes .* give the action, or the"):
+    with pytest.raises(CdlError, match=r"the two sides have different forms, of the shapes .* give the action, or the"):
         WRONG[case]()
 
 

@@ -1,4 +1,4 @@
-"""What is given to an action, a layer or a field is checked at one door: generators of one size, numbers that JAX keeps."""
+"""What is given to an action, a layer or a field is checked at one door: sizes of generators, numbers that JAX keeps."""
 
 import jax
 import jax.numpy as jnp
@@ -30,7 +30,7 @@ def test_generators_have_the_size_of_the_carrier(size):
 
 @pytest.mark.parametrize("given", [[3], 3, S])
 def test_what_is_no_generator_is_refused(given):
-    with unchecked(), pytest.raises(CdlError, match="an action has generators, and `.*` is not one"):
+    with unchecked(), pytest.raises(CdlError, match=r"an action has generators, and `.*` is not one"):
         Action(3, given)
 
 

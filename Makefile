@@ -6,6 +6,7 @@
 #   make check                 format, lint, types          make bench                 time it against its peers
 #   make docs                  the site, in site/           make fuzz                  random programs, for ten minutes
 #   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
+#   make systems               the tables about systems
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -20,7 +21,7 @@ RUN := $(VENV)/bin/python
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
-.PHONY: bench symmetry
+.PHONY: bench symmetry systems
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -68,6 +69,11 @@ first-network-full: $(VENV)/.has-tutorials
 symmetry: $(VENV)/.has-tutorials
 	for name in beyond_groups how_equivariant karate_club rotated_bodies what_structure_buys; do \
 	  PYTHONPATH=tutorials $(RUN) -m symmetry.$$name --write || exit 1; done
+
+# Three programs. statsmodels and river are read where they are installed: make systems, after pip install statsmodels river
+systems: $(VENV)/.has-tutorials
+	for name in always_learning plans talking; do \
+	  PYTHONPATH=tutorials $(RUN) -m systems.$$name --write || exit 1; done
 
 tutorials: $(VENV)/.has-docs
 	$(RUN) tools/render.py $(ARGS)

@@ -20,6 +20,7 @@ from ._png import picture
 from ._term_diagram import term_diagram
 from .diagram import Diagram
 from .kinds import equations, formulas, grown_kinds, kinds_of, machine_kind, MACHINES, read_by
+from .parts import parts
 from .trees import algebra_at, fold_diagram, is_fold, tree_diagram
 
 
@@ -85,7 +86,12 @@ def draw(x: Any, at: Any = None, /, *, signature: Any = None) -> Drawing:
     | `series(…)`, `parallel(…)`    |                      | the machines that it is of, with states from above        |
     | an `Action`                   |                      | the matrices of its generators                            |
     | an `Equivariant` layer        | an input, or none    | the dense layer, with the tying above                     |
+    | a `Chain`, or a map of it     | an input, or none    | its layers, from left to right                            |
     | its `tying`                   |                      | the weight matrix, with a colour for each number          |
+    | a `Wiring`                    |                      | its boxes, their ports, and the wires                     |
+    | `wire(…)`, `oapply(…)`        |                      | the same, with what is inside of boxes                    |
+    | `rewire(…)`                   |                      | the boxes, with the diagram as one that holds a state     |
+    | `share(…)`                    |                      | the fields, with a dot for each junction                  |
     | another machine               | a state, or none     | a box with its state fed back                             |
     | another coalgebra             | a seed, or none      | the layers that it may give, with their places            |
 
@@ -100,6 +106,11 @@ def draw(x: Any, at: Any = None, /, *, signature: Any = None) -> Drawing:
     if signature is not None and not all(isinstance(alg, Algebra) for alg in (x if isinstance(x, tuple) else (x,))):
         raise CdlError(f"`signature` says what an algebra reads, and `{short(x)}` is not one: leave it out.")
     return Drawing(_diagram(x, at, signature))
+
+
+def _is_drawn(x: Any) -> bool:
+    """Whether something of a module is drawn as it is."""
+    return hasattr(x, "__diagram__") or hasattr(x, "__term__") or isinstance(x, Algebra)
 
 
 def _diagram(x: Any, at: Any, signature: Any) -> Diagram:
@@ -130,9 +141,13 @@ def _diagram(x: Any, at: Any, signature: Any) -> Diagram:
     try:
         kinds = tuple(f.constructors if isinstance(f, Sum) else constructors(f) for f in each)
     except SignatureError:
+        found = parts(x, _is_drawn)
+        instead = "A machine whose annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
+        if found:
+            instead = f"Draw what it is made of: {', '.join(f'`draw({part})`' for part in found)}."
         raise CdlError(
-            f"`{short(x)}` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine. A machine "
-            "whose annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
+            f"`{type(x).__name__ if found else short(x)}` cannot be drawn: it is not a `Para`, optic, signature, tree, "
+            f"algebra or machine, nor an `Action`, a tying or an equivariant map. {instead}"
         ) from None
     functors = tuple(f if isinstance(f, Sum) else functor((f,))[0] for f in each)
     return signature_diagram(kinds, list(map(signature_name, kinds)), equations(formulas(functors)))

@@ -4,11 +4,12 @@ What users name may have any characters. Those that mean something to Mermaid, t
 that the source stands in, are written as Mermaid's codes, such as `#60;` for `<`: also in comments.
 """
 
-from .diagram import Diagram, Frame, Node
+from .diagram import Diagram, Frame, Node, Wire
 
 
 SHAPES = {
     "box": '["{}"]',
+    "moore": '[["{}"]]',
     "state": '(["{}"])',
     "final": '((("{}")))',
     "port": '>"{}"]',
@@ -23,11 +24,23 @@ def mermaid(diagram: Diagram) -> str:
     """The diagram as the source of a flowchart."""
     lines = ["flowchart LR"]
     _inside(diagram, None, lines, 1)
+    nodes = {node.key: node for node in diagram.nodes}
     for wire in diagram.wires:
         line = ("-.->" if wire.back else "-->") if wire.arrow else "---"
-        label = f'|"{_quoted(wire.label)}"|' if wire.label else ""
+        words = _named(wire, nodes)
+        label = f'|"{_quoted(words)}"|' if words else ""
         lines.append(f"  {wire.source} {line}{label} {wire.target}")
     return "\n".join([*lines, *(f"  %% {_quoted(note)}" for note in diagram.notes), ""])
+
+
+def _named(wire: Wire, nodes: dict[str, Node]) -> str:
+    """What is written at a wire: the names of the ends that it joins, and its own label."""
+    found = []
+    for key, (x, y) in ((wire.source, wire.points[0]), (wire.target, wire.points[-1])):
+        ends = nodes[key].ends if key in nodes else ()
+        beside = [(abs(begin - x), words) for words, (begin, row) in ends if row == y]
+        found.append(min(beside)[1] if beside else "")
+    return " ".join(filter(None, [" → ".join(filter(None, found)), wire.label]))
 
 
 def _inside(diagram: Diagram, frame: Frame | None, lines: list[str], depth: int) -> None:

@@ -3,7 +3,23 @@
 import pathlib
 from typing import Any
 
-from ._svg import ACROSS, BACK, DOWN, field, field_colour, INK, LINE, MARGIN, middle, outline, path, TINTS, WEIGHT
+from ._svg import (
+    ACROSS,
+    BACK,
+    BAR,
+    centre_of,
+    DOWN,
+    field,
+    field_colour,
+    INK,
+    LINE,
+    MARGIN,
+    middle,
+    outline,
+    path,
+    TINTS,
+    WEIGHT,
+)
 from .diagram import BORDERED, Diagram
 
 
@@ -64,8 +80,12 @@ def picture(diagram: Diagram, file: pathlib.Path) -> None:
             left, top, across, down = outline(node)
             for inset in (0.0, 3.5) if node.kind == "final" else (0.0,):
                 size = left + inset, top + inset, across - 2 * inset, down - 2 * inset
-                rounded = 4 if node.kind == "box" else min(size[2:]) / 2
+                rounded = 4 if node.kind in ("box", "moore") else min(size[2:]) / 2
                 box(*size, rounded, facecolor=fill, edgecolor=stroke, linewidth=1.1, zorder=3)
+            if node.kind == "moore":
+                box(left + across - BAR, top, BAR, down, 2, facecolor=stroke, edgecolor="none", zorder=3)
+        for words, at in node.ends:
+            write(words, *centre_of(words, at), LINE, zorder=4)
         first = y - (len(node.lines) - 1) / 2 * DOWN
         for i, line in enumerate(node.lines):
             write(line, x, first + i * DOWN, WEIGHT if node.kind == "parameter" else INK, zorder=4)

@@ -3,12 +3,13 @@
 import colorsys
 from html import escape
 
-from .diagram import Diagram, Frame, Node, Point, Wire
+from .diagram import BORDERED, Diagram, Frame, Node, Point, Wire
 
 
 ACROSS, DOWN = 8.5, 16.0  # the size of a cell
 MARGIN = 14.0
 RADIUS = 6.0
+BAR = 4.0  # of a box that holds a state
 INK, LINE, BACK, WEIGHT = "#22252e", "#7a7f8c", "#b0487a", "#a8500f"
 TINTS = (("#eef0fb", "#5563c1"), ("#e9f6ef", "#2f8a5b"), ("#fdf1e3", "#c07a26"), ("#fbeaf1", "#b8447b"),
          ("#e6f5f8", "#2b8299"), ("#f3edfb", "#7d4fb3"), ("#f4f4e2", "#86862a"), ("#fbecec", "#b94a4a"))  # fmt: skip
@@ -82,6 +83,11 @@ def _centre(cell: Point) -> tuple[float, float]:
     return MARGIN + (cell[0] + 0.5) * ACROSS, MARGIN + (cell[1] + 0.5) * DOWN
 
 
+def centre_of(words: str, at: Point) -> tuple[float, float]:
+    """The middle of a text that begins in a cell."""
+    return MARGIN + (at[0] + len(words) / 2) * ACROSS, MARGIN + (at[1] + 0.5) * DOWN
+
+
 def _frame(frame: Frame) -> str:
     x, y, width, height = outline(frame)
     box = (
@@ -120,14 +126,19 @@ def _node(node: Node) -> str:
             f'<rect x="{left:g}" y="{top:g}" width="{wide:g}" height="{high:g}" fill="{field_colour(node)}" '
             'stroke="#ffffff"/>'
         )
-    if node.kind in ("box", "state", "final"):
-        rounded = 4 if node.kind == "box" else min(width, height) / 2
+    if node.kind in BORDERED:
+        rounded = 4 if node.kind in ("box", "moore") else min(width, height) / 2
         for inset in (0.0, 3.5) if node.kind == "final" else (0.0,):
             parts.append(
                 f'<rect x="{x + inset:g}" y="{y + inset:g}" width="{width - 2 * inset:g}" '
                 f'height="{height - 2 * inset:g}" rx="{max(rounded - inset, 0):g}" fill="{fill}" stroke="{stroke}" '
                 'stroke-width="1.5"/>'
             )
+    if node.kind == "moore":
+        parts.append(
+            f'<rect x="{x + width - BAR:g}" y="{y:g}" width="{BAR:g}" height="{height:g}" rx="2" fill="{stroke}"/>'
+        )
+    parts += [_text(words, *centre_of(words, at), LINE) for words, at in node.ends]
     colour = WEIGHT if node.kind == "parameter" else INK
     first = down - (len(node.lines) - 1) / 2 * DOWN
     parts += [_text(line, across, first + i * DOWN, colour) for i, line in enumerate(node.lines)]

@@ -152,8 +152,9 @@ def _finished(made: Picture) -> Diagram:
         if spot.kind is None:
             keys[spot] = canvas.frame(spot.words, spot.x, spot.y, spot.width, spot.height).key
         else:
-            size = {"width": spot.width, "height": spot.height, "tint": spot.tint}
-            keys[spot] = canvas.node(spot.words, spot.kind, spot.x, spot.y, **size).key
+            keys[spot] = canvas.node(
+                spot.words, spot.kind, spot.x, spot.y, width=spot.width, height=spot.height, tint=spot.tint
+            ).key
     for strand in made.wires:
         assert strand.source is not None
         assert strand.target is not None

@@ -12,6 +12,7 @@ from .diagram import BORDERED, Diagram, Frame, Node, Point, Wire
 UP, RIGHT, DOWN, LEFT = 1, 2, 4, 8
 STROKES = " │─└││┌├─┘─┴┐┤┬┼"  # the character for each set of sides
 DOUBLE = str.maketrans("─│┌┐└┘├┤┬┴", "═║╔╗╚╝╟╢╤╧")
+BAR = str.maketrans("│┐┘├┤┼", "┃┒┚┠┨╂")
 ROUND = str.maketrans("┌┐└┘", "╭╮╰╯")
 DASHED = str.maketrans("─│", "╌╎")
 ARROWS = {UP: "▲", RIGHT: "▶", DOWN: "▼", LEFT: "◀"}
@@ -36,6 +37,11 @@ def text(diagram: Diagram) -> str:
     for node in diagram.nodes:
         if node.kind in ("state", "final"):
             _restyle(grid, node, ROUND if node.kind == "state" else DOUBLE)
+        if node.kind == "moore":
+            for y in range(node.y, node.bottom + 1):
+                grid[y][node.right] = grid[y][node.right].translate(BAR)
+        for words, at in node.ends:
+            _write(grid, words, at)
         top = node.y + (node.height - len(node.lines)) // 2
         for i, line in enumerate(node.lines):
             _write(grid, "●" if node.kind == "dot" else line, (node.x + (node.width - len(line)) // 2, top + i))

@@ -3,6 +3,8 @@
 | the drawing                         | here                                                         |
 | ----------------------------------- | ------------------------------------------------------------ |
 | a box, or a state of an automaton   | `Node` of kind `box`, `state` or `final`                     |
+| a box that holds a state            | `Node` of kind `moore`: with a bar on its right              |
+| a named end of a box                | one of a node's `ends`: a text inside of its border          |
 | an input, an output, a payload      | `Node` of kind `port`: its name alone                        |
 | an entry of a matrix                | `Node` of kind `cell`: a coloured field; of tint 0, an empty one |
 | a parameter, above its box          | `Node` of kind `parameter`                                   |
@@ -20,10 +22,11 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 
-Kind: TypeAlias = Literal["box", "state", "final", "port", "parameter", "dot", "cell"]
+Kind: TypeAlias = Literal["box", "moore", "state", "final", "port", "parameter", "dot", "cell"]
 Point: TypeAlias = tuple[int, int]  # a column and a row
+End: TypeAlias = tuple[str, Point]  # a text, and the cell that it begins in
 
-BORDERED = ("box", "state", "final")
+BORDERED = ("box", "moore", "state", "final")
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ class Node:
     width: int
     height: int
     tint: int = 0
+    ends: tuple[End, ...] = ()
 
     @property
     def right(self) -> int:
@@ -128,13 +132,23 @@ class Canvas:
     notes: list[str] = field(default_factory=list)
 
     def node(
-        self, text: str | tuple[str, ...], kind: Kind, x: int, y: int, *, width: int = 0, height: int = 0, tint: int = 0
+        self,
+        text: str | tuple[str, ...],
+        kind: Kind,
+        x: int,
+        y: int,
+        *,
+        width: int = 0,
+        height: int = 0,
+        tint: int = 0,
+        ends: Iterable[End] = (),
     ) -> Node:
         """A new node with its upper left cell there, no smaller than its text."""
         lines = tuple(map(printable, (text,) if isinstance(text, str) else text))
         least = extent(lines, kind)
         key = f"n{len(self.nodes)}"
-        new = Node(key, lines, kind, x, y, max(width, least[0]), max(height, least[1]), tint)
+        named = tuple((printable(words), at) for words, at in ends)
+        new = Node(key, lines, kind, x, y, max(width, least[0]), max(height, least[1]), tint, named)
         self.nodes.append(new)
         return new
 

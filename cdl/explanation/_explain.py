@@ -2,11 +2,11 @@
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 
 from .._drawing.kinds import grown_kinds, kinds_of, machine_kind, read_by
+from .._drawing.parts import parts
 from .._functors import StreamF
 from .._functors.ordered import in_order
 from .._functors.usage import with_types
@@ -86,7 +86,8 @@ def explain(
         coalgs, seeds = of_sorts(each, state if len(each) > 1 else (state,))
         return explain_coalgebra(coalgs, Sorts(layers), seeds, samples, tolerance)
     raise CdlError(
-        f"`{_called(arch)}` is not an algebra, a coalgebra or a `Para`, and cannot be explained{_instead(each, state)}."
+        f"`{_called(arch)}` is not an algebra, a coalgebra, a `Para` or an equivariant map, and cannot be "
+        f"explained{_instead(each, state)}."
     )
 
 
@@ -109,14 +110,15 @@ def _called(arch: Any) -> str:
 
 def _instead(each: tuple[Any, ...], state: Any) -> str:
     """What else might be explained: the fields of a module, or at a state what does not say what it gives."""
-    fields = vars(each[0]).items() if isinstance(each[0], eqx.Module) else ()
-    found = [f"`explain(….{field})`" for field, x in fields if _known(x)]
+    found = parts(each[0], _known)
     if found:
-        return f": explain what it is made of, {', '.join(found)}"
+        return f": explain what it is made of, {', '.join(f'`explain({part})`' for part in found)}"
     if state is None and all(map(callable, each)):
         return "; if it is a coalgebra whose annotations do not say what it gives, give `state=…`"
     return ""
 
 
 def _known(x: Any) -> bool:
-    return isinstance(x, Algebra | Para) or machine_kind(x) is not None or grown_kinds((x,)) is not None
+    return (
+        isinstance(x, Algebra | Para | EquivariantMap) or machine_kind(x) is not None or grown_kinds((x,)) is not None
+    )

@@ -13,14 +13,15 @@ from typing import Any
 import jax.numpy as jnp
 
 from .._functors.usage import with_usage
-from ..symmetry import Action, sides, Word
+from ..symmetry import Action, sides, Word, word_of
 from ._hold import hold
 from ._monad import eilenberg_moore
 
 
 @with_usage
-def action(X: Action, x: Any, first: Word, second: Word, *, tolerance: float = 0.0) -> None:
+def action(X: Action, x: Any, first: str | Word, second: str | Word, *, tolerance: float = 0.0) -> None:
     """That words act as their products do, at an element of the carrier and two words. **Raises:** `LawBroken`."""
+    first, second = word_of(first), word_of(second)
     eilenberg_moore(X.algebra, x, (first, (second, x)), tolerance=tolerance)
     flat = jnp.reshape(jnp.asarray(x), (X.size,))
     matrix = jnp.asarray((X.element(first) @ X.element(second)).toarray(), flat.dtype)
@@ -29,12 +30,14 @@ def action(X: Action, x: Any, first: Word, second: Word, *, tolerance: float = 0
 
 
 @with_usage
-def equivariant(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: Word, *, tolerance: float = 0.0) -> None:
+def equivariant(
+    h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: str | Word, *, tolerance: float = 0.0
+) -> None:
     """That `h(m · x) = m · h(x)`, at an element of the carrier and a word; for a generator of a Lie algebra, that
     `D h(x) A x = A h(x)`, and that `h(exp(t A) x) = exp(t A) h(x)` at two times.
 
     **Raises:** `LawBroken`; `CdlError` for a longer word with a generator of a Lie algebra in it.
     """
-    named = dict(h="h", m="A" if any(X[name].lie for name in word) else "m")
-    for law, left, right, _ in sides(h, X, Y, word, x):
+    named = dict(h="h", m="A" if any(X[name].lie for name in word_of(word)) else "m", x="x")
+    for law, left, right, _ in sides(h, X, Y, x, word):
         hold(f"`{law.format(**named)}`", left, right, tolerance)

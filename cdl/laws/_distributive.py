@@ -17,7 +17,7 @@ from .._functors import fmap, fmap_term
 from .._functors.read import layout
 from .._functors.usage import with_usage
 from .._schemes import algebra as as_algebra, cata
-from ..symmetry import Actions, Distributive, moved, Word
+from ..symmetry import Actions, Distributive, moved, Word, word_of
 from ._folds import Fold
 from ._hold import hold
 
@@ -27,7 +27,7 @@ Law = Callable[[Word, Any], Any]
 
 @with_usage
 def distributive(
-    law: Law, layer: Any, first: Word, second: Word, f: Callable[[Any], Any], *, tolerance: float = 0.0
+    law: Law, layer: Any, first: str | Word, second: str | Word, f: Callable[[Any], Any], *, tolerance: float = 0.0
 ) -> None:
     """That a distributive law agrees with the unit and the product of the monoid, and does not look at the children.
 
@@ -36,6 +36,7 @@ def distributive(
 
     **Raises:** `LawBroken`.
     """
+    first, second = word_of(first), word_of(second)
     each: Callable[[Any, Any], Any] = lambda g, l: fmap_term(layout(type(l)), defaultdict(lambda: g), l)  # of all sorts
     hold("`λ(1, l) = F (x ↦ (1, x)) l`", law((), layer), each(lambda x: ((), x), layer), tolerance)
     twice = each(lambda pair: ((*pair[0], *pair[1][0]), pair[1][1]), law(first, law(second, layer)))
@@ -50,7 +51,7 @@ def equivariant_fold(
     alg: Callable[[Any], Any],
     carrier: Actions,
     tree: Any,
-    word: Word,
+    word: str | Word,
     *,
     by: Fold = cata,
     tolerance: float = 0.0,

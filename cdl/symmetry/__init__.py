@@ -1,7 +1,7 @@
 """Symmetry: actions of monoids, all linear maps that commute with them, and layers tied by that."""
 
 # isort: off
-from ._action import Action as Action, Word as Word, WORDS as WORDS
+from ._action import Action as Action, Word as Word, word_of as word_of, WORDS as WORDS
 from ._generated import generated as generated
 from . import groups as groups, monoids as monoids
 from ._tying import Tying as Tying, Orbits as Orbits, Combinations as Combinations

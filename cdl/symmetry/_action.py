@@ -27,6 +27,7 @@ from typing import Any, TypeAlias
 
 import jax
 import numpy as np
+from wadler_lindig import TextDoc
 
 from .._drawing.diagram import Diagram
 from .._functors import EilenbergMoore, Monoid, Writer
@@ -138,7 +139,8 @@ class Action:
         return Writer(WORDS).algebra(self)
 
     def element(self, word: str | Word) -> Sparse:
-        """The matrix of a word, as a product of the generators' matrices.
+        """The matrix of a word, as a product of the generators' matrices: `float64[size, size]`, a sparse array of
+        scipy. `.toarray()` gives a dense one.
 
         **Raises:** `CdlError` where a number of it overflows or vanishes, or a whole number loses a digit.
         """
@@ -237,6 +239,10 @@ class Action:
     def _all(self, generators: Iterable[Generator]) -> "Action":
         return Action(self.shape, generators)
 
+    def __pdoc__(self, **_: Any) -> TextDoc:
+        """How Equinox writes it inside a network."""
+        return TextDoc(repr(self))
+
     def __repr__(self) -> str:
         shape = " × ".join(map(str, self.shape)) or "1"
         return f"Action({shape}; {', '.join(self.names) or 'no generators'})"
@@ -249,7 +255,10 @@ def expect_action(given: Any, what: str) -> None:
 
 
 def word_of(word: str | Word) -> Word:
-    """A word of one name, where a name is given."""
+    """A word as it is; a name is a word of one. Functions that take a word begin with this.
+
+    **Raises:** `CdlError` for what is not made of names.
+    """
     found = (word,) if isinstance(word, str) else word
     if not isinstance(found, tuple | list) or not all(isinstance(name, str) for name in found):
         raise CdlError(f"{short(word)} is not a word: give a name of a generator, or a tuple of names.")

@@ -9,7 +9,7 @@
 equivariance (2023), section 4.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._commuting import along
+from ._defects import Called, of_one
 from ._squares import inner_product, over_examples, same_form, varied, wide
 
 
@@ -35,13 +36,15 @@ class Attribution(NamedTuple):
 
 
 @with_usage
-def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[Any], Any]], xs: Any) -> Attribution:
+def attributed(maps: Sequence[Called], fields: Sequence[Called], xs: Any) -> Attribution:
     """The equivariance error of `f_n ∘ … ∘ f_1`, with the part of each map in it.
 
     **Arguments:**
 
     - `maps`: `f_1` to `f_n`, the first that is applied first.
-    - `fields`: one more: the vector field on the input, and that on the output of each map.
+    - `fields`: one more: the vector field on the input, and that on the output of each map. Inside a network the user
+      chooses them, such as `fields.still` for features that are meant to be invariant. The parts depend on that choice,
+      and their sum does not.
     - `xs`: examples, along a leading axis.
 
     **Raises:** `CdlError` where there is no map, where the fields are not one more than the maps, where a field has
@@ -52,6 +55,8 @@ def attributed(maps: Sequence[Callable[[Any], Any]], fields: Sequence[Callable[[
             f"`attributed` takes maps and one field more, and gets {len(maps)} maps and {len(fields)} fields: give the "
             "field on the input, and then that on the output of each map."
         )
+    for f in maps:
+        of_one(f, *fields)
 
     def at(x: Any) -> tuple[Any, ...]:
         parts: list[Any] = []

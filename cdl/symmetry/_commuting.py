@@ -29,7 +29,8 @@ TERMS = 20  # of a series with numbers of 1 or less, whose rest is below the rou
 
 
 class Sides(NamedTuple):
-    """Two values that are equal where `h` commutes. `law` says which, with `{h}` and `{m}` for the two names.
+    """Two values that are equal where `h` commutes. `law` says which, with `{h}`, `{m}` and `{x}` for the names of
+    the map, of the word and of the element.
 
     `beside` are numbers whose rounding is in both: `h(x)`, and how much it changes with `x`.
     """
@@ -47,7 +48,7 @@ class Sides(NamedTuple):
 
 
 @with_usage
-def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: Any) -> list[Sides]:
+def sides(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: str | Word) -> list[Sides]:
     """What is to be equal at one element of the carrier of `X`, and one word.
 
     **Raises:** `CdlError` for a longer word with a generator of a Lie algebra in it.
@@ -58,15 +59,16 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, word: str | Word, x: An
         raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
     if not lie:
         y = h(x)
-        return [Sides("{h}({m} · x) = {m} · {h}(x)", h(X(word, x)), Y(word, y), _beside(h, x, y))]
+        return [Sides("{h}({m} · {x}) = {m} · {h}({x})", h(X(word, x)), Y(word, y), _beside(h, x, y))]
     name = lie[0]
     x = varied(x)
     y, left = derivative(h, lambda v: X(name, v), x)
     beside = _beside(h, x, y)
     bound = max(X[name].bound, Y[name].bound)
-    found = [Sides("D {h}(x) {m} x = {m} {h}(x)", left, Y(name, y), jax.tree.map(lambda v: bound * v, beside))]
+    scaled = jax.tree.map(lambda v: bound * v, beside)
+    found = [Sides("D {h}({x}) {m} {x} = {m} {h}({x})", left, Y(name, y), scaled)]
     for t in times(X[name], Y[name]):
-        law = f"{{h}}(exp({t:.2g} {{m}}) x) = exp({t:.2g} {{m}}) {{h}}(x)"
+        law = f"{{h}}(exp({t:.2g} {{m}}) {{x}}) = exp({t:.2g} {{m}}) {{h}}({{x}})"
         found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y), beside))
     return found
 

@@ -20,8 +20,9 @@ import jax
 import jax.numpy as jnp
 
 from .._functors import EilenbergMoore
-from .._functors.usage import with_usage
-from .._functors.words import short
+from .._functors.usage import takes, with_usage
+from .._functors.words import first_line, short
+from .._terms import name as called
 from ..errors import CdlError
 from ._action import Action, aligned
 from ._apart import agree, apart
@@ -30,6 +31,7 @@ from ._squares import minus, over_examples, same_form, sum_of_squares, varied
 
 
 Map = Callable[[Any], Any]
+Called = Callable[..., Any]  # of one argument, which is checked with a sentence
 
 
 @with_usage
@@ -48,7 +50,7 @@ def hom_defect(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> float
 
     **Raises:** `CdlError` for algebras of two monads, and where there are no values.
     """
-    return max(apart(left, right) for left, right, _ in _compared(h, algebra, other, values))
+    return max(apart(left, right) for left, right, _ in _compared("hom_defect", h, algebra, other, values))
 
 
 @with_usage
@@ -62,36 +64,54 @@ def is_hom(h: Map, algebra: Any, other: Any, values: Iterable[Any], *, tolerance
 
     **Raises:** as `hom_defect`.
     """
-    compared = _compared(h, algebra, other, values)
+    compared = _compared("is_hom", h, algebra, other, values)
     if tolerance is None:
         return all(agree(left, right, beside) for left, right, beside in compared)
     return max(apart(left, right) for left, right, _ in compared) <= tolerance
 
 
-def _compared(h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
+def _compared(what: str, h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
     """The two sides at each value, and numbers whose rounding is in both."""
     given = list(values)
     if not given:
-        raise CdlError("a map is compared at values, and there are none.")
+        raise CdlError(f"`{what}` compares a map at values, and there are none.")
     if isinstance(algebra, Action) or isinstance(other, Action):
-        names = [x.name for x, _ in aligned(algebra, other, "is_hom")]
+        names = [x.name for x, _ in aligned(algebra, other, f"`{what}`")]
         found = [
             (both.left, both.right, both.beside)
             for x in given
             for name in names
-            for both in sides(h, algebra, other, name, x)
+            for both in _called(what, h, lambda x, name: sides(h, algebra, other, x, name), x, name)
         ]
         return found or [((), (), ())]  # without generators, nothing is asked
     for one in (algebra, other):
         if not isinstance(one, EilenbergMoore):
-            raise CdlError(f"`is_hom` is of two algebras of a monad, or of two actions, not `{short(one)}`.")
+            raise CdlError(f"`{what}` is of two algebras of a monad, or of two actions, not `{short(one)}`.")
     if not (algebra.monad is other.monad or bool(algebra.monad == other.monad)):
         raise CdlError(
-            f"`is_hom` is of algebras of one monad, and these are of {short(algebra.monad)} and "
+            f"`{what}` is of algebras of one monad, and these are of {short(algebra.monad)} and "
             f"{short(other.monad)}. Where both have a monoid, give both the same object."
         )
-    images = [algebra.monad.map(h, x) for x in given]
-    return [(h(algebra.action(x)), other.action(image), image) for x, image in zip(given, images, strict=True)]
+
+    def both(x: Any) -> tuple[Any, Any, Any]:
+        image = algebra.monad.map(h, x)
+        return h(algebra.action(x)), other.action(image), image
+
+    return [_called(what, h, both, x) for x in given]
+
+
+def _called(what: str, h: Map, both: Callable[..., Any], x: Any, *more: Any) -> Any:
+    """The two sides at a value. **Raises:** `CdlError` where the map, or an action, does not take what it gets."""
+    try:
+        return both(x, *more)
+    except CdlError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise CdlError(
+            f"`{what}` fails for `{called(h)}` at a value of shape {short(jax.tree.map(jnp.shape, x))}. Give values of "
+            "the first action or algebra, and a map that takes them to the second. The error is: "
+            f"{first_line(error)}"
+        ) from error
 
 
 def lie_derivative(h: Map, source: Map, target: Map) -> Map:
@@ -119,12 +139,15 @@ class Measured(NamedTuple):
 
 
 @with_usage
-def lie_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
+def lie_error(h: Called, source: Called, target: Called, xs: Any) -> Measured:
     """The mean of `‖L h(x)‖²` over the leading axis of `xs`, for each number of the output.
 
     The relative error is that over the mean of `‖D h ξ_X‖² + ‖ξ_Y h‖²`. Where both sides are rounding, as for an
     invariant map, the denominator is kept above the rounding of `h(x)`.
+
+    **Raises:** `CdlError` for an `Action`, which does not say which field is meant.
     """
+    of_one(h, source, target)
 
     def both(x: Any) -> Any:
         y, moved = derivative(h, source, x)
@@ -134,17 +157,36 @@ def lie_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
 
 
 @with_usage
-def monoid_error(h: Map, source: Map, target: Map, xs: Any) -> Measured:
+def monoid_error(h: Called, source: Called, target: Called, xs: Any) -> Measured:
     """The mean of `‖h(m · x) − m · h(x)‖²` over the leading axis of `xs`: for one element of a monoid, singular or not.
 
-    **Arguments:** `source`, `target`: how the element acts on `X` and on `Y`, such as `functools.partial(X, "shift0")`.
+    **Arguments:** `source`, `target`: how the element acts on `X` and on `Y`, such as `functools.partial(X, "shift0")`;
+    for pytrees, `functools.partial(moved, "shift0", (X, None))`.
+
+    **Raises:** `CdlError` for an `Action`, which does not say which element is meant.
     """
+    of_one(h, source, target)
 
     def both(x: Any) -> Any:
         y = h(x)
         return h(source(x)), target(y), y
 
     return _error(*over_examples(both, xs))
+
+
+def of_one(h: Any, *fields: Any) -> None:
+    """**Raises:** `CdlError` for a map of several arguments, and for an action without the name of a generator."""
+    for given in fields:
+        if isinstance(given, Action):
+            word = given.names[0] if given.names else "g"
+            raise CdlError(
+                f'{given} is a monoid, and one element of it is measured: give `functools.partial(X, "{word}")`.'
+            )
+    if callable(h) and not takes(h, None):
+        raise CdlError(
+            f"`{called(h)}` is measured as a function of one argument, and does not take one: give one of a tuple, "
+            "`lambda xs: h(*xs)`."
+        )
 
 
 def _error(left: Any, right: Any, values: Any) -> Measured:

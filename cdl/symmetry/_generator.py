@@ -19,6 +19,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from wadler_lindig import TextDoc
 
 from ._given import entries, indices, numbers, precision_of
 from ._held import fitting, held, not_wrapping
@@ -133,6 +134,10 @@ class Generator:
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+    def __pdoc__(self, **_: Any) -> TextDoc:
+        """How Equinox writes it inside a network."""
+        return TextDoc(repr(self))
 
     def __repr__(self) -> str:
         return f"{self.name}: {self.size} × {self.size}, {len(self.values)} entries"

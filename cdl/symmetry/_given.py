@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._engine._given import expect_kept
-from .._functors.words import first_line, short as shortened
+from .._functors.words import first_line, short
 from ..errors import CdlError
 from ._rounding import EXACT
 from ._sparse import sp
@@ -27,7 +27,7 @@ def acted(x: Any, what: str = "an array that is acted on") -> jax.Array:
     except CdlError:
         raise
     except (TypeError, ValueError, OverflowError) as error:
-        raise CdlError(f"{what} is {shortened(x)}, and not an array of numbers: {first_line(error)}") from error
+        raise CdlError(f"{what} is {short(x)}, and not an array of numbers: {first_line(error)}") from error
 
 
 def indices(name: str, given: Any, size: int) -> np.ndarray:
@@ -62,6 +62,11 @@ def entries(name: str, given: Any, size: int) -> tuple[np.ndarray, np.ndarray, n
     """The rows, columns and values of a real matrix of the carrier, in the type that it is given in: a dense one, or
     one of any format of scipy.sparse."""
     dtype = given.dtype if sp.issparse(given) else (given := _array(name, given)).dtype
+    if dtype.kind in "US":
+        raise CdlError(
+            f"generator `{name}` is given {short(given.tolist())}, and not a matrix. The matrix of a word is "
+            "`X.element(word)`."
+        )
     if not _real(dtype):
         raise CdlError(f"generator `{name}` holds {dtype} values; a matrix of real numbers is expected.")
     if given.shape != (size, size):
@@ -93,7 +98,7 @@ def exact(values: np.ndarray, digits: int = 52) -> bool:
     return bool(np.all(scaled == np.round(scaled)))
 
 
-def short(values: np.ndarray) -> bool:
+def few_digits(values: np.ndarray) -> bool:
     """Whether all have at most half of the binary digits of `float64`, as numbers that are written and not computed."""
     digits, _ = np.frexp(values)
     return bool(np.all(np.ldexp(digits, 26) == np.round(np.ldexp(digits, 26))))

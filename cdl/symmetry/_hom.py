@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import CdlError
 from ._action import Action, aligned
 from ._generator import Generator
-from ._given import exact, short
+from ._given import exact, few_digits
 from ._orbits import Classes, classes, Ties
 from ._presolve import solve
 from ._rounding import EXACT, Rounding
@@ -86,7 +86,7 @@ def _without_dust(x: Generator) -> Generator:
     if exact(x.values) or (x.by_row and x.by_column and len(x.values) == x.size):
         return x
     kept = Rounding(4 * x.precision, 1e3 * x.precision).split(sizes / sizes.max())
-    if not np.all(kept) and short(x.values):
+    if not np.all(kept) and few_digits(x.values):
         raise CdlError(
             f"generator `{x.name}` has the entries {sizes.max():g} and {sizes[~kept].max():g}, and rounding of the "
             "first may have left the second. Give entries that differ less in size, or zero for what is rounding."

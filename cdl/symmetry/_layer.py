@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from .. import _terms as t
 from .._functors.usage import with_usage
 from .._functors.words import short
 from .._para import Para
@@ -109,9 +108,6 @@ class Equivariant(EquivariantMap):
     def para(self) -> Para[Any, Any, Any]:
         """The dense layer, reparametrised along the tying: its parameters are `theta` and `beta`."""
         return self.dense().reparametrise(_Tied(self.weights), at=(self.theta, self.beta))
-
-    def __term__(self) -> t.Term:
-        return self.para().__term__()
 
     @property
     def execution(self) -> str:

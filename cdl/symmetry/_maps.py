@@ -8,7 +8,9 @@
 | `x ↦ σ(a ‖x‖ + b) x`                           | `NormGate(X, …)`: for actions that keep lengths                    |
 """
 
+import functools
 import math
+import operator
 from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -19,7 +21,9 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from .._functors.words import short
+from .. import _terms as t
+from .._functors.words import first_line, short
+from .._para import Para
 from .._terms import name
 from ..errors import CdlError
 from ._action import Action, expect_action
@@ -33,6 +37,10 @@ from ._sizes import axis_of, counted
 Function: TypeAlias = Callable[[jax.Array], jax.Array]
 TOLERANCE = 1e-4  # of the greatest value: what rounding does in single precision
 SIZES = 0.3, 1.0, 3.0, 10.0, 1e-3, 1e2, 1e3, 1e6  # of the numbers at which a function is compared
+_LEARNS = (
+    "At its present ones it does, but training changes them. Leave out the parameters that differ from place to place, "
+    "as with `use_weight=False, use_bias=False` of a layer of Equinox."
+)
 
 
 class EquivariantMap(eqx.Module):
@@ -61,6 +69,17 @@ class EquivariantMap(eqx.Module):
     def execution(self) -> str:
         """How the map is computed, in words, for `cdl.explain`."""
         return "as it is written"
+
+    def para(self) -> Para[Any, Any, Any]:
+        """The map as a parametric one: its parameters are its floating arrays."""
+        return Para.of(self)
+
+    def dense(self) -> Para[Any, Any, Any]:
+        """The map with its linear parts untied: the parameters of these are all weights of dense layers."""
+        return self.para()
+
+    def __term__(self) -> t.Term:
+        return self.para().__term__()
 
     @abstractmethod
     def _apply(self, x: jax.Array) -> jax.Array:
@@ -91,12 +110,20 @@ class Pointwise(EquivariantMap):
         _keeps_shape(function, (*lead, *X.shape))
         with jax.ensure_compile_time_eval():
             for generator in () if traced(function) else X.generators:
-                found = max(_defect(f, X, generator.name, lead) for f in (function, _disturbed(function)))
-                if found > TOLERANCE:
+                found = _defect(function, X, generator.name, lead)
+                other = _defect(_disturbed(function), X, generator.name, lead)
+                if max(found, other) > TOLERANCE:
+                    learns = found <= TOLERANCE
+                    advice = _LEARNS if learns else _instead(function, X, generator, lead)
                     raise CdlError(
-                        f"`{name(function)}` does not commute with the generator `{generator.name}` of {X}: "
-                        f"f(m · x) and m · f(x) differ by {found:.2g}. {_instead(function, X, generator, lead)}"
+                        f"{'With other values of its parameters, ' if learns else ''}`{name(function)}` does not "
+                        f"commute with the generator `{generator.name}` of {X}: f(m · x) and m · f(x) differ by "
+                        f"{other if learns else found:.2g}. {advice}"
                     )
+
+    @property
+    def __called__(self) -> str:
+        return name(self.function)
 
     @property
     def execution(self) -> str:
@@ -152,13 +179,19 @@ def _length(x: jax.Array, axes: tuple[int, ...]) -> jax.Array:
 
 
 class Chain(EquivariantMap):
-    """Equivariant maps, one after the other."""
+    """Equivariant maps, one after the other. `maps` are these, and `para` and `dense` composites of theirs."""
 
     maps: tuple[EquivariantMap, ...]
     source: Action = eqx.field(static=True)
     target: Action = eqx.field(static=True)
     in_channels: int | None = eqx.field(static=True)
     out_channels: int | None = eqx.field(static=True)
+
+    def para(self) -> Para[Any, Any, Any]:
+        return functools.reduce(operator.rshift, [f.para() for f in self.maps])
+
+    def dense(self) -> Para[Any, Any, Any]:
+        return functools.reduce(operator.rshift, [f.dense() for f in self.maps])
 
     def _apply(self, x: jax.Array) -> jax.Array:
         for f in self.maps:
@@ -229,9 +262,19 @@ def _disturbed(function: Function) -> Function:
 
 def _keeps_shape(function: Function, shape: tuple[int, ...]) -> None:
     """**Raises:** `CdlError` where a function gives an array of another shape."""
-    given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, jnp.zeros(()).dtype))
-    if given.shape != shape:
-        raise CdlError(f"`{name(function)}` takes {shape} and gives {given.shape}: it is not a function at each place.")
+    called = name(function)
+    try:
+        given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, jnp.zeros(()).dtype))
+    except CdlError:
+        raise
+    except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+        raise CdlError(
+            f"`{called}` fails on an array of shape {shape}. A function at each place takes one array, and gives one "
+            f"of its shape; a linear layer between actions is `Equivariant`. The error is: {first_line(error)}"
+        ) from error
+    if not hasattr(given, "shape") or given.shape != shape:
+        found = getattr(given, "shape", type(given).__name__)
+        raise CdlError(f"`{called}` takes {shape} and gives {found}: it is not a function at each place.")
 
 
 def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]) -> float:
@@ -248,7 +291,7 @@ def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]
     sizes = np.array(SIZES).reshape((-1, 1, *(1 for _ in shape)))
     drawn = np.random.default_rng(0).normal(size=(len(SIZES), count, *shape)) * sizes
     xs = jnp.asarray(drawn.reshape((-1, *shape)), jnp.zeros(()).dtype)
-    return max(_difference(both.left, both.right) for both in sides(jax.vmap(function), X, X, generator, xs))
+    return max(_difference(both.left, both.right) for both in sides(jax.vmap(function), X, X, xs, generator))
 
 
 def _difference(left: jax.Array, right: jax.Array) -> float:
@@ -264,16 +307,20 @@ def _difference(left: jax.Array, right: jax.Array) -> float:
 
 def _instead(function: Function, X: Action, generator: Generator, lead: tuple[int, ...]) -> str:
     """What would commute with the generator."""
-    if generator.lie or not (generator.by_row and generator.by_column):
+    if generator.lie or not generator.by_row:
+        gate = "`NormGate` takes the length, and " if all(x.orthogonal for x in X.generators) else ""
+        gated = f"Multiply by a number that does not change: {gate}a map to `X.trivial()` gives such numbers."
+        if generator.lie or not generator.by_column:
+            return f"The generator mixes the numbers of several places, and functions at each place do not. {gated}"
         return (
-            "Functions at each place commute only with actions that move places. Multiply by a gate that does not "
-            "change: `NormGate` takes the length, and a map to `X.trivial()` gives other numbers."
+            "The generator adds numbers that come to one place. Functions at each place commute with actions that "
+            "pull, and odd ones also where these change signs: take `X.transposed`, or `futures(X)` of "
+            f"`cdl_arch.symmetry.futures`. {gated}"
         )
     if np.any(generator.values < 0):
         return "The generator changes signs: an odd function, such as `jnp.tanh`, commutes with it."
     if np.any(generator.values != 1):
         return "The generator scales: a function with f(s x) = s f(x), such as `jax.nn.relu`, commutes with it."
-    zero = jnp.zeros((*lead, *X.shape))
-    if len(generator.values) < generator.size and bool(jnp.any(function(zero) != 0)):
+    if len(generator.values) < generator.size and bool(jnp.any(function(jnp.zeros((*lead, *X.shape))) != 0)):
         return "The generator makes places zero: a function with f(0) = 0, such as `jnp.tanh`, commutes with it."
     return "The function is not the same at each place."

@@ -24,7 +24,7 @@ from .._functors.poly import Const, ListOf, Maybe, Poly, Product
 from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError
-from ._action import Action, Word
+from ._action import Action, Word, word_of
 from ._generator import of_matrix
 from ._held import LEAST
 from ._sparse import dense
@@ -36,15 +36,19 @@ Actions: TypeAlias = Any
 
 
 @with_usage
-def moved(word: Word, actions: Actions, value: Any) -> Any:
-    """`m · x`. **Raises:** `CdlError` for a generator of a Lie algebra, and where the two have different structures."""
+def moved(word: str | Word, actions: Actions, value: Any) -> Any:
+    """`m · x`, for a word of names, or one name.
+
+    **Raises:** `CdlError` for a generator of a Lie algebra, and where the two have different structures.
+    """
+    word = word_of(word)
 
     def act(action: Action, x: Any) -> Any:
         found = [name for name in word if action[name].lie]
         if found:
             raise CdlError(
-                f"`{found[0]}` is an element of a Lie algebra, and does not act on a tree or a layer: `flow(t)` gives "
-                "the same law with the elements `exp(t A)`."
+                f"`{found[0]}` is an element of a Lie algebra, and does not act on a tree or a layer: take the "
+                "elements `exp(t A)`, by `flow(actions, t)`, or by `law.flow(t)` of a distributive law."
             )
         return action(word, x)
 

@@ -14,9 +14,9 @@ LISTED = 12  # numbers whose weights are counted below
 
 
 def letters(dimension: int) -> list[str]:
-    """A name for each number: letters, and where these do not suffice, numbers."""
+    """A name for each number: letters, and where these do not suffice, `n0`, `n1`, …"""
     alphabet = string.ascii_lowercase + string.ascii_uppercase
-    return list(alphabet[:dimension]) if dimension <= len(alphabet) else list(map(str, range(dimension)))
+    return list(alphabet[:dimension]) if dimension <= len(alphabet) else [f"n{i}" for i in range(dimension)]
 
 
 def cells(factors: Sparse, shape: tuple[int, int]) -> list[list[tuple[str, int]]]:
@@ -42,7 +42,7 @@ def cells(factors: Sparse, shape: tuple[int, int]) -> list[list[tuple[str, int]]
 def _multiple(factor: float, name: str) -> str:
     """A name with a factor of three digits before it, where that is not 1."""
     text = f"{factor:.3g}"
-    return {"1": "", "-1": "-"}.get(text, text + ("·" if name.isdigit() else "")) + name
+    return {"1": "", "-1": "-"}.get(text, text) + name
 
 
 def tying_diagram(factors: Sparse, shape: tuple[int, int]) -> Diagram:

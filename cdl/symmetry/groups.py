@@ -12,6 +12,7 @@
 | `SO(d)` on vectors; on tensors of order `k` | `so(d)`, and `.power(k)`                  | `d (d − 1) / 2` |
 | a scaling                                   | `scalings(n, factor)`                     | 1               |
 | what a faithful action generates, on itself | `regular(X)`                              | those of `X`    |
+| a word for each of its elements             | `words(regular(X))`                       |                 |
 """
 
 import math
@@ -22,7 +23,7 @@ import numpy as np
 
 from .._functors.usage import with_usage
 from ..errors import CdlError
-from ._action import Action
+from ._action import Action, Word
 from ._generated import generated
 from ._generator import Generator
 from ._sizes import size_of
@@ -131,6 +132,24 @@ def regular(X: Action, limit: int = 10_000) -> Action:
     for generator, goes in zip(X.generators, targets, strict=True):
         action = action.push(goes, generator.name)
     return action
+
+
+@with_usage
+def words(regular: Action) -> list[Word]:
+    """A shortest word for each element of `regular(X)`, by its number: `X(words(G)[i], x)` is element `i` on `x`.
+
+    **Raises:** `CdlError` for another action than `regular` gives.
+    """
+    found: dict[int, Word] = {0: ()}
+    goes = {x.name: [place for place, _ in _table(x)] for x in regular.generators}
+    for element in (queue := [0][: regular.size]):
+        for name, targets in goes.items():
+            if targets[element] not in found:
+                found[targets[element]] = (name, *found[element])
+                queue.append(targets[element])
+    if sorted(found) != list(range(regular.size)):
+        raise CdlError(f"`words` is of what `regular` gives, and not every place of {regular} is a word's.")
+    return [found[i] for i in range(regular.size)]
 
 
 def _after(table: list[tuple[int, float]], element: Table) -> Table:

@@ -10,11 +10,13 @@ Inputs and outputs are dictionaries, by the names of the ports.
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, final
 
 import equinox as eqx
 import jax
 
+from .._drawing.diagram import Diagram
 from .._engine._given import arrays
 from .._engine.shapes import shown
 from .._functors import MealyF, MooreF
@@ -25,6 +27,7 @@ from .._schemes.compose import layer_of
 from .._schemes.expect import expect_machine
 from ..errors import CarrierMismatch, CdlError, PortMismatch
 from ._interface import Interface
+from ._picture import Drawn, system_diagram
 
 
 class System(eqx.Module):
@@ -47,6 +50,13 @@ class System(eqx.Module):
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
         """The layer at a state: `MooreF`, or `MealyF` where an output waits for an input."""
 
+    def __diagram__(self) -> Diagram:
+        return system_diagram(self.drawn())
+
+    def drawn(self) -> Drawn:
+        """What a picture shows of it."""
+        return Drawn(self.name, self.interface, is_moore(self))
+
 
 @final
 class Box(System):
@@ -59,6 +69,10 @@ class Box(System):
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
         return layer_of(self.machine, state, key)
+
+    def drawn(self) -> Drawn:
+        inner = self.machine.drawn() if isinstance(self.machine, System) else super().drawn()
+        return replace(inner, name=self.name)
 
 
 @with_usage
@@ -114,12 +128,12 @@ def is_moore(system: System) -> bool:
             f"{short(sorted(expected))}: give a dictionary with a value for each."
         )
     for name, struct in expected.items():
-        if _types(found[name]) != _types(struct):
+        if types(found[name]) != types(struct):
             raise PortMismatch(
                 f"the output `{name}` of `{system.name}` is {shown(found[name])}, and its port is {shown(struct)}: "
                 "give both one type."
             )
-    if _types(after) != _types(system.state):
+    if types(after) != types(system.state):
         raise CarrierMismatch(
             f"a step of `{system.name}` goes from {shown(system.state)} to {shown(after)}: keep the state's structure, "
             "shapes and types."
@@ -134,7 +148,7 @@ def expect_system(of: str, name: str, system: Any) -> System:
     return system
 
 
-def _types(value: Any) -> Any:
+def types(value: Any) -> Any:
     """The structure, shapes and types of a value."""
     leaves, structure = jax.tree.flatten(value)
     return structure, [(tuple(x.shape), x.dtype) for x in map(_shaped, leaves)]

@@ -5,8 +5,6 @@
 | `φ : p → q`                               | `DependentLens(p, q, sent)`                                           |
 | all of `Poly(p, q)`                       | `lenses(p, q)`, of which there are `p.count(q)`                       |
 | `[p, q] = Σ_{φ: p → q} y^{Σ_i q[φ i]}`    | `hom(p, q)`: a system with this interface wires `p` to `q` as it goes |
-| `Poly(r ⊗ p, q) ≅ Poly(r, [p, q])`        | `curry`, `uncurry`                                                    |
-| `Poly(S y^S, A y^B)`: the Moore machines  | `of_automaton`, `to_automaton`                                        |
 
 Source: D. Spivak, N. Niu, *Polynomial Functors: A Mathematical Theory of Interaction*, 2023.
 """
@@ -19,8 +17,7 @@ from typing import Any
 
 from .._functors.usage import with_types
 from .._functors.words import short
-from .._schemes import Automaton
-from ..errors import CdlError, PortMismatch
+from ..errors import PortMismatch
 from ._polynomial import Polynomial
 
 
@@ -124,74 +121,3 @@ def lenses(p: Polynomial, q: Polynomial) -> Iterator[DependentLens]:
 def hom(p: Polynomial, q: Polynomial) -> Polynomial:
     """`[p, q]`: a lens, and what flows through it, which is a position of `p` and a direction where it goes."""
     return Polynomial({f: [(i, d) for i, (j, _) in f.sent.items() for d in q.directions[j]] for f in lenses(p, q)})
-
-
-@with_types
-def curry(lens: DependentLens, r: Polynomial, p: Polynomial) -> DependentLens:
-    """Of `r ⊗ p → q`, the lens `r → [p, q]`: a position of `r` wires `p` to `q`.
-
-    **Raises:** `PortMismatch` where the lens does not begin at `r ⊗ p`.
-    """
-    if lens.source != r @ p:
-        raise PortMismatch(f"a lens from {lens.source} cannot be curried from {r} ⊗ {p}, which is {r @ p}.")
-    q = lens.target
-    inner = hom(p, q)
-    sent: dict[Any, Sent] = {}
-    for k in r.positions:
-        wired = DependentLens(
-            p, q, {i: (lens.sent[k, i][0], tuple(b for _, b in lens.sent[k, i][1])) for i in p.positions}
-        )
-        at = next(f for f in inner.positions if f == wired)
-        sent[k] = at, tuple(lens.back((k, i), d)[0] for i, d in inner.directions[at])
-    return DependentLens(r, inner, sent)
-
-
-@with_types
-def uncurry(lens: DependentLens, p: Polynomial, q: Polynomial) -> DependentLens:
-    """Of `r → [p, q]`, the lens `r ⊗ p → q`: the other way of `curry`.
-
-    **Raises:** `PortMismatch` where the lens does not end at `[p, q]`.
-    """
-    if lens.target != hom(p, q):
-        raise PortMismatch(f"a lens to {lens.target} cannot be uncurried to [{p}, {q}], which is {hom(p, q)}.")
-    r = lens.source
-    sent: dict[Any, Sent] = {}
-    for k, i in product(r.positions, p.positions):
-        wired = lens.sent[k][0]
-        assert isinstance(wired, DependentLens)
-        j, _ = wired.sent[i]
-        sent[k, i] = j, tuple((lens.back(k, (i, d)), wired.back(i, d)) for d in q.directions[j])
-    return DependentLens(r @ p, q, sent)
-
-
-@with_types
-def of_automaton(automaton: Automaton) -> DependentLens:
-    """A Moore machine as a lens from `S y^S`: a state shows its output, and a letter comes back as the next state.
-
-    **Raises:** `CdlError` for a Mealy machine, whose outputs are not those of its states.
-    """
-    if automaton.is_mealy:
-        raise CdlError(f"{automaton} answers letters, and a lens shows what a state does: give a Moore machine.")
-    states, letters = range(automaton.states), range(automaton.letters)
-    outputs = [x.item() for x in automaton.outputs]
-    target = Polynomial.monomial(dict.fromkeys(outputs), letters)
-    sent: dict[Any, Sent] = {s: (outputs[s], tuple(int(x) for x in automaton.next[s])) for s in states}
-    return DependentLens(Polynomial.monomial(states, states), target, sent)
-
-
-@with_types
-def to_automaton(lens: DependentLens, start: Any) -> Automaton:
-    """A lens from `S y^S` to `A y^B` as a Moore machine, whose letters are the numbers of the directions.
-
-    **Raises:** `CdlError` where the source is not of that form, or the positions of the target have other directions.
-    """
-    states = lens.source.positions
-    each = dict.fromkeys(lens.target.directions.values())
-    if lens.source != Polynomial.monomial(states, states) or len(each) > 1 or start not in states:
-        raise CdlError(
-            f"a lens from {lens.source} to {lens.target}, from {short(start)}, is no machine: it goes from states with "
-            "all states for directions to positions with the same directions, and begins in a state."
-        )
-    number = {s: i for i, s in enumerate(states)}
-    after = [[number[s] for s in back] for _, back in lens.sent.values()]
-    return Automaton(after, [out for out, _ in lens.sent.values()], number[start])

@@ -8,7 +8,8 @@ from jaxtyping import Array, Float
 from .._functors.usage import with_types
 from .._functors.words import short
 from ..errors import CdlError
-from ._field import begins, Field, Values
+from ._clock import begins
+from ._field import Field, Values
 
 
 @with_types

@@ -23,6 +23,7 @@ from .._schemes.compose import layer_of
 from ..errors import CdlError, PortMismatch
 from ._box import Box, System
 from ._interface import Interface
+from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
 from ._wiring import Wiring
@@ -86,6 +87,24 @@ class Wired(System):
         if self.plan.moore:
             return MooreF(self._outputs(values), lambda inputs: step(inputs)[1])
         return MealyF(answer)
+
+    def drawn(self) -> Drawn:
+        boxes = self.boxes
+        moore = {path: group.moore for group in self.plan.steps for path in group.paths}
+
+        def of(name: str, nested: Nested, path: str) -> Drawn:
+            inside = {}
+            for (at, interface), (own, inner) in zip(nested.wiring.boxes.items(), nested.inside, strict=True):
+                here = f"{path}{at}"
+                if inner is not None:
+                    inside[at] = of(own, inner, f"{here}.")
+                elif isinstance(boxes[here].machine, System):
+                    inside[at] = boxes[here].drawn()
+                else:
+                    inside[at] = Drawn(own, interface, moore[here])
+            return Drawn(name, nested.wiring.outside, self.plan.moore, nested.wiring, inside)
+
+        return of(self.name, self.nested, "")
 
     @property
     def boxes(self) -> dict[str, Box]:

@@ -18,11 +18,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .._drawing.diagram import Diagram
 from .._functors.usage import with_types
 from .._functors.words import short
 from .._optics import Lens
 from ..errors import PortMismatch
 from ._interface import expect_join, expect_name, Interface, Port
+from ._picture import wiring_diagram
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,9 @@ class Wiring:
             return found
 
         return Lens(get, put)
+
+    def __diagram__(self) -> Diagram:
+        return wiring_diagram(self)
 
     def __hash__(self) -> int:
         found: int = vars(self)["_hash"]  # once: that of a large diagram takes longer than a step of it

@@ -16,9 +16,9 @@
 | `stack`              | pushes and pops                                | the same: a memory outside the network      |
 | `min_plus`           | lengths that are added, and minima             | shortest paths: Bellman and Ford's step     |
 
-The first five give the same as a dense layer with its weights tied by `hom`, which they have as `dense`, or as `at(n)`
-where one serves every number of nodes. The monoids of the last five are not groups: what their elements do
-cannot be undone.
+`Convolution` and `GroupConvolution` give the same as a dense layer with its weights tied by `hom`, which is their
+`equivariant`. So do `DeepSet`, `GraphLayer` and `Tensors`: their `at(n)` is that layer on `n` nodes. The monoids of
+`futures`, `counter`, `reset`, `stack` and `min_plus` are not groups: what their elements do cannot be undone.
 """
 
 # isort: off

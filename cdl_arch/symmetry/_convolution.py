@@ -6,10 +6,10 @@
 | maps that commute with the shift that loses the end      | `Convolution(shape, …, causal=True)`: Toeplitz    |
 | `y_a = Σ_v k_v x_{a + v}`, for `v` in a window           | `layer.kernel`, in the layout of `lax.conv`       |
 | a local filter: a mask on the orbits of `hom`            | `layer.orbits`, the orbit of each entry of it     |
-| the same map as a matrix                                 | `layer.dense`                                     |
+| the same map as a matrix                                 | `layer.equivariant`                               |
 
-Only `orbits` and `dense` solve for the maps, which takes an array of all weights; the layer itself does not, so a grid
-may be of any size. No bias commutes with a truncated shift, so a causal convolution has none.
+Only `orbits`, `equivariant` and `dense` solve for the maps, which takes an array of all weights; the layer itself does
+not, so a grid may be of any size. No bias commutes with a truncated shift, so a causal convolution has none.
 
 (Gavranović et al., *Categorical Deep Learning*, 2024, example 2.6.)
 """
@@ -23,9 +23,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from cdl.para import Para
 from cdl.symmetry import Action, Equivariant, EquivariantMap
 from cdl.symmetry.groups import translations, truncated_translations
 
+from ._one_type import in_one_type
 from ._windows import checked, dense, drawn, read_at, windowed
 
 
@@ -83,20 +85,24 @@ class Convolution(EquivariantMap):
         return windowed(read_at(self.source, self.target, place), self.window, first)
 
     @property
-    def dense(self) -> Equivariant:
-        """The same map by a matrix of all weights."""
+    def equivariant(self) -> Equivariant:
+        """The same map by a matrix of all weights, tied as `hom` ties them."""
         return dense(self.source, self.target, self.kernel, self.orbits, self.beta)
 
     def _reach(self) -> list[tuple[int, int]]:
         """How many places before and after its own an output reads, on each axis."""
         return [(w - 1, 0) if self.causal else ((w - 1) // 2, w // 2) for w in self.window]
 
+    def dense(self) -> Para[Any, Any, Any]:
+        return self.equivariant.dense()
+
     @property
     def execution(self) -> str:
         return f"one convolution, by a kernel of {' × '.join(map(str, self.window))}"
 
     def _apply(self, x: jax.Array) -> jax.Array:
+        x, kernel = in_one_type(x, self.kernel)
         reach = self._reach()
         padded, zeros = (x, reach) if self.causal else (jnp.pad(x, [(0, 0), *reach], "wrap"), [(0, 0)] * len(reach))
-        y = jax.lax.conv_general_dilated(padded[None], self.kernel, (1,) * len(reach), zeros)[0]
-        return y if self.beta is None else y + self.beta.reshape((-1, *(1 for _ in reach)))
+        y = jax.lax.conv_general_dilated(padded[None], kernel, (1,) * len(reach), zeros)[0]
+        return y if self.beta is None else y + self.beta.astype(y.dtype).reshape((-1, *(1 for _ in reach)))

@@ -28,6 +28,7 @@ from cdl.symmetry import Equivariant
 from ._commuting import Function
 from ._layers import Layers
 from ._node_layers import NodeLayer
+from ._one_type import in_one_type
 from ._tensors import Tensors
 
 
@@ -56,9 +57,9 @@ class DeepSet(NodeLayer):
         """`[in_channels, n] → [out_channels, n]`."""
         x = jnp.asarray(x)
         self.nodes(x, n)
-        own, shared = self.tensors.theta[..., 0], self.tensors.theta[..., 1]
-        y = own @ x + shared @ x.mean(1, keepdims=True)
-        return y if self.tensors.beta is None else y + self.tensors.beta
+        x, theta = in_one_type(x, self.tensors.theta)
+        y = theta[..., 0] @ x + theta[..., 1] @ x.mean(1, keepdims=True)
+        return y if self.tensors.beta is None else y + self.tensors.beta.astype(y.dtype)
 
     def at(self, n: int) -> Equivariant:
         return self.tensors.at(n)

@@ -30,15 +30,14 @@ from cdl.symmetry import Equivariant, hom
 from cdl.symmetry.groups import permutations
 
 from ._commuting import commuting, Function
+from ._one_type import in_one_type
 from ._partitions import in_orbits, partitions
 from ._windows import drawn
 
 
 OWN = partitions(2).index("aa")  # from `j` to `i`, where `i = j`
 MESSAGES = partitions(4).index("aabb")  # from `(j, k), l` to `i`, where `i = j` and `k = l`
-Nodes = Float[Array, "ins nodes"]
 Answers = Float[Array, "outs nodes"]
-Adjacency = Float[Array, "rows columns"]
 
 
 class GraphLayer(eqx.Module):
@@ -52,7 +51,7 @@ class GraphLayer(eqx.Module):
         self.own, self.messages = (drawn((out_channels, in_channels), dtype, k) for k in jr.split(key))
         self.beta = jnp.zeros((out_channels, 1), self.own.dtype)
 
-    def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Answers:
+    def __call__(self, adjacency: Any, x: Any, /) -> Answers:
         """`[n, n]` and `[in_channels, n]` to `[out_channels, n]`. **Raises:** `CdlError` for arrays of other shapes."""
         adjacency, x = jnp.asarray(adjacency), jnp.asarray(x)
         n = x.shape[-1] if x.ndim else 0
@@ -61,7 +60,8 @@ class GraphLayer(eqx.Module):
                 f"a layer of {self.own.shape[1]} channels gets nodes of {x.shape} and a matrix of {adjacency.shape}: "
                 "give `[channels, n]` and `[n, n]`."
             )
-        return self.own @ x + self.messages @ (x @ adjacency.T) + self.beta
+        adjacency, x, own, messages, beta = in_one_type(adjacency, x, self.own, self.messages, self.beta)
+        return own @ x + messages @ (x @ adjacency.T) + beta
 
     @property
     def cokleisli(self) -> CoKleisli[Any, Any, Any]:
@@ -101,7 +101,7 @@ class GraphNetwork(eqx.Module):
             first = first >> CoKleisli.pure(self.function) >> layer
         return first
 
-    def __call__(self, adjacency: Adjacency, x: Nodes, /) -> Answers:
+    def __call__(self, adjacency: Any, x: Any, /) -> Answers:
         """The features of the nodes after the last layer."""
         return self.cokleisli(adjacency, x)
 

@@ -5,8 +5,8 @@
 | `hom(ℤ², G)`: `y(t r) = Σ_v ψ(r⁻¹ v) x(t + v)`                | `lifting=True`, with `ψ` in `kernel`    |
 | `hom(G, G)`: `y(t p) = Σ_q Σ_v φ_{p⁻¹ q}(p⁻¹ v) x_q(t + v)`   | `GroupConvolution`, with `φ`            |
 
-A feature map is an array `[channels, 4, side, side]`, or with mirror images `[channels, 8, side, side]`. `layer.dense`
-is the same map by a matrix, with the orbits of `hom`.
+A feature map is an array `[channels, 4, side, side]`, or with mirror images `[channels, 8, side, side]`.
+`layer.equivariant` is the same map by a matrix, with the orbits of `hom`.
 
 (Cohen and Welling, *Group Equivariant Convolutional Networks*, 2016.)
 """
@@ -20,8 +20,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl.errors import CdlError
+from cdl.para import Para
 from cdl.symmetry import Action, Equivariant, EquivariantMap
 
+from ._one_type import in_one_type
 from ._planes import images, planes, quotients, turned
 from ._windows import checked, dense, drawn, read_at, windowed
 
@@ -76,9 +78,12 @@ class GroupConvolution(EquivariantMap):
         return windowed(read_at(self.source, self.target, 0), (width, width), (-(width // 2),) * 2)
 
     @property
-    def dense(self) -> Equivariant:
-        """The same map by a matrix of all weights."""
+    def equivariant(self) -> Equivariant:
+        """The same map by a matrix of all weights, tied as `hom` ties them."""
         return dense(self.source, self.target, self.kernel, self.orbits, self.beta)
+
+    def dense(self) -> Para[Any, Any, Any]:
+        return self.equivariant.dense()
 
     @property
     def execution(self) -> str:
@@ -87,14 +92,15 @@ class GroupConvolution(EquivariantMap):
     def _apply(self, x: jax.Array) -> jax.Array:
         side, width = self.source.shape[-1], self.kernel.shape[-1]
         reach = (width // 2, width // 2)
+        x, kernel = in_one_type(x, self.kernel)
         padded = jnp.pad(x.reshape((-1, side, side)), [(0, 0), reach, reach], "wrap")
-        filters = self._filters().reshape((-1, padded.shape[0], width, width))
+        filters = self._filters(kernel).reshape((-1, padded.shape[0], width, width))
         y = jax.lax.conv_general_dilated(padded[None], filters, (1, 1), "VALID")[0]
         y = y.reshape((-1, *self.target.shape))
-        return y if self.beta is None else y + self.beta[..., None, None]
+        return y if self.beta is None else y + self.beta.astype(y.dtype)[..., None, None]
 
-    def _filters(self) -> jax.Array:
+    def _filters(self, kernel: jax.Array) -> jax.Array:
         """A filter for each plane that comes out, from all planes: `[out, points, in, points, width, width]`."""
         quotient = quotients(self.target.shape[0] > 4)
-        taken = (self.kernel if self.lifting else self.kernel[:, :, q] for q in quotient)
-        return jnp.stack([turned(kernel, p) for p, kernel in enumerate(taken)], 1)
+        taken = (kernel if self.lifting else kernel[:, :, q] for q in quotient)
+        return jnp.stack([turned(own, p) for p, own in enumerate(taken)], 1)

@@ -28,6 +28,7 @@ from cdl.symmetry import Action, Equivariant, hom
 from cdl.symmetry.groups import permutations
 
 from ._node_layers import NodeLayer
+from ._one_type import in_one_type
 from ._partitions import in_orbits, partitions, read, spread, summed
 from ._windows import drawn
 
@@ -74,10 +75,11 @@ class Tensors(NodeLayer):
     def __call__(self, x: Any, /, n: int | None = None) -> Float[Array, " outs *others"]:
         x = jnp.asarray(x)
         n = self.nodes(x, n)
-        y = self._sum(self.theta, x, self.order, n)
+        x, theta = in_one_type(x, self.theta)
+        y = self._sum(theta, x, self.order, n)
         if self.beta is None:
             return y
-        return y + self._sum(self.beta[:, None], jnp.ones(1, y.dtype), 0, n)
+        return y + self._sum(self.beta[:, None].astype(y.dtype), jnp.ones(1, y.dtype), 0, n)
 
     def at(self, n: int) -> Equivariant:
         X = permutations(n)
@@ -94,8 +96,9 @@ class Tensors(NodeLayer):
     def _sum(self, weights: jax.Array, x: jax.Array, order: int, n: int) -> jax.Array:
         """The operations of tensors of an order, each with its weights for two channels."""
         y = jnp.zeros((weights.shape[0], *(n for _ in range(self.out_order))), x.dtype)
+        wide, _ = in_one_type(x, jnp.float32(0))  # a sum of many may not fit where their mean does
         for i, p in enumerate(self._all(order)):
-            mean = read(p, x, self.out_order) / n ** summed(p, self.out_order)
+            mean = (read(p, wide, self.out_order) / n ** summed(p, self.out_order)).astype(x.dtype)
             mixed = jnp.tensordot(weights[..., i], mean, 1)
             y = y + spread(p, mixed, self.out_order, n)
         return y

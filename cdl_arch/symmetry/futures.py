@@ -5,7 +5,7 @@
 | a monoid `M` of functions on states, `e_s ↦ e_{m(s)}`         | an action `X` by `push` and `perm`                 |
 | `ℝ^M` with `(n · φ)(m) = φ(m n)`                              | `futures(X)`                                       |
 | the maps `e_s ↦ (m ↦ v(m s))`, for each `v` on the states     | `foresight(X, key=…)`, of `X.size` parameters      |
-| the element that a word is                                    | `number(futures(X), word)`                         |
+| the element that a word is, and a word for each element       | `number(futures(X), word)`, `words(futures(X))`    |
 | the largest group in `M`: the generators with an inverse      | `units(X)`                                         |
 
 A map `f` of actions has `f(x)(m) = (m · f(x))(1) = f(m · x)(1)`, so its values at the unit determine it. Therefore
@@ -21,7 +21,7 @@ import jax
 import numpy as np
 
 from cdl.errors import CdlError
-from cdl.symmetry import Action, Equivariant, generated
+from cdl.symmetry import Action, Equivariant, generated, groups, Word, word_of
 
 
 Element: TypeAlias = tuple[int, ...]
@@ -45,12 +45,22 @@ def futures(X: Action, limit: int = 10_000) -> Action:
     return action
 
 
-def number(future: Action, word: tuple[str, ...]) -> int:
+def number(future: Action, word: str | Word) -> int:
     """The number of the element that a word is, in `futures(X)`; the last letter acts first."""
     at = 0
-    for name in word:
+    for name in word_of(word):
         at = int(future[name].columns[at])
     return at
+
+
+def words(future: Action) -> list[Word]:
+    """A shortest word for each element of `futures(X)`, by its number: `number(F, words(F)[i]) == i`.
+
+    **Raises:** `CdlError` for another action.
+    """
+    return [
+        word[::-1] for word in groups.words(future.transposed)
+    ]  # products there are from the left, here from the right
 
 
 def foresight(X: Action, channels: int | None = None, *, key: jax.Array) -> Equivariant:

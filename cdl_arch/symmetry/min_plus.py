@@ -20,8 +20,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from cdl.errors import CdlError
 from cdl.monads import EilenbergMoore, ListMonad, Monoid, Writer
 
 
@@ -37,6 +40,21 @@ class Graph(NamedTuple):
     senders: Int[Array, "*graphs edges"]
     receivers: Int[Array, "*graphs edges"]
     features: Float[Array, "*graphs edges features"]
+
+
+def expect_edges(graph: Graph, nodes: int) -> None:
+    """**Raises:** `CdlError` for an edge that begins or ends at no node, where the edges are known: inside `jax.jit`
+    they are not."""
+    for end, at in (("begins", graph.senders), ("ends", graph.receivers)):
+        if isinstance(at, Tracer):
+            continue
+        numbers = np.asarray(at)
+        if wrong := [*np.flatnonzero((numbers < 0) | (numbers >= nodes))]:
+            edge = wrong[0]
+            raise CdlError(
+                f"the edge numbered {edge} {end} at the node {numbers[edge]}, and the nodes are numbered from 0 to "
+                f"{nodes - 1}."
+            )
 
 
 class MinPlus(eqx.Module):
@@ -59,6 +77,7 @@ class MinPlus(eqx.Module):
         return _repeated(lambda x: self._step(x, graph, lengths), start, rounds)
 
     def _step(self, x: Array, graph: Graph, lengths: Array) -> Array:
+        expect_edges(graph, len(x))
         found = jax.ops.segment_min(x[graph.senders] + lengths, graph.receivers, len(x))
         return jnp.minimum(x, found)
 
@@ -83,6 +102,7 @@ class SumPassing(eqx.Module):
     def distances(self, graph: Graph, start: Float[Array, " nodes"], rounds: int) -> Float[Array, " nodes"]:
         """A number for each node, after so many rounds of messages; the first number of a node's state is 1 where
         `start` is 0."""
+        expect_edges(graph, len(start))
         begin = jnp.zeros((len(start), self.inner.in_features)).at[:, 0].set((start == 0).astype(jnp.float32))
         arriving = jax.ops.segment_sum(jnp.ones(len(graph.senders)), graph.receivers, len(start))
         share = 1 / jnp.maximum(arriving, 1) if self.mean else jnp.ones(len(start))

@@ -319,7 +319,10 @@ def test_what_cannot_be_explained_says_what_is_missing(getkey):
 
     recogniser, word = Recogniser(2, 3, key=getkey()), jnp.zeros(3, jnp.int32)
     for given, message in [
-        (lambda: explain(3), "`int` is not an algebra, a coalgebra or a `Para`, and cannot be explained."),
+        (
+            lambda: explain(3),
+            "`int` is not an algebra, a coalgebra, a `Para` or an equivariant map, and cannot be explained.",
+        ),
         (lambda: explain(unfolding.Seq2Seq(2, 3, key=getkey())), r"made of, `explain\(….reader\)`, `explain\(….writer"),
         (lambda: explain(recogniser, word), "`Recogniser` is explained at a state: give `state=…`."),
         (lambda: explain(recogniser, state=jnp.zeros(3)), "`Recogniser` is explained on a word of inputs: give `sam"),

@@ -11,10 +11,11 @@ import jax.numpy as jnp
 import pytest
 from well_drawn import well_drawn
 
-from cdl import Algebra, Base, draw, explain, Many, Node, Para, unroll
+from cdl import Algebra, Base, draw, explain, Many, MooreF, Node, Para, unroll
 from cdl.functors import StreamF
 from cdl.learning import layers
 from cdl.para import two_cells
+from cdl.system import box, wire
 
 
 X = TypeVar("X")
@@ -90,7 +91,23 @@ def things(name: str) -> list[Any]:
         draw(unroll(Para.of(alg), tree)),
         draw(machine, 0),
         draw(optic >> optic),
+        draw(system(name, name or "port")),
     ]
+
+
+def system(name: str, port: str) -> Any:
+    """A box in a diagram, with the name for each, and a port with one too."""
+    held = box(
+        lambda s: MooreF({port: s}, lambda given: given[port]),
+        jnp.zeros(2),
+        inputs={port: jnp.zeros(2)},
+        outputs={port: jnp.zeros(2)},
+        name=name,
+    )
+    inner = wire(
+        {port: held}, {f"{port}.{port}": port}, {port: f"{port}.{port}"}, inputs={port: jnp.zeros(2)}, name=name
+    )
+    return wire({port: inner}, {f"{port}.{port}": f"{port}.{port}"}, {port: f"{port}.{port}"}, name=name)
 
 
 class Shown:
@@ -109,7 +126,8 @@ def test_every_form_of_a_drawing_has_the_name_and_nothing_else_of_it(name, tmp_p
         diagram = drawing.diagram
         well_drawn(diagram)
         words = [line for n in diagram.nodes for line in n.lines] + [f.name for f in diagram.frames]
-        words += [w.label for w in diagram.wires] + list(diagram.notes)
+        words += [w.label for w in diagram.wires] + [end for n in diagram.nodes for end, _ in n.ends]
+        words += diagram.notes
         assert all(word.isprintable() for word in words)
 
         assert len(drawing.text.split("\n")) == diagram.size[1] + len(diagram.notes) + bool(diagram.notes)
@@ -131,7 +149,7 @@ def test_every_form_of_a_drawing_has_the_name_and_nothing_else_of_it(name, tmp_p
 
 
 SAFE = r'(?:[^#&"<>%`$|\\]|#\d+;)*'
-SHAPES = [r"\[()\]", r"\(\[()\]\)", r"\(\(\(()\)\)\)", r">()\]", r"\{\{()\}\}", r"\(\(()\)\)"]
+SHAPES = [r"\[()\]", r"\[\[()\]\]", r"\(\[()\]\)", r"\(\(\(()\)\)\)", r">()\]", r"\{\{()\}\}", r"\(\(()\)\)"]
 LINES = [
     *(r" *n\d+" + shape.replace("()", f'"{SAFE}(?:<br>{SAFE})*"') for shape in SHAPES),
     rf' *subgraph f\d+\["{SAFE}"\]',

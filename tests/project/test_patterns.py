@@ -10,7 +10,14 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 FILES = sorted(
     path
-    for package in ("cdl", "cdl_arch", "tutorials/definite_assignment", "tutorials/symmetry")
+    for package in (
+        "cdl",
+        "cdl_arch",
+        "tutorials/definite_assignment",
+        "tutorials/page_tables",
+        "tutorials/symmetry",
+        "tutorials/systems",
+    )
     for path in (ROOT / package).rglob("*.py")
 )
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda

@@ -23,7 +23,7 @@ def well_drawn(diagram: Any) -> None:
     """Text fits its node, nodes do not overlap, and wires go from one node to another and through none."""
     columns, rows = diagram.size
     for node in diagram.nodes:
-        border = 2 if node.kind in ("box", "state", "final") else 0
+        border = 2 if node.kind in ("box", "moore", "state", "final") else 0
         assert max(map(len, node.lines)) <= node.width - border
         assert len(node.lines) <= node.height - border
         assert 0 <= node.x

@@ -138,7 +138,7 @@ DO_NOT = {
     ),
     "scales": (jnp.tanh, scalings(2), r"`tanh`.*differ by.*f\(s x\) = s f\(x\)"),
     "zeros": (jax.nn.sigmoid, truncated_translations(3), r"makes places zero: a function with f\(0\) = 0"),
-    "sums": (jax.nn.relu, flip_flop(), "Functions at each place commute only with actions that move places"),
+    "sums": (jax.nn.relu, flip_flop(), "Functions at each place commute with actions that pull"),
     "turns": (jnp.tanh, so(2), "`NormGate` takes the length"),
     "places": (lambda x: x * jnp.broadcast_to(jnp.arange(3.0), x.shape), cyclic(3), "not the same at each place"),
     "sums of places": (jax.nn.softmax, truncated_translations(3), "does not commute"),

@@ -68,7 +68,7 @@ def test_is_hom_and_explain_agree(size):
     for f, commutes in ((wrong, False), (right, True)):
         assert is_hom(f, S, S, XS) == commutes
         assert cdl.explain(f).holds == commutes
-    (both,) = sides(wrong, S, S, ("swap",), UNEQUAL)
+    (both,) = sides(wrong, S, S, UNEQUAL, "swap")
     assert both.apart == pytest.approx(0.25, rel=0.9)
 
 

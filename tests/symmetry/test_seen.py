@@ -119,11 +119,11 @@ def test_weights_with_other_factors_look_different():
     assert "-0.25a" in cdl.draw(hom(X, Y)).text
 
 
-def test_a_point_stands_between_a_factor_and_a_name_that_is_a_number():
+def test_a_factor_stands_before_a_name_and_is_no_part_of_it():
     swaps = np.arange(120).reshape(60, 2)[:, ::-1].ravel()
     X = Action(120).signed(swaps, np.tile([4, 0.25], 60))
     (row,) = hom(X, X.trivial()).rows
-    assert row.split()[:4] == ["0", "0.25·0", "1", "0.25·1"]
+    assert row.split()[:4] == ["n0", "0.25n0", "n1", "0.25n1"]
 
 
 def test_a_page_says_how_each_map_runs_also_in_chains_of_chains():
@@ -131,10 +131,14 @@ def test_a_page_says_how_each_map_runs_also_in_chains_of_chains():
     inner = chain(Equivariant(so(3), so(3), 1, 2, key=key), NormGate(so(3), 2, key=key))
     page = cdl.explain(chain(inner, Equivariant(so(3), so(3), 2, 1, key=key)))
     assert page.name == "Equivariant ; NormGate ; Equivariant"
-    assert [line.split(":")[0] for line in page.execution[:3]] == ["Equivariant", "NormGate", "Equivariant"]
-    assert "NormGate: a length for each channel, and one product" in page.execution
+    assert [line.split(":")[0] for line in page.execution[:3]] == [
+        "maps[0].maps[0], Equivariant",
+        "maps[0].maps[1], NormGate",
+        "maps[1], Equivariant",
+    ]
+    assert "maps[0].maps[1], NormGate: a length for each channel, and one product" in page.execution
     pointwise = cdl.explain(chain(Equivariant(S, S, key=key), jax.nn.relu))
-    assert "Pointwise: at each place" in pointwise.execution
+    assert "maps[1], Pointwise: at each place" in pointwise.execution
 
 
 def test_a_convolution_says_that_it_is_one():

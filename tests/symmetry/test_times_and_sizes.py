@@ -78,12 +78,12 @@ def test_a_finite_time_is_that_of_the_exponential():
     A = np.random.default_rng(0).normal(size=(3, 3))
     X = Action((1, 3)).lie(A, "flow")
     x = jnp.asarray([[1.0, -2.0, 0.5]])
-    for both, t in zip(sides(lambda v: v, X, X, "flow", x)[1:], (1.0, 3.0), strict=True):
+    for both, t in zip(sides(lambda v: v, X, X, x, "flow")[1:], (1.0, 3.0), strict=True):
         exact = expm(t / X["flow"].bound * A) @ np.asarray(x[0])
         assert np.allclose(both.left[0], exact, atol=1e-5)
         assert jnp.array_equal(both.left, both.right)
     still = Action(2).lie(np.zeros((2, 2)), "flow")
-    assert len(sides(jnp.sign, still, still, "flow", jnp.ones(2))) == 1
+    assert len(sides(jnp.sign, still, still, jnp.ones(2), "flow")) == 1
     large = Action(2).lie(1e6 * TURN["turn01"].dense, "turn01")
     assert is_hom(lambda x: x * (x @ x), large, large, POINTS)
 

@@ -1,4 +1,4 @@
-"""What is given to an action, a layer or a field is checked at one door: sizes of generators, numbers that JAX keeps."""
+"""What is given to an action, a layer or a field is checked at one door: sizes of generators, and numbers."""
 
 import jax
 import jax.numpy as jnp

@@ -170,6 +170,14 @@ def test_a_phone_that_moves_is_wired_to_the_nearer_tower_and_a_switch_box_in_a_f
     np.testing.assert_allclose(cdl.run(still, still.state, inputs)[0]["x"], outputs["x"], rtol=1e-6)
 
 
+def test_a_number_of_no_diagram_is_refused_when_it_comes():
+    systems, wirings = phones()
+    late = among(wirings, lambda place: place, lambda place, i, d: place + 1, jnp.array(0))
+    system = rewire(late, systems, {"x": float}, inputs={"move": float})
+    with pytest.raises(Exception, match="`choose` of `among` gave another number: give that of one of the 2 diagrams"):
+        jax.block_until_ready(cdl.run(system, system.state, {"move": jnp.zeros(4)}))
+
+
 def test_weights_that_grow_with_what_flows_find_the_direction_of_most_variance():
     """Oja's rule, of Hebbian learning, as a diagram whose wires are the weights."""
     data = jnp.asarray(np.random.default_rng(0).normal(size=(3000, 3)) * [3.0, 1.0, 0.5], jnp.float32)
@@ -219,6 +227,10 @@ ONE, OTHER = Wiring.identity(GATE), Wiring.identity(GATE, "q")
             r"gives \[\], and its outputs are \['x'\]",
         ),
         (lambda: rewire(fixed(ONE), {"box": MEALY}, {"x": float}), "`box` answers an input at once"),
+        (
+            lambda: rewire(fixed(Wiring.identity(GATE, "p/q")), {"p/q": people([0.0])["p0"]}, {"x": float}),
+            "`p/q` cannot name a box of `rewire`: give a text without a stroke",
+        ),
         (lambda: among([], lambda s: s, lambda s, i, d: s, 0), "`among` was given no diagram"),
         (lambda: among([ONE, OTHER], lambda s: s, lambda s, i, d: s, 0), "the diagram numbered 1 has other boxes"),
     ],

@@ -1,7 +1,5 @@
 """The programs of the tables about symmetry: each in a small size, and the parts that they are made of."""
 
-import importlib
-import pathlib
 import re
 
 import equinox as eqx
@@ -101,50 +99,6 @@ def test_the_table_of_bodies_has_a_row_for_each_fold():
     assert (here, beyond) == pytest.approx((turned, beyond_turned), abs=0.02)
 
 
-PROGRAMS = ["beyond_groups", "how_equivariant", "karate_club", "rotated_bodies", "what_structure_buys"]
-
-
-def test_every_table_on_a_page_is_one_that_was_measured():
-    from symmetry._results import filled, kept, PAGES, PLACE, tables
-
-    shown = [(page, place[2]) for page in PAGES.glob("*.md") for place in PLACE.finditer(page.read_text())]
-    assert sorted(name for _, name in shown) == sorted(tables())
-    assert sorted(kept()) == PROGRAMS
-    for page, _ in shown:
-        assert filled(page.read_text(), tables()) == page.read_text(), f"{page.name}: run the program with `--write`"
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_tables_are_what_a_program_measures_without_options(name):
-    from symmetry._results import kept
-
-    program = importlib.import_module(f"symmetry.{name}").PROGRAM
-    assert program.name == name
-    assert program.options([]) == kept()[name]["options"]
-    makefile = (pathlib.Path(__file__).parents[2] / "Makefile").read_text()
-    assert f"for name in {' '.join(PROGRAMS)}; do" in makefile
-
-
-def test_what_is_measured_is_written_to_the_page_that_has_its_place(monkeypatch, tmp_path):
-    from symmetry import _results
-
-    monkeypatch.setattr(_results, "RESULTS", tmp_path / "results.json")
-    monkeypatch.setattr(_results, "PAGES", tmp_path)
-    page = "# A\n\n<!-- table: {} -->\n\nold\n\n<!-- /table -->\n\nend\n"
-    (tmp_path / "a.md").write_text(page.format("ours") + page.format("others"))
-    (tmp_path / "b.md").write_text("no table\n")
-    program = _results.Program(
-        "some", _results.arguments(None, seeds=5), lambda o: {"ours": _results.Table(["a"], [[str(o.seeds)]])}
-    )
-    assert program.main(["--seeds", "2"]) == "| a   |\n| --- |\n| 2   |"
-    assert not (tmp_path / "results.json").exists()
-    program.main(["--write"])
-    assert _results.kept()["some"]["options"] == {"seeds": 5}
-    assert str(_results.tables()["ours"]) == "| a   |\n| --- |\n| 5   |"
-    now = (tmp_path / "a.md").read_text()
-    assert now == page.format("ours").replace("old", "| a   |\n| --- |\n| 5   |") + page.format("others")
-
-
 def test_a_photograph_that_is_not_there_is_a_row(monkeypatch):
     from cdl.errors import CdlError
     from symmetry import how_equivariant
@@ -215,26 +169,3 @@ def test_label_propagation_finds_the_sides_from_the_two_who_split_the_club():
     known = _club.drawn(np.random.default_rng(0), 8)
     assert len(set(known.tolist())) == 8
     assert _club.right(_club.propagated(np.arange(33)), np.arange(33)) == 1
-
-
-@pytest.mark.parametrize(
-    ("values", "shown"),
-    [
-        ([0.5], "0.50"),
-        ([1.0, 2.0], "1.5 ± 0.7"),
-        ([95.0, 97.0], "96 ± 1"),
-        ([0.0, 0.0], "0.00 ± 0.00"),
-        ([1.3e-13], "1.3e-13"),
-        ([np.inf, 1.0], "not finite"),
-    ],
-)
-def test_a_number_is_shown_with_its_spread(values, shown):
-    from symmetry._table import spread
-
-    assert spread(values) == shown
-
-
-def test_a_table_is_aligned():
-    from symmetry._table import markdown
-
-    assert markdown(["a", "b"], [["long name", "1"]]) == "| a         |   b |\n| --------- | --: |\n| long name |   1 |"

@@ -21,10 +21,10 @@ import numpy as np
 from cdl_arch.symmetry import counter, reset, stack
 from cdl_arch.symmetry.futures import foresight, foresight_of_units
 from cdl_arch.symmetry.min_plus import Graph, MinPlus, SumPassing
+from page_tables.markdown import spread
+from page_tables.results import arguments, Program, Table
 
 from ._fitting import fitted, parameters
-from ._results import arguments, Program, Table
-from ._table import spread
 from ._walks import Machine, reached, values, walks
 
 
@@ -135,7 +135,7 @@ class _Length(eqx.Module):
         return 0.1 + features[0] * features[1] + jnp.square(features[1])
 
 
-PROGRAM = Program("beyond_groups", arguments(__doc__, seeds=5, samples=64, steps=600), measured)
+PROGRAM = Program("symmetry.beyond_groups", arguments(__doc__, seeds=5, samples=64, steps=600), measured)
 
 if __name__ == "__main__":
     print(PROGRAM.main())

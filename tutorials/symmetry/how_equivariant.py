@@ -24,11 +24,11 @@ import numpy as np
 from cdl.errors import CdlError
 from cdl.symmetry import attributed, fields, lie_error
 from cdl_arch.data.pictures import digits, photograph
+from page_tables.markdown import spread
+from page_tables.results import arguments, Program, Table
 
 from ._classifiers import Cnn, Mixer, Transformer
 from ._fitting import accuracy, cross_entropy, fitted, parameters, predicted
-from ._results import arguments, Program, Table
-from ._table import spread
 
 
 Field = Callable[[jax.Array], jax.Array]
@@ -165,7 +165,7 @@ def _moved(image: jax.Array, key: jax.Array) -> jax.Array:
     return jax.scipy.ndimage.map_coordinates(image, places, order=1)
 
 
-PROGRAM = Program("how_equivariant", arguments(__doc__, seeds=5, samples=200, steps=600, side=128), measured)
+PROGRAM = Program("symmetry.how_equivariant", arguments(__doc__, seeds=5, samples=200, steps=600, side=128), measured)
 
 if __name__ == "__main__":
     print(PROGRAM.main())

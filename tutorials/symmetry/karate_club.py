@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from cdl_arch.data import karate
+from page_tables.markdown import spread
+from page_tables.results import arguments, Program, Table
 
 from . import _club
-from ._results import arguments, Program, Table
-from ._table import spread
 
 
 KNOWN = (2, 4, 8, 16)
@@ -45,7 +45,7 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
     return {"karate-club": Table(head, club_rows(KNOWN, options.seeds, options.steps))}
 
 
-PROGRAM = Program("karate_club", arguments(__doc__, seeds=5, steps=200), measured)
+PROGRAM = Program("symmetry.karate_club", arguments(__doc__, seeds=5, steps=200), measured)
 
 if __name__ == "__main__":
     print(PROGRAM.main())

@@ -13,10 +13,10 @@ from typing import Any
 import jax.random as jr
 
 from cdl_arch.symmetry.bodies import bodies, free, parameters, rotated, Turning
+from page_tables.markdown import spread
+from page_tables.results import arguments, Program, Table
 
 from ._bodies import error, learnt, Net
-from ._results import arguments, Program, Table
-from ._table import spread
 
 
 SMALL, LARGE = (2, 8), (9, 16)  # masses: of the bodies that are learnt from, and of larger ones
@@ -51,7 +51,7 @@ def _turned(trees: Sequence[Any]) -> list[Any]:
     return rotated(list(trees), 7)
 
 
-PROGRAM = Program("rotated_bodies", arguments(__doc__, seeds=5, steps=500, bodies=4096), measured)
+PROGRAM = Program("symmetry.rotated_bodies", arguments(__doc__, seeds=5, steps=500, bodies=4096), measured)
 
 if __name__ == "__main__":
     print(PROGRAM.main())

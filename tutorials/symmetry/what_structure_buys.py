@@ -15,11 +15,11 @@ import numpy as np
 
 from cdl.errors import CdlError
 from cdl_arch.data.pictures import digits, mnist, Pictures
+from page_tables.markdown import spread
+from page_tables.results import arguments, Program, Table
 
 from . import _readers
 from ._fitting import accuracy, cross_entropy, fitted, parameters
-from ._results import arguments, Program, Table
-from ._table import spread
 
 
 SIZES = (50, 150, 450, 1200)
@@ -84,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-PROGRAM = Program("what_structure_buys", _parser(), measured)
+PROGRAM = Program("symmetry.what_structure_buys", _parser(), measured)
 
 if __name__ == "__main__":
     print(PROGRAM.main())

@@ -35,7 +35,7 @@ def layer(name, **how):
 def test_a_convolution_is_the_dense_layer_of_hom_in_value_and_gradient(name):
     with jax.enable_x64(True):
         made, x = layer(name, dtype=jnp.float64)
-        same(lambda f, x: f(x), lambda f, x: f.dense(x), made, x)
+        same(lambda f, x: f(x), lambda f, x: f.equivariant(x), made, x)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -108,7 +108,7 @@ def test_a_grid_may_be_larger_than_what_hom_can_solve():
     made = Convolution((512, 512), 1, 1, (3, 3), key=jr.key(0))
     assert jax.eval_shape(made, jnp.zeros((1, 512, 512))).shape == (1, 512, 512)
     with pytest.raises(CdlError, match="has 2³¹ weights or more"):
-        made.dense  # noqa: B018
+        made.equivariant  # noqa: B018
 
 
 def test_a_function_with_a_value_at_zero_is_refused_after_a_causal_one():

@@ -64,7 +64,7 @@ def test_a_group_convolution_is_the_dense_layer_of_hom_in_value_and_gradient(nam
         key, mirrors = jr.key(0), GROUPS[name][1]
         made = GroupConvolution(side, 2, 3, width, lifting=lifting, mirrors=mirrors, dtype=jnp.float64, key=key)
         x = jr.normal(jr.key(1), (2, *made.source.shape), jnp.float64)
-        same(lambda f, x: f(x), lambda f, x: f.dense(x), made, x)
+        same(lambda f, x: f(x), lambda f, x: f.equivariant(x), made, x)
         if width == side:
             assert sorted(made.orbits.ravel()) == list(range(hom(made.source, made.target).dimension))
 

@@ -1,9 +1,9 @@
-"""The tables that the pages show: measured by a program, kept in `results.json`, and written to the pages.
+"""The tables that the pages show: measured by a program, kept in a `results.json`, and written to the pages.
 
 | what                                             | here                                                        |
 | ------------------------------------------------ | ----------------------------------------------------------- |
 | a program: options, and what it measures         | `Program(name, parser, measured)`, with `main`              |
-| its tables and its options, seeds among them     | `results.json`, which `main(["--write"])` writes            |
+| its tables and its options, seeds among them     | `results.json` of its package; `main(["--write"])` writes   |
 | the place of a table on a page                   | between `<!-- table: NAME -->` and `<!-- /table -->`        |
 """
 
@@ -14,11 +14,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from ._table import markdown
+from .markdown import markdown
 
 
-HERE = pathlib.Path(__file__).parent
-RESULTS, PAGES = HERE / "results.json", HERE.parent
+PAGES = pathlib.Path(__file__).parents[1]
 PLACE = re.compile(r"(<!-- table: (\S+) -->\n\n)(.*?)(\n\n<!-- /table -->)", re.DOTALL)
 
 
@@ -34,7 +33,7 @@ class Table(NamedTuple):
 
 
 class Program(NamedTuple):
-    """A program that measures tables, each with a name."""
+    """A program that measures tables, each with a name. Its own is that of its module: `symmetry.karate_club`."""
 
     name: str
     parser: argparse.ArgumentParser
@@ -66,8 +65,8 @@ def arguments(about: str | None, **defaults: int) -> argparse.ArgumentParser:
 
 def kept() -> dict[str, dict[str, Any]]:
     """What was measured: for each program its options and its tables."""
-    found: dict[str, dict[str, Any]] = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    return found
+    packages = sorted(path.parent.name for path in PAGES.glob("*/results.json"))
+    return {f"{package}.{name}": found for package in packages for name, found in _of(package).items()}
 
 
 def tables() -> dict[str, Table]:
@@ -77,13 +76,15 @@ def tables() -> dict[str, Table]:
 
 def written(program: str, options: dict[str, Any], measured: dict[str, Table]) -> None:
     """Keeps what a program measured, and puts its tables on the pages."""
-    found = kept()
-    found[program] = {"options": options, "tables": {name: table._asdict() for name, table in measured.items()}}
-    RESULTS.write_text(json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False) + "\n")
+    package, _, name = program.rpartition(".")
+    found = _of(package)
+    found[name] = {"options": options, "tables": {name: table._asdict() for name, table in measured.items()}}
+    text = json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False)
+    _results(package).write_text(text + "\n")
     for page in sorted(PAGES.glob("*.md")):
-        text = page.read_text()
-        if PLACE.search(text):
-            page.write_text(filled(text, measured))
+        shown = page.read_text()
+        if PLACE.search(shown):
+            page.write_text(filled(shown, measured))
 
 
 def filled(page: str, measured: dict[str, Table]) -> str:
@@ -94,3 +95,13 @@ def filled(page: str, measured: dict[str, Table]) -> str:
         return f"{before}{measured.get(name, now)}{after}"
 
     return PLACE.sub(table, page)
+
+
+def _results(package: str) -> pathlib.Path:
+    return PAGES / package / "results.json"
+
+
+def _of(package: str) -> dict[str, Any]:
+    path = _results(package)
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return found

@@ -1,0 +1,133 @@
+"""What kind of system something is: which way its hierarchy goes, whether its parts talk, whether its wires change.
+
+| the seed's table              | here, read off the structure                                                        |
+| ----------------------------- | ----------------------------------------------------------------------------------- |
+| hierarchy left to right       | it is a map, from inputs to what it makes of them                                   |
+| hierarchy inside to outside   | it is a box around boxes                                                            |
+| peer-to-peer messages         | values go from one part to another, not only up to the outside, and changes down    |
+| a changeable pattern          | parameters that are learnt, or a diagram that depends on a state that changes       |
+
+Source: D. Spivak, T. Hosgood, *Deep neural networks as nested dynamical systems*, 2021, the table of section 3.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import equinox as eqx
+
+from .._functors.words import short
+from .._optics import ParaOptic
+from ..errors import CdlError
+from ..learning import Learner
+from ._box import Box, System
+from ._flow import Flow, traced
+from ._listening import listen
+from ._pattern import pattern
+from ._rewired import Rewired
+from ._wired import Wired
+
+
+LEFT, INSIDE = "left → right", "inside → outside"
+
+
+class Classification(NamedTuple):
+    """The row of a system: `hierarchy`, the directions in which it goes up, whether there are `peers` that talk,
+    whether its pattern is `changeable`, and `why`, in sentences."""
+
+    hierarchy: tuple[str, ...]
+    peers: bool
+    changeable: bool
+    why: tuple[str, ...]
+
+
+def classify(x: Any, *inputs: Any) -> Classification:
+    """The row of a system, a model or a function in the table of hierarchy, peer-to-peer messages and adaptation.
+
+    Nothing is read off names. Of a `Wired` it looks at the wires: one from a box to another is a message, one from a
+    box to itself is a memory. Of a `Rewired` it traces the diagram: a message goes where an input of a box is computed
+    from what another box shows, also when nothing comes from outside. What comes back only in proportion to an input
+    from outside counts as feedback, such as the change that a layer passes to its cells; so does a message that a
+    product with an input from outside gates. Of a map it traces the products: with parameters they are what a layer
+    does; data times data is a message (attention, a graph that is given as data), and so are data times an array that
+    is no parameter, and sums by index. Loops and weight tying are no messages.
+
+    The table's source says that the parts of neural networks never talk to each other. Of dense, convolutional and
+    recurrent networks this finds so; of attention and of graph networks it is false, and `peers` is true.
+
+    It is the diagram that is looked at, not what it does. `managed` makes of a system that rewires itself one of fixed
+    wires, and its row says so. A graph among the floating arrays of a module counts as its parameters. A map of
+    trees, such as `fold`, is not told from a graph network.
+
+    **Arguments:** `x`: a system, a `ParaOptic`, a learner, or a module or function. `inputs`: of a map, what it is
+    called with, or arrays of that shape; not needed of a `ParaOptic` whose `source` is known.
+
+    **Raises:** `CdlError` for what is none of these, and for a map without inputs.
+    """
+    match x:
+        case Rewired():
+            return _rewired(x)
+        case Wired():
+            return _wired(x)
+        case Box() if isinstance(x.machine, System):
+            return classify(x.machine)
+        case System():
+            return Classification((), False, False, (f"`{x.name}` is one box: there is no diagram in it.",))
+        case ParaOptic():
+            given = inputs or (() if x.source is None else (x.source,))
+            return _map(lambda params, x_: x.optic.get((params, x_)), x.params, given)
+        case Learner():
+            return _map(lambda state, data: x.optic.get((state, data)), x.state, inputs)
+        case _ if callable(x):
+            params, rest = eqx.partition(x, eqx.is_inexact_array)
+            return _map(lambda params, *given: eqx.combine(params, rest)(*given), params, inputs)
+    raise CdlError(
+        f"`classify` was given {short(x)}: give a system, a `ParaOptic`, a learner, or a module or function."
+    )
+
+
+def _map(fn: Callable[..., Any], params: Any, inputs: tuple[Any, ...]) -> Classification:
+    if not inputs:
+        raise CdlError("`classify` traces a map at its inputs, and was given none: give them after it.")
+    closed, given = traced(fn, [params, *inputs])
+    spread = [Flow.of(min(k, 1), x.shape, 2) for k, part in enumerate(given) for x in part]
+    heard = listen(closed, spread, 2, [1])
+    why = [f"It is a map with {len(given[0])} arrays of parameters: what it makes of its inputs is to the right."]
+    why += heard.found or ["Data meet parameters only: each part listens to those before it, and none to its peers."]
+    if heard.loops:
+        why.append("It has a loop, by which values come again later: that is no message to a peer.")
+    if heard.tied:
+        why.append("A convolution uses its weights at every place: tied weights are no message.")
+    learns = bool(given[0])
+    why.append("Its parameters change as it learns." if learns else "It has no parameters, so that nothing changes.")
+    return Classification((LEFT,), bool(heard.found), learns, tuple(why))
+
+
+def _wired(system: Wired) -> Classification:
+    pairs = {target: source for target, source in system.wiring.wires.items() if "." in source}
+    talk = [f"A wire goes from `{a}` to `{b}`." for b, a in pairs.items() if _box(a) != _box(b)]
+    why = [f"`{system.name}` is a box around {len(system.wiring.boxes)} boxes."]
+    why += talk[:3] or ["No wire goes from a box to another."]
+    if any(_box(a) == _box(b) for b, a in pairs.items()):
+        why.append("A wire from a box to itself is a memory, no message to a peer.")
+    inner = [classify(x) for x in system.boxes.values() if isinstance(x.machine, System)]
+    changes = any(x.changeable for x in inner)
+    why.append("The diagram is fixed." if not changes else "A box in it has a diagram that changes.")
+    why += [words for x in inner for words in x.why]
+    ways = (INSIDE, *(way for x in inner for way in x.hierarchy))
+    return Classification(tuple(dict.fromkeys(ways)), bool(talk) or any(x.peers for x in inner), changes, tuple(why))
+
+
+def _rewired(system: Rewired) -> Classification:
+    found, inner = pattern(system), _wired(system.systems)
+    why = [f"`{system.name}` is a box around {found.boxes} boxes, and its diagram is a map from what they show."]
+    why += found.talk[:3] or ["Without an input from outside no box hears of another: there is feedback alone."]
+    state = "depends on a state, and that changes" if found.changes else "does not depend on a state that changes"
+    why.append(f"The diagram {state}.")
+    if inner.peers or inner.changeable:
+        why += inner.why
+    peers, changeable = bool(found.talk) or inner.peers, found.changes or inner.changeable
+    return Classification((INSIDE, LEFT), peers, changeable, tuple(why))
+
+
+def _box(end: str) -> str:
+    return end.rpartition(".")[0]

@@ -1,0 +1,88 @@
+"""How long an output takes to answer an input: the Moore machines on the paths between them.
+
+| the mathematics                                     | here                                      |
+| --------------------------------------------------- | ----------------------------------------- |
+| a path through a Moore machine takes a tick         | a weight of 1; a Mealy machine has 0      |
+| no input has an effect before                       | `Latency.shortest`                        |
+| from here on a constant input has had all of it     | `Latency.longest`, infinite after a loop  |
+"""
+
+import heapq
+from typing import NamedTuple
+
+from .._functors.usage import with_types
+from ..errors import CdlError
+from ._box import Box, System
+from ._oapply import oapply
+from ._wired import Wired
+from ._wiring import Wiring
+
+
+class Latency(NamedTuple):
+    """The ticks on the shortest and on the longest path from an input to an output."""
+
+    shortest: int
+    longest: float
+
+
+@with_types
+def latency(system: System) -> dict[str, dict[str, Latency]]:
+    """For each output, how many ticks it takes to answer each input that reaches it.
+
+    Read off the diagram: every output of a box counts as an answer to each of its inputs. `longest` is the number of
+    ticks after which a constant input shows in full, where a box keeps nothing but its last inputs, as a gate does.
+
+    **Raises:** `CdlError` for a system whose diagram changes as it runs.
+    """
+    if isinstance(system, Box):
+        system = oapply(Wiring.identity(system.interface), {"box": system})
+    if not isinstance(system, Wired):
+        raise CdlError(
+            f"the diagram of `{system.name}` may change as it runs, so it has no latency: give a `Box`, or what `wire` "
+            "or `oapply` gives."
+        )
+    ticks = {path: int(step.moore) for step in system.plan.steps for path in step.paths}
+    after: dict[str, list[str]] = {path: [] for path in ticks}
+    first: dict[str, list[str]] = {name: [] for name in system.interface.inputs}
+    for target, source in system.wiring.wires.items():
+        box, _, _ = source.rpartition(".")
+        (after[box] if box else first[source]).append(target.rpartition(".")[0])
+    reached = {name: (_shortest(begin, after, ticks), _longest(begin, after, ticks)) for name, begin in first.items()}
+    ends = {name: source.rpartition(".")[0] for name, source in system.wiring.outputs.items()}
+    return {
+        output: {name: Latency(near[box], far[box]) for name, (near, far) in reached.items() if box in near}
+        for output, box in ends.items()
+    }
+
+
+def _shortest(begin: list[str], after: dict[str, list[str]], ticks: dict[str, int]) -> dict[str, int]:
+    """The ticks from the boxes that an input drives to the outputs of every box that it reaches."""
+    found: dict[str, int] = {}
+    waiting = sorted({(ticks[path], path) for path in begin})
+    while waiting:
+        now, path = heapq.heappop(waiting)
+        if path not in found:
+            found[path] = now
+            for target in after[path]:
+                heapq.heappush(waiting, (now + ticks[target], target))
+    return found
+
+
+def _longest(begin: list[str], after: dict[str, list[str]], ticks: dict[str, int]) -> dict[str, float]:
+    """The same on the longest paths, infinite on a loop and after it."""
+    reached = set(_shortest(begin, after, ticks))
+    before = dict.fromkeys(reached, 0)
+    for path in reached:
+        for target in after[path]:
+            before[target] += 1
+    found: dict[str, float] = dict.fromkeys(reached, 0)
+    ready = [path for path in reached if not before[path]]
+    while ready:
+        path = ready.pop()
+        found[path] += ticks[path]
+        for target in after[path]:
+            found[target] = max(found[target], found[path])
+            before[target] -= 1
+            if not before[target]:
+                ready.append(target)
+    return {path: float("inf") if before[path] else found[path] for path in reached}

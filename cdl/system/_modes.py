@@ -1,0 +1,116 @@
+"""Systems in modes: a state says which of finitely many interfaces there is now.
+
+| the mathematics                               | here                                                          |
+| --------------------------------------------- | ------------------------------------------------------------- |
+| a sum of interfaces, `Σₘ Aₘ y^Bₘ`             | `modes({name: system, …}, choose, state)`                     |
+| a position: a mode, and what is shown in it   | the output `mode`, a number, and for each mode what it shows  |
+| its directions: what is awaited in that mode  | an input for each mode, of which the one of the mode is read  |
+| a lens `S y^S → Σₘ Aₘ y^Bₘ`                   | the systems, all of them on the one state, by `lax.switch`    |
+
+Of the outputs those of the other modes are zero. `Polynomial` has the same for finite sets, as `p + q`.
+
+Source: D. Spivak, N. Niu, *Polynomial Functors: A Mathematical Theory of Interaction*, 2023.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._engine._given import arrays
+from .._engine.shapes import shown
+from .._functors import MooreF
+from .._functors.usage import with_usage
+from .._schemes.algebras import wants_key
+from .._schemes.compose import layer_of
+from .._schemes.in_range import in_range
+from ..errors import CarrierMismatch, CdlError, PortMismatch
+from ._box import expect_system, is_moore, System, types
+from ._interface import Interface
+
+
+@final
+class Modal(System):
+    """Systems on one state, of which one is in force at a time. Made by `modes`."""
+
+    systems: tuple[Any, ...]
+    choose: Callable[[Any], Any]
+    state: Any
+    names: tuple[str, ...] = eqx.field(static=True)  # beside them, as JAX sorts the keys of a dictionary
+    interface: Interface = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+        number = in_range(
+            jnp.asarray(self.choose(state)),
+            len(self.systems),
+            lambda x: (
+                f"`choose` of `{self.name}` gave {'another number' if x is None else x}: give that of one of the "
+                f"{len(self.systems)} modes, from 0."
+            ),
+        )
+
+        ports = {name: port.struct for name, port in self.interface.outputs.items() if name in self.names}
+        nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ports)
+
+        def layer(machine: Any) -> Any:
+            return layer_of(machine, state, key if wants_key(getattr(machine, "machine", machine)) else None)
+
+        def shows(name: str, machine: Any) -> Callable[[], Any]:
+            return lambda: {**nothing, **({name: layer(machine).out} if name in nothing else {})}
+
+        def goes(name: str, machine: Any, inputs: Any) -> Callable[[], Any]:
+            return lambda: layer(machine).step(inputs[name] if name in self.interface.inputs else {})
+
+        each = list(zip(self.names, self.systems, strict=True))
+        out = jax.lax.switch(number, [shows(*x) for x in each])
+        step = lambda inputs: jax.lax.switch(number, [goes(*x, inputs) for x in each])
+        return MooreF({"mode": number, **out}, step)
+
+
+@with_usage
+def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: Any, *, name: str = "modes") -> Modal:
+    """Finitely many systems on one state, which says which of them is in force.
+
+    ```python
+    valve = modes({"open": flowing, "closed": waiting}, lambda s: jnp.int32(s["level"] < 1), state)
+    ```
+
+    The outputs are `mode`, the number of the mode, and for each mode a dictionary of its outputs, zero where it is not
+    in force. The inputs are for each mode a dictionary of its inputs, of which those of the mode in force are read. A
+    mode without inputs, or outputs, has no such port. Units of ports are not kept.
+
+    **Arguments:** `systems`: Moore machines, which may have other ports but whose states are of one type. `choose`:
+    from a state to the number of the mode, from 0. `state`: the one to begin in.
+
+    **Raises:** `CdlError` for no systems, and for one that is called `mode`; `PortMismatch` where one answers an input
+    at once; `CarrierMismatch` where one has a state of another type.
+    """
+    begin = arrays(state, "a state")
+    if not systems or "mode" in systems:
+        raise CdlError("`modes` takes a system for each mode: at least one, and none that is called `mode`.")
+    for at, system in systems.items():
+        if types(expect_system("modes", at, system).state) != types(begin):
+            raise CarrierMismatch(
+                f"the state of `{at}` is {shown(system.state)}, and that of the modes is {shown(begin)}: give all of "
+                "them one structure, with the same shapes and types."
+            )
+        if not is_moore(system):
+            raise PortMismatch(
+                f"`{at}` answers an input at once, and the mode says which inputs there are before they come: give "
+                "Moore machines."
+            )
+    sides = [{at: getattr(x.interface, side) for at, x in systems.items()} for side in ("inputs", "outputs")]
+    ports = [{at: {k: p.struct for k, p in own.items()} for at, own in side.items() if own} for side in sides]
+    made = Modal(
+        systems=tuple(systems.values()),
+        names=tuple(systems),
+        choose=choose,
+        state=begin,
+        interface=Interface(ports[0], {"mode": jnp.int32, **ports[1]}),
+        name=name,
+    )
+    is_moore(made)
+    return made

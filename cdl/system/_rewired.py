@@ -1,0 +1,124 @@
+"""Systems in a diagram that depends on a state, as one system.
+
+| the mathematics                                          | here                           |
+| -------------------------------------------------------- | ------------------------------ |
+| a coalgebra of `[p, q]`, and a system of interface `p`   | `rewire(diagram, systems)`     |
+| together, a system of interface `q`                      | `Rewired`, a Moore machine     |
+
+Source: B. Shapiro, D. Spivak, *Dynamic categories, dynamic operads*, 2022.
+"""
+
+from collections.abc import Mapping
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from .._engine.shapes import shown
+from .._functors import MooreF
+from .._functors.usage import with_usage
+from ..errors import CdlError, PortMismatch
+from ._box import is_moore, System
+from ._interface import Interface
+from ._oapply import wire
+from ._picture import Drawn
+from ._rewiring import Rewiring
+from ._wired import Wired
+
+
+@final
+class Rewired(System):
+    """Systems in a diagram that depends on a state. Made by `rewire`.
+
+    Its state is that of the diagram, and that of the `systems`, side by side.
+    """
+
+    diagram: Rewiring
+    systems: Wired
+    state: tuple[Any, Any]
+    interface: Interface = eqx.field(static=True)
+    name: str = eqx.field(static=True)
+
+    def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+        s, inside = state
+        layer = self.systems(inside, key=key)
+        out, seen = self.diagram.optic.forward((s, _by_box(layer.out, self.systems)))
+
+        def step(d: Any) -> tuple[Any, Any]:
+            after, inputs = self.diagram.optic.backward(seen, d)
+            return after, layer.step(_by_port(inputs, self.systems))
+
+        return MooreF(out, step)
+
+    def drawn(self) -> Drawn:
+        inside = self.systems.drawn().inside
+        return Drawn(self.name, self.interface, moore=True, inside=inside, state=shown(self.state[0]))
+
+
+@with_usage
+def rewire(
+    diagram: Rewiring,
+    systems: Mapping[str, System],
+    outputs: Mapping[str, Any],
+    *,
+    inputs: Mapping[str, Any] | None = None,
+    name: str = "system",
+) -> Rewired:
+    """Systems in a diagram that depends on a state, as one system. Its state, and theirs, are differentiable.
+
+    **Arguments:** `diagram`: what `rewiring`, `among` and `fixed` give. `systems`: Moore machines, by the names of the
+    boxes. `outputs`, `inputs`: the ports outside.
+
+    **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
+    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type; `CdlError`
+    for the name of a box with a stroke.
+    """
+    if odd := [at for at in systems if "/" in at]:
+        raise CdlError(
+            f"`{odd[0]}` cannot name a box of `rewire`: give a text without a stroke, which is between names."
+        )
+    ports = {
+        f"{at}/{port}": (at, port, x) for at, system in systems.items() for port, x in system.interface.inputs.items()
+    }
+    side = wire(
+        systems,
+        {f"{at}.{port}": name for name, (at, port, _) in ports.items()},
+        {f"{at}/{port}": f"{at}.{port}" for at, system in systems.items() for port in system.interface.outputs},
+        inputs={name: x for name, (_, _, x) in ports.items()},
+        name="systems",
+    )
+    if not side.plan.moore:
+        late = [path for step in side.plan.steps if step.late for path in step.paths]
+        raise PortMismatch(
+            f"`{late[0]}` answers an input at once, and a diagram that changes is wired by what its boxes "
+            "show before: give Moore machines."
+        )
+    interface = Interface(inputs or {}, outputs)
+    made = Rewired(diagram=diagram, systems=side, state=(diagram.params, side.state), interface=interface, name=name)
+    is_moore(made)
+    return made
+
+
+def _by_box(out: Mapping[str, Any], systems: Wired) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {at: {} for at in systems.nested.wiring.boxes}
+    for name, value in out.items():
+        at, _, port = name.partition("/")
+        found[at][port] = value
+    return found
+
+
+def _by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, wanted in systems.interface.inputs.items():
+        at, _, port = name.partition("/")
+        try:
+            found[name] = inputs[at][port]
+        except (KeyError, TypeError) as error:
+            raise PortMismatch(f"the diagram gives no value to `{at}.{port}`: `back` must drive each input.") from error
+        given = jax.tree.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.asarray(x).dtype), found[name])
+        if given != wanted.struct:
+            raise PortMismatch(
+                f"the diagram gives {shown(given)} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it that."
+            )
+    return found

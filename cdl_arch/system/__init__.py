@@ -1,0 +1,12 @@
+"""Architectures that are systems: boxes in wiring diagrams.
+
+| the module   | what is in it                                                                     |
+| ------------ | --------------------------------------------------------------------------------- |
+| `circuits`   | gates and adders, all of them diagrams of NAND gates                              |
+| `gates`      | an array of gates whose wires are data                                            |
+| `neurons`    | networks as diagrams in diagrams, whose boxes are the nerve cells                 |
+| `talk`       | the same with wires between the nerve cells                                       |
+"""
+
+# isort: off
+from . import circuits as circuits, gates as gates, neurons as neurons, talk as talk

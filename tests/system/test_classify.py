@@ -1,0 +1,258 @@
+"""The table of hierarchy, messages between peers and patterns that change, computed for each kind of system."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import pytest
+
+from cdl import MooreF, ParaOptic
+from cdl.errors import CdlError
+from cdl.learning import layers, losses, optimisers, supervised
+from cdl.system import among, box, classify, fixed, managed, rewire, rewiring, wire, Wiring
+from cdl_arch.mealy import FullRNN
+from cdl_arch.symmetry import GraphNetwork
+from cdl_arch.system.circuits import full_adder, nand
+from cdl_arch.system.gates import gate_array
+from cdl_arch.system.neurons import cell, levels, unfold
+from cdl_arch.system.talk import peers
+
+
+KEY = jr.key(0)
+LEFT, INSIDE = "left → right", "inside → outside"
+CELLS = ("left", "middle", "right")
+
+
+def network() -> Any:
+    return layers.dense(3, 4, jnp.tanh, key=KEY) >> layers.dense(4, 2, jax.nn.gelu, key=KEY)
+
+
+def trained() -> Any:
+    model, learn = network(), optimisers.adam(0.1)
+    return model.reparametrise(learn.optic, at=learn.start(model.params))
+
+
+def in_cells(model: Any, *, hears: bool = False) -> Any:
+    two = jnp.zeros(2)
+    cells = {name: cell(jnp.ones(4), hears=hears) for name in CELLS}
+    inputs = {"change": two, "heard": two} if hears else {"change": two}
+    return rewire(unfold(model, CELLS, hears=hears), cells, {"value": two}, inputs=inputs)
+
+
+def mlp_in_cells(talks: bool) -> Any:
+    first, second = levels(eqx.nn.MLP(3, 2, 4, 1, key=KEY), 0.1)
+    if not talks:
+        return in_cells(first >> second)
+    return in_cells(peers(first, jnp.zeros((3, 3))) >> peers(second, jnp.zeros((4, 4))), hears=True)
+
+
+def convolution() -> Any:
+    return ParaOptic.of(
+        eqx.nn.Sequential([eqx.nn.Conv1d(2, 2, 3, key=KEY), eqx.nn.Lambda(jax.nn.relu), eqx.nn.MaxPool1d(2)])
+    )
+
+
+def attention(xs: Any) -> Any:
+    return eqx.nn.MultiheadAttention(2, 4, key=KEY)(xs, xs, xs)
+
+
+class Edges(eqx.Module):
+    """A graph network by lists of edges."""
+
+    linear: eqx.nn.Linear
+
+    def __call__(self, senders: Any, receivers: Any, xs: Any) -> Any:
+        return jax.ops.segment_sum(jax.vmap(self.linear)(xs)[senders], receivers, len(xs))
+
+
+class Given(eqx.Module):
+    """A graph network of one graph, which is not learnt."""
+
+    linear: eqx.nn.Linear
+    graph: Any = eqx.field(static=True)
+
+    def __call__(self, xs: Any) -> Any:
+        return jnp.asarray(self.graph) @ jax.vmap(self.linear)(xs)
+
+
+def echo(s: Any) -> MooreF[Any, Any, Any]:
+    return MooreF({"x": s}, lambda i: i["a"])
+
+
+GATE: Any = {"inputs": {"a": float}, "outputs": {"x": float}}
+BOXES = {name: box(echo, 0.0, **GATE) for name in "pq"}
+CROSSED = {"p.a": "q.x", "q.a": "p.x"}
+LOOPS = {"p.a": "p.x", "q.a": "q.x"}
+
+
+def diagram(*wires: Any, update: Any = lambda s, i, d: 1 - s) -> Any:
+    ports = {name: x.interface for name, x in BOXES.items()}
+    each = [Wiring(ports, w, {"x": "p.x"}) for w in wires]
+    return rewire(among(each, lambda s: s, update, jnp.array(0)), BOXES, {"x": float})
+
+
+def trust() -> Any:
+    """Each box hears what the others say, by weights that are the state."""
+    said = lambda i: jnp.stack([x["x"] for x in i.values()])
+    made = rewiring(
+        jnp.zeros((2, 2)),
+        lambda w, i: {"x": jnp.sum(said(i))},
+        lambda w, i, d: {name: {"a": (w @ said(i))[k]} for k, name in enumerate(i)},
+        lambda w, i, d: w + jnp.outer(said(i), said(i)),
+    )
+    return rewire(made, BOXES, {"x": float})
+
+
+def driven(back: Any, forward: Any = lambda s, i: {"x": i["p"]["x"]}) -> Any:
+    """Two boxes with other inputs, in a diagram with an input from outside."""
+    boxes = {"p": box(lambda s: MooreF({"x": s}, lambda i: s), 0.0, outputs={"x": float}), "q": BOXES["q"]}
+    made = rewiring(1.0, forward, lambda s, i, d: {"p": {}, "q": {"a": back(s, i, d)}}, lambda s, i, d: s + 1)
+    return rewire(made, boxes, {"x": float}, inputs={"u": float})
+
+
+WORD, TOKENS = jnp.ones((5, 3)), jnp.ones((6, 4))
+RNN = FullRNN(3, 4, 2, key=KEY)
+FIXED = Wiring({name: x.interface for name, x in BOXES.items()}, CROSSED, {"x": "p.x"})
+
+ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
+    "DNN": (lambda: classify(network()), (LEFT,), False, True),
+    "DNN that learns": (lambda: classify(trained()), (LEFT,), False, True),
+    "learner": (
+        lambda: classify(supervised(network(), losses.mse(), optimisers.descent(0.1)), (jnp.ones(3), jnp.ones(2))),
+        (LEFT,),
+        False,
+        True,
+    ),
+    "IDS": (lambda: classify(full_adder()), (INSIDE,), True, False),
+    "IDS as a rewiring": (lambda: classify(rewire(fixed(FIXED), BOXES, {"x": float})), (INSIDE, LEFT), True, False),
+    "DILS": (lambda: classify(trust()), (INSIDE, LEFT), True, True),
+    "DILS of finitely many diagrams": (lambda: classify(diagram(CROSSED, LOOPS)), (INSIDE, LEFT), True, True),
+    "DILS of gates": (lambda: classify(gate_array(jnp.zeros((3, 2), int), 1)), (INSIDE, LEFT), True, True),
+    "DNN unfolded": (lambda: classify(mlp_in_cells(talks=False)), (INSIDE, LEFT), False, True),
+    "DNN unfolded, with Adam": (lambda: classify(in_cells(trained())), (INSIDE, LEFT), False, True),
+    "DNN with peers": (lambda: classify(mlp_in_cells(talks=True)), (INSIDE, LEFT), True, True),
+    "RNN": (lambda: classify(layers.run(RNN, RNN.init), WORD), (LEFT,), False, True),
+    "RNN of Equinox": (lambda: classify(eqx.nn.GRUCell(3, 4, key=KEY), jnp.ones(3), jnp.ones(4)), (LEFT,), False, True),
+    "CNN": (lambda: classify(convolution(), jnp.ones((2, 8))), (LEFT,), False, True),
+    "attention": (lambda: classify(attention, TOKENS), (LEFT,), True, False),
+    "attention that is learnt": (
+        lambda: classify(eqx.nn.MultiheadAttention(2, 4, key=KEY), TOKENS, TOKENS, TOKENS),
+        (LEFT,),
+        True,
+        True,
+    ),
+    "GNN": (
+        lambda: classify(GraphNetwork([2, 3, 1], key=KEY), jnp.ones((4, 4)), jnp.ones((2, 4))),
+        (LEFT,),
+        True,
+        True,
+    ),
+    "GNN of edges": (
+        lambda: classify(Edges(eqx.nn.Linear(4, 4, key=KEY)), jnp.array([0, 1]), jnp.array([1, 2]), TOKENS),
+        (LEFT,),
+        True,
+        True,
+    ),
+    "GNN of one graph": (
+        lambda: classify(Given(eqx.nn.Linear(4, 4, key=KEY), tuple(map(tuple, jnp.eye(6).tolist()))), TOKENS),
+        (LEFT,),
+        True,
+        True,
+    ),
+    "one box": (lambda: classify(nand()), (), False, False),
+    "loops alone": (lambda: classify(wire(BOXES, LOOPS, {"x": "p.x"})), (INSIDE,), False, False),
+    "loops alone, which change": (lambda: classify(diagram(LOOPS, LOOPS)), (INSIDE, LEFT), False, True),
+    "a state that stays": (
+        lambda: classify(diagram(CROSSED, LOOPS, update=lambda s, i, d: s)),
+        (INSIDE, LEFT),
+        True,
+        False,
+    ),
+    "a box that hears the outside alone": (
+        lambda: classify(driven(lambda s, i, d: d["u"])),
+        (INSIDE, LEFT),
+        False,
+        False,
+    ),
+    "a gain on the outside that changes": (
+        lambda: classify(driven(lambda s, i, d: s * d["u"] * i["p"]["x"])),
+        (INSIDE, LEFT),
+        False,
+        True,
+    ),
+    "a message to one box": (
+        lambda: classify(driven(lambda s, i, d: i["p"]["x"] + d["u"])),
+        (INSIDE, LEFT),
+        True,
+        False,
+    ),
+    "a diagram that multiplies what boxes show": (
+        lambda: classify(
+            driven(lambda s, i, d: d["u"], lambda s, i: {"x": jnp.vdot(i["p"]["x"][None], i["p"]["x"][None])})
+        ),
+        (INSIDE, LEFT),
+        True,
+        False,
+    ),
+    "a function": (lambda: classify(jnp.tanh, jnp.ones(3)), (LEFT,), False, False),
+    "a DILS in a diagram": (
+        lambda: classify(wire({"talk": diagram(LOOPS, CROSSED)}, {}, {"x": "talk.x"})),
+        (INSIDE, LEFT),
+        True,
+        True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_row_of_the_table_is_computed_from_the_structure(name):
+    make, hierarchy, talk, changeable = ROWS[name]
+    found = make()
+    assert (found.hierarchy, found.peers, found.changeable) == (hierarchy, talk, changeable), found.why
+    assert found.why
+    assert all(words.endswith(".") for words in found.why)
+
+
+def test_the_reasons_are_sentences_about_what_was_found():
+    assert "A wire goes from `q.x` to `p.a`." in classify(wire(BOXES, CROSSED, {"x": "p.x"})).why
+    assert (
+        "A wire from a box to itself is a memory, no message to a peer."
+        in classify(wire(BOXES, LOOPS, {"x": "p.x"})).why
+    )
+    assert "What `p` hears is computed from what `q` shows." in classify(trust()).why
+    assert "The diagram depends on a state, and that changes." in classify(trust()).why
+    quiet = classify(mlp_in_cells(talks=False)).why
+    assert "Without an input from outside no box hears of another: there is feedback alone." in quiet
+    assert any("tied weights are no message" in words for words in classify(convolution(), jnp.ones((2, 8))).why)
+    assert any("It has a loop" in words for words in classify(layers.run(RNN, RNN.init), WORD).why)
+    assert not any("tied" in words or "a loop" in words for words in classify(network()).why)
+    assert any("data on both sides" in words for words in classify(attention, TOKENS).why)
+
+
+def test_a_fixed_diagram_with_a_manager_does_the_same_and_has_another_row():
+    found = classify(managed(trust()))
+    assert (found.hierarchy, found.peers, found.changeable) == ((INSIDE,), True, False)
+
+
+def test_names_are_not_read():
+    renamed = wire(
+        {"student": BOXES["p"], "peer": BOXES["q"]}, {"student.a": "student.x", "peer.a": "peer.x"}, {"y": "peer.x"}
+    )
+    assert not classify(renamed).peers
+
+
+WRONG: Any = 3
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: classify(WRONG), "`classify` was given 3: give a system, a `ParaOptic`, a learner, or a module"),
+        (lambda: classify(jnp.tanh), "`classify` traces a map at its inputs, and was given none"),
+    ],
+)
+def test_what_cannot_be_classified_is_refused(make, words):
+    with pytest.raises(CdlError, match=words):
+        make()

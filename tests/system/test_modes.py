@@ -1,0 +1,195 @@
+"""Systems in modes beside what they are by definition: the machine of the mode, and nothing of the others."""
+
+import itertools
+import random
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import cdl
+from cdl import MealyF, MooreF
+from cdl.errors import CdlError
+from cdl.system import box, lenses, modes, Polynomial, wire
+
+
+def flowing(s: Any) -> MooreF[Any, Any, Any]:
+    """An open valve shows how fast it flows, and takes a pressure."""
+    return MooreF({"flow": 2 * s["level"] ** 2}, lambda i: {"level": s["level"] + i["pressure"], "time": s["time"] + 1})
+
+
+def waiting(s: Any) -> MooreF[Any, Any, Any]:
+    """A closed one shows a vector, and takes two numbers."""
+
+    def step(i: Any) -> Any:
+        return {"level": jnp.sin(s["level"]) * i["push"] + i["leak"].sum(), "time": s["time"] + 1}
+
+    return MooreF({"held": jnp.stack([s["level"], 1.0 - s["level"]])}, step)
+
+
+def settling(s: Any) -> MooreF[Any, Any, Any]:
+    """A third, which shows nothing and takes nothing."""
+    return MooreF({}, lambda i: {"level": s["level"] / 2, "time": s["time"] + 1})
+
+
+def choose(s: Any) -> Any:
+    return jnp.where(s["level"] > 2, 2, jnp.where(s["level"] > 0.5, 1, 0))
+
+
+def start(level: Any = 0.0) -> Any:
+    return {"level": jnp.asarray(level), "time": jnp.array(0)}
+
+
+TWO = jnp.zeros(2)
+VALVE: Any = {
+    "open": box(flowing, start(), inputs={"pressure": float}, outputs={"flow": float}),
+    "closed": box(waiting, start(), inputs={"push": float, "leak": TWO}, outputs={"held": TWO}),
+    "settling": box(settling, start(), outputs={}),
+}
+
+
+def inputs(ticks: int) -> Any:
+    draw = np.random.default_rng(0)
+    return {
+        "open": {"pressure": jnp.asarray(draw.uniform(0, 1, ticks), jnp.float32)},
+        "closed": {
+            "push": jnp.asarray(draw.uniform(-1, 3, ticks), jnp.float32),
+            "leak": jnp.asarray(draw.uniform(-0.5, 1.5, (ticks, 2)), jnp.float32),
+        },
+    }
+
+
+def by_definition(level: Any, given: Any, ticks: int) -> Any:
+    """The mode and what it shows, tick by tick, each machine alone."""
+    s, found = start(level), []
+    for t in range(ticks + 1):
+        number = int(choose(s))
+        name, machine = list(VALVE)[number], (flowing, waiting, settling)[number]
+        found.append((number, machine(s).out))
+        if t < ticks:
+            s = machine(s).step(jax.tree.map(lambda x, t=t: x[t], given.get(name, {})))
+    return found, s
+
+
+def test_modes_are_the_machine_of_the_mode_and_zero_elsewhere():
+    system, given = modes(VALVE, choose, start()), inputs(30)
+    outputs, last = cdl.run(system, system.state, given)
+    expected, end = by_definition(0.0, given, 30)
+    assert outputs["mode"].tolist() == [number for number, _ in expected]
+    assert set(outputs["mode"].tolist()) == {0, 1, 2}
+    for t, (number, out) in enumerate(expected):
+        shows: Any = {0: out.get("flow", 0.0), 1: out.get("held", TWO)}
+        np.testing.assert_allclose(outputs["open"]["flow"][t], shows[0], rtol=1e-5)
+        np.testing.assert_allclose(outputs["closed"]["held"][t], shows[1], rtol=1e-5)
+        assert number == 1 or not outputs["closed"]["held"][t].any()
+    np.testing.assert_allclose(last["level"], end["level"], rtol=1e-5)
+    assert last["time"] == 30
+
+
+def test_the_gradient_is_that_of_the_modes_that_were_passed_through_and_ensembles_differ_in_them():
+    given = inputs(6)
+
+    def total(level: Any) -> Any:
+        system = modes(VALVE, choose, start(level))
+        outputs, last = cdl.run(system, system.state, given)
+        return jnp.sum(outputs["open"]["flow"]) + jnp.sum(outputs["closed"]["held"][:, 0]) + last["level"]
+
+    def by_hand(level: Any) -> Any:
+        expected, s = [], start(level)
+        numbers = [number for number, _ in by_definition(level0, given, 6)[0]]
+        for t, number in enumerate(numbers):
+            name, machine = list(VALVE)[number], (flowing, waiting, settling)[number]
+            out = machine(s).out
+            expected.append(out.get("flow", 0.0) + out.get("held", TWO)[0])
+            if t < 6:
+                s = machine(s).step(jax.tree.map(lambda x, t=t: x[t], given.get(name, {})))
+        return sum(expected) + s["level"]
+
+    levels = jnp.array([0.1, 0.9, 3.0])
+    found, values = jax.vmap(jax.grad(total))(levels), jax.vmap(total)(levels)
+    for k, level0 in enumerate(levels):
+        np.testing.assert_allclose(values[k], by_hand(level0), rtol=1e-5)
+        np.testing.assert_allclose(found[k], jax.grad(by_hand)(level0), rtol=1e-4)
+
+
+def test_a_sum_of_polynomials_is_such_an_interface_and_a_lens_to_it_such_a_system():
+    """Every position is a mode and what is shown in it; every direction is an input of that mode."""
+    p, q = Polynomial.monomial(["x", "y"], range(2)), Polynomial.monomial(["z"], range(3))
+    states, both = range(3), p + q
+    source = Polynomial.monomial(states, states)
+    assert source.count(both) == (2 * 3**2 + 3**3) ** 3
+    assert sorted(map(len, both.directions.values())) == [2, 2, 3]
+    draw = random.Random(0)
+    every = list(itertools.islice(lenses(source, both), 0, None, 4001))
+    shows = {"x": 0, "y": 1, "z": 0}
+
+    def table(lens: Any, side: int, width: int) -> Any:
+        """What the states of a mode show, and their next states; of other states anything, here zero."""
+        rows = [lens.sent[s] if lens.sent[s][0][0] == side else ((side, "x"), (0,) * width) for s in states]
+        out, after = jnp.array([shows[at[1]] for at, _ in rows]), jnp.array([back for _, back in rows])
+        layer = lambda s: MooreF({"out": out[s]}, lambda i: after[s, i["in"]])
+        return box(layer, jnp.array(0), inputs={"in": int}, outputs={"out": int})
+
+    for lens in draw.sample(every, 4):
+        sides = jnp.array([lens.sent[s][0][0] for s in states])
+        system = modes({"p": table(lens, 0, 2), "q": table(lens, 1, 3)}, lambda s, sides=sides: sides[s], jnp.array(0))
+        words = {"p": [draw.randrange(2) for _ in range(10)], "q": [draw.randrange(3) for _ in range(10)]}
+        outputs, last = cdl.run(system, system.state, {k: {"in": jnp.array(x)} for k, x in words.items()})
+        now = 0
+        for t in range(10):
+            side, shown = lens.sent[now][0]
+            name = "pq"[side]
+            assert (outputs["mode"][t], outputs[name]["out"][t]) == (side, shows[shown])
+            now = lens.back(now, words[name][t])
+        assert last == now
+
+
+def test_modes_are_a_system_like_others():
+    watch = box(
+        lambda s: MooreF({"last": s}, lambda i: i["now"]["flow"]),
+        0.0,
+        inputs={"now": {"flow": float}},
+        outputs={"last": float},
+    )
+    system = wire(
+        {"valve": modes(VALVE, choose, start()), "watch": watch},
+        {"valve.open": "open", "valve.closed": "closed", "watch.now": "valve.open"},
+        {"mode": "valve.mode", "last": "watch.last"},
+        inputs={"open": {"pressure": float}, "closed": {"push": float, "leak": TWO}},
+    )
+    outputs, _ = cdl.run(system, system.state, inputs(5))
+    plain = modes(VALVE, choose, start())
+    expected, _ = cdl.run(plain, plain.state, inputs(5))
+    np.testing.assert_allclose(outputs["last"][1:], expected["open"]["flow"][:-1], rtol=1e-6)
+    alone = modes({"settling": VALVE["settling"]}, lambda s: jnp.array(0), start(1.0))
+    assert cdl.run(alone, alone.state, jnp.arange(3))[0]["mode"].tolist() == [0] * 4
+
+
+def test_a_number_of_no_mode_is_refused_when_it_comes():
+    system = modes(VALVE, lambda s: s["time"], start())
+    with pytest.raises(Exception, match="`choose` of `modes` gave another number: give that of one of the 3 modes"):
+        jax.block_until_ready(cdl.run(system, system.state, inputs(5)))
+    with pytest.raises(CdlError, match="`choose` of `modes` gave -1: give that of one of the 3 modes, from 0"):
+        modes(VALVE, lambda s: jnp.array(-1), start())(start())
+
+
+QUICK = box(lambda s: MealyF(lambda i: ({}, s)), start(), inputs={"a": float}, outputs={})
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: modes({}, choose, start()), "`modes` takes a system for each mode: at least one"),
+        (lambda: modes({"mode": VALVE["open"]}, choose, start()), "none that is called `mode`"),
+        (lambda: modes({**VALVE, "quick": QUICK}, choose, start()), "`quick` answers an input at once"),
+        (
+            lambda: modes(VALVE, choose, {"level": jnp.array(0.0)}),
+            "the state of `open` is .*, and that of the modes is",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
+    with pytest.raises(CdlError, match=words):
+        make()

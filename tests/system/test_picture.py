@@ -1,0 +1,264 @@
+"""Systems as pictures: what is drawn is each box, each port and each wire, once, and it can be read."""
+
+import itertools
+import pathlib
+import random
+import time
+from collections import Counter
+from typing import Any
+
+import jax.numpy as jnp
+import pytest
+from test_wired import moore, some
+from well_drawn import crossings, well_drawn
+
+import cdl
+from cdl.system import among, box, field, Interface, Port, rewire, share, wire, Wiring
+
+
+GATE = Interface({"a": float, "b": float}, {"x": float, "y": float})
+BOXES = ("box", "moore")
+IMAGES = pathlib.Path(__file__).parents[2] / "tutorials" / "images"
+
+
+def diagram(seed: int) -> Wiring:
+    """One to eight gates with wires drawn from every source: loops, forks, and outputs that drive nothing."""
+    draw = random.Random(seed)
+    boxes = "pqrstuvw"[: draw.randint(1, 8)]
+    sources = ["a", "b", *(f"{box}.{port}" for box in boxes for port in "xy")]
+    wires = {f"{box}.{port}": draw.choice(sources) for box in boxes for port in "ab"}
+    return Wiring(dict.fromkeys(boxes, GATE), wires, {p: draw.choice(sources[2:]) for p in "xy"}, GATE.inputs)
+
+
+def within(drawn: Any, node: Any) -> list[Any]:
+    """The frames around a node, the outermost first."""
+    return sorted((f for f in drawn.frames if f.holds(node)), key=lambda f: -f.width)
+
+
+def path(drawn: Any, node: Any) -> str:
+    """The path of a box: the names in front of those of systems."""
+    names = [*(f.name for f in within(drawn, node)[1:]), node.lines[0]]
+    return ".".join(name.partition(":")[0] for name in names)
+
+
+def wires(drawn: Any) -> Counter[tuple[str, str]]:
+    """How often each pair of ends is joined by wires, followed through forks and through borders of frames."""
+    nodes = {n.key: n for n in drawn.nodes}
+
+    def at(key: str, point: Any, left: bool) -> Any:
+        """An end: of a box, by its row; of the whole; or a place that is gone through."""
+        node = nodes.get(key)
+        if node is not None and node.kind in BOXES:
+            side = [words for words, (x, y) in node.ends if y == point[1] and (x < sum(node.middle[:1])) == left]
+            return f"{path(drawn, node)}.{side[0]}"
+        return node.lines[0] if node and node.kind == "port" and not within(drawn, node) else (key,)
+
+    after: dict[Any, list[Any]] = {}
+    for w in drawn.wires:
+        after.setdefault(at(w.source, w.points[0], left=False), []).append(at(w.target, w.points[-1], left=True))
+    found: Counter[tuple[str, str]] = Counter()
+    for source in [x for x in after if isinstance(x, str)]:
+        ends = [*after[source]]
+        while ends:
+            end = ends.pop()
+            if isinstance(end, str):
+                found[end, source] += 1
+            elif not end[0].startswith("f"):
+                ends += after.get(end, [])
+    return found
+
+
+def expect_all(drawn: Any, wiring: Wiring) -> None:
+    """Every box, port and wire of a diagram is there once, and what is inside of a frame is not cut by it."""
+    well_drawn(drawn)
+    boxes = {path(drawn, n): n for n in drawn.nodes if n.kind in BOXES}
+    assert len(boxes) == drawn.count(*BOXES)
+    assert set(boxes) == set(wiring.boxes)
+    for at, x in wiring.boxes.items():
+        assert [words for words, _ in boxes[at].ends] == [*x.inputs, *x.outputs]
+    outside = [n.lines[0] for n in drawn.nodes if n.kind == "port" and not within(drawn, n)]
+    assert sorted(outside) == sorted([*wiring.inputs, *wiring.outputs])
+    joined = [*wiring.wires.items(), *wiring.outputs.items()]
+    assert wires(drawn) == Counter(joined)
+    for f in drawn.frames:
+        assert all(f.holds(node) or _apart(f, node) for node in boxes.values())
+    assert all(f.holds(g) or g.holds(f) or _apart(f, g) for f, g in itertools.combinations(drawn.frames, 2))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_box_port_and_wire_of_a_diagram_is_drawn_once(seed):
+    wiring = diagram(seed)
+    drawing = cdl.draw(wiring)
+    expect_all(drawing.diagram, wiring)
+    assert len(drawing.diagram.frames) == 1
+    assert cdl.draw(diagram(seed)).svg == drawing.svg
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_every_box_of_nested_systems_is_drawn_in_the_frames_of_those_around_it(seed):
+    system = some(random.Random(seed))
+    drawing = cdl.draw(system)
+    if len(system.boxes) > 40:
+        assert "drawn closed" in drawing.text
+        return
+    expect_all(drawing.diagram, system.wiring)
+    kinds = {path(drawing.diagram, n): n.kind for n in drawing.diagram.nodes if n.kind in BOXES}
+    slow = {at for step in system.plan.steps if step.moore for at in step.paths}
+    assert kinds == {at: "moore" if at in slow else "box" for at in system.boxes}
+    again = cdl.draw(some(random.Random(seed)))
+    assert (drawing.text, drawing.svg, drawing.mermaid) == (again.text, again.svg, again.mermaid)
+
+
+def _apart(f: Any, g: Any) -> bool:
+    across = f.x + f.width <= g.x or g.x + g.width <= f.x
+    return across or f.y + f.height <= g.y or g.y + g.height <= f.y
+
+
+def test_a_gate_of_gates_is_drawn_as_it_is_read():
+    two = {"a": bool, "b": bool}
+    nand = box(
+        lambda s: cdl.MooreF({"out": s}, lambda i: ~(i["a"] & i["b"])),
+        jnp.array(False),
+        inputs=two,
+        outputs={"out": bool},
+        name="NAND",
+    )
+    inverter = wire({"gate": nand}, {"gate.a": "x", "gate.b": "x"}, {"out": "gate.out"}, inputs={"x": bool}, name="NOT")
+    drawn = """
+     ┌╌ NOT ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┐
+     ╎                          ╎
+     ╎      ┌──────────────┒    ╎
+ x───┼──●──▶│ a        out ┠────┼──▶out
+     ╎  │   │  gate: NAND  ┃    ╎
+     ╎  └──▶│ b            ┃    ╎
+     ╎      └──────────────┚    ╎
+     ╎                          ╎
+     └╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┘"""
+    assert "\n" + cdl.draw(inverter).text == drawn
+    mermaid = cdl.draw(inverter).mermaid
+    assert '[["gate: NAND"]]' in mermaid
+    assert {'n3 -->|"b"| n1', 'n1 -->|"out"| n2'} <= {line.strip() for line in mermaid.splitlines()}
+
+
+def test_types_and_units_are_written_on_wires_where_they_are_not_single_numbers():
+    inputs = {"x": jnp.zeros(3)}
+    scale = box(
+        lambda s: cdl.MealyF(lambda i: ({"y": 2 * i["x"], "speed": i["x"][0], "n": jnp.sum(i["x"])}, s)),
+        (),
+        inputs=inputs,
+        outputs={"y": jnp.zeros(3), "speed": Port.of(float, "m/s"), "n": float},
+        name="scale",
+    )
+    held = box(
+        lambda s: cdl.MooreF({"y": s}, lambda i: i["x"]),
+        jnp.zeros(3),
+        inputs=inputs,
+        outputs={"y": jnp.zeros(3)},
+        name="held",
+    )
+    outputs = {"speed": "scale.speed", "n": "scale.n"}
+    drawing = cdl.draw(wire({"scale": scale, "held": held}, {"scale.x": "held.y", "held.x": "scale.y"}, outputs))
+    well_drawn(drawing.diagram)
+    assert [w.label for w in drawing.diagram.wires if w.label] == ["f32[3]", "f32[3]", "f32[] in m/s"]
+    assert drawing.diagram.notes[-1].startswith("┃")
+    alone = cdl.draw(scale).text
+    assert [word in alone for word in ("f32[3]", "f32[] in m/s", "f32[]", "scale", "speed")] == [True] * 5
+    well_drawn(cdl.draw(scale).diagram)
+
+
+def test_a_field_has_its_variables_on_the_right_and_junctions_are_dots_with_a_name():
+    def still(values: Any, inputs: Any = None) -> Any:
+        return values
+
+    growth, hunt = field(still, {"n": float}, name="growth"), field(still, {"prey": float, "by": float}, name="hunt")
+    driven = field(still, {"n": float}, inputs={"rate": float}, name="decline")
+    shared = share(
+        {"growth": growth, "hunt": hunt, "decline": driven},
+        {"rabbits": ["growth.n", "hunt.prey"], "foxes": ["hunt.by", "decline.n"]},
+        name="both",
+    )
+    other = share({"both": shared, "more": growth}, {"rabbits": ["both.rabbits"], "rest": ["both.foxes", "more.n"]})
+    for fields, boxes, dots in ((shared, 3, 2), (other, 4, 4)):
+        drawn = cdl.draw(fields).diagram
+        well_drawn(drawn)
+        assert (drawn.count("box"), drawn.count("dot"), crossings(drawn)) == (boxes, dots, 0)
+    drawn = cdl.draw(shared).diagram
+    nodes = {n.key: n for n in drawn.nodes}
+    for name, ends in (("rabbits", {"growth", "hunt"}), ("foxes", {"hunt", "decline"})):
+        beside = [w.source for w in drawn.wires if nodes[w.target].lines == (name,)]
+        around = {w.source if w.target in beside else w.target for w in drawn.wires if {w.source, w.target} & {*beside}}
+        assert {nodes[key].lines[0] for key in around} == {name, *ends}
+    assert cdl.draw(driven).diagram.count("box") == 1
+
+
+def test_a_system_that_rewires_itself_has_a_box_for_the_wires():
+    one = moore(0.5)
+    plain = Wiring(
+        {"p": one.interface, "q": one.interface},
+        dict.fromkeys(["p.a", "p.b", "q.a", "q.b"], "u"),
+        {"x": "p.x"},
+        {"u": float},
+    )
+    system = rewire(
+        among([plain, plain], lambda s: s, lambda s, i, d: s, jnp.array(0, jnp.int32)),
+        {"p": one, "q": one},
+        {"x": float},
+        inputs={"u": float},
+        name="towers",
+    )
+    drawing = cdl.draw(system)
+    well_drawn(drawing.diagram)
+    assert drawing.diagram.notes == ("wires  which end drives which depends on a state, i32[]",)
+    assert wires(drawing.diagram)["wires.u", "u"] == wires(drawing.diagram)["p.a", "wires.p.a"] == 1
+    outer = cdl.draw(wire({"towers": system}, {"towers.u": "u"}, {"x": "towers.x"}, inputs={"u": float}, name="outer"))
+    well_drawn(outer.diagram)
+    assert [f.name for f in outer.diagram.frames] == ["outer", "towers"]
+
+
+def test_what_is_too_large_is_drawn_in_part_and_says_so():
+    many = {f"g{i}": moore(0.5) for i in range(1000)}
+    chain = {f"g{i}.{p}": f"g{(i * 7 + 3) % 1000}.x" if i else "u" for i in range(1000) for p in "ab"}
+    wiring = Wiring({at: x.interface for at, x in many.items()}, chain, {"x": "g999.x"}, {"u": float})
+    begin = time.perf_counter()
+    drawing = cdl.draw(wiring)
+    assert drawing.diagram.notes == ("the first 60 of 1000 boxes, with the wires among them",)
+    assert drawing.svg
+    assert time.perf_counter() - begin < 5
+    assert drawing.diagram.count("box") == 60
+
+    def rows(name: str, x: Any, count: int) -> Any:
+        boxes = {f"b{i}": x for i in range(count)}
+        wired = {f"b{i}.{p}": f"b{i - 1}.x" if i else p for i in range(count) for p in "ab"}
+        return wire(boxes, wired, {p: f"b{count - 1}.{p}" for p in "xy"}, inputs={"a": float, "b": float}, name=name)
+
+    inner = rows("inner", rows("innermost", moore(0.3), 5), 3)
+    closed = cdl.draw(rows("outer", inner, 3)).diagram
+    assert closed.notes == ("…  a diagram that is drawn closed; with all open there are 45 boxes",)
+    assert [f.name for f in closed.frames] == ["outer", *(f"b{i}: inner" for i in range(3))]
+    assert closed.count("box") == 9
+    assert len(cdl.draw(inner).diagram.frames) == 4
+
+
+def test_an_input_that_drives_nothing_ends_at_the_frame():
+    wiring = Wiring({"p": GATE}, {"p.a": "a", "p.b": "p.x"}, {"out": "p.y"}, {"a": float, "idle": float})
+    drawn = cdl.draw(wiring).diagram
+    well_drawn(drawn)
+    (idle,) = (n for n in drawn.nodes if n.lines == ("idle",))
+    assert [w.target for w in drawn.wires if w.source == idle.key] == [drawn.frames[0].key]
+
+
+def test_wires_that_need_not_cross_do_not():
+    from systems.figures import figures
+
+    least = {"drawn-nested-1": 6, "drawn-nested-5": 0, "drawn-nested-6": 0}
+    for name, most in least.items():
+        assert crossings(cdl.draw(figures()[name]).diagram) <= most
+
+
+@pytest.mark.parametrize("name", [f"drawn-nested-{i}" for i in range(1, 7)])
+def test_each_figure_is_that_of_its_term(name):
+    from systems.figures import figures
+
+    drawing = cdl.draw(figures()[name])
+    well_drawn(drawing.diagram)
+    assert drawing.svg == (IMAGES / f"{name}.svg").read_text(), "run `PYTHONPATH=tutorials python -m systems.figures`"

@@ -19,6 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from .._functors.poly import Const, ListOf, Maybe, Poly, Product
 from .._functors.usage import with_usage
@@ -85,7 +86,7 @@ def flow(actions: Actions, t: float) -> Actions:
 
     **Raises:** `CdlError` for a time that is not a finite number, known before the program runs.
     """
-    if isinstance(t, jax.core.Tracer) or not isinstance(t, int | float | np.number | np.ndarray | jax.Array):
+    if isinstance(t, Tracer) or not isinstance(t, int | float | np.number | np.ndarray | jax.Array):
         raise CdlError(f"`flow` takes a time that is known before the program runs, not {short(t)}.")
     if np.shape(t) or not np.isfinite(time := float(t)):
         raise CdlError(f"`flow` takes one finite number as its time, not {short(t)}.")

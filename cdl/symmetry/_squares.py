@@ -28,7 +28,8 @@ def over_examples(f: Callable[[Any], Any], xs: Any) -> Any:
 def same_form(left: Any, right: Any) -> None:
     """**Raises:** `CdlError` where two sides have different structures or shapes."""
     forms = [jax.tree.map(jnp.shape, side) for side in (left, right)]
-    if jax.tree.structure(left) != jax.tree.structure(right) or forms[0] != forms[1]:
+    trees: list[Any] = [jax.tree.structure(side) for side in (left, right)]
+    if trees[0] != trees[1] or forms[0] != forms[1]:
         raise CdlError(
             f"the two sides have different forms, of the shapes {short(forms[0])} and {short(forms[1])}: give the "
             "action, or the field, on what comes out of the map."

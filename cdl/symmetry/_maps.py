@@ -172,7 +172,7 @@ def _length(x: jax.Array, axes: tuple[int, ...]) -> jax.Array:
     limits: Any = jnp.finfo
     _, exponent = jnp.frexp(jax.lax.stop_gradient(jnp.max(jnp.abs(x), axes, keepdims=True, initial=0.0)))
     size = jnp.ldexp(jnp.ones_like(exponent, jnp.real(x).dtype), jnp.clip(exponent - 1, -100, 127))
-    parts = x / size
+    parts = x / size.astype(x.dtype)
     squares = jnp.sum(jnp.real(parts * jnp.conj(parts)), axes, keepdims=True)
     roots = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
     return jnp.minimum(size * roots, limits(roots.dtype).max)

@@ -52,7 +52,8 @@ def explain(
     | algebras, or coalgebras  |                                      | `state` a tuple of seeds                 |
 
     **Arguments:** `tolerance`: what the two sides of a law may differ by, over the greatest number on the right, where
-    that is above 1; without, what rounding does to numbers of their type.
+    that is above 1, and for an equivariant map over that of either side; without, what rounding does to numbers of
+    their type.
 
     **Raises:** `CdlError` for what is no architecture, and where samples or a state are needed and not given;
     `SignatureError` where an algebra does not say what it reads.

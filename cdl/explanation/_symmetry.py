@@ -16,8 +16,8 @@ import jax.random as jr
 
 from .._functors.words import number_of
 from .._terms import real
-from ..symmetry import Action, Chain, Equivariant, EquivariantMap, sides
-from ._measure import equations, gradient, law, shapes, total, weights
+from ..symmetry import Action, Chain, Equivariant, EquivariantMap, Sides, sides
+from ._measure import equations, gradient, law, shapes, tolerance, total, weights
 from ._page import Checked, Explanation
 
 
@@ -78,7 +78,8 @@ def _weights_commute(layer: Equivariant, of: str, allowed: float | None) -> list
     found = []
     for x, y in zip(layer.source.generators, layer.target.generators, strict=True):
         right, left = jnp.asarray(x.dense, W.dtype), jnp.asarray(y.dense, W.dtype)
-        found.append(law(f"{of}W ρ_X({x.name}) = ρ_Y({x.name}) W", W @ right[None], left[None] @ W, allowed))
+        both = Sides("", W @ right[None], left[None] @ W, max(x.bound, y.bound) * W)
+        found.append(_run(f"{of}W ρ_X({x.name}) = ρ_Y({x.name}) W", both, allowed))
     return found
 
 
@@ -86,10 +87,14 @@ def _commutes(arch: EquivariantMap, x: jax.Array, allowed: float | None) -> list
     names = arch.source.names
     function, point = _letter("f", names), _letter("x", names)
     return [
-        law(text.format(h=function, m=name, x=point), left, right, allowed)
+        _run(both.law.format(h=function, m=name, x=point), both, allowed)
         for name in names
-        for text, left, right in sides(arch, arch.source, arch.target, x, name)
+        for both in sides(arch, arch.source, arch.target, x, name)
     ]
+
+
+def _run(law: str, both: Sides, allowed: float | None) -> Checked:
+    return Checked(law, both.apart, tolerance(both.left, both.right) if allowed is None else allowed)
 
 
 def _letter(letter: str, taken: Sequence[str]) -> str:

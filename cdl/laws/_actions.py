@@ -39,5 +39,5 @@ def equivariant(
     **Raises:** `LawBroken`; `CdlError` for a longer word with a generator of a Lie algebra in it.
     """
     named = dict(h="h", m="A" if any(X[name].lie for name in word_of(word)) else "m", x="x")
-    for law, left, right in sides(h, X, Y, x, word):
+    for law, left, right, _ in sides(h, X, Y, x, word):
         hold(f"`{law.format(**named)}`", left, right, tolerance)

@@ -26,19 +26,19 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from wadler_lindig import TextDoc
 
 from .._drawing.diagram import Diagram
 from .._functors import EilenbergMoore, Monoid, Writer
-from .._functors.words import number_of
+from .._functors.words import number_of, short
 from ..errors import CdlError
 from . import _generator as g
 from ._generator import Generator
-from ._given import indices
+from ._given import acted, indices
 from ._held import product
 from ._picture import generators_diagram
+from ._sizes import shape_of
 from ._sparse import sp, Sparse
 
 
@@ -55,12 +55,13 @@ class Action:
     generators: tuple[Generator, ...]
 
     def __init__(self, shape: int | Sequence[int] = (), generators: Iterable[Generator] = ()) -> None:
-        """**Arguments:** `shape`: of one element of the carrier; a number is an axis."""
-        axes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
-        if any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in axes):
-            raise CdlError(f"an action's carrier has the shape {axes}: give whole numbers of 0 or more.")
-        object.__setattr__(self, "shape", tuple(map(int, axes)))
-        object.__setattr__(self, "generators", tuple(generators))
+        """**Arguments:** `shape`: of one element of the carrier; a number is an axis. `generators`: of another action
+        with as many numbers, `Y.generators`.
+
+        **Raises:** `CdlError` for what is not a shape, or not generators of this many numbers, each with its own name.
+        """
+        object.__setattr__(self, "shape", shape_of(shape))
+        object.__setattr__(self, "generators", self._own(generators))
         names = [x.name for x in self.generators]
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if twice:
@@ -117,7 +118,7 @@ class Action:
 
         **Raises:** `CdlError` for a name that no generator has, and an array of another shape.
         """
-        array = jnp.asarray(x)
+        array = acted(x)
         if array.shape[array.ndim - len(self.shape) :] != self.shape or array.ndim < len(self.shape):
             raise CdlError(f"an array of shape {array.shape} is acted on, and the carrier has shape {self.shape}.")
         flat = array.reshape((*array.shape[: array.ndim - len(self.shape)], self.size))
@@ -178,21 +179,23 @@ class Action:
 
     def __mul__(self, other: "Action") -> "Action":
         """Two monoids, each on the axes of its own carrier."""
+        expect_action(other, "X * Y")
         ours = [_tensor(x, _still(x, other.size)) for x in self.generators]
         theirs = [_tensor(_still(y, self.size), y) for y in other.generators]
         return Action((*self.shape, *other.shape))._all([*ours, *_renamed(theirs, self.names)])
 
     def __and__(self, other: "Action") -> "Action":
         """The generators of both, on one carrier."""
+        expect_action(other, "X & Y")
         if self.shape != other.shape:
             raise CdlError(f"`X & Y` acts on one carrier: `X` has shape {self.shape}, and `Y` {other.shape}.")
         return self._all([*self.generators, *_renamed(other.generators, self.names)])
 
     def power(self, order: int) -> "Action":
         """Tensors of an order: `X @ X @ …`, so many times; of order 0, the trivial action on one number."""
-        if isinstance(order, bool) or not isinstance(order, int) or order < 0:
-            raise CdlError(f"a tensor has an order of 0 or more, not {order!r}.")
-        return functools.reduce(lambda x, y: x @ y, [self] * order, self.trivial()) if order != 1 else self
+        if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
+            raise CdlError(f"a tensor has an order of 0 or more, not {short(order)}.")
+        return functools.reduce(lambda x, y: x @ y, [self] * int(order), self.trivial()) if order != 1 else self
 
     def on(self, shape: int | Sequence[int]) -> "Action":
         """The same action on arrays of another shape with as many numbers."""
@@ -205,10 +208,27 @@ class Action:
         """The same generators with other names, in their order."""
         if len(names) != len(self.generators):
             raise CdlError(f"{number_of('name', len(names))} given for {_generators(self)}.")
+        word_of(names)
         return self._all([x.renamed(name) for x, name in zip(self.generators, names, strict=True)])
 
     def __diagram__(self) -> Diagram:
         return generators_diagram((x.name, x.dense) for x in self.generators)
+
+    def _own(self, generators: Any) -> tuple[Generator, ...]:
+        """Generators, checked."""
+        found = tuple(generators) if isinstance(generators, Iterable) else (generators,)
+        for x in found:
+            if not isinstance(x, Generator):
+                raise CdlError(
+                    f"an action has generators, and `{short(x)}` is not one: `X.perm(…)`, `X.matrix(…)` and others add "
+                    "one, and `Y.generators` are those of another action."
+                )
+            if x.size != self.size:
+                raise CdlError(
+                    f"generator `{x.name}` acts on {number_of('number', x.size)}, and the carrier of shape "
+                    f"{self.shape} has {self.size}: give generators of its size."
+                )
+        return found
 
     def _next(self, name: str | None) -> str:
         return f"g{len(self.generators) + 1}" if name is None else name
@@ -228,9 +248,21 @@ class Action:
         return f"Action({shape}; {', '.join(self.names) or 'no generators'})"
 
 
+def expect_action(given: Any, what: str) -> None:
+    """**Raises:** `CdlError` for what is no action."""
+    if not isinstance(given, Action):
+        raise CdlError(f"{what} is of actions, and {short(given)} is not one: make one with `Action(shape)`.")
+
+
 def word_of(word: str | Word) -> Word:
-    """A word as it is; a name is a word of one. Functions that take a word begin with this."""
-    return (word,) if isinstance(word, str) else word
+    """A word as it is; a name is a word of one. Functions that take a word begin with this.
+
+    **Raises:** `CdlError` for what is not made of names.
+    """
+    found = (word,) if isinstance(word, str) else word
+    if not isinstance(found, tuple | list) or not all(isinstance(name, str) for name in found):
+        raise CdlError(f"{short(word)} is not a word: give a name of a generator, or a tuple of names.")
+    return tuple(found)
 
 
 def aligned(X: Any, Y: Any, what: str) -> list[tuple[Generator, Generator]]:

@@ -1,4 +1,13 @@
-"""How far two values are apart, pytrees of arrays and numbers, array by array."""
+"""How far two values are apart, pytrees of arrays and numbers, array by array.
+
+| the measure                                            | here                        |
+| ------------------------------------------------------ | --------------------------- |
+| the greatest difference of two numbers                 | `apart`, `gaps`             |
+| over the greatest number of the two arrays it is in    | `relative`                  |
+| whether that is at most `√ε` of the type of each array | `agree`                     |
+
+Whole numbers are compared exactly, of any size; what is no number is equal, or infinitely far apart.
+"""
 
 from typing import Any
 
@@ -8,23 +17,40 @@ import numpy as np
 from jax.core import Tracer
 
 
+ROUNDINGS = 64  # of what the two sides are computed from, which are no difference
+
+
 def apart(left: Any, right: Any) -> float:
     """The greatest difference of the numbers of two values; infinity where they differ in form."""
     found = gaps(left, right)
     return float("inf") if found is None else max(found, default=0.0)
 
 
-def agree(left: Any, right: Any, size: float = 0.0) -> bool:
-    """Whether two values are equal up to the rounding of each array's type, beside numbers of a size: whole numbers
-    and truth values exactly."""
+def agree(left: Any, right: Any, beside: Any = ()) -> bool:
+    """Whether two values are equal up to the rounding of each array's type: whole numbers and truth values exactly."""
+    return all(far <= rounding for far, rounding in _relative(left, right, beside))
+
+
+def relative(left: Any, right: Any, beside: Any = ()) -> float:
+    """The greatest difference in an array, over the greatest number of the two sides in it.
+
+    **Arguments:** `beside`: numbers that the sides are computed from. Where the sides are nothing but their rounding,
+    the difference is measured by that: over `64 √ε` times the greatest of them, if the sides are smaller.
+    """
+    return max((far for far, _ in _relative(left, right, beside)), default=0.0)
+
+
+def _relative(left: Any, right: Any, beside: Any) -> list[tuple[float, float]]:
+    """The difference in each array, and the square root of the precision of its type."""
     found = gaps(left, right)
     if found is None:
-        return False
+        return [(float("inf"), 0.0)]
+    least, measured = greatest(beside), []
     for gap, x, y in zip(found, leaves(left), leaves(right), strict=True):
-        scale = max(greatest(x), greatest(y), size)
-        if gap > _rounding(x, y) * scale:
-            return False
-    return True
+        rounding = _rounding(x, y)
+        scale = max(greatest(x), greatest(y), ROUNDINGS * rounding * least)
+        measured.append((0.0 if gap == 0 else gap / scale if scale else float("inf"), rounding))
+    return measured
 
 
 def gaps(left: Any, right: Any) -> list[float] | None:
@@ -32,20 +58,23 @@ def gaps(left: Any, right: Any) -> list[float] | None:
     forms: list[Any] = [jax.tree.structure(left), jax.tree.structure(right)]
     if forms[0] != forms[1]:
         return None
-    found: list[float] = []
-    for x, y in zip(leaves(left), leaves(right), strict=True):
-        if x is None:
-            found.append(0.0)
-            continue
-        x, y = np.asarray(x), np.asarray(y)
-        if x.shape != y.shape:
-            return None
-        wide = complex if np.iscomplexobj(x) or np.iscomplexobj(y) else np.float64
-        x, y = x.astype(wide), y.astype(wide)
-        with np.errstate(invalid="ignore"):  # infinity on both sides is no difference
-            gap = np.where(x == y, 0.0, np.abs(x - y))
-        found.append(float("inf") if np.any(np.isnan(gap)) else float(gap.max(initial=0.0)))
-    return found
+    pairs = [(np.asarray(x), np.asarray(y)) for x, y in zip(leaves(left), leaves(right), strict=True)]
+    return None if any(x.shape != y.shape for x, y in pairs) else [_gap(x, y) for x, y in pairs]
+
+
+def _gap(x: np.ndarray, y: np.ndarray) -> float:
+    if not (_numbers(x) and _numbers(y)):
+        return 0.0 if np.all(x == y) else float("inf")
+    if _whole(x) and _whole(y):
+        try:
+            return float(np.abs(x.astype(object) - y.astype(object)).max(initial=0)) if np.any(x != y) else 0.0
+        except OverflowError:
+            return float("inf")
+    wide = complex if np.iscomplexobj(x) or np.iscomplexobj(y) else np.float64
+    x, y = x.astype(wide), y.astype(wide)
+    with np.errstate(invalid="ignore"):  # infinity on both sides is no difference
+        gap = np.where(x == y, 0.0, np.abs(x - y))
+    return float("inf") if np.any(np.isnan(gap)) else float(gap.max(initial=0.0))
 
 
 def leaves(value: Any) -> list[Any]:
@@ -69,8 +98,20 @@ def traced(value: Any) -> bool:
     return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(value))
 
 
-def _rounding(x: Any, y: Any) -> float:
-    """The square root of the precision of the wider rounding of two arrays' types; 0 for whole numbers."""
+def precision(*values: Any) -> float:
+    """The coarsest precision of the arrays of some values; 0 where all are whole numbers or none."""
     limits: Any = jnp.finfo
-    kinds = [np.asarray(side).dtype for side in (x, y) if side is not None]
-    return max((float(limits(kind).eps) ** 0.5 for kind in kinds if jnp.issubdtype(kind, jnp.inexact)), default=0.0)
+    kinds = [np.asarray(x).dtype for x in jax.tree.leaves(values)]
+    return max((float(limits(kind).eps) for kind in kinds if jnp.issubdtype(kind, jnp.inexact)), default=0.0)
+
+
+def _rounding(x: Any, y: Any) -> float:
+    return precision(x, y) ** 0.5
+
+
+def _whole(x: np.ndarray) -> bool:
+    return x.dtype.kind in "biu" or (x.dtype.kind == "O" and all(isinstance(n, int) for n in x.ravel().tolist()))
+
+
+def _numbers(x: np.ndarray) -> bool:
+    return _whole(x) or bool(jnp.issubdtype(x.dtype, jnp.number))

@@ -17,8 +17,9 @@ import jax.numpy as jnp
 
 from .._functors.usage import with_usage
 from ..errors import CdlError
-from ._commuting import varied
+from ._commuting import along
 from ._defects import Called, of_one
+from ._squares import inner_product, over_examples, same_form, varied, wide
 
 
 class Attribution(NamedTuple):
@@ -46,7 +47,8 @@ def attributed(maps: Sequence[Called], fields: Sequence[Called], xs: Any) -> Att
       and their sum does not.
     - `xs`: examples, along a leading axis.
 
-    **Raises:** `CdlError` where there is no map, and where the fields are not one more than the maps.
+    **Raises:** `CdlError` where there is no map, where the fields are not one more than the maps, where a field has
+    another shape than what it is on, and where there are no examples.
     """
     if not maps or len(fields) != len(maps) + 1:
         raise CdlError(
@@ -60,18 +62,15 @@ def attributed(maps: Sequence[Called], fields: Sequence[Called], xs: Any) -> Att
         parts: list[Any] = []
         x = varied(x)
         for f, source, target in zip(maps, fields[:-1], fields[1:], strict=True):
-            y, push = jax.linearize(f, x)
-            parts = [*map(push, parts), jax.tree.map(jnp.subtract, push(source(x)), target(y))]
+            y, push = jax.linearize(lambda v, f=f: varied(f(v)), x)
+            ours, theirs = push(along(source, x)), target(y)
+            same_form(ours, theirs)
+            parts = [*map(push, parts), jax.tree.map(jnp.subtract, ours, theirs)]
             x = y
         return tuple(parts)
 
-    parts = jax.vmap(at)(xs)
-    whole = jax.tree.map(lambda *summands: sum(summands[1:], summands[0]), *parts)
+    parts = over_examples(at, xs)
+    whole = jax.tree.map(lambda *summands: sum(map(wide, summands[1:]), wide(summands[0])), *parts)
     count = max(1, sum(x.size for x in jax.tree.leaves(whole)))
-    mean = jnp.stack([_product(part, part) for part in parts]) / count
-    return Attribution(parts, mean, jnp.stack([_product(part, whole) for part in parts]) / count)
-
-
-def _product(left: Any, right: Any) -> jax.Array:
-    pairs = zip(jax.tree.leaves(left), jax.tree.leaves(right), strict=True)
-    return sum((jnp.sum(jnp.real(x * jnp.conj(y))) for x, y in pairs), jnp.zeros(()))
+    mean = jnp.stack([inner_product(part, part) for part in parts]) / count
+    return Attribution(parts, mean, jnp.stack([inner_product(part, whole) for part in parts]) / count)

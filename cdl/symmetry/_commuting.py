@@ -19,7 +19,9 @@ import numpy as np
 from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._action import Action, Word, word_of
+from ._apart import precision, relative, traced
 from ._generator import Generator
+from ._squares import same_form, varied
 
 
 TIMES = 1.0, 3.0  # over the greatest norm: a vector that turns has gone round almost half the circle
@@ -28,11 +30,21 @@ TERMS = 20  # of a series with numbers of 1 or less, whose rest is below the rou
 
 class Sides(NamedTuple):
     """Two values that are equal where `h` commutes. `law` says which, with `{h}`, `{m}` and `{x}` for the names of
-    the map, of the word and of the element."""
+    the map, of the word and of the element.
+
+    `beside` are numbers whose rounding is in both: `h(x)`, and how much it changes with `x`.
+    """
 
     law: str
     left: Any
     right: Any
+    beside: Any = ()
+
+    @property
+    def apart(self) -> float:
+        """The greatest difference in an array, over the greatest number of the two sides in it: 1e-7 or so where `h`
+        commutes and the arrays are of single precision. Infinity where the sides differ in form."""
+        return relative(self.left, self.right, self.beside)
 
 
 @with_usage
@@ -46,15 +58,46 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: str | Wor
     if lie and len(word) > 1:
         raise CdlError(f"`{lie[0]}` is of a Lie algebra: its law is one of derivatives, and is checked for it alone.")
     if not lie:
-        return [Sides("{h}({m} · {x}) = {m} · {h}({x})", h(X(word, x)), Y(word, h(x)))]
+        y = h(x)
+        return [Sides("{h}({m} · {x}) = {m} · {h}({x})", h(X(word, x)), Y(word, y), _beside(h, x, y))]
     name = lie[0]
     x = varied(x)
-    y, left = jax.jvp(h, (x,), (X(name, x),))
-    found = [Sides("D {h}({x}) {m} {x} = {m} {h}({x})", left, Y(name, y))]
+    y, left = derivative(h, lambda v: X(name, v), x)
+    beside = _beside(h, x, y)
+    bound = max(X[name].bound, Y[name].bound)
+    scaled = jax.tree.map(lambda v: bound * v, beside)
+    found = [Sides("D {h}({x}) {m} {x} = {m} {h}({x})", left, Y(name, y), scaled)]
     for t in times(X[name], Y[name]):
         law = f"{{h}}(exp({t:.2g} {{m}}) {{x}}) = exp({t:.2g} {{m}}) {{h}}({{x}})"
-        found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y)))
+        found.append(Sides(law, h(flowed(X, name, t, x)), flowed(Y, name, t, y), beside))
     return found
+
+
+def _beside(h: Callable[[Any], Any], x: Any, y: Any) -> Any:
+    """`h(x)`, and how fast it changes where each number of `x` changes by itself: what rounding is relative to."""
+    if traced((x, y)) or not (eps := precision(x)):
+        return y
+    rng, step = np.random.default_rng(0), eps**0.5
+
+    def near(v: Any) -> jax.Array:
+        v = jnp.asarray(v)
+        return v * jnp.asarray(1 + step * rng.uniform(-1, 1, v.shape), v.dtype)
+
+    other = h(jax.tree.map(near, x))
+    return y, jax.tree.map(lambda a, b: (a - b) / step, varied(other), varied(y))
+
+
+def derivative(h: Callable[[Any], Any], field: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
+    """`h(x)`, and its derivative along a vector field; zero for whole numbers and truth values."""
+    x = varied(x)
+    return jax.jvp(lambda v: varied(h(v)), (x,), (along(field, x),))
+
+
+def along(field: Callable[[Any], Any], x: Any) -> Any:
+    """The vector of a field at `x`. **Raises:** `CdlError` where it has another form than `x`."""
+    found = field(x)
+    same_form(x, found)
+    return jax.tree.map(lambda d, v: jnp.asarray(d, v.dtype), found, x)
 
 
 def times(*generators: Generator) -> list[float]:
@@ -75,13 +118,3 @@ def flowed(X: Action, name: str, t: float, x: Any) -> jax.Array:
             term = (t / steps / k) * (generator.sparse @ term)
             found = found + term
     return jnp.asarray(found.T.reshape(given.shape), given.dtype)
-
-
-def varied(x: Any) -> Any:
-    """Numbers as arrays that have a derivative: whole numbers and truth values become real."""
-
-    def real(leaf: Any) -> jax.Array:
-        array = jnp.asarray(leaf)
-        return array if jnp.issubdtype(array.dtype, jnp.inexact) else array.astype(jnp.zeros(()).dtype)
-
-    return jax.tree.map(real, x)

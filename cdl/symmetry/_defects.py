@@ -25,8 +25,9 @@ from .._functors.words import first_line, short
 from .._terms import name as called
 from ..errors import CdlError
 from ._action import Action, aligned
-from ._apart import agree, apart, greatest
-from ._commuting import sides, varied
+from ._apart import agree, apart
+from ._commuting import derivative, sides
+from ._squares import minus, over_examples, same_form, sum_of_squares, varied
 
 
 Map = Callable[[Any], Any]
@@ -57,26 +58,27 @@ def is_hom(h: Map, algebra: Any, other: Any, values: Iterable[Any], *, tolerance
     """Whether `h` is a map of algebras at some values. Of two actions, this is whether `h` is equivariant.
 
     **Arguments:** as for `hom_defect`. `tolerance`: of `hom_defect`. Without one, the two sides agree up to rounding:
-    each array of theirs by `√ε` of its type times the greatest number in it, or in the value. Whole numbers and truth
-    values have to be equal.
+    each array by `√ε` of its type times the greatest number that the two sides have in it. Where the sides are small
+    because numbers cancel, they also agree up to 64 roundings of `h(x)`, and of how much this changes with `x`. Whole
+    numbers and truth values have to be equal.
 
     **Raises:** as `hom_defect`.
     """
     compared = _compared("is_hom", h, algebra, other, values)
     if tolerance is None:
-        return all(agree(left, right, greatest(value)) for left, right, value in compared)
+        return all(agree(left, right, beside) for left, right, beside in compared)
     return max(apart(left, right) for left, right, _ in compared) <= tolerance
 
 
 def _compared(what: str, h: Map, algebra: Any, other: Any, values: Iterable[Any]) -> list[tuple[Any, Any, Any]]:
-    """The two sides at each value, and the value."""
+    """The two sides at each value, and numbers whose rounding is in both."""
     given = list(values)
     if not given:
         raise CdlError(f"`{what}` compares a map at values, and there are none.")
     if isinstance(algebra, Action) or isinstance(other, Action):
         names = [x.name for x, _ in aligned(algebra, other, f"`{what}`")]
         found = [
-            (both.left, both.right, x)
+            (both.left, both.right, both.beside)
             for x in given
             for name in names
             for both in _called(what, h, lambda x, name: sides(h, algebra, other, x, name), x, name)
@@ -90,8 +92,12 @@ def _compared(what: str, h: Map, algebra: Any, other: Any, values: Iterable[Any]
             f"`{what}` is of algebras of one monad, and these are of {short(algebra.monad)} and "
             f"{short(other.monad)}. Where both have a monoid, give both the same object."
         )
-    both: Map = lambda x: (h(algebra.action(x)), other.action(algebra.monad.map(h, x)))
-    return [(*_called(what, h, both, x), x) for x in given]
+
+    def both(x: Any) -> tuple[Any, Any, Any]:
+        image = algebra.monad.map(h, x)
+        return h(algebra.action(x)), other.action(image), image
+
+    return [_called(what, h, both, x) for x in given]
 
 
 def _called(what: str, h: Map, both: Callable[..., Any], x: Any, *more: Any) -> Any:
@@ -117,9 +123,10 @@ def lie_derivative(h: Map, source: Map, target: Map) -> Map:
     """
 
     def at(x: Any) -> Any:
-        x = varied(x)
-        y, moved = jax.jvp(h, (x,), (source(x),))
-        return jax.tree.map(jnp.subtract, moved, target(y))
+        y, moved = derivative(h, source, x)
+        theirs = target(y)
+        same_form(moved, theirs)
+        return jax.tree.map(jnp.subtract, moved, theirs)
 
     return at
 
@@ -143,11 +150,10 @@ def lie_error(h: Called, source: Called, target: Called, xs: Any) -> Measured:
     of_one(h, source, target)
 
     def both(x: Any) -> Any:
-        x = varied(x)
-        y, moved = jax.jvp(h, (x,), (source(x),))
+        y, moved = derivative(h, source, x)
         return moved, target(y), y
 
-    return _error(*jax.vmap(both)(xs))
+    return _error(*over_examples(both, xs))
 
 
 @with_usage
@@ -165,7 +171,7 @@ def monoid_error(h: Called, source: Called, target: Called, xs: Any) -> Measured
         y = h(x)
         return h(source(x)), target(y), y
 
-    return _error(*jax.vmap(both)(xs))
+    return _error(*over_examples(both, xs))
 
 
 def of_one(h: Any, *fields: Any) -> None:
@@ -184,13 +190,11 @@ def of_one(h: Any, *fields: Any) -> None:
 
 
 def _error(left: Any, right: Any, values: Any) -> Measured:
-    ours, theirs, found = (jax.tree.leaves(varied(side)) for side in (left, right, values))
-    squares: Callable[[list[Any]], jax.Array] = lambda xs: sum(
-        (jnp.sum(jnp.real(x * jnp.conj(x))) for x in xs), jnp.zeros(())
-    )
+    same_form(left, right)
+    ours, theirs, found = (jax.tree.leaves(side) for side in (left, right, values))
     count = max(1, sum(x.size for x in ours))
-    gap = squares([x - y for x, y in zip(ours, theirs, strict=True)])
+    gap = sum_of_squares([minus(x, y) for x, y in zip(ours, theirs, strict=True)])
     limits: Any = jnp.finfo
-    known = limits(jnp.result_type(*found))
-    size = jnp.maximum(squares(ours) + squares(theirs), jnp.maximum(known.eps * squares(found), known.tiny))
-    return Measured(gap / count, gap / size)
+    eps = max((float(limits(x.dtype).eps) for x in varied(found)), default=0.0)
+    rounding = jnp.maximum(eps * sum_of_squares(found), float(limits(gap.dtype).tiny))
+    return Measured(gap / count, gap / jnp.maximum(sum_of_squares(ours) + sum_of_squares(theirs), rounding))

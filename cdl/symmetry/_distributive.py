@@ -28,6 +28,7 @@ from .._functors import fmap, functor
 from .._functors.base import rebuild
 from .._functors.poly import Const, Exp, walk
 from .._functors.read import layout
+from .._functors.words import short
 from .._schemes import algebra as as_algebra, cata
 from .._schemes.algebras import name_of
 from ..errors import CdlError, ForeignLayer
@@ -54,6 +55,8 @@ class Distributive:
         **Raises:** `CdlError` for a constructor or a field that the signature does not have, for a field without a
         payload, for actions of different monoids, and for a signature with functions in it.
         """
+        if not isinstance(payloads, Mapping):
+            raise CdlError(f"a law takes a dictionary from constructors to actions, not {short(payloads)}.")
         terms = functor(signature if isinstance(signature, tuple) else (signature,))
         self.sort_of = {kind: sort for sort, term in enumerate(terms) for kind in term.constructors}
         self.sorts = len(terms)
@@ -163,8 +166,8 @@ class Distributive:
         return new
 
     def _map(self, layer: Any, at_payload: Callable[[Actions, Any], Any], at_place: list[Callable[[Any], Any]]) -> Any:
-        kind, fields = type(layer), vars(layer).copy()
         self._sort(layer)
+        kind, fields = type(layer), vars(layer).copy()
         record = layout(kind)
         for name, term in zip(record.names, record.factors, strict=True):
             actions = self.payloads.get(kind, {}).get(name)

@@ -45,11 +45,14 @@ class Sizes(NamedTuple):
         return np.asarray(values, np.float64)[at.reshape(-1)]
 
 
-def sizes_of(left: np.ndarray, right: np.ndarray) -> Sizes:
-    """The sizes of two arrays of factors that are not zero, exact where all of them are."""
+def sizes_of(left: np.ndarray, right: np.ndarray, known: bool = True) -> Sizes:
+    """The sizes of two arrays of factors that are not zero, exact where all of them are.
+
+    `known` says that they are not rounded as in a narrower type, where every number is a short fraction.
+    """
     both = np.abs(np.concatenate([left, right]))
     values, at = np.unique(both, return_inverse=True)
-    if exact(values) and len(values) <= MOST:
+    if known and exact(values) and len(values) <= MOST:
         fractions = [Fraction(v) for v in values.tolist()]
         base = coprime(n for v in fractions for n in (v.numerator, v.denominator))
         table = np.asarray([[_count(v.numerator, b) - _count(v.denominator, b) for b in base] for v in fractions])

@@ -93,7 +93,8 @@ class Generator:
 
         What only moves numbers keeps their type. Truth values and narrow whole numbers that are added, or get a sign,
         become `int32`, and whole numbers that get a fraction become real. Inside `jit`, where numbers are not known,
-        whole numbers wrap as JAX's do.
+        whole numbers wrap as JAX's do. A matrix of more than `4 n` entries that are not zero is multiplied as a dense
+        one: what is infinite or not a number then also reaches the places that it has zeros for.
 
         **Raises:** `CdlError` where an entry does not fit the type of `x`, and where whole numbers may outgrow theirs.
         """

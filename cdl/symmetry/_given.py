@@ -2,18 +2,38 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._functors.words import short
+from .._engine._given import expect_kept
+from .._functors.words import first_line, short
 from ..errors import CdlError
 from ._rounding import EXACT
 from ._sparse import sp
 
 
+def acted(x: Any, what: str = "an array that is acted on") -> jax.Array:
+    """What a user gives to an action or a layer, as an array of the same numbers.
+
+    **Raises:** `CdlError` for what is not an array, and for a number that JAX would change by more than rounding.
+    """
+    if isinstance(x, jax.Array):
+        return x
+    try:
+        for leaf in jax.tree.leaves(x, is_leaf=lambda leaf: leaf is None):
+            expect_kept(leaf, what)
+        return jnp.asarray(x)
+    except CdlError:
+        raise
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CdlError(f"{what} is {short(x)}, and not an array of numbers: {first_line(error)}") from error
+
+
 def indices(name: str, given: Any, size: int) -> np.ndarray:
     """An index array of `size` entries between -1 and `size - 1`, checked."""
     found = _array(name, given)
+    found = found if found.size else found.astype(np.int64)  # an empty list has no type
     if found.dtype.kind not in "iu":
         raise CdlError(
             f"generator `{name}` has {found.dtype} indices; give whole numbers, one for each of {size} places."
@@ -76,6 +96,12 @@ def exact(values: np.ndarray, digits: int = 52) -> bool:
     _, exponents = np.frexp(values)
     scaled = np.ldexp(values, np.clip(digits // 2 + 1 - exponents, 0, 10))
     return bool(np.all(scaled == np.round(scaled)))
+
+
+def few_digits(values: np.ndarray) -> bool:
+    """Whether all have at most half of the binary digits of `float64`, as numbers that are written and not computed."""
+    digits, _ = np.frexp(values)
+    return bool(np.all(np.ldexp(digits, 26) == np.round(np.ldexp(digits, 26))))
 
 
 def _array(name: str, given: Any) -> np.ndarray:

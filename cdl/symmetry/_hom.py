@@ -23,6 +23,7 @@ import numpy as np
 from ..errors import CdlError
 from ._action import Action, aligned
 from ._generator import Generator
+from ._given import exact, few_digits
 from ._orbits import Classes, classes, Ties
 from ._presolve import solve
 from ._rounding import EXACT, Rounding
@@ -67,19 +68,29 @@ def _solved(X: Action, Y: Action) -> Tying:
 
 def _orbits(shape: tuple[int, int], found: Classes, how: str, gap: float | None) -> Tying:
     scales = None if found.scales is None else found.scales.reshape(shape)
+    if scales is not None and np.any((scales.ravel() == 0) & (found.labels >= 0)):
+        raise CdlError(
+            "two weights are tied by a factor that is below the least `float64`: give generators whose factors are "
+            "nearer to 1."
+        )
     return Orbits(shape, found.dimension, how, gap, found.labels.astype(np.int32).reshape(shape), scales)
 
 
 def _without_dust(x: Generator) -> Generator:
-    """A generator without the entries that are below the rounding of its greatest, such as the sine of π. The scales
-    of a permutation are all meant.
+    """A generator without the entries that are below the rounding of its greatest, such as the sine of π. Entries that
+    are all `exact`, and the scales of a permutation, are meant.
 
     **Raises:** `CdlError` for entries that may be rounding, and may be meant.
     """
     sizes = np.abs(x.values)
-    if np.all(x.values == np.round(x.values)) or (x.by_row and x.by_column and len(x.values) == x.size):
+    if exact(x.values) or (x.by_row and x.by_column and len(x.values) == x.size):
         return x
     kept = Rounding(4 * x.precision, 1e3 * x.precision).split(sizes / sizes.max())
+    if not np.all(kept) and few_digits(x.values):
+        raise CdlError(
+            f"generator `{x.name}` has the entries {sizes.max():g} and {sizes[~kept].max():g}, and rounding of the "
+            "first may have left the second. Give entries that differ less in size, or zero for what is rounding."
+        )
     matrix = sp.coo_array((x.values[kept], (x.rows[kept], x.columns[kept])), shape=(x.size, x.size))
     return x if np.all(kept) else Generator.of(x.name, matrix, x.lie, x.precision)
 

@@ -66,8 +66,8 @@ class Equivariant(EquivariantMap):
         - `dtype`: of the parameters, real or complex; JAX's default float without.
         - `key`: for the initial values.
 
-        **Raises:** `CdlError` where the actions are not of one monoid, where no map but zero commutes with them, and
-        for parameters that are whole numbers.
+        **Raises:** `CdlError` where the actions are not of one monoid, where no map but zero commutes with them, for
+        parameters that are whole numbers, and where the factor between two weights does not fit their type.
         """
         self.source, self.target, self.mean = X, Y, mean
         self.in_channels, self.out_channels = counted(in_channels), counted(out_channels)
@@ -83,6 +83,7 @@ class Equivariant(EquivariantMap):
         self.theta = drawn * along_last(deviations(tying, mean) / np.sqrt(self.in_channels or 1), drawn)
         fixed = fixed_vectors(X, Y).dimension if bias else 0
         self.beta = jnp.zeros((*out, fixed), dtype) if fixed else None
+        jax.eval_shape(self.weights, (self.theta, self.beta))  # whose factors have to fit the type
 
     @property
     def tying(self) -> Tying:

@@ -26,15 +26,17 @@ from .._functors.words import first_line, short
 from .._para import Para
 from .._terms import name
 from ..errors import CdlError
-from ._action import Action
+from ._action import Action, expect_action
 from ._apart import traced
 from ._commuting import sides
 from ._generator import Generator
+from ._given import acted
 from ._sizes import axis_of, counted
 
 
 Function: TypeAlias = Callable[[jax.Array], jax.Array]
 TOLERANCE = 1e-4  # of the greatest value: what rounding does in single precision
+SIZES = 0.3, 1.0, 3.0, 10.0, 1e-3, 1e2, 1e3, 1e6  # of the numbers at which a function is compared
 _LEARNS = (
     "At its present ones it does, but training changes them. Leave out the parameters that differ from place to place, "
     "as with `use_weight=False, use_bias=False` of a layer of Equinox."
@@ -54,7 +56,7 @@ class EquivariantMap(eqx.Module):
 
     def __call__(self, x: Any, /) -> jax.Array:
         """`[in_channels, *source.shape] → [out_channels, *target.shape]`. **Raises:** `CdlError` for another shape."""
-        x = jnp.asarray(x)
+        x = acted(x, f"an array given to `{type(self).__name__}`")
         wanted = (*axis_of(self.in_channels), *self.source.shape)
         if x.shape != wanted:
             more = " For a batch, use `jax.vmap`." if x.shape[1:] == wanted else ""
@@ -101,9 +103,10 @@ class Pointwise(EquivariantMap):
 
         **Raises:** `CdlError` where it does not commute, with the greatest difference that was measured.
         """
+        expect_action(X, "Pointwise")
         self.function, self.source, self.target = function, X, X
         self.in_channels = self.out_channels = counted(channels)
-        lead = () if channels is None else (channels,)
+        lead = axis_of(self.in_channels)
         _keeps_shape(function, (*lead, *X.shape))
         with jax.ensure_compile_time_eval():
             for generator in () if traced(function) else X.generators:
@@ -144,13 +147,12 @@ class NormGate(EquivariantMap):
     out_channels: int | None = eqx.field(static=True)
 
     def __init__(self, X: Action, channels: int | None = None, *, key: jax.Array) -> None:
-        """**Raises:** `CdlError` where a generator is not orthogonal."""
+        """**Raises:** `CdlError` where a generator is not orthogonal, and for a number of channels below 1."""
         orthogonal(X, "NormGate")
-        lead = () if channels is None else (channels,)
-        self.scale = jr.normal(key, lead)
-        self.shift = jnp.zeros(lead)
         self.source, self.target = X, X
         self.in_channels = self.out_channels = counted(channels)
+        self.scale = jr.normal(key, axis_of(self.in_channels))
+        self.shift = jnp.zeros(axis_of(self.in_channels))
 
     @property
     def execution(self) -> str:
@@ -160,10 +162,20 @@ class NormGate(EquivariantMap):
         x = x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(self.scale.dtype)
         wide = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x  # squares of half precision overflow
         axes = tuple(range(x.ndim - len(self.source.shape), x.ndim))
-        squares = jnp.sum(jnp.real(wide * jnp.conj(wide)), axes, keepdims=True)
-        length = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
+        length = _length(wide, axes)
         column: Function = lambda p: p.astype(length.dtype).reshape((*p.shape, *(1 for _ in axes)))
         return x * jax.nn.sigmoid(column(self.scale) * length + column(self.shift)).astype(x.dtype)
+
+
+def _length(x: jax.Array, axes: tuple[int, ...]) -> jax.Array:
+    """The length of an array of real or complex numbers, by parts of 1 or less: squares would overflow."""
+    limits: Any = jnp.finfo
+    _, exponent = jnp.frexp(jax.lax.stop_gradient(jnp.max(jnp.abs(x), axes, keepdims=True, initial=0.0)))
+    size = jnp.ldexp(jnp.ones_like(exponent, jnp.real(x).dtype), jnp.clip(exponent - 1, -100, 127))
+    parts = x / size.astype(x.dtype)
+    squares = jnp.sum(jnp.real(parts * jnp.conj(parts)), axes, keepdims=True)
+    roots = jnp.where(squares > 0, jnp.sqrt(jnp.where(squares > 0, squares, 1.0)), 0.0)
+    return jnp.minimum(size * roots, limits(roots.dtype).max)
 
 
 class Chain(EquivariantMap):
@@ -231,6 +243,7 @@ def _map(given: Any) -> EquivariantMap:
 
 def orthogonal(X: Action, what: str) -> None:
     """**Raises:** `CdlError` where a generator does not keep lengths."""
+    expect_action(X, what)
     for generator in X.generators:
         if not generator.orthogonal:
             law = "A + Aᵀ = 0" if generator.lie else "Aᵀ A = 1"
@@ -254,7 +267,7 @@ def _keeps_shape(function: Function, shape: tuple[int, ...]) -> None:
         given = jax.eval_shape(function, jax.ShapeDtypeStruct(shape, jnp.zeros(()).dtype))
     except CdlError:
         raise
-    except (TypeError, ValueError, RuntimeError) as error:
+    except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
         raise CdlError(
             f"`{called}` fails on an array of shape {shape}. A function at each place takes one array, and gives one "
             f"of its shape; a linear layer between actions is `Equivariant`. The error is: {first_line(error)}"
@@ -271,10 +284,12 @@ def _defect(function: Function, X: Action, generator: str, lead: tuple[int, ...]
     `lead` is the axis of channels: the function is called with these, and nothing else. Values that are not finite have
     to be so on both sides.
     """
+    if not X.size:
+        return 0.0
     shape = (*lead, *X.shape)
     count = -(-16 * X.size // max(1, math.prod(shape)))  # a channel is a sample
-    sizes = np.array([0.3, 1.0, 3.0, 10.0]).reshape((4, 1, *(1 for _ in shape)))
-    drawn = np.random.default_rng(0).normal(size=(4, count, *shape)) * sizes
+    sizes = np.array(SIZES).reshape((-1, 1, *(1 for _ in shape)))
+    drawn = np.random.default_rng(0).normal(size=(len(SIZES), count, *shape)) * sizes
     xs = jnp.asarray(drawn.reshape((-1, *shape)), jnp.zeros(()).dtype)
     return max(_difference(both.left, both.right) for both in sides(jax.vmap(function), X, X, xs, generator))
 

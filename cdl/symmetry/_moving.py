@@ -11,6 +11,7 @@
 and `None` says that nothing moves there.
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -18,14 +19,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from .._functors.poly import Const, ListOf, Maybe, Poly, Product
 from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError
 from ._action import Action, Word, word_of
+from ._generator import of_matrix
 from ._held import LEAST
 from ._sparse import dense
+from ._squares import varied
 
 
 Actions: TypeAlias = Any
@@ -59,11 +63,13 @@ def tangent(name: str, actions: Actions, value: Any) -> Any:
 
 
 def along(f: Callable[[Any], Any], x: Any, direction: Any) -> Any:
-    """The derivative of a function of pytrees in a direction, which has `None` where `x` does not vary."""
-    arrays = jax.tree.map(lambda leaf: jnp.asarray(leaf) if isinstance(leaf, float) else leaf, x)
-    value, found = eqx.filter_jvp(f, (arrays,), (direction,))
-    zero: Callable[[Any], Any] = lambda leaf: jnp.zeros_like(leaf) if _varies(leaf) else None
+    """The derivative of a function of pytrees in a direction, which has `None` where `x` does not vary. Whole numbers
+    that vary become real."""
     blank = lambda leaf: leaf is None
+    arrays = jax.tree.map(lambda d, leaf: leaf if d is None else varied(leaf), direction, x, is_leaf=blank)
+    cast: Callable[[Any, Any], Any] = lambda d, leaf: None if d is None else jnp.asarray(d, leaf.dtype)
+    value, found = eqx.filter_jvp(f, (arrays,), (jax.tree.map(cast, direction, arrays, is_leaf=blank),))
+    zero: Callable[[Any], Any] = lambda leaf: jnp.zeros_like(leaf) if _varies(leaf) else None
     return jax.tree.map(lambda d, leaf: zero(leaf) if d is None else d, found, value, is_leaf=blank)
 
 
@@ -76,7 +82,14 @@ def _varies(x: Any) -> bool:
 @with_usage
 def flow(actions: Actions, t: float) -> Actions:
     """The elements `exp(t A)` for the generators `A` of a Lie algebra, in an action or a pytree of actions. The other
-    generators stay."""
+    generators stay.
+
+    **Raises:** `CdlError` for a time that is not a finite number, known before the program runs.
+    """
+    if isinstance(t, Tracer) or not isinstance(t, int | float | np.number | np.ndarray | jax.Array):
+        raise CdlError(f"`flow` takes a time that is known before the program runs, not {short(t)}.")
+    if np.shape(t) or not np.isfinite(time := float(t)):
+        raise CdlError(f"`flow` takes one finite number as its time, not {short(t)}.")
 
     def element(action: Any) -> Action:
         if not isinstance(action, Action):
@@ -84,8 +97,10 @@ def flow(actions: Actions, t: float) -> Actions:
         new = Action(action.shape)
         for generator in action.generators:
             if generator.lie:
-                found = dense.expm(t * generator.dense)
-                new = new.matrix(np.where(np.abs(found) < LEAST, 0.0, found), generator.name)
+                found = dense.expm(time * generator.dense)
+                made = of_matrix(generator.name, np.where(np.abs(found) < LEAST, 0.0, found), new.size, lie=False)
+                known = max(generator.precision, made.precision) * max(1.0, abs(time) * generator.bound)
+                new = Action(new.shape, [*new.generators, dataclasses.replace(made, precision=known)])
             else:
                 new = Action(new.shape, [*new.generators, generator])
         return new

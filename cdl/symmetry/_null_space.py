@@ -81,8 +81,8 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
     if size > LARGEST:
         raise CdlError(
             f"the equations leave {size} unknowns, and an iteration for the least eigenvalues finds no gap among the "
-            f"first {wanted // 2}: that is too many unknowns to solve beyond {LARGEST}. Generators that send places to "
-            "places are solved exactly."
+            f"first {wanted // 2}: that is too many unknowns to solve beyond {LARGEST}. Generators that are pushed "
+            "functions in `X`, and pulled ones or permutations in `Y`, are solved exactly."
         )
     return _dense(system, rounding)  # too many are free for an iteration
 

@@ -56,7 +56,7 @@ def classes(size: int, ties: Ties, rounding: Rounding) -> Classes:
     dead[component[ties.zero]] = True
     scales = None
     if np.any(ties.s != ties.t):
-        sizes = sizes_of(ties.s, ties.t)
+        sizes = sizes_of(ties.s, ties.t, rounding.exact)
         signs, found, depth = _potentials(graph, component, count, ties, sizes)
         negative = np.sign(ties.s) * signs[p] != np.sign(ties.t) * signs[q]
         dead[component[p[negative]]] = True

@@ -20,17 +20,18 @@ class Rounding(NamedTuple):
 
     zero: float
     sure: float
+    exact: bool = True  # whether the entries are known as `float64` has them
 
     @staticmethod
     def of(precision: float) -> "Rounding":
         """For entries that are known to a relative precision, such as 2e-16."""
         zero = max(20 * precision, LEAST)
-        return Rounding(zero, max(20 * zero, 5e-7))
+        return Rounding(zero, max(20 * zero, 5e-7), precision <= EXACT)
 
     @staticmethod
     def of_factors(precision: float) -> "Rounding":
         """For products of factors that are known to a relative precision, for each factor."""
-        return Rounding(16 * precision, max(320 * precision, 5e-7))
+        return Rounding(16 * precision, max(320 * precision, 5e-7), precision <= EXACT)
 
     def split(self, sizes: np.ndarray) -> np.ndarray:
         """Which of some sizes are not zero. **Raises:** `CdlError` where one is neither."""

@@ -1,5 +1,6 @@
 """Sizes that users give: of carriers and of axes of channels."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,14 @@ def size_of(n: Any, what: str) -> int:
     if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1:
         raise CdlError(f"{short(n)} {what} are asked for: give a whole number of 1 or more.")
     return int(n)
+
+
+def shape_of(shape: Any) -> tuple[int, ...]:
+    """The shape of a carrier, checked; a number is one axis."""
+    axes = (shape,) if isinstance(shape, int | np.integer) or not isinstance(shape, Iterable) else tuple(shape)
+    if any(isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0 for n in axes):
+        raise CdlError(f"an action's carrier has the shape {short(axes)}: give whole numbers of 0 or more.")
+    return tuple(map(int, axes))
 
 
 def counted(channels: Any) -> int | None:

@@ -19,8 +19,11 @@ import numpy as np
 
 from .._drawing.diagram import Diagram
 from ..errors import CdlError
+from ._given import acted
+from ._held import fitting
 from ._orbits import Classes
 from ._picture import cells, counts, tying_diagram
+from ._rounding import LEAST
 from ._sparse import Sparse
 
 
@@ -42,8 +45,11 @@ class Tying(ABC):
     gap: float | None
 
     def weight(self, theta: Any) -> jax.Array:
-        """`float[…, dimension] → float[…, outputs, inputs]`. **Raises:** `CdlError` for another last axis."""
-        theta = jnp.asarray(theta)
+        """`float[…, dimension] → float[…, outputs, inputs]`.
+
+        **Raises:** `CdlError` for another last axis, and where the factor of a weight vanishes in the type of `theta`.
+        """
+        theta = acted(theta, "what `weight` takes")
         theta = theta if jnp.issubdtype(theta.dtype, jnp.inexact) else theta.astype(jnp.zeros(()).dtype)
         if theta.ndim == 0 or theta.shape[-1] != self.dimension:
             raise CdlError(f"`weight` takes {self.dimension} numbers, along the last axis, and gets {theta.shape}.")
@@ -106,7 +112,7 @@ class Orbits(Tying):
         else:
             gathered = theta[..., np.maximum(labels, 0)]
             found = jnp.where(jnp.broadcast_to(labels < 0, shape), found, gathered)
-        return found if self.scales is None else found * along_last(self.scales.ravel(), found)
+        return found if self.scales is None else found * _fitting(self.scales.ravel(), found)
 
     @property
     def factors(self) -> Sparse:
@@ -125,11 +131,18 @@ class Combinations(Tying):
         rows, columns = entries.coords
         found = theta[..., columns]
         out = jnp.zeros((*theta.shape[:-1], self.matrix.shape[0]), theta.dtype)
-        return out.at[..., rows].add(found * along_last(entries.data, found), indices_are_sorted=True)
+        sizes = np.abs(entries.data)
+        known = np.where(sizes > LEAST * sizes.max(initial=0.0), entries.data, 0.0)  # the rest is rounding
+        return out.at[..., rows].add(found * _fitting(known, found), indices_are_sorted=True)
 
     @property
     def factors(self) -> Sparse:
         return self.matrix
+
+
+def _fitting(numbers: np.ndarray, like: jax.Array) -> jax.Array:
+    """The factors of weights along the last axis. **Raises:** `CdlError` where one does not fit the type."""
+    return jnp.broadcast_to(fitting("a tying of weights", numbers, like.dtype), like.shape)
 
 
 def along_last(numbers: np.ndarray, like: jax.Array) -> jax.Array:

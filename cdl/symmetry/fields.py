@@ -20,8 +20,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._functors.words import short
 from ..errors import CdlError
+from ._given import acted
 
 
 def translation(x: jax.Array, axis: int = -1) -> jax.Array:
@@ -62,10 +62,7 @@ def still(x: jax.Array) -> jax.Array:
 
 
 def _array(x: Any) -> jax.Array:
-    try:
-        return jnp.asarray(x)
-    except (TypeError, ValueError) as error:
-        raise CdlError(f"an image is expected, and `{short(x)}` is not an array.") from error
+    return acted(x, "an image")
 
 
 def _image(x: jax.Array) -> jax.Array:

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from .._functors.usage import with_usage
+from .._functors.words import short
 from .._schemes import Automaton
 from ..errors import CdlError
 from ._action import Action
@@ -29,7 +30,10 @@ from .groups import permutations
 
 def idempotent(projection: Any) -> Action:
     """A projection of `ℝⁿ`, `float[n, n]`. Generator `project`. **Raises:** `CdlError` where `P² = P` does not hold."""
-    matrix = np.asarray(projection)
+    try:
+        matrix = np.asarray(projection)
+    except (TypeError, ValueError) as error:
+        raise CdlError(f"`idempotent` takes a matrix, not {short(projection)}.") from error
     action = Action(matrix.shape[0] if matrix.ndim else 0).matrix(matrix, "project")
     if not action.holds(("project", "project"), ("project",), 1e3 * action["project"].precision):
         raise CdlError("`idempotent` takes a projection, and `P @ P` is not `P` for the matrix given.")

@@ -129,6 +129,10 @@ def _each(act: Callable[[Action, Any], Any], still: Callable[[Any], Any], action
     def below(action: Any, part: Any) -> Any:
         if action is None:
             return jax.tree.map(still, part)
+        if not isinstance(action, Action):
+            raise CdlError(
+                f"{short(action)} is not an action: give one, or a pytree of them with `None` for what is still."
+            )
         return jax.tree.map(lambda x: act(action, x), part)
 
     try:

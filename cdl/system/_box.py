@@ -15,10 +15,11 @@ from typing import Any, final
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from .._drawing.diagram import Diagram
 from .._engine._given import arrays
-from .._engine.shapes import shown
+from .._engine.shapes import is_weak, shown
 from .._functors import MealyF, MooreF
 from .._functors.usage import with_usage
 from .._functors.words import short
@@ -68,7 +69,12 @@ class Box(System):
     name: str = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        return layer_of(self.machine, state, key)
+        layer = layer_of(self.machine, state, key)
+
+        def step(inputs: Any) -> Any:
+            return layer.step(given_to(self, inputs))
+
+        return MooreF(layer.out, step) if isinstance(layer, MooreF) else MealyF(step)
 
     def drawn(self) -> Drawn:
         inner = self.machine.drawn() if isinstance(self.machine, System) else super().drawn()
@@ -95,9 +101,47 @@ def box(
     """
     expect_machine("box", machine)
     interface = Interface(inputs or {}, outputs)
-    made = Box(machine=machine, state=arrays(state, "a state"), interface=interface, name=name or name_of(machine))
+    made = Box(machine=machine, state=strong(state), interface=interface, name=name or name_of(machine))
     is_moore(made)
     return made
+
+
+def strong(state: Any) -> Any:
+    """A state of arrays, each of a type of its own: a number of Python's would take that of whatever it meets."""
+    return jax.tree.map(lambda x: jnp.asarray(x, x.dtype) if is_weak(x) else x, arrays(state, "a state"))
+
+
+def given_to(system: System, inputs: Any) -> Any:
+    """What comes into a system from outside: a value of each port's type. A system without inputs takes anything.
+
+    **Raises:** `PortMismatch` for a port that has no value, a value that has no port, and one of another type; a number
+    of Python's takes the type of its port where that holds it.
+    """
+    ports = system.interface.inputs
+    if not ports:
+        return {}
+    if not isinstance(inputs, Mapping) or set(inputs) != set(ports):
+        given = sorted(map(str, inputs)) if isinstance(inputs, Mapping) else inputs
+        raise PortMismatch(
+            f"`{system.name}` was given {short(given)}, and its inputs are {short(sorted(ports))}: give a dictionary "
+            "with a value for each."
+        )
+    return {name: _given(system, name, inputs[name], port.struct) for name, port in ports.items()}
+
+
+def _given(system: System, name: str, value: Any, struct: Any) -> Any:
+    def strong(x: Any, s: Any) -> Any:
+        holds = is_weak(x) and jnp.result_type(x.dtype, s.dtype) == s.dtype
+        return jnp.asarray(x, s.dtype) if holds else x
+
+    same = types(value)[0] == types(struct)[0]
+    with jax.numpy_dtype_promotion("standard"):
+        value = jax.tree.map(strong, value, struct) if same else value
+    if types(value) != types(struct):
+        raise PortMismatch(
+            f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."
+        )
+    return value
 
 
 def is_moore(system: System) -> bool:
@@ -118,8 +162,8 @@ def is_moore(system: System) -> bool:
         out, after = eqx.filter_eval_shape(once, system.state, inputs, key)
     except KeyError as error:
         raise PortMismatch(
-            f"`{system.name}` looks up {error}, and its inputs are {short(list(inputs))}: give it a port of that name, or "
-            "mend the look-up."
+            f"`{system.name}` looks up {error}, and its inputs are {short(list(inputs))}: give it a port of that name, "
+            "or mend the look-up."
         ) from error
     expected = {name: port.struct for name, port in system.interface.outputs.items()}
     found = out if isinstance(out, Mapping) else None

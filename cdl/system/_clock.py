@@ -13,6 +13,7 @@ from typing import Any, final, Literal
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 
 from .._engine._given import arrays
 from .._functors import MooreF
@@ -21,6 +22,7 @@ from .._functors.words import short
 from ..errors import CdlError, PortMismatch
 from ._box import Box, box
 from ._field import Field, Values
+from ._interface import expect_join, Port
 
 
 def begins(field: Field, state: Values) -> Values:
@@ -33,9 +35,19 @@ def begins(field: Field, state: Values) -> Values:
             f"the state has {short(sorted(state))}, and `{field.name}` has {short(sorted(field.variables))}."
         )
     given = {key: arrays(state[key], f"the value of `{key}`") for key in field.variables}
+    for key, port in field.variables.items():
+        expect_join(
+            f"the state at {key}", Port.of(jax.tree.map(_in_type, given[key], port.struct), port.unit), key, port
+        )
     return {
         key: jax.tree.map(lambda x, s: x.astype(s.dtype), given[key], p.struct) for key, p in field.variables.items()
     }
+
+
+def _in_type(x: Any, struct: Any) -> Any:
+    """The shape of a number in the type of its variable, where that is real or the number is not complex."""
+    lost = jnp.iscomplexobj(x) and not jnp.issubdtype(struct.dtype, jnp.complexfloating)
+    return jax.ShapeDtypeStruct(x.shape, x.dtype if lost else struct.dtype)
 
 
 @final

@@ -108,6 +108,8 @@ def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
 def _struct(spec: Any) -> jax.ShapeDtypeStruct:
     if any(spec is kind for kind in (bool, int, float, complex)):
         return jax.ShapeDtypeStruct((), jnp.asarray(spec()).dtype)
-    if hasattr(spec, "shape") and hasattr(spec, "dtype"):
-        return jax.ShapeDtypeStruct(tuple(spec.shape), jax.dtypes.canonicalize_dtype(spec.dtype))
-    return jax.ShapeDtypeStruct((), jnp.dtype(spec))
+    shape, dtype = (tuple(spec.shape), spec.dtype) if hasattr(spec, "shape") and hasattr(spec, "dtype") else ((), spec)
+    dtype = dtype if jnp.issubdtype(dtype, jax.dtypes.extended) else jax.dtypes.canonicalize_dtype(dtype)
+    if not any(jnp.issubdtype(dtype, kind) for kind in (jnp.number, jnp.bool_, jax.dtypes.extended)):
+        raise TypeError("not a type of numbers")
+    return jax.ShapeDtypeStruct(shape, dtype)

@@ -43,7 +43,9 @@ def latency(system: System) -> dict[str, dict[str, Latency]]:
         )
     for path, leaf in system.boxes.items():
         if isinstance(leaf.machine, System):
-            raise CdlError(f"the box `{path}` is a system whose diagram may change as it runs, so it has no latency.")
+            raise CdlError(
+                f"the box `{path}` has a system for its machine, whose diagram is not read here: put it in with `wire`."
+            )
     ticks = {path: int(step.moore) for step in system.plan.steps for path in step.paths}
     after: dict[str, list[str]] = {path: [] for path in ticks}
     first: dict[str, list[str]] = {name: [] for name in system.interface.inputs}

@@ -19,7 +19,7 @@ from .._engine.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
-from ._box import is_moore, System
+from ._box import given_to, is_moore, System
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
@@ -46,7 +46,7 @@ class Rewired(System):
         out, seen = self.diagram.optic.forward((s, _by_box(layer.out, self.systems)))
 
         def step(d: Any) -> tuple[Any, Any]:
-            after, inputs = self.diagram.optic.backward(seen, d)
+            after, inputs = self.diagram.optic.backward(seen, given_to(self, d))
             return after, layer.step(_by_port(inputs, self.systems))
 
         return MooreF(out, step)

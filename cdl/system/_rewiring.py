@@ -25,11 +25,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from .._engine._given import arrays
 from .._functors.usage import with_types, with_usage
 from .._optics import Optic, ParaOptic
 from .._schemes.in_range import in_range
 from ..errors import CdlError, PortMismatch
+from ._box import strong
 from ._wiring import Wiring
 
 
@@ -48,7 +48,7 @@ def rewiring(
     **Arguments:** `state`: the one to begin in. `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of
     the boxes. `update(s, i, d)`: the next state.
     """
-    return ParaOptic(arrays(state, "a state"), Optic.of(Ahead(forward), Back(back, update)))
+    return ParaOptic(strong(state), Optic.of(Ahead(forward), Back(back, update)))
 
 
 class Ahead(eqx.Module):
@@ -100,7 +100,7 @@ def among(
                 f"{wirings[0].outside}. Give all of them the same."
             )
     chosen = Chosen(choose, tuple(wirings))
-    return ParaOptic(arrays(state, "a state"), Optic.of(Ahead(chosen.get), Back(chosen.put, update)))
+    return ParaOptic(strong(state), Optic.of(Ahead(chosen.get), Back(chosen.put, update)))
 
 
 class Chosen(eqx.Module):
@@ -124,7 +124,7 @@ class Chosen(eqx.Module):
                 f"{len(values)} diagrams, from 0."
             ),
         )
-        return values[0] if len(values) == 1 else jax.tree.map(lambda *xs: jnp.stack(xs)[number], *values)
+        return jax.tree.map(lambda *xs: jnp.stack(xs)[number], *values)
 
 
 def _first(s: Any) -> Any:
@@ -143,6 +143,6 @@ def route(sources: Any, number: Int[Array, ""]) -> tuple[Any, Bool[Array, ""]]:
 
     **Returns:** its value, zero where there is none, and whether there is one: a wire that may be open.
     """
-    many = {len(x) for x in jax.tree.leaves(sources)}
+    many, number = {len(x) for x in jax.tree.leaves(sources)}, jnp.asarray(number).astype(jnp.int32)
     there = (number >= 0) & (number < min(many))
     return jax.tree.map(lambda x: jnp.where(there, x[jnp.maximum(number, 0)], jnp.zeros_like(x[0])), sources), there

@@ -58,6 +58,6 @@ def taken(parts: Sequence[Any], tall: Sequence[bool], index: Sequence[int]) -> A
 def _stack(*xs: Any) -> Any:
     if not eqx.is_array(xs[0]):
         return xs[0]
-    if any(isinstance(x, Tracer) for x in xs):
+    if any(isinstance(x, Tracer) or jnp.issubdtype(x.dtype, jax.dtypes.extended) for x in xs):
         return jnp.stack(xs)
     return jnp.asarray(np.stack([np.asarray(x) for x in xs]))

@@ -68,6 +68,8 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     at: dict[str, str] = {}
     for junction, ends in junctions.items():
         first: str | None = None
+        if isinstance(ends, str) or not ends:
+            raise PortMismatch(f"the junction `{junction}` joins {ends!r}: give a list of variables, one at least.")
         for end in ends:
             if end not in every:
                 raise PortMismatch(f"`{end}` is no variable of a field: they are {', '.join(f'`{x}`' for x in every)}.")

@@ -20,8 +20,8 @@ import numpy as np
 from .._functors import MealyF, MooreF
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
-from ..errors import CdlError, PortMismatch
-from ._box import Box, System
+from ..errors import CdlError
+from ._box import Box, given_to, System
 from ._interface import Interface
 from ._picture import Drawn
 from ._plan import Plan, Together
@@ -69,9 +69,7 @@ class Wired(System):
         self._answer(False, values, after, state, {}, key)
 
         def step(inputs: Any) -> Any:
-            for port in self.interface.inputs:
-                if port not in inputs:
-                    raise PortMismatch(f"`{self.name}` was given no `{port}`: give an input for each of its ports.")
+            inputs = given_to(self, inputs)
             found, now = [*values], [*after]
             self._answer(True, found, now, state, inputs, key)
             for i, group in enumerate(self.plan.steps):

@@ -171,6 +171,12 @@ METRES = {"a": grown(lambda s: s), "b": grown(lambda s: s, Port.of(float, "m"))}
         (lambda: grown(lambda s: {"n": jnp.zeros(2)}), r"`the rate of n` gives f32\[2\] and `n` takes f32\[\]"),
         (lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=0), "`step` of `discretise` is 0: how long a tick is"),
         (lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=float("nan")), "is nan: how long"),
+        (
+            lambda: discretise(grown(lambda s: s), {"n": 1j}, step=0.1),
+            r"`the state at n` gives c64\[\] and `n` takes f32",
+        ),
+        (lambda: discretise(grown(lambda s: s), {"n": jnp.ones(2)}, step=0.1), r"gives f32\[2\] and `n` takes f32\[\]"),
+        (lambda: share(parts(), {**ENDS, "S": []}), r"the junction `S` joins \[\]: give a list"),
         (lambda: discretise(grown(lambda s: s), {"m": 1.0}, step=0.1), r"the state has \['m'\], and `v` has \['n'\]"),
     ],
 )

@@ -205,6 +205,7 @@ def test_a_wire_may_be_open_and_says_so():
     values = {"x": jnp.array([1.0, 2.0])}
     assert [float(x) for x in (route(values, jnp.array(1))[0]["x"], route(values, jnp.array(-1))[0]["x"])] == [2.0, 0.0]
     assert [bool(route(values, jnp.array(n))[1]) for n in (0, -1, 2)] == [True, False, False]
+    assert route(jnp.arange(200.0), jnp.int8(5))[0] == 5.0
 
 
 MEALY = box(lambda s: MealyF(lambda i: ({"x": a(i)}, s)), (), inputs=GATE.inputs, outputs=GATE.outputs)

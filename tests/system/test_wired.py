@@ -245,5 +245,48 @@ def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
 
 def test_an_input_that_is_not_given_is_named():
     system = chain([moore(0.1), moore(0.2)], 0)
-    with pytest.raises(PortMismatch, match="`system` was given no `v`: give an input for each of its ports"):
+    with pytest.raises(PortMismatch, match=r"`system` was given \['u'\], and its inputs are \['u', 'v'\]"):
         cdl.run(system, system.state, {"u": jnp.ones(2)})
+
+
+class Power(eqx.Module):
+    """Adds a power of what it hears; the exponent is static."""
+
+    exponent: Any = eqx.field(static=True)
+
+    def __call__(self, s: Any, /) -> MooreF[Any, Any, Any]:
+        return MooreF({"x": s}, lambda i: jnp.float32(i["u"] ** self.exponent))
+
+
+def test_boxes_whose_static_values_are_equal_and_not_the_same_are_not_computed_as_one():
+    ports: dict[str, Any] = {"inputs": {"u": int}, "outputs": {"x": float}}
+    inputs = {"u": jnp.array([2000])}
+    with jax.numpy_dtype_promotion("standard"):
+        parts = {name: box(Power(k), 0.0, **ports) for name, k in (("p", 3), ("q", 3.0))}
+        system = wire(parts, {"p.u": "u", "q.u": "u"}, {"p": "p.x", "q": "q.x"}, inputs={"u": int})
+        outputs, _ = cdl.run(system, system.state, inputs)
+        for name, part in parts.items():
+            assert outputs[name][-1] == cdl.run(part, part.state, inputs)[0]["x"][-1]
+    assert len(system.plan.steps) == 2
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_what_comes_in_is_of_the_type_of_its_port(whole):
+    one: System = box(
+        lambda s: MooreF({"x": s}, lambda i: lost(i)), 0.0, inputs={"u": float}, outputs={"x": float}, name="one"
+    )
+    one = wire({"one": one}, {"one.u": "u"}, {"x": "one.x"}, inputs={"u": float}, name="one") if whole else one
+    for wrong in (jnp.array([200], jnp.uint8), jnp.ones((1, 3)), jnp.array([1j])):
+        with pytest.raises(CdlError, match=r"`one` was given .* for `u`, whose type is f32\[\]: give that"):
+            cdl.run(one, one.state, {"u": wrong})
+    with pytest.raises(CdlError, match=r"`one` was given \['u', 'zz'\], and its inputs are \['u'\]"):
+        cdl.run(one, one.state, {"u": jnp.ones(1), "zz": jnp.ones(1)})
+    answer, _ = cdl.machines.start(one, one.state).step({"u": 2})
+    assert answer["x"] == 2.0
+
+
+def test_a_state_that_is_a_number_of_python_has_a_type():
+    narrow = jnp.bfloat16(1)
+    with pytest.raises(CdlError, match=r"the output `x` of .* is f32|no available implicit dtype promotion"):
+        with jax.numpy_dtype_promotion("standard"):
+            box(lambda s: MooreF({"x": s * narrow}, lambda i: s), 1.0, outputs={"x": jnp.bfloat16})

@@ -192,7 +192,7 @@ def test_peers_that_are_not_wired_are_the_ordinary_network_bit_by_bit(double, ge
     )
     talks = taught(silent, data, hears=True)
     inputs = {"target": targets, "heard": jnp.zeros((20, 2))}
-    one, other = cdl.run(plain, plain.state, inputs)[0], cdl.run(talks, talks.state, inputs)[0]
+    one, other = cdl.run(plain, plain.state, {"target": targets})[0], cdl.run(talks, talks.state, inputs)[0]
     assert jnp.all(one["value"] == other["value"])
     assert jnp.all(one["loss"] == other["loss"])
 

@@ -109,3 +109,9 @@ def test_a_package_looks_ahead_from_its_own_contents_page_too():
     assert where(path) == ("cdl._functors", "cdl._functors")
     assert looks_ahead("from .._schemes import cata", *where(path))
     assert not looks_ahead("from .base import Base", *where(path))
+
+
+def test_no_two_files_of_tests_have_one_name():
+    """pytest imports them by their names alone."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))

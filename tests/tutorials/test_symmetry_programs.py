@@ -90,6 +90,7 @@ def test_a_classifier_learns_from_one_batch(name):
     assert now < 0.8 * before
 
 
+@pytest.mark.slow
 def test_the_table_of_bodies_has_a_row_for_each_fold():
     from symmetry import rotated_bodies
 

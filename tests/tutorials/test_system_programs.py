@@ -219,6 +219,7 @@ def test_peers_are_the_loop_written_by_hand():
     assert jnp.allclose(net(xs), net.readout(states.ravel()), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_the_table_of_talk_has_equal_parameters_and_its_tasks_are_balanced():
     from systems import talking
 

@@ -59,6 +59,7 @@ def off(net, count):
     return float(jnp.max(jnp.abs(said - predict(net, pack(BodyF, rotated(some, 9))))) / jnp.max(jnp.abs(said)))
 
 
+@pytest.mark.slow
 def test_a_fold_that_commutes_with_rotations_learns_from_bodies_that_lie_one_way(getkey):
     net = Turning(6, 3, 4, key=getkey())
     trees, tests = bodies(64, (2, 4), 0), bodies(100, (2, 4), 1)

@@ -1,4 +1,4 @@
-"""What a newcomer is told: names where words go, maps that do not fit, and what commutes instead."""
+"""What a first reader is told: names where words go, maps that do not fit, and what commutes instead."""
 
 import functools
 

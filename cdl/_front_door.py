@@ -7,12 +7,12 @@ from typing import NoReturn
 
 def refuse_name(package: ModuleType, name: str) -> NoReturn:
     """**Raises:** `AttributeError`, which says in which public module of the package a name is."""
-    found = [] if name[:1] == "_" else [module.__name__ for module in _modules(package) if is_public(module, name)]
+    found = [] if name[:1] == "_" else [module.__name__ for module in modules(package) if is_public(module, name)]
     where = f": it is `{found[0]}.{name}`" if found else ", and no public module of it has one"
     raise AttributeError(f"`{package.__name__}` has no `{name}`{where}.")
 
 
-def _modules(package: ModuleType) -> Iterator[ModuleType]:
+def modules(package: ModuleType) -> Iterator[ModuleType]:
     """The public modules of a package as it imports them, and after all of these the ones inside them."""
     todo = [package]
     for module in todo:

@@ -17,6 +17,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
+from .._engine._identity import Identity
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
 from ._box import Box, expect_system, is_moore, System
@@ -105,19 +106,6 @@ def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -
     )
 
 
-class Same:
-    """A value that is equal to itself alone. It keeps it, so that no other value gets its identity."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self.value is other.value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-
 class Alike:
     """A structure that is equal to one whose static values are equal and written alike: `3` is not `3.0`."""
 
@@ -140,7 +128,7 @@ def _kind(leaf: Box, shared: bool) -> Hashable:
     """What two boxes have in common that are computed as one: the machine, or its structure and the shapes of its
     arrays; and those of the state."""
     parts, structure = jax.tree.flatten(leaf.machine)
-    each = tuple((x.shape, x.dtype) if eqx.is_array(x) else Same(x) for x in parts)
+    each = tuple((x.shape, x.dtype) if eqx.is_array(x) else Identity(x) for x in parts)
     held, state = jax.tree.flatten(leaf.state)
     return (
         id(leaf.machine) if shared else (Alike(structure), each),

@@ -12,14 +12,12 @@ from collections.abc import Mapping
 from typing import Any, final
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 
 from .._engine.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
-from ._box import given_to, is_moore, System
+from ._box import given_to, is_moore, System, types
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
@@ -116,9 +114,9 @@ def _by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
             found[name] = inputs[at][port]
         except (KeyError, TypeError) as error:
             raise PortMismatch(f"the diagram gives no value to `{at}.{port}`: `back` must drive each input.") from error
-        given = jax.tree.map(lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.asarray(x).dtype), found[name])
-        if given != wanted.struct:
+        if types(found[name]) != types(wanted.struct):
             raise PortMismatch(
-                f"the diagram gives {shown(given)} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it that."
+                f"the diagram gives {shown(found[name])} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it "
+                "that."
             )
     return found

@@ -5,24 +5,15 @@ A program, since the test suite's checks of types would answer before cdl does.
 
 import inspect
 import json
-from collections.abc import Callable, Iterator
-from types import ModuleType
+from collections.abc import Callable
 from typing import Any
 
 import cdl
-from cdl._front_door import is_public
+from cdl._front_door import is_public, modules
 from cdl.errors import CdlError
 
 
 WRONG = (None, 3, "x", 2.5, [], {}, (), object(), object, cdl.Leaf(1.0))
-
-
-def modules(package: ModuleType) -> Iterator[ModuleType]:
-    """The public modules of a package, and of those that are packages."""
-    for name, x in vars(package).items():
-        if not name.startswith("_") and isinstance(x, ModuleType) and x.__name__ == f"{package.__name__}.{name}":
-            yield x
-            yield from modules(x)
 
 
 def doors() -> dict[str, Callable[..., Any]]:

@@ -130,13 +130,13 @@ def given_to(system: System, inputs: Any) -> Any:
 
 
 def _given(system: System, name: str, value: Any, struct: Any) -> Any:
-    def strong(x: Any, s: Any) -> Any:
+    def in_type(x: Any, s: Any) -> Any:
         holds = is_weak(x) and jnp.result_type(x.dtype, s.dtype) == s.dtype
         return jnp.asarray(x, s.dtype) if holds else x
 
     same = types(value)[0] == types(struct)[0]
     with jax.numpy_dtype_promotion("standard"):
-        value = jax.tree.map(strong, value, struct) if same else value
+        value = jax.tree.map(in_type, value, struct) if same else value
     if types(value) != types(struct):
         raise PortMismatch(
             f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."

@@ -4,15 +4,15 @@
 | -------------------------------------------------------------- | ---------------------------------------------- |
 | `θ = μ + σ ε`, `ε ~ N(0, 1)`                                   | `Search(mean, log_scale)`, with `draw(key, n)` |
 | `J(μ, σ) = E f(θ)`, to be made small                           | the loss of `evolve`                           |
-| `∇ J = E f(θ) ∇ log p(θ)`, estimated from `n` draws            |                                                |
+| `∇ J = E f(θ) ∇ log p(θ)`, estimated from `n` draws            | without a derivative of `f`                    |
 | the Fisher metric of `(μ, log σ)`: `1/σ²`, and `2`             | that of `Gaussian(μ, σ)`, pulled back          |
 | `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`                          | `natural_estimate(search, ε, f)`               |
 
-The metric is that of the search distribution, not of a model: nothing is asked of the loss but its values. `evolve` puts
-ranks in the place of the values, so that a step is the same for every increasing function of the loss.
+The metric is that of the search distribution, not of a model: nothing is asked of the loss but its values. `evolve`
+puts ranks in the place of the values, so that a step is the same for every increasing function of the loss.
 
-Source: D. Wierstra et al., *Natural evolution strategies* (2014); T. Schaul et al., *High dimensions and heavy tails for
-natural evolution strategies* (2011).
+Source: D. Wierstra et al., *Natural evolution strategies* (2014); T. Schaul et al., *High dimensions and heavy tails
+for natural evolution strategies* (2011).
 """
 
 import math

@@ -8,10 +8,10 @@
 | `‖upd(p, q) − (upd p, upd q)‖ / ‖upd(p, q)‖`                | `modularity_defect(whole, parts, loss, at)`       |
 
 An update is invariant where the square commutes. Natural gradient is, to first order in the rate; exactly for linear
-`φ`; and damped, where the damping is pulled back too. Invariance does not single it out: `c(θ) F⁻¹ g` with any invariant
-number `c`, and the pull-back `(JᵀMJ)⁻¹ g` of any metric `M` on the outputs, are as invariant. What singles the Fisher
-metric out is another property, invariance under sufficient statistics of the data (Čencov, *Statistical decision rules
-and optimal inference*, 1982).
+`φ`; and damped, where the damping is pulled back too. Invariance does not single it out: `c(θ) F⁻¹ g` with any
+invariant number `c`, and the pull-back `(JᵀMJ)⁻¹ g` of any metric `M` on the outputs, are as invariant. What singles
+the Fisher metric out is another property, invariance under sufficient statistics of the data (Čencov, *Statistical
+decision rules and optimal inference*, 1982).
 """
 
 from collections.abc import Callable

@@ -28,6 +28,8 @@ from typing import Any, final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 from jaxtyping import Array, PRNGKeyArray
 
 from .._functors.usage import with_types
@@ -35,7 +37,7 @@ from .._functors.words import first_line
 from ..errors import CdlError
 from ._distribution import Distribution
 from ._fisher import fisher, Model, over_examples, P, value_of
-from ._pullback import coordinates, operator
+from ._pullback import coordinates
 from ._solve import damped, Dense, Number
 
 
@@ -57,7 +59,7 @@ class Kronecker(eqx.Module):
         """`(G ⊗ A + λ)⁻¹ g`."""
         (a, u), (b, w) = jnp.linalg.eigh(self.inputs), jnp.linalg.eigh(self.outputs)
         sizes = jnp.maximum(b[:, None], 0) * jnp.maximum(a[None, :], 0) + damping
-        floor = sizes.size * float(jnp.finfo(sizes.dtype).eps) * sizes.max()
+        floor = sizes.size * float(np.finfo(sizes.dtype).eps) * sizes.max()
         turned = jnp.where(sizes > floor, w.T @ g @ u / jnp.where(sizes > floor, sizes, 1), 0)
         return w @ turned @ u.T
 
@@ -187,18 +189,25 @@ def _joined(linear: Any) -> Array:
 def _apart(like: Any, joined: Array) -> Any:
     if like.bias is None:
         return eqx.tree_at(lambda x: x.weight, like, joined)
-    return eqx.tree_at(lambda x: (x.weight, x.bias), like, (joined[:, :-1], jnp.reshape(joined[:, -1], like.bias.shape)))
+    return eqx.tree_at(
+        lambda x: (x.weight, x.bias), like, (joined[:, :-1], jnp.reshape(joined[:, -1], like.bias.shape))
+    )
 
 
 def _alone(model: Model[Any], params: Any, path: Any) -> Any:
     """The exact metric of one array of the parameters."""
-    at = lambda tree: _at(tree, path)
-    return fisher(lambda x: model(eqx.tree_at(at, params, x)), at(params))
+    at: Callable[[Any], Any] = lambda tree: _at(tree, path)
+    put: Callable[[Any], Any] = lambda x: eqx.tree_at(at, params, x)
+    return fisher(lambda x: model(put(x)), at(params))
 
 
 def _at(tree: Any, path: Any) -> Any:
     for key in path:
-        tree = getattr(tree, key.name) if hasattr(key, "name") else tree[key.idx if hasattr(key, "idx") else key.key]
+        match key:
+            case GetAttrKey(name):
+                tree = getattr(tree, name)
+            case SequenceKey(at) | DictKey(at):
+                tree = tree[at]
     return tree
 
 
@@ -229,4 +238,3 @@ def _drawn(out: Distribution, key: PRNGKeyArray) -> Any:
     targets = jax.lax.stop_gradient(out.sample(key))
     score = jax.grad(lambda z: jnp.sum(z.log_density(targets)))(out)
     return jax.tree.map(lambda x: x[None], score)
-

@@ -8,9 +8,9 @@
 | the 2-cell, a lens `P → (P, Change)`                       | `natural_descent(η)`                                |
 | model `>>` loss `>>` rate, along the 2-cell on `P`         | `supervised(measured(model), likelihood(…), …)`     |
 
-An optimiser sees what comes back to the parameters, and a gradient alone does not determine a natural one. So the metric
-comes back with it: it begins at the loss, and every layer pulls it back, as it does the gradient. This is a functor from
-smooth maps to optics, as reverse mode is.
+An optimiser sees what comes back to the parameters, and a gradient alone does not determine a natural one. So the
+metric comes back with it: it begins at the loss, and every layer pulls it back, as it does the gradient. This is a
+functor from smooth maps to optics, as reverse mode is.
 
 What arrives at a layer of a composite is its own block. So a chain of layers is descended block by block, and
 `measured(model, whole=True)`, in which the chain is one layer, has the full metric. The two differ.
@@ -72,8 +72,8 @@ def measured(model: AnyParaOptic, /, *, whole: bool = False) -> AnyParaOptic:
 
 @with_usage
 def likelihood(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any], Array, Any, Any]:
-    """The mean of `−log p(target)`, from a target and a prediction that parametrises a distribution of this family. Back
-    comes its gradient, with the Fisher metric.
+    """The mean of `−log p(target)`, of a target and a prediction that parametrises a distribution of a family. Its
+    gradient comes back with the Fisher metric.
 
     **Arguments:** `family`: from predictions to a `Distribution`, such as `Categorical`.
 

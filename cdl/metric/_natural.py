@@ -29,7 +29,7 @@ from .._functors.usage import with_types
 from ..errors import CdlError
 from ._distribution import Distribution
 from ._fisher import empirical_fisher, fisher, ggn
-from ._kfac import kfac, Kfac
+from ._kfac import Kfac, kfac
 from ._pullback import Metric, pullback
 from ._solve import Dense, Number, solve, Solver
 
@@ -147,8 +147,8 @@ def _judged(
     missing = [name for name in ("value", "value_fn") if told.get(name) is None]
     if missing:
         raise CdlError(
-            f"`LevenbergMarquardt` compares losses, and `update` is not told `{missing[0]}`: give it `value`, the loss, "
-            "and `value_fn`, the loss as a function of the parameters."
+            f"`LevenbergMarquardt` compares losses, and `update` is not told `{missing[0]}`: give it `value`, the "
+            "loss, and `value_fn`, the loss as a function of the parameters."
         )
     gained = told["value_fn"](eqx.apply_updates(params, change)) - told["value"]
     better, ratio = gained < 0, gained / predicted

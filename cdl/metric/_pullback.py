@@ -12,8 +12,9 @@ at the cost of about one gradient. A model of folds runs in both directions with
 not be under `jax.jit` itself; put that around the whole.
 """
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
 
 import equinox as eqx
 import jax
@@ -21,6 +22,7 @@ import jax.numpy as jnp
 import lineax as lx
 
 from .._engine import forwards
+from .._engine.lists.cost import inside
 from .._functors.described import described
 from .._functors.usage import with_types
 from .._functors.words import first_line
@@ -29,7 +31,8 @@ from ..errors import CdlError
 
 P = TypeVar("P")
 Q = TypeVar("Q")
-Metric = lx.AbstractLinearOperator
+Metric: TypeAlias = lx.AbstractLinearOperator
+"""A symmetric operator on pytrees: `mv(v)` is its product with a vector, `as_matrix()` the matrix."""
 
 
 @with_types
@@ -44,7 +47,7 @@ def pullback(f: Callable[[P], Q], at: P, metric: Metric | Callable[[Q], Q] | Non
     """
     if metric is None:
         return pulled(f, at, lambda _: lambda v: v)
-    return pulled(f, at, lambda _: metric.mv if isinstance(metric, Metric) else metric)
+    return pulled(f, at, lambda _: metric.mv if isinstance(metric, lx.AbstractLinearOperator) else metric)
 
 
 def pulled(f: Callable[[Any], Any], at: Any, metric_at: Callable[[Any], Callable[[Any], Any]]) -> Metric:
@@ -57,19 +60,43 @@ def pulled(f: Callable[[Any], Any], at: Any, metric_at: Callable[[Any], Callable
 
 
 def both_ways(run: Callable[[Any], Any], at: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any]:
-    """`v ↦ J v`, `u ↦ Jᵀ u`, and the value. **Raises:** `CdlError` where one of them is not to be had."""
+    """`v ↦ J v`, `u ↦ Jᵀ u`, and the value. **Raises:** `CdlError`, also where one of the two is called, where there is
+    no such derivative."""
+    with _refusing(), forwards():
+        value, push = jax.linearize(run, at)
+        if _stops_forward_mode(jax.make_jaxpr(push)(at).jaxpr):
+            raise TypeError("forward-mode differentiation stops at a rule for reverse mode alone.")
+    with _refusing():
+        pull = jax.vjp(run, at)[1]
+    return _guarded(push), _guarded(pull), value
+
+
+def _stops_forward_mode(jaxpr: Any) -> bool:
+    """Whether a linear map has a part that JAX refuses only when it is compiled."""
+    return any(e.primitive.name == "custom_lin" or any(map(_stops_forward_mode, inside(e.params))) for e in jaxpr.eqns)
+
+
+def _guarded(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def called(x: Any) -> Any:
+        with _refusing():
+            return fn(x)
+
+    return called
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    """**Raises:** `CdlError` where a derivative does not go through."""
     try:
-        with forwards():
-            value, push = jax.linearize(run, at)
-        return push, jax.vjp(run, at)[1], value
+        yield
     except CdlError:
         raise
     except (TypeError, ValueError) as why:
-        if "jvp" not in str(why) and "orward-mode" not in str(why) and "everse-mode" not in str(why):
+        if not any(words in str(why).lower() for words in ("jvp", "forward-mode", "reverse-mode")):
             raise
         raise CdlError(
             "a metric takes the derivative of a model forward and in reverse, and one of them does not go through: "
-            f"{first_line(why)}. Take `jax.jit` away from inside the model, and put it around the whole."
+            f"{first_line(why)} If the model has a `jax.jit` inside, put that around the whole."
         ) from why
 
 
@@ -87,7 +114,9 @@ def coordinates(at: Any) -> tuple[Any, Any]:
     smooth, rest = eqx.partition(at, eqx.is_inexact_array)
     found = jax.tree.leaves(smooth)
     if not found:
-        raise CdlError(f"the parameters, {described(at)}, have no array of floating numbers: there is nothing to learn.")
+        raise CdlError(
+            f"the parameters, {described(at)}, have no array of floating numbers: there is nothing to learn."
+        )
     if any(jnp.issubdtype(x.dtype, jnp.complexfloating) for x in found):
         raise CdlError("the parameters have complex numbers, and a metric is of real ones: give their two parts.")
     return smooth, rest

@@ -18,6 +18,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import lineax as lx
+import numpy as np
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
@@ -47,7 +48,7 @@ class Dense(Solver):
     def __call__(self, metric: Metric, g: Any, /) -> Any:
         matrix, (flat, back) = metric.as_matrix(), ravel_pytree(g)
         sizes, axes = jnp.linalg.eigh((matrix + matrix.T) / 2)
-        floor = len(sizes) * float(jnp.finfo(sizes.dtype).eps) * jnp.maximum(sizes[-1], 0)
+        floor = len(sizes) * float(np.finfo(sizes.dtype).eps) * jnp.maximum(sizes[-1], 0)
         flat = _refuse_singular(flat, sizes[0] <= floor, lambda: f"of rank {(sizes > floor).sum()} of {len(sizes)}")
         return back(axes @ ((axes.T @ flat) / sizes))
 
@@ -70,7 +71,7 @@ class Cg(Solver):
 
     def __call__(self, metric: Metric, g: Any, /) -> Any:
         flat, back = ravel_pytree(g)
-        eps = float(jnp.finfo(flat.dtype).eps)
+        eps = float(np.finfo(flat.dtype).eps)
         begin = flat @ flat
         least = begin * max(self.tolerance, eps) ** 2
 
@@ -114,9 +115,7 @@ class Blocks(Solver):
 
 
 @with_types
-def solve(
-    metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | None = None, how: Solver = Dense()
-) -> P:
+def solve(metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | None = None, how: Solver = Dense()) -> P:
     """`(M + λ W)⁻¹ g`: the direction of steepest ascent of `g`, in the units of a metric.
 
     **Arguments:** `metric`: `M`. `g`: a gradient, with the structure that the metric takes. `damping`: `λ`. `within`:
@@ -142,7 +141,8 @@ def expect_gradient(metric: Metric, g: Any) -> Any:
     """The floating arrays of a gradient. **Raises:** `CdlError` where they are not those that the metric takes."""
     g = eqx.filter(g, eqx.is_inexact_array)
     given, wanted = jax.eval_shape(lambda: g), metric.in_structure()
-    if jax.tree.structure(given) != jax.tree.structure(wanted) or given != wanted:
+    structures: list[Any] = [jax.tree.structure(given), jax.tree.structure(wanted)]
+    if structures[0] != structures[1] or jax.tree.leaves(given) != jax.tree.leaves(wanted):
         raise CdlError(
             f"the gradient is {described(g)} with {_sizes(given)}, and the metric takes {_sizes(wanted)}: take both at "
             "the same parameters."

@@ -31,7 +31,7 @@ from ._distribution import Distribution
 from ._fisher import empirical_fisher, fisher, ggn
 from ._kfac import Kfac, kfac
 from ._pullback import Metric, pullback
-from ._solve import Dense, Number, solve, Solver
+from ._solve import Dense, solve, Solver
 
 
 Kind = Literal["fisher", "ggn", "empirical", "kfac"]
@@ -56,7 +56,7 @@ class LevenbergMarquardt(eqx.Module):
 
 
 class NaturalState(NamedTuple):
-    """What `natural` keeps: the damping of the next step."""
+    """What `natural` keeps: the damping of the next step, where that follows the loss."""
 
     damping: Array
 
@@ -105,7 +105,7 @@ def natural(
         g = eqx.filter(updates, eqx.is_inexact_array)
         at: Callable[[Any], Distribution] = lambda p: model(p, told["data"]) if "data" in told else model(p)
         found = _metric(metric, at, params, told)
-        strength: Number = state.damping if adapts or damping else 0.0
+        strength: Any = state.damping if adapts else damping
         if isinstance(found, Kfac):
             step = found.solve(g, damping=strength)
         else:

@@ -17,7 +17,7 @@ from ._front_door import refuse_name as _refuse_name
 from . import errors as errors, functors as functors, poly as poly, monads as monads, schemes as schemes
 from . import _annotations as _annotations  # what annotations of trees and algebras mean to typeguard
 from . import compiled as compiled, monoids as monoids, machines as machines
-from . import para as para, optics as optics, learning as learning
+from . import para as para, optics as optics, categories as categories, learning as learning
 from . import drawing as drawing, symmetry as symmetry, system as system, metric as metric
 from . import laws as laws, explanation as explanation, io as io
 from . import trees as trees

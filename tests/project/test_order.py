@@ -10,8 +10,8 @@ import pytest
 ROOT = pathlib.Path(__file__).parents[2]
 STAGES = (
     "_front_door errors _typecheck testing _functors functors poly monads _terms _schemes schemes _annotations _engine "
-    "compiled monoids machines _para para _optics optics learning _drawing drawing symmetry system metric laws "
-    "explanation trees io __init__"
+    "compiled monoids machines _para para _optics optics categories learning _drawing drawing symmetry system metric "
+    "laws explanation trees io __init__"
 ).split()
 
 

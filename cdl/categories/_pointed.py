@@ -1,0 +1,65 @@
+"""Spaces with a point, and what is contravariant about backpropagation.
+
+| the mathematics                                 | here                                                        |
+| ----------------------------------------------- | ----------------------------------------------------------- |
+| an object: a space with a point `x`             | `Pointed(x)`                                                |
+| a map `f : (X, x) → (Y, y)`, `f(x) = y`         | `POINTED.arrow(f, x)`                                       |
+| `f ↦ (Df)ᵀ` at `x`: gradients at `y` to those at `x` | `GRADIENT`, contravariant from `POINTED` to `MAT`      |
+
+A gradient needs a point: there is no such functor on `Smooth` itself. `BACKPROPAGATION` keeps the point as the residual
+of an optic, and is covariant.
+"""
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import jax
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from .._engine.shapes import alike
+from ._category import Arrow, Category
+from ._functor import Functor
+from ._kinds import kind
+from ._numbers import MAT
+from ._smooth import in_order, same
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Pointed:
+    """A space with a point. Two are the same where their points are, up to rounding in single precision."""
+
+    point: Any
+
+
+def _ends(f: Any, x: Any) -> tuple[Pointed, Pointed]:
+    kind(x)
+    return Pointed(x), Pointed(f(x))
+
+
+def _one_point(x: Pointed, y: Pointed) -> bool:
+    a, b = jax.tree.leaves(x.point), jax.tree.leaves(y.point)
+    close = lambda u, v: np.shape(u) == np.shape(v) and np.allclose(u, v, rtol=1e-5, atol=1e-6)
+    return alike(x.point, y.point) and all(map(close, a, b))
+
+
+def _transposed(f: Arrow) -> Any:
+    flat, back = ravel_pytree(f.source.point)
+    return np.asarray(jax.jacrev(lambda flat: ravel_pytree(f.body(back(flat)))[0])(flat), float).T
+
+
+POINTED = Category(
+    name="pointed spaces",
+    ends=_ends,
+    one=lambda _: same,
+    then=in_order,
+    observed=lambda f: (f.body(f.source.point), _transposed(f)),
+    required=lambda f: (f.body(f.source.point), f.target.point),
+    meets=_one_point,
+)
+"""Smooth maps that keep a point: `POINTED.arrow(f, x)`. Two are compared by value and derivative there."""
+
+
+GRADIENT = Functor(POINTED, MAT, lambda x: ravel_pytree(x.point)[0].size, _transposed, contravariant=True)
+"""The transposed Jacobian at the point, which moves gradients back."""

@@ -1,0 +1,232 @@
+"""Categories, functors and natural transformations as values, and the ones that are given."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from chains import CHAINS, slices, smooth
+
+import cdl
+from cdl import laws, optics
+from cdl.categories import (
+    Arrow,
+    BACKPROPAGATION,
+    DAGGER,
+    Functor,
+    GRADIENT,
+    MAT,
+    NatIso,
+    NatTrans,
+    OPTIC,
+    Over,
+    PARA,
+    POINTED,
+    Pointed,
+    power,
+    SETS,
+    SLICE,
+    SMOOTH,
+)
+from cdl.errors import CdlError, LawBroken, PortMismatch
+from cdl.para import fanout, Para
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_each_is_a_symmetric_monoidal_category(name):
+    category, chain = CHAINS[name]
+    laws.symmetric_monoidal(category, *chain(), tolerance=0.0 if name == "SETS" else 1e-12)
+
+
+def test_an_exchange_of_equal_factors_is_not_the_identity():
+    """So not every diagram of the structure maps commutes, and those that do move the factors alike."""
+    scalar = jax.ShapeDtypeStruct((), jnp.float64)
+    pair = jnp.array(1.0), jnp.array(2.0)
+    assert SMOOTH.σ(scalar, scalar).body(pair) == (2.0, 1.0)
+    assert cdl.Optic.swap().get((1, 2)) == (2, 1)
+    assert np.array_equal(MAT.σ(2, 2).body, np.eye(4)[[0, 2, 1, 3]])
+    assert SETS.σ(2, 3).body.tolist() == [0, 2, 4, 1, 3, 5]
+
+
+def test_kronecker_and_the_transpose_make_matrices_a_dagger_category():
+    rng = np.random.default_rng(0)
+    f, g = MAT.arrow(rng.normal(size=(3, 2))), MAT.arrow(rng.normal(size=(4, 3)))
+    laws.functorial(DAGGER, f, g, tolerance=1e-12)
+    laws.functorial(DAGGER.then(DAGGER), f, g, tolerance=1e-12)
+    assert np.array_equal(DAGGER(DAGGER(f)).body, f.body)
+    assert np.array_equal(DAGGER(MAT.tensor(f, g)).body, MAT.tensor(DAGGER(f), DAGGER(g)).body)
+    swap = MAT.σ(2, 3)
+    assert np.array_equal(MAT.compose(swap, DAGGER(swap)).body, np.eye(6))  # structure maps are unitary
+    doubled = Functor(MAT, MAT, lambda n: n, lambda f: 2 * f.body.T, contravariant=True)
+    with pytest.raises(LawBroken, match=r"`F\(id\) = id`"):
+        laws.functorial(doubled, f, g)
+    ahead = Functor(MAT, MAT, lambda n: n, lambda f: f.body.T)
+    with pytest.raises(LawBroken, match=r"`F\(f >> g\)`"):
+        laws.functorial(ahead, *(MAT.arrow(rng.normal(size=(2, 2))) for _ in range(2)))
+
+
+def test_functions_are_matrices_of_zeros_and_ones_and_their_tensor_is_the_same():
+    ones = Functor(SETS, MAT, lambda n: n, lambda f: np.eye(f.target)[:, f.body])
+    f, g = SETS.arrow([1, 2], 3), SETS.arrow([0, 0, 3], 4)
+    laws.functorial(ones, f, g)
+    assert np.array_equal(ones(SETS.tensor(f, g)).body, MAT.tensor(ones(f), ones(g)).body)
+    assert np.array_equal(ones(SETS.σ(2, 3)).body, MAT.σ(2, 3).body)
+
+
+def test_the_diagonal_is_natural_and_a_scaling_of_one_side_is_not():
+    square = Functor(SMOOTH, SMOOTH, lambda x: (x, x), lambda f: SMOOTH.tensor(f, f).body)
+    here = Functor.identity(SMOOTH)
+    f = smooth()[1]
+    laws.natural_transformation(NatTrans(here, square, lambda _: lambda x: (x, x)), f, tolerance=1e-12)
+    scaled = NatTrans(here, square, lambda _: lambda x: (x, 2 * x))
+    laws.natural_transformation(scaled, f, tolerance=1e-12)  # `f` is linear
+    with pytest.raises(LawBroken, match="`τ` is natural: the left side gives"):
+        laws.natural_transformation(scaled, smooth()[0], tolerance=1e-12)
+
+
+def test_a_natural_isomorphism_has_its_inverse_on_both_sides():
+    here = Functor.identity(MAT)
+    f = MAT.arrow([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]])
+    laws.natural_isomorphism(NatIso(here, here, lambda n: 2 * np.eye(n), lambda n: np.eye(n) / 2), f)
+    with pytest.raises(LawBroken, match="`τ >> τ⁻¹ = id`"):
+        laws.natural_isomorphism(NatIso(here, here, lambda n: 2 * np.eye(n), lambda n: np.eye(n)), f)
+
+
+def test_the_composition_that_is_printed_for_parametric_maps_does_not_meet():
+    """`(g ⊗ id) ∘ f`: a tensor with `g` takes a pair, and `f` gives one thing. What holds is `g ∘ (Q ⊗ f)`."""
+    p, x = jnp.array([2.0, 3.0]), jnp.array([1.0, -1.0])
+    f = SMOOTH.arrow(lambda px: px[0] * px[1], (p, x))
+    g = SMOOTH.arrow(lambda qy: qy[0] * jnp.sin(qy[1]), (p, x))
+    one = SMOOTH.identity(f.target)
+    with pytest.raises(PortMismatch, match=r"first goes to f64\[2\], and the second comes from \(\(f64\[2\], f64\[2\]"):
+        SMOOTH.compose(f, SMOOTH.tensor(g, one))
+    held = SMOOTH.compose(SMOOTH.tensor(one, f), g)
+    by_hand = Para(p, lambda p, x: f.body((p, x))) >> Para(p, lambda q, y: g.body((q, y)))
+    assert jnp.array_equal(held.body((p, (p, x))), by_hand(x))
+
+
+def test_the_two_tensors_that_are_printed_differ_by_the_diagonal():
+    """One shares its input, the other takes a pair: the first is the diagonal, and then the second."""
+    f, g = (Para(jnp.array(n), lambda p, x: p * jnp.sin(x)) for n in (2.0, 3.0))
+    x = jnp.array([0.3, 0.4])
+    shared, of_pairs = PARA.arrow(fanout(f, g), x), PARA.arrow(f @ g, (x, x))
+    assert shared.source != of_pairs.source
+    diagonal = PARA.arrow(Para((), lambda _, x: (x, x)), x)
+    seen = PARA.observed(PARA.compose(diagonal, of_pairs))
+    assert all(map(np.array_equal, jax.tree.leaves(seen), jax.tree.leaves(PARA.observed(shared))))
+
+
+def test_two_bracketings_of_parameters_differ_and_are_the_same_up_to_moving_them():
+    f, g, h = CHAINS["PARA"][1]()
+    left, right = PARA.compose(PARA.compose(f, g), h), PARA.compose(f, PARA.compose(g, h))
+    assert jax.tree.structure(left.body.params) != jax.tree.structure(right.body.params)
+    laws.category(PARA, f, g, h)
+
+
+def test_backpropagation_is_a_covariant_functor_that_keeps_tensors():
+    f, g, h = smooth()
+    laws.functorial(BACKPROPAGATION, f, g, tolerance=1e-12)
+    apart = OPTIC.tensor(BACKPROPAGATION(f), BACKPROPAGATION(g))
+    together = BACKPROPAGATION(SMOOTH.tensor(f, g))
+    assert (apart.source, apart.target) == (together.source, together.target)
+    assert str(OPTIC.observed(apart)) == str(OPTIC.observed(together))
+    back = BACKPROPAGATION(SMOOTH.compose(f, g, h)).body
+    x, dz = jnp.array([0.1, 0.2, 0.3]), jnp.array([1.0, -2.0])
+    whole = jax.vjp(lambda x: h.body(g.body(f.body(x))), x)[1](dz)[0]
+    assert jnp.allclose(back.put(x, dz), whole, atol=1e-12, rtol=0)
+
+
+def test_at_a_point_gradients_are_contravariant_and_not_covariant():
+    f, g, _ = smooth()
+    x = jnp.array([0.1, 0.2, 0.3])
+    at_x = POINTED.arrow(f.body, x)
+    at_y = POINTED.arrow(g.body, f.body(x))
+    third = POINTED.arrow(jnp.tanh, g.body(f.body(x)))
+    laws.category(POINTED, at_x, at_y, third, tolerance=1e-12)
+    laws.functorial(GRADIENT, at_x, at_y, tolerance=1e-12)
+    assert (GRADIENT(at_y).source, GRADIENT(at_y).target) == (2, 3)
+    covariant = Functor(POINTED, MAT, GRADIENT.on_objects, GRADIENT.on_maps)
+    square = POINTED.arrow(lambda x: jnp.stack([x[1], x[0] * x[2], x[2]]), x)
+    sine = POINTED.arrow(jnp.sin, square.target.point)
+    with pytest.raises(LawBroken, match=r"`F\(f >> g\)`"):
+        laws.functorial(covariant, square, sine)
+    elsewhere = POINTED.arrow(g.body, f.body(x) + 1)
+    with pytest.raises(PortMismatch, match="maps of `pointed spaces` that do not compose"):
+        POINTED.compose(at_x, elsewhere)
+
+
+def test_maps_over_the_reals_keep_their_loss():
+    f, g, h = slices()
+    composite = SLICE.compose(f, g, h)
+    x = jnp.array([0.1, 0.2, 0.3])
+    assert jnp.allclose(composite.target.loss(composite.body(x)), composite.source.loss(x), atol=1e-12, rtol=0)
+    lossy = Arrow(f.source, f.target, lambda x: f.body(x) + 1)
+    with pytest.raises(LawBroken, match="`f` is a map of the category"):
+        laws.category(SLICE, lossy, g, h, tolerance=1e-12)
+    pair = SLICE.pair(f.source, g.source)
+    y = f.body(x)
+    assert jnp.allclose(pair.loss((x, y)), f.source.loss(x) + g.source.loss(y))
+
+
+def test_training_two_parts_at_once_is_training_one_after_the_other_where_the_loss_is_separable():
+    """The loss `(f + g)²` couples them: the second step sees the first, and the gap is `4 η² (a + b)`."""
+    rate, start = 0.1, (jnp.array(0.7), jnp.array(-0.2))
+
+    def gap(loss):
+        a, b = start
+        da, db = jax.grad(loss, (0, 1))(a, b)
+        after = jax.grad(loss, 1)(a - rate * da, b)
+        return rate * float(db - after)
+
+    assert gap(lambda a, b: a**2 + b**2) == 0
+    assert gap(lambda a, b: (a + b) ** 2) == pytest.approx(4 * rate**2 * 0.5, abs=1e-12)
+
+
+def test_where_there_is_no_derivative_the_convention_is_that_of_the_function_that_was_written():
+    zero = jnp.zeros(())
+    assert jax.grad(jax.nn.relu)(zero) == 0
+    assert jax.grad(lambda x: jnp.maximum(x, 0.0))(zero) == 0.5
+    kinked = [SMOOTH.arrow(f, zero) for f in (jax.nn.relu, lambda x: jnp.maximum(x, 0.0))]
+    back = [BACKPROPAGATION(f).body for f in kinked]
+    assert [float(b.get(zero)) for b in back] == [0, 0]
+    assert [float(b.put(zero, jnp.ones(()))) for b in back] == [0, 0.5]
+
+
+def test_what_is_not_a_map_is_refused():
+    with pytest.raises(PortMismatch, match=r"a map of `Mat` is a matrix, of shape \(target, source\)"):
+        MAT.arrow(np.ones(3))
+    with pytest.raises(PortMismatch, match="a function to a set of 2 is an array of indices below that"):
+        SETS.arrow([0, 2], 2)
+    with pytest.raises(PortMismatch, match=r"has floating numbers, and .* has int64"):
+        SMOOTH.arrow(jnp.sin, jnp.arange(3))
+    with pytest.raises(CdlError, match="`compose` of no maps"):
+        MAT.compose()
+    with pytest.raises(CdlError, match="`tensor` of no maps"):
+        MAT.tensor()
+    with pytest.raises(PortMismatch, match="the first goes to `Mat`, and the second comes from `Smooth`"):
+        DAGGER.then(BACKPROPAGATION)
+    with pytest.raises(PortMismatch, match="between two covariant functors with the same ends"):
+        NatTrans(DAGGER, DAGGER, np.eye)
+    with pytest.raises(CdlError, match="n"):
+        power(MAT, -1)
+
+
+def test_no_maps_at_all_are_a_power_as_well():
+    none = power(MAT, 0)
+    empty = Arrow((), (), ())
+    laws.category(none, empty, empty, empty)
+
+
+def test_the_reverse_derivative_category_of_vectors_is_another_presentation():
+    """There a product is a sum of sizes, and all structure maps are identities or exchanges."""
+    f = optics.SmoothMap(2, 2, jnp.sin)
+    a = SMOOTH.arrow(f.fn, jnp.ones(2))
+    x = jnp.array([0.2, 0.3, 0.4, 0.5])
+    assert jnp.array_equal((f @ f)(x), jnp.concatenate(SMOOTH.tensor(a, a).body((x[:2], x[2:]))))
+    assert Over((), abs).loss is abs
+    assert Pointed(x).point is x

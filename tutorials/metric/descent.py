@@ -44,7 +44,8 @@ def trained(problem: Problem, tx: Any, steps: int) -> Losses:
     @jax.jit
     def step(theta: Any, state: Any) -> Any:
         value, g = jax.value_and_grad(problem.loss)(theta)
-        change, state = known.update(g, state, theta, value=value, value_fn=problem.loss)
+        with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
+            change, state = known.update(g, state, theta, value=value, value_fn=problem.loss)
         return optax.apply_updates(theta, change), state, value
 
     theta, state = problem.start, known.init(problem.start)

@@ -23,7 +23,6 @@ from typing import Any, final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
 from jaxtyping import Array
 
 from .. import _terms as t
@@ -38,7 +37,7 @@ from ..errors import CdlError
 from ..learning import Optimiser
 from ._distribution import Distribution, negative_log_likelihood
 from ._fisher import over_examples, value_of
-from ._natural import step_size
+from ._natural import dot, step_size
 from ._pullback import both_ways, operator
 from ._solve import Dense, solve, Solver
 
@@ -119,7 +118,7 @@ def natural_descent(
             return p
         metric = operator(change.metric, smooth)
         d = solve(metric, change.covector, damping=damping, how=how)
-        size = step_size(optax.tree_utils.tree_vdot(d, metric.mv(d)), rate, kl)
+        size = step_size(dot(d, metric.mv(d)), rate, kl)
         return eqx.combine(jax.tree.map(lambda p, d: p - size * d, smooth, d), rest)
 
     is_change = lambda x: isinstance(x, Change)

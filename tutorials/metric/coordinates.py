@@ -56,8 +56,8 @@ def charts(problem: Problem, key: Any) -> dict[str, tuple[Chart, Any]]:
     kinds = [jnp.eye(n) + jr.normal(jr.fold_in(key, n), (n, n)) / (4 * n**0.5) for n in sizes]
     a, b, mixing = kinds
     turn = jnp.linalg.qr(jr.normal(jr.fold_in(key, 0), (sizes[2], sizes[2])))[0]
-    join = lambda p: jnp.concatenate(p)
-    split = lambda flat: (flat[: sizes[0]], flat[sizes[0] :])
+    join: Chart = lambda p: jnp.concatenate(p)
+    split: Chart = lambda flat: (flat[: sizes[0]], flat[sizes[0] :])
     order = jr.permutation(jr.fold_in(key, 1), sizes[2])
     signs = jr.rademacher(jr.fold_in(key, 2), (sizes[2],), problem.start.dtype)
     return {
@@ -76,7 +76,8 @@ def charts(problem: Problem, key: Any) -> dict[str, tuple[Chart, Any]]:
 
 def invariance(problem: Problem, seed: int) -> dict[str, list[float]]:
     """The defects of each optimiser: under linear maps, and under `sinh` at each rate."""
-    key, join = jr.key(seed), lambda p: jnp.concatenate(p)
+    key = jr.key(seed)
+    join: Chart = lambda p: jnp.concatenate(p)
     maps = charts(problem, key)
     bent = tuple(jnp.arcsinh(x) for x in (problem.start[: problem.first], problem.start[problem.first :]))
     loss = lambda p: problem.loss(join(p))
@@ -117,10 +118,11 @@ def modules(problem: Problem) -> list[list[float]]:
 def whole_and_parts(problem: Problem, damping: float) -> list[float]:
     """How far the two updates are apart, and the cosine."""
     at = problem.start[: problem.first], problem.start[problem.first :]
-    join = lambda p: jnp.concatenate(p)
-    model, loss = lambda p: problem.model(join(p)), lambda p: problem.loss(join(p))
+    join: Chart = lambda p: jnp.concatenate(p)
+    model: Any = lambda p: problem.model(join(p))
+    loss: Chart = lambda p: problem.loss(join(p))
     whole, parts = (natural(model, damping=damping, how=how) for how in (Dense(), Blocks(Dense())))
-    update = lambda tx: join(tx.update(jax.grad(loss)(at), tx.init(at), at)[0])
+    update: Chart = lambda tx: join(tx.update(jax.grad(loss)(at), tx.init(at), at)[0])
     u, v = jax.jit(lambda: (update(whole), update(parts)))()
     apart = jax.jit(lambda p: modularity_defect(whole, parts, loss, p))(at)
     return [float(apart), float(u @ v / jnp.linalg.norm(u) / jnp.linalg.norm(v))]

@@ -68,7 +68,7 @@ def table(problems: list[Problem], options: argparse.Namespace) -> Table:
             last: Callable[[Losses], float] = lambda run: float(np.nan_to_num(run[0][-1], nan=np.inf))
             found.setdefault(name, []).append(min(tried, key=last))
     rows = [
-        [name, *(spread([run[0][n] for run in runs], 2) for n in at), f"{min(run[1] for run in runs):.1f} ms"]
+        [name, *(spread([float(run[0][n]) for run in runs], 2) for n in at), f"{min(run[1] for run in runs):.1f} ms"]
         for name, runs in found.items()
     ]
     return Table(["the loss", *(f"after {n}" for n in at), "a step"], rows)

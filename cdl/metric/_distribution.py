@@ -14,7 +14,7 @@ numbers are added up. So `log_density` has the shape `(examples,)`, or `()` of o
 """
 
 from abc import abstractmethod
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -24,9 +24,6 @@ from jaxtyping import Array, PRNGKeyArray
 from .._functors.usage import with_types
 from .._functors.words import short
 from ..errors import CdlError
-
-
-D = TypeVar("D", bound="Distribution")
 
 
 class Distribution(eqx.Module):
@@ -44,11 +41,12 @@ class Distribution(eqx.Module):
         """A draw for each example."""
 
     @abstractmethod
-    def fisher(self: D, v: D, /) -> D:
-        """The Fisher matrix of each example's parameters, times a vector: a covector."""
+    def fisher(self, v: Any, /) -> Any:
+        """The Fisher matrix of each example's parameters, times a vector: a covector. Both have the
+        structure of the distribution."""
 
     @abstractmethod
-    def kl(self: D, other: D, /) -> Array:
+    def kl(self, other: Any, /) -> Array:
         """The Kullback–Leibler divergence of another from this, of each example."""
 
     @property

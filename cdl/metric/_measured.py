@@ -4,9 +4,9 @@
 | ---------------------------------------------------------- | --------------------------------------------------- |
 | a covector at a point, and a metric there                  | `Change(covector, metric)`                          |
 | `R[f]`, with the metric: `(u, M) ↦ (Jᵀu, JᵀMJ)`            | each layer of `measured(model)`                     |
-| a loss, whose change has the Fisher matrix of its family   | `likelihood(family)`                                |
+| a loss, whose change has the Fisher matrix of its family   | `log_loss(family)`                                |
 | the 2-cell, a lens `P → (P, Change)`                       | `natural_descent(η)`                                |
-| model `>>` loss `>>` rate, along the 2-cell on `P`         | `supervised(measured(model), likelihood(…), …)`     |
+| model `>>` loss `>>` rate, along the 2-cell on `P`         | `supervised(measured(model), log_loss(…), …)`     |
 
 An optimiser sees what comes back to the parameters, and a gradient alone does not determine a natural one. So the
 metric comes back with it: it begins at the loss, and every layer pulls it back, as it does the gradient. This is a
@@ -23,7 +23,6 @@ from typing import Any, final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import optax
 from jaxtyping import Array
 
 from .. import _terms as t
@@ -38,7 +37,7 @@ from ..errors import CdlError
 from ..learning import Optimiser
 from ._distribution import Distribution, negative_log_likelihood
 from ._fisher import over_examples, value_of
-from ._natural import step_size
+from ._natural import dot, step_size
 from ._pullback import both_ways, operator
 from ._solve import Dense, solve, Solver
 
@@ -71,7 +70,7 @@ def measured(model: AnyParaOptic, /, *, whole: bool = False) -> AnyParaOptic:
 
 
 @with_usage
-def likelihood(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any], Array, Any, Any]:
+def log_loss(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any], Array, Any, Any]:
     """The mean of `−log p(target)`, of a target and a prediction that parametrises a distribution of a family. Its
     gradient comes back with the Fisher metric.
 
@@ -80,7 +79,7 @@ def likelihood(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any
     **Raises:** `CdlError` for what is not a function, or gives something else than a distribution.
     """
     if not callable(family):
-        raise CdlError(f"`likelihood` takes a family of distributions, and was given {described(family)}.")
+        raise CdlError(f"`log_loss` takes a family of distributions, and was given {described(family)}.")
 
     def forward(pair: tuple[Any, Any]) -> tuple[Array, Any]:
         target, prediction = pair
@@ -94,7 +93,7 @@ def likelihood(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any
         metric = lambda v: pull(over_examples(out, out.fisher(push(v))))[0]
         return (), Change(pull(jax.tree.map(lambda x: wish * x, slope))[0], metric)
 
-    return Optic.of(forward, backward).named("likelihood")
+    return Optic.of(forward, backward).named("log loss")
 
 
 @with_types
@@ -112,14 +111,14 @@ def natural_descent(
         if not isinstance(change, Change):
             raise CdlError(
                 "`natural_descent` takes a gradient with its metric, and this one has none: learn `measured(model)`, "
-                "with a loss of `likelihood(family)`."
+                "with a loss of `log_loss(family)`."
             )
         smooth, rest = eqx.partition(p, eqx.is_inexact_array)
         if not jax.tree.leaves(smooth):
             return p
         metric = operator(change.metric, smooth)
         d = solve(metric, change.covector, damping=damping, how=how)
-        size = step_size(optax.tree_utils.tree_vdot(d, metric.mv(d)), rate, kl)
+        size = step_size(dot(d, metric.mv(d)), rate, kl)
         return eqx.combine(jax.tree.map(lambda p, d: p - size * d, smooth, d), rest)
 
     is_change = lambda x: isinstance(x, Change)

@@ -111,14 +111,14 @@ def natural(
         else:
             step = solve(found, g, damping=strength, within=chart and pullback(chart, params), how=how)
         pushed = found.mv(step)
-        size = step_size(_dot(step, pushed), rate, kl)
+        size = step_size(dot(step, pushed), rate, kl)
         change = jax.tree.map(lambda d: -size * d, step)
         if adapts is None:
             return change, state
-        predicted = -size * _dot(g, step) + size * size * _dot(step, pushed) / 2
+        predicted = -size * dot(g, step) + size * size * dot(step, pushed) / 2
         return _judged(adapts, strength, change, predicted, params, told)
 
-    return optax.GradientTransformationExtraArgs(init, update)
+    return optax.GradientTransformationExtraArgs(init, cast("Any", update))
 
 
 def step_size(extent: Array, rate: float, kl: float | None) -> Array:
@@ -158,8 +158,9 @@ def _judged(
     return made, NaturalState(jnp.maximum(after, rule.least))
 
 
-def _dot(u: Any, v: Any) -> Array:
-    found: Array = optax.tree_utils.tree_vdot(u, v)
+def dot(u: Any, v: Any) -> Array:
+    """A covector at a vector."""
+    found: Any = optax.tree_utils.tree_vdot(u, v)
     return found
 
 

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 import lineax as lx
 import numpy as np
+from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
@@ -169,7 +170,7 @@ def _block(metric: Metric, parts: list[Any], structure: Any, i: int) -> Metric:
 def _refuse_singular(x: Array, singular: Array, where: Any) -> Array:
     """**Raises:** `CdlError` where a metric is singular."""
     mend = "give `damping`, a positive number, or parameters that all change the model."
-    if isinstance(singular, jax.core.Tracer):
+    if isinstance(singular, Tracer):
         return eqx.error_if(x, singular, f"the metric is singular: {mend}")
     if bool(singular):
         raise CdlError(f"the metric is singular, {where()}: {mend}")

@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import metric_problems as problems
 import numpy as np
 import optax
 import pytest

@@ -32,11 +32,11 @@ def test_the_blocks_of_one_example_are_exact():
     @eqx.filter_jit
     def products(net):
         """Of a vector in one layer, which is all that a block sees."""
-        blocks, whole, found = kfac(model, net), fisher(model, net), []
-        for i in (0, 1):
-            inside = eqx.tree_at(lambda t: t.layers[1 - i], v, jax.tree.map(jnp.zeros_like, v.layers[1 - i]))
-            found.append((blocks.mv(inside).layers[i], whole.mv(inside).layers[i]))
-        return found
+        zeros = jax.tree.map(jnp.zeros_like, v)
+        inside = [eqx.tree_at(lambda t: t.layers[1], v, zeros.layers[1])]
+        inside.append(eqx.tree_at(lambda t: t.layers[0], v, zeros.layers[0]))
+        both = [(kfac(model, net).mv(u), fisher(model, net).mv(u)) for u in inside]
+        return [(block.layers[i], exact.layers[i]) for i, (block, exact) in enumerate(both)]
 
     for block, exact in products(net):
         assert np.allclose(ravel_pytree(block)[0], ravel_pytree(exact)[0], atol=1e-15)
@@ -56,7 +56,7 @@ def test_the_solution_is_that_of_the_dense_block():
 
 
 def test_a_layer_that_is_used_at_every_node_has_one_block_over_all_its_uses():
-    """Of the untied network each copy has a block; those of one layer, put together by expanding, are that of `fold`."""
+    """Each copy of the untied network has a block. Those of one layer, expanded, are the block of `fold`."""
     net, trees = problems.reader(), problems.TREES
     forest, para = cdl.pack(cdl.TreeF, trees), cdl.para.Para.of(problems.reader())
     networks = [cdl.unroll(para, tree) for tree in trees]
@@ -117,7 +117,7 @@ def test_what_it_cannot_watch_is_refused():
     params, rest = eqx.partition(net, eqx.is_inexact_array)
     with pytest.raises(CdlError, match="Give the module itself as `params`"):
         kfac(lambda p: Categorical(jax.vmap(eqx.combine(p, rest))(x)), params)
-    with pytest.raises(CdlError, match="Give the module itself as `params`, .* and call its layers"):
+    with pytest.raises(CdlError, match=r"Give the module itself as `params`, .* and call its layers"):
         kfac(lambda net: Categorical(x @ net.layers[0].weight.T), net)
     with pytest.raises(CdlError, match=r"`params\['w'\]` has 3000 numbers and is of no `eqx.nn.Linear`"):
         kfac(lambda p: Categorical(p["w"][:3]), {"w": jnp.ones(3000)})

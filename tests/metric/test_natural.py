@@ -1,5 +1,7 @@
 """Natural gradient: least squares in one step, solvers that agree, trust regions, damping that follows the loss."""
 
+import itertools
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -96,8 +98,8 @@ def test_conjugate_gradients_agree_with_the_dense_matrix(network):
     assert np.abs(dense - cg).max() < 1e-8 * np.abs(dense).max()
 
 
-def test_blocks_are_the_inverses_of_blocks(network):
-    x, y, w = problems.regression(d=4)
+def test_blocks_are_the_inverses_of_blocks():
+    x, _, w = problems.regression(d=4)
     parts = (w[:1], w[1:])
     model = lambda p: Gaussian(x @ jnp.concatenate(p))
     matrix = x.T @ x / len(x)
@@ -106,14 +108,15 @@ def test_blocks_are_the_inverses_of_blocks(network):
     assert np.allclose(found[1], jnp.linalg.solve(matrix[1:, 1:], parts[1]))
 
 
-def test_a_singular_metric_is_damped_or_refused_by_name(network):
-    model, loss, params = network
-    metric, g = fisher(model, params), jax.grad(loss)(params)
-    with pytest.raises(CdlError, match=r"the metric is singular, of rank 24 of 28: give `damping`"):
-        solve(metric, g)
+def test_a_singular_metric_is_damped_or_refused_by_name():
+    x, _, w = problems.regression()
+    model = lambda w: Gaussian(x @ jnp.array([w[0], w[1] + w[2], 0.0]))  # only the sum of two counts
+    solved = lambda g, damping: solve(fisher(model, w), g, damping=damping)
+    with pytest.raises(CdlError, match=r"the metric is singular, of rank 2 of 3: give `damping`"):
+        solved(w, 0.0)
     with pytest.raises(Exception, match="the metric is singular: give `damping`"):
-        jax.block_until_ready(jax.jit(lambda g: solve(metric, g))(g))
-    assert np.isfinite(ravel_pytree(solve(metric, g, damping=1e-3))[0]).all()
+        jax.block_until_ready(jax.jit(solved, static_argnums=1)(w, 0.0))
+    assert np.isfinite(jax.jit(solved, static_argnums=1)(w, 1e-3)).all()
     line = pullback(lambda w: w[:1], jnp.ones(2))
     with pytest.raises(CdlError, match="the metric is singular, along the gradient"):
         solve(line, jnp.array([1.0, 1.0]), how=Cg())
@@ -131,7 +134,7 @@ def test_a_step_stays_within_its_divergence(network):
 def test_damping_that_follows_the_loss_never_makes_it_larger(network):
     model, loss, params = network
     losses, _ = trained(natural(model, damping=LevenbergMarquardt(1e-6), how=Cg(20)), loss, params, 25)
-    assert all(b <= a for a, b in zip(losses, losses[1:], strict=False))
+    assert all(b <= a for a, b in itertools.pairwise(losses))
     assert losses[-1] < 0.8 * losses[0]
 
 
@@ -157,13 +160,13 @@ def test_what_does_not_fit_is_refused():
     model = lambda w: Gaussian(w)
     with pytest.raises(CdlError, match=r"2 arrays, .*the metric takes 1 arrays, float64\[2\]"):
         solve(fisher(model, w), (w, w))
-    with pytest.raises(CdlError, match="`damping` is -1.0"):
+    with pytest.raises(CdlError, match=r"`damping` is -1\.0"):
         natural(model, damping=-1.0)
     with pytest.raises(CdlError, match="`rate` is 0"):
         natural(model, 0.0)
     with pytest.raises(CdlError, match="`kl` is 0"):
         natural(model, kl=0.0)
-    with pytest.raises(CdlError, match="`metric` is .* must be one of"):
+    with pytest.raises(CdlError, match=r"`metric` is .* must be one of"):
         natural(model, metric="fischer")
     with pytest.raises(CdlError, match="leave `chart` out"):
         natural(model, metric="kfac", chart=jnp.sinh)

@@ -1,8 +1,8 @@
-"""Which optimisers make the same step in all coordinates? Prints three tables.
+"""Which optimisers make the same step in all coordinates? Prints four tables.
 
 A number of the first is how far a step in new coordinates and the change back are from the change and a step, over the
-length of the step: 0 is the same step. The second has three updates that are all invariant, and differ. The third has
-the update of a network beside those of its two layers by themselves.
+length of the step: 0 is the same step. The second has three updates that are all invariant, and differ. The others have
+the update of a network beside those of its two layers by themselves, and how much of the metric is between the layers.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import jax.random as jr
 import optax
 from jaxtyping import Array
 
-from cdl.metric import Blocks, Cg, fisher, invariance_defect, modularity_defect, natural, pullback, solve
+from cdl.metric import Blocks, Cg, Dense, fisher, invariance_defect, modularity_defect, natural, pullback, solve
 from page_tables.markdown import spread
 from page_tables.results import arguments, Program, Table
 
@@ -24,6 +24,7 @@ from ._digits import digits, Problem
 
 DAMPING = 1e-2
 RATES = (0.1, 0.01, 0.001)
+DAMPINGS = (1e-2, 1e-3, 1e-4)
 Chart = Callable[[Any], Any]
 
 
@@ -55,8 +56,8 @@ def charts(problem: Problem, key: Any) -> dict[str, tuple[Chart, Any]]:
     kinds = [jnp.eye(n) + jr.normal(jr.fold_in(key, n), (n, n)) / (4 * n**0.5) for n in sizes]
     a, b, mixing = kinds
     turn = jnp.linalg.qr(jr.normal(jr.fold_in(key, 0), (sizes[2], sizes[2])))[0]
-    join = lambda p: jnp.concatenate(p)
-    split = lambda flat: (flat[: sizes[0]], flat[sizes[0] :])
+    join: Chart = lambda p: jnp.concatenate(p)
+    split: Chart = lambda flat: (flat[: sizes[0]], flat[sizes[0] :])
     order = jr.permutation(jr.fold_in(key, 1), sizes[2])
     signs = jr.rademacher(jr.fold_in(key, 2), (sizes[2],), problem.start.dtype)
     return {
@@ -75,7 +76,8 @@ def charts(problem: Problem, key: Any) -> dict[str, tuple[Chart, Any]]:
 
 def invariance(problem: Problem, seed: int) -> dict[str, list[float]]:
     """The defects of each optimiser: under linear maps, and under `sinh` at each rate."""
-    key, join = jr.key(seed), lambda p: jnp.concatenate(p)
+    key = jr.key(seed)
+    join: Chart = lambda p: jnp.concatenate(p)
     maps = charts(problem, key)
     bent = tuple(jnp.arcsinh(x) for x in (problem.start[: problem.first], problem.start[problem.first :]))
     loss = lambda p: problem.loss(join(p))
@@ -105,28 +107,37 @@ def three(problem: Problem) -> list[list[float]]:
     return [[float(size(u) / size(found[0])), float(u @ found[0] / size(u) / size(found[0]))] for u in found]
 
 
-def modules(problem: Problem) -> list[float]:
-    """The update of the whole and those of its two layers: how far apart, the cosine, and what of `F` is between."""
-    at = problem.start[: problem.first], problem.start[problem.first :]
-    join = lambda p: jnp.concatenate(p)
-    model, loss = lambda p: problem.model(join(p)), lambda p: problem.loss(join(p))
-    whole, parts = (natural(model, damping=DAMPING, how=how) for how in (Cg(700), Blocks(Cg(700))))
-    update = lambda tx: join(tx.update(jax.grad(loss)(at), tx.init(at), at)[0])
-    u, v = jax.jit(lambda: (update(whole), update(parts)))()
+def modules(problem: Problem) -> list[list[float]]:
+    """The update of the whole and those of its two layers, by damping: how far apart, and the cosine. At the end, what
+    part of `F` is between the layers."""
     matrix = jax.jit(lambda p: fisher(problem.model, p).as_matrix())(problem.start)
     between = 2**0.5 * jnp.linalg.norm(matrix[: problem.first, problem.first :]) / jnp.linalg.norm(matrix)
+    return [*(whole_and_parts(problem, damping) for damping in DAMPINGS), [float(between)]]
+
+
+def whole_and_parts(problem: Problem, damping: float) -> list[float]:
+    """How far the two updates are apart, and the cosine."""
+    at = problem.start[: problem.first], problem.start[problem.first :]
+    join: Chart = lambda p: jnp.concatenate(p)
+    model: Any = lambda p: problem.model(join(p))
+    loss: Chart = lambda p: problem.loss(join(p))
+    whole, parts = (natural(model, damping=damping, how=how) for how in (Dense(), Blocks(Dense())))
+    update: Chart = lambda tx: join(tx.update(jax.grad(loss)(at), tx.init(at), at)[0])
+    u, v = jax.jit(lambda: (update(whole), update(parts)))()
     apart = jax.jit(lambda p: modularity_defect(whole, parts, loss, p))(at)
-    return [float(apart), float(u @ v / jnp.linalg.norm(u) / jnp.linalg.norm(v)), float(between)]
+    return [float(apart), float(u @ v / jnp.linalg.norm(u) / jnp.linalg.norm(v))]
 
 
 def measured(options: argparse.Namespace) -> dict[str, Table]:
-    """The three tables."""
+    """The tables."""
     with jax.enable_x64(True):
         problems = [digits(seed, options.width) for seed in range(options.seeds)]
         defects = [invariance(problem, seed) for seed, problem in enumerate(problems)]
         updates = [three(problem) for problem in problems]
         split = [modules(problem) for problem in problems]
-    rows = [[name, *(_shown([d[name][i] for d in defects]) for i in range(len(row)))] for name, row in defects[0].items()]
+    rows = [
+        [name, *(_shown([d[name][i] for d in defects]) for i in range(len(row)))] for name, row in defects[0].items()
+    ]
     head = ["linear", "orthogonal", "signs and places", "linear, by layer", *(f"`sinh`, rate {rate}" for rate in RATES)]
     names = ["`F⁻¹ g`", "`(1 + L²) F⁻¹ g`", "`(JᵀJ)⁻¹ g`"]
     return {
@@ -136,11 +147,14 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
             [[name, *(_shown([u[i][j] for u in updates]) for j in (0, 1))] for i, name in enumerate(names)],
         ),
         "metric-modules": Table(
-            ["the update of a network, and of its two layers alone", ""],
+            ["damping", "how far apart, over its length", "cosine"],
             [
-                [name, _shown([s[i] for s in split])]
-                for i, name in enumerate(["how far apart, over its length", "cosine", "part of `F` between the layers"])
+                [f"{damping:.0e}", *(_shown([s[i][j] for s in split]) for j in (0, 1))]
+                for i, damping in enumerate(DAMPINGS)
             ],
+        ),
+        "metric-between": Table(
+            ["of the metric", "part of its size"], [["blocks between the layers", _shown([s[-1][0] for s in split])]]
         ),
     }
 

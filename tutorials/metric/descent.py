@@ -44,7 +44,8 @@ def trained(problem: Problem, tx: Any, steps: int) -> Losses:
     @jax.jit
     def step(theta: Any, state: Any) -> Any:
         value, g = jax.value_and_grad(problem.loss)(theta)
-        change, state = known.update(g, state, theta, value=value, value_fn=problem.loss)
+        with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
+            change, state = known.update(g, state, theta, value=value, value_fn=problem.loss)
         return optax.apply_updates(theta, change), state, value
 
     theta, state = problem.start, known.init(problem.start)
@@ -67,7 +68,7 @@ def table(problems: list[Problem], options: argparse.Namespace) -> Table:
             last: Callable[[Losses], float] = lambda run: float(np.nan_to_num(run[0][-1], nan=np.inf))
             found.setdefault(name, []).append(min(tried, key=last))
     rows = [
-        [name, *(spread([run[0][n] for run in runs], 2) for n in at), f"{min(run[1] for run in runs):.1f} ms"]
+        [name, *(spread([float(run[0][n]) for run in runs], 2) for n in at), f"{min(run[1] for run in runs):.1f} ms"]
         for name, runs in found.items()
     ]
     return Table(["the loss", *(f"after {n}" for n in at), "a step"], rows)

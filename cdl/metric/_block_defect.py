@@ -1,0 +1,95 @@
+"""Does a module learn by itself what it learns in the whole?
+
+| the mathematics                                                       | here                                    |
+| --------------------------------------------------------------------- | --------------------------------------- |
+| modules `f₁, …, fₙ`, one after the other, and a loss `L` of the whole | `modules`, a tuple; `loss` of its value |
+| costates `λᵢ = dL/dhᵢ`, at what `fᵢ` gives                            | `costates(modules, loss, x)`            |
+| the loss `⟨λᵢ, fᵢ(hᵢ₋₁)⟩` of a module alone                           | `costate_losses(λ, x)`                  |
+| `‖gᵢ − ∂L/∂θᵢ‖ / ‖∂L/∂θᵢ‖`, where `gᵢ` is the gradient of its own loss | `block_defect(losses, whole, modules)` |
+
+The gradient of the whole in module `i` is `Jᵢᵀ λᵢ`. A loss of the module's own has the same gradient where
+`Jᵢᵀ (∇Lᵢ − λᵢ) = 0`. Costates have it exactly: then each module sees its input and a change of its output, and this is
+the composition of lenses. They have to be computed anew at every step; those of a step before are only near. The
+pentagon and the triangle say nothing about it: they commute for all parametric maps.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array
+
+from .._functors.usage import with_types
+from .._optics.reversal import pullback
+from ..errors import CdlError
+
+
+Modules = tuple[Any, ...]
+Loss = Callable[[Modules], Array]
+
+
+@with_types
+def costates(modules: Modules, loss: Callable[[Any], Array], x: Any, /) -> tuple[Any, ...]:
+    """The gradient of a loss at the output of each module.
+
+    **Arguments:** `modules`: one after the other. `loss`: of the output of the last. `x`: the input of the first.
+
+    **Returns:** one gradient for each module, as its output is.
+    """
+    ways, h = [], x
+    for module in modules:
+        h, way = pullback(module, h)
+        ways.append(way)
+    found = [jax.grad(loss)(h)]
+    for way in reversed(ways[1:]):
+        found.append(way(found[-1])[0])
+    return tuple(reversed(found))
+
+
+@with_types
+def costate_losses(costates: tuple[Any, ...], x: Any, /) -> tuple[Loss, ...]:
+    """A loss for each module: the inner product of its output and a costate. Its input does not change with the others.
+
+    **Arguments:** `costates`: one for each module; those of an earlier step are allowed. `x`: the input of the first.
+    """
+
+    def of(place: int) -> Loss:
+        def loss(modules: Modules) -> Array:
+            h = x
+            for module in modules[:place]:
+                h = module(h)
+            y = modules[place](jax.lax.stop_gradient(h))
+            parts = jax.tree.map(lambda a, b: jnp.sum(a * b), jax.lax.stop_gradient(costates[place]), y)
+            return jnp.stack(jax.tree.leaves(parts)).sum()
+
+        return loss
+
+    return tuple(map(of, range(len(costates))))
+
+
+@with_types
+def block_defect(losses: Sequence[Loss], whole: Loss, modules: Modules, /) -> Array:
+    """How far the gradient of each module's own loss is from that of the whole: `‖gᵢ − ∂L/∂θᵢ‖ / ‖∂L/∂θᵢ‖`.
+
+    **Arguments:** `losses`: for each module the loss that it learns by, of all modules; of its gradient the part of
+    this module is read. `whole`: the loss of all. `modules`: where they are.
+
+    **Returns:** one number for each module: 0 where both gradients are the same, also where both are zero; `inf` where
+    only that of the whole is zero.
+
+    **Raises:** `CdlError` where there are not as many losses as modules, or a module has no parameters.
+    """
+    if len(losses) != len(modules):
+        raise CdlError(f"{len(losses)} losses for {len(modules)} modules: give one for each.")
+    end_to_end = eqx.filter_grad(whole)(modules)
+    found = []
+    for place, loss in enumerate(losses):
+        own, true = (ravel_pytree(g[place])[0] for g in (eqx.filter_grad(loss)(modules), end_to_end))
+        if not true.size:
+            raise CdlError(f"module {place} has no parameters, and so no gradient: join it with one that has.")
+        apart, size = jnp.linalg.norm(own - true), jnp.linalg.norm(true)
+        found.append(jnp.where(apart == 0, 0, apart / size))
+    return jnp.stack(found)

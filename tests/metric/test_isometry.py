@@ -1,0 +1,134 @@
+"""The isometry defect: its closed forms, and what is not finite comes last."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from cdl.errors import CdlError
+from cdl.metric import isometry, jacobian_moments, residual_isometry
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+N = 400
+
+
+@jax.jit
+def block_moments(key, a, b):
+    """Of the composites of 4 and of 12 blocks `x ↦ a x + b W x`: singular values to the power of two and four."""
+
+    def block(product, key):
+        W = jr.normal(key, (N, N)) / N**0.5
+        after = a * product + b * W @ product
+        gram = after.T @ after
+        return after, (jnp.trace(gram) / N, jnp.sum(gram**2) / N)
+
+    _, (second, fourth) = jax.lax.scan(block, jnp.eye(N), jr.split(key, 12))
+    return second[jnp.array([3, 11])], fourth[jnp.array([3, 11])]
+
+
+CLOSED = [
+    (0.0, 1.0, 4, 1.61),
+    (0.0, 1.0, 12, 2.56),
+    (1.0, 1.0, 12, 10.6),
+    (0.5**0.5, 0.5**0.5, 12, 2.30),
+    ((11 / 12) ** 0.5, (1 / 12) ** 0.5, 12, 1.07),
+    (1.0, 0.1, 12, 0.33),
+]
+
+
+@pytest.mark.parametrize(("a", "b", "depth", "shown"), CLOSED)
+def test_the_closed_form_of_residual_blocks(a, b, depth, shown):
+    assert residual_isometry(a, b, depth) == pytest.approx(shown, abs=0.05 if shown > 10 else 0.006)
+
+
+@pytest.mark.parametrize(("a", "b"), [(a, b) for a, b, depth, _ in CLOSED if depth == 12])
+def test_wide_blocks_have_the_moments_of_the_closed_form(a, b):
+    """Averaged over four draws of the weights."""
+    draws = [block_moments(jr.key(seed), a, b) for seed in range(4)]
+    second, fourth = (np.mean([d[i] for d in draws], axis=0) for i in (0, 1))
+    for place, depth in enumerate((4, 12)):
+        found = abs(np.log(second[place])) + np.log(fourth[place] / second[place] ** 2)
+        assert found == pytest.approx(residual_isometry(a, b, depth), rel=0.03)
+
+
+def test_probes_estimate_the_moments_of_the_jacobian():
+    W = jr.normal(jr.key(0), (N, N)) / N**0.5
+    f = lambda x: jnp.tanh(0.5 * x + W @ x)
+    x = 0.1 * jr.normal(jr.key(1), (N,))
+    J = np.asarray(jax.jacrev(f)(x))
+    second, fourth = jacobian_moments(f, x)
+    gram = J.T @ J
+    assert np.allclose([second, fourth], [np.trace(gram) / N, np.sum(gram**2) / N], rtol=1e-12)
+    exact = float(isometry(f, x))
+    assert float(isometry(f, x, jr.key(2), probes=64)) == pytest.approx(exact, abs=0.05)
+
+
+def test_an_isometry_has_no_defect_and_a_scaling_has_its_logarithm():
+    turn = jnp.linalg.qr(jr.normal(jr.key(0), (20, 20)))[0]
+    x = jnp.ones(20)
+    assert abs(isometry(lambda x: turn @ x, x)) < 1e-12
+    assert float(isometry(lambda x: 3 * x, x)) == pytest.approx(2 * np.log(3), abs=1e-12)
+    assert abs(isometry(lambda x: {"a": x[:5], "b": x[5:]}, x)) < 1e-12
+    assert abs(isometry(lambda pair: pair[0], (x, 3))) < 1e-12  # what is no floating number does not move
+
+
+def test_heads_that_are_mixed_keep_lengths_where_the_mixing_is_orthogonal():
+    x, key = jnp.ones(N), jr.key(3)
+    mixing = jr.normal(key, (N, N)) / N**0.5
+    assert float(isometry(lambda x: mixing @ x, x)) == pytest.approx(np.log(2), rel=0.03)
+    assert abs(isometry(lambda x: jnp.linalg.qr(mixing)[0] @ x, x)) < 1e-9
+
+
+def test_uniform_attention_over_tokens_loses_twice_the_logarithm_of_their_number():
+    x = jr.normal(jr.key(0), (16, 2))
+    mean = lambda x: jnp.broadcast_to(x.mean(0, keepdims=True), x.shape)
+    assert float(isometry(mean, x)) == pytest.approx(2 * np.log(16), abs=1e-9)
+    assert float(isometry(lambda x: x + mean(x), x)) == pytest.approx(0.49, abs=0.003)
+
+
+def test_skips_keep_gradients_where_their_branches_are_scaled_by_the_depth():
+    """`∏ (1 + α_l J_l)` is at most `exp(Σ α ‖J‖)`: bounded with `α = 1/L`, and growing without end with `α = 1`."""
+    key, growth = jr.key(5), {}
+    for depth in (4, 16, 64):
+        weights = jr.normal(key, (depth, 30, 30)) / 30**0.5
+        norms = float(jnp.linalg.norm(weights, 2, axis=(1, 2)).max())
+        for name, alpha in {"all": 1.0, "share": 1 / depth}.items():
+            net = lambda x, w=weights, s=alpha: jax.lax.scan(lambda h, W: (h + s * jnp.tanh(W @ h), None), x, w)[0]
+            slope = jax.jacrev(net)(jnp.full(30, 0.1))
+            growth[name, depth] = float(jnp.linalg.norm(slope, 2)), norms
+    assert all(g <= np.exp(norm) for (name, _), (g, norm) in growth.items() if name == "share")
+    assert growth["all", 4][0] < growth["all", 16][0] < growth["all", 64][0]
+    assert growth["all", 64][0] > 100 * growth["share", 64][0]
+    assert residual_isometry(1.0, 1 / 64, 64) < 0.05 < 40 < residual_isometry(1.0, 1.0, 64)
+
+
+def test_what_is_not_finite_sorts_last():
+    x = jnp.ones(3)
+    nets = [lambda x: 2 * x, lambda x: jnp.log(-x), lambda x: x, lambda x: 0 * x, lambda x: 1e300 * x]
+    scores = np.array([float(isometry(f, x)) for f in nets])
+    assert np.argsort(scores, kind="stable").tolist()[:2] == [2, 0]
+    assert scores[1] == scores[3] == scores[4] == np.inf
+
+
+def test_a_batch_of_inputs_is_a_vmap():
+    net = eqx.nn.MLP(4, 4, 8, 2, activation=jnp.tanh, key=jr.key(0))
+    xs, keys = jr.normal(jr.key(1), (6, 4)), jr.split(jr.key(2), 6)
+    together = jax.vmap(lambda x, k: isometry(net, x, k))(xs, keys)
+    assert jnp.allclose(together[2], isometry(net, xs[2], keys[2]))
+
+
+def test_what_has_no_jacobian_is_refused():
+    with pytest.raises(CdlError, match="an input without floating numbers has no Jacobian"):
+        isometry(lambda x: x, jnp.arange(3))
+    with pytest.raises(CdlError, match="`probes` is 0"):
+        isometry(jnp.sin, jnp.ones(3), jr.key(0), probes=0)
+    with pytest.raises(CdlError, match="Give one that is not 0"):
+        residual_isometry(0.0, 0.0, 3)

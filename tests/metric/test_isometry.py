@@ -20,18 +20,15 @@ def double_precision():
 N = 400
 
 
-@jax.jit
-def block_moments(key, a, b):
+def block_moments(seed, a, b):
     """Of the composites of 4 and of 12 blocks `x ↦ a x + b W x`: singular values to the power of two and four."""
-
-    def block(product, key):
-        W = jr.normal(key, (N, N)) / N**0.5
-        after = a * product + b * W @ product
-        gram = after.T @ after
-        return after, (jnp.trace(gram) / N, jnp.sum(gram**2) / N)
-
-    _, (second, fourth) = jax.lax.scan(block, jnp.eye(N), jr.split(key, 12))
-    return second[jnp.array([3, 11])], fourth[jnp.array([3, 11])]
+    rng, product, found = np.random.default_rng(seed), np.eye(N), []
+    for depth in range(1, 13):
+        product = a * product + b * rng.normal(size=(N, N)) @ product / N**0.5
+        if depth in (4, 12):
+            gram = product.T @ product
+            found.append([np.trace(gram) / N, np.sum(gram**2) / N])
+    return np.array(found).T
 
 
 CLOSED = [
@@ -51,24 +48,24 @@ def test_the_closed_form_of_residual_blocks(a, b, depth, shown):
 
 @pytest.mark.parametrize(("a", "b"), [(a, b) for a, b, depth, _ in CLOSED if depth == 12])
 def test_wide_blocks_have_the_moments_of_the_closed_form(a, b):
-    """Averaged over four draws of the weights."""
-    draws = [block_moments(jr.key(seed), a, b) for seed in range(4)]
-    second, fourth = (np.mean([d[i] for d in draws], axis=0) for i in (0, 1))
+    """Averaged over three draws of the weights."""
+    second, fourth = np.mean([block_moments(seed, a, b) for seed in range(3)], axis=0)
     for place, depth in enumerate((4, 12)):
         found = abs(np.log(second[place])) + np.log(fourth[place] / second[place] ** 2)
         assert found == pytest.approx(residual_isometry(a, b, depth), rel=0.03)
 
 
 def test_probes_estimate_the_moments_of_the_jacobian():
-    W = jr.normal(jr.key(0), (N, N)) / N**0.5
+    n = 100
+    W = jr.normal(jr.key(0), (n, n)) / n**0.5
     f = lambda x: jnp.tanh(0.5 * x + W @ x)
-    x = 0.1 * jr.normal(jr.key(1), (N,))
+    x = 0.1 * jr.normal(jr.key(1), (n,))
     J = np.asarray(jax.jacrev(f)(x))
     second, fourth = jacobian_moments(f, x)
     gram = J.T @ J
-    assert np.allclose([second, fourth], [np.trace(gram) / N, np.sum(gram**2) / N], rtol=1e-12)
+    assert np.allclose([second, fourth], [np.trace(gram) / n, np.sum(gram**2) / n], rtol=1e-12)
     exact = float(isometry(f, x))
-    assert float(isometry(f, x, jr.key(2), probes=64)) == pytest.approx(exact, abs=0.05)
+    assert float(isometry(f, x, jr.key(2), probes=64)) == pytest.approx(exact, abs=0.1)
 
 
 def test_an_isometry_has_no_defect_and_a_scaling_has_its_logarithm():

@@ -21,11 +21,11 @@ from ._cokleisli import co_kleisli as co_kleisli, from_para as from_para
 from ._double import double_cell as double_cell, double_category as double_category
 from ._double import stacked_squares as stacked_squares
 from ._monoidal import monoidal as monoidal
+from ._optics import sliding as sliding, optics as optics, reverse_functor as reverse_functor
 from ._symmetric_monoidal import category as category, functorial as functorial
 from ._symmetric_monoidal import natural_transformation as natural_transformation
 from ._symmetric_monoidal import natural_isomorphism as natural_isomorphism
 from ._symmetric_monoidal import symmetric_monoidal as symmetric_monoidal
-from ._optics import sliding as sliding, optics as optics, reverse_functor as reverse_functor
 from ._reverse_derivative import reverse_derivative as reverse_derivative, left_additive as left_additive
 from ._actions import action as action, equivariant as equivariant
 from ._distributive import distributive as distributive, equivariant_fold as equivariant_fold

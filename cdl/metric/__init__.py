@@ -11,7 +11,7 @@ from ._natural import natural as natural, NaturalState as NaturalState, Levenber
 from ._measured import measured as measured, log_loss as log_loss, Change as Change
 from ._measured import natural_descent as natural_descent
 from ._invariance import invariance_defect as invariance_defect, modularity_defect as modularity_defect
-from ._evolution import Search as Search, evolve as evolve, natural_estimate as natural_estimate
 from ._block_defect import costates as costates, costate_losses as costate_losses, block_defect as block_defect
 from ._isometry import jacobian_moments as jacobian_moments, isometry as isometry
 from ._isometry import residual_isometry as residual_isometry
+from ._evolution import Search as Search, evolve as evolve, natural_estimate as natural_estimate

@@ -41,3 +41,29 @@ def test_the_tables_of_descent_have_a_row_for_each_way():
         assert table[0] == ["the loss", "after 1", "after 3", "a step"]
         assert len(table) == 2 + 5
         assert all(row[-1].endswith(" ms") and 0 < float(row[2].split(" ")[0]) < 3 for row in table[2:])
+
+
+@pytest.mark.slow
+def test_the_tables_of_modules_say_who_learns_by_itself_and_who_fits():
+    from metric import modules
+
+    alone, stitched = (rows(t) for t in modules.PROGRAM.main("--seeds 2 --steps 40".split()).split("\n\n"))
+    found = {row[0]: numbers(row) for row in alone[2:]}
+    assert found["by costates"][:2] == [0, 0]
+    assert 0 < found["by costates of the step before"][1] < 0.3 < found["greedily"][1]
+    whole, apart, mended, same = (numbers(row)[0] for row in stitched[2:])
+    assert apart < 30 < 80 < min(whole, mended, same)
+
+
+@pytest.mark.slow
+def test_the_tables_of_lengths_have_a_row_for_each_network_and_agree_with_the_closed_forms():
+    from metric import lengths
+
+    nets, forms = (rows(t) for t in lengths.PROGRAM.main("--seeds 2 --width 100 --draws 2".split()).split("\n\n"))
+    assert [row[0] for row in nets[2:]] == list(lengths.NETS)
+    found = {row[0]: numbers(row) for row in nets[2:]}
+    assert found["Transformer without skips"][0] > 10 * found["Transformer"][0]
+    assert found["Elman's cell, along a sequence"][2] > 20
+    for row in forms[2:]:
+        expected, measured = numbers(row)
+        assert np.isclose(measured, expected, rtol=0.15)

@@ -17,7 +17,8 @@ NEWER = re.compile(r"^```py\n(.*?)^```", re.DOTALL | re.MULTILINE)
 MODULES = [
     *("cdl.errors cdl.functors cdl.poly cdl.monads cdl.schemes cdl.compiled cdl.monoids cdl.machines").split(),
     *(
-        "cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.optics.structure cdl.learning"
+        "cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.optics.structure "
+        "cdl.categories cdl.learning"
     ).split(),
     *"cdl.drawing cdl.symmetry cdl.symmetry.groups cdl.symmetry.monoids cdl.symmetry.fields cdl.system".split(),
     "cdl.metric",

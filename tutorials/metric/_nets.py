@@ -1,4 +1,4 @@
-"""Networks as they are initialised: for each a key and a depth give a function between spaces of one size, and an input."""
+"""Networks as they are initialised: for each, a key and a depth give a function and an input."""
 
 from collections.abc import Callable
 from typing import Any

@@ -93,7 +93,7 @@ def power(category: Category, n: int, /) -> Category:
     whole("n", n, least=0)
     return Category(
         name=f"{category.name} to the {n}",
-        ends=lambda bodies, *known: tuple(zip(*map(category.ends, bodies, *known), strict=True)),
+        ends=lambda bodies, *known: _two_sides(list(map(category.ends, bodies, *known))),
         one=lambda objects: tuple(map(category.one, objects)),
         then=lambda f, g: tuple(map(category.then, f, g)),
         observed=lambda f: tuple(map(category.observed, _parts(f))),
@@ -107,7 +107,7 @@ def _parts(f: Arrow) -> list[Arrow]:
 
 
 def _two_sides(pairs: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-    return [left for left, _ in pairs], [right for _, right in pairs]
+    return tuple(left for left, _ in pairs), tuple(right for _, right in pairs)
 
 
 def _said(at: Any) -> str:

@@ -216,8 +216,12 @@ def test_what_is_not_a_map_is_refused():
         power(MAT, -1)
 
 
-def test_no_maps_at_all_are_a_power_as_well():
+def test_maps_of_a_power_are_tuples_of_maps_and_there_may_be_none():
+    two = power(SMOOTH, 2)
+    f = two.arrow((jnp.sin, jnp.sum), (jnp.ones(2), jnp.ones(3)))
+    assert [x.shape for x in (*f.source, *f.target)] == [(2,), (3,), (2,), ()]
     none = power(MAT, 0)
+    assert none.arrow(()).source == ()
     empty = Arrow((), (), ())
     laws.category(none, empty, empty, empty)
 

@@ -144,7 +144,7 @@ def one(key: Any, width: int, steps: int, train: Data, test: Data) -> dict[str, 
     after = end_to_end(modules, train, 1)
     losses = [whole, whole], exact, exact, alone
     at = modules, modules, after, modules
-    flat = lambda m: jnp.concatenate([p.ravel() for p in jax.tree.leaves(m)])
+    flat: Any = lambda m: jnp.concatenate([p.ravel() for p in jax.tree.leaves(m)])
     target = flat(ends[0])
     found = {}
     for name, own, where, end in zip(WAYS, losses, at, ends, strict=True):

@@ -13,7 +13,8 @@ where all are whole numbers, or multiples of 1/1024 of at most 26 binary digits,
 others two products that differ by less than
 16 roundings for each factor are equal, and two that differ by less than `5e-7` are refused. All other equations go
 through a presolve, where a number below `2e-13` of what was added up is zero, and what is left of them through a null
-space whose rank is certified by the gap in its spectrum.
+space whose rank is certified by the gap in its spectrum. Where all entries are meant exactly, such as whole numbers,
+the dimension is counted a second time, modulo a prime, and refused where the two differ.
 """
 
 import functools
@@ -22,6 +23,7 @@ import numpy as np
 
 from ..errors import CdlError
 from ._action import Action, aligned
+from ._counted import certify
 from ._generator import Generator
 from ._given import exact, few_digits
 from ._orbits import Classes, classes, Ties
@@ -61,9 +63,11 @@ def _solved(X: Action, Y: Action) -> Tying:
     if not others:
         return _orbits(shape, found, "orbits", None)
     solved = solve(found, others, Rounding.of(known[1]))
+    count = solved.found.dimension if isinstance(solved.found, Classes) else solved.found.shape[1]
+    certify(count, pairs)
     if isinstance(solved.found, Classes):
         return _orbits(shape, solved.found, solved.how, solved.gap)
-    return Combinations(shape, solved.found.shape[1], solved.how, solved.gap, solved.found)
+    return Combinations(shape, count, solved.how, solved.gap, solved.found)
 
 
 def _orbits(shape: tuple[int, int], found: Classes, how: str, gap: float | None) -> Tying:

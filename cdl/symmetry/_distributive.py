@@ -32,10 +32,11 @@ from .._functors.words import short
 from .._schemes import algebra as as_algebra, cata
 from .._schemes.algebras import name_of
 from ..errors import CdlError, ForeignLayer
-from ._action import aligned, Word, word_of
+from ._action import aligned
 from ._commuting import times
 from ._moving import Actions, along, flow, moved, on_payloads, tangent
 from ._rows import Row, worst
+from ._word import Word, word_of
 
 
 TOLERANCE = 1e-5  # of the greatest value: what rounding does in single precision

@@ -92,20 +92,17 @@ def test_residues_are_those_of_fractions_and_the_primes_are_prime():
 
 
 def drawn(rng, n, size):
-    """A whole matrix whose rank, sizes and structure are drawn: singular, nilpotent or any, to which a basis is given."""
+    """A whole matrix of some size: any, singular, triangular or nilpotent, in a basis that shows none of it."""
     found = rng.integers(-2, 3, (n, n)).astype(float)
-    match rng.integers(4):
+    match rng.integers(5):
         case 0:
-            found = np.outer(found[0], found[:, 0])
-        case 1:
             found = np.triu(found, 1)
-        case 2:
+        case 1:
             found[:, rng.integers(n)] = 0
-    if rng.integers(2):
-        found = found * size
-    else:
-        found = found * size ** rng.integers(0, 2, (n, n))
-    return found
+        case 2 | 3:
+            u = rng.choice([-1.0, 1.0], n)
+            found = np.outer(u, np.roll(u, 1) * np.resize([1.0, -1.0], n))  # nilpotent for an even n
+    return found * (size if rng.integers(2) else size ** rng.integers(0, 2, (n, n)))
 
 
 def wrong(seeds, most):
@@ -113,10 +110,10 @@ def wrong(seeds, most):
     found, refused = [], 0
     for seed in seeds:
         rng = np.random.default_rng(seed)
-        n, m, size = *rng.integers(1, most + 1, 2), 10.0 ** rng.integers(0, 10)
+        n, m, size = *rng.integers(1, most + 1, 2), 10.0 ** rng.integers(0, 9)
         X, Y = Action(int(n)), Action(int(m))
         for _ in range(rng.integers(1, 3)):
-            X, Y = X.matrix(drawn(rng, n, size)), Y.matrix(drawn(rng, m, size))
+            X, Y = X.matrix(drawn(rng, n, 1.0)), Y.matrix(drawn(rng, m, size))
         Y = X if rng.integers(4) == 0 else Y
         given = answer(X, Y)
         refused += given is None

@@ -43,10 +43,9 @@ class NormGate(EquivariantMap):
         wide = x.astype(jnp.float32) if x.dtype.itemsize < 4 else x  # squares of half precision overflow
         axes = tuple(range(x.ndim - len(self.source.shape), x.ndim))
         length = _length(wide, axes)
-        column: Callable[[jax.Array], jax.Array] = lambda p: p.astype(length.dtype).reshape(
-            (*p.shape, *(1 for _ in axes))
-        )
-        return x * jax.nn.sigmoid(column(self.scale) * length + column(self.shift)).astype(x.dtype)
+        ones = [1] * len(axes)
+        scale, shift = (p.astype(length.dtype).reshape((*p.shape, *ones)) for p in (self.scale, self.shift))
+        return x * jax.nn.sigmoid(scale * length + shift).astype(x.dtype)
 
 
 def _length(x: jax.Array, axes: tuple[int, ...]) -> jax.Array:

@@ -12,7 +12,8 @@ from ._sparse import dense, solvers, sp, Sparse
 DENSE = 700  # unknowns up to which all singular values are computed
 FIRST = 16  # eigenvalues that are asked for at first
 LARGEST = 3_000  # unknowns of which all singular values can be computed
-SPARSE = 20_000  # unknowns of which a sparse factorisation is tried
+SPARSE = 10_000  # unknowns of which a sparse factorisation is tried
+FREE = 256  # eigenvalues that are asked for where all singular values cannot be computed
 
 
 def null_space(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
@@ -61,7 +62,7 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
     many unknowns.
     """
     equations, size = system.shape
-    most = size // 4  # eigenvalues that the iteration is faster for
+    most = size // 4 if size <= LARGEST else FREE  # with more, the iteration is slower than all singular values
     if size - equations > most or size > SPARSE:
         if size > LARGEST:
             raise _too_many(system)
@@ -76,6 +77,9 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
         try:
             inverse = inverse or _inverse(gram + shift * sp.eye_array(size))
             _, vectors = solvers.eigsh(inverse, k=wanted, which="LM", v0=start, maxiter=100)
+        except solvers.ArpackNoConvergence:
+            wanted *= 2  # with more of them the iteration begins with a greater space
+            continue
         except (solvers.ArpackError, np.linalg.LinAlgError, RuntimeError):
             break  # what the iterations of others raise: all singular values are sure
         lengths = np.linalg.norm(system @ vectors, axis=0)
@@ -86,7 +90,7 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
             return vectors[:, :null], "shift-invert", _gap(lengths[null:], lengths[:null])
         wanted *= 2
     if size > LARGEST:
-        raise _too_many(system, f", and the least {wanted // 2} eigenvalues are all zero or not found")
+        raise _too_many(system, ", and an iteration finds no gap among their least eigenvalues")
     return _dense(system, rounding)  # too many are free for an iteration
 
 
@@ -94,7 +98,7 @@ def _too_many(system: Sparse, why: str = "") -> CdlError:
     equations, size = system.shape
     return CdlError(
         f"a presolve leaves {equations} equations of {size} unknowns{why}. Null spaces are found for up to {LARGEST} "
-        f"unknowns, and for up to {SPARSE} where less than a quarter of them are free. Give smaller carriers, or "
+        f"unknowns, and for up to {SPARSE} where fewer than {FREE} of them are free. Give smaller carriers, or "
         "generators that are pushed functions in `X`, and pulled ones or permutations in `Y`: these are solved "
         "exactly, at any size."
     )

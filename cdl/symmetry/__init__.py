@@ -8,8 +8,9 @@ from . import groups as groups, monoids as monoids
 from ._tying import Tying as Tying, Orbits as Orbits, Combinations as Combinations
 from ._hom import hom as hom
 from ._commuting import sides as sides, Sides as Sides
-from ._defects import is_hom as is_hom, hom_defect as hom_defect, Measured as Measured
-from ._defects import lie_derivative as lie_derivative, lie_error as lie_error, monoid_error as monoid_error
+from ._defects import is_hom as is_hom, hom_defect as hom_defect
+from ._measured import lie_derivative as lie_derivative, lie_error as lie_error, monoid_error as monoid_error
+from ._measured import Measured as Measured
 from ._attribution import attributed as attributed, Attribution as Attribution
 from . import fields as fields
 from ._map import EquivariantMap as EquivariantMap

@@ -49,6 +49,14 @@ def test_a_wrong_rank_of_rounded_numbers_is_refused_with_both_numbers(turned):
         hom(Y, X) if turned else hom(X, Y)
 
 
+def test_more_factors_than_are_multiplied_exactly_are_counted_too():
+    places = np.arange(40)
+    X, Y = (Action(40).signed(places, [first, *(start + places[1:])]) for first, start in ((2**50 + 1, 2), (2**50, 99)))
+    with pytest.raises(CdlError, match=r"have dimension 1 in rounded numbers, and at most 0 "):
+        hom(X, Y)
+    assert hom(X, X).dimension == 40
+
+
 def test_entries_that_differ_in_size_and_hide_nothing_are_solved():
     X, Y = Action(2).matrix([[2, 1], [1, 3]]), Action(2).matrix([[2e8, 1e8], [0, 1]])
     assert hom(X, Y).dimension == exact_dimension(X, Y) == 0

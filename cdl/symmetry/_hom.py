@@ -75,7 +75,7 @@ def _solved(X: Action, Y: Action) -> Tying:
 
 def _many_factors(pairs: list[tuple[Generator, Generator]]) -> bool:
     """Whether there are more factors than are multiplied exactly."""
-    return len(np.unique(np.abs(np.concatenate([z.values for pair in pairs for z in pair] or [[]])))) > MOST
+    return len(np.unique(np.abs(np.concatenate([np.zeros(0), *(z.values for pair in pairs for z in pair)])))) > MOST
 
 
 def _orbits(shape: tuple[int, int], found: Classes, how: str, gap: float | None) -> Tying:

@@ -11,7 +11,7 @@ Inputs and outputs are dictionaries, by the names of the ports.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax
@@ -29,6 +29,7 @@ from .._schemes.expect import expect_machine
 from ..errors import CarrierMismatch, CdlError, PortMismatch
 from ._interface import Interface
 from ._picture import Drawn, system_diagram
+from ._ties import tie_to
 
 
 class System(eqx.Module):
@@ -42,6 +43,7 @@ class System(eqx.Module):
     interface: eqx.AbstractVar[Interface]
     state: eqx.AbstractVar[Any]
     name: eqx.AbstractVar[str]
+    reads_state: ClassVar[bool] = True  # whether a layer may read the state to begin in
 
     @property
     def __called__(self) -> str:
@@ -61,12 +63,21 @@ class System(eqx.Module):
 
 @final
 class Box(System):
-    """A machine as it is given, with its ports. Made by `box`."""
+    """A machine as it is given, with its ports. Made by `box`.
 
+    A `machine` that is a system of `cdl` has `None` for its state: the box has the one to begin in.
+    """
+
+    reads_state = False
     machine: Callable[..., Any]
     state: Any
     interface: Interface = eqx.field(static=True)
     name: str = eqx.field(static=True)
+
+    @property
+    def inner(self) -> System | None:
+        """The system that is its machine, if one is, with the state that the box begins in."""
+        return with_state(self.machine, self.state) if isinstance(self.machine, System) else None
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
         layer = layer_of(self.machine, state, key)
@@ -77,8 +88,7 @@ class Box(System):
         return MooreF(layer.out, step) if isinstance(layer, MooreF) else MealyF(step)
 
     def drawn(self) -> Drawn:
-        inner = self.machine.drawn() if isinstance(self.machine, System) else super().drawn()
-        return replace(inner, name=self.name)
+        return replace(self.inner.drawn() if self.inner else super().drawn(), name=self.name)
 
 
 @with_usage
@@ -101,9 +111,24 @@ def box(
     """
     expect_machine("box", machine)
     interface = Interface(inputs or {}, outputs)
-    made = Box(machine=machine, state=strong(state), interface=interface, name=name or name_of(machine))
+    called = name or name_of(machine)
+    made = Box(machine=without_state(machine), state=strong(state), interface=interface, name=called)
     is_moore(made)
     return made
+
+
+def without_state(machine: Any) -> Any:
+    """A system without the state that it begins in, for what holds that itself; another machine as it is."""
+    if not isinstance(machine, System) or machine.reads_state or machine.state is None:
+        return machine
+    made = replace(machine, state=None)
+    tie_to(made, machine)
+    return made
+
+
+def with_state(system: System, state: Any) -> System:
+    """The other way of `without_state`."""
+    return system if system.reads_state else replace(system, state=state)
 
 
 def strong(state: Any) -> Any:

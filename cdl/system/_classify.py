@@ -68,8 +68,8 @@ def classify(x: Any, *inputs: Any) -> Classification:
             return _rewired(x)
         case Wired():
             return _wired(x)
-        case Box() if isinstance(x.machine, System):
-            return classify(x.machine)
+        case Box() if x.inner:
+            return classify(x.inner)
         case System():
             return Classification((), False, False, (f"`{x.name}` is one box: there is no diagram in it.",))
         case ParaOptic():
@@ -103,11 +103,11 @@ def _map(fn: Callable[..., Any], params: Any, inputs: tuple[Any, ...]) -> Classi
 
 
 def _wired(system: Wired) -> Classification:
-    pairs = {target: source for target, source in system.wiring.wires.items() if "." in source}
-    talk = [f"A wire goes from `{a}` to `{b}`." for b, a in pairs.items() if _box(a) != _box(b)]
+    pairs = {target: source for target, source in system.wiring.ends.items() if source.box}
+    talk = [f"A wire goes from `{a}` to `{b}`." for b, a in pairs.items() if a.box != b.box]
     why = [f"`{system.name}` is a box around {len(system.wiring.boxes)} boxes."]
     why += talk[:3] or ["No wire goes from a box to another."]
-    if any(_box(a) == _box(b) for b, a in pairs.items()):
+    if any(a.box == b.box for b, a in pairs.items()):
         why.append("A wire from a box to itself is a memory, no message to a peer.")
     inner = [classify(x) for x in system.boxes.values() if isinstance(x.machine, System)]
     changes = any(x.changeable for x in inner)
@@ -127,7 +127,3 @@ def _rewired(system: Rewired) -> Classification:
         why += inner.why
     peers, changeable = bool(found.talk) or inner.peers, found.changes or inner.changeable
     return Classification((INSIDE, LEFT), peers, changeable, tuple(why))
-
-
-def _box(end: str) -> str:
-    return end.rpartition(".")[0]

@@ -158,7 +158,7 @@ def test_boxes_alike_are_computed_as_one_whether_their_weights_are_one_or_many()
     for parts in ([moore(0.5)] * 50, [moore(i / 50) for i in range(50)]):
         system = chain(parts, 0)
         assert len(system.plan.steps) == 1
-    assert system.plan.steps[0].shared is False
+    assert system.plan.steps[0].many == 50
     tied = chain([moore(0.5)] * 50, 0)
     assert tied.machines[0].rate.shape == ()
     assert {id(x.machine) for x in tied.boxes.values()} == {id(tied.machines[0])}

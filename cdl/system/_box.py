@@ -19,6 +19,7 @@ import jax.numpy as jnp
 
 from .._drawing.diagram import Diagram
 from .._engine._given import arrays
+from .._engine._types import cast, misfit, Own
 from .._engine.shapes import is_weak, shown
 from .._functors import MealyF, MooreF
 from .._functors.usage import with_usage
@@ -139,8 +140,8 @@ def strong(state: Any) -> Any:
 def given_to(system: System, inputs: Any) -> Any:
     """What comes into a system from outside: a value of each port's type. A system without inputs takes anything.
 
-    **Raises:** `PortMismatch` for a port that has no value, a value that has no port, and one of another type; a number
-    of Python's takes the type of its port where that holds it.
+    **Raises:** `PortMismatch` for a port that has no value, a value that has no port, and one of another type; a Python
+    number takes the type of its port by the rule of `fold`: written out, where that type holds it.
     """
     ports = system.interface.inputs
     if not ports:
@@ -155,18 +156,16 @@ def given_to(system: System, inputs: Any) -> Any:
 
 
 def _given(system: System, name: str, value: Any, struct: Any) -> Any:
-    def in_type(x: Any, s: Any) -> Any:
-        holds = is_weak(x) and jnp.result_type(x.dtype, s.dtype) == s.dtype
-        return jnp.asarray(x, s.dtype) if holds else x
-
-    same = types(value)[0] == types(struct)[0]
-    with jax.numpy_dtype_promotion("standard"):
-        value = jax.tree.map(in_type, value, struct) if same else value
-    if types(value) != types(struct):
+    value = arrays(value, f"the input `{name}` of `{system.name}`")
+    leaves, structure = jax.tree.flatten(struct)
+    own = Own.of(value)
+    if not own.alike(Own(structure, tuple(leaves))) or misfit(leaves, own) is not None:
+        traced = any(x.weak_type and written is None for x, written in zip(own.leaves, own.written, strict=True))
         raise PortMismatch(
             f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."
+            + (" A Python number that is traced stays of its kind: write `2.0`, and not `2`." if traced else "")
         )
-    return value
+    return jax.tree.map(cast, value, struct)
 
 
 def is_moore(system: System) -> bool:

@@ -22,13 +22,13 @@ def once(both: Callable[[Any], tuple[Any, Any]], awaited: Any) -> tuple[Any, Cal
     of what comes later.
     """
     closed, shapes = jax.make_jaxpr(both, return_shape=True)(awaited)
-    jaxpr, (first, second) = closed.jaxpr, map(jax.tree.structure, shapes)
+    jaxpr, many, second = closed.jaxpr, len(jax.tree.leaves(shapes[0])), jax.tree.structure(shapes[1])
     waiting, now, later = set(jaxpr.invars), list[Any](), list[Any]()
     for eqn in jaxpr.eqns:
         waits = any(isinstance(x, Var) and x in waiting for x in eqn.invars)
         (later if waits else now).append(eqn)
         waiting |= set(eqn.outvars) if waits else set()
-    out, after = jaxpr.outvars[: first.num_leaves], jaxpr.outvars[first.num_leaves :]
+    out, after = jaxpr.outvars[:many], jaxpr.outvars[many:]
     read = [x for eqn in later for x in eqn.invars] + after
     held = list(dict.fromkeys(x for x in read if isinstance(x, Var) and x not in waiting))
     early = jaxpr.replace(invars=[], eqns=now, outvars=[*out, *held])
@@ -36,7 +36,7 @@ def once(both: Callable[[Any], tuple[Any, Any]], awaited: Any) -> tuple[Any, Cal
     found = jaxpr_as_fun(ClosedJaxpr(early, closed.consts))()
 
     def rest(x: Any) -> Any:
-        made = jaxpr_as_fun(ClosedJaxpr(late, ()))(*found[len(out) :], *jax.tree.leaves(x))
+        made = jaxpr_as_fun(ClosedJaxpr(late, ()))(*found[many:], *jax.tree.leaves(x))
         return jax.tree.unflatten(second, made)
 
-    return jax.tree.unflatten(first, found[: len(out)]), rest
+    return jax.tree.unflatten(jax.tree.structure(shapes[0]), found[:many]), rest

@@ -6,9 +6,9 @@
 | a diagram has a value                           | no loop of such boxes: their `height` is the longest path of them |
 | it is a Moore machine                           | no output outside is that of a box that an input reaches (`late`) |
 
-Boxes alike, at one height, are computed as one: their machines are one, or stacked. Machines are stacked that are
-used alike, so that each is held once, and a step has all rows of a stack, each as often as the others. What is `early`, which is all that no input reaches, is
-computed for the outputs, the others with the step.
+Boxes alike, at one height, are computed as one. Machines that are used alike are stacked, so that each is held once: a
+step has all rows of a stack, each in as many boxes as the others. What is `early`, which is all that no input reaches,
+is computed for the outputs, the others with the step.
 """
 
 from collections import Counter

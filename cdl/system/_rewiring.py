@@ -3,7 +3,7 @@
 | the mathematics                                        | here                                                        |
 | ------------------------------------------------------ | ----------------------------------------------------------- |
 | a coalgebra `S → [p, q](S)`                            | `Rewiring`: a `ParaOptic` whose parameters are the state    |
-| its maps `φ₁(s, i)` and `φ♯(s, i, d)`, the next state  | `rewiring(state, forward, back, update)`                    |
+| its maps `φ₁(s, i)` and `φ♯(s, i, d)`, the next state  | `rewiring(forward, back, update, state)`                    |
 | one after the other, side by side                      | `>>` and `@` of parametric optics                           |
 | a fixed diagram: the state is `1`                      | `fixed(wiring)`                                             |
 | one of finitely many diagrams                          | `among(wirings, choose, update, state)`                     |
@@ -38,15 +38,15 @@ Rewiring = ParaOptic[Any, Any, Any, Any, Any, Any]
 
 @with_usage
 def rewiring(
-    state: Any,
     forward: Callable[[Any, Any], Any],
     back: Callable[[Any, Any, Any], Any],
     update: Callable[[Any, Any, Any], Any],
+    state: Any,
 ) -> Rewiring:
     """A diagram that depends on a state.
 
-    **Arguments:** `state`: the one to begin in. `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of
-    the boxes. `update(s, i, d)`: the next state.
+    **Arguments:** `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of the boxes. `update(s, i, d)`:
+    the next state. `state`: the one to begin in.
     """
     return ParaOptic(strong(state), Optic.of(Ahead(forward), Back(back, update)))
 

@@ -15,13 +15,11 @@ from typing import Any, final
 
 import equinox as eqx
 import jax
-import numpy as np
 
 from .._engine.shapes import shaped
 from .._functors import MealyF, MooreF
-from .._schemes.algebras import wants_key
-from .._schemes.compose import layer_of
 from ..errors import CdlError
+from ._abreast import abreast
 from ._box import Box, given_to, System
 from ._end import End
 from ._interface import Interface
@@ -149,33 +147,13 @@ class Wired(System):
 
     def _each(self, i: int, state: Any, key: Any) -> Callable[[Any], Any]:
         """The outputs and the next states of the boxes of a step, as a function of their inputs."""
-        group = self.plan.steps[i]
-        machine, numbers = self.machines[group.machine], np.asarray(group.numbers, np.uint32)
-        key = key if wants_key(machine) else None
+        return abreast(self.plan.steps[i], self.machines[self.plan.steps[i].machine], state[i], key)
 
-        def one(machine: Any, state: Any, number: Any, x: Any) -> Any:
-            layer = layer_of(machine, state, None if key is None else jax.random.fold_in(key, number))
-            return (layer.out, layer.step(x)) if group.moore else layer.step(x)
-
-        if group.alone:
-            return lambda x: one(machine, state[i], numbers[0], x)
-        arrays, rest = eqx.partition(machine, eqx.is_array)
-        each: Callable[..., Any] = lambda own, s, n, x: one(eqx.combine(own, rest), s, n, x)
-        each = jax.vmap(each, in_axes=(None, 0, 0, 0)) if group.uses > 1 else each
-        each = jax.vmap(each) if group.many > 1 else each
-        if group.uses == 1 or group.many == 1:
-            return lambda x: each(arrays, state[i], numbers, x)
-        apart = lambda x: jax.tree.map(lambda x: x.reshape(group.many, group.uses, *x.shape[1:]), x)
-        together = lambda x: jax.tree.map(lambda x: x.reshape(len(numbers), *x.shape[2:]), x)
-        return lambda x: together(each(arrays, apart(state[i]), apart(numbers), apart(x)))
-
-    def _awaited(self, group: Together) -> dict[str, Any]:
+    def _awaited(self, group: Together) -> Any:
         """The shapes and types of the inputs of the boxes of a step."""
-        ahead = () if group.alone else (len(group.paths),)
-        ports = self.wiring.boxes[group.paths[0]].inputs
-        return {
-            port: jax.tree.map(lambda x: shaped((*ahead, *x.shape), x.dtype), of.struct) for port, of in ports.items()
-        }
+        ahead, ports = () if group.alone else (len(group.paths),), self.wiring.boxes[group.paths[0]].inputs
+        one = {port: of.struct for port, of in ports.items()}
+        return jax.tree.map(lambda x: shaped((*ahead, *x.shape), x.dtype), one)
 
     def _inputs(self, group: Together, values: Values, inputs: Any) -> dict[str, Any]:
         return {port: self._gathered(sources, values, inputs) for port, sources in group.sources}

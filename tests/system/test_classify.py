@@ -97,10 +97,10 @@ def trust() -> Any:
     """Each box hears what the others say, by weights that are the state."""
     said = lambda i: jnp.stack([x["x"] for x in i.values()])
     made = rewiring(
-        jnp.zeros((2, 2)),
         lambda w, i: {"x": jnp.sum(said(i))},
         lambda w, i, d: {name: {"a": (w @ said(i))[k]} for k, name in enumerate(i)},
         lambda w, i, d: w + jnp.outer(said(i), said(i)),
+        jnp.zeros((2, 2)),
     )
     return rewire(made, BOXES, {"x": float})
 
@@ -108,7 +108,7 @@ def trust() -> Any:
 def driven(back: Any, forward: Any = lambda s, i: {"x": i["p"]["x"]}) -> Any:
     """Two boxes with other inputs, in a diagram with an input from outside."""
     boxes = {"p": box(lambda s: MooreF({"x": s}, lambda i: s), 0.0, outputs={"x": float}), "q": BOXES["q"]}
-    made = rewiring(1.0, forward, lambda s, i, d: {"p": {}, "q": {"a": back(s, i, d)}}, lambda s, i, d: s + 1)
+    made = rewiring(forward, lambda s, i, d: {"p": {}, "q": {"a": back(s, i, d)}}, lambda s, i, d: s + 1, 1.0)
     return rewire(made, boxes, {"x": float}, inputs={"u": float})
 
 

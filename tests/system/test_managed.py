@@ -48,7 +48,7 @@ def rewired(weights: Any, *, drive: bool) -> Any:
         return w - 0.1 * jnp.outer(said(i), said(i))
 
     return rewire(
-        rewiring(weights, lambda w, i: {"sum": jnp.sum(w @ said(i))}, back, update),
+        rewiring(lambda w, i: {"sum": jnp.sum(w @ said(i))}, back, update, weights),
         systems,
         {"sum": float},
         inputs={"u/v": float} if drive else {},

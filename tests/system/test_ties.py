@@ -168,7 +168,10 @@ def inside(cell: System) -> System:
     ("make", "words"),
     [
         (lambda: row(whole(PAIR), PAIR), "`Leak` is in the machine of `n1.n0` and in that of `n0`"),
-        (lambda: row(rewired(P, Q), P), "`Leak` is in the machine of `n1` and in that of `n0`, where its weights would"),
+        (
+            lambda: row(rewired(P, Q), P),
+            "`Leak` is in the machine of `n1` and in that of `n0`, where its weights would",
+        ),
         (lambda: row(inside(P), P), "give both boxes one system, or make a layer for each and tie the two"),
         (lambda: row(row(inside(P), inside(Q)), P), "`Leak` is in the machine of `n1` and in that of `n0.n0`"),
         (lambda: modal(inside(P), P), "`Leak` is in the machine of `n1` and in that of `n0`"),

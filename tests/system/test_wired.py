@@ -281,8 +281,13 @@ def test_what_comes_in_is_of_the_type_of_its_port(whole):
             cdl.run(one, one.state, {"u": wrong})
     with pytest.raises(CdlError, match=r"`one` was given \['u', 'zz'\], and its inputs are \['u'\]"):
         cdl.run(one, one.state, {"u": jnp.ones(1), "zz": jnp.ones(1)})
-    answer, _ = cdl.machines.start(one, one.state).step({"u": 2})
+    answer, _ = cdl.machines.start(one, one.state).step({"u": 2.0})
     assert answer["x"] == 2.0
+    assert jax.tree.leaves(one(one.state).step({"u": 2})) == [2.0]
+    with pytest.raises(CdlError, match=r"given weak_i32\[\] for `u`, .* that is traced stays of its kind: write `2.0`"):
+        cdl.machines.start(one, one.state).step({"u": 2})
+    with pytest.raises(CdlError, match=r"given weak_i32\[\] for `u`"):
+        one(one.state).step({"u": 2**24 + 1})
 
 
 def test_a_state_that_is_a_number_of_python_has_a_type():

@@ -7,7 +7,9 @@
 | its directions: what is awaited in that mode  | an input for each mode, of which the one of the mode is read  |
 | a lens `S y^S → Σₘ Aₘ y^Bₘ`                   | the systems, all of them on the one state, by `lax.switch`    |
 
-Of the outputs those of the other modes are zero. `Polynomial` has the same for finite sets, as `p + q`.
+A layer is computed for what it shows, and once more for its step: the branches of a switch hand on arrays of one type,
+and what a step needs of its layer is another in each mode. Of the outputs those of the other modes are zero.
+`Polynomial` has the same for finite sets, as `p + q`.
 
 Source: D. Spivak, N. Niu, *Polynomial Functors: A Mathematical Theory of Interaction*, 2023.
 """
@@ -27,9 +29,10 @@ from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
 from .._schemes.in_range import in_range
 from ..errors import CarrierMismatch, CdlError, PortMismatch
+from ._apart import expect_apart
 from ._box import Box, expect_system, given_to, is_moore, System, types, without_state
 from ._interface import Interface
-from ._ties import expect_apart, tie
+from ._ties import tie
 
 
 @final
@@ -94,8 +97,8 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     **Arguments:** `systems`: Moore machines, which may have other ports but whose states are of one type. `choose`:
     from a state to the number of the mode, from 0. `state`: the one to begin in.
 
-    **Raises:** `CdlError` for no systems, for one that is called `mode`, and where machines that are not tied have a
-    layer in common; `PortMismatch` where one answers an input
+    **Raises:** `CdlError` for no systems, for one that is called `mode`, and where the machine of one mode is
+    inside of that of another; `PortMismatch` where one answers an input
     at once; `CarrierMismatch` where one has a state of another type.
     """
     begin = arrays(state, "a state")

@@ -20,10 +20,11 @@ import numpy as np
 from .._engine._identity import Identity
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
+from ._apart import expect_apart
 from ._box import Box, expect_system, is_moore, System, without_state
 from ._plan import plan
 from ._rows import stacked
-from ._ties import expect_apart, tie, tie_rows
+from ._ties import tie, tie_rows
 from ._wired import Nested, Wired
 from ._wiring import Wiring
 
@@ -37,8 +38,8 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
     one Python object. So wire first, and then take gradients or call `jit`, whose argument `{"p": cell, "q": cell}`
     has two copies. What is wired holds each machine once, whatever is done with its arrays.
 
-    **Raises:** `CdlError` where a box has no system, or a system no box, and where machines that are not tied have a
-    layer in common; `PortMismatch` where a system has another interface than its box, and for a loop without a state,
+    **Raises:** `CdlError` where a box has no system, or a system no box, and where a machine of one box is inside of
+    that of another; `PortMismatch` where a system has another interface than its box, and for a loop without a state,
     which is named box by box.
     """
     if lost := [x for x in systems if x not in wiring.boxes] or [x for x in wiring.boxes if x not in systems]:

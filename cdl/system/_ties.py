@@ -12,15 +12,13 @@ holds each machine once.
 """
 
 import weakref
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
 
 from .._engine._identity import Identity
-from .._schemes.algebras import name_of
-from ..errors import CdlError
 
 
 class Tie:
@@ -49,7 +47,7 @@ def tie_to(machine: Any, other: Any) -> None:
 
 def tie_rows(stack: Any, machines: Sequence[Any], *, begin: bool) -> None:
     """Ties rows to machines, part by part: those of a stack that begins, or machines that are taken from a stack."""
-    for whole, *each in zip(_parts(stack), *map(_parts, machines), strict=True):
+    for whole, *each in zip(parts(stack), *map(parts, machines), strict=True):
         if begin:
             _keep(whole, tuple(map(tie, each)))
         else:
@@ -57,24 +55,7 @@ def tie_rows(stack: Any, machines: Sequence[Any], *, begin: bool) -> None:
                 _keep(one, own)
 
 
-def expect_apart(machines: Iterable[tuple[str, Any]]) -> None:
-    """**Raises:** `CdlError` where two machines have a layer in common: each would hold its weights.
-
-    **Arguments:** `machines`: those that are not tied, each with what it is called.
-    """
-    found: dict[Hashable, str] = {}
-    for at, machine in machines:
-        own = {each: part for part in _parts(machine) for each in _all(part)}
-        if twice := next((each for each in own if each in found), None):
-            raise CdlError(
-                f"`{name_of(own[twice])}` is in the machine of `{at}` and in that of `{found[twice]}`, where its "
-                "weights would be two copies: give both boxes one system, or make a layer for each and tie the two in "
-                "what is wired, by `eqx.nn.Shared`."
-            )
-        found |= dict.fromkeys(own, at)
-
-
-def _parts(machine: Any) -> list[Any]:
+def parts(machine: Any) -> list[Any]:
     """A machine, and all modules in it that have weights."""
     found: list[Any] = []
 
@@ -87,7 +68,8 @@ def _parts(machine: Any) -> list[Any]:
     return found
 
 
-def _all(part: Any) -> tuple[Hashable, ...]:
+def ties_of(part: Any) -> tuple[Hashable, ...]:
+    """The tie of a part of a machine, or that of each of its rows."""
     found = _of(part) or Identity(part)
     return found if isinstance(found, tuple) else (found,)
 

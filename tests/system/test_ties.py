@@ -1,5 +1,6 @@
 """One system in several boxes is one set of weights, wherever it is given, and whatever is done with what is wired."""
 
+import gc
 import pickle
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import cdl
 from cdl import MealyF, MooreF
 from cdl.errors import CdlError
-from cdl.system import box, fixed, Interface, modes, oapply, rewire, System, wire, Wired, Wiring
+from cdl.system import _ties, box, fixed, Interface, modes, oapply, rewire, System, wire, Wired, Wiring
 
 
 GATE = Interface({"a": float}, {"x": float})
@@ -110,6 +111,26 @@ def test_two_machines_that_begin_with_one_array_are_two():
     assert len(weights(row(boxed(Leak(rate)), boxed(Leak(rate))))) == 2
 
 
+def test_arguments_of_a_function_that_jax_copies_are_two_and_one_argument_is_one():
+    """Two places of a dictionary are two after `jax.tree.map`; so a system is wired outside of it, or inside of one."""
+    apart = jax.tree.map(lambda x: x, {"p": P, "q": P})
+    assert len(weights(row(apart["p"], apart["q"]))) == 2
+    slope = eqx.filter_grad(lambda cell: given(row(cell, cell)))(P)
+    expected = jax.grad(lambda rate: by_hand("PP", [rate, rate]))(RATES["P"])
+    np.testing.assert_allclose(slope.machine.rate, expected, rtol=1e-4)
+
+
+def test_what_is_known_of_ties_goes_with_the_machines():
+    gc.collect()
+    before = len(_ties._known)
+    some = [boxed(Leak(jnp.array(0.1 * k))) for k in range(5)]
+    parts = row(row(*some), *some).boxes
+    assert len(_ties._known) > before
+    del some, parts
+    gc.collect()
+    assert len(_ties._known) == before
+
+
 def rewired(*parts: System) -> System:
     """A row, as a diagram that could change."""
     names = [f"n{k}" for k in range(len(parts))]
@@ -149,6 +170,23 @@ def test_a_system_inside_of_a_system_has_its_weights_and_the_state_that_it_begin
     assert sorted(float(x) for leaf in arrays for x in jnp.ravel(leaf)) == pytest.approx(expected)
 
 
+class Reset(System):
+    """A system of a user's own class, which goes back to the state that it begins in."""
+
+    state: Any
+    interface: Interface = eqx.field(static=True, default=GATE)
+    name: str = eqx.field(static=True, default="reset")
+
+    def __call__(self, s: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+        return MooreF({"x": s}, lambda i: jnp.where(i["a"] > 1, self.state, s + 1))
+
+
+def test_a_system_of_an_own_class_may_read_the_state_that_it_begins_in():
+    own = Reset(jnp.array(0.5))
+    for system in (own, row(own), whole(own)):
+        assert cdl.run(system, system.state, {"a": jnp.array([0.0, 2.0])})[0]["x"].tolist() == [0.5, 1.5, 0.5]
+
+
 class Pair(eqx.Module):
     """A machine that has another one inside."""
 
@@ -167,19 +205,24 @@ def inside(cell: System) -> System:
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: row(whole(PAIR), PAIR), "`Leak` is in the machine of `n1.n0` and in that of `n0`"),
         (
-            lambda: row(rewired(P, Q), P),
-            "`Leak` is in the machine of `n1` and in that of `n0`, where its weights would",
+            lambda: row(whole(PAIR), PAIR),
+            "`Leak` is in the machines of `n0` and of `n1.n[01]`, where its weights would",
         ),
-        (lambda: row(inside(P), P), "give both boxes one system, or make a layer for each and tie the two"),
-        (lambda: row(row(inside(P), inside(Q)), P), "`Leak` is in the machine of `n1` and in that of `n0.n0`"),
-        (lambda: modal(inside(P), P), "`Leak` is in the machine of `n1` and in that of `n0`"),
+        (lambda: row(rewired(P, Q), P), "`Leak` is in the machines of `n0` and of `n1`"),
+        (lambda: row(rewired(P, Q), rewired(P, R)), "`Leak` is in the machines of `n0` and of `n1`"),
+        (lambda: row(inside(P), P), "give both boxes one system, or make a machine for each and tie the two"),
+        (lambda: row(row(inside(P), inside(Q)), P), "`Leak` is in the machines of `n0.n0` and of `n1`"),
+        (lambda: modal(inside(P), P), "`Leak` is in the machines of `n0` and of `n1`"),
     ],
 )
-def test_a_layer_in_two_machines_is_refused(make, words):
+def test_a_machine_inside_of_the_machine_of_another_box_is_refused(make, words):
     with pytest.raises(CdlError, match=words):
         make()
+
+
+def test_a_layer_in_two_modules_is_two_as_in_equinox():
+    assert len(weights(row(inside(P), inside(P)))) == 4
 
 
 def test_two_copies_of_a_layer_are_tied_in_what_is_wired():

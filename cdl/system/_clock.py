@@ -19,10 +19,11 @@ from .._engine._given import arrays
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._functors.words import short
-from ..errors import CdlError, PortMismatch
+from ..errors import PortMismatch
 from ._box import Box, box
 from ._field import Field, Values
 from ._interface import expect_join, Port
+from ._numbers import known
 
 
 def begins(field: Field, state: Values) -> Values:
@@ -88,9 +89,7 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     **Arguments:** `state`: a value for each variable. `step`: how long a tick is, in the unit of time of the rates.
     `method`: of order 4, 2 or 1.
 
-    **Raises:** `CdlError` for a step that is not positive; `PortMismatch` where the state is not one of the field.
+    **Raises:** `CdlError` for a step that is not positive and finite, and known before the program runs; `PortMismatch` where the state is not one of the field.
     """
-    if isinstance(step, bool) or not step > 0:
-        raise CdlError(f"`step` of `discretise` is {step}: how long a tick is must be positive.")
-    clocked = Clocked(field, float(step), method)
+    clocked = Clocked(field, known("`step` of `discretise`, which is how long a tick is,", step), method)
     return box(clocked, begins(field, state), inputs=field.inputs, outputs=field.variables, name=field.name)

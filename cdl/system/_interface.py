@@ -23,7 +23,11 @@ from ..errors import CdlError, PortMismatch
 
 @dataclass(frozen=True)
 class Port:
-    """What flows through a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, in a `unit` where one is given."""
+    """What flows through a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, in a `unit` where one is given.
+
+    Its type is that of the time when it is built: a port of `float` that is built before `jax_enable_x64` is switched
+    on takes 32 bits after it, too, and refuses 64.
+    """
 
     struct: Any
     unit: str | None = None

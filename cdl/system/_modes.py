@@ -25,10 +25,10 @@ from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
-from .._schemes.in_range import in_range
 from ..errors import CarrierMismatch, CdlError, PortMismatch
 from ._box import expect_system, is_moore, System, types
 from ._interface import Interface
+from ._numbers import one_of
 
 
 @final
@@ -43,15 +43,7 @@ class Modal(System):
     name: str = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
-        number = in_range(
-            jnp.asarray(self.choose(state)),
-            len(self.systems),
-            lambda x: (
-                f"`choose` of `{self.name}` gave {'another number' if x is None else x}: give that of one of the "
-                f"{len(self.systems)} modes, from 0."
-            ),
-        )
-
+        number = one_of(self.choose(state), len(self.systems), f"`choose` of `{self.name}`", "modes")
         ports = {name: port.struct for name, port in self.interface.outputs.items() if name in self.names}
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ports)
 

@@ -20,7 +20,7 @@ import jax
 from .._engine._identity import Identity
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
-from ._box import Box, expect_system, is_moore, System
+from ._box import Box, expect_system, is_moore, strong, System
 from ._plan import plan
 from ._rows import stacked
 from ._wired import Nested, Wired
@@ -82,7 +82,7 @@ def wire(
 
 def _boxed(system: System) -> Box:
     """A system of the user's own class as a box."""
-    return Box(machine=system, state=system.state, interface=system.interface, name=system.name)
+    return Box(machine=system, state=strong(system.state), interface=system.interface, name=system.name)
 
 
 def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -> Wired:

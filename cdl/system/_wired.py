@@ -18,10 +18,11 @@ import jax
 import numpy as np
 
 from .._functors import MealyF, MooreF
+from .._functors.words import short
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
 from ..errors import CdlError
-from ._box import Box, given_to, System
+from ._box import Box, expect_state, given_to, in_type_of, System
 from ._interface import Interface
 from ._picture import Drawn
 from ._plan import Plan, Together
@@ -64,6 +65,7 @@ class Wired(System):
     nested: Nested = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        expect_state(self, state)
         values: Values = [{} for _ in self.plan.steps]
         after: list[Any] = [None for _ in self.plan.steps]
         self._answer(False, values, after, state, {}, key)
@@ -116,19 +118,26 @@ class Wired(System):
         return {path: found[path] for path in self.wiring.boxes}
 
     def states(self, state: Any) -> dict[str, Any]:
-        """The state of each box, by its path, at a state of the whole."""
+        """The state of each box, by its path, at a state of the whole.
+
+        **Raises:** `CarrierMismatch` for what is no state of the whole.
+        """
+        expect_state(self, state)
         steps = zip(self.plan.steps, state, strict=True)
         return {path: x for group, held in steps for path, x in zip(group.paths, rows(held, group), strict=True)}
 
     def pack(self, states: Mapping[str, Any]) -> tuple[Any, ...]:
         """The state of the whole, with these states of boxes, by their paths; the others' are those to begin in.
 
-        **Raises:** `CdlError` for a path that leads to no box.
+        **Raises:** `CdlError` for a path that leads to no box; `CarrierMismatch` for a state of another type than the
+        one that the box begins in. A number of Python's takes that type where it holds the number.
         """
         every = self.states(self.state)
+        if not isinstance(states, Mapping):
+            raise CdlError(f"`pack` was given {short(states)}: give a dictionary of states by the paths of boxes.")
         if unknown := [path for path in states if path not in every]:
             raise CdlError(f"`{self.name}` has no box `{unknown[0]}`: its boxes are {', '.join(every)}.")
-        every |= states
+        every |= {path: in_type_of(every[path], x, f"the state of `{path}`") for path, x in states.items()}
         return tuple(stacked([every[path] for path in group.paths]) for group in self.plan.steps)
 
     def _answer(self, late: bool, values: Values, after: list[Any], state: Any, inputs: Any, key: Any) -> None:

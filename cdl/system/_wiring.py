@@ -151,7 +151,10 @@ def _value(source: str, given: Any, inputs: Any) -> Any:
 def _once(wires: Any) -> dict[str, str]:
     """The wires by what they drive, each input once."""
     found: dict[str, str] = {}
-    for target, source in wires.items() if isinstance(wires, Mapping) else wires:
+    for pair in wires.items() if isinstance(wires, Mapping) else wires:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise PortMismatch(f"`wires` has {short(pair)}: give pairs of an input and its source, or a mapping.")
+        target, source = pair
         if not isinstance(target, str) or not isinstance(source, str):
             raise PortMismatch(f"the wire from {short(source)} to {short(target)}: name one source and one input.")
         if target in found:

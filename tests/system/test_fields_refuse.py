@@ -1,0 +1,89 @@
+"""What fields answer to wrong or odd input, and the types of what they give."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from cdl.errors import CdlError
+from cdl.system import discretise, field, solve
+
+
+def decay(kind: Any = float, **options: Any) -> Any:
+    return field(lambda v: {"x": -v["x"]}, {"x": kind}, **options)
+
+
+ODD: Any = (np.inf, np.nan, np.True_, True, 0, -1.0, 10**400, jnp.array(jnp.inf))
+
+
+@pytest.mark.parametrize("step", ODD)
+def test_a_tick_is_as_long_as_a_positive_finite_number(step):
+    with pytest.raises(
+        CdlError, match="`step` of `discretise`, which is how long a tick is, is .*: give a number that"
+    ):
+        discretise(decay(), {"x": 1.0}, step=step)
+
+
+def test_a_tick_is_known_before_the_program_runs():
+    with pytest.raises(CdlError, match="`step` of `discretise`, .*, is known only when the program runs"):
+        jax.jit(lambda step: discretise(decay(), {"x": 1.0}, step=step).state)(0.1)
+    for step in (np.float32(0.5), jnp.array(0.5), np.array(0.5), 0.5):
+        assert discretise(decay(), {"x": 1.0}, step=step).machine.step == 0.5  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("times", [[], [1.0, 0.0], [0.0, 2.0, 1.0], [0.0, np.nan], [0.0, np.inf]])
+def test_times_are_finite_and_in_order(times):
+    with pytest.raises(CdlError, match=r"give `times` of `solve` that are finite, none before the one in front of it"):
+        solve(decay(), {"x": 1.0}, jnp.array(times))
+
+
+def test_times_may_come_again_and_are_looked_at_when_the_program_runs():
+    run = jax.jit(lambda times: solve(decay(), {"x": 1.0}, times)["x"])
+    np.testing.assert_allclose(run(jnp.array([1.0, 1.0, 2.0])), np.exp([0.0, 0.0, -1.0]), rtol=1e-5)
+    with pytest.raises(Exception, match="none before the one in front of it"):
+        jax.block_until_ready(run(jnp.array([0.0, 2.0, 1.0])))
+
+
+@pytest.mark.parametrize("name", ["rtol", "atol"])
+def test_a_bound_is_a_finite_number_of_at_least_zero(name):
+    times: Any = jnp.array([0.0, 1.0])
+    for wrong in (-1.0, np.nan, np.inf, True):
+        with pytest.raises(CdlError, match=f"`{name}` of `solve` is .*: give a number that is at least 0 and finite"):
+            solve(decay(), {"x": 1.0}, times, **{name: wrong})
+    with pytest.raises(CdlError, match="`rtol` and `atol` of `solve` are both 0"):
+        solve(decay(), {"x": 1.0}, times, rtol=0.0, atol=0.0)
+
+
+def test_values_have_the_types_of_their_variables_and_whole_numbers_are_refused():
+    times = jnp.array([0.0, 1.0])
+    for kind in (jnp.bfloat16, jnp.float16, jnp.float32):
+        found = solve(decay(kind), {"x": 1.0}, times)["x"]
+        assert found.dtype == kind
+        assert float(found[1]) == pytest.approx(np.exp(-1), rel=float(jnp.finfo(kind).eps))
+    for kind in (int, jnp.uint8):
+        with pytest.raises(
+            CdlError, match="`x` of `field` is .*, and `solve` moves it by fractions: make it a `float`"
+        ):
+            solve(field(lambda v: v, {"x": kind}, name="field"), {"x": 1}, times)
+
+
+@pytest.mark.parametrize(
+    ("rate", "inputs", "words"),
+    [
+        (lambda: {"x": 1.0}, None, "does not take its arguments: write a function of the values of its variables, as"),
+        (lambda v, u: v, None, "does not take its arguments: write a function of the values of its variables, as"),
+        (lambda v: v, {"u": float}, "does not take its arguments: write a function of the values and the inputs"),
+        (lambda v: {"x": v["y"]}, None, r"looks up 'y', and there are \['x'\]"),
+        (lambda v, i: {"x": i["y"]}, {"u": float}, r"looks up 'y', and there are \['x', 'u'\]"),
+    ],
+)
+def test_a_rate_takes_the_values_and_looks_up_what_there_is(rate, inputs, words):
+    with pytest.raises(CdlError, match=words):
+        field(rate, {"x": float}, inputs=inputs)
+
+
+def test_a_look_up_of_the_rates_own_is_not_called_one_of_a_variable():
+    with pytest.raises(KeyError):
+        field(lambda v: {"x": {"k": 1.0}["x"]}, {"x": float})

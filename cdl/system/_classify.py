@@ -29,7 +29,7 @@ from ._wired import Wired
 
 
 HIDDEN = (
-    "It multiplies data by arrays that it closes over: they may be weights, or the wires of a graph, and learn or stay. "
+    "It multiplies data by arrays that it closes over: they may be weights, or wires of a graph, and learn or stay. "
     "Give the module that has them, or a `ParaOptic`."
 )
 LEFT, INSIDE = "left → right", "inside → outside"

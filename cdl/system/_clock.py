@@ -89,7 +89,8 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     **Arguments:** `state`: a value for each variable. `step`: how long a tick is, in the unit of time of the rates.
     `method`: of order 4, 2 or 1.
 
-    **Raises:** `CdlError` for a step that is not positive and finite, and known before the program runs; `PortMismatch` where the state is not one of the field.
+    **Raises:** `CdlError` for a step that is not positive and finite, or is known only when the program runs;
+    `PortMismatch` where the state is not one of the field.
     """
-    clocked = Clocked(field, known("`step` of `discretise`, which is how long a tick is,", step), method)
+    clocked = Clocked(field, known("`step` of `discretise`", step), method)
     return box(clocked, begins(field, state), inputs=field.inputs, outputs=field.variables, name=field.name)

@@ -43,7 +43,7 @@ class DependentLens:
     def __init__(self, source: Polynomial, target: Polynomial, sent: Mapping[Any, Any]) -> None:
         if extra := [i for i in sent if i not in source.directions]:
             raise PortMismatch(
-                f"{short(extra[0])} is sent, and is no position of the source: these are {short(list(source.positions))}."
+                f"{short(extra[0])} is sent, and is none of the positions {short(list(source.positions))}."
             )
         if lost := [i for i in source.positions if i not in sent]:
             raise PortMismatch(
@@ -104,12 +104,13 @@ class DependentLens:
             sent[i, j] = (k, m), tuple((self.back(i, a), other.back(j, b)) for a, b in target.directions[k, m])
         return DependentLens(source, target, sent)
 
+    @with_types
     def at(self, element: Sent) -> Sent:
         """The map `p(X) → q(X)`, at an element: natural in `X`.
 
         **Raises:** `PortMismatch` for what is no element of `p(X)`.
         """
-        i, values = _sent("an element", element)
+        i, values = element
         expect_among("position", i, self.sent)
         if len(values) != len(self.source.directions[i]):
             raise PortMismatch(
@@ -146,15 +147,14 @@ def expect_among(what: str, given: Any, every: Any) -> None:
 
 
 def _sent(of: Any, given: Any) -> Sent:
-    """A value, and a tuple. **Raises:** `PortMismatch` for something else, and for values without a hash."""
+    """Where a position goes. **Raises:** `PortMismatch` for what is no pair, and for values without a hash."""
     try:
         at, back = given
         found = at, tuple(back)
-        if of != "an element":
-            hash(found)
+        hash(found)
     except (TypeError, ValueError):
         raise PortMismatch(
-            f"{short(of)} goes with {short(given)}: give `(position, values)`, with hashable positions and directions."
+            f"{short(of)} goes with {short(given)}: give `(position, directions back)`, hashable values."
         ) from None
     return found
 

@@ -155,6 +155,6 @@ def route(sources: Any, number: Int[Array, ""]) -> tuple[Any, Bool[Array, ""]]:
             "each, and one source at least."
         )
     number = number.astype(jnp.int32) if number.dtype.itemsize < 4 else number  # else the count may not fit
-    there = (number >= 0) & (number < shapes[0][0])
+    there = jnp.asarray((number >= 0) & (number < shapes[0][0]))
     row = jnp.where(there, number, 0)
     return jax.tree.map(lambda x: jnp.where(there, x[row], jnp.zeros_like(x[0])), tables), there

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 
 from .._functors import MealyF, MooreF
-from .._functors.words import short
+from .._functors.usage import with_types
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
 from ..errors import CdlError
@@ -126,6 +126,7 @@ class Wired(System):
         steps = zip(self.plan.steps, state, strict=True)
         return {path: x for group, held in steps for path, x in zip(group.paths, rows(held, group), strict=True)}
 
+    @with_types
     def pack(self, states: Mapping[str, Any]) -> tuple[Any, ...]:
         """The state of the whole, with these states of boxes, by their paths; the others' are those to begin in.
 
@@ -133,8 +134,6 @@ class Wired(System):
         one that the box begins in. A number of Python's takes that type where it holds the number.
         """
         every = self.states(self.state)
-        if not isinstance(states, Mapping):
-            raise CdlError(f"`pack` was given {short(states)}: give a dictionary of states by the paths of boxes.")
         if unknown := [path for path in states if path not in every]:
             raise CdlError(f"`{self.name}` has no box `{unknown[0]}`: its boxes are {', '.join(every)}.")
         every |= {path: in_type_of(every[path], x, f"the state of `{path}`") for path, x in states.items()}

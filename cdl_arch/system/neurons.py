@@ -138,7 +138,8 @@ def unfold(model: Rewiring, cells: Sequence[str], *, hears: bool = False) -> Rew
     **Arguments:** `cells`: the names of the boxes, in the order of the vector. `hears`: whether the model is one of
     `peers`, whose boxes take also what they have `heard`.
 
-    **Raises:** `PortMismatch` where the model takes another number of values; `CdlError` for a cell that is named twice.
+    **Raises:** `PortMismatch` where the model takes another number of values; `CdlError` for a name that is there
+    twice.
     """
     names, ports = _distinct("cells", cells), ("change", "heard") if hears else ("change",)
     dtypes = [x.dtype for x in jax.tree.leaves(model.params) if eqx.is_inexact_array(x)]

@@ -64,8 +64,8 @@ def by_sums(xs: Any) -> Any:
 
 
 def by_one(keys: Any) -> Any:
-    """What a token makes of fixed ones, by sums."""
-    return lambda query: jnp.sum(jax.nn.softmax(jnp.sum(keys * query, -1))[:, None] * keys, 0)
+    """What a token makes of fixed ones."""
+    return lambda query: jnp.sum(jax.nn.softmax(keys @ query)[:, None] * keys, 0)
 
 
 def additive(xs: Any) -> Any:
@@ -169,7 +169,7 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
     "CNN": (lambda: classify(convolution(), jnp.ones((2, 8))), (LEFT,), False, True),
     "attention": (lambda: classify(attention, TOKENS), (LEFT,), True, None),
     "attention by sums": (lambda: classify(by_sums, TOKENS), (LEFT,), True, False),
-    "attention by sums alone": (lambda: classify(jax.vmap(by_one(TOKENS)), TOKENS), (LEFT,), False, False),
+    "attention to what is closed over": (lambda: classify(by_one(TOKENS), TOKENS[0]), (LEFT,), None, None),
     "additive attention": (lambda: classify(additive, TOKENS), (LEFT,), True, False),
     "neighbours that are data": (
         lambda: classify(neighbours, TOKENS, jnp.array([[1, 2], [0, 2]])),

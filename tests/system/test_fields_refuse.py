@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from alone import run_alone
 
 from cdl.errors import CdlError
 from cdl.system import discretise, field, solve
@@ -15,22 +16,18 @@ def decay(kind: Any = float, **options: Any) -> Any:
     return field(lambda v: {"x": -v["x"]}, {"x": kind}, **options)
 
 
-ODD: Any = (np.inf, np.nan, np.True_, True, 0, -1.0, 10**400, jnp.array(jnp.inf))
-
-
-@pytest.mark.parametrize("step", ODD)
-def test_a_tick_is_as_long_as_a_positive_finite_number(step):
-    with pytest.raises(
-        CdlError, match="`step` of `discretise`, which is how long a tick is, is .*: give a number that"
-    ):
-        discretise(decay(), {"x": 1.0}, step=step)
-
-
-def test_a_tick_is_known_before_the_program_runs():
-    with pytest.raises(CdlError, match="`step` of `discretise`, .*, is known only when the program runs"):
+def ticks() -> None:
+    for step in (np.inf, np.nan, np.True_, True, 0, -1.0, 10**400, jnp.array(jnp.inf), 1j, "x"):
+        with pytest.raises(CdlError, match=r"`step` of `discretise` is .*(: give a number that is positive|must be)"):
+            discretise(decay(), {"x": 1.0}, step=step)  # type: ignore[arg-type]
+    with pytest.raises(CdlError, match="`step` of `discretise` is known only when the program runs"):
         jax.jit(lambda step: discretise(decay(), {"x": 1.0}, step=step).state)(0.1)
     for step in (np.float32(0.5), jnp.array(0.5), np.array(0.5), 0.5):
-        assert discretise(decay(), {"x": 1.0}, step=step).machine.step == 0.5  # type: ignore[attr-defined]
+        assert discretise(decay(), {"x": 1.0}, step=step).machine.step == 0.5  # type: ignore[arg-type, attr-defined]
+
+
+def test_a_tick_is_as_long_as_a_positive_finite_number_that_is_known():
+    run_alone(ticks)
 
 
 @pytest.mark.parametrize("times", [[], [1.0, 0.0], [0.0, 2.0, 1.0], [0.0, np.nan], [0.0, np.inf]])
@@ -61,11 +58,9 @@ def test_values_have_the_types_of_their_variables_and_whole_numbers_are_refused(
     for kind in (jnp.bfloat16, jnp.float16, jnp.float32):
         found = solve(decay(kind), {"x": 1.0}, times)["x"]
         assert found.dtype == kind
-        assert float(found[1]) == pytest.approx(np.exp(-1), rel=float(jnp.finfo(kind).eps))
+        assert float(found[1]) == pytest.approx(np.exp(-1), rel=max(1e-5, float(jnp.finfo(kind).eps)))
     for kind in (int, jnp.uint8):
-        with pytest.raises(
-            CdlError, match="`x` of `field` is .*, and `solve` moves it by fractions: make it a `float`"
-        ):
+        with pytest.raises(CdlError, match=r"`x` of `field` is .*, and `solve` moves it by fractions"):
             solve(field(lambda v: v, {"x": kind}, name="field"), {"x": 1}, times)
 
 

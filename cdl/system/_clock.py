@@ -16,10 +16,11 @@ import jax
 import jax.numpy as jnp
 
 from .._engine._given import arrays
+from .._engine._lost import changes
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._functors.words import short
-from ..errors import PortMismatch
+from ..errors import PayloadMismatch, PortMismatch
 from ._box import Box, box
 from ._field import Field, Values
 from ._interface import expect_join, Port
@@ -29,7 +30,7 @@ from ._numbers import known
 def begins(field: Field, state: Values) -> Values:
     """Values for the variables of a field, of their types.
 
-    **Raises:** `PortMismatch` where they are of other variables.
+    **Raises:** `PortMismatch` where they are of other variables; `PayloadMismatch` where a type does not hold one.
     """
     if set(state) != set(field.variables):
         raise PortMismatch(
@@ -40,6 +41,12 @@ def begins(field: Field, state: Values) -> Values:
         expect_join(
             f"the state at {key}", Port.of(jax.tree.map(_in_type, given[key], port.struct), port.unit), key, port
         )
+    for key, port in field.variables.items():
+        if any(jax.tree.leaves(jax.tree.map(lambda x, s: changes(x, s.dtype), given[key], port.struct))):
+            raise PayloadMismatch(
+                f"the state at `{key}` is {short(state[key])}, and {port}, its type, does not hold it: it would be "
+                "another number."
+            )
     return {
         key: jax.tree.map(lambda x, s: x.astype(s.dtype), given[key], p.struct) for key, p in field.variables.items()
     }

@@ -13,6 +13,7 @@ from typing import Any, final
 import equinox as eqx
 
 from .._drawing.diagram import Diagram
+from .._engine._given import arrays
 from .._functors.usage import takes, with_usage
 from .._functors.words import short
 from .._terms import name as called
@@ -62,7 +63,8 @@ class Given(Field):
     name: str = eqx.field(static=True)
 
     def rate(self, values: Values, inputs: Values) -> Values:
-        return self.fn(values, inputs) if self.inputs else self.fn(values)
+        found = self.fn(values, inputs) if self.inputs else self.fn(values)
+        return arrays(found, "a rate")
 
 
 @with_usage
@@ -85,8 +87,8 @@ def field(
     wanted = {key: port.struct for key, port in made.variables.items()}
     driven = {key: port.struct for key, port in made.inputs.items()}
     if not takes(rate, *[{}] * (2 if driven else 1)):
-        given = "the values and the inputs" if driven else "the values of its variables, as it has no inputs"
-        raise CdlError(f"the rate of `{made.name}` does not take its arguments: write a function of {given}.")
+        takers = "the values and the inputs" if driven else "the values of its variables, as it has no inputs"
+        raise CdlError(f"the rate of `{made.name}` does not take its arguments: write a function of {takers}.")
     try:
         found = eqx.filter_eval_shape(made.rate, wanted, driven)
     except KeyError as error:

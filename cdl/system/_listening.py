@@ -67,8 +67,11 @@ def _rows(index: Flow) -> int:
 def _pairs(inputs: Sequence[Flow]) -> bool:
     """Whether each of two arrays has an axis along which the other is repeated."""
     shapes = [x.mask.shape[1:] for x in inputs]
-    wider = lambda a, b: any(m > n for m, n in zip(a, b, strict=True))
-    return any(wider(a, b) and wider(b, a) for a, b in combinations(shapes, 2) if len(a) == len(b))
+    return any(_wider(a, b) and _wider(b, a) for a, b in combinations(shapes, 2) if len(a) == len(b))
+
+
+def _wider(a: Sequence[int], b: Sequence[int]) -> bool:
+    return any(m > n for m, n in zip(a, b, strict=True))
 
 
 def listen(closed: Any, given: Sequence[Flow], sources: int, data: Sequence[int]) -> Listener:

@@ -38,7 +38,7 @@ from ._wiring import Wiring
 Rewiring = ParaOptic[Any, Any, Any, Any, Any, Any]
 
 
-@with_usage
+@with_types
 def rewiring(
     state: Any,
     forward: Callable[[Any, Any], Any],
@@ -78,7 +78,7 @@ def fixed(wiring: Wiring) -> Rewiring:
     return among([wiring], _first, _stays, ())
 
 
-@with_usage
+@with_types
 def among(
     wirings: Sequence[Wiring],
     choose: Callable[[Any], Any],

@@ -62,7 +62,7 @@ def solve(
         t0=times[0],
         t1=times[-1],
         dt0=None,
-        y0=jax.tree.map(lambda x: x.astype(jnp.float32) if jnp.finfo(x.dtype).bits < 32 else x, begin),
+        y0=jax.tree.map(lambda x: x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, begin),
         saveat=diffrax.SaveAt(ts=times),
         stepsize_controller=diffrax.PIDController(rtol=rtol, atol=atol),
         max_steps=100_000,

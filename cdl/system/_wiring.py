@@ -74,12 +74,19 @@ class Wiring:
         return Interface(self.inputs, {name: self.port(source) for name, source in self.outputs.items()})
 
     def port(self, source: str) -> Port:
-        """The port of a source: an output of a box, or an input from outside."""
+        """The port of a source: an output of a box, or an input from outside.
+
+        **Raises:** `PortMismatch` where there is none.
+        """
         box, _, name = source.rpartition(".")
-        found: Port = self.boxes[box].outputs[name] if box else self.inputs[source]
+        ports = (self.boxes[box].outputs if box in self.boxes else {}) if box else self.inputs
+        if name not in ports:
+            raise PortMismatch(f"`{source}` is no source: it is no output of a box, and no input from outside.")
+        found: Port = ports[name]
         return found
 
     @staticmethod
+    @with_types
     def identity(interface: Interface, name: str = "box") -> "Wiring":
         """One box, whose ports are those outside."""
         return Wiring(
@@ -89,6 +96,7 @@ class Wiring:
             interface.inputs,
         )
 
+    @with_types
     def substitute(self, name: str, inner: "Wiring") -> "Wiring":
         """The diagram with another in the place of one of its boxes.
 
@@ -145,7 +153,10 @@ class Wiring:
 
 def _value(source: str, given: Any, inputs: Any) -> Any:
     box, _, port = source.rpartition(".")
-    return given[box][port] if box else inputs[source]
+    try:
+        return given[box][port] if box else inputs[source]
+    except (KeyError, TypeError):
+        raise PortMismatch(f"the lens of a diagram was given no value of `{source}`.") from None
 
 
 def _once(wires: Any) -> dict[str, str]:

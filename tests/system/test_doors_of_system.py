@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from alone import run_alone
 
 import cdl
 from cdl import MooreF
@@ -171,3 +172,37 @@ def test_the_type_of_a_port_is_that_of_the_time_when_it_was_built():
         with pytest.raises(CdlError, match=r"was given f64\[\] for `a`, whose type is f32\[\]"):
             cdl.run(BOXES["p"], BOXES["p"].state, {"a": jnp.ones(2)})
         assert Port.of(float).struct.dtype == jnp.float64
+
+
+def a_unit_is_a_text() -> None:
+    with pytest.raises(CdlError, match="the unit of a port is 3: give a text"):
+        Port.of(float, 3)  # type: ignore[arg-type]
+
+
+def test_a_port_keeps_its_unit_and_takes_the_types_of_numpy():
+    assert Port.of(Port.of(float), "m") == Port.of(float, "m") == Port.of(Port.of(float, "m"))
+    assert [Port.of(x).struct.dtype for x in (np.float32, np.int32, np.bool_)] == [jnp.float32, jnp.int32, jnp.bool_]
+    with pytest.raises(CdlError, match="a port in m was given the unit s: give both one unit"):
+        Port.of(Port.of(float, "m"), "s")
+    run_alone(a_unit_is_a_text)
+
+
+ODD: Any = 3
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: WIRING.port("z"), "`z` is no source: it is no output of a box, and no input from outside"),
+        (lambda: WIRING.port("z.x"), "`z.x` is no source"),
+        (lambda: WIRING.port("p.z"), "`p.z` is no source"),
+        (lambda: WIRING.lens().get({}), "the lens of a diagram was given no value of `p.x`"),
+        (lambda: WIRING.substitute("p", ODD), "`inner` of `Wiring.substitute` is 3"),
+        (lambda: Wiring.identity(ODD), "`interface` of `Wiring.identity` is 3"),
+        (lambda: rewiring((), ODD, ODD, ODD), "`forward` of `rewiring` is 3"),
+        (lambda: among([WIRING], lambda s: 0, ODD, ()), "`update` of `among` is 3"),
+    ],
+)
+def test_what_is_no_port_diagram_or_function_is_refused(make, words):
+    with pytest.raises(CdlError, match=words):
+        make()

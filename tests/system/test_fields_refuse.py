@@ -82,3 +82,17 @@ def test_a_rate_takes_the_values_and_looks_up_what_there_is(rate, inputs, words)
 def test_a_look_up_of_the_rates_own_is_not_called_one_of_a_variable():
     with pytest.raises(KeyError):
         field(lambda v: {"x": {"k": 1.0}["x"]}, {"x": float})
+
+
+@pytest.mark.parametrize(("kind", "value"), [(jnp.float16, jnp.array(100_000)), (jnp.float16, 1e9), (float, 2**24 + 1)])
+def test_a_state_that_a_variable_does_not_hold_is_refused(kind, value):
+    with pytest.raises(CdlError, match=r"the state at `x` is .*, its type, does not hold it: it would be another"):
+        discretise(decay(kind), {"x": value}, step=0.1)
+
+
+def test_a_rate_may_be_a_number_of_python():
+    clock = field(lambda v: {"t": 1.0}, {"t": float})
+    np.testing.assert_allclose(solve(clock, {"t": 0.0}, jnp.array([0.0, 2.0]))["t"], [0.0, 2.0], rtol=1e-6)
+    np.testing.assert_allclose(discretise(clock, {"t": 0.0}, step=0.5)({"t": jnp.array(1.0)}).step({})["t"], 1.5)
+    with pytest.raises(CdlError, match=r"a rate is {'t': 'x'}: each leaf must be a number"):
+        field(lambda v: {"t": "x"}, {"t": float})

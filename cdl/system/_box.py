@@ -133,20 +133,18 @@ def given_to(system: System, inputs: Any) -> Any:
 
 
 def _given(system: System, name: str, value: Any, struct: Any) -> Any:
+    def in_type(x: Any, s: Any) -> Any:
+        holds = is_weak(x) and jnp.result_type(x.dtype, s.dtype) == s.dtype
+        return jnp.asarray(x, s.dtype) if holds else x
+
     same = types(value)[0] == types(struct)[0]
-    value = jax.tree.map(_weak_in_type, value, struct) if same else value
+    with jax.numpy_dtype_promotion("standard"):
+        value = jax.tree.map(in_type, value, struct) if same else value
     if types(value) != types(struct):
         raise PortMismatch(
             f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."
         )
     return value
-
-
-def _weak_in_type(x: Any, own: Any) -> Any:
-    """A number of Python's in a type that holds it; anything else as it is."""
-    with jax.numpy_dtype_promotion("standard"):
-        holds = is_weak(x) and jnp.result_type(x.dtype, own.dtype) == own.dtype
-    return jnp.asarray(x, own.dtype) if holds else x
 
 
 def is_moore(system: System) -> bool:
@@ -200,29 +198,6 @@ def expect_system(of: str, name: str, system: Any) -> System:
     if not isinstance(system, System):
         raise CdlError(f"`{of}` fills the box `{name}` with a system, and was given {short(system)}: make it by `box`.")
     return system
-
-
-def in_type_of(own: Any, given: Any, what: str) -> Any:
-    """A state that a user gives, in the type of the one that a box begins in.
-
-    **Raises:** `CarrierMismatch` where it has another type; a number of Python's takes that type where it holds it.
-    """
-    value = arrays(given, what)
-    if types(value)[0] == types(own)[0]:
-        value = jax.tree.map(_weak_in_type, value, own)
-    if types(value) != types(own):
-        raise CarrierMismatch(f"{what} is {shown(value)}, and the box begins in {shown(own)}: give that.")
-    return value
-
-
-def expect_state(system: System, state: Any) -> None:
-    """**Raises:** `CarrierMismatch` for what has another structure, or other shapes, than the states of a system."""
-    (given, each), (wanted, own) = types(state), types(system.state)
-    if given != wanted or any(a != b for (a, _), (b, _) in zip(each, own, strict=True)):
-        raise CarrierMismatch(
-            f"`{system.name}` was given the state {shown(state)}, and its states are {shown(system.state)}: give "
-            "`system.state`, what `run` gave, or for states of single boxes what `pack` makes of them."
-        )
 
 
 def types(value: Any) -> Any:

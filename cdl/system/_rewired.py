@@ -18,11 +18,12 @@ from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError, PortMismatch
-from ._box import expect_state, given_to, is_moore, System, types
+from ._box import given_to, is_moore, System, types
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
 from ._rewiring import Rewiring, wirings_of
+from ._states import expect_state
 from ._wired import Wired
 
 

@@ -22,11 +22,12 @@ from .._functors.usage import with_types
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
 from ..errors import CdlError
-from ._box import Box, expect_state, given_to, in_type_of, System
+from ._box import Box, given_to, System
 from ._interface import Interface
 from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
+from ._states import expect_state, in_type_of
 from ._wiring import Wiring
 
 

@@ -63,7 +63,7 @@ def states(count: int) -> Any:
 
     def each(x: Any) -> Any:
         numbers = jnp.arange(count, dtype=x.dtype).reshape(-1, *(1,) * x.ndim)
-        return x + (0.1 * numbers if jnp.issubdtype(x.dtype, jnp.inexact) else numbers)
+        return x[None] + (0.1 * numbers if jnp.issubdtype(x.dtype, jnp.inexact) else numbers)
 
     return jax.tree.map(each, world().state)
 

@@ -94,6 +94,8 @@ def test_states_of_boxes_are_packed_in_their_types():
     for wrong in (TWO, (1.0,), 1j, jnp.int32(1), None):
         with pytest.raises(CdlError, match=r"the state of `p` is .*, and the box begins in f32\[\]: give that"):
             PAIR.pack({"p": wrong, "q": wrong})
+    chance = wire({"p": box(lambda s: MooreF({}, lambda i: s), jax.random.key(0), outputs={})}, {}, {})
+    assert chance.pack({"p": jax.random.key(7)}) == (jax.random.key(7),)
     with pytest.raises(CdlError, match="the state of `p` is 'x': each leaf must be a number"):
         PAIR.pack({"p": "x"})
     no_mapping: tuple[Any, ...] = (None, 3, ["p"])

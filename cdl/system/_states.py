@@ -3,6 +3,7 @@
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from .._engine._given import arrays
 from .._engine._types import cast, misfit, Own
@@ -16,9 +17,13 @@ def in_type_of(own: Any, given: Any, what: str) -> Any:
 
     **Raises:** `CarrierMismatch` where it has another type; a number of Python's takes that type where it holds it.
     """
-    arrays(given, what)
+    is_complex = [jnp.iscomplexobj(x) for x in jax.tree.leaves(arrays(given, what))]
     wanted, value = Own.of(own), Own.of(given)
-    if not value.alike(wanted) or misfit(wanted.leaves, value) is not None:
+    if (
+        not value.alike(wanted)
+        or any(x and not jnp.iscomplexobj(y) for x, y in zip(is_complex, jax.tree.leaves(own), strict=True))
+        or misfit(wanted.leaves, value) is not None
+    ):
         raise CarrierMismatch(f"{what} is {shown(given)}, and the box begins in {shown(own)}: give that.")
     return jax.tree.map(cast, given, wanted.shapes)
 

@@ -28,6 +28,7 @@ from .._schemes.algebras import name_of, wants_key
 from .._schemes.compose import layer_of
 from .._schemes.expect import expect_machine
 from ..errors import CarrierMismatch, CdlError, PortMismatch
+from ._asked import Asked, no_port
 from ._interface import Interface
 from ._picture import Drawn, system_diagram
 from ._ties import tie_to
@@ -146,6 +147,8 @@ def given_to(system: System, inputs: Any) -> Any:
     ports = system.interface.inputs
     if not ports:
         return {}
+    if isinstance(inputs, Asked):
+        return inputs
     if not isinstance(inputs, Mapping) or set(inputs) != set(ports):
         given = sorted(map(str, inputs)) if isinstance(inputs, Mapping) else inputs
         raise PortMismatch(
@@ -185,8 +188,12 @@ def is_moore(system: System) -> bool:
     try:
         out, after = eqx.filter_eval_shape(once, system.state, inputs, key)
     except KeyError as error:
+        machine = getattr(system, "machine", system)
+        name = no_port(lambda given: layer_of(machine, system.state, key).step(given), inputs)
+        if name is None:
+            raise
         raise PortMismatch(
-            f"`{system.name}` looks up {error}, and its inputs are {short(list(inputs))}: give it a port of that name, "
+            f"`{system.name}` looks up {name}, and its inputs are {short(list(inputs))}: give it a port of that name, "
             "or mend the look-up."
         ) from error
     expected = {name: port.struct for name, port in system.interface.outputs.items()}

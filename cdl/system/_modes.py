@@ -27,11 +27,11 @@ from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
-from .._schemes.in_range import in_range
 from ..errors import CarrierMismatch, CdlError, PortMismatch
 from ._apart import expect_apart
 from ._box import Box, expect_system, given_to, is_moore, System, types, without_state
 from ._interface import Interface
+from ._numbers import one_of
 from ._ties import tie
 
 
@@ -52,15 +52,7 @@ class Modal(System):
     name: str = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
-        number = in_range(
-            jnp.asarray(self.choose(state)),
-            len(self.modes),
-            lambda x: (
-                f"`choose` of `{self.name}` gave {'another number' if x is None else x}: give that of one of the "
-                f"{len(self.modes)} modes, from 0."
-            ),
-        )
-
+        number = one_of(self.choose(state), len(self.modes), f"`choose` of `{self.name}`", "modes")
         ports = {name: port.struct for name, port in self.interface.outputs.items() if name != "mode"}
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ports)
 

@@ -21,7 +21,7 @@ from .._engine._identity import Identity
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
 from ._apart import expect_apart
-from ._box import Box, expect_system, is_moore, System, without_state
+from ._box import Box, expect_system, is_moore, strong, System, without_state
 from ._plan import plan
 from ._rows import stacked
 from ._ties import tie, tie_rows
@@ -87,7 +87,7 @@ def wire(
 
 def _boxed(system: System) -> Box:
     """A system that is no diagram of systems, as a box."""
-    return Box(machine=without_state(system), state=system.state, interface=system.interface, name=system.name)
+    return Box(machine=without_state(system), state=strong(system.state), interface=system.interface, name=system.name)
 
 
 def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -> Wired:

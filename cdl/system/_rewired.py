@@ -17,6 +17,7 @@ import equinox as eqx
 from .._engine.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
+from .._functors.words import short
 from .._optics import Optic
 from ..errors import CdlError, PortMismatch
 from ._box import given_to, is_moore, System, types, without_state
@@ -24,7 +25,8 @@ from ._end import End
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
-from ._rewiring import Rewiring
+from ._rewiring import Rewiring, wirings_of
+from ._states import expect_state
 from ._wired import Wired
 
 
@@ -49,6 +51,7 @@ class Rewired(System):
         return replace(self.beside, state=self.state[1])
 
     def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+        expect_state(self, state)
         s, inside = state
         layer = self.beside(inside, key=key)
         boxes = self.beside.nested.wiring.boxes
@@ -80,9 +83,12 @@ def rewire(
     **Arguments:** `diagram`: what `rewiring`, `among` and `fixed` give. `systems`: Moore machines, by the names of the
     boxes. `outputs`, `inputs`: the ports outside.
 
+    Functions say nothing of units, so that those of ports are compared where the diagram is one of `among` or `fixed`.
+
     **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
-    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type; `CdlError`
-    for the name of a box with a stroke.
+    without a value, gives another shape, or a value to what is no input, and where a diagram of `among` or `fixed` has
+    another interface than the systems, `outputs` and `inputs`; `CarrierMismatch` where a step does not keep the state's
+    type; `CdlError` for the name of a box with a stroke.
     """
     if odd := [at for at in systems if "/" in at]:
         raise CdlError(
@@ -103,6 +109,7 @@ def rewire(
             "show before: give Moore machines."
         )
     interface = Interface(inputs or {}, outputs)
+    _expect_wirings(diagram, systems, interface)
     made = Rewired(
         diagram=diagram.optic,
         beside=without_state(side),
@@ -119,7 +126,39 @@ def side_by_side(at: str, port: str) -> str:
     return f"{at}/{port}"
 
 
+def _expect_wirings(diagram: Rewiring, systems: Mapping[str, System], interface: Interface) -> None:
+    """**Raises:** `PortMismatch` where the diagrams that one is chosen from are of other boxes, types or units."""
+    for wiring in wirings_of(diagram):
+        boxes = {at: system.interface for at, system in systems.items()}
+        for at in dict.fromkeys([*boxes, *wiring.boxes]):
+            if at not in boxes or at not in wiring.boxes:
+                raise PortMismatch(
+                    f"`{at}` is a box of {'the systems' if at in boxes else 'the diagram'} alone: the systems are "
+                    f"{short(list(boxes))}, and the boxes of the diagram {short(list(wiring.boxes))}."
+                )
+            if boxes[at] != wiring.boxes[at]:
+                raise PortMismatch(
+                    f"the box `{at}` is {wiring.boxes[at]}, and `{systems[at].name}` is {boxes[at]}: give both one "
+                    "interface."
+                )
+        if wiring.outside != interface:
+            raise PortMismatch(
+                f"the diagram is {wiring.outside} outside, and `rewire` was given {interface}: give both one interface."
+            )
+
+
 def _by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
+    boxes = systems.nested.wiring.boxes
+    for at, given in inputs.items() if isinstance(inputs, Mapping) else ():
+        if at not in boxes:
+            raise PortMismatch(
+                f"the diagram gives a value to {short(at)}, which is no box: there are {short(list(boxes))}."
+            )
+        ports = boxes[at].inputs
+        if extra := [port for port in given if port not in ports] if isinstance(given, Mapping) else []:
+            raise PortMismatch(
+                f"the diagram gives a value to {short(extra[0])} of `{at}`, whose inputs are {short(list(ports))}."
+            )
     found: dict[str, Any] = {}
     for at, boxed in systems.nested.wiring.boxes.items():
         for port, wanted in boxed.inputs.items():

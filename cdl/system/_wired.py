@@ -18,6 +18,7 @@ import jax
 
 from .._engine.shapes import shaped
 from .._functors import MealyF, MooreF
+from .._functors.usage import with_types
 from ..errors import CdlError
 from ._abreast import abreast
 from ._box import Box, given_to, System
@@ -27,6 +28,7 @@ from ._once import once
 from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
+from ._states import expect_state, in_type_of
 from ._ties import tie_rows
 from ._wiring import Wiring
 
@@ -68,6 +70,7 @@ class Wired(System):
     nested: Nested = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        expect_state(self, state)
         values: Values = [{} for _ in self.plan.steps]
         after: list[Any] = [None for _ in self.plan.steps]
         for i, group in enumerate(self.plan.steps):
@@ -122,21 +125,27 @@ class Wired(System):
         return {path: found[path] for path in self.wiring.boxes}
 
     def states(self, state: Any) -> dict[str, Any]:
-        """The state of each box, by its path, at a state of the whole."""
+        """The state of each box, by its path, at a state of the whole.
+
+        **Raises:** `CarrierMismatch` for what is no state of the whole.
+        """
+        expect_state(self, state)
         found: dict[str, Any] = {}
         for group, held in zip(self.plan.steps, state, strict=True):
             found |= zip(group.paths, rows(held, len(group.paths)), strict=True)
         return found
 
+    @with_types
     def pack(self, states: Mapping[str, Any]) -> tuple[Any, ...]:
         """The state of the whole, with these states of boxes, by their paths; the others' are those to begin in.
 
-        **Raises:** `CdlError` for a path that leads to no box.
+        **Raises:** `CdlError` for a path that leads to no box; `CarrierMismatch` for a state of another type than the
+        one that the box begins in. A number of Python's takes that type where it holds the number.
         """
         every = self.states(self.state)
         if unknown := [path for path in states if path not in every]:
             raise CdlError(f"`{self.name}` has no box `{unknown[0]}`: its boxes are {', '.join(every)}.")
-        every |= states
+        every |= {path: in_type_of(every[path], x, f"the state of `{path}`") for path, x in states.items()}
         return tuple(stacked([every[path] for path in group.paths]) for group in self.plan.steps)
 
     def _answer(self, late: bool, values: Values, after: list[Any], state: Any, inputs: Any, key: Any) -> None:

@@ -76,9 +76,15 @@ class Wiring:
         return Interface(self.inputs, {name: self.port(source) for name, source in self.outputs.items()})
 
     def port(self, source: str) -> Port:
-        """The port of a source: an output of a box, or an input from outside."""
+        """The port of a source: an output of a box, or an input from outside.
+
+        **Raises:** `PortMismatch` where there is none.
+        """
         end = End.of(source)
-        found: Port = self.boxes[end.box].outputs[end.port] if end.box else self.inputs[source]
+        ports = (self.boxes[end.box].outputs if end.box in self.boxes else {}) if end.box else self.inputs
+        if end.port not in ports:
+            raise PortMismatch(f"`{source}` is no source: it is no output of a box, and no input from outside.")
+        found: Port = ports[end.port]
         return found
 
     @cached_property
@@ -92,6 +98,7 @@ class Wiring:
         return {name: End.of(source) for name, source in self.outputs.items()}
 
     @staticmethod
+    @with_types
     def identity(interface: Interface, name: str = "box") -> "Wiring":
         """One box, whose ports are those outside."""
         return Wiring(
@@ -101,6 +108,7 @@ class Wiring:
             interface.inputs,
         )
 
+    @with_types
     def substitute(self, name: str, inner: "Wiring") -> "Wiring":
         """The diagram with another in the place of one of its boxes.
 
@@ -154,13 +162,19 @@ class Wiring:
 
 
 def _value(source: End, given: Any, inputs: Any) -> Any:
-    return given[source.box][source.port] if source.box else inputs[source.port]
+    try:
+        return given[source.box][source.port] if source.box else inputs[source.port]
+    except (KeyError, TypeError):
+        raise PortMismatch(f"the lens of a diagram was given no value of `{source}`.") from None
 
 
 def _once(wires: Any) -> dict[str, str]:
     """The wires by what they drive, each input once."""
     found: dict[str, str] = {}
-    for target, source in wires.items() if isinstance(wires, Mapping) else wires:
+    for pair in wires.items() if isinstance(wires, Mapping) else wires:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise PortMismatch(f"`wires` has {short(pair)}: give pairs of an input and its source, or a mapping.")
+        target, source = pair
         if not isinstance(target, str) or not isinstance(source, str):
             raise PortMismatch(f"the wire from {short(source)} to {short(target)}: name one source and one input.")
         if target in found:

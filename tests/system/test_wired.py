@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hlo import computations
 
 import cdl
 from cdl import laws, MealyF, MooreF
@@ -150,7 +151,12 @@ def test_nesting_costs_nothing():
     def size(system: Wired) -> int:
         return len(str(eqx.filter_make_jaxpr(lambda s: cdl.run(s, s.state, inputs)[0])(system)[0]))
 
+    def instructions(system: Wired) -> int:
+        compiled = eqx.filter_jit(lambda s: cdl.run(s, s.state, inputs)[0]).lower(system).compile()
+        return sum(map(len, computations(compiled.compiled.as_text()).values()))
+
     assert size(nested) <= 1.02 * size(flat)
+    assert instructions(nested) <= 1.02 * instructions(flat)
     assert len(nested.plan.steps) == len(flat.plan.steps)
 
 

@@ -41,10 +41,10 @@ def leak(rate: float) -> System:
 def listeners() -> System:
     """Two that hear each other by a weight that is the state, and grows with what they show."""
     diagram = rewiring(
-        0.5,
         lambda w, i: {"x": i["p"]["x"] + i["q"]["x"]},
         lambda w, i, d: {"p": {"a": w * i["q"]["x"] + d["a"]}, "q": {"a": w * i["p"]["x"]}},
         lambda w, i, d: 0.9 * w + 0.1 * i["p"]["x"] * i["q"]["x"],
+        0.5,
     )
     return rewire(diagram, {"p": leak(0.3), "q": leak(-0.4)}, {"x": float}, inputs={"a": float})
 

@@ -48,7 +48,7 @@ def test_a_choice_is_one_whole_number(make):
 
 
 def by_diagram(back: Any, **options: Any) -> Any:
-    diagram = rewiring((), lambda s, i: {"x": i["p"]["x"]}, back, lambda s, i, d: s)
+    diagram = rewiring(lambda s, i: {"x": i["p"]["x"]}, back, lambda s, i, d: s, ())
     return rewire(diagram, BOXES, {"x": float}, **options)
 
 
@@ -201,7 +201,7 @@ ODD: Any = 3
         (lambda: WIRING.lens().get({}), "the lens of a diagram was given no value of `p.x`"),
         (lambda: WIRING.substitute("p", ODD), "`inner` of `Wiring.substitute` is 3"),
         (lambda: Wiring.identity(ODD), "`interface` of `Wiring.identity` is 3"),
-        (lambda: rewiring((), ODD, ODD, ODD), "`forward` of `rewiring` is 3"),
+        (lambda: rewiring(ODD, ODD, ODD, ()), "`forward` of `rewiring` is 3"),
         (lambda: among([WIRING], lambda s: 0, ODD, ()), "`update` of `among` is 3"),
     ],
 )

@@ -48,13 +48,13 @@ class Optimiser(eqx.Module):
 @with_types
 def descent(rate: float) -> Optimiser:
     """Gradient descent, `p − ε g`."""
-    return _plain("descent", lambda p, g: p - rate * g)
+    return _lens("descent", _same, _same, _Against(rate))
 
 
 @with_types
 def ascent(rate: float = 1.0) -> Optimiser:
     """Gradient ascent, `p + ε g`; as it stands, addition."""
-    return _plain("ascent", lambda p, g: p + rate * g)
+    return _lens("ascent", _same, _same, _Along(rate))
 
 
 @with_types
@@ -108,8 +108,24 @@ def from_optax(transformation: optax.GradientTransformation) -> Optimiser:
     return _lens("optax", lambda p: (transformation.init(p), p), _second, Rule(transformation))
 
 
-def _plain(name: str, step: Callable[[Any, Any], Any]) -> Optimiser:
-    return _lens(name, lambda p: p, lambda p: p, lambda p, g: _each(step, p, g))
+@final
+class _Against(eqx.Module):
+    """A step against a change: a module, so that two of one rate are one to `jit`."""
+
+    rate: Any
+
+    def __call__(self, p: Any, g: Any) -> Any:
+        return _each(lambda p, g: p - self.rate * g, p, g)
+
+
+@final
+class _Along(eqx.Module):
+    """A step along a change."""
+
+    rate: Any
+
+    def __call__(self, p: Any, g: Any) -> Any:
+        return _each(lambda p, g: p + self.rate * g, p, g)
 
 
 def _lens(
@@ -129,6 +145,10 @@ def _heavy(rate: float, decay: float) -> Callable[[Any, Any], Any]:
 def _mean(decaying: Array, beta: float, t: Array) -> Array:
     """A mean of `t` numbers, from one that decays by `beta` from zero."""
     return decaying / (1 - beta ** t.astype(decaying.dtype))
+
+
+def _same(params: Any) -> Any:
+    return params
 
 
 def _second(state: Any) -> Any:

@@ -54,7 +54,7 @@ pyright:
 	$(RUN) -m pyright --pythonpath $(RUN) --warnings
 
 planted: # the errors that both type checkers are to find
-	$(RUN) -m pytest tests/project/test_typing.py
+	$(RUN) -m pytest -m "slow or not slow" tests/project/test_typing.py
 
 docs: $(VENV)/.has-docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)

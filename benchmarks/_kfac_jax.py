@@ -1,4 +1,4 @@
-"""kfac-jax at sixteen pixels of digits, in the environment that it is installed in: `python _kfac_jax.py '[0, 8, 30]'`.
+"""kfac-jax at digits, in the environment that it is installed in: `python _kfac_jax.py '[0, 8, 30, 1]'`.
 
 Prints the loss before each step and at the end, and the median of the milliseconds of a step.
 """
@@ -17,7 +17,7 @@ from sklearn.datasets import load_digits
 def main() -> None:
     import kfac_jax
 
-    seed, width, steps = json.loads(sys.argv[1])
+    seed, width, steps, damping = json.loads(sys.argv[1])
     data: Any = load_digits()
     pixels = data.images[:256].reshape(-1, 4, 2, 4, 2).mean((2, 4)).reshape(-1, 16) / 16
     batch = jnp.asarray(pixels), jnp.asarray(data.target[:256]), jnp.eye(10)[data.target[:256]]
@@ -40,7 +40,7 @@ def main() -> None:
         use_adaptive_learning_rate=True,
         use_adaptive_momentum=True,
         use_adaptive_damping=True,
-        initial_damping=1.0,
+        initial_damping=damping,
         num_burnin_steps=0,
         multi_device=False,
     )

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import light_checks
 import numpy as np
+import one_context
 import pytest
 
 
@@ -37,6 +38,8 @@ light_checks.install()
 
 # Programs are made without the lines of source that their parts come from.
 jax.config.update("jax_traceback_in_locations_limit", 0)
+
+one_context.install()
 
 # Nothing is kept in the home of whoever runs the tests, nor by the programs that they start.
 os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "0"
@@ -58,7 +61,7 @@ def pytest_collection_finish() -> None:
     collector need not go through it all again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 20)
+    gc.set_threshold(50_000, 20, 40)
 
 
 compiled: list[None] = []

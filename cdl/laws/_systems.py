@@ -49,7 +49,7 @@ def _by_hand(wired: Wired, inputs: Sequence[Any]) -> list[Any]:
         while ready := [path for path in boxes if path not in out and _there(wired, path, out, given)]:
             for path in ready:
                 out[path], after[path] = layers[path].step(_inputs(wired, path, out, given))
-        if all(source.rpartition(".")[0] in out for source in wired.wiring.outputs.values()):
+        if all(source.box in out for source in wired.wiring.shows.values()):
             found.append(lens.get(out))
         if given is not None:
             each = lens.put(out, given)
@@ -59,13 +59,10 @@ def _by_hand(wired: Wired, inputs: Sequence[Any]) -> list[Any]:
 
 def _there(wired: Wired, path: str, out: Ports, given: Ports | None) -> bool:
     """Whether all that drives a box has a value."""
-    sources = (wired.wiring.wires[f"{path}.{port}"].rpartition(".")[0] for port in wired.wiring.boxes[path].inputs)
+    sources = (source.box for target, source in wired.wiring.ends.items() if target.box == path)
     return all(box in out if box else given is not None for box in sources)
 
 
 def _inputs(wired: Wired, path: str, out: Ports, given: Ports | None) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for port in wired.wiring.boxes[path].inputs:
-        box, _, name = wired.wiring.wires[f"{path}.{port}"].rpartition(".")
-        found[port] = out[box][name] if box else (given or {})[name]
-    return found
+    ends = {target.port: source for target, source in wired.wiring.ends.items() if target.box == path}
+    return {port: out[x.box][x.port] if x.box else (given or {})[x.port] for port, x in ends.items()}

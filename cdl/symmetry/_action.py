@@ -23,14 +23,14 @@ import operator
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import jax
 import numpy as np
 from wadler_lindig import TextDoc
 
 from .._drawing.diagram import Diagram
-from .._functors import EilenbergMoore, Monoid, Writer
+from .._functors import EilenbergMoore, Writer
 from .._functors.words import number_of, short
 from ..errors import CdlError
 from . import _generator as g
@@ -38,13 +38,10 @@ from ._generator import Generator
 from ._given import acted, indices
 from ._held import product
 from ._picture import generators_diagram
+from ._products import block, listed, paired, renamed, still, tensor, transpose
 from ._sizes import shape_of
 from ._sparse import sp, Sparse
-
-
-Word: TypeAlias = tuple[str, ...]
-WORDS: Monoid[Word] = Monoid((), lambda m, n: (*m, *n))
-"""The free monoid on names: a product is one word after the other."""
+from ._word import Word, word_of, WORDS
 
 
 @dataclass(frozen=True, init=False)
@@ -158,38 +155,37 @@ class Action:
     @property
     def transposed(self) -> "Action":
         """Each generator transposed: functions are pulled where they were pushed. The products are reversed."""
-        matrices = [(x, sp.coo_array((x.values, (x.columns, x.rows)), shape=(x.size, x.size))) for x in self.generators]
-        return self._all([Generator.of(x.name, matrix, x.lie, x.precision) for x, matrix in matrices])
+        return self._all(map(transpose, self.generators))
 
     def trivial(self, shape: int | Sequence[int] = ()) -> "Action":
         """The same monoid on another carrier, where nothing moves: invariants are maps to it."""
-        still = Action(shape)
-        return still._all([_still(x, still.size) for x in self.generators])
+        other = Action(shape)
+        return other._all([still(x, other.size) for x in self.generators])
 
     def __matmul__(self, other: "Action") -> "Action":
         """The tensor product: the carrier has the shapes of both, and one monoid acts on both."""
         pairs = aligned(self, other, "X @ Y")
-        return Action((*self.shape, *other.shape))._all([_tensor(x, y) for x, y in pairs])
+        return Action((*self.shape, *other.shape))._all([tensor(x, y) for x, y in pairs])
 
     def __add__(self, other: "Action") -> "Action":
         """The direct sum: the carrier is one axis, with the numbers of both."""
         pairs = aligned(self, other, "X + Y")
         both = Action(self.size + other.size)
-        return both._all([Generator.of(x.name, _block(x, y), x.lie, max(x.precision, y.precision)) for x, y in pairs])
+        return both._all([block(x, y) for x, y in pairs])
 
     def __mul__(self, other: "Action") -> "Action":
         """Two monoids, each on the axes of its own carrier."""
         expect_action(other, "X * Y")
-        ours = [_tensor(x, _still(x, other.size)) for x in self.generators]
-        theirs = [_tensor(_still(y, self.size), y) for y in other.generators]
-        return Action((*self.shape, *other.shape))._all([*ours, *_renamed(theirs, self.names)])
+        ours = [tensor(x, still(x, other.size)) for x in self.generators]
+        theirs = [tensor(still(y, self.size), y) for y in other.generators]
+        return Action((*self.shape, *other.shape))._all([*ours, *renamed(theirs, self.names)])
 
     def __and__(self, other: "Action") -> "Action":
         """The generators of both, on one carrier."""
         expect_action(other, "X & Y")
         if self.shape != other.shape:
             raise CdlError(f"`X & Y` acts on one carrier: `X` has shape {self.shape}, and `Y` {other.shape}.")
-        return self._all([*self.generators, *_renamed(other.generators, self.names)])
+        return self._all([*self.generators, *renamed(other.generators, self.names)])
 
     def power(self, order: int) -> "Action":
         """Tensors of an order: `X @ X @ …`, so many times; of order 0, the trivial action on one number."""
@@ -207,7 +203,7 @@ class Action:
     def named(self, *names: str) -> "Action":
         """The same generators with other names, in their order."""
         if len(names) != len(self.generators):
-            raise CdlError(f"{number_of('name', len(names))} given for {_generators(self)}.")
+            raise CdlError(f"{number_of('name', len(names))} given for {listed(self.generators)}.")
         word_of(names)
         return self._all([x.renamed(name) for x, name in zip(self.generators, names, strict=True)])
 
@@ -254,17 +250,6 @@ def expect_action(given: Any, what: str) -> None:
         raise CdlError(f"{what} is of actions, and {short(given)} is not one: make one with `Action(shape)`.")
 
 
-def word_of(word: str | Word) -> Word:
-    """A word as it is; a name is a word of one. Functions that take a word begin with this.
-
-    **Raises:** `CdlError` for what is not made of names.
-    """
-    found = (word,) if isinstance(word, str) else word
-    if not isinstance(found, tuple | list) or not all(isinstance(name, str) for name in found):
-        raise CdlError(f"{short(word)} is not a word: give a name of a generator, or a tuple of names.")
-    return tuple(found)
-
-
 def aligned(X: Any, Y: Any, what: str) -> list[tuple[Generator, Generator]]:
     """The generators of two actions of one monoid, in pairs.
 
@@ -275,63 +260,8 @@ def aligned(X: Any, Y: Any, what: str) -> list[tuple[Generator, Generator]]:
         raise CdlError(
             f"{what} is of two actions, and `{type(wrong).__name__}` is not one: make one with `Action(shape)`."
         )
-    if len(X.generators) != len(Y.generators):
-        raise CdlError(
-            f"{what}: `X` has {_generators(X)} and `Y` has {_generators(Y)}. Give both the generators of one monoid, "
-            "in one order."
-        )
-    for x, y in zip(X.generators, Y.generators, strict=True):
-        if x.name != y.name:
-            raise CdlError(
-                f"{what}: where `X` has the generator `{x.name}`, `Y` has `{y.name}`. If they are one element of the "
-                "monoid, give them one name: `Y.named(…)`."
-            )
-        if x.lie != y.lie:
-            raise CdlError(
-                f"{what}: generator `{x.name}` is an element of a Lie algebra in one action, and of the monoid in the "
-                "other. Use `lie` in both, or `matrix` in both."
-            )
-    return list(zip(X.generators, Y.generators, strict=True))
-
-
-def _generators(X: Action) -> str:
-    many = number_of("generator", len(X.generators))
-    return f"{many} ({', '.join(X.names)})" if X.generators else "no generators"
+    return paired(X.generators, Y.generators, what)
 
 
 def _are(names: Sequence[str]) -> str:
     return f"are {', '.join(f'`{name}`' for name in names)}" if names else "are none"
-
-
-def _still(like: Generator, size: int) -> Generator:
-    """The generator that acts as nothing: the matrix 1, or 0 for one of a Lie algebra."""
-    empty = sp.coo_array((size, size), dtype=np.float64)
-    return Generator.of(like.name, empty if like.lie else sp.eye_array(size).tocoo(), like.lie)
-
-
-def _tensor(x: Generator, y: Generator) -> Generator:
-    """The matrix on products: `A ⊗ B`, or `A ⊗ 1 + 1 ⊗ B` of a Lie algebra."""
-    if x.lie:
-        one: Callable[[int], Any] = lambda n: sp.eye_array(n)
-        matrix = sp.kron(x.sparse, one(y.size)) + sp.kron(one(x.size), y.sparse)
-    else:
-        matrix = product(f"generator `{x.name}` of a tensor product", x.sparse, y.sparse, sp.kron)
-    return Generator.of(x.name, matrix, x.lie, max(x.precision, y.precision))
-
-
-def _block(x: Generator, y: Generator) -> Sparse:
-    rows = np.concatenate([x.rows, y.rows + x.size])
-    columns = np.concatenate([x.columns, y.columns + x.size])
-    size = x.size + y.size
-    return sp.coo_array((np.concatenate([x.values, y.values]), (rows, columns)), shape=(size, size))
-
-
-def _renamed(generators: Sequence[Generator], taken: Sequence[str]) -> list[Generator]:
-    """With names that are not taken: a prime is put behind one that is."""
-    found: list[Generator] = []
-    for x in generators:
-        name = x.name
-        while name in taken or name in [y.name for y in found]:
-            name += "'"
-        found.append(x.renamed(name))
-    return found

@@ -4,6 +4,7 @@
 | ------------------------------------------------------ | --------------------------- |
 | the greatest difference of two numbers                 | `apart`, `gaps`             |
 | over the greatest number of the two arrays it is in    | `relative`                  |
+| or of the two examples, along a leading axis           | `apart_by_example`          |
 | whether that is at most `√ε` of the type of each array | `agree`                     |
 
 Whole numbers are compared exactly, of any size; what is no number is equal, or infinitely far apart.
@@ -70,11 +71,30 @@ def _gap(x: np.ndarray, y: np.ndarray) -> float:
             return float(np.abs(x.astype(object) - y.astype(object)).max(initial=0)) if np.any(x != y) else 0.0
         except OverflowError:
             return float("inf")
-    wide = complex if np.iscomplexobj(x) or np.iscomplexobj(y) else np.float64
-    x, y = x.astype(wide), y.astype(wide)
-    with np.errstate(invalid="ignore"):  # infinity on both sides is no difference
+    return float(_differences(_wide(x), _wide(y)).max(initial=0.0))
+
+
+def apart_by_example(left: Any, right: Any) -> float:
+    """The greatest difference of two arrays, over the greatest finite number of the two sides in its example. What is
+    not a number on both sides is no difference.
+
+    **Arguments:** `left`, `right`: of one shape, `[examples, …]`.
+    """
+    x, y = (_wide(np.asarray(side)).reshape((len(side), -1)) for side in (left, right))
+    gaps = np.where(np.isnan(x) & np.isnan(y), 0.0, _differences(x, y)).max(1, initial=0.0)
+    scale = np.maximum(*(np.where(np.isfinite(side), np.abs(side), 0.0).max(1, initial=0.0) for side in (x, y)))
+    return float(np.max(gaps / np.where(scale > 0, scale, 1.0), initial=0.0))
+
+
+def _differences(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Number by number: 0 for the same infinity, and infinity where one is not a number."""
+    with np.errstate(invalid="ignore"):
         gap = np.where(x == y, 0.0, np.abs(x - y))
-    return float("inf") if np.any(np.isnan(gap)) else float(gap.max(initial=0.0))
+    return np.where(np.isnan(gap), np.inf, gap)
+
+
+def _wide(x: np.ndarray) -> np.ndarray:
+    return x.astype(complex if np.iscomplexobj(x) else np.float64)
 
 
 def leaves(value: Any) -> list[Any]:

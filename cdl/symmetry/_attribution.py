@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from .._functors.usage import with_usage
 from ..errors import CdlError
 from ._commuting import along
-from ._defects import Called, of_one
+from ._measured import Called, of_one
 from ._squares import inner_product, over_examples, same_form, varied, wide
 
 

@@ -18,10 +18,11 @@ import numpy as np
 
 from .._functors.usage import with_usage
 from ..errors import CdlError
-from ._action import Action, Word, word_of
+from ._action import Action
 from ._apart import precision, relative, traced
 from ._generator import Generator
 from ._squares import same_form, varied
+from ._word import Word, word_of
 
 
 TIMES = 1.0, 3.0  # over the greatest norm: a vector that turns has gone round almost half the circle

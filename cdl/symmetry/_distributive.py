@@ -26,16 +26,18 @@ import jax
 
 from .._functors import fmap, functor
 from .._functors.base import rebuild
-from .._functors.poly import Const, Exp, walk
+from .._functors.poly import Exp, walk
 from .._functors.read import layout
 from .._functors.words import short
 from .._schemes import algebra as as_algebra, cata
 from .._schemes.algebras import name_of
 from ..errors import CdlError, ForeignLayer
-from ._action import aligned, Word, word_of
+from ._action import aligned
 from ._commuting import times
 from ._moving import Actions, along, flow, moved, on_payloads, tangent
+from ._payloads import fields_of
 from ._rows import Row, worst
+from ._word import Word, word_of
 
 
 TOLERANCE = 1e-5  # of the greatest value: what rounding does in single precision
@@ -63,7 +65,7 @@ class Distributive:
         for kind in self.sort_of:
             if any(isinstance(term, Exp) for term in walk(layout(kind))):
                 raise CdlError(f"`{kind.__name__}` has a function in it, and a distributive law is of finite layers.")
-        self.payloads = {kind: self._fields(kind, given) for kind, given in payloads.items()}
+        self.payloads = {kind: fields_of(kind, given, self.sort_of) for kind, given in payloads.items()}
         self._names(*self.payloads.values())
 
     def __call__(self, word: str | Word, layer: Any, /) -> Any:
@@ -186,27 +188,6 @@ class Distributive:
         if not isinstance(given, tuple) or len(given) != self.sorts:
             raise CdlError(f"a family of {self.sorts} sorts takes a tuple of {self.sorts} {what}, one for each sort.")
         return given
-
-    def _fields(self, kind: type[Any], given: Any) -> dict[str, Actions]:
-        if kind not in self.sort_of:
-            known = ", ".join(kind.__name__ for kind in self.sort_of)
-            raise CdlError(f"`{getattr(kind, '__name__', kind)}` is not a constructor of the signature ({known}).")
-        record = layout(kind)
-        own = [
-            n for n, f in zip(record.names, record.factors, strict=True) if any(isinstance(t, Const) for t in walk(f))
-        ]
-        if not isinstance(given, Mapping):
-            if len(own) != 1:
-                are = ", ".join(f"`{n}`" for n in own) or "none"
-                raise CdlError(
-                    f"`{kind.__name__}` does not have one payload, but {are}: give a dictionary from the names of its "
-                    "fields to actions."
-                )
-            given = {own[0]: given}
-        for name in given:
-            if name not in own:
-                raise CdlError(f"`{kind.__name__}` has no payload in a field `{name}`: it has {own or 'none'}.")
-        return dict(given)
 
     def _names(self, *actions: Actions) -> list[tuple[str, bool]]:
         """The generators, each with whether it is of a Lie algebra. **Raises:** `CdlError` for different monoids."""

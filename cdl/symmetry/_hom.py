@@ -13,7 +13,8 @@ where all are whole numbers, or multiples of 1/1024 of at most 26 binary digits,
 others two products that differ by less than
 16 roundings for each factor are equal, and two that differ by less than `5e-7` are refused. All other equations go
 through a presolve, where a number below `2e-13` of what was added up is zero, and what is left of them through a null
-space whose rank is certified by the gap in its spectrum.
+space whose rank is certified by the gap in its spectrum. Where all entries are meant exactly, such as whole numbers,
+a dimension that may be rounded is counted a second time, modulo a prime, and refused where the two differ.
 """
 
 import functools
@@ -22,6 +23,8 @@ import numpy as np
 
 from ..errors import CdlError
 from ._action import Action, aligned
+from ._counted import certify
+from ._factors import MOST
 from ._generator import Generator
 from ._given import exact, few_digits
 from ._orbits import Classes, classes, Ties
@@ -59,11 +62,20 @@ def _solved(X: Action, Y: Action) -> Tying:
     found = classes(X.size * Y.size, _joined(ties), Rounding.of_factors(known[0]))
     shape = (Y.size, X.size)
     if not others:
+        if _many_factors(pairs):
+            certify(found.dimension, pairs)
         return _orbits(shape, found, "orbits", None)
     solved = solve(found, others, Rounding.of(known[1]))
+    count = solved.found.dimension if isinstance(solved.found, Classes) else solved.found.shape[1]
+    certify(count, pairs)
     if isinstance(solved.found, Classes):
         return _orbits(shape, solved.found, solved.how, solved.gap)
-    return Combinations(shape, solved.found.shape[1], solved.how, solved.gap, solved.found)
+    return Combinations(shape, count, solved.how, solved.gap, solved.found)
+
+
+def _many_factors(pairs: list[tuple[Generator, Generator]]) -> bool:
+    """Whether there are more factors than are multiplied exactly."""
+    return len(np.unique(np.abs(np.concatenate([np.zeros(0), *(z.values for pair in pairs for z in pair)])))) > MOST
 
 
 def _orbits(shape: tuple[int, int], found: Classes, how: str, gap: float | None) -> Tying:

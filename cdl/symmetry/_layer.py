@@ -26,7 +26,7 @@ from .._para import Para
 from ..errors import CdlError
 from ._action import Action
 from ._hom import hom
-from ._maps import EquivariantMap
+from ._map import EquivariantMap
 from ._sizes import axis_of, counted
 from ._tying import along_last, Tying
 

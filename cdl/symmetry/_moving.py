@@ -25,11 +25,12 @@ from .._functors.poly import Const, ListOf, Maybe, Poly, Product
 from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError
-from ._action import Action, Word, word_of
+from ._action import Action
 from ._generator import of_matrix
 from ._held import LEAST
 from ._sparse import dense
 from ._squares import varied
+from ._word import Word, word_of
 
 
 Actions: TypeAlias = Any

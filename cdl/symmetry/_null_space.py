@@ -12,6 +12,8 @@ from ._sparse import dense, solvers, sp, Sparse
 DENSE = 700  # unknowns up to which all singular values are computed
 FIRST = 16  # eigenvalues that are asked for at first
 LARGEST = 3_000  # unknowns of which all singular values can be computed
+SPARSE = 10_000  # unknowns of which a sparse factorisation is tried
+FREE = 256  # eigenvalues that are asked for where all singular values cannot be computed
 
 
 def null_space(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
@@ -56,19 +58,28 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
     """The least eigenvalues of `AᵀA`, more and more of them until one is not zero. What is zero is decided by `‖A v‖`
     of each eigenvector `v`: eigenvalues are squares, and have half of the digits.
 
-    **Raises:** `CdlError` where the iteration does not converge.
+    **Raises:** `CdlError` where the iteration does not converge, and before it begins where it could not, or is of too
+    many unknowns.
     """
+    equations, size = system.shape
+    most = size // 4 if size <= LARGEST else FREE  # with more, the iteration is slower than all singular values
+    if size - equations > most or size > SPARSE:
+        if size > LARGEST:
+            raise _too_many(system)
+        return _dense(system, rounding)
     gram = sp.csc_array(system.T @ system)
-    size = gram.shape[0]
     greatest = float(abs(gram).sum(axis=1).max())
     shift = 1e-2 * greatest / size
     inverse: Any = None
     start = np.random.default_rng(0).normal(size=size)
     wanted = FIRST
-    while wanted <= size // 4:
+    while wanted <= most:
         try:
             inverse = inverse or _inverse(gram + shift * sp.eye_array(size))
             _, vectors = solvers.eigsh(inverse, k=wanted, which="LM", v0=start, maxiter=100)
+        except solvers.ArpackNoConvergence:
+            wanted *= 2  # with more of them the iteration begins with a greater space
+            continue
         except (solvers.ArpackError, np.linalg.LinAlgError, RuntimeError):
             break  # what the iterations of others raise: all singular values are sure
         lengths = np.linalg.norm(system @ vectors, axis=0)
@@ -79,16 +90,24 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
             return vectors[:, :null], "shift-invert", _gap(lengths[null:], lengths[:null])
         wanted *= 2
     if size > LARGEST:
-        raise CdlError(
-            f"the equations leave {size} unknowns, and an iteration for the least eigenvalues finds no gap among the "
-            f"first {wanted // 2}: that is too many unknowns to solve beyond {LARGEST}. Generators that are pushed "
-            "functions in `X`, and pulled ones or permutations in `Y`, are solved exactly."
-        )
+        raise _too_many(system, ", and an iteration finds no gap among their least eigenvalues")
     return _dense(system, rounding)  # too many are free for an iteration
 
 
+def _too_many(system: Sparse, why: str = "") -> CdlError:
+    equations, size = system.shape
+    return CdlError(
+        f"a presolve leaves {equations} equations of {size} unknowns{why}. Null spaces are found for up to {LARGEST} "
+        f"unknowns, and for up to {SPARSE} where fewer than {FREE} of them are free. Give smaller carriers, or "
+        "generators that are pushed functions in `X`, and pulled ones or permutations in `Y`: these are solved "
+        "exactly, at any size."
+    )
+
+
 def _inverse(matrix: Sparse) -> Any:
-    solver = solvers.splu(sp.csc_array(matrix))
+    """Of a symmetric and positive matrix, whose factors are sparser in an order of both its rows and columns."""
+    order = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
+    solver = solvers.splu(sp.csc_array(matrix), **order)
     return solvers.LinearOperator(matrix.shape, matvec=solver.solve, dtype=np.float64)
 
 

@@ -50,14 +50,13 @@ def classes(size: int, ties: Ties, rounding: Rounding) -> Classes:
     **Raises:** `CdlError` where rounding hides whether the factor of a cycle is 1.
     """
     p, q = ties.p, ties.q
-    graph = _graph(size, p, q)
-    count, component = graphs.connected_components(graph, directed=False)
+    count, component = components(size, p, q)
     dead = np.zeros(count, bool)
     dead[component[ties.zero]] = True
     scales = None
     if np.any(ties.s != ties.t):
         sizes = sizes_of(ties.s, ties.t, rounding.exact)
-        signs, found, depth = _potentials(graph, component, count, ties, sizes)
+        signs, found, depth = _potentials(component, count, ties, sizes)
         negative = np.sign(ties.s) * signs[p] != np.sign(ties.t) * signs[q]
         dead[component[p[negative]]] = True
         alive = ~dead[component[p]]
@@ -88,26 +87,35 @@ def _greatest(logs: np.ndarray, component: np.ndarray) -> np.ndarray:
     return order[last][component] if len(logs) else component
 
 
+def components(size: int, p: np.ndarray, q: np.ndarray) -> tuple[int, np.ndarray]:
+    """How many connected components the edges between `p` and `q` make, and the number of each node's."""
+    count, component = graphs.connected_components(_graph(size, p, q), directed=False)
+    return int(count), component
+
+
+def forest(component: np.ndarray, count: int, p: np.ndarray, q: np.ndarray) -> np.ndarray:
+    """The parent of each node in a spanning forest; the first node of each component is a child of a root, `size`."""
+    size = len(component)
+    first = np.full(count, size)
+    np.minimum.at(first, component, np.arange(size))
+    rooted = _graph(size + 1, np.concatenate([p, np.full(count, size)]), np.concatenate([q, first]))
+    _, parent = graphs.breadth_first_order(rooted, size, directed=False)
+    return np.where(parent < 0, size, parent).astype(np.int64)
+
+
 def _graph(size: int, p: np.ndarray, q: np.ndarray) -> Sparse:
     return sp.csr_array((np.ones(len(p), np.int8), (p, q)), shape=(size, size))
 
 
 def _potentials(
-    graph: Sparse, component: np.ndarray, count: int, ties: Ties, sizes: Sizes
+    component: np.ndarray, count: int, ties: Ties, sizes: Sizes
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A sign and a size for each weight, such that the ties of a spanning forest hold, and its depth in this forest.
 
-    One search goes through all components, from a root that is tied to the first weight of each; then a weight's
-    factor is multiplied up along the way to the root, by doubling: the logarithm of the depth many rounds.
+    A weight's factor is multiplied up along the way to the root, by doubling: the logarithm of the depth many rounds.
     """
     size = len(component)
-    first = np.full(count, size)
-    np.minimum.at(first, component, np.arange(size))
-    rows = np.concatenate([ties.p, np.full(count, size)])
-    columns = np.concatenate([ties.q, first])
-    rooted = _graph(size + 1, rows, columns)
-    _, parent = graphs.breadth_first_order(rooted, size, directed=False)
-    parent = np.where(parent < 0, size, parent).astype(np.int64)
+    parent = forest(component, count, ties.p, ties.q)
     signs, found = _factors(size, parent, ties, sizes)
     depth = (parent != size).astype(np.int64)
     while np.any(parent != size):

@@ -7,6 +7,7 @@
 | an equation of more terms                                  | left to the null space of a small matrix            |
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Ro
 
     **Raises:** `CdlError` where rounding hides the rank.
     """
-    system = _levelled(sp.csr_array(sp.vstack([_equations(x, y) for x, y in pairs])))
+    system = _levelled(sp.csr_array(sp.vstack([equations(x.sparse, y.sparse) for x, y in pairs])))
     while True:
         factors = known.factors
         rest = _substituted(system, factors, rounding)
@@ -54,10 +55,10 @@ def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Ro
     return Solved(sp.csr_array(factors @ combined), how, gap)
 
 
-def _equations(x: Generator, y: Generator) -> Sparse:
+def equations(x: Sparse, y: Sparse) -> Sparse:
     """`(ρ_Y ⊗ 1 − 1 ⊗ ρ_Xᵀ) vec W = 0`, for `W` row by row."""
-    left = sp.kron(y.sparse, sp.eye_array(x.size), format="csr")
-    return sp.csr_array(left - sp.kron(sp.eye_array(y.size), x.sparse.T, format="csr"))
+    one: Callable[[Sparse], Sparse] = lambda matrix: sp.eye_array(matrix.shape[0], dtype=matrix.dtype)
+    return sp.csr_array(sp.kron(y, one(x), format="csr") - sp.kron(one(y), x.T, format="csr"))
 
 
 def _levelled(system: Sparse) -> Sparse:

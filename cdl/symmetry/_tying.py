@@ -110,8 +110,8 @@ class Orbits(Tying):
             for number in range(self.dimension):
                 found = jnp.where(jnp.broadcast_to(labels == number, shape), theta[..., number : number + 1], found)
         else:
-            gathered = theta[..., np.maximum(labels, 0)]
-            found = jnp.where(jnp.broadcast_to(labels < 0, shape), found, gathered)
+            gathered = theta.at[..., np.maximum(labels, 0)].get(mode="promise_in_bounds")
+            found = jnp.where(jnp.broadcast_to(labels < 0, shape), found, gathered) if np.any(labels < 0) else gathered
         return found if self.scales is None else found * _fitting(self.scales.ravel(), found)
 
     @property

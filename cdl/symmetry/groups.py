@@ -23,10 +23,11 @@ import numpy as np
 
 from .._functors.usage import with_usage
 from ..errors import CdlError
-from ._action import Action, Word
+from ._action import Action
 from ._generated import generated
 from ._generator import Generator
 from ._sizes import size_of
+from ._word import Word
 
 
 Table: TypeAlias = tuple[tuple[int, float], ...]

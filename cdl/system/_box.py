@@ -11,7 +11,7 @@ Inputs and outputs are dictionaries, by the names of the ports.
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 import equinox as eqx
 import jax
@@ -19,6 +19,7 @@ import jax.numpy as jnp
 
 from .._drawing.diagram import Diagram
 from .._engine._given import arrays
+from .._engine._types import cast, misfit, Own
 from .._engine.shapes import is_weak, shown
 from .._functors import MealyF, MooreF
 from .._functors.usage import with_usage
@@ -27,8 +28,10 @@ from .._schemes.algebras import name_of, wants_key
 from .._schemes.compose import layer_of
 from .._schemes.expect import expect_machine
 from ..errors import CarrierMismatch, CdlError, PortMismatch
+from ._asked import Asked, no_port
 from ._interface import Interface
 from ._picture import Drawn, system_diagram
+from ._ties import tie_to
 
 
 class System(eqx.Module):
@@ -42,6 +45,7 @@ class System(eqx.Module):
     interface: eqx.AbstractVar[Interface]
     state: eqx.AbstractVar[Any]
     name: eqx.AbstractVar[str]
+    reads_state: ClassVar[bool] = True  # whether a layer may read the state to begin in
 
     @property
     def __called__(self) -> str:
@@ -61,12 +65,21 @@ class System(eqx.Module):
 
 @final
 class Box(System):
-    """A machine as it is given, with its ports. Made by `box`."""
+    """A machine as it is given, with its ports. Made by `box`.
 
+    A `machine` that is a system of `cdl` has `None` for its state: the box has the one to begin in.
+    """
+
+    reads_state = False
     machine: Callable[..., Any]
     state: Any
     interface: Interface = eqx.field(static=True)
     name: str = eqx.field(static=True)
+
+    @property
+    def inner(self) -> System | None:
+        """The system that is its machine, if one is, with the state that the box begins in."""
+        return with_state(self.machine, self.state) if isinstance(self.machine, System) else None
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
         layer = layer_of(self.machine, state, key)
@@ -77,8 +90,7 @@ class Box(System):
         return MooreF(layer.out, step) if isinstance(layer, MooreF) else MealyF(step)
 
     def drawn(self) -> Drawn:
-        inner = self.machine.drawn() if isinstance(self.machine, System) else super().drawn()
-        return replace(inner, name=self.name)
+        return replace(self.inner.drawn() if self.inner else super().drawn(), name=self.name)
 
 
 @with_usage
@@ -101,9 +113,24 @@ def box(
     """
     expect_machine("box", machine)
     interface = Interface(inputs or {}, outputs)
-    made = Box(machine=machine, state=strong(state), interface=interface, name=name or name_of(machine))
+    called = name or name_of(machine)
+    made = Box(machine=without_state(machine), state=strong(state), interface=interface, name=called)
     is_moore(made)
     return made
+
+
+def without_state(machine: Any) -> Any:
+    """A system without the state that it begins in, for what holds that itself; another machine as it is."""
+    if not isinstance(machine, System) or machine.reads_state or machine.state is None:
+        return machine
+    made = replace(machine, state=None)
+    tie_to(made, machine)
+    return made
+
+
+def with_state(system: System, state: Any) -> System:
+    """The other way of `without_state`."""
+    return system if system.reads_state else replace(system, state=state)
 
 
 def strong(state: Any) -> Any:
@@ -114,12 +141,14 @@ def strong(state: Any) -> Any:
 def given_to(system: System, inputs: Any) -> Any:
     """What comes into a system from outside: a value of each port's type. A system without inputs takes anything.
 
-    **Raises:** `PortMismatch` for a port that has no value, a value that has no port, and one of another type; a number
-    of Python's takes the type of its port where that holds it.
+    **Raises:** `PortMismatch` for a port that has no value, a value that has no port, and one of another type; a Python
+    number takes the type of its port by the rule of `fold`: written out, where that type holds it.
     """
     ports = system.interface.inputs
     if not ports:
         return {}
+    if isinstance(inputs, Asked):
+        return inputs
     if not isinstance(inputs, Mapping) or set(inputs) != set(ports):
         given = sorted(map(str, inputs)) if isinstance(inputs, Mapping) else inputs
         raise PortMismatch(
@@ -130,18 +159,16 @@ def given_to(system: System, inputs: Any) -> Any:
 
 
 def _given(system: System, name: str, value: Any, struct: Any) -> Any:
-    def in_type(x: Any, s: Any) -> Any:
-        holds = is_weak(x) and jnp.result_type(x.dtype, s.dtype) == s.dtype
-        return jnp.asarray(x, s.dtype) if holds else x
-
-    same = types(value)[0] == types(struct)[0]
-    with jax.numpy_dtype_promotion("standard"):
-        value = jax.tree.map(in_type, value, struct) if same else value
-    if types(value) != types(struct):
+    value = arrays(value, f"the input `{name}` of `{system.name}`")
+    leaves, structure = jax.tree.flatten(struct)
+    own = Own.of(value)
+    if not own.alike(Own(structure, tuple(leaves))) or misfit(leaves, own) is not None:
+        traced = any(x.weak_type and written is None for x, written in zip(own.leaves, own.written, strict=True))
         raise PortMismatch(
             f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."
+            + (" A Python number that is traced stays of its kind: write `2.0`, and not `2`." if traced else "")
         )
-    return value
+    return jax.tree.map(cast, value, struct)
 
 
 def is_moore(system: System) -> bool:
@@ -161,8 +188,12 @@ def is_moore(system: System) -> bool:
     try:
         out, after = eqx.filter_eval_shape(once, system.state, inputs, key)
     except KeyError as error:
+        machine = getattr(system, "machine", system)
+        name = no_port(lambda given: layer_of(machine, system.state, key).step(given), inputs)
+        if name is None:
+            raise
         raise PortMismatch(
-            f"`{system.name}` looks up {error}, and its inputs are {short(list(inputs))}: give it a port of that name, "
+            f"`{system.name}` looks up {name}, and its inputs are {short(list(inputs))}: give it a port of that name, "
             "or mend the look-up."
         ) from error
     expected = {name: port.struct for name, port in system.interface.outputs.items()}

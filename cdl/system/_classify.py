@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
+import jax
 
 from .._functors.words import short
 from .._optics import ParaOptic
@@ -21,22 +22,26 @@ from ..errors import CdlError
 from ..learning import Learner
 from ._box import Box, System
 from ._flow import Flow, traced
-from ._listening import listen
+from ._listening import listen, TABLE, WIRED
 from ._pattern import pattern
 from ._rewired import Rewired
 from ._wired import Wired
 
 
+HIDDEN = (
+    "It multiplies data by arrays that it closes over: they may be weights, or wires of a graph, and learn or stay. "
+    "Give the module that has them, or a `ParaOptic`."
+)
 LEFT, INSIDE = "left → right", "inside → outside"
 
 
 class Classification(NamedTuple):
     """The row of a system: `hierarchy`, the directions in which it goes up, whether there are `peers` that talk,
-    whether its pattern is `changeable`, and `why`, in sentences."""
+    whether its pattern is `changeable`, and `why`, in sentences. `None` is for what its structure does not tell."""
 
     hierarchy: tuple[str, ...]
-    peers: bool
-    changeable: bool
+    peers: bool | None
+    changeable: bool | None
     why: tuple[str, ...]
 
 
@@ -49,7 +54,14 @@ def classify(x: Any, *inputs: Any) -> Classification:
     from outside counts as feedback, such as the change that a layer passes to its cells; so does a message that a
     product with an input from outside gates. Of a map it traces the products: with parameters they are what a layer
     does; data times data is a message (attention, a graph that is given as data), and so are data times an array that
-    is no parameter, and sums by index. Loops and weight tying are no messages.
+    is no parameter, pairs of places (`x[:, None] * x[None]`, and sums or differences so), and sums and look-ups by an
+    index that is data. Loops and weight tying are no messages.
+
+    Some is not told by the structure, and is `None`, with the reason in `why`: whether arrays that a function closes
+    over are weights or fixed wires (of a lambda, or `jax.vmap` of a module: give the module itself, or
+    `equinox.filter_vmap` of it), and whether data that are looked up by a fixed table hear of each other. A weighted
+    mean of places is seen where it is a product of matrices; written as a product and a sum it is not, as it is then
+    what a normalisation and a mean are.
 
     The table's source says that the parts of neural networks never talk to each other. Of dense, convolutional and
     recurrent networks this finds so; of attention and of graph networks it is false, and `peers` is true.
@@ -68,46 +80,57 @@ def classify(x: Any, *inputs: Any) -> Classification:
             return _rewired(x)
         case Wired():
             return _wired(x)
-        case Box() if isinstance(x.machine, System):
-            return classify(x.machine)
+        case Box() if x.inner:
+            return classify(x.inner)
         case System():
             return Classification((), False, False, (f"`{x.name}` is one box: there is no diagram in it.",))
         case ParaOptic():
             given = inputs or (() if x.source is None else (x.source,))
-            return _map(lambda params, x_: x.optic.get((params, x_)), x.params, given)
+            return _map(lambda params, x_: x.optic.get((params, x_)), x.params, given, told=True)
         case Learner():
-            return _map(lambda state, data: x.optic.get((state, data)), x.state, inputs)
+            return _map(lambda state, data: x.optic.get((state, data)), x.state, inputs, told=True)
         case _ if callable(x):
             params, rest = eqx.partition(x, eqx.is_inexact_array)
-            return _map(lambda params, *given: eqx.combine(params, rest)(*given), params, inputs)
+            told = bool(jax.tree.leaves(params))
+            return _map(lambda params, *given: eqx.combine(params, rest)(*given), params, inputs, told=told)
     raise CdlError(
         f"`classify` was given {short(x)}: give a system, a `ParaOptic`, a learner, or a module or function."
     )
 
 
-def _map(fn: Callable[..., Any], params: Any, inputs: tuple[Any, ...]) -> Classification:
+def _map(fn: Callable[..., Any], params: Any, inputs: tuple[Any, ...], *, told: bool) -> Classification:
+    """The row of a map. `told`: whether all of its parameters are known to be these."""
     if not inputs:
         raise CdlError("`classify` traces a map at its inputs, and was given none: give them after it.")
     closed, given = traced(fn, [params, *inputs])
     spread = [Flow.of(min(k, 1), x.shape, 2) for k, part in enumerate(given) for x in part]
     heard = listen(closed, spread, 2, [1])
     why = [f"It is a map with {len(given[0])} arrays of parameters: what it makes of its inputs is to the right."]
-    why += heard.found or ["Data meet parameters only: each part listens to those before it, and none to its peers."]
+    certain = [words for words in heard.found if told or words != WIRED]
+    hidden = len(certain) < len(heard.found)
+    unsure = [HIDDEN] * hidden + [TABLE] * heard.table
+    why += certain + unsure or [
+        "Data meet parameters only: each part listens to those before it, and none to its peers."
+    ]
     if heard.loops:
         why.append("It has a loop, by which values come again later: that is no message to a peer.")
     if heard.tied:
         why.append("A convolution uses its weights at every place: tied weights are no message.")
     learns = bool(given[0])
-    why.append("Its parameters change as it learns." if learns else "It has no parameters, so that nothing changes.")
-    return Classification((LEFT,), bool(heard.found), learns, tuple(why))
+    if learns:
+        why.append("Its parameters change as it learns.")
+    elif not hidden:
+        why.append("It has no parameters, so that nothing changes.")
+    peers = True if certain else None if unsure else False
+    return Classification((LEFT,), peers, None if hidden else learns, tuple(why))
 
 
 def _wired(system: Wired) -> Classification:
-    pairs = {target: source for target, source in system.wiring.wires.items() if "." in source}
-    talk = [f"A wire goes from `{a}` to `{b}`." for b, a in pairs.items() if _box(a) != _box(b)]
+    pairs = {target: source for target, source in system.wiring.ends.items() if source.box}
+    talk = [f"A wire goes from `{a}` to `{b}`." for b, a in pairs.items() if a.box != b.box]
     why = [f"`{system.name}` is a box around {len(system.wiring.boxes)} boxes."]
     why += talk[:3] or ["No wire goes from a box to another."]
-    if any(_box(a) == _box(b) for b, a in pairs.items()):
+    if any(a.box == b.box for b, a in pairs.items()):
         why.append("A wire from a box to itself is a memory, no message to a peer.")
     inner = [classify(x) for x in system.boxes.values() if isinstance(x.machine, System)]
     changes = any(x.changeable for x in inner)
@@ -127,7 +150,3 @@ def _rewired(system: Rewired) -> Classification:
         why += inner.why
     peers, changeable = bool(found.talk) or inner.peers, found.changes or inner.changeable
     return Classification((INSIDE, LEFT), peers, changeable, tuple(why))
-
-
-def _box(end: str) -> str:
-    return end.rpartition(".")[0]

@@ -16,19 +16,21 @@ import jax
 import jax.numpy as jnp
 
 from .._engine._given import arrays
+from .._engine._lost import changes
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._functors.words import short
-from ..errors import CdlError, PortMismatch
+from ..errors import PayloadMismatch, PortMismatch
 from ._box import Box, box
 from ._field import Field, Values
 from ._interface import expect_join, Port
+from ._numbers import known
 
 
 def begins(field: Field, state: Values) -> Values:
     """Values for the variables of a field, of their types.
 
-    **Raises:** `PortMismatch` where they are of other variables.
+    **Raises:** `PortMismatch` where they are of other variables; `PayloadMismatch` where a type does not hold one.
     """
     if set(state) != set(field.variables):
         raise PortMismatch(
@@ -39,6 +41,12 @@ def begins(field: Field, state: Values) -> Values:
         expect_join(
             f"the state at {key}", Port.of(jax.tree.map(_in_type, given[key], port.struct), port.unit), key, port
         )
+    for key, port in field.variables.items():
+        if any(jax.tree.leaves(jax.tree.map(lambda x, s: changes(x, s.dtype), given[key], port.struct))):
+            raise PayloadMismatch(
+                f"the state at `{key}` is {short(state[key])}, and {port}, its type, does not hold it: it would be "
+                "another number."
+            )
     return {
         key: jax.tree.map(lambda x, s: x.astype(s.dtype), given[key], p.struct) for key, p in field.variables.items()
     }
@@ -88,9 +96,8 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     **Arguments:** `state`: a value for each variable. `step`: how long a tick is, in the unit of time of the rates.
     `method`: of order 4, 2 or 1.
 
-    **Raises:** `CdlError` for a step that is not positive; `PortMismatch` where the state is not one of the field.
+    **Raises:** `CdlError` for a step that is not positive and finite, or is known only when the program runs;
+    `PortMismatch` where the state is not one of the field.
     """
-    if isinstance(step, bool) or not step > 0:
-        raise CdlError(f"`step` of `discretise` is {step}: how long a tick is must be positive.")
-    clocked = Clocked(field, float(step), method)
+    clocked = Clocked(field, known("`step` of `discretise`", step), method)
     return box(clocked, begins(field, state), inputs=field.inputs, outputs=field.variables, name=field.name)

@@ -13,10 +13,12 @@ from typing import Any, final
 import equinox as eqx
 
 from .._drawing.diagram import Diagram
-from .._functors.usage import with_usage
+from .._engine._given import arrays
+from .._functors.usage import takes, with_usage
 from .._functors.words import short
 from .._terms import name as called
-from ..errors import PortMismatch
+from ..errors import CdlError, PortMismatch
+from ._asked import no_port
 from ._interface import expect_join, Interface, Port
 from ._picture_of_fields import Fields, fields_diagram
 
@@ -61,7 +63,8 @@ class Given(Field):
     name: str = eqx.field(static=True)
 
     def rate(self, values: Values, inputs: Values) -> Values:
-        return self.fn(values, inputs) if self.inputs else self.fn(values)
+        found = self.fn(values, inputs) if self.inputs else self.fn(values)
+        return arrays(found, "a rate")
 
 
 @with_usage
@@ -77,11 +80,24 @@ def field(
     **Arguments:** `rate`: a function or a module; of the values, and of the inputs where there are some. `variables`,
     `inputs`: for each what `Port.of` takes.
 
-    **Raises:** `PortMismatch` where `rate` gives other variables, or other shapes.
+    **Raises:** `PortMismatch` where `rate` looks up what there is not, gives other variables, or other shapes;
+    `CdlError` where it does not take these arguments.
     """
     made = Given(fn=rate, ports=Interface(inputs or {}, variables), name=name or called(rate, "field"))
     wanted = {key: port.struct for key, port in made.variables.items()}
-    found = eqx.filter_eval_shape(made.rate, wanted, {key: port.struct for key, port in made.inputs.items()})
+    driven = {key: port.struct for key, port in made.inputs.items()}
+    if not takes(rate, *[{}] * (2 if driven else 1)):
+        takers = "the values and the inputs" if driven else "the values of its variables, as it has no inputs"
+        raise CdlError(f"the rate of `{made.name}` does not take its arguments: write a function of {takers}.")
+    try:
+        found = eqx.filter_eval_shape(made.rate, wanted, driven)
+    except KeyError as error:
+        if (name := no_port(made.rate, wanted, driven)) is None:
+            raise
+        raise PortMismatch(
+            f"the rate of `{made.name}` looks up {name}, and there are {short([*wanted, *driven])}: give it a variable "
+            "or an input of that name, or mend the look-up."
+        ) from error
     if not isinstance(found, Mapping) or set(found) != set(wanted):
         given = sorted(found) if isinstance(found, Mapping) else found
         raise PortMismatch(

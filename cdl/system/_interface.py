@@ -14,6 +14,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._engine.shapes import shown
 from .._functors.usage import with_types
@@ -23,7 +24,11 @@ from ..errors import CdlError, PortMismatch
 
 @dataclass(frozen=True)
 class Port:
-    """What flows through a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, in a `unit` where one is given."""
+    """What flows through a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, in a `unit` where one is given.
+
+    Its type is that of the time when it is built: a port of `float` that is built before `jax_enable_x64` is switched
+    on takes 32 bits after it, too, and refuses 64.
+    """
 
     struct: Any
     unit: str | None = None
@@ -36,10 +41,14 @@ class Port:
         `jnp.bfloat16`, an array or a `jax.ShapeDtypeStruct` for all of its shape and type, a pytree of these, or a
         `Port`. `unit`: such as `"m/s"`; ports that are joined must agree.
 
-        **Raises:** `CdlError` for what stands for no arrays.
+        **Raises:** `CdlError` for what stands for no arrays, for a unit that is no text, and for a `Port` in another.
         """
+        if unit is not None and not isinstance(unit, str):
+            raise CdlError(f'the unit of a port is {short(unit)}: give a text, such as `"m/s"`.')
         if isinstance(spec, Port):
-            return spec
+            if unit not in (None, spec.unit) and spec.unit is not None:
+                raise PortMismatch(f"a port in {spec.unit} was given the unit {unit}: give both one unit.")
+            return Port(spec.struct, unit or spec.unit)
         try:
             struct = jax.tree.map(_struct, spec)
             if not jax.tree.leaves(struct):
@@ -106,6 +115,8 @@ def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
 
 
 def _struct(spec: Any) -> jax.ShapeDtypeStruct:
+    if isinstance(spec, type) and issubclass(spec, np.generic):
+        spec = np.dtype(spec)
     if any(spec is kind for kind in (bool, int, float, complex)):
         return jax.ShapeDtypeStruct((), jnp.asarray(spec()).dtype)
     shape, dtype = (tuple(spec.shape), spec.dtype) if hasattr(spec, "shape") and hasattr(spec, "dtype") else ((), spec)

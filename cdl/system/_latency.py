@@ -49,11 +49,10 @@ def latency(system: System) -> dict[str, dict[str, Latency]]:
     ticks = {path: int(step.moore) for step in system.plan.steps for path in step.paths}
     after: dict[str, list[str]] = {path: [] for path in ticks}
     first: dict[str, list[str]] = {name: [] for name in system.interface.inputs}
-    for target, source in system.wiring.wires.items():
-        box, _, _ = source.rpartition(".")
-        (after[box] if box else first[source]).append(target.rpartition(".")[0])
+    for target, source in system.wiring.ends.items():
+        (after[source.box] if source.box else first[source.port]).append(target.box)
     reached = {name: (_shortest(begin, after, ticks), _longest(begin, after, ticks)) for name, begin in first.items()}
-    ends = {name: source.rpartition(".")[0] for name, source in system.wiring.outputs.items()}
+    ends = {name: source.box for name, source in system.wiring.shows.items()}
     return {
         output: {name: Latency(near[box], far[box]) for name, (near, far) in reached.items() if box in near}
         for output, box in ends.items()

@@ -39,12 +39,23 @@ class DependentLens:
     target: Polynomial
     sent: Mapping[Any, Sent]
 
-    def __post_init__(self) -> None:
+    @with_types
+    def __init__(self, source: Polynomial, target: Polynomial, sent: Mapping[Any, Any]) -> None:
+        if extra := [i for i in sent if i not in source.directions]:
+            raise PortMismatch(
+                f"{short(extra[0])} is sent, and is none of the positions {short(list(source.positions))}."
+            )
+        if lost := [i for i in source.positions if i not in sent]:
+            raise PortMismatch(
+                f"the position {short(lost[0])} is sent nowhere: give `(position, directions back)` for it."
+            )
+        for name, value in (
+            ("source", source),
+            ("target", target),
+            ("sent", {i: _sent(i, sent[i]) for i in source.positions}),
+        ):
+            object.__setattr__(self, name, value)
         for i, here in self.source.directions.items():
-            if i not in self.sent:
-                raise PortMismatch(
-                    f"the position {short(i)} is sent nowhere: give `(position, directions back)` for it."
-                )
             j, back = self.sent[i]
             if j not in self.target.directions:
                 raise PortMismatch(
@@ -57,14 +68,21 @@ class DependentLens:
                 )
 
     @staticmethod
+    @with_types
     def identity(p: Polynomial) -> "DependentLens":
         return DependentLens(p, p, {i: (i, each) for i, each in p.directions.items()})
 
     def back(self, position: Any, direction: Any) -> Any:
-        """The direction at a position of the source that one of the target comes back as."""
+        """The direction at a position of the source that one of the target comes back as.
+
+        **Raises:** `PortMismatch` for what is no position of the source, or no direction where that is sent.
+        """
+        expect_among("position", position, self.sent)
         j, each = self.sent[position]
+        expect_among("direction", direction, self.target.directions[j])
         return each[self.target.directions[j].index(direction)]
 
+    @with_types
     def __rshift__(self, other: "DependentLens") -> "DependentLens":
         """One after the other. **Raises:** `PortMismatch` where the first does not end where the second begins."""
         if self.target != other.source:
@@ -77,6 +95,7 @@ class DependentLens:
             sent[i] = k, tuple(self.back(i, d) for d in back)
         return DependentLens(self.source, other.target, sent)
 
+    @with_types
     def __matmul__(self, other: "DependentLens") -> "DependentLens":
         """Both at once."""
         source, target = self.source @ other.source, self.target @ other.target
@@ -85,9 +104,19 @@ class DependentLens:
             sent[i, j] = (k, m), tuple((self.back(i, a), other.back(j, b)) for a, b in target.directions[k, m])
         return DependentLens(source, target, sent)
 
+    @with_types
     def at(self, element: Sent) -> Sent:
-        """The map `p(X) → q(X)`, at an element: natural in `X`."""
+        """The map `p(X) → q(X)`, at an element: natural in `X`.
+
+        **Raises:** `PortMismatch` for what is no element of `p(X)`.
+        """
         i, values = element
+        expect_among("position", i, self.sent)
+        if len(values) != len(self.source.directions[i]):
+            raise PortMismatch(
+                f"{short(element)} has {len(values)} values, and {short(i)} has {len(self.source.directions[i])} "
+                "directions: give a value for each."
+            )
         j, back = self.sent[i]
         return j, tuple(values[self.source.directions[i].index(d)] for d in back)
 
@@ -105,6 +134,29 @@ class DependentLens:
         return {
             i: (j, frozenset(zip(self.target.directions[j], back, strict=True))) for i, (j, back) in self.sent.items()
         }
+
+
+def expect_among(what: str, given: Any, every: Any) -> None:
+    """**Raises:** `PortMismatch` for what is none of them."""
+    try:
+        there = given in every
+    except TypeError:  # without a hash
+        there = False
+    if not there:
+        raise PortMismatch(f"{short(given)} is no {what} of this lens here: these are {short(list(every))}.")
+
+
+def _sent(of: Any, given: Any) -> Sent:
+    """Where a position goes. **Raises:** `PortMismatch` for what is no pair, and for values without a hash."""
+    try:
+        at, back = given
+        found = at, tuple(back)
+        hash(found)
+    except (TypeError, ValueError):
+        raise PortMismatch(
+            f"{short(of)} goes with {short(given)}: give `(position, directions back)`, hashable values."
+        ) from None
+    return found
 
 
 @with_types

@@ -15,11 +15,12 @@ import equinox as eqx
 
 from .._functors import MealyF
 from .._functors.usage import with_types
+from .._optics import Optic
 from ._box import Box
+from ._end import End
 from ._interface import Interface
 from ._oapply import wire
-from ._rewired import Rewired
-from ._rewiring import Rewiring
+from ._rewired import Rewired, side_by_side
 from ._wired import Wired
 
 
@@ -30,26 +31,35 @@ def managed(system: Rewired) -> Wired:
     Its outputs are those of the system, tick by tick. Where it has inputs it is a Mealy machine, which has no output
     after the last input.
     """
-    shown, heard = system.systems.interface.outputs, system.systems.interface.inputs
-    inside, outside = system.interface.inputs, system.interface.outputs
+    beside, ports = system.systems, system.interface
+    boxes = beside.nested.wiring.boxes
+    shown, heard = (
+        tuple(End(at, port) for at, x in boxes.items() for port in getattr(x, side)) for side in ("outputs", "inputs")
+    )
     manager = Box(
-        machine=Manager(system.diagram, tuple(system.systems.nested.wiring.boxes), tuple(heard), tuple(outside)),
+        machine=Manager(system.diagram, tuple(boxes), shown, heard, tuple(ports.inputs), tuple(ports.outputs)),
         state=system.state[0],
         interface=Interface(
-            {**{f"from/{x}": port for x, port in shown.items()}, **{f"in/{x}": port for x, port in inside.items()}},
-            {**{f"to/{x}": port for x, port in heard.items()}, **{f"out/{x}": port for x, port in outside.items()}},
+            {
+                **{f"from/{x}": port for x, port in beside.interface.outputs.items()},
+                **{f"in/{x}": port for x, port in ports.inputs.items()},
+            },
+            {
+                **{f"to/{x}": port for x, port in beside.interface.inputs.items()},
+                **{f"out/{x}": port for x, port in ports.outputs.items()},
+            },
         ),
         name="manager",
     )
     return wire(
-        {"systems": system.systems, "manager": manager},
+        {"systems": beside, "manager": manager},
         {
-            **{f"systems.{x}": f"manager.to/{x}" for x in heard},
-            **{f"manager.from/{x}": f"systems.{x}" for x in shown},
-            **{f"manager.in/{x}": x for x in inside},
+            **{f"systems.{x}": f"manager.to/{x}" for x in beside.interface.inputs},
+            **{f"manager.from/{x}": f"systems.{x}" for x in beside.interface.outputs},
+            **{f"manager.in/{x}": x for x in ports.inputs},
         },
-        {x: f"manager.out/{x}" for x in outside},
-        inputs=inside,
+        {x: f"manager.out/{x}" for x in ports.outputs},
+        inputs=ports.inputs,
         name=system.name,
     )
 
@@ -58,28 +68,21 @@ def managed(system: Rewired) -> Wired:
 class Manager(eqx.Module):
     """A diagram that changes as a machine: its inputs are what the boxes show and what comes from outside."""
 
-    diagram: Rewiring
+    diagram: Optic[Any, Any, Any, Any]
     boxes: tuple[str, ...] = eqx.field(static=True)
+    shown: tuple[End, ...] = eqx.field(static=True)
+    heard: tuple[End, ...] = eqx.field(static=True)
     inputs: tuple[str, ...] = eqx.field(static=True)
     outputs: tuple[str, ...] = eqx.field(static=True)
 
     def __call__(self, s: Any, /) -> MealyF[Any, Any, Any]:
         def step(given: Any) -> Any:
             i: dict[str, dict[str, Any]] = {at: {} for at in self.boxes}
-            d: dict[str, Any] = {}
-            for name, value in given.items():
-                side, _, rest = name.partition("/")
-                at, _, port = rest.partition("/")
-                if side == "from":
-                    i[at][port] = value
-                else:
-                    d[rest] = value
-            out, seen = self.diagram.optic.forward((s, i))
-            after, inputs = self.diagram.optic.backward(seen, d)
-            to = {}
-            for name in self.inputs:
-                at, _, port = name.partition("/")
-                to[f"to/{name}"] = inputs[at][port]
+            for at, port in self.shown:
+                i[at][port] = given[f"from/{side_by_side(at, port)}"]
+            out, seen = self.diagram.forward((s, i))
+            after, inputs = self.diagram.backward(seen, {x: given[f"in/{x}"] for x in self.inputs})
+            to = {f"to/{side_by_side(*end)}": inputs[end.box][end.port] for end in self.heard}
             return {**to, **{f"out/{x}": out[x] for x in self.outputs}}, after
 
         return MealyF(step)

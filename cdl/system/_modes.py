@@ -7,7 +7,9 @@
 | its directions: what is awaited in that mode  | an input for each mode, of which the one of the mode is read  |
 | a lens `S y^S → Σₘ Aₘ y^Bₘ`                   | the systems, all of them on the one state, by `lax.switch`    |
 
-Of the outputs those of the other modes are zero. `Polynomial` has the same for finite sets, as `p + q`.
+A layer is computed for what it shows, and once more for its step: the branches of a switch hand on arrays of one type,
+and what a step needs of its layer is another in each mode. Of the outputs those of the other modes are zero.
+`Polynomial` has the same for finite sets, as `p + q`.
 
 Source: D. Spivak, N. Niu, *Polynomial Functors: A Mathematical Theory of Interaction*, 2023.
 """
@@ -25,38 +27,37 @@ from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
-from .._schemes.in_range import in_range
 from ..errors import CarrierMismatch, CdlError, PortMismatch
-from ._box import expect_system, is_moore, System, types
+from ._apart import expect_apart
+from ._box import Box, expect_system, given_to, is_moore, System, types, without_state
 from ._interface import Interface
+from ._numbers import one_of
+from ._ties import tie
 
 
 @final
 class Modal(System):
-    """Systems on one state, of which one is in force at a time. Made by `modes`."""
+    """Systems on one state, of which one is in force at a time. Made by `modes`.
 
-    systems: tuple[Any, ...]
+    `machines` has that of each system, once where several are tied. `modes` has for each mode its name and the number
+    of its machine.
+    """
+
+    reads_state = False
+    machines: tuple[Any, ...]
     choose: Callable[[Any], Any]
     state: Any
-    names: tuple[str, ...] = eqx.field(static=True)  # beside them, as JAX sorts the keys of a dictionary
+    modes: tuple[tuple[str, int], ...] = eqx.field(static=True)
     interface: Interface = eqx.field(static=True)
     name: str = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
-        number = in_range(
-            jnp.asarray(self.choose(state)),
-            len(self.systems),
-            lambda x: (
-                f"`choose` of `{self.name}` gave {'another number' if x is None else x}: give that of one of the "
-                f"{len(self.systems)} modes, from 0."
-            ),
-        )
-
-        ports = {name: port.struct for name, port in self.interface.outputs.items() if name in self.names}
+        number = one_of(self.choose(state), len(self.modes), f"`choose` of `{self.name}`", "modes")
+        ports = {name: port.struct for name, port in self.interface.outputs.items() if name != "mode"}
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ports)
 
         def layer(machine: Any) -> Any:
-            return layer_of(machine, state, key if wants_key(getattr(machine, "machine", machine)) else None)
+            return layer_of(machine, state, key if wants_key(machine) else None)
 
         def shows(name: str, machine: Any) -> Callable[[], Any]:
             return lambda: {**nothing, **({name: layer(machine).out} if name in nothing else {})}
@@ -64,9 +65,12 @@ class Modal(System):
         def goes(name: str, machine: Any, inputs: Any) -> Callable[[], Any]:
             return lambda: layer(machine).step(inputs[name] if name in self.interface.inputs else {})
 
-        each = list(zip(self.names, self.systems, strict=True))
+        def step(inputs: Any) -> Any:
+            given = given_to(self, inputs)
+            return jax.lax.switch(number, [goes(*x, given) for x in each])
+
+        each = [(name, self.machines[i]) for name, i in self.modes]
         out = jax.lax.switch(number, [shows(*x) for x in each])
-        step = lambda inputs: jax.lax.switch(number, [goes(*x, inputs) for x in each])
         return MooreF({"mode": number, **out}, step)
 
 
@@ -85,7 +89,8 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     **Arguments:** `systems`: Moore machines, which may have other ports but whose states are of one type. `choose`:
     from a state to the number of the mode, from 0. `state`: the one to begin in.
 
-    **Raises:** `CdlError` for no systems, and for one that is called `mode`; `PortMismatch` where one answers an input
+    **Raises:** `CdlError` for no systems, for one that is called `mode`, and where the machine of one mode is
+    inside of that of another; `PortMismatch` where one answers an input
     at once; `CarrierMismatch` where one has a state of another type.
     """
     begin = arrays(state, "a state")
@@ -104,9 +109,12 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
             )
     sides = [{at: getattr(x.interface, side) for at, x in systems.items()} for side in ("inputs", "outputs")]
     ports = [{at: {k: p.struct for k, p in own.items()} for at, own in side.items() if own} for side in sides]
+    machines = {at: x.machine if isinstance(x, Box) else without_state(x) for at, x in systems.items()}
+    once = {tie(x): x for x in machines.values()}
+    expect_apart((at, once[of]) for of, at in {tie(x): at for at, x in machines.items()}.items())
     made = Modal(
-        systems=tuple(systems.values()),
-        names=tuple(systems),
+        machines=tuple(once.values()),
+        modes=tuple((at, list(once).index(tie(x))) for at, x in machines.items()),
         choose=choose,
         state=begin,
         interface=Interface(ports[0], {"mode": jnp.int32, **ports[1]}),

@@ -10,19 +10,21 @@ So nesting costs nothing, neither in time nor in steps: a diagram has no state.
 Source: D. Vagner, D. Spivak, E. Lerman, *Algebras of open dynamical systems on the operad of wiring diagrams*, 2015.
 """
 
-from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import equinox as eqx
 import jax
+import numpy as np
 
 from .._engine._identity import Identity
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
-from ._box import Box, expect_system, is_moore, System
+from ._apart import expect_apart
+from ._box import Box, expect_system, is_moore, strong, System, without_state
 from ._plan import plan
 from ._rows import stacked
+from ._ties import tie, tie_rows
 from ._wired import Nested, Wired
 from ._wiring import Wiring
 
@@ -31,10 +33,14 @@ from ._wiring import Wiring
 def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system") -> Wired:
     """Systems in the boxes of a diagram, as one system. Those that are diagrams of systems are opened.
 
-    A system that is given twice has its weights once: the two boxes are tied, and each has a state of its own.
+    A system that is given twice has its weights once: the boxes are tied, whether it is given here or is inside of
+    systems that are given, and each has its own state. That a system is given twice is seen when it is wired: it is
+    one Python object. So wire first, and then take gradients or call `jit`, whose argument `{"p": cell, "q": cell}`
+    has two copies. What is wired holds each machine once, whatever is done with its arrays.
 
-    **Raises:** `CdlError` where a box has no system, or a system no box; `PortMismatch` where a system has another
-    interface than its box, and for a loop without a state, which is named box by box.
+    **Raises:** `CdlError` where a box has no system, or a system no box, and where a machine of one box is inside of
+    that of another; `PortMismatch` where a system has another interface than its box, and for a loop without a state,
+    which is named box by box.
     """
     if lost := [x for x in systems if x not in wiring.boxes] or [x for x in wiring.boxes if x not in systems]:
         what = "is no box of the diagram" if lost[0] in systems else "has no system"
@@ -45,13 +51,12 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
                 f"the box `{at}` is {wiring.boxes[at]}, and `{system.name}` is {system.interface}: give both one "
                 "interface."
             )
-    opened = {id(x): x.boxes for x in systems.values() if isinstance(x, Wired)}  # once, so that what is tied stays so
     flat, leaves, inside = wiring, dict[str, Box](), list[tuple[str, Nested | None]]()
     for at in wiring.boxes:
         match systems[at]:
             case Wired() as system:
                 flat = flat.substitute(at, system.wiring)
-                leaves |= {f"{at}.{path}": leaf for path, leaf in opened[id(system)].items()}
+                leaves |= {f"{at}.{path}": leaf for path, leaf in system.boxes.items()}
                 inside.append((system.name, system.nested))
             case system:
                 leaves[at] = system if isinstance(system, Box) else _boxed(system)
@@ -81,22 +86,19 @@ def wire(
 
 
 def _boxed(system: System) -> Box:
-    """A system of the user's own class as a box."""
-    return Box(machine=system, state=system.state, interface=system.interface, name=system.name)
+    """A system that is no diagram of systems, as a box."""
+    return Box(machine=without_state(system), state=strong(system.state), interface=system.interface, name=system.name)
 
 
 def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -> Wired:
-    uses = Counter(id(leaf.machine) for leaf in leaves.values())
-    shared = {path: uses[id(leaf.machine)] > 1 for path, leaf in leaves.items()}
-    kinds = {path: _kind(leaf, shared[path]) for path, leaf in leaves.items()}
+    tied = {path: tie(leaf.machine) for path, leaf in leaves.items()}
+    alike = {tied[path]: _alike(leaf.machine) for path, leaf in leaves.items()}
+    kinds = {path: (alike[tied[path]], _alike(leaf.state), leaf.interface) for path, leaf in leaves.items()}
     moore = {kind: is_moore(leaves[path]) for kind, path in {kinds[path]: path for path in leaves}.items()}
-    found = plan(flat, {path: moore[kinds[path]] for path in leaves}, kinds, shared)
-    machines = tuple(
-        leaves[group.paths[0]].machine if group.shared else stacked([leaves[path].machine for path in group.paths])
-        for group in found.steps
-    )
+    found = plan(flat, {path: moore[kinds[path]] for path in leaves}, kinds, tied)
+    expect_apart((path, leaves[path].machine) for paths in found.machines for path in paths)
     return Wired(
-        machines=machines,
+        machines=tuple(_together([leaves[path].machine for path in paths]) for paths in found.machines),
         state=tuple(stacked([leaves[path].state for path in group.paths]) for group in found.steps),
         interface=flat.outside,
         name=name,
@@ -104,6 +106,14 @@ def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -
         plan=found,
         nested=nested,
     )
+
+
+def _together(machines: list[Any]) -> Any:
+    """Machines as one, whose rows are tied to them."""
+    made = stacked(machines)
+    if len(machines) > 1:
+        tie_rows(made, machines, begin=True)
+    return made
 
 
 class Alike:
@@ -124,15 +134,14 @@ class Alike:
         return hash(self.written)
 
 
-def _kind(leaf: Box, shared: bool) -> Hashable:
-    """What two boxes have in common that are computed as one: the machine, or its structure and the shapes of its
-    arrays; and those of the state."""
-    parts, structure = jax.tree.flatten(leaf.machine)
-    each = tuple((x.shape, x.dtype) if eqx.is_array(x) else Identity(x) for x in parts)
-    held, state = jax.tree.flatten(leaf.state)
-    return (
-        id(leaf.machine) if shared else (Alike(structure), each),
-        state,
-        tuple((x.shape, x.dtype) for x in held),
-        leaf.interface,
-    )
+def _alike(value: Any) -> Hashable:
+    """What machines, or states, have in common that are computed as one: the structure, the shapes and types of the
+    arrays, and all that is no array, where numbers and texts are compared and anything else is one object."""
+    parts, structure = jax.tree.flatten(value)
+    return Alike(structure), tuple(_part(x) for x in parts)
+
+
+def _part(x: Any) -> Hashable:
+    if eqx.is_array(x):
+        return x.shape, x.dtype
+    return (type(x), repr(x)) if isinstance(x, int | float | complex | str | np.generic) else Identity(x)

@@ -26,12 +26,9 @@ class Pattern(NamedTuple):
 
 def pattern(system: Rewired) -> Pattern:
     """The wires of a diagram, read off the program of its maps."""
-    side, optic = system.systems, system.diagram.optic
+    boxes, optic = system.beside.nested.wiring.boxes, system.diagram
     s = jax.tree.map(lambda x: jnp.asarray(x) if isinstance(x, int | float | complex) else x, system.state[0])
-    i: dict[str, dict[str, Any]] = {box: {} for box in side.nested.wiring.boxes}
-    for name, port in side.interface.outputs.items():
-        box, _, own = name.partition("/")
-        i[box][own] = port.struct
+    i = {box: {own: port.struct for own, port in x.outputs.items()} for box, x in boxes.items()}
     d = {name: port.struct for name, port in system.interface.inputs.items()}
     names, n = list(i), 2 + len(i)  # the sources: the state, what comes from outside, and each box
 
@@ -41,7 +38,7 @@ def pattern(system: Rewired) -> Pattern:
     def maps(s: Any, d: Any, *shown: Any) -> Any:
         out, seen = forward(s, d, *shown)
         after, back = optic.backward(seen, d)
-        return after, out, [{own: back[at][own] for own in _inputs(system, at)} for at in names]
+        return after, out, [{own: back[at][own] for own in boxes[at].inputs} for at in names]
 
     closed, given = traced(maps, [s, d, *i.values()])
     count = len(given[0])
@@ -57,20 +54,10 @@ def pattern(system: Rewired) -> Pattern:
     talk: list[str] = []
     at = len(quiet)
     for box in reversed(names):
-        at, end = at - len(jax.tree.leaves(_inputs(system, box))), at
+        at, end = at - len(jax.tree.leaves([port.struct for port in boxes[box].inputs.values()])), at
         hears = [
             other for k, other in enumerate(names) if other != box and any(x.sources[2 + k] for x in quiet[at:end])
         ]
         talk = [f"What `{box}` hears is computed from what `{other}` shows." for other in hears] + talk
     ahead, _ = traced(lambda *given: forward(*given)[0], [s, d, *i.values()])
     return Pattern(len(names), [*talk, *listen(ahead, spread(zero=True), n, range(2, n)).found], changes)
-
-
-def _inputs(system: Rewired, box: str) -> dict[str, Any]:
-    """The types of the inputs of a box, by their names."""
-    found = {}
-    for name, port in system.systems.interface.inputs.items():
-        at, _, own = name.partition("/")
-        if at == box:
-            found[own] = port.struct
-    return found

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from .._drawing.diagram import Diagram
+from ._end import End
 from ._frame import scene_diagram
 from ._interface import Interface, Port
-from ._scene import cut, Net, nets_of, Part, pin, Scene, shortened, typed
+from ._scene import cut, Net, nets_of, Part, Scene, shortened, typed
 
 
 OPEN = 40  # boxes that are drawn with all that is inside of them
@@ -101,8 +102,8 @@ def _rewired(system: Drawn, parts: dict[str, Part]) -> Scene:
     inputs, outputs = system.interface.inputs, system.interface.outputs
     given = {f"{at}.{port}": x for at, box in system.inside.items() for port, x in box.interface.outputs.items()}
     taken = {f"{at}.{port}": x for at, box in system.inside.items() for port, x in box.interface.inputs.items()}
-    nets = [Net((pin(end),), ((DIAGRAM, end),), typed(x)) for end, x in {**inputs, **given}.items()]
-    nets += [Net(((DIAGRAM, end),), (pin(end),), typed(x)) for end, x in {**outputs, **taken}.items()]
+    nets = [Net((End.of(end),), ((DIAGRAM, end),), typed(x)) for end, x in {**inputs, **given}.items()]
+    nets += [Net(((DIAGRAM, end),), (End.of(end),), typed(x)) for end, x in {**outputs, **taken}.items()]
     parts[DIAGRAM] = Part("wires", (*inputs, *given), (*outputs, *taken), tint=2)
     return Scene(parts, tuple(nets), {x: x for x in inputs}, {x: x for x in outputs}, system.name)
 

@@ -36,7 +36,7 @@ class Polynomial:
 
     @with_types
     def __init__(self, directions: Mapping[Any, Iterable[Any]]) -> None:
-        found = {i: tuple(each) for i, each in directions.items()}
+        found = {i: _directions(i, each) for i, each in directions.items()}
         for i, each in found.items():
             if len(set(each)) < len(each):
                 raise CdlError(
@@ -45,6 +45,7 @@ class Polynomial:
         object.__setattr__(self, "directions", found)
 
     @staticmethod
+    @with_types
     def monomial(positions: Iterable[Any], directions: Iterable[Any]) -> "Polynomial":
         """`A y^B`: the interface of what gives one of `A` and takes one of `B`."""
         each = tuple(directions)
@@ -54,23 +55,35 @@ class Polynomial:
     def positions(self) -> tuple[Any, ...]:
         return tuple(self.directions)
 
+    @with_types
     def at(self, x: Iterable[Any]) -> list[tuple[Any, tuple[Any, ...]]]:
         """The elements of `p(X)`: a position, and one of `X` for each of its directions."""
         values = tuple(x)
         return [(i, chosen) for i, each in self.directions.items() for chosen in product(values, repeat=len(each))]
 
+    @with_types
     def __add__(self, other: "Polynomial") -> "Polynomial":
         """The sum: a position of one of them, `(0, i)` or `(1, j)`."""
         return Polynomial({(side, i): d for side, p in enumerate((self, other)) for i, d in p.directions.items()})
 
+    @with_types
     def __mul__(self, other: "Polynomial") -> "Polynomial":
         """The product: a position of each, and a direction of one of them."""
         return self._pairs(other, lambda a, b: [*((0, x) for x in a), *((1, y) for y in b)])
 
+    @with_types
     def __matmul__(self, other: "Polynomial") -> "Polynomial":
         """`⊗`, both at once: a position of each, and a direction of each."""
         return self._pairs(other, product)
 
+    def _no_operator(self, other: Any) -> Any:
+        raise CdlError(
+            f"{short(other)} and {self} have no such sum, product or power: write `p + q`, `p * q` or `p @ q`."
+        )
+
+    __radd__ = __rmul__ = __rmatmul__ = __pow__ = _no_operator
+
+    @with_types
     def then(self, other: "Polynomial") -> "Polynomial":
         """`p ◁ q`: a position of `p`, and for each direction one of `q`; a direction there, and one of `q` after it."""
         steps = self.at(other.positions)
@@ -81,6 +94,7 @@ class Polynomial:
             }
         )
 
+    @with_types
     def count(self, other: "Polynomial") -> int:
         """How many lenses there are to another: `Π_i Σ_j |p[i]|^|q[j]|`."""
         return prod(sum(len(a) ** len(b) for b in other.directions.values()) for a in self.directions.values())
@@ -107,6 +121,18 @@ class Polynomial:
         for each in self.directions.values():
             many[len(each)] = many.get(len(each), 0) + 1
         return " + ".join(_monomial(n, k) for k, n in sorted(many.items(), reverse=True)) or "0"
+
+
+def _directions(position: Any, given: Any) -> tuple[Any, ...]:
+    """**Raises:** `CdlError` for what is no set of directions: nothing to go through, or values without a hash."""
+    try:
+        each = tuple(given)
+        hash(each)
+    except TypeError:
+        raise CdlError(
+            f"the position {short(position)} has directions {short(given)}: give hashable values, such as `range(2)`."
+        ) from None
+    return each
 
 
 def _monomial(n: int, k: int) -> str:

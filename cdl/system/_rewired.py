@@ -9,6 +9,7 @@ Source: B. Shapiro, D. Spivak, *Dynamic categories, dynamic operads*, 2022.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, final
 
 import equinox as eqx
@@ -16,12 +17,16 @@ import equinox as eqx
 from .._engine.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
+from .._functors.words import short
+from .._optics import Optic
 from ..errors import CdlError, PortMismatch
-from ._box import given_to, is_moore, System, types
+from ._box import given_to, is_moore, System, types, without_state
+from ._end import End
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
-from ._rewiring import Rewiring
+from ._rewiring import Rewiring, wirings_of
+from ._states import expect_state
 from ._wired import Wired
 
 
@@ -29,23 +34,33 @@ from ._wired import Wired
 class Rewired(System):
     """Systems in a diagram that depends on a state. Made by `rewire`.
 
-    Its state is that of the diagram, and that of the `systems`, side by side.
+    Its `state` is that of the diagram, and that of the `systems`, side by side. `diagram` is the optic of the diagram,
+    without the state that it begins in; so are those `beside` each other, the systems.
     """
 
-    diagram: Rewiring
-    systems: Wired
-    state: tuple[Any, Any]
+    reads_state = False
+    diagram: Optic[Any, Any, Any, Any]
+    beside: Wired
+    state: Any
     interface: Interface = eqx.field(static=True)
     name: str = eqx.field(static=True)
 
+    @property
+    def systems(self) -> Wired:
+        """The systems side by side, with the states that they begin in."""
+        return replace(self.beside, state=self.state[1])
+
     def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+        expect_state(self, state)
         s, inside = state
-        layer = self.systems(inside, key=key)
-        out, seen = self.diagram.optic.forward((s, _by_box(layer.out, self.systems)))
+        layer = self.beside(inside, key=key)
+        boxes = self.beside.nested.wiring.boxes
+        by_box = {at: {port: layer.out[side_by_side(at, port)] for port in x.outputs} for at, x in boxes.items()}
+        out, seen = self.diagram.forward((s, by_box))
 
         def step(d: Any) -> tuple[Any, Any]:
-            after, inputs = self.diagram.optic.backward(seen, given_to(self, d))
-            return after, layer.step(_by_port(inputs, self.systems))
+            after, inputs = self.diagram.backward(seen, given_to(self, d))
+            return after, layer.step(_by_port(inputs, self.beside))
 
         return MooreF(out, step)
 
@@ -68,22 +83,23 @@ def rewire(
     **Arguments:** `diagram`: what `rewiring`, `among` and `fixed` give. `systems`: Moore machines, by the names of the
     boxes. `outputs`, `inputs`: the ports outside.
 
+    Functions say nothing of units, so that those of ports are compared where the diagram is one of `among` or `fixed`.
+
     **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
-    without a value, or gives another shape; `CarrierMismatch` where a step does not keep the state's type; `CdlError`
-    for the name of a box with a stroke.
+    without a value, gives another shape, or a value to what is no input, and where a diagram of `among` or `fixed` has
+    another interface than the systems, `outputs` and `inputs`; `CarrierMismatch` where a step does not keep the state's
+    type; `CdlError` for the name of a box with a stroke.
     """
     if odd := [at for at in systems if "/" in at]:
         raise CdlError(
             f"`{odd[0]}` cannot name a box of `rewire`: give a text without a stroke, which is between names."
         )
-    ports = {
-        f"{at}/{port}": (at, port, x) for at, system in systems.items() for port, x in system.interface.inputs.items()
-    }
+    ports = {End(at, port): x for at, system in systems.items() for port, x in system.interface.inputs.items()}
     side = wire(
         systems,
-        {f"{at}.{port}": name for name, (at, port, _) in ports.items()},
-        {f"{at}/{port}": f"{at}.{port}" for at, system in systems.items() for port in system.interface.outputs},
-        inputs={name: x for name, (_, _, x) in ports.items()},
+        {str(end): side_by_side(*end) for end in ports},
+        {side_by_side(at, port): str(End(at, port)) for at, x in systems.items() for port in x.interface.outputs},
+        inputs={side_by_side(*end): x for end, x in ports.items()},
         name="systems",
     )
     if not side.plan.moore:
@@ -93,30 +109,69 @@ def rewire(
             "show before: give Moore machines."
         )
     interface = Interface(inputs or {}, outputs)
-    made = Rewired(diagram=diagram, systems=side, state=(diagram.params, side.state), interface=interface, name=name)
+    _expect_wirings(diagram, systems, interface)
+    made = Rewired(
+        diagram=diagram.optic,
+        beside=without_state(side),
+        state=(diagram.params, side.state),
+        interface=interface,
+        name=name,
+    )
     is_moore(made)
     return made
 
 
-def _by_box(out: Mapping[str, Any], systems: Wired) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {at: {} for at in systems.nested.wiring.boxes}
-    for name, value in out.items():
-        at, _, port = name.partition("/")
-        found[at][port] = value
-    return found
+def side_by_side(at: str, port: str) -> str:
+    """The name of a port of a box among those of all boxes side by side."""
+    return f"{at}/{port}"
+
+
+def _expect_wirings(diagram: Rewiring, systems: Mapping[str, System], interface: Interface) -> None:
+    """**Raises:** `PortMismatch` where the diagrams that one is chosen from are of other boxes, types or units."""
+    for wiring in wirings_of(diagram):
+        boxes = {at: system.interface for at, system in systems.items()}
+        for at in dict.fromkeys([*boxes, *wiring.boxes]):
+            if at not in boxes or at not in wiring.boxes:
+                raise PortMismatch(
+                    f"`{at}` is a box of {'the systems' if at in boxes else 'the diagram'} alone: the systems are "
+                    f"{short(list(boxes))}, and the boxes of the diagram {short(list(wiring.boxes))}."
+                )
+            if boxes[at] != wiring.boxes[at]:
+                raise PortMismatch(
+                    f"the box `{at}` is {wiring.boxes[at]}, and `{systems[at].name}` is {boxes[at]}: give both one "
+                    "interface."
+                )
+        if wiring.outside != interface:
+            raise PortMismatch(
+                f"the diagram is {wiring.outside} outside, and `rewire` was given {interface}: give both one interface."
+            )
 
 
 def _by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, wanted in systems.interface.inputs.items():
-        at, _, port = name.partition("/")
-        try:
-            found[name] = inputs[at][port]
-        except (KeyError, TypeError) as error:
-            raise PortMismatch(f"the diagram gives no value to `{at}.{port}`: `back` must drive each input.") from error
-        if types(found[name]) != types(wanted.struct):
+    boxes = systems.nested.wiring.boxes
+    for at, given in inputs.items() if isinstance(inputs, Mapping) else ():
+        if at not in boxes:
             raise PortMismatch(
-                f"the diagram gives {shown(found[name])} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it "
-                "that."
+                f"the diagram gives a value to {short(at)}, which is no box: there are {short(list(boxes))}."
             )
+        ports = boxes[at].inputs
+        if extra := [port for port in given if port not in ports] if isinstance(given, Mapping) else []:
+            raise PortMismatch(
+                f"the diagram gives a value to {short(extra[0])} of `{at}`, whose inputs are {short(list(ports))}."
+            )
+    found: dict[str, Any] = {}
+    for at, boxed in systems.nested.wiring.boxes.items():
+        for port, wanted in boxed.inputs.items():
+            try:
+                value = inputs[at][port]
+            except (KeyError, TypeError) as error:
+                raise PortMismatch(
+                    f"the diagram gives no value to `{at}.{port}`: `back` must drive each input."
+                ) from error
+            if types(value) != types(wanted.struct):
+                raise PortMismatch(
+                    f"the diagram gives {shown(value)} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it "
+                    "that."
+                )
+            found[side_by_side(at, port)] = value
     return found

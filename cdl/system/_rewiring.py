@@ -3,7 +3,7 @@
 | the mathematics                                        | here                                                        |
 | ------------------------------------------------------ | ----------------------------------------------------------- |
 | a coalgebra `S → [p, q](S)`                            | `Rewiring`: a `ParaOptic` whose parameters are the state    |
-| its maps `φ₁(s, i)` and `φ♯(s, i, d)`, the next state  | `rewiring(state, forward, back, update)`                    |
+| its maps `φ₁(s, i)` and `φ♯(s, i, d)`, the next state  | `rewiring(forward, back, update, state)`                    |
 | one after the other, side by side                      | `>>` and `@` of parametric optics                           |
 | a fixed diagram: the state is `1`                      | `fixed(wiring)`                                             |
 | one of finitely many diagrams                          | `among(wirings, choose, update, state)`                     |
@@ -25,28 +25,30 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
+from .._engine._given import arrays
+from .._engine.shapes import shown
 from .._functors.usage import with_types, with_usage
 from .._optics import Optic, ParaOptic
-from .._schemes.in_range import in_range
 from ..errors import CdlError, PortMismatch
 from ._box import strong
+from ._numbers import one_of, whole_number
 from ._wiring import Wiring
 
 
 Rewiring = ParaOptic[Any, Any, Any, Any, Any, Any]
 
 
-@with_usage
+@with_types
 def rewiring(
-    state: Any,
     forward: Callable[[Any, Any], Any],
     back: Callable[[Any, Any, Any], Any],
     update: Callable[[Any, Any, Any], Any],
+    state: Any,
 ) -> Rewiring:
     """A diagram that depends on a state.
 
-    **Arguments:** `state`: the one to begin in. `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of
-    the boxes. `update(s, i, d)`: the next state.
+    **Arguments:** `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of the boxes. `update(s, i, d)`:
+    the next state. `state`: the one to begin in.
     """
     return ParaOptic(strong(state), Optic.of(Ahead(forward), Back(back, update)))
 
@@ -76,7 +78,7 @@ def fixed(wiring: Wiring) -> Rewiring:
     return among([wiring], _first, _stays, ())
 
 
-@with_usage
+@with_types
 def among(
     wirings: Sequence[Wiring],
     choose: Callable[[Any], Any],
@@ -116,15 +118,15 @@ class Chosen(eqx.Module):
         return self._one(s, [x.lens().put(i, d) for x in self.wirings])
 
     def _one(self, s: Any, values: list[Any]) -> Any:
-        number = in_range(
-            jnp.asarray(self.choose(s)),
-            len(values),
-            lambda x: (
-                f"`choose` of `among` gave {'another number' if x is None else x}: give that of one of the "
-                f"{len(values)} diagrams, from 0."
-            ),
-        )
+        number = one_of(self.choose(s), len(values), "`choose` of `among`", "diagrams")
         return jax.tree.map(lambda *xs: jnp.stack(xs)[number], *values)
+
+
+def wirings_of(diagram: Rewiring) -> tuple[Wiring, ...]:
+    """The diagrams that one is chosen from; of another rewiring, none are known."""
+    ahead = getattr(diagram.optic, "ahead", None)
+    chosen = getattr(ahead.forward, "__self__", None) if isinstance(ahead, Ahead) else None
+    return chosen.wirings if isinstance(chosen, Chosen) else ()
 
 
 def _first(s: Any) -> Any:
@@ -142,7 +144,17 @@ def route(sources: Any, number: Int[Array, ""]) -> tuple[Any, Bool[Array, ""]]:
     **Arguments:** `sources`: a pytree of arrays, with an axis of sources in front. `number`: which of them, or -1.
 
     **Returns:** its value, zero where there is none, and whether there is one: a wire that may be open.
+
+    **Raises:** `CdlError` for sources that are not arrays with one axis in front, and for what is not one whole number.
     """
-    many, number = {len(x) for x in jax.tree.leaves(sources)}, jnp.asarray(number).astype(jnp.int32)
-    there = (number >= 0) & (number < min(many))
-    return jax.tree.map(lambda x: jnp.where(there, x[jnp.maximum(number, 0)], jnp.zeros_like(x[0])), sources), there
+    tables, number = arrays(sources, "a source of `route`"), whole_number(number, "the number of `route`")
+    shapes = [x.shape for x in jax.tree.leaves(tables)]
+    if not all(shapes) or len({shape[0] for shape in shapes}) != 1 or not shapes[0][0]:
+        raise CdlError(
+            f"`route` was given the sources {shown(tables)}: give arrays with an axis of sources in front, as long in "
+            "each, and one source at least."
+        )
+    number = number.astype(jnp.int32) if number.dtype.itemsize < 4 else number  # else the count may not fit
+    there = jnp.asarray((number >= 0) & (number < shapes[0][0]))
+    row = jnp.where(there, number, 0)
+    return jax.tree.map(lambda x: jnp.where(there, x[row], jnp.zeros_like(x[0])), tables), there

@@ -9,8 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from ._plan import Together
-
 
 def stacked(values: Sequence[Any]) -> Any:
     """Values of one structure as one; of what is no array, the first."""
@@ -24,11 +22,11 @@ def stacked(values: Sequence[Any]) -> Any:
     return jax.tree.map(_stack, *values)
 
 
-def rows(value: Any, group: Together) -> list[Any]:
-    """The value of each box of a step."""
-    if group.alone:
+def rows(value: Any, many: int) -> list[Any]:
+    """Each of several values that are one: the other way of `stacked`."""
+    if many == 1:
         return [value]
-    return [jax.tree.map(lambda x, i=i: x[i] if eqx.is_array(x) else x, value) for i in range(len(group.paths))]
+    return [jax.tree.map(lambda x, i=i: x[i] if eqx.is_array(x) else x, value) for i in range(many)]
 
 
 def taken(parts: Sequence[Any], tall: Sequence[bool], index: Sequence[int]) -> Any:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from .._drawing.diagram import Kind
+from ._end import End
 
 
-Pin: TypeAlias = tuple[str, str]  # a part, or "" for the outside, and a port
+Pin: TypeAlias = tuple[str, str]  # a part, or "" for the outside, and a port: an `End`
 LONGEST = 20  # letters of a type
 
 
@@ -70,10 +71,10 @@ def nets_of(wires: Mapping[str, str], outputs: Mapping[str, str], words: Callabl
     """A net for each source of a diagram, with a text of it."""
     ends: dict[str, list[Pin]] = {}
     for target, source in wires.items():
-        ends.setdefault(source, []).append(pin(target))
+        ends.setdefault(source, []).append(End.of(target))
     for port, source in outputs.items():
         ends.setdefault(source, []).append(("", port))
-    return tuple(Net((pin(source),), tuple(some), words(source)) for source, some in ends.items())
+    return tuple(Net((End.of(source),), tuple(some), words(source)) for source, some in ends.items())
 
 
 def cut(scene: Scene, most: int) -> Scene:
@@ -90,9 +91,3 @@ def cut(scene: Scene, most: int) -> Scene:
     used = {x for net in nets for x in (*net.sources, *net.targets)}
     inputs, outputs = ({x: words for x, words in y.items() if ("", x) in used} for y in (scene.inputs, scene.outputs))
     return replace(scene, parts=kept, nets=nets, inputs=inputs, outputs=outputs)
-
-
-def pin(end: str) -> Pin:
-    """`"box.port"`, or a port outside."""
-    part, _, port = end.rpartition(".")
-    return part, port

@@ -2,7 +2,10 @@
 
 from typing import Any
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from .._functors.usage import with_types
@@ -10,6 +13,7 @@ from .._functors.words import short
 from ..errors import CdlError
 from ._clock import begins
 from ._field import Field, Values
+from ._numbers import known
 
 
 @with_types
@@ -18,15 +22,18 @@ def solve(
 ) -> Values:
     """The values of each variable at some times, by steps whose errors are below a bound.
 
-    By diffrax, with the fifth-order method of Tsitouras; differentiable. `pip install cdl-jax[continuous]`.
+    By diffrax, with the fifth-order method of Tsitouras; differentiable. `pip install cdl-jax[continuous]`. Numbers of
+    less than 32 bits are computed in 32, and given back in the type of their variable.
 
-    **Arguments:** `field`: without inputs. `state`: the values at the first time. `times`: when to look, rising.
-    `rtol`, `atol`: the bound, relative to the values and absolute.
+    **Arguments:** `field`: without inputs. `state`: the values at the first time. `times`: when to look: finite, none
+    before the one in front of it, and one at least. `rtol`, `atol`: the bound, relative to the values and absolute;
+    one of them may be 0.
 
     **Returns:** for each variable its values, with an axis of times in front.
 
-    **Raises:** `CdlError` where diffrax is not installed, and for a field that has inputs; `PortMismatch` where the
-    state is not one of the field.
+    **Raises:** `CdlError` where diffrax is not installed, for a field that has inputs or variables of whole numbers,
+    and for such times and bounds (from a compiled program, Equinox's error when it runs, for times); `PortMismatch`
+    where the state is not one of the field.
     """
     try:
         import diffrax
@@ -40,16 +47,38 @@ def solve(
             f"`{field.name}` has the inputs {short(list(field.inputs))}, and `solve` has none to give: make it a "
             "system with `discretise`, which holds an input for a step."
         )
+    for key, port in field.variables.items():
+        if not all(jnp.issubdtype(x.dtype, jnp.inexact) for x in jax.tree.leaves(port.struct)):
+            raise CdlError(
+                f"`{key}` of `{field.name}` is {port}, and `solve` moves it by fractions: make it a `float`."
+            )
+    rtol, atol = known("`rtol` of `solve`", rtol, zero=True), known("`atol` of `solve`", atol, zero=True)
+    if not rtol + atol:
+        raise CdlError("`rtol` and `atol` of `solve` are both 0, and no step is so exact: give one that is positive.")
+    times, begin = _in_order(times), begins(field, state)
     found: Any = diffrax.diffeqsolve(
         diffrax.ODETerm(lambda t, s, _: field.rate(s, {})),
         diffrax.Tsit5(),
         t0=times[0],
         t1=times[-1],
         dt0=None,
-        y0=begins(field, state),
-        saveat=diffrax.SaveAt(ts=jnp.asarray(times)),
+        y0=jax.tree.map(lambda x: x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, begin),
+        saveat=diffrax.SaveAt(ts=times),
         stepsize_controller=diffrax.PIDController(rtol=rtol, atol=atol),
         max_steps=100_000,
     )
-    values: Values = found.ys
+    values: Values = jax.tree.map(lambda x, own: x.astype(own.dtype), found.ys, begin)
     return values
+
+
+def _in_order(times: Any) -> Any:
+    """**Raises:** `CdlError` for no times, and for some that are not finite or go back."""
+    words = "give `times` of `solve` that are finite, none before the one in front of it, and one at least"
+    if not len(times):
+        raise CdlError(f"there are no times: {words}.")
+    wrong = ~(jnp.all(jnp.isfinite(times)) & jnp.all(times[1:] >= times[:-1]))
+    if isinstance(times, Tracer):
+        return eqx.error_if(times, wrong, words)
+    if wrong:
+        raise CdlError(f"the times are {short(times)}: {words}.")
+    return jnp.asarray(times)

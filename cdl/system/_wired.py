@@ -6,7 +6,7 @@
 | what a box shows, and what it does            | `layer.out`, and `layer.step` of what the diagram brings to it  |
 
 Boxes with the same machine, or with machines that differ in their arrays alone, are computed as one, by `vmap`; what
-one drives of another is a gather of rows.
+one drives of another is a gather of rows. Each machine is held once, wherever it is used: ties are static.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,17 +15,21 @@ from typing import Any, final
 
 import equinox as eqx
 import jax
-import numpy as np
 
+from .._engine.shapes import shaped
 from .._functors import MealyF, MooreF
-from .._schemes.algebras import wants_key
-from .._schemes.compose import layer_of
+from .._functors.usage import with_types
 from ..errors import CdlError
+from ._abreast import abreast
 from ._box import Box, given_to, System
+from ._end import End
 from ._interface import Interface
+from ._once import once
 from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
+from ._states import expect_state, in_type_of
+from ._ties import tie_rows
 from ._wiring import Wiring
 
 
@@ -51,12 +55,14 @@ class Nested:
 class Wired(System):
     """Systems in the boxes of a diagram. Made by `oapply` or `wire`.
 
-    `machines` and `state` are those of the boxes, one for each step of the plan. `boxes` has each system by its path,
-    `states` each box's state. `wiring` is the diagram with every inner diagram opened, `nested` as it was given.
+    `machines` has each machine once; those that are used alike are stacked. `state` has the states of the boxes, one
+    for each step of the plan. `boxes` has each system by its path, `states` each box's state. `wiring` is the diagram
+    with every inner diagram opened, `nested` as it was given.
     """
 
+    reads_state = False
     machines: tuple[Any, ...]
-    state: tuple[Any, ...]
+    state: Any
     interface: Interface = eqx.field(static=True)
     name: str = eqx.field(static=True)
     wiring: Wiring = eqx.field(static=True)
@@ -64,8 +70,12 @@ class Wired(System):
     nested: Nested = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        expect_state(self, state)
         values: Values = [{} for _ in self.plan.steps]
         after: list[Any] = [None for _ in self.plan.steps]
+        for i, group in enumerate(self.plan.steps):
+            if group.moore:
+                values[i], after[i] = once(self._each(i, state, key), self._awaited(group))
         self._answer(False, values, after, state, {}, key)
 
         def step(inputs: Any) -> Any:
@@ -74,8 +84,7 @@ class Wired(System):
             self._answer(True, found, now, state, inputs, key)
             for i, group in enumerate(self.plan.steps):
                 if group.moore:
-                    given = self._inputs(group, found, inputs)
-                    now[i] = self._each(i, lambda layer, x: layer.step(x), state, key, given)
+                    now[i] = after[i](self._inputs(group, found, inputs))
             return found, tuple(now)
 
         def answer(inputs: Any) -> Any:
@@ -96,7 +105,7 @@ class Wired(System):
                 here = f"{path}{at}"
                 if inner is not None:
                     inside[at] = of(own, inner, f"{here}.")
-                elif isinstance(boxes[here].machine, System):
+                elif boxes[here].inner:
                     inside[at] = boxes[here].drawn()
                 else:
                     inside[at] = Drawn(own, interface, moore[here])
@@ -108,56 +117,52 @@ class Wired(System):
     def boxes(self) -> dict[str, Box]:
         """Each box by its path, with its machine and the state that it begins in."""
         states, names, found = self.states(self.state), self.nested.names(), dict[str, Box]()
-        for group, machine in zip(self.plan.steps, self.machines, strict=True):
-            each = [machine] * len(group.paths) if group.shared else rows(machine, group)
-            for path, own in zip(group.paths, each, strict=True):
-                interface = self.wiring.boxes[path]
-                found[path] = Box(machine=own, state=states[path], interface=interface, name=names[path])
+        each = [_apart(x, len(paths)) for x, paths in zip(self.machines, self.plan.machines, strict=True)]
+        for group in self.plan.steps:
+            for k, path in enumerate(group.paths):
+                machine, interface = each[group.machine][k // group.uses], self.wiring.boxes[path]
+                found[path] = Box(machine=machine, state=states[path], interface=interface, name=names[path])
         return {path: found[path] for path in self.wiring.boxes}
 
     def states(self, state: Any) -> dict[str, Any]:
-        """The state of each box, by its path, at a state of the whole."""
-        steps = zip(self.plan.steps, state, strict=True)
-        return {path: x for group, held in steps for path, x in zip(group.paths, rows(held, group), strict=True)}
+        """The state of each box, by its path, at a state of the whole.
 
+        **Raises:** `CarrierMismatch` for what is no state of the whole.
+        """
+        expect_state(self, state)
+        found: dict[str, Any] = {}
+        for group, held in zip(self.plan.steps, state, strict=True):
+            found |= zip(group.paths, rows(held, len(group.paths)), strict=True)
+        return found
+
+    @with_types
     def pack(self, states: Mapping[str, Any]) -> tuple[Any, ...]:
         """The state of the whole, with these states of boxes, by their paths; the others' are those to begin in.
 
-        **Raises:** `CdlError` for a path that leads to no box.
+        **Raises:** `CdlError` for a path that leads to no box; `CarrierMismatch` for a state of another type than the
+        one that the box begins in. A number of Python's takes that type where it holds the number.
         """
         every = self.states(self.state)
         if unknown := [path for path in states if path not in every]:
             raise CdlError(f"`{self.name}` has no box `{unknown[0]}`: its boxes are {', '.join(every)}.")
-        every |= states
+        every |= {path: in_type_of(every[path], x, f"the state of `{path}`") for path, x in states.items()}
         return tuple(stacked([every[path] for path in group.paths]) for group in self.plan.steps)
 
     def _answer(self, late: bool, values: Values, after: list[Any], state: Any, inputs: Any, key: Any) -> None:
-        """Writes the outputs of the boxes that no input reaches, or of those that one does, and the next states of
-        those that are Mealy machines."""
+        """Writes the outputs and the next states of the Mealy machines that no input reaches, or that one does."""
         for i, group in enumerate(self.plan.steps):
-            if group.late != late:
-                continue
-            if group.moore:
-                values[i] = self._each(i, lambda layer, _: layer.out, state, key, {})
-            else:
-                given = self._inputs(group, values, inputs)
-                values[i], after[i] = self._each(i, lambda layer, x: layer.step(x), state, key, given)
+            if group.late == late and not group.moore:
+                values[i], after[i] = self._each(i, state, key)(self._inputs(group, values, inputs))
 
-    def _each(self, i: int, read: Callable[[Any, Any], Any], state: Any, key: Any, given: Any) -> Any:
-        """What is read off the layers of all boxes of a step, with their inputs."""
-        group, machine = self.plan.steps[i], self.machines[i]
-        numbers = np.asarray(group.numbers, np.uint32)
-        key = key if wants_key(machine) else None
+    def _each(self, i: int, state: Any, key: Any) -> Callable[[Any], Any]:
+        """The outputs and the next states of the boxes of a step, as a function of their inputs."""
+        return abreast(self.plan.steps[i], self.machines[self.plan.steps[i].machine], state[i], key)
 
-        def one(machine: Any, state: Any, number: Any, x: Any) -> Any:
-            return read(layer_of(machine, state, None if key is None else jax.random.fold_in(key, number)), x)
-
-        if group.alone:
-            return one(machine, state[i], numbers[0], given)
-        arrays, rest = eqx.partition(machine, eqx.is_array)
-        axes = (None if group.shared else 0, 0, 0, 0)
-        each: Callable[..., Any] = jax.vmap(lambda own, s, n, x: one(eqx.combine(own, rest), s, n, x), in_axes=axes)
-        return each(arrays, state[i], numbers, given)
+    def _awaited(self, group: Together) -> Any:
+        """The shapes and types of the inputs of the boxes of a step."""
+        ahead, ports = () if group.alone else (len(group.paths),), self.wiring.boxes[group.paths[0]].inputs
+        one = {port: of.struct for port, of in ports.items()}
+        return jax.tree.map(lambda x: shaped((*ahead, *x.shape), x.dtype), one)
 
     def _inputs(self, group: Together, values: Values, inputs: Any) -> dict[str, Any]:
         return {port: self._gathered(sources, values, inputs) for port, sources in group.sources}
@@ -165,10 +170,10 @@ class Wired(System):
     def _outputs(self, values: Values) -> dict[str, Any]:
         return {name: self._gathered((source,), values, {}) for name, source in self.plan.outputs}
 
-    def _gathered(self, sources: tuple[str, ...], values: Values, inputs: Any) -> Any:
+    def _gathered(self, sources: tuple[End, ...], values: Values, inputs: Any) -> Any:
         """The values of sources: of one, itself; of several, a row for each."""
         places = self.plan.places
-        found = [(places[box] if box else (None, 0), port) for box, _, port in (x.rpartition(".") for x in sources)]
+        found = [(places[x.box] if x.box else (None, 0), x.port) for x in sources]
         tables = dict.fromkeys((step, port) for (step, _), port in found)
         tall = {(i, port): i is not None and not self.plan.steps[i].alone for i, port in tables}
         begin, at = 0, {}
@@ -177,3 +182,11 @@ class Wired(System):
             begin += 1 if i is None else len(self.plan.steps[i].paths)
         parts = [inputs[port] if i is None else values[i][port] for i, port in tables]
         return taken(parts, [tall[x] for x in tables], [at[i, port] + row for (i, row), port in found])
+
+
+def _apart(machines: Any, many: int) -> list[Any]:
+    """Each of some machines that are one, tied to its row."""
+    found = rows(machines, many)
+    if many > 1:
+        tie_rows(machines, found, begin=False)
+    return found

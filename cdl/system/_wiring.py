@@ -16,6 +16,7 @@ Source: D. Vagner, D. Spivak, E. Lerman, *Algebras of open dynamical systems on 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from .._drawing.diagram import Diagram
@@ -23,6 +24,7 @@ from .._functors.usage import with_types
 from .._functors.words import short
 from .._optics import Lens
 from ..errors import PortMismatch
+from ._end import End
 from ._interface import expect_join, expect_name, Interface, Port
 from ._picture import wiring_diagram
 
@@ -74,12 +76,29 @@ class Wiring:
         return Interface(self.inputs, {name: self.port(source) for name, source in self.outputs.items()})
 
     def port(self, source: str) -> Port:
-        """The port of a source: an output of a box, or an input from outside."""
-        box, _, name = source.rpartition(".")
-        found: Port = self.boxes[box].outputs[name] if box else self.inputs[source]
+        """The port of a source: an output of a box, or an input from outside.
+
+        **Raises:** `PortMismatch` where there is none.
+        """
+        end = End.of(source)
+        ports = (self.boxes[end.box].outputs if end.box in self.boxes else {}) if end.box else self.inputs
+        if end.port not in ports:
+            raise PortMismatch(f"`{source}` is no source: it is no output of a box, and no input from outside.")
+        found: Port = ports[end.port]
         return found
 
+    @cached_property
+    def ends(self) -> dict[End, End]:
+        """The wires: what drives each input of a box."""
+        return {End.of(target): End.of(source) for target, source in self.wires.items()}
+
+    @cached_property
+    def shows(self) -> dict[str, End]:
+        """The output of a box that each output outside is."""
+        return {name: End.of(source) for name, source in self.outputs.items()}
+
     @staticmethod
+    @with_types
     def identity(interface: Interface, name: str = "box") -> "Wiring":
         """One box, whose ports are those outside."""
         return Wiring(
@@ -89,6 +108,7 @@ class Wiring:
             interface.inputs,
         )
 
+    @with_types
     def substitute(self, name: str, inner: "Wiring") -> "Wiring":
         """The diagram with another in the place of one of its boxes.
 
@@ -101,22 +121,21 @@ class Wiring:
                 f"the box `{name}` is {self.boxes[name]} and the diagram is {inner.outside}: give both one interface."
             )
 
-        def outer(source: str) -> str:
+        def outer(source: End) -> str:
             """A source of this diagram in the new one."""
-            box, _, port = source.rpartition(".")
-            return f"{name}.{inner.outputs[port]}" if box == name else source
+            return f"{name}.{inner.outputs[source.port]}" if source.box == name else str(source)
 
-        def within(source: str) -> str:
+        def within(source: End) -> str:
             """A source of the inner diagram in the new one."""
-            return f"{name}.{source}" if "." in source else outer(self.wires[f"{name}.{source}"])
+            return f"{name}.{source}" if source.box else outer(self.ends[End(name, source.port)])
 
         boxes: dict[str, Interface] = {}
         for box, interface in self.boxes.items():
             boxes |= {f"{name}.{part}": x for part, x in inner.boxes.items()} if box == name else {box: interface}
-        wires = {target: outer(x) for target, x in self.wires.items() if target.rpartition(".")[0] != name}
-        wires |= {f"{name}.{target}": within(x) for target, x in inner.wires.items()}
+        wires = {str(target): outer(x) for target, x in self.ends.items() if target.box != name}
+        wires |= {f"{name}.{target}": within(x) for target, x in inner.ends.items()}
         made = object.__new__(Wiring)
-        made._set(boxes, wires, {port: outer(x) for port, x in self.outputs.items()}, self.inputs)
+        made._set(boxes, wires, {port: outer(x) for port, x in self.shows.items()}, self.inputs)
         return made
 
     def lens(self) -> Lens[Any, Any, Any, Any]:
@@ -124,13 +143,12 @@ class Wiring:
         outputs of the boxes and the inputs from outside, and gives `{box: {port: input}}`."""
 
         def get(given: Any) -> Any:
-            return {name: _value(source, given, {}) for name, source in self.outputs.items()}
+            return {name: _value(source, given, {}) for name, source in self.shows.items()}
 
         def put(given: Any, inputs: Any) -> Any:
             found: dict[str, dict[str, Any]] = {box: {} for box in self.boxes}
-            for target, source in self.wires.items():
-                box, _, port = target.rpartition(".")
-                found[box][port] = _value(source, given, inputs)
+            for target, source in self.ends.items():
+                found[target.box][target.port] = _value(source, given, inputs)
             return found
 
         return Lens(get, put)
@@ -143,15 +161,20 @@ class Wiring:
         return found
 
 
-def _value(source: str, given: Any, inputs: Any) -> Any:
-    box, _, port = source.rpartition(".")
-    return given[box][port] if box else inputs[source]
+def _value(source: End, given: Any, inputs: Any) -> Any:
+    try:
+        return given[source.box][source.port] if source.box else inputs[source.port]
+    except (KeyError, TypeError):
+        raise PortMismatch(f"the lens of a diagram was given no value of `{source}`.") from None
 
 
 def _once(wires: Any) -> dict[str, str]:
     """The wires by what they drive, each input once."""
     found: dict[str, str] = {}
-    for target, source in wires.items() if isinstance(wires, Mapping) else wires:
+    for pair in wires.items() if isinstance(wires, Mapping) else wires:
+        if not isinstance(pair, list | tuple) or len(pair) != 2:
+            raise PortMismatch(f"`wires` has {short(pair)}: give pairs of an input and its source, or a mapping.")
+        target, source = pair
         if not isinstance(target, str) or not isinstance(source, str):
             raise PortMismatch(f"the wire from {short(source)} to {short(target)}: name one source and one input.")
         if target in found:

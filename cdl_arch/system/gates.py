@@ -56,7 +56,7 @@ def gate_array(sources: Int[Array, "gates 2"], inputs: int, outputs: int = 1) ->
         found, _ = wires(s, i, d["x"])
         return {name: {"a": found[k, 0], "b": found[k, 1]} for k, name in enumerate(names)}
 
-    diagram = rewiring(sources, forward, back, lambda s, i, d: jnp.where(d["load"], d["sources"], s))
+    diagram = rewiring(forward, back, lambda s, i, d: jnp.where(d["load"], d["sources"], s), sources)
     return rewire(
         diagram,
         {name: nand() for name in names},

@@ -23,6 +23,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from cdl import MooreF, Optic, ParaOptic
@@ -32,6 +33,7 @@ from cdl._optics.parametric import Sequence as Both
 from cdl.errors import CdlError, PortMismatch
 from cdl.learning import optimisers
 from cdl.system import Box, box, Rewiring
+from cdl.system._numbers import known
 
 
 @final
@@ -69,10 +71,12 @@ def levels(
     **Arguments:** `network`: of Equinox, or its layers, each a module from an array to an array. `rate`: of descent.
     `names`: of the box around each layer.
 
-    **Raises:** `CdlError` for another number of names than of layers.
+    **Raises:** `CdlError` for another number of names than of layers, for one that is there twice, and for a rate that
+    is negative or not finite.
     """
     each = layers(network) if isinstance(network, eqx.nn.MLP) else tuple(network)
-    called = [f"layer {k + 1}" for k in range(len(each))] if names is None else list(names)
+    expect_rate(rate)
+    called = [f"layer {k + 1}" for k in range(len(each))] if names is None else _distinct("names", names)
     if len(called) != len(each) or not each:
         raise CdlError(f"{len(called)} names for {len(each)} layers: give a layer at least, and a name for each.")
     learn = optimisers.descent(rate)
@@ -134,9 +138,10 @@ def unfold(model: Rewiring, cells: Sequence[str], *, hears: bool = False) -> Rew
     **Arguments:** `cells`: the names of the boxes, in the order of the vector. `hears`: whether the model is one of
     `peers`, whose boxes take also what they have `heard`.
 
-    **Raises:** `PortMismatch` where the model takes another number of values.
+    **Raises:** `PortMismatch` where the model takes another number of values; `CdlError` for a name that is there
+    twice.
     """
-    names, ports = tuple(cells), ("change", "heard") if hears else ("change",)
+    names, ports = _distinct("cells", cells), ("change", "heard") if hears else ("change",)
     dtypes = [x.dtype for x in jax.tree.leaves(model.params) if eqx.is_inexact_array(x)]
     expect_cells(model, len(names), dtypes[0] if dtypes else jnp.zeros(0).dtype)
 
@@ -161,10 +166,14 @@ def folded(diagram: Rewiring, cells: Sequence[str], *, hears: bool = False) -> R
 
     Any diagram whose boxes and whose outside have the ports of nerve cells is a network so; arguments as of `unfold`.
     """
-    names, ports = tuple(cells), ("change", "heard") if hears else ("change",)
+    names, ports = _distinct("cells", cells), ("change", "heard") if hears else ("change",)
 
     def apart(given: Any) -> Any:
         s, v = given
+        if jnp.shape(v)[:1] != (len(names),):
+            raise PortMismatch(
+                f"{jnp.shape(v)} is the shape of what {len(names)} cells are to show: give a value for each of them."
+            )
         return s, {name: {"value": v[k]} for k, name in enumerate(names)}
 
     def together(back: Any) -> Any:
@@ -182,7 +191,11 @@ def cell(values: Float[Array, " time"], *, hears: bool = False) -> Box:
 
     Its state has the tick, `at`, the `change` that it was given last, and what it has `heard`, which it adds to the
     value that it shows.
+
+    **Raises:** `CdlError` for no values.
     """
+    if not len(values):
+        raise CdlError("`cell` was given no values, and shows one at each tick: give one at least.")
     ports = ("change", "heard") if hears else ("change",)
     none = jnp.zeros_like(values, shape=())
     state = {"at": jnp.array(0), **dict.fromkeys(ports, none)}
@@ -209,6 +222,22 @@ def expect_cells(level: Rewiring, cells: int, dtype: Any) -> Any:
             f"`{level.name}` does not take {cells} values, one of each inner box: give as many boxes, or rows of a "
             "matrix, as it takes values."
         ) from error
+
+
+def expect_rate(rate: Any) -> None:
+    """**Raises:** `CdlError` for a rate of descent that is negative, or not finite; one that is traced is taken."""
+    if not isinstance(rate, Tracer):
+        known("`rate`, of gradient descent,", rate, zero=True)
+
+
+def _distinct(what: str, names: Sequence[str]) -> list[str]:
+    """**Raises:** `CdlError` for one text where several belong, and for a name that is there twice."""
+    found = list(names)
+    if isinstance(names, str):
+        raise CdlError(f"`{what}` is the text {names!r}: give a list of names.")
+    if twice := [name for k, name in enumerate(found) if name in found[:k]]:
+        raise CdlError(f"`{what}` has {twice[0]!r} twice: give each box a name of its own.")
+    return found
 
 
 def _row(tree: Any, i: int) -> Any:

@@ -19,7 +19,7 @@ from cdl import Optic, ParaOptic
 from cdl._functors.usage import with_types
 from cdl.system import Rewiring
 
-from .neurons import expect_cells
+from .neurons import expect_cells, expect_rate
 
 
 @with_types
@@ -34,8 +34,10 @@ def peers(level: Rewiring, matrix: Float[Array, "cells cells"], rate: float = 0.
 
     **Arguments:** `rate`: of gradient descent on the matrix, by the change of what was heard; with 0 it stays.
 
-    **Raises:** `PortMismatch` where the level does not take a value of each box.
+    **Raises:** `PortMismatch` where the level does not take a value of each box; `CdlError` for a rate that is negative
+    or not finite.
     """
+    expect_rate(rate)
     outside = expect_cells(level, len(matrix), matrix.dtype)
     state = {
         "params": level.params,

@@ -12,6 +12,7 @@ import numpy as np
 import optax
 import pytest
 from agreement import close
+from few import few
 from programs import constants, primitives
 
 from cdl import ana, Automaton, cata, fold, Fork, Leaf, pack, Para, Seq, to_list, TreeF, unfold, unroll
@@ -333,9 +334,7 @@ def test_what_is_before_and_behind_is_learnt_by_reading_from_both_ends():
     assert learnt(net, (bits, (before + behind) / 2), loss, 200, 2e-2)[1] < 0.005 < 1 / 16
 
 
-@pytest.mark.parametrize(
-    "name", ["n_ary", *(pytest.param(n, marks=pytest.mark.slow) for n in ("tree_rnn", "gated", "child_sum"))]
-)
+@pytest.mark.parametrize("name", few(["n_ary", "tree_rnn", "gated", "child_sum"], 1))
 def test_what_comes_out_of_circuits_is_a_fold_and_is_learnt(name):
     trees, bits = nand_circuits(64, 3, key=jr.key(0))
     assert 0.3 < float(bits.mean()) < 0.8

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 import pytest
+from few import few
 
 
 X = TypeVar("X", covariant=True)
@@ -81,7 +82,7 @@ def arity_of(places: int) -> Any:
     return Arity(places, 0)
 
 
-@pytest.mark.parametrize("name", ["gated", "n_ary", "tree_rnn", "child_sum"])
+@pytest.mark.parametrize("name", few(["gated", "n_ary", "tree_rnn", "child_sum"], 1, 3))
 def test_a_network_with_stacks_is_folded_as_it_is_defined(signature, name, getkey):
     import cdl
     from cdl_arch import recursive

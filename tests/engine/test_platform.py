@@ -10,8 +10,9 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import agrees, inherits
+from few import few
 from indexed_cells import H, KindsF, reader, TREES
-from test_descents_by_index import cells_of, Handing, SMALL, tops
+from inherited_cells import cells_of, Handing, SMALL, tops
 
 import cdl
 from benchmarks._launches import launches
@@ -48,7 +49,7 @@ GROUPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("counts", "length"), GROUPS, ids=str)
+@pytest.mark.parametrize(("counts", "length"), few(GROUPS, 0, 2, 6), ids=str)
 def test_a_batched_product_is_the_tiled_one_and_that_of_each_row(counts, length):
     group, keys = group_of(counts, length), jr.split(jr.key(length), 3)
     own = np.asarray(group.own)
@@ -64,7 +65,7 @@ def test_a_batched_product_is_the_tiled_one_and_that_of_each_row(counts, length)
                 assert np.isfinite(found).all()
 
 
-@pytest.mark.parametrize(("counts", "length"), GROUPS, ids=str)
+@pytest.mark.parametrize(("counts", "length"), few(GROUPS, 0, 2, 6), ids=str)
 def test_sums_by_constructor_are_those_of_each_row(counts, length):
     group, keys = group_of(counts, length), jr.split(jr.key(length), 2)
     y, x = jr.normal(keys[0], (length, 2, 3)), jr.normal(keys[1], (length, 2, 4))
@@ -80,7 +81,7 @@ def test_a_row_that_is_infinite_is_nothing_to_the_sums_of_other_constructors():
     assert finite.tolist() == [kind != 3 for kind in range(KINDS)]
 
 
-@pytest.mark.parametrize("way", ["of a matrix", "lookup"])
+@pytest.mark.parametrize("way", few(["of a matrix", "lookup"], 1))
 def test_a_fold_made_for_an_accelerator_is_the_definition(accelerator, way):
     with jax.enable_x64(True):
         forest = cdl.pack(KindsF, TREES)
@@ -89,6 +90,7 @@ def test_a_fold_made_for_an_accelerator_is_the_definition(accelerator, way):
         agrees(forest, TREES, reader(jr.key(0), way), 1e-10)
 
 
+@pytest.mark.slow
 def test_a_descent_made_for_an_accelerator_is_the_definition(accelerator):
     with jax.enable_x64(True):
         step = Handing(cells_of(jr.key(3), "layers"), jr.normal(jr.key(4), (H, 2 * H)))

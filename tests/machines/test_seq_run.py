@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from agreement import close
 from cells import D, Elman, FromStart, net
+from few import few
 from programs import primitives
 
 import cdl
@@ -79,7 +80,7 @@ def test_second_derivatives_and_forward_mode(seq):
 
 
 @pytest.mark.parametrize("forward", [False, True])
-@pytest.mark.parametrize(("run", "more"), [("annotate", 1), ("fold", 2)])
+@pytest.mark.parametrize(("run", "more"), few([("annotate", 1), ("fold", 2)], 0))
 def test_a_step_has_few_operations_more_than_a_scan_by_hand(run, more, forward):
     """Masks that keep XLA from fusing a cell's arithmetic would show here."""
     lists, steps, around = 3, 24, 24  # `around`: what is done once, before and after

@@ -261,7 +261,7 @@ def test_machines_that_are_equal_have_one_program():
         assert float(now.step(jnp.float32(0.0))[0]) == by * (by + 4)
         counts.append(len(traced))
         del now
-        gc.collect()
+        gc.collect(1)  # what is young: going through all that other tests have left takes seconds
     assert counts[0] == counts[1] == counts[2] > 0
 
 

@@ -22,7 +22,13 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
 
 def test_every_public_function_is_tried(answers: dict[str, list[str]]) -> None:
     assert len(answers) > 180
-    assert {"cdl.schemes.cata", "cdl.laws.monad", "cdl.io.save", "cdl.learning.losses.mse"} <= set(answers)
+    assert {
+        "cdl.schemes.cata",
+        "cdl.laws.monad",
+        "cdl.io.save",
+        "cdl.learning.losses.mse",
+        "cdl.system.Port.of",
+    } <= set(answers)
 
 
 def test_a_wrong_value_is_refused_in_our_words(answers: dict[str, list[str]]) -> None:

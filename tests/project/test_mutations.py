@@ -68,6 +68,7 @@ def down(n):
 """
 
 
+@pytest.mark.slow
 def test_a_mutant_that_a_test_fails_on_is_caught_and_so_is_one_that_does_not_end(tmp_path: pathlib.Path):
     (tmp_path / "little.py").write_text(LITTLE)
     (tmp_path / "test_little.py").write_text("import little\n\ndef test_down():\n    assert little.down(3) == 0\n")

@@ -50,6 +50,7 @@ def expected(checker: str) -> Errors:
     return {("bad.py", i) for i, line in enumerate(lines, 1) if line.endswith(marks)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_a_checker_finds_every_planted_error_and_no_other(checker):
     found, planted = CHECKERS[checker](), expected(checker)

@@ -17,23 +17,30 @@ WRONG = (None, 3, "x", 2.5, [], {}, (), object(), object, cdl.Leaf(1.0))
 
 
 def doors() -> dict[str, Callable[..., Any]]:
-    """The public functions, by module and name."""
-    return {
-        f"{module.__name__}.{name}": x
-        for module in modules(cdl)
-        for name, x in vars(module).items()
-        if inspect.isfunction(x) and not name.startswith("_") and is_public(module, name)
-    }
+    """The public functions, and those of public classes that make one of them, by module and name."""
+    found: dict[str, Callable[..., Any]] = {}
+    for module in modules(cdl):
+        for name, x in vars(module).items():
+            if name.startswith("_") or not is_public(module, name):
+                continue
+            if inspect.isfunction(x):
+                found[f"{module.__name__}.{name}"] = x
+            elif isinstance(x, type) and x.__module__.startswith("cdl."):
+                makers = [n for n, of in vars(x).items() if isinstance(of, staticmethod | classmethod) and n[0] != "_"]
+                found |= {f"{module.__name__}.{name}.{n}": getattr(x, n) for n in makers}
+    return found
 
 
 def raw(door: Callable[..., Any]) -> list[str]:
     """The errors that are not ours, of a function that is given the same wrong value in every place that it needs."""
     places = inspect.signature(door).parameters.values()
-    needed = sum(p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in places)
+    empty = [p for p in places if p.default is p.empty]
+    needed = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in empty)
+    named = [p.name for p in empty if p.kind is p.KEYWORD_ONLY]
     found = []
     for wrong in WRONG:
         try:
-            door(*[wrong] * needed)
+            door(*[wrong] * needed, **dict.fromkeys(named, wrong))
         except CdlError:
             pass
         except Exception as error:

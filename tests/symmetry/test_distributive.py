@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 from random_families import random_family, random_family_trees
 from random_signatures import random_signature, random_trees
 
@@ -99,7 +100,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", few(CASES, 2, 3, 5))
 def test_a_fold_of_an_algebra_that_distributes_commutes_with_the_action(name):
     X, mix = CASES[name]
     of_lists, of_trees = cell(mix)

@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from few import few
 
 import cdl
 from cdl.errors import CdlError
@@ -66,7 +67,7 @@ def test_a_layer_is_the_dense_layer_along_the_tying(name):
     assert jnp.allclose(ours, summed, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", few(PAIRS, 0, 3, 6))
 def test_outputs_have_the_variance_of_the_inputs_at_first(name):
     X, Y = PAIRS[name]
     one = lambda key, other: Equivariant(X, Y, 3, 2, bias=False, key=key)(jr.normal(other, (3, *X.shape)))

@@ -1,5 +1,7 @@
 """What a generator holds is finite and keeps its digits, whatever makes it; sparse matrices come through one door."""
 
+import time
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -158,6 +160,34 @@ def test_an_iteration_that_fails_is_not_the_end(monkeypatch, stage, error):
     basis = np.random.default_rng(0).normal(size=(9, 9))
     X = Action(9).matrix(basis @ np.diag([1.0] * 7 + [2.0] * 2) @ np.linalg.inv(basis), f"{stage} {error}")
     assert hom(X, X).dimension == 53
+
+
+def test_a_null_space_that_is_too_large_is_refused_before_it_is_computed():
+    X = Action(300).push(np.random.default_rng(0).integers(0, 300, 300))
+    began = time.perf_counter()
+    with pytest.raises(
+        CdlError, match=r"leaves 18005 equations of 32594 unknowns\. .* up to 3000 unknowns, and for up to"
+    ):
+        hom(X.transposed, X)
+    assert time.perf_counter() - began < 20  # far above what it takes: a factorisation takes hours
+
+
+def test_an_iteration_that_does_not_converge_is_tried_with_more_eigenvalues(monkeypatch):
+    from cdl.symmetry import _null_space
+
+    asked, found = [], _null_space.solvers.eigsh
+
+    def slow(*given, k, **more):
+        asked.append(k)
+        if len(asked) == 1:
+            raise _null_space.solvers.ArpackNoConvergence("no", np.zeros(0), np.zeros((0, 0)))
+        return found(*given, k=k, **more)
+
+    monkeypatch.setattr(_null_space, "DENSE", 100)
+    monkeypatch.setattr(_null_space.solvers, "eigsh", slow)
+    X = so(3).power(5).named("slow", "b", "c")
+    assert hom(X, X.trivial()).dimension == 6
+    assert asked == [16, 32]
 
 
 def test_singular_values_are_found_in_another_way_or_refused(monkeypatch):

@@ -57,9 +57,9 @@ def test_a_name_is_a_word_wherever_a_word_is_taken():
 def test_a_map_that_does_not_fit_is_named_with_the_function_that_was_called():
     with pytest.raises(CdlError, match="`hom_defect` is of two actions, and `tuple` is not one"):
         hom_defect(lambda x: x, (None, PLANE), PLANE, [jnp.ones(2)])
-    with pytest.raises(CdlError, match=r"`hom_defect` fails for `f` at a value of shape \(4,\).*error is: \w"):
+    with pytest.raises(CdlError, match=r"`hom_defect` fails for `f` at an array of shape \(4,\).*error is: \w"):
         hom_defect(lambda x: jnp.ones(3) @ x, RING, RING, [jnp.ones(4)])
-    with pytest.raises(CdlError, match=r"`is_hom` fails for `f` at a value of shape \(2,\)"):
+    with pytest.raises(CdlError, match=r"`is_hom` fails for `f` at an array of shape \(2,\)"):
         is_hom(lambda x: jnp.ones(3) @ x, PLANE, PLANE, [jnp.ones(2)])
 
 
@@ -162,3 +162,12 @@ def test_a_page_says_which_layer_a_law_is_of_and_keeps_names_apart():
     X = Action(3).perm([1, 2, 0], "x").perm([0, 1, 2], "f")
     names = [law.law for law in cdl.explain(Equivariant(X, X, key=KEY)).laws]
     assert "f'(x · x') = x · f'(x')" in names
+
+
+def test_a_map_that_fails_is_said_with_the_value():
+    X = Action(3).perm([1, 2, 0])
+    for value, said in ((jnp.zeros(3), r"an array of shape \(3,\)"), ("ab", "the value 'ab'")):
+        with pytest.raises(CdlError, match=rf"`is_hom` fails for `f` at {said}\. Give values .* no attribute 'none'"):
+            is_hom(lambda x: x.none(), X, X, [value])
+    with pytest.raises(CdlError, match="`f` is measured as a function of one argument, and does not take one"):
+        is_hom(lambda x, y: x, X, X, [jnp.zeros(3)])

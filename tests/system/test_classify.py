@@ -58,6 +58,37 @@ def attention(xs: Any) -> Any:
     return eqx.nn.MultiheadAttention(2, 4, key=KEY)(xs, xs, xs)
 
 
+def by_sums(xs: Any) -> Any:
+    scores = jax.nn.softmax(jnp.sum(xs[:, None] * xs[None], -1), axis=-1)
+    return jnp.sum(scores[:, :, None] * xs[None], 1)
+
+
+def by_one(keys: Any) -> Any:
+    """What a token makes of fixed ones."""
+    return lambda query: jnp.sum(jax.nn.softmax(keys @ query)[:, None] * keys, 0)
+
+
+def additive(xs: Any) -> Any:
+    return jax.nn.softmax(jnp.tanh(xs[:, None] + xs[None]).sum(-1))
+
+
+def neighbours(xs: Any, at: Any) -> Any:
+    return xs[at].sum(1)
+
+
+LINEAR = eqx.nn.Linear(3, 4, key=KEY)
+
+
+class Normed(eqx.Module):
+    """Layers without messages, in which data are multiplied by data of the same place."""
+
+    norm: eqx.nn.LayerNorm = eqx.nn.LayerNorm(4)
+    linear: eqx.nn.Linear = eqx.nn.Linear(4, 4, key=KEY)
+
+    def __call__(self, xs: Any) -> Any:
+        return jnp.mean(jax.nn.gelu(jax.vmap(self.linear)(jax.vmap(self.norm)(xs))), 0)
+
+
 class Edges(eqx.Module):
     """A graph network by lists of edges."""
 
@@ -97,10 +128,10 @@ def trust() -> Any:
     """Each box hears what the others say, by weights that are the state."""
     said = lambda i: jnp.stack([x["x"] for x in i.values()])
     made = rewiring(
-        jnp.zeros((2, 2)),
         lambda w, i: {"x": jnp.sum(said(i))},
         lambda w, i, d: {name: {"a": (w @ said(i))[k]} for k, name in enumerate(i)},
         lambda w, i, d: w + jnp.outer(said(i), said(i)),
+        jnp.zeros((2, 2)),
     )
     return rewire(made, BOXES, {"x": float})
 
@@ -108,7 +139,7 @@ def trust() -> Any:
 def driven(back: Any, forward: Any = lambda s, i: {"x": i["p"]["x"]}) -> Any:
     """Two boxes with other inputs, in a diagram with an input from outside."""
     boxes = {"p": box(lambda s: MooreF({"x": s}, lambda i: s), 0.0, outputs={"x": float}), "q": BOXES["q"]}
-    made = rewiring(1.0, forward, lambda s, i, d: {"p": {}, "q": {"a": back(s, i, d)}}, lambda s, i, d: s + 1)
+    made = rewiring(forward, lambda s, i, d: {"p": {}, "q": {"a": back(s, i, d)}}, lambda s, i, d: s + 1, 1.0)
     return rewire(made, boxes, {"x": float}, inputs={"u": float})
 
 
@@ -136,7 +167,27 @@ ROWS: dict[str, tuple[Any, tuple[str, ...], bool, bool]] = {
     "RNN": (lambda: classify(layers.run(RNN, RNN.init), WORD), (LEFT,), False, True),
     "RNN of Equinox": (lambda: classify(eqx.nn.GRUCell(3, 4, key=KEY), jnp.ones(3), jnp.ones(4)), (LEFT,), False, True),
     "CNN": (lambda: classify(convolution(), jnp.ones((2, 8))), (LEFT,), False, True),
-    "attention": (lambda: classify(attention, TOKENS), (LEFT,), True, False),
+    "attention": (lambda: classify(attention, TOKENS), (LEFT,), True, None),
+    "attention by sums": (lambda: classify(by_sums, TOKENS), (LEFT,), True, False),
+    "attention to what is closed over": (lambda: classify(by_one(TOKENS), TOKENS[0]), (LEFT,), None, None),
+    "additive attention": (lambda: classify(additive, TOKENS), (LEFT,), True, False),
+    "neighbours that are data": (
+        lambda: classify(neighbours, TOKENS, jnp.array([[1, 2], [0, 2]])),
+        (LEFT,),
+        True,
+        False,
+    ),
+    "neighbours that are fixed": (
+        lambda: classify(lambda xs: neighbours(xs, jnp.array([[1, 2], [0, 2]])), TOKENS),
+        (LEFT,),
+        None,
+        False,
+    ),
+    "one fixed place": (lambda: classify(lambda xs: xs[jnp.array(1)], TOKENS), (LEFT,), False, False),
+    "weights closed over": (lambda: classify(lambda x: LINEAR(x), jnp.ones(3)), (LEFT,), None, None),
+    "weights closed over by vmap": (lambda: classify(jax.vmap(LINEAR), WORD), (LEFT,), None, None),
+    "weights of a module, mapped": (lambda: classify(eqx.filter_vmap(LINEAR), WORD), (LEFT,), False, True),
+    "layers with a norm, a gate and a mean": (lambda: classify(Normed(), TOKENS), (LEFT,), False, True),
     "attention that is learnt": (
         lambda: classify(eqx.nn.MultiheadAttention(2, 4, key=KEY), TOKENS, TOKENS, TOKENS),
         (LEFT,),

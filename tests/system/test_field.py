@@ -169,8 +169,14 @@ METRES = {"a": grown(lambda s: s), "b": grown(lambda s: s, Port.of(float, "m"))}
         (lambda: share(METRES, {"n": ["a.n", "b.n"]}), "`a.n` is in no unit and `b.n` in m"),
         (lambda: grown(lambda s: {"m": s["n"]}), r"`v` gives the rates \['m'\], and its variables are \['n'\]"),
         (lambda: grown(lambda s: {"n": jnp.zeros(2)}), r"`the rate of n` gives f32\[2\] and `n` takes f32\[\]"),
-        (lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=0), "`step` of `discretise` is 0: how long a tick is"),
-        (lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=float("nan")), "is nan: how long"),
+        (
+            lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=0),
+            "`step` of `discretise` is 0: give a number",
+        ),
+        (
+            lambda: discretise(grown(lambda s: s), {"n": 1.0}, step=float("nan")),
+            "is nan: give a number",
+        ),
         (
             lambda: discretise(grown(lambda s: s), {"n": 1j}, step=0.1),
             r"`the state at n` gives c64\[\] and `n` takes f32",

@@ -42,13 +42,13 @@ def rewired(weights: Any, *, drive: bool) -> Any:
 
     def back(w: Any, i: Any, d: Any) -> Any:
         heard = w @ said(i) + (d["u/v"] if drive else 0.0)
-        return {"p": {"a": heard[0]}, "q": {"a": heard[1], "unused": 0.0}, "sink": {"a": i["clock"]["t"]}}
+        return {"p": {"a": heard[0]}, "q": {"a": heard[1]}, "sink": {"a": i["clock"]["t"]}}
 
     def update(w: Any, i: Any, d: Any) -> Any:
         return w - 0.1 * jnp.outer(said(i), said(i))
 
     return rewire(
-        rewiring(weights, lambda w, i: {"sum": jnp.sum(w @ said(i))}, back, update),
+        rewiring(lambda w, i: {"sum": jnp.sum(w @ said(i))}, back, update, weights),
         systems,
         {"sum": float},
         inputs={"u/v": float} if drive else {},

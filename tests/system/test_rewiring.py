@@ -50,10 +50,10 @@ def test_a_constant_state_is_the_fixed_system():
 def opinions(spread: Any, n: int, rate: float) -> Any:
     """People who listen to each other by weights, which grow with what they have in common."""
     return rewiring(
-        jnp.zeros((n, n)),
         lambda A, i: {"spread": spread(heard(i)), "mean": jnp.mean(heard(i))},
         lambda A, i, d: each(jax.nn.softmax(A, axis=1) @ heard(i)),
         lambda A, i, d: A + rate * jnp.outer(heard(i), heard(i)) / n,
+        jnp.zeros((n, n)),
     )
 
 
@@ -193,7 +193,7 @@ def test_weights_that_grow_with_what_flows_find_the_direction_of_most_variance()
         return w + 0.002 * y * (i["sense"]["x"] - y * w)
 
     learning = rewiring(
-        jnp.ones(3) / 2, lambda w, i: {"y": w @ i["sense"]["x"]}, lambda w, i, d: {"sense": {"a": d["data"]}}, oja
+        lambda w, i: {"y": w @ i["sense"]["x"]}, lambda w, i, d: {"sense": {"a": d["data"]}}, oja, jnp.ones(3) / 2
     )
     system = rewire(learning, {"sense": sense}, {"y": float}, inputs={"data": jnp.zeros(3)})
     _, (w, _) = cdl.run(system, system.state, {"data": data})
@@ -212,7 +212,7 @@ MEALY = box(lambda s: MealyF(lambda i: ({"x": a(i)}, s)), (), inputs=GATE.inputs
 
 
 def driven(back: Any, out: Any = lambda s, i: {"x": i["p0"]["x"]}) -> Any:
-    return rewire(rewiring((), out, back, lambda s, i, d: s), people([0.0]), {"x": float})
+    return rewire(rewiring(out, back, lambda s, i, d: s, ()), people([0.0]), {"x": float})
 
 
 ONE, OTHER = Wiring.identity(GATE), Wiring.identity(GATE, "q")

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hlo import computations
 
 import cdl
 from cdl import laws, MealyF, MooreF
@@ -150,7 +151,12 @@ def test_nesting_costs_nothing():
     def size(system: Wired) -> int:
         return len(str(eqx.filter_make_jaxpr(lambda s: cdl.run(s, s.state, inputs)[0])(system)[0]))
 
+    def instructions(system: Wired) -> int:
+        compiled = eqx.filter_jit(lambda s: cdl.run(s, s.state, inputs)[0]).lower(system).compile()
+        return sum(map(len, computations(compiled.compiled.as_text()).values()))
+
     assert size(nested) <= 1.02 * size(flat)
+    assert instructions(nested) <= 1.02 * instructions(flat)
     assert len(nested.plan.steps) == len(flat.plan.steps)
 
 
@@ -158,7 +164,7 @@ def test_boxes_alike_are_computed_as_one_whether_their_weights_are_one_or_many()
     for parts in ([moore(0.5)] * 50, [moore(i / 50) for i in range(50)]):
         system = chain(parts, 0)
         assert len(system.plan.steps) == 1
-    assert system.plan.steps[0].shared is False
+    assert system.plan.steps[0].many == 50
     tied = chain([moore(0.5)] * 50, 0)
     assert tied.machines[0].rate.shape == ()
     assert {id(x.machine) for x in tied.boxes.values()} == {id(tied.machines[0])}
@@ -281,8 +287,13 @@ def test_what_comes_in_is_of_the_type_of_its_port(whole):
             cdl.run(one, one.state, {"u": wrong})
     with pytest.raises(CdlError, match=r"`one` was given \['u', 'zz'\], and its inputs are \['u'\]"):
         cdl.run(one, one.state, {"u": jnp.ones(1), "zz": jnp.ones(1)})
-    answer, _ = cdl.machines.start(one, one.state).step({"u": 2})
+    answer, _ = cdl.machines.start(one, one.state).step({"u": 2.0})
     assert answer["x"] == 2.0
+    assert jax.tree.leaves(one(one.state).step({"u": 2})) == [2.0]
+    with pytest.raises(CdlError, match=r"given weak_i32\[\] for `u`, .* that is traced stays of its kind: write `2.0`"):
+        cdl.machines.start(one, one.state).step({"u": 2})
+    with pytest.raises(CdlError, match=r"given weak_i32\[\] for `u`"):
+        one(one.state).step({"u": 2**24 + 1})
 
 
 def test_a_state_that_is_a_number_of_python_has_a_type():

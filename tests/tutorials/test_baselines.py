@@ -78,6 +78,7 @@ def test_along_a_spine_every_element_of_a_list_has_the_same_path(b, blocks):
     assert b.paths(item)(tree).keys() == found | {"Item.0 If.1 End", "Item.0 If.2 End", "Item.0 Y", "End"}
 
 
+@pytest.mark.slow
 def test_features_of_a_long_list_need_no_deep_stack(b, blocks):
     _, item, tree = blocks
     for _ in range(1200):

@@ -8,12 +8,14 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from few import few
 
 
 def rows(table):
     return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
 
 
+@pytest.mark.slow
 def test_the_table_beyond_groups_has_a_row_for_each_layer(monkeypatch):
     from symmetry import beyond_groups
 
@@ -78,7 +80,7 @@ def test_the_tables_of_equivariance_have_every_network_and_operation(monkeypatch
     assert min(periodic["relu"], periodic["blur, zeros outside"], periodic["blur with stride 2, periodic"]) > 1e-3
 
 
-@pytest.mark.parametrize("name", ["CNN", "mixer", "transformer"])
+@pytest.mark.parametrize("name", few(["CNN", "mixer", "transformer"], 1))
 def test_a_classifier_learns_from_one_batch(name):
     from symmetry._fitting import cross_entropy, fitted
     from symmetry.how_equivariant import NETS
@@ -123,6 +125,7 @@ def test_augmented_images_stay_where_they_are_without_a_motion(monkeypatch):
     assert jnp.allclose(down[1:], image[:-1], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_tables_of_structure_have_rows_and_data_that_are_not_there_have_one(tmp_path):
     from symmetry import karate_club, what_structure_buys
 
@@ -137,7 +140,7 @@ def test_the_tables_of_structure_have_rows_and_data_that_are_not_there_have_one(
         assert 0 <= float(cell.split(" ± ")[0]) <= 100
 
 
-@pytest.mark.parametrize(("side", "width"), [(8, 32), (28, 8), (9, 6)])
+@pytest.mark.parametrize(("side", "width"), few([(8, 32), (28, 8), (9, 6)], 2))
 def test_readers_are_of_nearly_one_size(side, width):
     from symmetry._fitting import parameters
     from symmetry.what_structure_buys import readers

@@ -183,6 +183,7 @@ def test_a_move_that_slips_goes_to_one_of_its_sides():
     assert cells[2] == 19
 
 
+@pytest.mark.slow
 def test_the_table_of_plans_has_a_row_for_each_way():
     from systems import plans
 

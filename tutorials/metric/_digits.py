@@ -32,12 +32,9 @@ def digits(seed: int, width: int, condition: float = 1.0) -> Problem:
     **Arguments:** `condition`: pixels are multiplied by numbers from 1 down to the inverse of its root, so that the
     metric of the first layer has about this condition number more.
     """
-    data: Any = load_digits()
-    means = data.images[:EXAMPLES].reshape(-1, 4, 2, 4, 2).mean((2, 4)).reshape(-1, PIXELS) / 16
-    x, y = jnp.asarray(means), jnp.asarray(data.target[:EXAMPLES])
+    x, y = pixels()
     x = x * jnp.geomspace(1, condition**-0.5, PIXELS)[None]
-    net = eqx.nn.MLP(PIXELS, CLASSES, width, 1, activation=jnp.tanh, key=jr.key(seed))
-    params, rest = eqx.partition(net, eqx.is_inexact_array)
+    params, rest = eqx.partition(network(seed, width), eqx.is_inexact_array)
     flat, back = ravel_pytree(jax.tree.map(lambda p: p.astype(x.dtype), params))
 
     def model(theta: Array) -> Categorical:
@@ -47,3 +44,15 @@ def digits(seed: int, width: int, condition: float = 1.0) -> Problem:
         return negative_log_likelihood(model(theta), y)
 
     return Problem(model, loss, flat, width * (PIXELS + 1))
+
+
+def pixels() -> tuple[Array, Array]:
+    """The means of two by two pixels, from 0 to 1, and the digits."""
+    data: Any = load_digits()
+    means = data.images[:EXAMPLES].reshape(-1, 4, 2, 4, 2).mean((2, 4)).reshape(-1, PIXELS) / 16
+    return jnp.asarray(means), jnp.asarray(data.target[:EXAMPLES])
+
+
+def network(seed: int, width: int) -> eqx.nn.MLP:
+    """One hidden layer of this width."""
+    return eqx.nn.MLP(PIXELS, CLASSES, width, 1, activation=jnp.tanh, key=jr.key(seed))

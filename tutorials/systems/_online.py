@@ -103,10 +103,10 @@ def committee(model: ParaOptic[Any, Any, Any], rates: Sequence[float], window: A
         return FORGETTING * weights - jnp.square((guesses(i) - d["x"]) / scale.change)
 
     diagram = rewiring(
-        jnp.zeros(len(members)),
         lambda weights, i: {"guess": jax.nn.softmax(weights) @ guesses(i)},
         lambda weights, i, d: {name: {"x": d["x"]} for name in members},
         update,
+        jnp.zeros(len(members)),
     )
     return rewire(diagram, members, {"guess": float}, inputs={"x": float}, name="committee")
 

@@ -79,7 +79,7 @@ class Peers(eqx.Module):
 
         shown = {"states": jnp.zeros(len(names) * width)}
         together = lambda _, i: {"states": jnp.concatenate([i[n]["state"] for n in names])}
-        diagram = rewiring((), together, back, lambda s, i, d: s)
+        diagram = rewiring(together, back, lambda s, i, d: s, ())
         system = rewire(diagram, cells, shown, inputs={"sees": jnp.zeros(len(names))})
         states, _ = run(system, system.state, {"sees": xs})
         return self.readout(states["states"][-1])

@@ -72,6 +72,7 @@ def test_a_fold_that_commutes_with_rotations_learns_from_bodies_that_lie_one_way
     assert abs(error(net, rotated(tests, 3)) - error(net, tests)) < 1e-4
 
 
+@pytest.mark.slow
 def test_the_free_network_has_as_many_parameters_and_tells_rotations_apart(getkey):
     net = Turning(6, 3, 4, key=getkey())
     other = free(net, key=getkey())

@@ -90,6 +90,7 @@ def test_each_layer_and_the_network_commute_before_and_after_training(name):
             y = layer(y)
 
 
+@pytest.mark.slow
 def test_the_network_reads_a_turned_and_shifted_image_as_the_image():
     """Moved by NumPy's functions, not by our action; and a mirror image is another one to p4."""
     x = jr.normal(jr.key(1), (1, 7, 7))

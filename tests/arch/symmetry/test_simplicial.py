@@ -85,6 +85,7 @@ def defect(net: SimplicialNetwork, complex: Complex, key: jax.Array) -> float:
     return max(float(jnp.max(jnp.abs(x - y))) for x, y in zip(left, right, strict=True)) / size
 
 
+@pytest.mark.slow
 def test_a_network_commutes_with_labels_and_orientations_and_learns_the_flow_round_a_hole(getkey):
     complex = annulus()
     net = SimplicialNetwork([(1, 1, 1), (8, 8, 8), (8, 8, 8), (8, 8, 8), (1, 1, 1)], key=getkey())

@@ -41,6 +41,7 @@ def defect(net: Spherical, x: jax.Array) -> float:
     return max(float(jnp.max(jnp.abs(gap))) for gap in [*gaps, *reads]) / float(jnp.max(jnp.abs(y)))
 
 
+@pytest.mark.slow
 def test_a_spherical_network_commutes_with_rotations_and_learns_patterns_whatever_their_rotation(getkey):
     net = Spherical(POINTS, (1, 8, 8), 4, key=getkey())
     xs, ys = patterns(4, 512, key=getkey())

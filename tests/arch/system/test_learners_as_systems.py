@@ -156,10 +156,10 @@ def test_a_diagram_of_cells_is_a_network_and_a_network_is_a_diagram_of_cells(get
         return jnp.stack([i[name]["value"] for name in names])
 
     trust = rewiring(
-        weights,
         lambda w, i: {"value": w @ shown(i)},
         lambda w, i, d: {name: {"change": (d["change"] @ w)[k]} for k, name in enumerate(names)},
         lambda w, i, d: w - RATE * jnp.outer(d["change"], shown(i)),
+        weights,
     )
     linear = learner(layers.linear(3, 2, key=getkey()).at(weights))
     x, dy = jr.normal(getkey(), (3,)), jr.normal(getkey(), (2,))

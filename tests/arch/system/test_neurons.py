@@ -271,3 +271,16 @@ def test_what_is_no_network_is_refused(getkey):
         peers(levels(network, RATE)[0], jnp.zeros((4, 4)))
     with pytest.raises(PortMismatch, match="`layer 2` does not take 2 values"):
         unfold(from_mlp(network, RATE), ["left", "right"])
+
+
+def test_a_network_that_is_made_anew_is_compiled_once(getkey):
+    network, traced = eqx.nn.MLP(3, 2, 4, 1, key=getkey()), list[int]()
+
+    @eqx.filter_jit
+    def forward(model, x):
+        traced.append(1)
+        return model(x)
+
+    for _ in range(3):
+        forward(from_mlp(network, RATE), jnp.ones(3))
+    assert len(traced) == 1

@@ -1,7 +1,6 @@
 """Steps with weights of their own for each constructor: `inherit` and `follow` are their definitions, in any cell."""
 
 import importlib
-import random
 from typing import Any, Union
 
 import equinox as eqx
@@ -11,6 +10,7 @@ import jax.random as jr
 import pytest
 from agreement import as_defined, follows, heads, inherits
 from families import FAMILY, Lam, Lit, Neg, Return, ROOTS, Then, TREES as OF_FAMILY, While
+from few import few
 from indexed_cells import (
     Bare,
     Cell,
@@ -18,15 +18,14 @@ from indexed_cells import (
     H,
     KINDS,
     KindsF,
-    More,
     reader,
     Some,
     That,
     This,
-    tree,
     TREES,
     Word,
 )
+from inherited_cells import cells_of, Handing, SMALL, tops
 
 from cdl import choose, fmap, inherit, inherited, Many, pack, stacked
 from cdl._engine.descents._follow import Scored
@@ -35,10 +34,7 @@ from cdl._engine.descents._step import Plain, Steps
 from cdl._engine.folds._sites import all_indexed
 
 
-WAYS = [
-    *("layers", "scan", "lookup"),
-    *(pytest.param(way, marks=pytest.mark.slow) for way in ("of weights", "cond", "custom vjp", "twice")),
-]
+WAYS = few(("layers", "lookup", "scan", "of weights", "cond", "custom vjp", "twice"), 0, 1)
 
 
 @pytest.fixture
@@ -46,42 +42,6 @@ def alone(monkeypatch):
     """Makes steps with a scan be computed by constructor, as they are where weights are large."""
     levels = importlib.import_module("cdl._engine.folds._levels")
     return lambda way: monkeypatch.setattr(levels, "LARGE", 4 if way == "scan" else levels.LARGE)
-
-
-def cells_of(key: jax.Array, way: str) -> dict[str, Cell]:
-    return {kind.__name__: Cell(k, way) for kind, k in zip(KINDS, jr.split(key, len(KINDS)), strict=True)}
-
-
-class Handing(eqx.Module):
-    """What a child inherits: a vector, made by its parent's cell, and a whole number."""
-
-    cells: Any
-    shared: jax.Array
-
-    def __call__(self, inherited: Any, layer: Any) -> Any:
-        vector, number = inherited
-        cell = self.cells[type(layer).__name__ if isinstance(self.cells, dict) else type(layer)]
-        match layer:
-            case Bare() | Word():
-                return layer
-            case This(left, right) | That(left, right):
-                first = cell(vector, left) + self.shared @ jnp.concatenate([left, vector])
-                return type(layer)((first, number + 1), (cell(right, vector) * cell.b, number * 2))
-            case Some(items) | More(items):
-                return type(layer)(
-                    items.map(lambda x: (cell(vector, x) + self.shared @ jnp.append(vector, x), number + 3))
-                )
-        raise AssertionError(layer)
-
-
-def tops(count: int) -> Any:
-    return jr.normal(jr.key(7), (count, H)), jnp.arange(count)
-
-
-SMALL = [
-    tree(random.Random(4), 14),
-    This(That(Bare(), Word(0.7, 2)), More(Many([Word(-0.2, 1), Some(Many([Bare()]))]))),
-]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -140,7 +100,7 @@ def near(proposed: Any, true: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("way", "trees"), [("layers", GROWN), ("scan", GROWN), ("of weights", GROWN), ("layers", GROWN[1:])]
+    ("way", "trees"), few([("layers", GROWN), ("scan", GROWN), ("of weights", GROWN), ("layers", GROWN[1:])], 1, 3)
 )
 def test_how_likely_trees_are_under_any_cells_is_the_definition_s(way, trees, alone):
     alone(way)

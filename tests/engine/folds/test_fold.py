@@ -13,6 +13,7 @@ import jax.random as jr
 import pytest
 from agreement import agrees
 from any_algebra import any_algebra
+from few import few
 
 from cdl import algebra, Fork, Leaf, ListF, Many, Node, pack, RoseF, to_list, TreeF
 from cdl.compiled import Levels
@@ -89,7 +90,7 @@ def test_folding_a_forest_is_folding_each_tree_in_single_precision(name, getkey)
     built_in_case(name, False, 1e-4, getkey(), ("mean",))
 
 
-@pytest.mark.parametrize("ways", [("sum", "max"), ("mean", "fold"), ("attend", "sum")], ids=" ".join)
+@pytest.mark.parametrize("ways", [("mean", "fold"), ("attend", "sum")], ids=" ".join)
 def test_a_forest_of_nodes_of_many_children_is_folded_as_each_tree_is(ways, getkey):
     built_in_case("RoseF", True, 1e-10, getkey(), ways)
 
@@ -120,7 +121,7 @@ def test_arrays_that_a_function_closes_over_get_their_gradient(getkey):
     agrees(pack(TreeF, trees), trees, weights, 1e-4, make=make)
 
 
-@pytest.mark.parametrize(("name", "remat"), [("TreeF", "cheap"), ("TreeF", "all"), ("RoseF", "all")])
+@pytest.mark.parametrize(("name", "remat"), few([("TreeF", "cheap"), ("TreeF", "all"), ("RoseF", "all")], 0, 2))
 def test_what_is_kept_for_the_reverse_pass_changes_no_gradient(name, remat, getkey):
     signature, grow = BUILT_IN[name]
     trees = [grow(random.Random(size), size) for size in (1, 9, 2, 14)]

@@ -1,0 +1,23 @@
+"""Words: the elements of the free monoid on the names of generators."""
+
+from typing import TypeAlias
+
+from .._functors import Monoid
+from .._functors.words import short
+from ..errors import CdlError
+
+
+Word: TypeAlias = tuple[str, ...]
+WORDS: Monoid[Word] = Monoid((), lambda m, n: (*m, *n))
+"""The free monoid on names: a product is one word after the other."""
+
+
+def word_of(word: str | Word) -> Word:
+    """A word as it is; a name is a word of one. Functions that take a word begin with this.
+
+    **Raises:** `CdlError` for what is not made of names.
+    """
+    found = (word,) if isinstance(word, str) else word
+    if not isinstance(found, tuple | list) or not all(isinstance(name, str) for name in found):
+        raise CdlError(f"{short(word)} is not a word: give a name of a generator, or a tuple of names.")
+    return tuple(found)

@@ -84,6 +84,14 @@ def trained(seed):
     return runs(layers(seed), jr.normal(jr.key(seed + 100), (3, 5)) / 5**0.5)
 
 
+def test_costates_give_each_module_the_gradient_of_the_whole_and_greedy_losses_do_not():
+    first, _, exact, greedy = trained(0)
+    assert exact.tolist() == [0.0, 0.0]
+    assert greedy[1] == 0  # the last module has the loss of the whole
+    assert greedy[0] > 0.5
+    assert jnp.array_equal(first["end to end"], first["costates"])
+
+
 def far(flat, name):
     return float(jnp.linalg.norm(flat[name] - flat["end to end"]) / jnp.linalg.norm(flat["end to end"]))
 

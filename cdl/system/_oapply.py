@@ -61,7 +61,7 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
             case system:
                 leaves[at] = system if isinstance(system, Box) else _boxed(system)
                 inside.append((system.name, None))
-    return _wired(flat, leaves, name, Nested(wiring, tuple(inside)))
+    return _wired(flat, leaves, name, wiring, tuple(inside))
 
 
 @with_usage
@@ -90,7 +90,9 @@ def _boxed(system: System) -> Box:
     return Box(machine=without_state(system), state=strong(system.state), interface=system.interface, name=system.name)
 
 
-def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -> Wired:
+def _wired(
+    flat: Wiring, leaves: Mapping[str, Box], name: str, wiring: Wiring, inside: tuple[tuple[str, Nested | None], ...]
+) -> Wired:
     tied = {path: tie(leaf.machine) for path, leaf in leaves.items()}
     alike = {tied[path]: _alike(leaf.machine) for path, leaf in leaves.items()}
     kinds = {path: (alike[tied[path]], _alike(leaf.state), leaf.interface) for path, leaf in leaves.items()}
@@ -104,7 +106,7 @@ def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -
         name=name,
         wiring=flat,
         plan=found,
-        nested=nested,
+        nested=Nested(wiring, inside, found.moore),
     )
 
 

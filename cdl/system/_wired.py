@@ -38,10 +38,12 @@ Values = list[dict[str, Any]]  # the outputs of each step of a plan, by port; a 
 
 @dataclass(frozen=True)
 class Nested:
-    """A diagram, with what stands in its boxes: the name of each, and the diagram of one that is a diagram."""
+    """A diagram, with what stands in its boxes: the name of each, and the diagram of one that is a diagram. `moore`:
+    whether the systems in it are together a Moore machine."""
 
     wiring: Wiring
     inside: tuple[tuple[str, "Nested | None"], ...]
+    moore: bool
 
     def names(self) -> dict[str, str]:
         """The name of each box that has no diagram inside, by its path."""
@@ -109,7 +111,7 @@ class Wired(System):
                     inside[at] = boxes[here].drawn()
                 else:
                     inside[at] = Drawn(own, interface, moore[here])
-            return Drawn(name, nested.wiring.outside, self.plan.moore, nested.wiring, inside)
+            return Drawn(name, nested.wiring.outside, nested.moore, nested.wiring, inside)
 
         return of(self.name, self.nested, "")
 

@@ -73,7 +73,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Frame:
-    """A box around others, with its name on the border. That of a Moore machine has a bar on its right, like a node's."""
+    """A box around others, with its name on the border. A Moore machine's has a bar on its right, like a node's."""
 
     key: str
     name: str

@@ -21,7 +21,8 @@ from .._terms import numbers, real
 from ..errors import CdlError
 from ..laws._systems import by_hand
 from ..system import Box, Interface, Latency, latency, Rewired, System, Wired
-from ..system._box import is_moore, without_state
+from ..system._box import without_state
+from ..system._system import is_moore
 from ._machine import explain_machine
 from ._measure import law, shapes
 from ._page import Checked, cut, Explanation

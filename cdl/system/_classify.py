@@ -20,11 +20,12 @@ from .._functors.words import short
 from .._optics import ParaOptic
 from ..errors import CdlError
 from ..learning import Learner
-from ._box import Box, System
+from ._box import Box
 from ._flow import Flow, traced
 from ._listening import listen, TABLE, WIRED
 from ._pattern import pattern
 from ._rewired import Rewired
+from ._system import System
 from ._wired import Wired
 
 

@@ -21,9 +21,10 @@ from .._engine._identity import Identity
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
 from ._apart import expect_apart
-from ._box import Box, expect_system, is_moore, strong, System, without_state
+from ._box import Box, strong, without_state
 from ._plan import plan
 from ._rows import stacked
+from ._system import expect_system, is_moore, System
 from ._ties import tie, tie_rows
 from ._wired import Nested, Wired
 from ._wiring import Wiring

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, final
 
 import equinox as eqx
+import jax
 
 from .._engine.shapes import shown
 from .._functors import MooreF
@@ -20,14 +21,19 @@ from .._functors.usage import with_usage
 from .._functors.words import short
 from .._optics import Optic
 from ..errors import CdlError, PortMismatch
-from ._box import given_to, is_moore, System, types, without_state
+from ._box import without_state
 from ._end import End
+from ._given import given_to
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
 from ._rewiring import Rewiring, wirings_of
 from ._states import expect_state
+from ._system import is_moore, System, types
 from ._wired import Wired
+
+
+MANY = 6  # arrays of a state that a picture names
 
 
 @final
@@ -66,7 +72,7 @@ class Rewired(System):
 
     def drawn(self) -> Drawn:
         inside = self.systems.drawn().inside
-        return Drawn(self.name, self.interface, moore=True, inside=inside, state=shown(self.state[0]))
+        return Drawn(self.name, self.interface, moore=True, inside=inside, state=_arrays_of(self.state[0]))
 
 
 @with_usage
@@ -119,6 +125,12 @@ def rewire(
     )
     is_moore(made)
     return made
+
+
+def _arrays_of(state: Any) -> str:
+    """The shapes and types of the arrays of a state, on one line."""
+    found = [shown(x) for x in jax.tree.leaves(state)]
+    return ", ".join(found[:MANY] + ["…"] * (len(found) > MANY)) or "()"
 
 
 def side_by_side(at: str, port: str) -> str:

@@ -21,14 +21,16 @@ from .._functors import MealyF, MooreF
 from .._functors.usage import with_types
 from ..errors import CdlError
 from ._abreast import abreast
-from ._box import Box, given_to, System
+from ._box import Box
 from ._end import End
+from ._given import given_to
 from ._interface import Interface
 from ._once import once
 from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
 from ._states import expect_state, in_type_of
+from ._system import System
 from ._ties import tie_rows
 from ._wiring import Wiring
 

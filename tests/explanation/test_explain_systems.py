@@ -11,7 +11,7 @@ import cdl
 from cdl import explain
 from cdl.errors import CdlError
 from cdl.explanation import Explanation
-from cdl.system import box, Box, discretise, field, fixed, Interface, rewire, wire, Wired, Wiring
+from cdl.system import Box, box, discretise, field, fixed, Interface, rewire, wire, Wired, Wiring
 from cdl_arch.system.circuits import disjunction
 
 

@@ -126,15 +126,15 @@ def test_a_gate_of_gates_is_drawn_as_it_is_read():
     )
     inverter = wire({"gate": nand}, {"gate.a": "x", "gate.b": "x"}, {"out": "gate.out"}, inputs={"x": bool}, name="NOT")
     drawn = """
-     ┌╌ NOT ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┐
-     ╎                          ╎
-     ╎      ┌──────────────┒    ╎
- x───┼──●──▶│ a        out ┠────┼──▶out
-     ╎  │   │  gate: NAND  ┃    ╎
-     ╎  └──▶│ b            ┃    ╎
-     ╎      └──────────────┚    ╎
-     ╎                          ╎
-     └╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┘"""
+     ┌╌ NOT ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┒
+     ╎                          ┃
+     ╎      ┌──────────────┒    ┃
+ x───┼──●──▶│ a        out ┠────╂──▶out
+     ╎  │   │  gate: NAND  ┃    ┃
+     ╎  └──▶│ b            ┃    ┃
+     ╎      └──────────────┚    ┃
+     ╎                          ┃
+     └╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┚"""
     assert "\n" + cdl.draw(inverter).text == drawn
     mermaid = cdl.draw(inverter).mermaid
     assert '[["gate: NAND"]]' in mermaid
@@ -236,7 +236,7 @@ def test_what_is_too_large_is_drawn_in_part_and_says_so():
     closed = cdl.draw(rows("outer", inner, 3)).diagram
     assert closed.notes == ("…  a diagram that is drawn closed; with all open there are 45 boxes",)
     assert [f.name for f in closed.frames] == ["outer", *(f"b{i}: inner" for i in range(3))]
-    assert closed.count("box") == 9
+    assert closed.count("moore") == 9
     assert len(cdl.draw(inner).diagram.frames) == 4
 
 

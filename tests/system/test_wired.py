@@ -14,7 +14,6 @@ from hlo import computations
 import cdl
 from cdl import laws, MealyF, MooreF
 from cdl.errors import CdlError, PortMismatch
-from cdl.laws._systems import by_hand
 from cdl.system import box, Interface, oapply, System, wire, Wired, Wiring
 
 

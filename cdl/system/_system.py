@@ -44,6 +44,10 @@ class System(eqx.Module):
     def __called__(self) -> str:
         return self.name
 
+    def __repr__(self) -> str:
+        """Short: `equinox.tree_pformat` writes all that is in it."""
+        return f"{type(self).__name__}({self.name!r}: {self.interface})"
+
     @abstractmethod
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
         """The layer at a state: `MooreF`, or `MealyF` where an output waits for an input."""

@@ -68,7 +68,7 @@ def box(
     `outputs`: for each port what `Port.of` takes. `name`: the machine's own, if it is not given.
 
     **Raises:** `PortMismatch` where the machine does not give the outputs; `CarrierMismatch` where a step does not
-    keep the state's type; `CdlError` for what is no machine.
+    keep the state's type; `CdlError` for what is not a machine.
     """
     expect_machine("box", machine)
     interface = Interface(inputs or {}, outputs)
@@ -93,5 +93,5 @@ def with_state(system: System, state: Any) -> System:
 
 
 def strong(state: Any) -> Any:
-    """A state of arrays, each of a type of its own: a number of Python's would take that of whatever it meets."""
+    """A state of arrays, each of a fixed type: a Python number would take the type of what it is combined with."""
     return jax.tree.map(lambda x: jnp.asarray(x, x.dtype) if is_weak(x) else x, arrays(state, "a state"))

@@ -81,7 +81,7 @@ def field(
     **Arguments:** `rate`: a function or a module; of the values, and of the inputs where there are some. `variables`,
     `inputs`: for each what `Port.of` takes.
 
-    **Raises:** `PortMismatch` where `rate` looks up what there is not, gives other variables, or other shapes;
+    **Raises:** `PortMismatch` where `rate` looks up an unknown name, gives other variables, or other shapes;
     `CdlError` where it does not take these arguments.
     """
     made = Given(fn=rate, ports=Interface(inputs or {}, variables), name=name or called(rate, "field"))

@@ -46,7 +46,7 @@ def expect_wirings(diagram: Rewiring, systems: Mapping[str, System], interface: 
 def expect_looked_up(
     diagram: Optic[Any, Any, Any, Any], state: Any, systems: Mapping[str, System], outside: Interface, error: KeyError
 ) -> None:
-    """**Raises:** `PortMismatch` where a function of a diagram looks up a box or a port that there is not."""
+    """**Raises:** `PortMismatch` where a function of a diagram looks up an unknown box or port."""
     shows = {at: Asked({port: x.struct for port, x in box.interface.outputs.items()}) for at, box in systems.items()}
     given = {port: x.struct for port, x in outside.inputs.items()}
     name = no_port(lambda i, d: diagram.backward(diagram.forward((state, i))[1], d), shows, given)
@@ -70,7 +70,7 @@ def by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
     for at, given in inputs.items() if isinstance(inputs, Mapping) else ():
         if at not in boxes:
             raise PortMismatch(
-                f"the diagram gives a value to {short(at)}, which is no box: there are {short(list(boxes))}."
+                f"the diagram gives a value to {short(at)}, which is not a box: there are {short(list(boxes))}."
             )
         ports = boxes[at].inputs
         if extra := [port for port in given if port not in ports] if isinstance(given, Mapping) else []:

@@ -41,7 +41,8 @@ class Port:
         `jnp.bfloat16`, an array or a `jax.ShapeDtypeStruct` for all of its shape and type, a pytree of these, or a
         `Port`. `unit`: such as `"m/s"`; ports that are joined must agree.
 
-        **Raises:** `CdlError` for what stands for no arrays, for a unit that is no text, and for a `Port` in another.
+        **Raises:** `CdlError` for what stands for no arrays, for a unit that is not a text, and for a `Port` in
+        another unit.
         """
         if unit is not None and not isinstance(unit, str):
             raise CdlError(f'the unit of a port is {short(unit)}: give a text, such as `"m/s"`.')

@@ -44,7 +44,7 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
     which is named box by box.
     """
     if lost := [x for x in systems if x not in wiring.boxes] or [x for x in wiring.boxes if x not in systems]:
-        what = "is no box of the diagram" if lost[0] in systems else "has no system"
+        what = "is not a box of the diagram" if lost[0] in systems else "has no system"
         raise CdlError(f"`{lost[0]}` {what}: the boxes are {', '.join(f'`{x}`' for x in wiring.boxes)}.")
     for at, system in systems.items():
         if expect_system("oapply", at, system).interface != wiring.boxes[at]:
@@ -87,7 +87,7 @@ def wire(
 
 
 def _boxed(system: System) -> Box:
-    """A system that is no diagram of systems, as a box."""
+    """A system that is not a diagram of systems, as a box."""
     return Box(machine=without_state(system), state=strong(system.state), interface=system.interface, name=system.name)
 
 
@@ -139,7 +139,7 @@ class Alike:
 
 def _alike(value: Any) -> Hashable:
     """What machines, or states, have in common that are computed as one: the structure, the shapes and types of the
-    arrays, and all that is no array, where numbers and texts are compared and anything else is one object."""
+    arrays, and all that is not an array, where numbers and texts are compared and anything else is one object."""
     parts, structure = jax.tree.flatten(value)
     return Alike(structure), tuple(_part(x) for x in parts)
 

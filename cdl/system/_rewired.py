@@ -89,9 +89,9 @@ def rewire(
     Functions say nothing of units, so that those of ports are compared where the diagram is one of `among` or `fixed`.
 
     **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
-    without a value, gives another shape, or a value to what is no input, and where a diagram of `among` or `fixed` has
-    another interface than the systems, `outputs` and `inputs`; `CarrierMismatch` where a step does not keep the state's
-    type; `CdlError` for the name of a box with a stroke.
+    without a value, gives another shape, or a value to what is not an input, and where a diagram of `among` or `fixed`
+    has another interface than the systems, `outputs` and `inputs`; `CarrierMismatch` where a step does not keep the
+    state's type; `CdlError` for the name of a box with a stroke.
     """
     if odd := [at for at in systems if "/" in at]:
         raise CdlError(

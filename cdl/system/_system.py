@@ -107,7 +107,7 @@ def is_moore(system: System) -> bool:
 
 
 def expect_system(of: str, name: str, system: Any) -> System:
-    """**Raises:** `CdlError` for what is no system."""
+    """**Raises:** `CdlError` for what is not a system."""
     if not isinstance(system, System):
         raise CdlError(f"`{of}` fills the box `{name}` with a system, and was given {short(system)}: make it by `box`.")
     return system

@@ -131,7 +131,7 @@ class Wired(System):
     def states(self, state: Any) -> dict[str, Any]:
         """The state of each box, by its path, at a state of the whole.
 
-        **Raises:** `CarrierMismatch` for what is no state of the whole.
+        **Raises:** `CarrierMismatch` for what is not a state of the whole.
         """
         expect_state(self, state)
         found: dict[str, Any] = {}

@@ -41,11 +41,11 @@ def expect_wires(
     for target, source in wires.items():
         if target not in wanted:
             turned = " It is an output: a wire is written `{input: what drives it}`." if target in given else ""
-            raise PortMismatch(f"`{target}` is no input of a box: the inputs are {listed(wanted, target)}.{turned}")
+            raise PortMismatch(f"`{target}` is not an input of a box: the inputs are {listed(wanted, target)}.{turned}")
         if source not in sources:
             outside = "" if "." in source else f" For one from outside, give its type in `inputs`, `{source!r}: …`."
             raise PortMismatch(
-                f"`{source}`, which drives `{target}`, is no source: the sources are {listed(sources, source)}."
+                f"`{source}`, which drives `{target}`, is not a source: the sources are {listed(sources, source)}."
                 f"{outside}"
             )
         expect_join(source, sources[source], target, wanted[target])

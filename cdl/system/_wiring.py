@@ -83,7 +83,9 @@ class Wiring:
         end = End.of(source)
         ports = (self.boxes[end.box].outputs if end.box in self.boxes else {}) if end.box else self.inputs
         if end.port not in ports:
-            raise PortMismatch(f"`{source}` is no source: it is no output of a box, and no input from outside.")
+            raise PortMismatch(
+                f"`{source}` is not a source: it is neither an output of a box nor an input from outside."
+            )
         found: Port = ports[end.port]
         return found
 
@@ -116,7 +118,7 @@ class Wiring:
         """
         if name not in self.boxes:
             raise PortMismatch(
-                f"there is no box `{name}` to put a diagram into: the boxes are {listed(self.boxes, name)}."
+                f"there is not a box `{name}` to put a diagram into: the boxes are {listed(self.boxes, name)}."
             )
         if self.boxes[name] != inner.outside:
             raise PortMismatch(

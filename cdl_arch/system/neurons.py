@@ -119,7 +119,7 @@ def opened(network: Rewiring, name: str) -> Rewiring:
                 return model
             optic = optic.optic
         if not isinstance(optic, Both):
-            raise CdlError(f"there is no box `{name}` to open: from the outside in they are {', '.join(found)}.")
+            raise CdlError(f"there is not a box `{name}` to open: from the outside in they are {', '.join(found)}.")
         model = ParaOptic(model.params[0], optic.first)
 
 
@@ -135,7 +135,7 @@ def distinct(what: str, names: Sequence[str]) -> list[str]:
     if isinstance(names, str):
         raise CdlError(f"`{what}` is the text {names!r}: give a list of names.")
     if twice := [name for k, name in enumerate(found) if name in found[:k]]:
-        raise CdlError(f"`{what}` has {twice[0]!r} twice: give each box a name of its own.")
+        raise CdlError(f"`{what}` has {twice[0]!r} twice: give each box another name.")
     return found
 
 

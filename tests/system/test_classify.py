@@ -277,7 +277,7 @@ def test_the_reasons_are_sentences_about_what_was_found():
     assert "The diagram depends on a state, and that changes." in classify(trust()).why
     quiet = classify(mlp_in_cells(talks=False)).why
     assert "Without an input from outside no box hears of another: there is feedback alone." in quiet
-    assert any("tied weights are no message" in words for words in classify(convolution(), jnp.ones((2, 8))).why)
+    assert any("tied weights are not a message" in words for words in classify(convolution(), jnp.ones((2, 8))).why)
     assert any("It has a loop" in words for words in classify(layers.run(RNN, RNN.init), WORD).why)
     assert not any("tied" in words or "a loop" in words for words in classify(network()).why)
     assert any("data on both sides" in words for words in classify(attention, TOKENS).why)

@@ -238,7 +238,7 @@ OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
         ),
         (lambda: shows(lambda s: MooreF({"x": s}, lambda i: (s, s))), "a step of `odd` goes from .*: keep the state's"),
         (lambda: oapply(ONE, {}), "`p` has no system: the boxes are `p`"),
-        (lambda: oapply(EMPTY, {"p": moore(0.1)}), "`p` is no box of the diagram"),
+        (lambda: oapply(EMPTY, {"p": moore(0.1)}), "`p` is not a box of the diagram"),
         (lambda: oapply(OTHER, {"p": moore(0.1)}), r"the box `p` is \(\) → .* give both one interface"),
         (lambda: wire(WRONG, {}, {}), r"`systems` of `wire` is .*, and must be `Mapping\[str, System\]`"),
     ],

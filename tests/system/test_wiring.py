@@ -95,10 +95,10 @@ def one(**changes: Any) -> Wiring:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"wires": {"p.x": "u"}}, r"`p.x` is no input of a box: .* It is an output: a wire is written `{input: what"),
+        ({"wires": {"p.x": "u"}}, r"`p.x` is not an input of a box: .* It is an output: a wire is written `{input"),
         ({"wires": {"p.a": "w"}}, r"the sources are .*For one from outside, give its type in `inputs`, `'w': …`"),
-        ({"wires": {"p.a": "u", "p.c": "u"}}, r"`p.c` is no input of a box: the inputs are `p.a`, `p.b`\."),
-        ({"wires": {"p.a": "u", "p.b": "q.x"}}, "`q.x`, which drives `p.b`, is no source: .* are `p.x`, `p.y`, `u`"),
+        ({"wires": {"p.a": "u", "p.c": "u"}}, r"`p.c` is not an input of a box: the inputs are `p.a`, `p.b`\."),
+        ({"wires": {"p.a": "u", "p.b": "q.x"}}, "`q.x`, which drives `p.b`, is not a source: .* are `p.x`, `p.y`, `u`"),
         ({"wires": {"p.a": "u"}}, "`p.b` has no driver"),
         ({"wires": [("p.a", "u"), ("p.b", "u"), ("p.b", "p.x")]}, "`p.b` has two drivers, `u` and `p.x`"),
         ({"wires": {"p.a": "u", "p.b": 3}}, "the wire from 3 to 'p.b': name one source and one input"),
@@ -120,7 +120,7 @@ def test_a_diagram_of_another_interface_does_not_go_into_a_box():
         PortMismatch, match=r"the box `p` is \(a: .* and the diagram is \(u: .*: give both one interface"
     ):
         one().substitute("p", one())
-    with pytest.raises(PortMismatch, match="there is no box `z` to put a diagram into: the boxes are `p`"):
+    with pytest.raises(PortMismatch, match="there is not a box `z` to put a diagram into: the boxes are `p`"):
         one().substitute("z", one())
     with pytest.raises(CdlError, match="`inputs` of `Interface` is 3, and must be"):
         Interface(3, {})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

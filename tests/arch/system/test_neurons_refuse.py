@@ -28,7 +28,7 @@ def test_a_rate_is_a_finite_number_of_at_least_zero(rate):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: as_diagram(LEVEL, ["a", "a"]), "`cells` has 'a' twice: give each box a name of its own"),
+        (lambda: as_diagram(LEVEL, ["a", "a"]), "`cells` has 'a' twice: give each box another name"),
         (lambda: as_network(LEVEL, ["a", "a"]), "`cells` has 'a' twice"),
         (lambda: as_diagram(LEVEL, "ab"), "`cells` is the text 'ab': give a list of names"),
         (lambda: from_mlp(MLP, 0.1, ["a", "a"]), "`names` has 'a' twice"),

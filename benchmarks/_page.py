@@ -9,6 +9,7 @@ from ._sections import (
     boxes,
     chains,
     compiling,
+    descents,
     devices,
     emlp,
     epochs,
@@ -45,6 +46,7 @@ from ._words import (
     LEARNING,
     MACHINES,
     MEMORY,
+    NATURAL,
     PACKING,
     RAGGED,
     SCANS,
@@ -218,5 +220,6 @@ SECTIONS: list[tuple[tuple[str, ...], Section]] = [  # what has to have been mea
     (("emlp",), _under(EMLP, emlp)),
     (("tied",), _under(TIED, tied)),
     (("boxes",), _under(SYSTEMS, boxes)),
+    (("descents", "product"), _under(NATURAL, descents)),
     (("race", "growth", "chain", "launches", "signatures", "packing", "machines"), _under(AIMS, aims)),
 ]

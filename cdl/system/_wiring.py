@@ -118,7 +118,7 @@ class Wiring:
         """
         if name not in self.boxes:
             raise PortMismatch(
-                f"there is not a box `{name}` to put a diagram into: the boxes are {listed(self.boxes, name)}."
+                f"there is no box `{name}` to put a diagram into: the boxes are {listed(self.boxes, name)}."
             )
         if self.boxes[name] != inner.outside:
             raise PortMismatch(

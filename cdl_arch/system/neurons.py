@@ -119,7 +119,7 @@ def opened(network: Rewiring, name: str) -> Rewiring:
                 return model
             optic = optic.optic
         if not isinstance(optic, Both):
-            raise CdlError(f"there is not a box `{name}` to open: from the outside in they are {', '.join(found)}.")
+            raise CdlError(f"there is no box `{name}` to open: from the outside in they are {', '.join(found)}.")
         model = ParaOptic(model.params[0], optic.first)
 
 

@@ -120,7 +120,7 @@ def test_a_diagram_of_another_interface_does_not_go_into_a_box():
         PortMismatch, match=r"the box `p` is \(a: .* and the diagram is \(u: .*: give both one interface"
     ):
         one().substitute("p", one())
-    with pytest.raises(PortMismatch, match="there is not a box `z` to put a diagram into: the boxes are `p`"):
+    with pytest.raises(PortMismatch, match="there is no box `z` to put a diagram into: the boxes are `p`"):
         one().substitute("z", one())
     with pytest.raises(CdlError, match="`inputs` of `Interface` is 3, and must be"):
         Interface(3, {})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]

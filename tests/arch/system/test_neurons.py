@@ -257,7 +257,7 @@ def test_levels_of_abstraction_are_boxes_that_open(getkey):
     picture = str(draw(digit))
     assert all(name in picture for name in ("edges", "curves", "digit"))
     with pytest.raises(
-        CdlError, match="there is not a box `ears` to open: from the outside in they are digit, curves, ed"
+        CdlError, match="there is no box `ears` to open: from the outside in they are digit, curves, ed"
     ):
         opened(digit, "ears")
 

@@ -16,8 +16,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 import jaxtyping
 
 
-# What looks for its caller passes over these frames, as over jaxtyping's; and a dataclass whose `__init__` is checked here
-# is not checked once more.
+# What looks for its caller passes over these frames, as over jaxtyping's; and a dataclass whose `__init__` is checked
+# here is not checked once more.
 __name__ = "jaxtyping._decorator"
 
 Test = Callable[[Any], bool]

@@ -33,8 +33,8 @@ class Dataset(NamedTuple):
     """Labelled pictures. `images` has a shape and a length, and is asked for rows: an array, or `Folders`."""
 
     name: str
-    images: Float[np.ndarray, "n height width channels"] | Folders
-    labels: Int[np.ndarray, " n"]
+    images: Float[np.ndarray, "_ _ _ _"] | Folders
+    labels: Int[np.ndarray, " _"]
     classes: int
 
     def take(self, rows: Int[np.ndarray, " k"]) -> "Dataset":

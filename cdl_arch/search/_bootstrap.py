@@ -8,7 +8,7 @@ over thousands of searches at the cost of one training of the pool:
 | draw candidates                              | rows of the pool, without repetition: `trainings / (1 - share)`      |
 | leave out the worst by a score               | all but `trainings` of them; NaN is worst                            |
 | train, and choose                            | the greatest validation accuracy of seed 0                           |
-| what was found                               | the mean test accuracy of the other seeds; a failure counts as 0     |
+| what was found                               | the mean test accuracy of the other seeds; NaN counts as 0           |
 """
 
 import math

@@ -16,10 +16,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import optax
-from jaxtyping import Array, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
-from ._task import Task
+from ._task import norm, Task
 
 
 Score: TypeAlias = Callable[[Task, Int[Array, " places"], PRNGKeyArray], Float[Array, ""]]
@@ -45,7 +44,7 @@ def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) ->
     """The logarithm of the norm of the first gradient, on one batch: a plain measure to compare with."""
     first, rows = jr.split(key)
     slope = jax.grad(task.loss)(task.space.init(first), code, task.drawn(rows))
-    return jnp.log(optax.global_norm(slope))
+    return jnp.log(norm(slope))
 
 
 def scored(
@@ -57,7 +56,7 @@ def scored(
 
 
 @eqx.filter_jit
-def _scored(score: Score, task: Task, codes: Array, keys: PRNGKeyArray) -> Array:
+def _scored(score: Score, task: Task, codes: Array, keys: Key[Array, " inits"]) -> Array:
     return jax.vmap(lambda code: jax.vmap(lambda key: score(task, code, key))(keys).mean())(codes)
 
 

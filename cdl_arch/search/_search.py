@@ -19,7 +19,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Key
 
 from cdl.errors import CdlError
 from cdl.io import load, save
@@ -51,7 +51,7 @@ class Search(eqx.Module):
 def search(
     task: Task,
     method: Method,
-    keys: PRNGKeyArray,
+    keys: Key[Array, " seeds"],
     *,
     budget: int = 20,
     batch: int = 5,
@@ -93,14 +93,14 @@ def search(
     return now
 
 
-def retrained(task: Task, codes: Int[Array, "n places"], keys: PRNGKeyArray) -> Outcome:
+def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"]) -> Outcome:
     """Trains each code once from each key: outcomes of shape `(n, keys)`."""
     n, each = len(codes), len(keys)
     out = trained(task, jnp.repeat(codes, each, 0), jnp.tile(keys, n))
     return Outcome(*(field.reshape(n, each) for field in out))
 
 
-def _round(task: Task, method: Method, now: Search, batch: int, keys: PRNGKeyArray) -> Search:
+def _round(task: Task, method: Method, now: Search, batch: int, keys: Key[Array, " seeds"]) -> Search:
     seeds = len(keys)
     asking, training = jnp.moveaxis(jax.vmap(lambda key: jr.split(key))(keys), 1, 0)
     state, codes = _asked(task, method, now.state, batch, asking)
@@ -119,12 +119,12 @@ def _round(task: Task, method: Method, now: Search, batch: int, keys: PRNGKeyArr
 
 
 @eqx.filter_jit
-def _begun(task: Task, method: Any, keys: PRNGKeyArray) -> Any:
+def _begun(task: Task, method: Any, keys: Key[Array, " seeds"]) -> Any:
     return jax.vmap(lambda key: method.begin(task, jr.fold_in(key, BEFORE)))(keys)
 
 
 @eqx.filter_jit
-def _asked(task: Task, method: Any, state: Any, batch: int, keys: PRNGKeyArray) -> Any:
+def _asked(task: Task, method: Any, state: Any, batch: int, keys: Key[Array, " seeds"]) -> Any:
     return jax.vmap(lambda state, key: method.ask(task, state, batch, key))(state, keys)
 
 

@@ -13,7 +13,7 @@ operations that mean the same should be one constructor, which then learns from 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, TypeAlias, Union
 
 import jax.numpy as jnp
 import jax.random as jr
@@ -28,6 +28,7 @@ from ._task import Part, Task
 from ._trees import Bit, CONSTRUCTORS, First, Fourth, grown, Leaf, OPERATIONS, Read, Second, Third, WRITTEN, Written, X
 
 
+Code: TypeAlias = Int[Array, " places"] | Int[np.ndarray, " places"]
 CELLS = ("sum", "places")
 
 
@@ -120,19 +121,19 @@ class Signatures(Space):
         """The size of the carrier."""
         return self.width
 
-    def renaming(self, code: Int[Array, " places"]) -> dict[type[Any], type[Any]]:
+    def renaming(self, code: Code) -> dict[type[Any], type[Any]]:
         """The natural map: from each operation to the constructor that reads it, in the order in which they come."""
         seen: dict[int, type[Any]] = {}
         for at in code[: len(OPERATIONS)]:
             seen.setdefault(int(at), CONSTRUCTORS[len(seen)])
         return {op: seen[int(at)] for op, at in zip(OPERATIONS, code, strict=False)}
 
-    def signature(self, code: Int[Array, " places"]) -> Any:
+    def signature(self, code: Code) -> Any:
         """The signature that a code means: a leaf, and the constructors that read an operation."""
-        kinds = dict.fromkeys(self.renaming(code).values())
+        kinds: Any = dict.fromkeys(self.renaming(code).values())
         return Union[Leaf, *(kind[X] for kind in kinds)]
 
-    def renamed(self, code: Int[Array, " places"], tree: Fix[Written]) -> Fix[Read]:
+    def renamed(self, code: Code, tree: Fix[Written]) -> Fix[Read]:
         """A tree of the written signature as one of the candidate's."""
         to = self.renaming(code)
 
@@ -142,7 +143,7 @@ class Signatures(Space):
 
         return cata(rename)(tree)
 
-    def canonical(self, code: Int[Array, " places"]) -> tuple[int, ...]:
+    def canonical(self, code: Code) -> tuple[int, ...]:
         """The least code with the same signature and cells: constructors as they first come, unused cells "sum"."""
         many = len(OPERATIONS)
         order = list(dict.fromkeys(int(at) for at in code[:many]))

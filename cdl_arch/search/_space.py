@@ -17,6 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 
@@ -57,7 +58,7 @@ class Space(abc.ABC):
         """How many codes there are."""
         return math.prod(self.sizes)
 
-    def described(self, code: Int[Array, " places"]) -> dict[str, str]:
+    def described(self, code: Int[Array, " places"] | Int[np.ndarray, " places"]) -> dict[str, str]:
         """The choice at each place, in words."""
         return {name: choices[int(i)] for (name, choices), i in zip(self.places, code, strict=True)}
 

@@ -24,7 +24,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from ._methods import Codes, reinforced
 from ._space import simplex
-from ._task import accuracy, moved, some, Task
+from ._task import accuracy, moved, norm, some, Task
 
 
 CLIP = 1.0
@@ -129,7 +129,7 @@ def _held(task: Task, key: PRNGKeyArray) -> Any:
 
 def _finite(slope: Any) -> Any:
     """The gradient, or zeros where it is not finite."""
-    fine = jnp.isfinite(optax.global_norm(slope))
+    fine = jnp.isfinite(norm(slope))
     return jax.tree.map(lambda leaf: jnp.where(fine, leaf, 0.0), slope)
 
 

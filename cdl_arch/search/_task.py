@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import optax
-from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
 from cdl.errors import CdlError
 from cdl_arch.data import Dataset
@@ -28,10 +28,10 @@ from ._space import Space
 
 
 class Part(NamedTuple):
-    """Inputs, with labels where they are arrays of rows; a forest is one input."""
+    """Inputs, arrays with a row for each label or a forest with a tree for each."""
 
     inputs: Any
-    labels: Int[Array, " n"]
+    labels: Int[Array, "..."]
 
 
 class Task(eqx.Module):
@@ -67,10 +67,10 @@ class Task(eqx.Module):
 class Outcome(NamedTuple):
     """What came of each training. An accuracy is NaN where the training did not stay finite."""
 
-    validation: Float[Array, "*n"]
-    test: Float[Array, "*n"]
-    loss: Float[Array, "*n"]
-    stable: Bool[Array, "*n"]
+    validation: Float[Array, "..."]
+    test: Float[Array, "..."]
+    loss: Float[Array, "..."]
+    stable: Bool[Array, "..."]
 
 
 def of_dataset(space: Space, data: Dataset, test: Dataset, **options: Any) -> Task:
@@ -96,7 +96,7 @@ def _part(data: Dataset) -> Part:
 
 
 @eqx.filter_jit
-def trained(task: Task, codes: Int[Array, "n places"], keys: PRNGKeyArray) -> Outcome:
+def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
     """Trains every candidate, each from a key of its own. One program for each number of candidates."""
     return jax.vmap(lambda code, key: _one(task, code, key))(codes, keys)
 
@@ -148,3 +148,8 @@ def moved(change: optax.GradientTransformation, params: Any, state: Any, slope: 
     with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
         by, state = change.update(slope, state, params)
     return jax.tree.map(jnp.add, params, by), state
+
+
+def norm(slope: Any) -> Float[Array, ""]:
+    """The Euclidean norm of all leaves together."""
+    return jnp.sqrt(sum((jnp.square(leaf).sum() for leaf in jax.tree.leaves(slope)), jnp.zeros(())))

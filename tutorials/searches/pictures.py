@@ -1,7 +1,7 @@
 """Which method finds the best network for one budget? Prints two tables.
 
 The space has residual networks of 12 blocks. Each block chooses its activation, skip, norm and gain. A search may train
-so many candidates. What it found is trained anew from other seeds, and a training that fails counts as 0.
+so many candidates. What it found is trained anew from other seeds, and an accuracy that is NaN counts as 0.
 """
 
 import argparse

@@ -8,6 +8,7 @@ import argparse
 
 import jax.random as jr
 import numpy as np
+from jaxtyping import Array, Int
 
 from cdl_arch.data import Dataset, dataset
 from cdl_arch.search import (
@@ -57,7 +58,7 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
     }
 
 
-def _pool(task: Task, codes: object, options: argparse.Namespace) -> tuple[Pool, dict[str, np.ndarray]]:
+def _pool(task: Task, codes: Int[Array, "n places"], options: argparse.Namespace) -> tuple[Pool, dict[str, np.ndarray]]:
     out = retrained(task, codes, jr.split(jr.key(1), options.seeds))
     scores = {name: np.asarray(scored(by, task, codes, jr.key(2), options.inits)) for name, by in SCORES.items()}
     return Pool(*(np.asarray(field) for field in (out.validation, out.test, out.stable))), scores

@@ -22,7 +22,7 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import Algebra, algebra, cata, Fix, fold, Forest, pack
 
-from ._choice import mix
+from ._choice import made, mix
 from ._space import Space
 from ._task import Part, Task
 from ._trees import Bit, CONSTRUCTORS, First, Fourth, grown, Leaf, OPERATIONS, Read, Second, Third, WRITTEN, Written, X
@@ -54,11 +54,13 @@ class Candidate(Algebra[Any, Array]):
                 return jnp.tanh(self.weights.leaf[0] + value * self.weights.leaf[1])
             case First(left, right) | Second(left, right) | Third(left, right) | Fourth(left, right):
                 at = OPERATIONS.index(type(layer))
+                if made(self.code):
+                    return self._reader(self.code[at], left, right)(jnp.zeros(()))
                 each = [self._reader(i, left, right) for i in range(len(OPERATIONS))]
                 return mix(self.code[at], each, jnp.zeros(()))
         raise AssertionError(type(layer).__name__)
 
-    def _reader(self, constructor: int, left: Array, right: Array) -> Callable[[Any], Array]:
+    def _reader(self, constructor: int | Array, left: Array, right: Array) -> Callable[[Any], Array]:
         """What a constructor makes of two children."""
         first, second = self.weights.places[constructor]
         bias = self.weights.bias[constructor]

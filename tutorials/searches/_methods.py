@@ -1,6 +1,7 @@
 """The methods that are compared, and what is reported of a search from several seeds."""
 
 import time
+from typing import Any
 
 import jax
 import jax.random as jr
@@ -28,8 +29,13 @@ def searched(task: of.Task, method: of.Method, seeds: int, budget: int, reseeds:
     began = time.perf_counter()
     found = of.search(task, method, jr.split(jr.key(0), seeds), budget=budget, batch=4)
     again = of.retrained(task, found.best, jr.split(jr.key(1), reseeds))
-    reached = 100 * np.nan_to_num(np.asarray(jax.block_until_ready(again.test))).mean(1)
-    stable = 100 * np.asarray(found.stable).mean(1)
+    reached = percent(jax.block_until_ready(again.test))
+    stable = percent(found.stable)
     seconds = time.perf_counter() - began
     trainings = f"{method.cost} + {found.validation.shape[1]}" if method.cost else str(found.validation.shape[1])
-    return found, [trainings, spread(list(stable), 3), spread(list(reached), 3), f"{seconds:.0f}"]
+    return found, [trainings, spread(stable, 3), spread(reached, 3), f"{seconds:.0f}"]
+
+
+def percent(shares: Any) -> list[float]:
+    """The mean of each row in percent; NaN counts as 0."""
+    return [float(share) for share in 100 * np.nan_to_num(np.asarray(shares, np.float64)).mean(1)]

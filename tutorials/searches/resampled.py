@@ -82,9 +82,8 @@ def _foresight(scores: np.ndarray, pool: Pool) -> tuple[float, float]:
     last = np.nan_to_num(scores, nan=np.inf)
     accuracy = np.nan_to_num(pool.test).mean(1)
     failed = ~pool.stable.all(1)
-    greater = last[failed][:, None] - last[~failed][None]
-    with np.errstate(invalid="ignore"):
-        auc = np.mean((greater > 0) + 0.5 * (np.isnan(greater) | (greater == 0))) if greater.size else np.nan
+    one, other = last[failed][:, None], last[~failed][None]
+    auc = np.mean((one > other) + 0.5 * (one == other)) if failed.any() and not failed.all() else np.nan
     return float(np.corrcoef(_ranks(last), _ranks(accuracy))[0, 1]), float(auc)
 
 

@@ -13,7 +13,7 @@ from cdl_arch.search import retrained, RIGHT, Signatures, tree_task
 from page_tables.markdown import spread
 from page_tables.results import arguments, Program, Table
 
-from ._methods import METHODS, searched
+from ._methods import METHODS, percent, searched
 
 
 NAMED = {
@@ -29,13 +29,13 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
     space = Signatures(options.width)
     task = tree_task(space, options.trees, rate=0.03, steps=options.steps)
     codes = space.codes()
-    reached = 100 * np.nan_to_num(np.asarray(retrained(task, codes, jr.split(jr.key(0), options.reseeds)).test))
-    means, known = reached.mean(1), codes.tolist()
+    reached = np.asarray(retrained(task, codes, jr.split(jr.key(0), options.reseeds)).test)
+    means, known = np.array(percent(reached)), codes.tolist()
     rows = []
     for name, code in NAMED.items():
         at = known.index(list(code))
-        rows.append([name, spread(list(reached[at]), 3), f"{1 + int((means > means[at]).sum())} of {len(means)}"])
-    rows.append([f"the mean of all {len(means)}", spread(list(means), 3), "–"])
+        rows.append([name, spread(percent(reached[at][:, None]), 3), f"{1 + int((means > means[at]).sum())} of {len(means)}"])
+    rows.append([f"the mean of all {len(means)}", spread(means.tolist(), 3), "–"])
     rank = {code: 1 + int((means > mean).sum()) for code, mean in zip(map(tuple, known), means, strict=True)}
     others = []
     for name, method in METHODS.items():
@@ -52,7 +52,7 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
 
 PROGRAM = Program(
     "searches.signatures",
-    arguments(__doc__, seeds=5, budget=20, reseeds=3, trees=80, steps=150, width=8),
+    arguments(__doc__, seeds=5, budget=20, reseeds=5, trees=80, steps=200, width=8),
     measured,
 )
 

@@ -12,6 +12,7 @@
 | `_sequences.py` `_scans.py` | recurrent networks on lists, and the bracketings of a product                 |
 | `_symmetry.py` `_emlp.py` | `hom`, and a layer that it ties, beside EMLP                           |
 | `_systems.py`     | many boxes in a diagram, beside a scan by hand                                         |
+| `_natural.py` `_kfac_jax.py` | natural gradient, beside kfac-jax                           |
 | `_machine.py`     | the rates that bound everything: matrix products, memory                               |
 | `_child.py`       | one measurement in a process of its own, so that it has its own environment            |
 | `_page.py`        | the page that is written: `tutorials/benchmarks.md`                                    |

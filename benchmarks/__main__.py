@@ -39,6 +39,7 @@ PARTS = (
     "widths",
     "symmetry",
     "systems",
+    "metric",
 )
 
 
@@ -121,6 +122,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
     if "systems" in parts:
         for n in (10, 50) if quick else (100, 1000, 10_000):
             yield {"job": "boxes", "n": n, "steps": 20 if quick else 1000, "rounds": rounds}
+    if "metric" in parts:
+        yield {"job": "descents", "seeds": 1 if quick else 3, "width": 8, "steps": 30}
+        yield {"job": "product", "width": 32 if quick else 256, "rounds": rounds}
     yield {"job": "rates", "rounds": rounds}
 
 

@@ -16,6 +16,7 @@ from ._learning import learning
 from ._machine import rates
 from ._mealy import machines
 from ._memory import memory
+from ._natural import descents, product
 from ._packing import packing
 from ._race import race
 from ._reverse import reverse
@@ -50,6 +51,8 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "tied": tied,
     "emlp": emlp,
     "boxes": boxes,
+    "descents": descents,
+    "product": product,
 }
 
 

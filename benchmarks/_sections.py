@@ -388,3 +388,25 @@ def boxes(figures: Figures) -> str:
         took = " / ".join(f"{found['compile']['system'][kind]:.2f}" for kind in KINDS)
         rows.append((f"{request['n']:,}", f"{1e3 * found['built']:.0f}", took, *times))
     return table(["boxes", "built in, ms", "compiled in, s", *(f"{k}, ms" for k in KINDS.values())], rows)
+
+
+def descents(figures: Figures) -> str:
+    rows: list[tuple[Any, ...]] = []
+    request, found = next(iter(figures.all(job="descents")))
+    at = [n for n in (1, 10, request["steps"]) if n <= request["steps"]]
+    labels = {
+        "CG": "`natural`, ten products, trust region",
+        "Levenberg–Marquardt": "`natural`, thirty products, Levenberg–Marquardt",
+        "K-FAC": "`natural`, K-FAC, trust region",
+        "kfac-jax": "kfac-jax",
+        "Adam": "Adam",
+    }
+    for name, label in labels.items():
+        if runs := found[name]:
+            losses = [f"{sum(run['losses'][n] for run in runs) / len(runs):.2g}" for n in at]
+            rows.append((label, *losses, f"{min(run['ms'] for run in runs):.2f}"))
+        else:
+            rows.append((label, *["not installed"] * len(at), ""))
+    times = figures.one(job="product")["times"]
+    words = f"A product with the Fisher metric takes {ratio(times, 'product', 'gradient')} the time of a gradient."
+    return table(["", *(f"after {n}" for n in at), "a step, ms"], rows) + f"\n\n{words}"

@@ -18,7 +18,7 @@ from . import errors as errors, functors as functors, poly as poly, monads as mo
 from . import _annotations as _annotations  # what annotations of trees and algebras mean to typeguard
 from . import compiled as compiled, monoids as monoids, machines as machines
 from . import para as para, optics as optics, learning as learning
-from . import drawing as drawing, symmetry as symmetry, system as system
+from . import drawing as drawing, symmetry as symmetry, system as system, metric as metric
 from . import laws as laws, explanation as explanation, io as io
 from . import trees as trees
 

@@ -122,6 +122,10 @@ def _surely(hint: Any, above: frozenset[Any] = frozenset()) -> Callable[[Any], b
     origin, args = get_origin(hint) or hint, get_args(hint)
     if origin is Any or (isinstance(origin, TypeVar) and not origin.__bound__ and not origin.__constraints__):
         return lambda value: True
+    if hint is None:
+        return lambda value: value is None
+    if origin is type and args in ((), (Any,)):
+        return lambda value: isinstance(value, type)
     if hint in above:
         return _never
     if origin in (Union, types.UnionType):

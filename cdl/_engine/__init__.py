@@ -23,3 +23,4 @@ from .lists._monoids import linear_recurrence as linear_recurrence, matrices as 
 from .lists._monoids import max_plus as max_plus, min_plus as min_plus, transitions as transitions
 from .machines._machine import run as run
 from .machines._stepper import start as start, Stepper as Stepper
+from ._forwards import forwards as forwards

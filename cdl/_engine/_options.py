@@ -7,6 +7,7 @@ from .._functors.described import described
 from .._functors.words import number_of, short
 from .._schemes.expect import expect_key
 from ..errors import CdlError, SignatureError
+from ._forwards import in_this_mode
 from ._strategies import Bracketing, Levels, Scan, Strategy
 from .forests._corpus import Corpus
 from .forests._forest import Forest
@@ -20,7 +21,7 @@ EXAMPLES = {Levels: 'Levels(remat="all")', Scan: "Scan(segment=64)", Bracketing:
 
 
 def fitting(of: str, alg: object, data: object, key: object, how: Any) -> Any:
-    """The strategy that was given, if any.
+    """The strategy that was given, if any, in the mode of what calls.
 
     **Raises:** `CdlError` where `how` is for other data, or `key` is not a random key, or a key is given to a monoid.
     """
@@ -37,7 +38,7 @@ def fitting(of: str, alg: object, data: object, key: object, how: Any) -> Any:
             f"`how` is {short(how)}, and `{of}` reads {read}: give a strategy for these, "
             f"`cdl.compiled.{strategy.__name__}`, as in `how={EXAMPLES[strategy]}`."
         )
-    return how
+    return in_this_mode(how, strategy)
 
 
 def expect_as_many(of: str, forest: Forest, what: str, count: int) -> None:

@@ -9,6 +9,7 @@ function, each of its calls is jaxtyping's. The tests are made once for a piece 
 import functools
 import importlib
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -40,8 +41,7 @@ def _light(jaxtyped: Any) -> Any:
         whole = functools.partial(jaxtyped, **options)
 
         def decorate(fn: Any) -> Any:
-            several = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-            if not inspect.isfunction(fn) or fn.__code__.co_flags & several:
+            if not inspect.isfunction(fn):
                 return whole(fn)
             return _lightly(fn, whole, functools.partial(_tests, fn, ours()))
 
@@ -51,7 +51,7 @@ def _light(jaxtyped: Any) -> Any:
 
 
 def _lightly(fn: Any, whole: Callable[[Any], Any], tests: Callable[[], Tests]) -> Any:
-    names, made = fn.__code__.co_varnames, functools.cache(lambda: whole(fn))
+    names, made = fn.__code__.co_varnames[: fn.__code__.co_argcount], functools.cache(lambda: whole(fn))
 
     @functools.wraps(fn)
     def checked(*args: Any, **kwargs: Any) -> Any:
@@ -84,8 +84,17 @@ def _tests(fn: Any, checks: Any) -> Tests:
         hints = checks._hints(fn)
         found = {name: checks._quick(hint, fn) for name, hint in hints.items()}
         shapes = any(_has_shapes(hint, checks, frozenset()) for hint in hints.values())
-        known[key] = None if shapes else (found, found.pop("return", lambda value: True))
+        several = [hints.pop(name, Any) for name in _several(fn.__code__)]
+        heavy = shapes or any(hint is not Any for hint in several)
+        known[key] = None if heavy else (found, found.pop("return", lambda value: True))
     return known[key]
+
+
+def _several(code: types.CodeType) -> tuple[str, ...]:
+    """The names of `*args` and `**kwargs`."""
+    first = code.co_argcount + code.co_kwonlyargcount
+    many = bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    return code.co_varnames[first : first + many]
 
 
 def _has_shapes(hint: Any, checks: Any, above: frozenset[Any]) -> bool:

@@ -20,6 +20,7 @@ MODULES = [
         "cdl.para cdl.para.two_cells cdl.para.actegory cdl.optics cdl.optics.z2 cdl.optics.structure cdl.learning"
     ).split(),
     *"cdl.drawing cdl.symmetry cdl.symmetry.groups cdl.symmetry.monoids cdl.symmetry.fields cdl.system".split(),
+    "cdl.metric",
     *"cdl.laws cdl.explanation cdl.trees cdl.io cdl.testing".split(),
 ]
 # These are for those who build on cdl, and the page says so.

@@ -1,0 +1,14 @@
+"""Metrics: how far one model is from another, and the gradient in these units."""
+
+# isort: off
+from ._distribution import Distribution as Distribution, negative_log_likelihood as negative_log_likelihood
+from ._families import Categorical as Categorical, Bernoulli as Bernoulli, Gaussian as Gaussian, Poisson as Poisson
+from ._pullback import Metric as Metric, pullback as pullback
+from ._fisher import fisher as fisher, empirical_fisher as empirical_fisher, ggn as ggn
+from ._kfac import kfac as kfac, Kfac as Kfac, Kronecker as Kronecker
+from ._solve import solve as solve, Solver as Solver, Dense as Dense, Cg as Cg, Blocks as Blocks
+from ._natural import natural as natural, NaturalState as NaturalState, LevenbergMarquardt as LevenbergMarquardt
+from ._measured import measured as measured, log_loss as log_loss, Change as Change
+from ._measured import natural_descent as natural_descent
+from ._invariance import invariance_defect as invariance_defect, modularity_defect as modularity_defect
+from ._evolution import Search as Search, evolve as evolve, natural_estimate as natural_estimate

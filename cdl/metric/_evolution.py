@@ -1,0 +1,114 @@
+"""Natural evolution strategies: natural gradient without a gradient, of a Gaussian from which parameters are drawn.
+
+| the mathematics                                                | here                                           |
+| -------------------------------------------------------------- | ---------------------------------------------- |
+| `θ = μ + σ ε`, `ε ~ N(0, 1)`                                   | `Search(mean, log_scale)`, with `draw(key, n)` |
+| `J(μ, σ) = E f(θ)`, to be made small                           | the loss of `evolve`                           |
+| `∇ J = E f(θ) ∇ log p(θ)`, estimated from `n` draws            | without a derivative of `f`                    |
+| the Fisher metric of `(μ, log σ)`: `1/σ²`, and `2`             | that of `Gaussian(μ, σ)`, pulled back          |
+| `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`                          | `natural_estimate(search, ε, f)`               |
+
+The metric is that of the search distribution, not of a model: nothing is asked of the loss but its values. `evolve`
+puts ranks in the place of the values, so that a step is the same for every increasing function of the loss.
+
+Source: D. Wierstra et al., *Natural evolution strategies* (2014); T. Schaul et al., *High dimensions and heavy tails
+for natural evolution strategies* (2011).
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any, final, Generic, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array, PRNGKeyArray
+
+from .._functors.usage import whole, with_types
+from ..errors import CdlError
+from ._pullback import coordinates
+
+
+P = TypeVar("P")
+
+
+@final
+class Search(eqx.Module, Generic[P]):
+    """A Gaussian over parameters: its mean, and the logarithm of the standard deviation of each number."""
+
+    mean: P
+    log_scale: Any
+
+    @staticmethod
+    @with_types
+    def about(params: P, scale: float = 0.1) -> "Search[P]":
+        """About these parameters, with one standard deviation."""
+        if not scale > 0:
+            raise CdlError(f"`scale` is {scale}: give a number above 0.")
+        smooth, _ = coordinates(params)
+        return Search(params, jax.tree.map(lambda x: jnp.full_like(x, math.log(scale)), smooth))
+
+
+@with_types
+def evolve(
+    search: Search[P],
+    loss: Callable[[P], Array],
+    key: PRNGKeyArray,
+    /,
+    *,
+    population: int = 32,
+    rate: float = 1.0,
+    scale_rate: float | None = None,
+) -> tuple[Search[P], Array]:
+    """One step of separable natural evolution, and the mean loss of the parameters drawn.
+
+    **Arguments:** `loss`: of one set of parameters; it is under `vmap`. `population`: how many are drawn, an even
+    number: each `ε` comes with `−ε`. `rate`: that of the mean. `scale_rate`: that of the standard deviations; if not
+    given, `(3 + log d) / 5√d` for `d` numbers.
+
+    **Raises:** `CdlError` for an odd population, and parameters without numbers.
+    """
+    if whole("population", population, least=2) % 2:
+        raise CdlError(f"`population` is {population}: give an even number, half of them drawn and half mirrored.")
+    smooth, rest = coordinates(search.mean)
+    mean, back = ravel_pytree(smooth)
+    half = jr.normal(key, (population // 2, mean.size), mean.dtype)
+    noise = jnp.concatenate([half, -half])
+    spread = jnp.exp(ravel_pytree(search.log_scale)[0])
+    values = jax.vmap(lambda e: loss(eqx.combine(back(mean + spread * e), rest)))(noise)
+    step, widening = natural_estimate(search, noise, _utilities(values))
+    own = (3 + math.log(mean.size)) / (5 * math.sqrt(mean.size)) if scale_rate is None else scale_rate
+    moved = jax.tree.map(lambda x, d: x - rate * d, smooth, step)
+    wider = jax.tree.map(lambda x, d: x - own * d, search.log_scale, widening)
+    return Search(eqx.combine(moved, rest), wider), jnp.mean(values)
+
+
+@with_types
+def natural_estimate(search: Search[P], noise: Array, values: Array, /) -> tuple[Any, Any]:
+    """The natural gradient of `E f(μ + σ ε)` in `μ` and in `log σ`, estimated: `σ E f ε`, and `½ E f (ε² − 1)`.
+
+    **Arguments:** `noise`: `ε`, of shape `(draws, numbers)`, in the order of `ravel_pytree`. `values`: `f`, `(draws,)`.
+
+    **Raises:** `CdlError` where these shapes do not fit.
+    """
+    smooth, _ = coordinates(search.mean)
+    flat, back = ravel_pytree(smooth)
+    if noise.ndim != 2 or noise.shape[1] != flat.size or values.shape != noise.shape[:1]:
+        raise CdlError(
+            f"`noise` is of shape (draws, {flat.size}) and `values` of shape (draws,), and they are of shapes "
+            f"{noise.shape} and {values.shape}."
+        )
+    scale = jnp.exp(ravel_pytree(search.log_scale)[0])
+    draws = noise.shape[0]
+    return back(scale * (values @ noise) / draws), back(values @ (noise * noise - 1) / (2 * draws))
+
+
+def _utilities(values: Array) -> Array:
+    """A number for each rank, of mean 0, the same for every increasing function of the loss; a loss that is not a
+    number is the worst."""
+    count = len(values)
+    order = jnp.argsort(jnp.argsort(jnp.where(jnp.isnan(values), jnp.inf, values)))
+    raw = jnp.maximum(0, math.log(count / 2 + 1) - jnp.log(1 + jnp.arange(count, dtype=values.dtype)))
+    return 1 - count * (raw / jnp.sum(raw))[order]

@@ -1,0 +1,95 @@
+"""Whether a step is the same in all coordinates, and whether it is made module by module.
+
+| the mathematics                                             | here                                              |
+| ----------------------------------------------------------- | ------------------------------------------------- |
+| coordinates `η`, with `θ = φ(η)`                            | a function `chart`, and a point `at` of `η`       |
+| an optimiser, of a loss and a model in some coordinates     | `rule(chart)`: a transformation of optax          |
+| a step in `η` and then `φ`, against `φ` and a step in `θ`   | `invariance_defect(rule, loss, chart, at)`        |
+| `‖upd(p, q) − (upd p, upd q)‖ / ‖upd(p, q)‖`                | `modularity_defect(whole, parts, loss, at)`       |
+
+An update is invariant where the square commutes. Natural gradient is, to first order in the rate; exactly for linear
+`φ`; and damped, where the damping is pulled back too. Invariance does not single it out: `c(θ) F⁻¹ g` with any
+invariant number `c`, and the pull-back `(JᵀMJ)⁻¹ g` of any metric `M` on the outputs, are as invariant. What singles
+the Fisher metric out is another property, invariance under sufficient statistics of the data (Čencov, *Statistical
+decision rules and optimal inference*, 1982).
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array
+
+from .._functors.usage import with_types
+from .._functors.words import short
+from ..errors import CdlError
+from ._pullback import coordinates
+
+
+P = TypeVar("P")
+Q = TypeVar("Q")
+Rule = Callable[[Callable[[Any], Any]], optax.GradientTransformation]
+
+
+@with_types
+def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q], P], at: Q, /) -> Array:
+    """How far one step is from being the same in two coordinates: `‖φ(η') − θ'‖ / ‖θ' − θ‖`.
+
+    **Arguments:** `rule`: from a chart `c` to the optimiser of `loss ∘ c`, such as
+    `lambda c: natural(lambda p: model(c(p)), 0.1)`; one that does not look at the model is a constant. `loss`: of `θ`.
+    `chart`: `φ`, from `η` to `θ`. `at`: the point, in `η`.
+
+    **Raises:** `CdlError` where `rule` does not give a transformation of optax.
+    """
+    coordinates(at)
+    there = chart(at)
+    one = chart(_stepped(rule, lambda eta: loss(chart(eta)), chart, at))
+    other = _stepped(rule, loss, _same, there)
+    return _norm(_minus(one, other)) / _norm(_minus(other, there))
+
+
+@with_types
+def modularity_defect(
+    whole: optax.GradientTransformation,
+    parts: optax.GradientTransformation,
+    loss: Callable[[P], Array],
+    at: P,
+    /,
+) -> Array:
+    """How far the update of a whole is from another, such as that of its modules by themselves: `‖u − v‖ / ‖u‖`.
+
+    **Arguments:** `whole`, `parts`: two optimisers of the same parameters: `natural(model, damping=λ)`, and the same
+    with `how=Blocks()`.
+    """
+    coordinates(at)
+    u, v = (_minus(_stepped(lambda _, tx=tx: tx, loss, _same, at), at) for tx in (whole, parts))
+    return _norm(_minus(u, v)) / _norm(u)
+
+
+def _stepped(rule: Any, loss: Callable[[Any], Array], chart: Callable[[Any], Any], at: Any) -> Any:
+    """The point after the first step of an optimiser."""
+    tx = rule(chart)
+    if not isinstance(tx, optax.GradientTransformation):
+        raise CdlError(f"`rule` gives an optimiser of optax for each chart, and gave {short(tx)}.")
+    value, g = eqx.filter_value_and_grad(loss)(at)
+    known = {"value": value, "grad": g, "value_fn": loss}
+    smooth = eqx.filter(at, eqx.is_inexact_array)
+    with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
+        change = optax.with_extra_args_support(tx).update(g, tx.init(smooth), at, **known)[0]
+    return eqx.apply_updates(at, change)
+
+
+def _same(x: Any) -> Any:
+    return x
+
+
+def _minus(u: Any, v: Any) -> Any:
+    return ravel_pytree(eqx.filter(u, eqx.is_inexact_array))[0] - ravel_pytree(eqx.filter(v, eqx.is_inexact_array))[0]
+
+
+def _norm(flat: Array) -> Array:
+    return jnp.linalg.norm(flat)

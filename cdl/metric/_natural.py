@@ -1,0 +1,175 @@
+"""Natural gradient as a transformation of optax, for any loop that takes one.
+
+| the mathematics                                           | here                                                |
+| --------------------------------------------------------- | --------------------------------------------------- |
+| `p − η F⁻¹ g`                                             | `natural(model, η)`                                 |
+| the model at the data of this step                        | `tx.update(g, state, params, data=x)`               |
+| damping, `(F + λ)⁻¹ g`: depends on the coordinates        | `damping=λ`                                         |
+| covariant damping, `(F + λ JᵀJ)⁻¹ g`, `J` that of a chart | `damping=λ, chart=c`                                |
+| a trust region: a step of a divergence of `δ` at most     | `kl=δ`: `s d`, with `s = min(η, √(2δ / dᵀFd))`      |
+| Levenberg–Marquardt: `λ` by how well the metric predicts  | `damping=LevenbergMarquardt()`                      |
+
+A gradient is a covector, and a step is a vector: it takes a metric to make the one of the other, and in the metric of
+what the model says, the step is the same in all coordinates. Damping with the identity takes that away. A chart says in
+which coordinates the identity is meant: `natural(lambda η: model(φ(η)), damping=λ, chart=φ)` makes, to first order in
+the rate, the steps of `natural(model, damping=λ)`, and exactly those where `φ` is linear.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast, final, Literal, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array
+
+from .._functors.expected import expect_fields
+from .._functors.usage import with_types
+from ..errors import CdlError
+from ._distribution import Distribution
+from ._fisher import empirical_fisher, fisher, ggn
+from ._kfac import Kfac, kfac
+from ._pullback import Metric, pullback
+from ._solve import Dense, solve, Solver
+
+
+Kind = Literal["fisher", "ggn", "empirical", "kfac"]
+
+
+@final
+class LevenbergMarquardt(eqx.Module):
+    """Damping that follows the ratio of what a step gains to what the quadratic model says that it gains.
+
+    Above `¾` it is divided by `factor`, below `¼` multiplied. A step that does not lower the loss is not made. The loss
+    is `value`, and at other parameters `value_fn`, as other transformations of optax are told them.
+    """
+
+    start: float = 1.0
+    factor: float = 2.0
+    least: float = 1e-10
+
+    def __check_init__(self) -> None:
+        expect_fields(self)
+        if not (self.start > 0 and self.factor > 1 and self.least > 0):
+            raise CdlError("`LevenbergMarquardt` takes a `start` and a `least` above 0, and a `factor` above 1.")
+
+
+class NaturalState(NamedTuple):
+    """What `natural` keeps: the damping of the next step, where that follows the loss."""
+
+    damping: Array
+
+
+@with_types
+def natural(
+    model: Callable[..., Distribution],
+    rate: float = 1.0,
+    *,
+    metric: Kind = "fisher",
+    damping: float | LevenbergMarquardt = 0.0,
+    chart: Callable[[Any], Any] | None = None,
+    kl: float | None = None,
+    how: Solver = Dense(),
+) -> optax.GradientTransformationExtraArgs:
+    """Natural gradient descent, as a transformation of optax.
+
+    **Arguments:**
+
+    - `model`: from the parameters to a `Distribution` over the examples; where `update` is given `data=`, from the
+      parameters and these.
+    - `rate`: how much of the step is made.
+    - `metric`: `"fisher"`; `"ggn"` or `"empirical"`, where `update` is given `targets=`; or `"kfac"`, which is solved
+      block by block, and draws targets where `update` is given `key=`.
+    - `damping`: a number, or `LevenbergMarquardt()`, where `update` is given `value=` and `value_fn=`.
+    - `chart`: from the parameters to the coordinates in which damping is the identity.
+    - `kl`: the greatest divergence from the model before a step to that after, to second order.
+    - `how`: `Dense()`, `Cg(steps)`, or `Blocks(…)` of these.
+
+    **Raises:** `CdlError` for what `update` is not told and wants, and where the metric is singular and not damped.
+
+    Source: S. Amari, *Natural gradient works efficiently in learning* (1998); J. Martens, *New insights and
+    perspectives on the natural gradient method* (2020).
+    """
+    _expect(rate, damping, metric, chart, kl)
+    adapts = damping if isinstance(damping, LevenbergMarquardt) else None
+
+    def init(params: Any) -> NaturalState:
+        kinds = [x.dtype for x in jax.tree.leaves(eqx.filter(params, eqx.is_inexact_array))]
+        first = adapts.start if adapts else cast("float", damping)
+        return NaturalState(jnp.asarray(first, jnp.result_type(*kinds) if kinds else None))
+
+    def update(updates: Any, state: NaturalState, params: Any = None, **told: Any) -> tuple[Any, NaturalState]:
+        if params is None:
+            raise CdlError("`natural` takes the metric at the parameters: write `tx.update(gradient, state, params)`.")
+        g = eqx.filter(updates, eqx.is_inexact_array)
+        at: Callable[[Any], Distribution] = lambda p: model(p, told["data"]) if "data" in told else model(p)
+        found = _metric(metric, at, params, told)
+        strength: Any = state.damping if adapts else damping
+        if isinstance(found, Kfac):
+            step = found.solve(g, damping=strength)
+        else:
+            step = solve(found, g, damping=strength, within=chart and pullback(chart, params), how=how)
+        pushed = found.mv(step)
+        size = step_size(dot(step, pushed), rate, kl)
+        change = jax.tree.map(lambda d: -size * d, step)
+        if adapts is None:
+            return change, state
+        predicted = -size * dot(g, step) + size * size * dot(step, pushed) / 2
+        return _judged(adapts, strength, change, predicted, params, told)
+
+    return optax.GradientTransformationExtraArgs(init, cast("Any", update))
+
+
+def step_size(extent: Array, rate: float, kl: float | None) -> Array:
+    """How much of a step `d` is made, from `dᵀ F d`."""
+    whole = jnp.asarray(rate, extent.dtype)
+    if kl is None:
+        return whole
+    positive = jnp.where(extent > 0, extent, 1)
+    return jnp.where(extent > 0, jnp.minimum(whole, jnp.sqrt(2 * kl / positive)), whole)
+
+
+def _metric(kind: Kind, model: Callable[[Any], Distribution], params: Any, told: dict[str, Any]) -> Metric | Kfac:
+    if kind == "fisher":
+        return fisher(model, params)
+    if kind == "kfac":
+        return kfac(model, params, key=told.get("key"))
+    if "targets" not in told:
+        raise CdlError(f'the metric `"{kind}"` is of the data\'s targets: give `targets=` to `update`.')
+    return (ggn if kind == "ggn" else empirical_fisher)(model, params, told["targets"])
+
+
+def _judged(
+    rule: LevenbergMarquardt, damping: Any, change: Any, predicted: Array, params: Any, told: dict[str, Any]
+) -> tuple[Any, NaturalState]:
+    """The step, where it lowers the loss, and the next damping."""
+    missing = [name for name in ("value", "value_fn") if told.get(name) is None]
+    if missing:
+        raise CdlError(
+            f"`LevenbergMarquardt` compares losses, and `update` is not told `{missing[0]}`: give it `value`, the "
+            "loss, and `value_fn`, the loss as a function of the parameters."
+        )
+    gained = told["value_fn"](eqx.apply_updates(params, change)) - told["value"]
+    better, ratio = gained < 0, gained / predicted
+    good, bad = better & (ratio > 0.75), ~better | (ratio < 0.25)
+    after = jnp.where(good, damping / rule.factor, jnp.where(bad, damping * rule.factor, damping))
+    made = jax.tree.map(lambda x: jnp.where(better, x, 0), change)
+    return made, NaturalState(jnp.maximum(after, rule.least))
+
+
+def dot(u: Any, v: Any) -> Array:
+    """A covector at a vector."""
+    found: Any = optax.tree_utils.tree_vdot(u, v)
+    return found
+
+
+def _expect(rate: float, damping: Any, metric: Kind, chart: Any, kl: float | None) -> None:
+    if not rate > 0:
+        raise CdlError(f"`rate` is {rate}: give a number above 0.")
+    if not isinstance(damping, LevenbergMarquardt) and not damping >= 0:
+        raise CdlError(f"`damping` is {damping}: give 0 or more.")
+    if kl is not None and not kl > 0:
+        raise CdlError(f"`kl` is {kl}: give a number above 0.")
+    if metric == "kfac" and chart is not None:
+        raise CdlError('K-FAC is damped in its own coordinates: leave `chart` out, or take `metric="fisher"`.')

@@ -1,0 +1,122 @@
+"""Metrics on parameters, pulled back from a metric on what a model gives.
+
+| the mathematics                                       | here                                                    |
+| ----------------------------------------------------- | ------------------------------------------------------- |
+| a metric at a point, `v ↦ M v`, symmetric, `vᵀMv ≥ 0` | a linear operator of `lineax`, on pytrees               |
+| the pull-back along `f` at `p`, `Jᵀ M J`              | `pullback(f, p, M)`                                     |
+| that of the identity, `Jᵀ J`                          | `pullback(f, p)`                                        |
+| `(g ∘ f)* M = f* (g* M)`                              | what a change of coordinates and a composite do         |
+
+Nothing is a matrix until one asks, by `as_matrix()`. `mv(v)` pushes `v` forward through `f` and pulls the result back,
+at the cost of about one gradient. A model of folds runs in both directions without a word: see `forwards`. A model must
+not be under `jax.jit` itself; put that around the whole.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import lineax as lx
+
+from .._engine import forwards
+from .._engine.lists.cost import inside
+from .._functors.described import described
+from .._functors.usage import with_types
+from .._functors.words import first_line
+from ..errors import CdlError
+
+
+P = TypeVar("P")
+Q = TypeVar("Q")
+Metric: TypeAlias = lx.AbstractLinearOperator
+"""A symmetric operator on pytrees: `mv(v)` is its product with a vector, `as_matrix()` the matrix."""
+
+
+@with_types
+def pullback(f: Callable[[P], Q], at: P, metric: Metric | Callable[[Q], Q] | None = None, /) -> Metric:
+    """`Jᵀ M J`, the pull-back of a metric along `f` at a point.
+
+    **Arguments:** `f`: from parameters to any pytree of arrays. `at`: the point; a pytree, or a module, whose floating
+    arrays are the coordinates. `metric`: `M` at `f(at)`, as an operator or a function that gives `M v`; without one,
+    the identity, so that the result is the Gauss–Newton matrix `Jᵀ J`.
+
+    **Raises:** `CdlError` where there is nothing to differentiate, or `f` has no derivative in both directions.
+    """
+    if metric is None:
+        return pulled(f, at, lambda _: lambda v: v)
+    return pulled(f, at, lambda _: metric.mv if isinstance(metric, lx.AbstractLinearOperator) else metric)
+
+
+def pulled(f: Callable[[Any], Any], at: Any, metric_at: Callable[[Any], Callable[[Any], Any]]) -> Metric:
+    """`Jᵀ M J`, with a metric that depends on what `f` gives."""
+    smooth, rest = coordinates(at)
+    run: Callable[[Any], Any] = lambda p: f(eqx.combine(p, rest))
+    push, pull, value = both_ways(run, smooth)
+    metric = metric_at(value)
+    return operator(lambda v: pull(metric(push(v)))[0], smooth)
+
+
+def both_ways(run: Callable[[Any], Any], at: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any]:
+    """`v ↦ J v`, `u ↦ Jᵀ u`, and the value. **Raises:** `CdlError`, also where one of the two is called, where there is
+    no such derivative."""
+    with _refusing(), forwards():
+        value, push = jax.linearize(run, at)
+        if _stops_forward_mode(jax.make_jaxpr(push)(at).jaxpr):
+            raise TypeError("forward-mode differentiation stops at a rule for reverse mode alone.")
+    with _refusing():
+        pull = jax.vjp(run, at)[1]
+    return _guarded(push), _guarded(pull), value
+
+
+def _stops_forward_mode(jaxpr: Any) -> bool:
+    """Whether a linear map has a part that JAX refuses only when it is compiled."""
+    return any(e.primitive.name == "custom_lin" or any(map(_stops_forward_mode, inside(e.params))) for e in jaxpr.eqns)
+
+
+def _guarded(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def called(x: Any) -> Any:
+        with _refusing():
+            return fn(x)
+
+    return called
+
+
+@contextlib.contextmanager
+def _refusing() -> Iterator[None]:
+    """**Raises:** `CdlError` where a derivative does not go through."""
+    try:
+        yield
+    except CdlError:
+        raise
+    except (TypeError, ValueError) as why:
+        if not any(words in str(why).lower() for words in ("jvp", "forward-mode", "reverse-mode")):
+            raise
+        raise CdlError(
+            "a metric takes the derivative of a model forward and in reverse, and one of them does not go through: "
+            f"{first_line(why)} If the model has a `jax.jit` inside, put that around the whole."
+        ) from why
+
+
+def operator(mv: Callable[[Any], Any], like: Any) -> Metric:
+    """A symmetric operator from a function, on pytrees like these."""
+    kind = jax.eval_shape(lambda: like)
+    return lx.FunctionLinearOperator(mv, kind, tags=lx.positive_semidefinite_tag)
+
+
+def coordinates(at: Any) -> tuple[Any, Any]:
+    """The floating arrays of a pytree, which are the coordinates, and the rest.
+
+    **Raises:** `CdlError` where there are none, or complex ones.
+    """
+    smooth, rest = eqx.partition(at, eqx.is_inexact_array)
+    found = jax.tree.leaves(smooth)
+    if not found:
+        raise CdlError(
+            f"the parameters, {described(at)}, have no array of floating numbers: there is nothing to learn."
+        )
+    if any(jnp.issubdtype(x.dtype, jnp.complexfloating) for x in found):
+        raise CdlError("the parameters have complex numbers, and a metric is of real ones: give their two parts.")
+    return smooth, rest

@@ -1,0 +1,182 @@
+"""The gradient in the units of a metric: `(M + λ W)⁻¹ g`.
+
+| the mathematics                                          | here                                                 |
+| -------------------------------------------------------- | ---------------------------------------------------- |
+| `M⁻¹ g`, by the eigenvectors of the dense matrix         | `solve(M, g)`, or `how=Dense()`                      |
+| the same without a matrix: conjugate gradients           | `how=Cg(steps)`                                      |
+| a block of `M` for each part of the parameters           | `how=Blocks(how)`                                    |
+| damping, `M + λ W`                                       | `damping=λ`, `within=W`; without it `W` is identity  |
+
+A metric is singular where some change of the parameters does not change the model. Such a metric has no inverse: it is
+damped, or refused. `W = 1` means another thing in other coordinates; a `W` that is pulled back with `M` does not.
+"""
+
+from abc import abstractmethod
+from typing import Any, final, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import lineax as lx
+import numpy as np
+from jax.core import Tracer
+from jax.flatten_util import ravel_pytree
+from jaxtyping import Array
+
+from .._functors.described import described
+from .._functors.expected import expect_fields
+from .._functors.usage import whole, with_types
+from ..errors import CdlError
+from ._pullback import Metric, operator
+
+
+P = TypeVar("P")
+Number = float | Array
+
+
+class Solver(eqx.Module):
+    """A way to solve `M x = g` with a metric `M`."""
+
+    @abstractmethod
+    def __call__(self, metric: Metric, g: Any, /) -> Any:
+        """`M⁻¹ g`."""
+
+
+@final
+class Dense(Solver):
+    """With the dense matrix, of some thousand parameters at most: exact, and a singular metric is refused."""
+
+    def __call__(self, metric: Metric, g: Any, /) -> Any:
+        matrix, (flat, back) = metric.as_matrix(), ravel_pytree(g)
+        sizes, axes = jnp.linalg.eigh((matrix + matrix.T) / 2)
+        floor = len(sizes) * float(np.finfo(sizes.dtype).eps) * jnp.maximum(sizes[-1], 0)
+        flat = _refuse_singular(flat, sizes[0] <= floor, lambda: f"of rank {(sizes > floor).sum()} of {len(sizes)}")
+        return back(axes @ ((axes.T @ flat) / sizes))
+
+
+@final
+class Cg(Solver):
+    """By conjugate gradients, from zero: one product with the metric a step, and no matrix.
+
+    It stops early where the residual is below `tolerance` times the gradient. Few steps are a damping of their own.
+    Where the gradient is one of the model's own loss, it lies in the range of the metric, and a singular metric does no
+    harm; elsewhere, it is refused.
+    """
+
+    steps: int = eqx.field(static=True, default=20)
+    tolerance: float = eqx.field(static=True, default=0.0)
+
+    def __check_init__(self) -> None:
+        whole("steps", self.steps)
+        expect_fields(self)
+
+    def __call__(self, metric: Metric, g: Any, /) -> Any:
+        flat, back = ravel_pytree(g)
+        eps = float(np.finfo(flat.dtype).eps)
+        begin = flat @ flat
+        least = begin * max(self.tolerance, eps) ** 2
+
+        def step(state: Any) -> Any:
+            i, x, r, p, rr, most, _ = state
+            mp = ravel_pytree(metric.mv(back(p)))[0]
+            curve, pp = p @ mp, p @ p
+            most = jnp.maximum(most, curve / pp)
+            flat_way = curve <= eps * most * pp  # this way the model does not change
+            alpha = jnp.where(flat_way, 0, rr / jnp.where(flat_way, 1, curve))
+            x, r = x + alpha * p, r - alpha * mp
+            new = r @ r
+            return i + 1, x, r, r + new / rr * p, new, most, flat_way
+
+        def on(state: Any) -> Any:
+            i, *_, rr, _, flat_way = state
+            return (i < self.steps) & (rr > least) & ~flat_way
+
+        start = (jnp.zeros((), jnp.int32), jnp.zeros_like(flat), flat, flat, begin, jnp.zeros_like(begin), begin < 0)
+        _, x, _, _, rr, _, stopped = jax.lax.while_loop(on, step, start)
+        return back(_refuse_singular(x, stopped & (rr > begin * eps), lambda: "along the gradient"))
+
+
+@final
+class Blocks(Solver):
+    """Each part of the parameters by itself, as though the metric were block-diagonal: the fields of a module, or the
+    entries of a tuple."""
+
+    each: Solver = Dense()
+
+    def __check_init__(self) -> None:
+        expect_fields(self)
+
+    def __call__(self, metric: Metric, g: Any, /) -> Any:
+        parts, structure = one_level(g)
+        some = [bool(jax.tree.leaves(part)) for part in parts]
+        found = [
+            self.each(_block(metric, parts, structure, i), part) if some[i] else part for i, part in enumerate(parts)
+        ]
+        return jax.tree.unflatten(structure, found)
+
+
+@with_types
+def solve(metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | None = None, how: Solver = Dense()) -> P:
+    """`(M + λ W)⁻¹ g`: the direction of steepest ascent of `g`, in the units of a metric.
+
+    **Arguments:** `metric`: `M`. `g`: a gradient, with the structure that the metric takes. `damping`: `λ`. `within`:
+    `W`; without one, the identity in these coordinates. `how`: `Dense()`, `Cg(steps)`, or `Blocks(…)` of these.
+
+    **Raises:** `CdlError` for a metric that is singular, and for a gradient of another structure; from a compiled
+    program, Equinox's error when it runs.
+    """
+    g = expect_gradient(metric, g)
+    return how(damped(metric, damping, within), g)
+
+
+def damped(metric: Metric, damping: Number, within: Metric | None) -> Metric:
+    """`M + λ W`."""
+    if isinstance(damping, int | float) and damping == 0:
+        return metric
+    if isinstance(damping, int | float) and damping < 0:
+        raise CdlError(f"`damping` is {damping}: give 0 or more.")
+    return metric + damping * (lx.IdentityLinearOperator(metric.in_structure()) if within is None else within)
+
+
+def expect_gradient(metric: Metric, g: Any) -> Any:
+    """The floating arrays of a gradient. **Raises:** `CdlError` where they are not those that the metric takes."""
+    g = eqx.filter(g, eqx.is_inexact_array)
+    given, wanted = jax.eval_shape(lambda: g), metric.in_structure()
+    structures: list[Any] = [jax.tree.structure(given), jax.tree.structure(wanted)]
+    if structures[0] != structures[1] or jax.tree.leaves(given) != jax.tree.leaves(wanted):
+        raise CdlError(
+            f"the gradient is {described(g)} with {_sizes(given)}, and the metric takes {_sizes(wanted)}: take both at "
+            "the same parameters."
+        )
+    return g
+
+
+def one_level(tree: Any) -> tuple[list[Any], Any]:
+    """The parts of a pytree, and how they are put together; an array is its only part."""
+    return jax.tree.flatten(tree, is_leaf=lambda x: x is not tree)
+
+
+def _block(metric: Metric, parts: list[Any], structure: Any, i: int) -> Metric:
+    """The part of a metric in one part of the parameters."""
+    rest = [jax.tree.map(jnp.zeros_like, part) for part in parts]
+
+    def mv(v: Any) -> Any:
+        whole = jax.tree.unflatten(structure, [v if j == i else x for j, x in enumerate(rest)])
+        return one_level(metric.mv(whole))[0][i]
+
+    return operator(mv, parts[i])
+
+
+def _refuse_singular(x: Array, singular: Array, where: Any) -> Array:
+    """**Raises:** `CdlError` where a metric is singular."""
+    mend = "give `damping`, a positive number, or parameters that all change the model."
+    if isinstance(singular, Tracer):
+        return eqx.error_if(x, singular, f"the metric is singular: {mend}")
+    if bool(singular):
+        raise CdlError(f"the metric is singular, {where()}: {mend}")
+    return x
+
+
+def _sizes(kinds: Any) -> str:
+    shapes = [f"{x.dtype}{list(x.shape)}" for x in jax.tree.leaves(kinds)]
+    return f"{len(shapes)} arrays, {', '.join(shapes[:6])}{', …' if len(shapes) > 6 else ''}"

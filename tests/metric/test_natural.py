@@ -1,0 +1,179 @@
+"""Natural gradient: least squares in one step, solvers that agree, trust regions, damping that follows the loss."""
+
+import itertools
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import metric_problems as problems
+import numpy as np
+import optax
+import pytest
+from jax.flatten_util import ravel_pytree
+
+from cdl.errors import CdlError
+from cdl.metric import (
+    Blocks,
+    Categorical,
+    Cg,
+    Dense,
+    fisher,
+    Gaussian,
+    LevenbergMarquardt,
+    natural,
+    negative_log_likelihood,
+    pullback,
+    solve,
+)
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+def trained(tx, loss, params, steps, **told):
+    """The losses before each step and at the end."""
+
+    def step(state, _):
+        p, kept = state
+        value, g = jax.value_and_grad(loss)(p)
+        with jax.numpy_dtype_promotion("standard"):
+            change, kept = optax.with_extra_args_support(tx).update(g, kept, p, value=value, value_fn=loss, **told)
+        return (optax.apply_updates(p, change), kept), value
+
+    (last, _), values = jax.jit(lambda s: jax.lax.scan(step, s, length=steps))((params, tx.init(params)))
+    return [*map(float, values), float(loss(last))], last
+
+
+def scaled_regression(condition):
+    """A regression whose inputs have axes of lengths between 1 and this."""
+    x, y, w = problems.regression(40, 6)
+    u, _, v = jnp.linalg.svd(x, full_matrices=False)
+    return (u * jnp.geomspace(1, condition, 6)[None]) @ v, 100 * y[:40], w
+
+
+def test_one_step_without_damping_solves_least_squares():
+    x, y, w = problems.regression()
+    model = lambda w: Gaussian(x @ w, 0.3)
+    loss = lambda w: negative_log_likelihood(model(w), y)
+    best = jnp.linalg.lstsq(x, y)[0]
+    for how in (Dense(), Cg(10)):
+        assert np.allclose(trained(natural(model, how=how), loss, w, 1)[1], best, atol=1e-8)
+
+
+def test_axes_of_very_different_lengths_stop_a_gradient_and_not_a_natural_one():
+    x, y, w = scaled_regression(100.0)  # the metric has a condition number of 10⁴
+    model = lambda w: Gaussian(x @ w)
+    loss = lambda w: negative_log_likelihood(model(w), y)
+    best = float(loss(jnp.linalg.lstsq(x, y)[0]))
+    metric = np.linalg.eigvalsh(x.T @ x / 40)
+    assert 0.99e4 < metric[-1] / metric[0] < 1.01e4
+    left = lambda tx: trained(tx, loss, w, 30)[0][-1] - best
+    begin = float(loss(w)) - best
+    assert left(natural(model, how=Cg(6))) < 1e-8 * begin
+    assert left(optax.sgd(1 / float(metric[-1]))) > 0.1 * begin
+    assert min(left(optax.adam(rate)) for rate in (0.1, 1.0)) > 0.05 * begin
+
+
+@pytest.fixture(scope="module")
+def network():
+    with jax.enable_x64(True):
+        x = jr.normal(jr.key(0), (12, 3), jnp.float64)
+        net = problems.double(eqx.nn.MLP(3, 4, 3, 1, activation=jnp.tanh, key=jr.key(1)))
+        params, rest = eqx.partition(net, eqx.is_inexact_array)
+        model = lambda p: Categorical(jax.vmap(eqx.combine(p, rest))(x))
+        loss = lambda p: negative_log_likelihood(model(p), jnp.arange(12) % 4)
+        return model, loss, params
+
+
+def test_conjugate_gradients_agree_with_the_dense_matrix(network):
+    model, loss, params = network
+    both = jax.jit(
+        lambda p: [solve(fisher(model, p), jax.grad(loss)(p), damping=1e-3, how=h) for h in (Dense(), Cg(99))]
+    )
+    dense, cg = (ravel_pytree(x)[0] for x in both(params))
+    assert np.abs(dense - cg).max() < 1e-8 * np.abs(dense).max()
+
+
+def test_blocks_are_the_inverses_of_blocks():
+    x, _, w = problems.regression(d=4)
+    parts = (w[:1], w[1:])
+    model = lambda p: Gaussian(x @ jnp.concatenate(p))
+    matrix = x.T @ x / len(x)
+    found = jax.jit(lambda p: solve(fisher(model, p), p, how=Blocks()))(parts)
+    assert np.allclose(found[0], jnp.linalg.solve(matrix[:1, :1], parts[0]))
+    assert np.allclose(found[1], jnp.linalg.solve(matrix[1:, 1:], parts[1]))
+
+
+def test_a_singular_metric_is_damped_or_refused_by_name():
+    x, _, w = problems.regression()
+    model = lambda w: Gaussian(x @ jnp.array([w[0], w[1] + w[2], 0.0]))  # only the sum of two counts
+    solved = lambda g, damping: solve(fisher(model, w), g, damping=damping)
+    with pytest.raises(CdlError, match=r"the metric is singular, of rank 2 of 3: give `damping`"):
+        solved(w, 0.0)
+    with pytest.raises(Exception, match="the metric is singular: give `damping`"):
+        jax.block_until_ready(jax.jit(solved, static_argnums=1)(w, 0.0))
+    assert np.isfinite(jax.jit(solved, static_argnums=1)(w, 1e-3)).all()
+    line = pullback(lambda w: w[:1], jnp.ones(2))
+    with pytest.raises(CdlError, match="the metric is singular, along the gradient"):
+        solve(line, jnp.array([1.0, 1.0]), how=Cg())
+    assert np.allclose(solve(line, jnp.array([1.0, 0.0]), how=Cg()), [1, 0])
+
+
+def test_a_step_stays_within_its_divergence(network):
+    model, loss, params = network
+    far = natural(model, 100.0, damping=1e-3, kl=1e-4)
+    change = jax.jit(lambda p: far.update(jax.grad(loss)(p), far.init(p), p)[0])(params)
+    divergence = jnp.mean(model(params).kl(model(optax.apply_updates(params, change))))
+    assert 0.95e-4 < divergence < 1.05e-4
+
+
+def test_damping_that_follows_the_loss_never_makes_it_larger(network):
+    model, loss, params = network
+    losses, _ = trained(natural(model, damping=LevenbergMarquardt(1e-6), how=Cg(20)), loss, params, 25)
+    assert all(b <= a for a, b in itertools.pairwise(losses))
+    assert losses[-1] < 0.8 * losses[0]
+
+
+@pytest.mark.parametrize("metric", ["ggn", "empirical"])
+def test_other_metrics_descend_too_where_they_are_told_the_targets(network, metric):
+    model, loss, params = network
+    tx = natural(model, 0.5, metric=metric, damping=1e-2, kl=0.1, how=Cg(10))
+    assert trained(tx, loss, params, 10, targets=jnp.arange(12) % 4)[0][-1] < 1.0
+    with pytest.raises(CdlError, match=r"give `targets=` to `update`"):
+        tx.update(jax.grad(loss)(params), tx.init(params), params)
+
+
+def test_the_model_is_taken_at_the_data_of_the_step():
+    x, y, w = problems.regression()
+    tx = natural(lambda w, x: Gaussian(x @ w), how=Cg(9))
+    g = jax.grad(lambda w: negative_log_likelihood(Gaussian(x @ w), y))(w)
+    change, _ = tx.update(g, tx.init(w), w, data=x)
+    assert np.allclose(w + change, jnp.linalg.lstsq(x, y)[0], atol=1e-8)
+
+
+def test_what_does_not_fit_is_refused():
+    w = jnp.ones(2)
+    model = lambda w: Gaussian(w)
+    with pytest.raises(CdlError, match=r"2 arrays, .*the metric takes 1 arrays, float64\[2\]"):
+        solve(fisher(model, w), (w, w))
+    with pytest.raises(CdlError, match=r"`damping` is -1\.0"):
+        natural(model, damping=-1.0)
+    with pytest.raises(CdlError, match="`rate` is 0"):
+        natural(model, 0.0)
+    with pytest.raises(CdlError, match="`kl` is 0"):
+        natural(model, kl=0.0)
+    with pytest.raises(CdlError, match=r"`metric` is .* must be one of"):
+        natural(model, metric="fischer")
+    with pytest.raises(CdlError, match="leave `chart` out"):
+        natural(model, metric="kfac", chart=jnp.sinh)
+    with pytest.raises(CdlError, match=r"write `tx.update\(gradient, state, params\)`"):
+        natural(model).update(w, natural(model).init(w))
+    tx = natural(model, damping=LevenbergMarquardt())
+    with pytest.raises(CdlError, match="is not told `value`"):
+        tx.update(w, tx.init(w), w)
+    with pytest.raises(CdlError, match="a `factor` above 1"):
+        LevenbergMarquardt(factor=0.5)

@@ -1,0 +1,43 @@
+"""The programs of the tables about metrics, each in a small size."""
+
+import numpy as np
+import pytest
+
+
+def rows(table):
+    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
+
+
+def numbers(row):
+    return [float(cell.split(" ± ")[0]) for cell in row[1:]]
+
+
+@pytest.mark.slow
+def test_the_tables_of_coordinates_say_who_makes_the_same_step():
+    from metric import coordinates
+
+    tables = coordinates.PROGRAM.main("--seeds 1 --width 2".split()).split("\n\n")
+    invariance, updates, modules, between = map(rows, tables)
+    found = {row[0]: numbers(row) for row in invariance[2:]}
+    natural, layers, plain, descent, adam, sign = found.values()
+    assert max(natural[:4]) < 1e-9
+    assert np.isclose(natural[4] / natural[6], 100, rtol=0.5)
+    assert layers[3] < 1e-9 < 1e-2 < layers[0]
+    assert max(plain[1:3] + descent[1:3] + adam[2:3] + sign[2:3]) < 1e-9
+    assert min(plain[0], descent[0], adam[1], sign[1]) > 1e-2
+    (_, length, along), (_, other, askew) = updates[3:]
+    assert float(length) > 2
+    assert float(along) > 0.999 > float(askew)
+    assert float(other) != 1
+    assert [row[0] for row in modules[2:]] == ["1e-02", "1e-03", "1e-04"]
+    assert 0 < numbers(between[2])[0] < 1
+
+
+def test_the_tables_of_descent_have_a_row_for_each_way():
+    from metric import descent
+
+    tables = [rows(t) for t in descent.PROGRAM.main("--seeds 1 --width 2 --steps 3 --products 2".split()).split("\n\n")]
+    for table in tables:
+        assert table[0] == ["the loss", "after 1", "after 3", "a step"]
+        assert len(table) == 2 + 5
+        assert all(row[-1].endswith(" ms") and 0 < float(row[2].split(" ")[0]) < 3 for row in table[2:])

@@ -34,7 +34,9 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
     rows = []
     for name, code in NAMED.items():
         at = known.index(list(code))
-        rows.append([name, spread(percent(reached[at][:, None]), 3), f"{1 + int((means > means[at]).sum())} of {len(means)}"])
+        rows.append(
+            [name, spread(percent(reached[at][:, None]), 3), f"{1 + int((means > means[at]).sum())} of {len(means)}"]
+        )
     rows.append([f"the mean of all {len(means)}", spread(means.tolist(), 3), "–"])
     rank = {code: 1 + int((means > mean).sum()) for code, mean in zip(map(tuple, known), means, strict=True)}
     others = []

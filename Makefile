@@ -7,6 +7,7 @@
 #   make docs                  the site, in site/           make fuzz                  random programs, for ten minutes
 #   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
 #   make systems               the tables about systems     make metric                the tables about metrics
+#   make search                the tables about search
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -21,7 +22,7 @@ RUN := $(VENV)/bin/python
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
-.PHONY: bench symmetry systems metric
+.PHONY: bench symmetry systems metric search
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -79,6 +80,11 @@ systems: $(VENV)/.has-tutorials
 metric: $(VENV)/.has-tutorials
 	for name in coordinates descent modules lengths; do \
 	  PYTHONPATH=tutorials $(RUN) -m metric.$$name --write || exit 1; done
+
+# Three programs, ten minutes in all. CDL_DATA names a folder with cifar10/ and imagenet/, where there is one.
+search: $(VENV)/.has-tutorials
+	for name in pictures resampled signatures; do \
+	  PYTHONPATH=tutorials $(RUN) -m searches.$$name --write || exit 1; done
 
 tutorials: $(VENV)/.has-docs
 	$(RUN) tools/render.py $(ARGS)

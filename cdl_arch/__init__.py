@@ -11,6 +11,7 @@
 | `symmetry`  | `M × X`             | networks whose layers commute with an action: convolutions, sets, graphs  |
 | `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
 | `symmetry`  | `M × −`             | networks whose weights are tied by an action of a group or a monoid       |
+| `search`    |                     | search among architectures: spaces, seven methods, one budget             |
 | `data`      |                     | Python's standard library, read as trees; pictures; a graph               |
 | `letters`   |                     | letters as rows of an embedding, refused where there is no row            |
 """
@@ -23,7 +24,7 @@ from cdl._front_door import refuse_name as _refuse_name
 
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
 from . import automata as automata, symmetry as symmetry
-from . import train as train, data as data, letters as letters
+from . import train as train, data as data, letters as letters, search as search
 
 
 if not _TYPE_CHECKING:  # type checkers know the names, and refuse others

@@ -57,7 +57,9 @@ def picture(diagram: Diagram, file: pathlib.Path) -> None:
 
     for frame in diagram.frames:
         box(*outline(frame), 8, facecolor="none", edgecolor=LINE, linestyle="--", linewidth=0.8)
-        x, y, *_ = outline(frame)
+        x, y, across, down = outline(frame)
+        if frame.moore:
+            box(x + across - BAR, y, BAR, down, 2, facecolor=LINE, edgecolor="none")
         write(frame.name, x + 2 * ACROSS, y, LINE, ha="left", bbox={"facecolor": "white", "edgecolor": "none"})
     for wire in diagram.wires:
         points, colour = path(wire, diagram), BACK if wire.back else LINE

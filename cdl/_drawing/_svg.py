@@ -94,8 +94,15 @@ def _frame(frame: Frame) -> str:
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="8" fill="#7a7f8c" fill-opacity="0.05" '
         f'stroke="{LINE}" stroke-dasharray="4 4"/>'
     )
+    if frame.moore:
+        box += _bar(x + width, y, height, LINE)
     middle = x + (2 + (len(frame.name) + 2) / 2) * ACROSS
     return box + _text(frame.name, middle - 0.5 * ACROSS, y, LINE, halo=True)
+
+
+def _bar(right: float, y: float, height: float, colour: str) -> str:
+    """The bar on the right of what holds a state."""
+    return f'<rect x="{right - BAR:g}" y="{y:g}" width="{BAR:g}" height="{height:g}" rx="2" fill="{colour}"/>'
 
 
 def _wire(wire: Wire, diagram: Diagram) -> str:
@@ -135,9 +142,7 @@ def _node(node: Node) -> str:
                 'stroke-width="1.5"/>'
             )
     if node.kind == "moore":
-        parts.append(
-            f'<rect x="{x + width - BAR:g}" y="{y:g}" width="{BAR:g}" height="{height:g}" rx="2" fill="{stroke}"/>'
-        )
+        parts.append(_bar(x + width, y, height, stroke))
     parts += [_text(words, *centre_of(words, at), LINE) for words, at in node.ends]
     colour = WEIGHT if node.kind == "parameter" else INK
     first = down - (len(node.lines) - 1) / 2 * DOWN

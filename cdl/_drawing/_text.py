@@ -32,14 +32,15 @@ def text(diagram: Diagram) -> str:
         _line(sides, over, wire, diagram)
     grid = [[STROKES[s] for s in row] for row in sides]
     for frame in diagram.frames:
+        if frame.moore:
+            _bar(grid, frame)
         _restyle(grid, frame, DASHED)
         _write(grid, f" {frame.name} " if frame.name else "", (frame.x + 2, frame.y))
     for node in diagram.nodes:
         if node.kind in ("state", "final"):
             _restyle(grid, node, ROUND if node.kind == "state" else DOUBLE)
         if node.kind == "moore":
-            for y in range(node.y, node.bottom + 1):
-                grid[y][node.right] = grid[y][node.right].translate(BAR)
+            _bar(grid, node)
         for words, at in node.ends:
             _write(grid, words, at)
         top = node.y + (node.height - len(node.lines)) // 2
@@ -80,6 +81,12 @@ def _go(sides: list[list[int]], points: list[Point]) -> None:
 
 def _side(way: Point) -> int:
     return {(0, -1): UP, (1, 0): RIGHT, (0, 1): DOWN, (-1, 0): LEFT}[way]
+
+
+def _bar(grid: list[list[str]], box: Node | Frame) -> None:
+    """A thick stroke on the right, for what holds a state."""
+    for y in range(box.y, box.y + box.height):
+        grid[y][box.x + box.width - 1] = grid[y][box.x + box.width - 1].translate(BAR)
 
 
 def _restyle(grid: list[list[str]], box: Node | Frame, style: dict[int, int]) -> None:

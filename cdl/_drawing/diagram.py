@@ -73,7 +73,7 @@ class Wire:
 
 @dataclass(frozen=True)
 class Frame:
-    """A box around others, with its name on the border."""
+    """A box around others, with its name on the border. A Moore machine's has a bar on its right, like a node's."""
 
     key: str
     name: str
@@ -81,6 +81,7 @@ class Frame:
     y: int
     width: int
     height: int
+    moore: bool = False
 
     def holds(self, box: "Node | Frame") -> bool:
         """Whether a node or another frame is inside."""
@@ -173,9 +174,9 @@ class Canvas:
             kept.append(p)
         self.wires.append(Wire(source, target, tuple(kept), printable(label), at, arrow, back))
 
-    def frame(self, name: str, x: int, y: int, width: int, height: int) -> Frame:
+    def frame(self, name: str, x: int, y: int, width: int, height: int, *, moore: bool = False) -> Frame:
         """A new frame."""
-        new = Frame(f"f{len(self.frames)}", printable(name), x, y, width, height)
+        new = Frame(f"f{len(self.frames)}", printable(name), x, y, width, height, moore)
         self.frames.append(new)
         return new
 

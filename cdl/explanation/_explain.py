@@ -16,6 +16,7 @@ from .._schemes import Algebra, Automaton
 from .._schemes.likelihoods import of_sorts
 from ..errors import CdlError
 from ..symmetry import EquivariantMap
+from ..system import Field, System, Wiring
 from ._algebra import explain_algebra
 from ._coalgebra import explain_coalgebra
 from ._machine import explain_machine
@@ -24,6 +25,7 @@ from ._para import explain_para
 from ._samples import samples as some
 from ._sorts import Sorts
 from ._symmetry import explain_equivariant
+from ._system import explain_system
 
 
 @with_types
@@ -48,6 +50,8 @@ def explain(
     | an `Automaton`           | letters; without, each of them once  |                                          |
     | a `Para`                 | an input                             |                                          |
     | an equivariant layer     | an input; without, normal numbers    |                                          |
+    | a system                 | inputs: an array for each port, time | `state`; without, the one that it begins |
+    |                          | first; without, random ones          | in                                       |
     | a family: a tuple of     | trees of any sort                    | `signature` a tuple                      |
     | algebras, or coalgebras  |                                      | `state` a tuple of seeds                 |
 
@@ -70,6 +74,10 @@ def explain(
         return explain_para(arch, samples, tolerance)
     if isinstance(arch, EquivariantMap):
         return explain_equivariant(arch, samples, tolerance)
+    if isinstance(arch, System):
+        if samples is not None:
+            _expect_word(samples)
+        return explain_system(arch, state, samples, tolerance)
     if isinstance(arch, Automaton):
         state = arch.start if state is None else state
         samples = np.arange(arch.letters) if samples is None else samples
@@ -86,7 +94,7 @@ def explain(
         coalgs, seeds = of_sorts(each, state if len(each) > 1 else (state,))
         return explain_coalgebra(coalgs, Sorts(layers), seeds, samples, tolerance)
     raise CdlError(
-        f"`{_called(arch)}` is not an algebra, a coalgebra, a `Para` or an equivariant map, and cannot be "
+        f"`{_called(arch)}` is not an algebra, a coalgebra, a `Para`, an equivariant map or a system, and cannot be "
         f"explained{_instead(each, state)}."
     )
 
@@ -110,6 +118,10 @@ def _called(arch: Any) -> str:
 
 def _instead(each: tuple[Any, ...], state: Any) -> str:
     """What else might be explained: the fields of a module, or at a state what does not say what it gives."""
+    if isinstance(each[0], Field):
+        return ": explain a system that runs it, `explain(discretise(…, state, step=…))`"
+    if isinstance(each[0], Wiring):
+        return ": explain it with systems in its boxes, `explain(oapply(…, systems))`"
     found = parts(each[0], _known)
     if found:
         return f": explain what it is made of, {', '.join(f'`explain({part})`' for part in found)}"

@@ -52,7 +52,8 @@ class Explanation:
     """An architecture explained: `str` is a page, `markdown` the same for a document.
 
     `functors`, one for each sort, and `type` are mathematics; `where` says what their letters are. `tying` is where
-    each part of the weights is used, `laws` what was run, and `execution` how it is computed.
+    each part of the weights is used, `laws` what was run, and `execution` how it is computed. Of a system of boxes,
+    `boxes` has what stands in each.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Explanation:
     tying: tuple[str, ...]
     laws: tuple[Checked, ...]
     execution: tuple[str, ...]
+    boxes: tuple[str, ...] = ()
 
     @property
     def functor(self) -> str:
@@ -111,6 +113,8 @@ class Explanation:
         if self.functors:
             yield "Functor" if len(self.functors) == 1 else "Functors", equations(self.functors)
         yield "Type", (self.type, *self.where)
+        if self.boxes:
+            yield "Boxes", self.boxes
         title = f"Parameters, P = {real(self.size)}" if self.parameters else "Parameters"
         yield title, self._weights() or ("none",)
         if self.tying:

@@ -32,12 +32,12 @@ def system(
     **Raises:** `LawBroken`.
     """
     outputs = by(wired, wired.state, jax.tree.map(lambda *xs: jnp.stack(xs), *inputs))[0]
-    expected = _by_hand(wired, inputs)
+    expected = by_hand(wired, inputs)
     found = [jax.tree.map(lambda x, t=t: x[t], outputs) for t in range(len(jax.tree.leaves(outputs)[0]))]
     hold("a system is its boxes side by side, and then the lens", found, expected, tolerance)
 
 
-def _by_hand(wired: Wired, inputs: Sequence[Any]) -> list[Any]:
+def by_hand(wired: Wired, inputs: Sequence[Any]) -> list[Any]:
     """The outputs at each tick; at the end, those that wait for no input."""
     boxes, lens = wired.boxes, wired.wiring.lens()
     states = {path: x.state for path, x in boxes.items()}

@@ -3,7 +3,8 @@
 # isort: off
 from ._interface import Port as Port, Interface as Interface
 from ._wiring import Wiring as Wiring
-from ._box import System as System, box as box, Box as Box
+from ._system import System as System
+from ._box import box as box, Box as Box
 from ._oapply import wire as wire, oapply as oapply
 from ._wired import Wired as Wired
 from ._field import field as field, Field as Field

@@ -7,7 +7,8 @@ import jax
 
 from .._schemes.algebras import name_of
 from ..errors import CdlError
-from ._box import Box, System
+from ._box import Box
+from ._system import System
 from ._ties import parts, ties_of
 
 

@@ -1,4 +1,4 @@
-"""Which port a machine asks for that there is not: found by a second call, with dictionaries that tell."""
+"""Which missing port a machine looks up: found by a second call, with dictionaries that raise `NoPort`."""
 
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -7,11 +7,11 @@ import jax
 
 
 class NoPort(KeyError):
-    """A name that was looked up in the values of ports, and is none of them."""
+    """A name that was looked up among ports, and names none."""
 
 
 class Asked(dict[Any, Any]):
-    """The values of ports, which tell a name that is none of theirs from any other look-up."""
+    """The values of ports. A look-up of another name raises `NoPort`, and not only `KeyError`."""
 
     def __missing__(self, name: Any) -> Any:
         raise NoPort(name)
@@ -25,7 +25,7 @@ jax.tree_util.register_pytree_node(Asked, _apart, lambda names, values: Asked(zi
 
 
 def no_port(call: Callable[..., Any], *ports: Mapping[str, Any]) -> str | None:
-    """The name of the port that a function looks up and that there is not; `None` where it fails by something else."""
+    """The name of a missing port that a function looks up; `None` where it fails for another reason."""
     try:
         jax.eval_shape(lambda *given: (call(*given), ())[1], *map(Asked, ports))
     except NoPort as error:

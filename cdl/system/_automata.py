@@ -40,8 +40,8 @@ def to_automaton(lens: DependentLens, start: Any) -> Automaton:
     each = dict.fromkeys(lens.target.directions.values())
     if lens.source != Polynomial.monomial(states, states) or len(each) > 1 or start not in states:
         raise CdlError(
-            f"a lens from {lens.source} to {lens.target}, from {short(start)}, is no machine: it goes from states with "
-            "all states for directions to positions with the same directions, and begins in a state."
+            f"a lens from {lens.source} to {lens.target}, from {short(start)}, is not a machine: it goes from states "
+            "with all states for directions to positions with the same directions, and begins in a state."
         )
     number = {s: i for i, s in enumerate(states)}
     after = [[number[s] for s in back] for _, back in lens.sent.values()]

@@ -20,11 +20,12 @@ from .._functors.words import short
 from .._optics import ParaOptic
 from ..errors import CdlError
 from ..learning import Learner
-from ._box import Box, System
+from ._box import Box
 from ._flow import Flow, traced
 from ._listening import listen, TABLE, WIRED
 from ._pattern import pattern
 from ._rewired import Rewired
+from ._system import System
 from ._wired import Wired
 
 
@@ -54,11 +55,11 @@ def classify(x: Any, *inputs: Any) -> Classification:
     from outside counts as feedback, such as the change that a layer passes to its cells; so does a message that a
     product with an input from outside gates. Of a map it traces the products: with parameters they are what a layer
     does; data times data is a message (attention, a graph that is given as data), and so are data times an array that
-    is no parameter, pairs of places (`x[:, None] * x[None]`, and sums or differences so), and sums and look-ups by an
-    index that is data. Loops and weight tying are no messages.
+    is not a parameter, pairs of places (`x[:, None] * x[None]`, and sums or differences so), and sums and look-ups by
+    an index that is data. Loops and weight tying are not messages.
 
-    Some is not told by the structure, and is `None`, with the reason in `why`: whether arrays that a function closes
-    over are weights or fixed wires (of a lambda, or `jax.vmap` of a module: give the module itself, or
+    Where the structure does not say, the answer is `None`, with the reason in `why`: whether arrays that a function
+    closes over are weights or fixed wires (of a lambda, or `jax.vmap` of a module: give the module itself, or
     `equinox.filter_vmap` of it), and whether data that are looked up by a fixed table hear of each other. A weighted
     mean of places is seen where it is a product of matrices; written as a product and a sum it is not, as it is then
     what a normalisation and a mean are.
@@ -68,12 +69,12 @@ def classify(x: Any, *inputs: Any) -> Classification:
 
     It is the diagram that is looked at, not what it does. `managed` makes of a system that rewires itself one of fixed
     wires, and its row says so. A graph among the floating arrays of a module counts as its parameters. A map of
-    trees, such as `fold`, is not told from a graph network.
+    trees, such as `fold`, looks like a graph network.
 
     **Arguments:** `x`: a system, a `ParaOptic`, a learner, or a module or function. `inputs`: of a map, what it is
     called with, or arrays of that shape; not needed of a `ParaOptic` whose `source` is known.
 
-    **Raises:** `CdlError` for what is none of these, and for a map without inputs.
+    **Raises:** `CdlError` for anything else, and for a map without inputs.
     """
     match x:
         case Rewired():
@@ -113,9 +114,9 @@ def _map(fn: Callable[..., Any], params: Any, inputs: tuple[Any, ...], *, told: 
         "Data meet parameters only: each part listens to those before it, and none to its peers."
     ]
     if heard.loops:
-        why.append("It has a loop, by which values come again later: that is no message to a peer.")
+        why.append("It has a loop, by which values come again later: that is not a message to a peer.")
     if heard.tied:
-        why.append("A convolution uses its weights at every place: tied weights are no message.")
+        why.append("A convolution uses its weights at every place: tied weights are not a message.")
     learns = bool(given[0])
     if learns:
         why.append("Its parameters change as it learns.")

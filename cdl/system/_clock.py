@@ -34,7 +34,8 @@ def begins(field: Field, state: Values) -> Values:
     """
     if set(state) != set(field.variables):
         raise PortMismatch(
-            f"the state has {short(sorted(state))}, and `{field.name}` has {short(sorted(field.variables))}."
+            f"the state has {short(sorted(state))}, and `{field.name}` has {short(sorted(field.variables))}: give a "
+            "value for each."
         )
     given = {key: arrays(state[key], f"the value of `{key}`") for key in field.variables}
     for key, port in field.variables.items():

@@ -14,6 +14,7 @@ import equinox as eqx
 
 from .._drawing.diagram import Diagram
 from .._engine._given import arrays
+from .._engine.shapes import shown
 from .._functors.usage import takes, with_usage
 from .._functors.words import short
 from .._terms import name as called
@@ -80,7 +81,7 @@ def field(
     **Arguments:** `rate`: a function or a module; of the values, and of the inputs where there are some. `variables`,
     `inputs`: for each what `Port.of` takes.
 
-    **Raises:** `PortMismatch` where `rate` looks up what there is not, gives other variables, or other shapes;
+    **Raises:** `PortMismatch` where `rate` looks up an unknown name, gives other variables, or other shapes;
     `CdlError` where it does not take these arguments.
     """
     made = Given(fn=rate, ports=Interface(inputs or {}, variables), name=name or called(rate, "field"))
@@ -99,9 +100,10 @@ def field(
             "or an input of that name, or mend the look-up."
         ) from error
     if not isinstance(found, Mapping) or set(found) != set(wanted):
-        given = sorted(found) if isinstance(found, Mapping) else found
+        given = short(sorted(found)) if isinstance(found, Mapping) else shown(found)
         raise PortMismatch(
-            f"`{made.name}` gives the rates {short(given)}, and its variables are {short(sorted(wanted))}."
+            f"`{made.name}` gives the rates {given}, and its variables are {short(sorted(wanted))}: give a dictionary "
+            "with a rate for each."
         )
     for key, port in made.variables.items():
         expect_join(f"the rate of {key}", Port.of(found[key], port.unit), key, port)

@@ -58,7 +58,7 @@ KEEP_ZERO = MOVES | {"neg", "add", "sub", "add_any", "tanh", "sin", "abs", "sign
 def traced(fn: Callable[..., Any], given: Sequence[Any]) -> tuple[Any, list[list[Any]]]:
     """The program of a function of arrays, or of their types, and the arrays in each of its arguments.
 
-    What is no array stays as it is.
+    What is not an array stays as it is.
     """
     known, rest = eqx.partition(list(given), lambda x: isinstance(x, jax.Array | np.ndarray | jax.ShapeDtypeStruct))
 

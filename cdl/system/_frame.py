@@ -58,7 +58,9 @@ class Open:
         drawn = Drawn(self, canvas, border, border + (1 - names if self.whole else INSIDE), row + 2)
         if self.scene.frame is not None:
             top, bottom = row + 2 - self.layout.above, row + 2 * self.layout.units + self.layout.below
-            drawn.frame = canvas.frame(self.scene.frame, border, top, self.width, bottom - top + 1).key
+            drawn.frame = canvas.frame(
+                self.scene.frame, border, top, self.width, bottom - top + 1, moore=self.scene.moore
+            ).key
         drawn.draw()
         return drawn.outside
 

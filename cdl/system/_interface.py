@@ -22,7 +22,7 @@ from .._functors.words import short
 from ..errors import CdlError, PortMismatch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Port:
     """What flows through a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, in a `unit` where one is given.
 
@@ -41,7 +41,8 @@ class Port:
         `jnp.bfloat16`, an array or a `jax.ShapeDtypeStruct` for all of its shape and type, a pytree of these, or a
         `Port`. `unit`: such as `"m/s"`; ports that are joined must agree.
 
-        **Raises:** `CdlError` for what stands for no arrays, for a unit that is no text, and for a `Port` in another.
+        **Raises:** `CdlError` for what stands for no arrays, for a unit that is not a text, and for a `Port` in
+        another unit.
         """
         if unit is not None and not isinstance(unit, str):
             raise CdlError(f'the unit of a port is {short(unit)}: give a text, such as `"m/s"`.')
@@ -67,8 +68,11 @@ class Port:
     def __str__(self) -> str:
         return shown(self.struct) + (f" in {self.unit}" if self.unit else "")
 
+    def __repr__(self) -> str:
+        return f"Port({self})"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Interface:
     """The ports of a box. A polynomial `A y^B`: a position has a value for each output, and a direction has one for
     each input.
@@ -91,6 +95,9 @@ class Interface:
     def __str__(self) -> str:
         sides = [", ".join(f"{name}: {port}" for name, port in side.items()) for side in (self.inputs, self.outputs)]
         return f"({sides[0]}) → ({sides[1]})"
+
+    def __repr__(self) -> str:
+        return f"Interface{self}"
 
 
 def expect_name(of: str, name: Any) -> str:

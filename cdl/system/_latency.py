@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 from .._functors.usage import with_types
 from ..errors import CdlError
-from ._box import Box, System
+from ._box import Box
 from ._oapply import oapply
+from ._system import System
 from ._wired import Wired
 from ._wiring import Wiring
 

@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 from .._drawing.diagram import Canvas
-from ._columns import Columns, columns, Crossing, Item, Key
+from ._columns import Columns, Crossing, Item, Key
 from ._leaf import Pins
+from ._ranks import columns
 from ._scene import Scene
 from ._tracks import Piece, tracks
 

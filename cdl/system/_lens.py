@@ -59,7 +59,7 @@ class DependentLens:
             j, back = self.sent[i]
             if j not in self.target.directions:
                 raise PortMismatch(
-                    f"the position {short(i)} is sent to {short(j)}, which is no position of the target."
+                    f"the position {short(i)} is sent to {short(j)}, which is not a position of the target."
                 )
             if len(back) != len(self.target.directions[j]) or not {*back} <= {*here}:
                 raise PortMismatch(
@@ -75,7 +75,7 @@ class DependentLens:
     def back(self, position: Any, direction: Any) -> Any:
         """The direction at a position of the source that one of the target comes back as.
 
-        **Raises:** `PortMismatch` for what is no position of the source, or no direction where that is sent.
+        **Raises:** `PortMismatch` for what is not a position of the source, or no direction where that is sent.
         """
         expect_among("position", position, self.sent)
         j, each = self.sent[position]
@@ -108,7 +108,7 @@ class DependentLens:
     def at(self, element: Sent) -> Sent:
         """The map `p(X) → q(X)`, at an element: natural in `X`.
 
-        **Raises:** `PortMismatch` for what is no element of `p(X)`.
+        **Raises:** `PortMismatch` for what is not an element of `p(X)`.
         """
         i, values = element
         expect_among("position", i, self.sent)
@@ -143,11 +143,11 @@ def expect_among(what: str, given: Any, every: Any) -> None:
     except TypeError:  # without a hash
         there = False
     if not there:
-        raise PortMismatch(f"{short(given)} is no {what} of this lens here: these are {short(list(every))}.")
+        raise PortMismatch(f"{short(given)} is not a {what} of this lens here: these are {short(list(every))}.")
 
 
 def _sent(of: Any, given: Any) -> Sent:
-    """Where a position goes. **Raises:** `PortMismatch` for what is no pair, and for values without a hash."""
+    """Where a position goes. **Raises:** `PortMismatch` for what is not a pair, and for values without a hash."""
     try:
         at, back = given
         found = at, tuple(back)

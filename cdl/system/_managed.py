@@ -18,9 +18,10 @@ from .._functors.usage import with_types
 from .._optics import Optic
 from ._box import Box
 from ._end import End
+from ._heard import side_by_side
 from ._interface import Interface
 from ._oapply import wire
-from ._rewired import Rewired, side_by_side
+from ._rewired import Rewired
 from ._wired import Wired
 
 

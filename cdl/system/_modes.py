@@ -29,9 +29,11 @@ from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
 from ..errors import CarrierMismatch, CdlError, PortMismatch
 from ._apart import expect_apart
-from ._box import Box, expect_system, given_to, is_moore, System, types, without_state
+from ._box import Box, without_state
+from ._given import given_to
 from ._interface import Interface
 from ._numbers import one_of
+from ._system import expect_system, is_moore, System, types
 from ._ties import tie
 
 

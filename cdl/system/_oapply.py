@@ -21,9 +21,10 @@ from .._engine._identity import Identity
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
 from ._apart import expect_apart
-from ._box import Box, expect_system, is_moore, strong, System, without_state
+from ._box import Box, strong, without_state
 from ._plan import plan
 from ._rows import stacked
+from ._system import expect_system, is_moore, System
 from ._ties import tie, tie_rows
 from ._wired import Nested, Wired
 from ._wiring import Wiring
@@ -43,7 +44,7 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
     which is named box by box.
     """
     if lost := [x for x in systems if x not in wiring.boxes] or [x for x in wiring.boxes if x not in systems]:
-        what = "is no box of the diagram" if lost[0] in systems else "has no system"
+        what = "is not a box of the diagram" if lost[0] in systems else "has no system"
         raise CdlError(f"`{lost[0]}` {what}: the boxes are {', '.join(f'`{x}`' for x in wiring.boxes)}.")
     for at, system in systems.items():
         if expect_system("oapply", at, system).interface != wiring.boxes[at]:
@@ -61,7 +62,7 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
             case system:
                 leaves[at] = system if isinstance(system, Box) else _boxed(system)
                 inside.append((system.name, None))
-    return _wired(flat, leaves, name, Nested(wiring, tuple(inside)))
+    return _wired(flat, leaves, name, wiring, tuple(inside))
 
 
 @with_usage
@@ -86,11 +87,13 @@ def wire(
 
 
 def _boxed(system: System) -> Box:
-    """A system that is no diagram of systems, as a box."""
+    """A system that is not a diagram of systems, as a box."""
     return Box(machine=without_state(system), state=strong(system.state), interface=system.interface, name=system.name)
 
 
-def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -> Wired:
+def _wired(
+    flat: Wiring, leaves: Mapping[str, Box], name: str, wiring: Wiring, inside: tuple[tuple[str, Nested | None], ...]
+) -> Wired:
     tied = {path: tie(leaf.machine) for path, leaf in leaves.items()}
     alike = {tied[path]: _alike(leaf.machine) for path, leaf in leaves.items()}
     kinds = {path: (alike[tied[path]], _alike(leaf.state), leaf.interface) for path, leaf in leaves.items()}
@@ -104,7 +107,7 @@ def _wired(flat: Wiring, leaves: Mapping[str, Box], name: str, nested: Nested) -
         name=name,
         wiring=flat,
         plan=found,
-        nested=nested,
+        nested=Nested(wiring, inside, found.moore),
     )
 
 
@@ -136,7 +139,7 @@ class Alike:
 
 def _alike(value: Any) -> Hashable:
     """What machines, or states, have in common that are computed as one: the structure, the shapes and types of the
-    arrays, and all that is no array, where numbers and texts are compared and anything else is one object."""
+    arrays, and all that is not an array, where numbers and texts are compared and anything else is one object."""
     parts, structure = jax.tree.flatten(value)
     return Alike(structure), tuple(_part(x) for x in parts)
 

@@ -7,7 +7,7 @@
 | one that rewires itself  | its systems, and a box for the diagram, which depends on a state, between all wires      |
 | a box                    | the box, with the types of its ports                                                     |
 
-A Moore machine has a bar on its right: what leaves it comes from its state.
+A Moore machine has a bar on its right, and so has the frame around one: what leaves it comes from its state.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ OPEN = 40  # boxes that are drawn with all that is inside of them
 FEW = 12  # and where there are more, those that are drawn before those with a diagram inside are closed
 MOST = 60  # boxes that are drawn of one diagram
 DIAGRAM = "."  # no box has this name
-BAR = "┃  the outputs of the box come from its state; those of other boxes wait for the inputs"
+BAR = "┃  the outputs of the box or frame come from its state; those of others wait for the inputs"
 
 
 class Wires(Protocol):
@@ -83,12 +83,12 @@ def system_diagram(system: Drawn) -> Diagram:
             elif deep < depth:
                 parts[at] = _part(words, x.interface, inside=scene(replace(x, name=words), deep + 1))
             else:
-                parts[at] = _part(f"{words} …", x.interface)
+                parts[at] = _part(f"{words} …", x.interface, x.moore)
                 notes[f"…  a diagram that is drawn closed; with all open there are {_boxes(whole)} boxes"] = None
         if system.wiring is None:
             notes[f"wires  which end drives which depends on a state, {system.state}"] = None
             return _rewired(system, parts)
-        return _scene(system.wiring, parts, system.name, notes)
+        return replace(_scene(system.wiring, parts, system.name, notes), moore=system.moore)
 
     whole = system
     made = scene(system, 1)
@@ -105,7 +105,7 @@ def _rewired(system: Drawn, parts: dict[str, Part]) -> Scene:
     nets = [Net((End.of(end),), ((DIAGRAM, end),), typed(x)) for end, x in {**inputs, **given}.items()]
     nets += [Net(((DIAGRAM, end),), (End.of(end),), typed(x)) for end, x in {**outputs, **taken}.items()]
     parts[DIAGRAM] = Part("wires", (*inputs, *given), (*outputs, *taken), tint=2)
-    return Scene(parts, tuple(nets), {x: x for x in inputs}, {x: x for x in outputs}, system.name)
+    return Scene(parts, tuple(nets), {x: x for x in inputs}, {x: x for x in outputs}, system.name, system.moore)
 
 
 def _alone(system: Drawn) -> Diagram:
@@ -149,6 +149,7 @@ def _deepest(system: Drawn) -> int:
 
 
 def _kinds(system: Drawn) -> Iterator[bool]:
-    """Of each box whether it is a Moore machine."""
+    """Of a system, and of each that is inside of it, whether it is a Moore machine."""
+    yield system.moore
     for x in system.inside.values():
-        yield from _kinds(x) if x.inside else [x.moore]
+        yield from _kinds(x)

@@ -124,7 +124,7 @@ class Polynomial:
 
 
 def _directions(position: Any, given: Any) -> tuple[Any, ...]:
-    """**Raises:** `CdlError` for what is no set of directions: nothing to go through, or values without a hash."""
+    """**Raises:** `CdlError` for what is not a set of directions: nothing to go through, or values without a hash."""
     try:
         each = tuple(given)
         hash(each)

@@ -13,20 +13,23 @@ from dataclasses import replace
 from typing import Any, final
 
 import equinox as eqx
+import jax
 
 from .._engine.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
-from .._functors.words import short
 from .._optics import Optic
 from ..errors import CdlError, PortMismatch
-from ._box import given_to, is_moore, System, types, without_state
+from ._box import without_state
 from ._end import End
+from ._given import given_to
+from ._heard import by_port, expect_looked_up, expect_wirings, MANY, side_by_side
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
-from ._rewiring import Rewiring, wirings_of
+from ._rewiring import Rewiring
 from ._states import expect_state
+from ._system import is_moore, System
 from ._wired import Wired
 
 
@@ -60,13 +63,13 @@ class Rewired(System):
 
         def step(d: Any) -> tuple[Any, Any]:
             after, inputs = self.diagram.backward(seen, given_to(self, d))
-            return after, layer.step(_by_port(inputs, self.beside))
+            return after, layer.step(by_port(inputs, self.beside))
 
         return MooreF(out, step)
 
     def drawn(self) -> Drawn:
         inside = self.systems.drawn().inside
-        return Drawn(self.name, self.interface, moore=True, inside=inside, state=shown(self.state[0]))
+        return Drawn(self.name, self.interface, moore=True, inside=inside, state=_arrays_of(self.state[0]))
 
 
 @with_usage
@@ -86,9 +89,9 @@ def rewire(
     Functions say nothing of units, so that those of ports are compared where the diagram is one of `among` or `fixed`.
 
     **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
-    without a value, gives another shape, or a value to what is no input, and where a diagram of `among` or `fixed` has
-    another interface than the systems, `outputs` and `inputs`; `CarrierMismatch` where a step does not keep the state's
-    type; `CdlError` for the name of a box with a stroke.
+    without a value, gives another shape, or a value to what is not an input, and where a diagram of `among` or `fixed`
+    has another interface than the systems, `outputs` and `inputs`; `CarrierMismatch` where a step does not keep the
+    state's type; `CdlError` for the name of a box with a stroke.
     """
     if odd := [at for at in systems if "/" in at]:
         raise CdlError(
@@ -109,7 +112,7 @@ def rewire(
             "show before: give Moore machines."
         )
     interface = Interface(inputs or {}, outputs)
-    _expect_wirings(diagram, systems, interface)
+    expect_wirings(diagram, systems, interface)
     made = Rewired(
         diagram=diagram.optic,
         beside=without_state(side),
@@ -117,61 +120,15 @@ def rewire(
         interface=interface,
         name=name,
     )
-    is_moore(made)
+    try:
+        is_moore(made)
+    except KeyError as error:
+        expect_looked_up(made.diagram, made.state[0], systems, interface, error)
+        raise
     return made
 
 
-def side_by_side(at: str, port: str) -> str:
-    """The name of a port of a box among those of all boxes side by side."""
-    return f"{at}/{port}"
-
-
-def _expect_wirings(diagram: Rewiring, systems: Mapping[str, System], interface: Interface) -> None:
-    """**Raises:** `PortMismatch` where the diagrams that one is chosen from are of other boxes, types or units."""
-    for wiring in wirings_of(diagram):
-        boxes = {at: system.interface for at, system in systems.items()}
-        for at in dict.fromkeys([*boxes, *wiring.boxes]):
-            if at not in boxes or at not in wiring.boxes:
-                raise PortMismatch(
-                    f"`{at}` is a box of {'the systems' if at in boxes else 'the diagram'} alone: the systems are "
-                    f"{short(list(boxes))}, and the boxes of the diagram {short(list(wiring.boxes))}."
-                )
-            if boxes[at] != wiring.boxes[at]:
-                raise PortMismatch(
-                    f"the box `{at}` is {wiring.boxes[at]}, and `{systems[at].name}` is {boxes[at]}: give both one "
-                    "interface."
-                )
-        if wiring.outside != interface:
-            raise PortMismatch(
-                f"the diagram is {wiring.outside} outside, and `rewire` was given {interface}: give both one interface."
-            )
-
-
-def _by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
-    boxes = systems.nested.wiring.boxes
-    for at, given in inputs.items() if isinstance(inputs, Mapping) else ():
-        if at not in boxes:
-            raise PortMismatch(
-                f"the diagram gives a value to {short(at)}, which is no box: there are {short(list(boxes))}."
-            )
-        ports = boxes[at].inputs
-        if extra := [port for port in given if port not in ports] if isinstance(given, Mapping) else []:
-            raise PortMismatch(
-                f"the diagram gives a value to {short(extra[0])} of `{at}`, whose inputs are {short(list(ports))}."
-            )
-    found: dict[str, Any] = {}
-    for at, boxed in systems.nested.wiring.boxes.items():
-        for port, wanted in boxed.inputs.items():
-            try:
-                value = inputs[at][port]
-            except (KeyError, TypeError) as error:
-                raise PortMismatch(
-                    f"the diagram gives no value to `{at}.{port}`: `back` must drive each input."
-                ) from error
-            if types(value) != types(wanted.struct):
-                raise PortMismatch(
-                    f"the diagram gives {shown(value)} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it "
-                    "that."
-                )
-            found[side_by_side(at, port)] = value
-    return found
+def _arrays_of(state: Any) -> str:
+    """The shapes and types of the arrays of a state, on one line."""
+    found = [shown(x) for x in jax.tree.leaves(state)]
+    return ", ".join(found[:MANY] + ["…"] * (len(found) > MANY)) or "()"

@@ -11,7 +11,7 @@ from jax.core import Tracer
 
 
 def stacked(values: Sequence[Any]) -> Any:
-    """Values of one structure as one; of what is no array, the first."""
+    """Values of one structure as one; of what is not an array, the first."""
     if len(values) == 1:
         return values[0]
     first, *_ = values

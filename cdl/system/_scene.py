@@ -46,13 +46,14 @@ class Part:
 @dataclass(frozen=True)
 class Scene:
     """Parts and nets. `inputs` and `outputs` have a text for each port of the whole, `frame` is what is written on the
-    frame around all; where it is `None` there is none."""
+    frame around all; where it is `None` there is none. `moore`: whether the whole is a Moore machine."""
 
     parts: Mapping[str, Part]
     nets: tuple[Net, ...]
     inputs: Mapping[str, str] = field(default_factory=dict)
     outputs: Mapping[str, str] = field(default_factory=dict)
     frame: str | None = ""
+    moore: bool = False
 
 
 def typed(port: Any) -> str:

@@ -61,7 +61,7 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     **Arguments:** `fields`: by name. Their inputs are those of the whole, and one that two have is one.
     `junctions`: for each variable of the whole those that it is, as `"field.variable"`.
 
-    **Raises:** `PortMismatch` for a variable that there is not, for one in no junction or in two, and for one of
+    **Raises:** `PortMismatch` for an unknown variable, for one in no junction or in two, and for one of
     another shape or unit than those that it is joined with.
     """
     every = {f"{part}.{own}": port for part, x in fields.items() for own, port in x.variables.items()}
@@ -72,7 +72,9 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
             raise PortMismatch(f"the junction `{junction}` joins {ends!r}: give a list of variables, one at least.")
         for end in ends:
             if end not in every:
-                raise PortMismatch(f"`{end}` is no variable of a field: they are {', '.join(f'`{x}`' for x in every)}.")
+                raise PortMismatch(
+                    f"`{end}` is not a variable of a field: they are {', '.join(f'`{x}`' for x in every)}."
+                )
             if end in at:
                 raise PortMismatch(f"`{end}` is in two junctions, `{at[end]}` and `{junction}`: make them one.")
             at[end], first = junction, first or end

@@ -9,7 +9,7 @@ from .._engine._given import arrays
 from .._engine._types import cast, misfit, Own
 from .._engine.shapes import shown
 from ..errors import CarrierMismatch
-from ._box import System, types
+from ._system import System, types
 
 
 def in_type_of(own: Any, given: Any, what: str) -> Any:

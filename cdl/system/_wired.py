@@ -21,14 +21,16 @@ from .._functors import MealyF, MooreF
 from .._functors.usage import with_types
 from ..errors import CdlError
 from ._abreast import abreast
-from ._box import Box, given_to, System
+from ._box import Box
 from ._end import End
+from ._given import given_to
 from ._interface import Interface
 from ._once import once
 from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
 from ._states import expect_state, in_type_of
+from ._system import System
 from ._ties import tie_rows
 from ._wiring import Wiring
 
@@ -38,10 +40,12 @@ Values = list[dict[str, Any]]  # the outputs of each step of a plan, by port; a 
 
 @dataclass(frozen=True)
 class Nested:
-    """A diagram, with what stands in its boxes: the name of each, and the diagram of one that is a diagram."""
+    """A diagram, with what stands in its boxes: the name of each, and the diagram of one that is a diagram. `moore`:
+    whether the systems in it are together a Moore machine."""
 
     wiring: Wiring
     inside: tuple[tuple[str, "Nested | None"], ...]
+    moore: bool
 
     def names(self) -> dict[str, str]:
         """The name of each box that has no diagram inside, by its path."""
@@ -109,7 +113,7 @@ class Wired(System):
                     inside[at] = boxes[here].drawn()
                 else:
                     inside[at] = Drawn(own, interface, moore[here])
-            return Drawn(name, nested.wiring.outside, self.plan.moore, nested.wiring, inside)
+            return Drawn(name, nested.wiring.outside, nested.moore, nested.wiring, inside)
 
         return of(self.name, self.nested, "")
 
@@ -127,7 +131,7 @@ class Wired(System):
     def states(self, state: Any) -> dict[str, Any]:
         """The state of each box, by its path, at a state of the whole.
 
-        **Raises:** `CarrierMismatch` for what is no state of the whole.
+        **Raises:** `CarrierMismatch` for what is not a state of the whole.
         """
         expect_state(self, state)
         found: dict[str, Any] = {}

@@ -21,12 +21,12 @@ from typing import Any
 
 from .._drawing.diagram import Diagram
 from .._functors.usage import with_types
-from .._functors.words import short
 from .._optics import Lens
 from ..errors import PortMismatch
 from ._end import End
-from ._interface import expect_join, expect_name, Interface, Port
+from ._interface import expect_name, Interface, Port
 from ._picture import wiring_diagram
+from ._wires import expect_wires, listed, once_each
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Wiring:
         for name in boxes:
             expect_name("box", name)
         outside = Interface(inputs or {}, {})
-        self._set(dict(boxes), _once(wires), dict(outputs), dict(outside.inputs))
-        _expect_wires(self)
+        self._set(dict(boxes), once_each(wires), dict(outputs), dict(outside.inputs))
+        expect_wires(self.boxes, self.wires, self.outputs, self.inputs)
 
     def _set(self, boxes: Any, wires: Any, outputs: Any, inputs: Any) -> None:
         for name, value in (("boxes", boxes), ("wires", wires), ("outputs", outputs), ("inputs", inputs)):
@@ -83,7 +83,9 @@ class Wiring:
         end = End.of(source)
         ports = (self.boxes[end.box].outputs if end.box in self.boxes else {}) if end.box else self.inputs
         if end.port not in ports:
-            raise PortMismatch(f"`{source}` is no source: it is no output of a box, and no input from outside.")
+            raise PortMismatch(
+                f"`{source}` is not a source: it is neither an output of a box nor an input from outside."
+            )
         found: Port = ports[end.port]
         return found
 
@@ -115,7 +117,9 @@ class Wiring:
         **Raises:** `PortMismatch` where there is no such box, or the other has another interface outside.
         """
         if name not in self.boxes:
-            raise PortMismatch(f"there is no box `{name}` to put a diagram into: the boxes are {_listed(self.boxes)}.")
+            raise PortMismatch(
+                f"there is no box `{name}` to put a diagram into: the boxes are {listed(self.boxes, name)}."
+            )
         if self.boxes[name] != inner.outside:
             raise PortMismatch(
                 f"the box `{name}` is {self.boxes[name]} and the diagram is {inner.outside}: give both one interface."
@@ -166,46 +170,3 @@ def _value(source: End, given: Any, inputs: Any) -> Any:
         return given[source.box][source.port] if source.box else inputs[source.port]
     except (KeyError, TypeError):
         raise PortMismatch(f"the lens of a diagram was given no value of `{source}`.") from None
-
-
-def _once(wires: Any) -> dict[str, str]:
-    """The wires by what they drive, each input once."""
-    found: dict[str, str] = {}
-    for pair in wires.items() if isinstance(wires, Mapping) else wires:
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise PortMismatch(f"`wires` has {short(pair)}: give pairs of an input and its source, or a mapping.")
-        target, source = pair
-        if not isinstance(target, str) or not isinstance(source, str):
-            raise PortMismatch(f"the wire from {short(source)} to {short(target)}: name one source and one input.")
-        if target in found:
-            raise PortMismatch(
-                f"`{target}` has two drivers, `{found[target]}` and `{source}`: give it one, or a box that joins them."
-            )
-        found[target] = source
-    return found
-
-
-def _expect_wires(wiring: Wiring) -> None:
-    wanted = {f"{box}.{port}": x for box, boxed in wiring.boxes.items() for port, x in boxed.inputs.items()}
-    given = {f"{box}.{port}": x for box, boxed in wiring.boxes.items() for port, x in boxed.outputs.items()}
-    for target, source in wiring.wires.items():
-        if target not in wanted:
-            raise PortMismatch(f"`{target}` is no input of a box: the inputs are {_listed(wanted)}.")
-        sources = {**given, **wiring.inputs}
-        if source not in sources:
-            raise PortMismatch(
-                f"`{source}`, which drives `{target}`, is no source: the sources are {_listed(sources)}."
-            )
-        expect_join(source, sources[source], target, wanted[target])
-    for target in wanted:
-        if target not in wiring.wires:
-            raise PortMismatch(f"`{target}` has no driver: name an output of a box, or an input, in `wires`.")
-    for name, source in wiring.outputs.items():
-        expect_name("port", name)
-        if source not in given:
-            what = "an input, which would go through in no time" if source in wiring.inputs else "no output of a box"
-            raise PortMismatch(f"the output `{name}` is `{source}`, {what}: the outputs of boxes are {_listed(given)}.")
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names) or "none"

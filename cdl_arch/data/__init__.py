@@ -8,9 +8,13 @@
 | `batches`    | `Batches`: epochs of forests, packed ahead of training; `ahead`                      |
 | `pictures`   | scikit-learn's digits, MNIST from its files, a photograph                            |
 | `idx`        | IDX files, the format of MNIST, gzipped or not: `read_idx`                           |
+| `cifar`      | CIFAR-10 from its binary files: `read_cifar`                                         |
+| `folders`    | pictures in folders, one for each class, read lazily: `Folders`                      |
+| `datasets`   | all sets of pictures behind one value: `dataset(name, root)`, a `Dataset` or `Absent` |
 | `karate`     | Zachary's karate club: a graph of 34 members, and the side of each                   |
 """
 
 # isort: off
-from . import stdlib as stdlib, pictures as pictures, idx as idx, karate as karate
+from . import stdlib as stdlib, pictures as pictures, idx as idx, cifar as cifar, folders as folders, karate as karate
 from .batches import ahead as ahead, Batches as Batches
+from .datasets import Absent as Absent, Dataset as Dataset, dataset as dataset

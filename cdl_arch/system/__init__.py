@@ -4,9 +4,10 @@
 | ------------ | --------------------------------------------------------------------------------- |
 | `circuits`   | gates and adders, all of them diagrams of NAND gates                              |
 | `gates`      | an array of gates whose wires are data                                            |
-| `neurons`    | networks as diagrams in diagrams, whose boxes are the nerve cells                 |
+| `neurons`    | networks as diagrams in diagrams                                                  |
+| `cells`      | their nerve cells as boxes of a diagram                                           |
 | `talk`       | the same with wires between the nerve cells                                       |
 """
 
 # isort: off
-from . import circuits as circuits, gates as gates, neurons as neurons, talk as talk
+from . import circuits as circuits, gates as gates, neurons as neurons, cells as cells, talk as talk

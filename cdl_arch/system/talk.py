@@ -19,7 +19,8 @@ from cdl import Optic, ParaOptic
 from cdl._functors.usage import with_types
 from cdl.system import Rewiring
 
-from .neurons import expect_cells, expect_rate
+from .cells import expect_cells
+from .neurons import expect_rate
 
 
 @with_types

@@ -322,7 +322,7 @@ def test_what_cannot_be_explained_says_what_is_missing(getkey):
     for given, message in [
         (
             lambda: explain(3),
-            "`int` is not an algebra, a coalgebra, a `Para` or an equivariant map, and cannot be explained.",
+            "`int` is not an algebra, a coalgebra, a `Para`, an equivariant map or a system, and cannot be explained.",
         ),
         (lambda: explain(unfolding.Seq2Seq(2, 3, key=getkey())), r"made of, `explain\(….reader\)`, `explain\(….writer"),
         (lambda: explain(recogniser, word), "`Recogniser` is explained at a state: give `state=…`."),

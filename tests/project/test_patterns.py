@@ -17,6 +17,8 @@ FILES = sorted(
         "tutorials/page_tables",
         "tutorials/symmetry",
         "tutorials/systems",
+        "tutorials/metric",
+        "tutorials/searches",
     )
     for path in (ROOT / package).rglob("*.py")
 )

@@ -16,7 +16,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 import jaxtyping
 
 
-__name__ = "jaxtyping.light_checks"  # what looks for its caller passes over these frames, as over jaxtyping's
+# What looks for its caller passes over these frames, as over jaxtyping's; and a dataclass whose `__init__` is checked
+# here is not checked once more.
+__name__ = "jaxtyping._decorator"
 
 Test = Callable[[Any], bool]
 Tests = tuple[dict[str, Test], Test] | None  # of the arguments, and of the result; none where there are shapes

@@ -14,9 +14,10 @@ from cdl.learning import layers, losses, optimisers, supervised
 from cdl.system import among, box, classify, fixed, managed, rewire, rewiring, wire, Wiring
 from cdl_arch.mealy import FullRNN
 from cdl_arch.symmetry import GraphNetwork
+from cdl_arch.system.cells import as_diagram, cell
 from cdl_arch.system.circuits import full_adder, nand
 from cdl_arch.system.gates import gate_array
-from cdl_arch.system.neurons import cell, levels, unfold
+from cdl_arch.system.neurons import levels
 from cdl_arch.system.talk import peers
 
 
@@ -38,7 +39,7 @@ def in_cells(model: Any, *, hears: bool = False) -> Any:
     two = jnp.zeros(2)
     cells = {name: cell(jnp.ones(4), hears=hears) for name in CELLS}
     inputs = {"change": two, "heard": two} if hears else {"change": two}
-    return rewire(unfold(model, CELLS, hears=hears), cells, {"value": two}, inputs=inputs)
+    return rewire(as_diagram(model, CELLS, hears=hears), cells, {"value": two}, inputs=inputs)
 
 
 def mlp_in_cells(talks: bool) -> Any:
@@ -276,7 +277,7 @@ def test_the_reasons_are_sentences_about_what_was_found():
     assert "The diagram depends on a state, and that changes." in classify(trust()).why
     quiet = classify(mlp_in_cells(talks=False)).why
     assert "Without an input from outside no box hears of another: there is feedback alone." in quiet
-    assert any("tied weights are no message" in words for words in classify(convolution(), jnp.ones((2, 8))).why)
+    assert any("tied weights are not a message" in words for words in classify(convolution(), jnp.ones((2, 8))).why)
     assert any("It has a loop" in words for words in classify(layers.run(RNN, RNN.init), WORD).why)
     assert not any("tied" in words or "a loop" in words for words in classify(network()).why)
     assert any("data on both sides" in words for words in classify(attention, TOKENS).why)

@@ -61,7 +61,7 @@ METRES = box(echo, 0.0, inputs={"a": Port.of(float, "m")}, outputs={"x": float})
     [
         (
             lambda: by_diagram(lambda s, i, d: {**IN, "r": {}}),
-            r"value to 'r', which is no box: there are \['p', 'q'\]",
+            r"value to 'r', which is not a box: there are \['p', 'q'\]",
         ),
         (
             lambda: by_diagram(lambda s, i, d: {**IN, "q": {"a": jnp.array(0.0), "b": 1.0}}),
@@ -195,9 +195,9 @@ ODD: Any = 3
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: WIRING.port("z"), "`z` is no source: it is no output of a box, and no input from outside"),
-        (lambda: WIRING.port("z.x"), "`z.x` is no source"),
-        (lambda: WIRING.port("p.z"), "`p.z` is no source"),
+        (lambda: WIRING.port("z"), "`z` is not a source: it is neither an output of a box nor an input from outside"),
+        (lambda: WIRING.port("z.x"), "`z.x` is not a source"),
+        (lambda: WIRING.port("p.z"), "`p.z` is not a source"),
         (lambda: WIRING.lens().get({}), "the lens of a diagram was given no value of `p.x`"),
         (lambda: WIRING.substitute("p", ODD), "`inner` of `Wiring.substitute` is 3"),
         (lambda: Wiring.identity(ODD), "`interface` of `Wiring.identity` is 3"),

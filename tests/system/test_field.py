@@ -165,7 +165,7 @@ METRES = {"a": grown(lambda s: s), "b": grown(lambda s: s, Port.of(float, "m"))}
     [
         (lambda: share(parts(), {**ENDS, "R": ["growth.n"]}), "`hunt.prey` is in no junction"),
         (lambda: share(parts(), {**ENDS, "S": ["growth.n"]}), "`growth.n` is in two junctions, `R` and `S`"),
-        (lambda: share(parts(), {**ENDS, "S": ["growth.m"]}), "`growth.m` is no variable .*: they are `growth.n`"),
+        (lambda: share(parts(), {**ENDS, "S": ["growth.m"]}), "`growth.m` is not a variable .*: they are `growth.n`"),
         (lambda: share(METRES, {"n": ["a.n", "b.n"]}), "`a.n` is in no unit and `b.n` in m"),
         (lambda: grown(lambda s: {"m": s["n"]}), r"`v` gives the rates \['m'\], and its variables are \['n'\]"),
         (lambda: grown(lambda s: {"n": jnp.zeros(2)}), r"`the rate of n` gives f32\[2\] and `n` takes f32\[\]"),

@@ -126,15 +126,15 @@ def test_a_gate_of_gates_is_drawn_as_it_is_read():
     )
     inverter = wire({"gate": nand}, {"gate.a": "x", "gate.b": "x"}, {"out": "gate.out"}, inputs={"x": bool}, name="NOT")
     drawn = """
-     ┌╌ NOT ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┐
-     ╎                          ╎
-     ╎      ┌──────────────┒    ╎
- x───┼──●──▶│ a        out ┠────┼──▶out
-     ╎  │   │  gate: NAND  ┃    ╎
-     ╎  └──▶│ b            ┃    ╎
-     ╎      └──────────────┚    ╎
-     ╎                          ╎
-     └╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┘"""
+     ┌╌ NOT ╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┒
+     ╎                          ┃
+     ╎      ┌──────────────┒    ┃
+ x───┼──●──▶│ a        out ┠────╂──▶out
+     ╎  │   │  gate: NAND  ┃    ┃
+     ╎  └──▶│ b            ┃    ┃
+     ╎      └──────────────┚    ┃
+     ╎                          ┃
+     └╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌┚"""
     assert "\n" + cdl.draw(inverter).text == drawn
     mermaid = cdl.draw(inverter).mermaid
     assert '[["gate: NAND"]]' in mermaid
@@ -236,7 +236,7 @@ def test_what_is_too_large_is_drawn_in_part_and_says_so():
     closed = cdl.draw(rows("outer", inner, 3)).diagram
     assert closed.notes == ("…  a diagram that is drawn closed; with all open there are 45 boxes",)
     assert [f.name for f in closed.frames] == ["outer", *(f"b{i}: inner" for i in range(3))]
-    assert closed.count("box") == 9
+    assert closed.count("moore") == 9
     assert len(cdl.draw(inner).diagram.frames) == 4
 
 
@@ -263,3 +263,30 @@ def test_each_figure_is_that_of_its_term(name):
     drawing = cdl.draw(figures()[name])
     well_drawn(drawing.diagram)
     assert drawing.svg == (IMAGES / f"{name}.svg").read_text(), "run `PYTHONPATH=tutorials python -m systems.figures`"
+
+
+def test_a_frame_has_the_bar_of_a_moore_machine_by_the_system_in_it_and_so_has_a_closed_box():
+    one, out = {"x": float}, {"y": float}
+    slow = box(lambda s: cdl.MooreF({"y": s}, lambda i: i["x"]), 0.0, inputs=one, outputs=out, name="slow")
+    fast = box(cdl.machines.stateless(lambda i: {"y": i["x"]}), (), inputs=one, outputs=out, name="fast")
+
+    def row(name: str, *parts: Any) -> Any:
+        boxes = {f"{part.name}{k}": part for k, part in enumerate(parts)}
+        paths = list(boxes)
+        wires = {f"{at}.x": f"{paths[k - 1]}.y" if k else "x" for k, at in enumerate(paths)}
+        return wire(boxes, wires, {"y": f"{paths[-1]}.y"}, inputs=one, name=name)
+
+    waits, answers = row("waits", fast, slow), row("answers", fast, fast)
+    drawing = cdl.draw(row("whole", waits, answers))
+    assert [(f.name.partition(":")[0], f.moore) for f in drawing.diagram.frames] == [
+        ("whole", True),
+        ("waits0", True),
+        ("answers1", False),
+    ]
+    assert drawing.text.splitlines()[0].endswith("╌┒")
+    assert "the outputs of the box or frame come from its state" in drawing.text
+    assert drawing.svg.count('rx="2"') == 3  # two frames, and the box `slow`
+    assert not any(f.moore for f in cdl.draw(row("whole", answers, answers)).diagram.frames)
+    closed = cdl.draw(row("all", *[row("many", *[row("few", fast, slow)] * 5, answers)] * 5)).diagram
+    assert {n.kind for n in closed.nodes if "few" in n.lines[0]} <= {"moore"}
+    assert {n.kind for n in closed.nodes if n.lines[0].endswith("…")} == {"moore"}

@@ -104,7 +104,7 @@ def test_lenses_from_states_are_the_moore_machines():
         (lambda: curry(DependentLens.identity(THREE), THREE, THREE), "cannot be curried"),
         (lambda: uncurry(DependentLens.identity(THREE), THREE, Polynomial({})), "cannot be uncurried"),
         (lambda: of_automaton(Automaton([[0]], [[1]])), "answers letters, and a lens shows what a state does"),
-        (lambda: to_automaton(DependentLens.identity(THREE), "a"), "is no machine: it goes from states"),
+        (lambda: to_automaton(DependentLens.identity(THREE), "a"), "is not a machine: it goes from states"),
     ],
 )  # fmt: skip
 def test_what_is_no_map_of_polynomials_is_refused(make, words):

@@ -221,6 +221,15 @@ ONE, OTHER = Wiring.identity(GATE), Wiring.identity(GATE, "q")
 @pytest.mark.parametrize(
     ("make", "words"),
     [
+        (
+            lambda: driven(lambda s, i, d: {"p0": i["lost"]}),
+            "a function of the diagram looks up 'lost'. What the boxes",
+        ),
+        (lambda: driven(lambda s, i, d: {"p0": i["p0"]["lost"]}), "a function of the diagram looks up 'lost'"),
+        (
+            lambda: driven(lambda s, i, d: {"p0": jnp.ones(2)}),
+            r"must drive each input, and gives {p0: f32\[2\]}\. Give `{box",
+        ),
         (lambda: driven(lambda s, i, d: {}), "the diagram gives no value to `p0.a`: `back` must drive each input"),
         (lambda: driven(lambda s, i, d: each(jnp.zeros((1, 2)))), r"gives f32\[2\] to `p0.a`, which takes f32\[\]"),
         (

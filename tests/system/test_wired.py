@@ -14,7 +14,7 @@ from hlo import computations
 import cdl
 from cdl import laws, MealyF, MooreF
 from cdl.errors import CdlError, PortMismatch
-from cdl.laws._systems import _by_hand
+from cdl.laws._systems import by_hand
 from cdl.system import box, Interface, oapply, System, wire, Wired, Wiring
 
 
@@ -117,11 +117,11 @@ def test_the_gradient_is_that_of_the_definition_tied_where_a_system_is_given_twi
     def total(outputs: Any) -> Any:
         return sum(jnp.sum(x**2) for x in jax.tree.leaves(outputs))
 
-    def by_hand(system: Wired) -> Any:
-        return total(_by_hand(system, each))
+    def defined(system: Wired) -> Any:
+        return total(by_hand(system, each))
 
     found = eqx.filter_grad(lambda s: total(cdl.run(s, s.state, inputs)[0]))(system)
-    expected = eqx.filter_grad(by_hand)(system)
+    expected = eqx.filter_grad(defined)(system)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(a, b, rtol=2e-4, atol=1e-5)
 
@@ -239,7 +239,7 @@ OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
         ),
         (lambda: shows(lambda s: MooreF({"x": s}, lambda i: (s, s))), "a step of `odd` goes from .*: keep the state's"),
         (lambda: oapply(ONE, {}), "`p` has no system: the boxes are `p`"),
-        (lambda: oapply(EMPTY, {"p": moore(0.1)}), "`p` is no box of the diagram"),
+        (lambda: oapply(EMPTY, {"p": moore(0.1)}), "`p` is not a box of the diagram"),
         (lambda: oapply(OTHER, {"p": moore(0.1)}), r"the box `p` is \(\) → .* give both one interface"),
         (lambda: wire(WRONG, {}, {}), r"`systems` of `wire` is .*, and must be `Mapping\[str, System\]`"),
     ],

@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import cdl
 from cdl.errors import CdlError, PortMismatch
-from cdl.system import Interface, Port, Wiring
+from cdl.system import box, Interface, Port, Wiring
 
 
 GATE = Interface({"a": float, "b": float}, {"x": float, "y": float})
@@ -94,8 +95,10 @@ def one(**changes: Any) -> Wiring:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"wires": {"p.a": "u", "p.c": "u"}}, r"`p.c` is no input of a box: the inputs are `p.a`, `p.b`\."),
-        ({"wires": {"p.a": "u", "p.b": "q.x"}}, "`q.x`, which drives `p.b`, is no source: .* are `p.x`, `p.y`, `u`"),
+        ({"wires": {"p.x": "u"}}, r"`p.x` is not an input of a box: .* It is an output: a wire is written `{input"),
+        ({"wires": {"p.a": "w"}}, r"the sources are .*For one from outside, give its type in `inputs`, `'w': …`"),
+        ({"wires": {"p.a": "u", "p.c": "u"}}, r"`p.c` is not an input of a box: the inputs are `p.a`, `p.b`\."),
+        ({"wires": {"p.a": "u", "p.b": "q.x"}}, "`q.x`, which drives `p.b`, is not a source: .* are `p.x`, `p.y`, `u`"),
         ({"wires": {"p.a": "u"}}, "`p.b` has no driver"),
         ({"wires": [("p.a", "u"), ("p.b", "u"), ("p.b", "p.x")]}, "`p.b` has two drivers, `u` and `p.x`"),
         ({"wires": {"p.a": "u", "p.b": 3}}, "the wire from 3 to 'p.b': name one source and one input"),
@@ -121,3 +124,18 @@ def test_a_diagram_of_another_interface_does_not_go_into_a_box():
         one().substitute("z", one())
     with pytest.raises(CdlError, match="`inputs` of `Interface` is 3, and must be"):
         Interface(3, {})  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+def test_an_error_lists_what_is_like_the_name_first_and_not_all_of_a_large_diagram():
+    boxes = dict.fromkeys([f"b{k}" for k in range(50)], Interface({"heat": float}, {"out": float}))
+    with pytest.raises(PortMismatch, match=r"the inputs are `b7.heat`, .*, and 42 more\.$"):
+        Wiring(boxes, {"b7.heta": "x"}, {}, {"x": float})
+
+
+def test_a_port_an_interface_and_a_system_are_written_short():
+    ports = Interface({"heat": Port.of(float, "W")}, {"out": bool})
+    assert repr(ports.inputs["heat"]) == "Port(f32[] in W)"
+    assert repr(ports) == "Interface(heat: f32[] in W) → (out: bool[])"
+    shows = lambda s: cdl.MooreF({"out": s}, lambda i: s)
+    bit = box(shows, False, inputs=ports.inputs, outputs=ports.outputs, name="b")
+    assert repr(bit) == "Box('b': (heat: f32[] in W) → (out: bool[]))"

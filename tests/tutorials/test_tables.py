@@ -8,6 +8,8 @@ import pytest
 
 
 PROGRAMS = {
+    "metric": ["coordinates", "descent"],
+    "searches": ["pictures", "resampled", "signatures"],
     "symmetry": ["beyond_groups", "how_equivariant", "karate_club", "rotated_bodies", "what_structure_buys"],
     "systems": ["always_learning", "plans", "talking"],
 }

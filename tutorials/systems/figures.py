@@ -2,106 +2,57 @@
 
 | figure | the term                                                                                    |
 | ------ | ------------------------------------------------------------------------------------------- |
-| 1      | `neuron`: a manager with three cells, which do not talk to each other                       |
+| 1      | `neuron`: a box around three cells, which do not hear each other                            |
 | 2      | neurons in the places of the cells of a neuron                                              |
 | 3      | a network of three layers: neurons of neurons of neurons                                    |
-| 4      | the same with wires between peers                                                           |
+| 4      | neurons whose cells hear each other, a tick later                                           |
 | 5      | OR, of NAND gates, two of which are wired to be NOT                                         |
 | 6      | growth, predation and decline, which share the variables rabbits and foxes                  |
 
-A cell shows a value `y` and takes a change `Δ`. `PYTHONPATH=tutorials python -m systems.figures` saves the figures.
+A cell shows a `value` and takes the `change` of it, which is a gradient. The neurons are those of `cdl_arch.system`, so
+what is drawn in figures 1 to 3 computes a network and a step of gradient descent. `PYTHONPATH=tutorials python -m
+systems.figures` saves the figures.
 
 Source: T. Hosgood, D. Spivak, *Deep neural networks as nested dynamical systems*, 2021.
 """
 
 import pathlib
+from collections.abc import Sequence
 from typing import Any
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 import cdl
-from cdl.system import box, Field, field, share, System, wire, Wired
+from cdl.system import Field, field, rewire, Rewired, share, System
+from cdl_arch.system.cells import as_diagram, cell
+from cdl_arch.system.circuits import disjunction
+from cdl_arch.system.neurons import Dense, levels
+from cdl_arch.system.talk import peers
 
 
 IMAGES = pathlib.Path(__file__).parents[1] / "images"
 RATE = 0.1
 
 
-def cell(*, peer: bool = False) -> System:
-    """Holds a value, and changes it by what it is told; with a peer, also by what that shows."""
-    inputs = {"Δ": float, "peer": float} if peer else {"Δ": float}
-
-    def machine(y: Any) -> cdl.MooreF[Any, Any, Any]:
-        def step(given: Any) -> Any:
-            return y - RATE * sum(given.values())
-
-        return cdl.MooreF({"y": y}, step)
-
-    return box(machine, jnp.array(0.0), inputs=inputs, outputs={"y": float}, name="cell")
-
-
-def weights(many: int) -> System:
-    """Listens to each cell by a weight, and tells it its part of the change."""
-
-    each = range(1, many + 1)
-
-    def machine(s: Any) -> cdl.MooreF[Any, Any, Any]:
-        w, shown = s
-
-        def step(given: Any) -> Any:
-            x, change = jnp.stack([given[f"y{i}"] for i in each]), given["Δ"]
-            back = {f"Δ{i}": change * w[i - 1] for i in each}
-            return w - RATE * change * x, {"y": w @ x, **back}
-
-        return cdl.MooreF(shown, step)
-
-    outputs = ["y", *(f"Δ{i}" for i in each)]
-    return box(
-        machine,
-        (jnp.ones(many) / many, dict.fromkeys(outputs, jnp.array(0.0))),
-        inputs={**{f"y{i}": float for i in each}, "Δ": float},
-        outputs=dict.fromkeys(outputs, float),
-        name="weights",
-    )
+def neuron(inside: Sequence[System], name: str = "neuron", *, talk: bool = False) -> Rewired:
+    """A box around some cells: its value is `tanh` of a weighted sum of theirs. It has the ports of a cell, so it can
+    stand in the place of one. With `talk`, each cell hears the mean of the others."""
+    n = len(inside)
+    linear = eqx.nn.Linear(n, "scalar", key=jax.random.key(n))
+    (level,) = levels([Dense(linear, jnp.tanh)], RATE)
+    if talk:
+        level = peers(level, (jnp.ones((n, n)) - jnp.eye(n)) / (n - 1))
+    names = [f"x{k + 1}" for k in range(n)]
+    ports = {"change": float, "heard": float} if talk else {"change": float}
+    diagram = as_diagram(level, names, hears=talk)
+    return rewire(diagram, dict(zip(names, inside, strict=True)), {"value": float}, inputs=ports, name=name)
 
 
-def neuron(cells: list[System], name: str = "neuron") -> Wired:
-    """A manager with workers: itself a cell, so that it can be one of another's. A worker that has a peer hears the one
-    before it."""
-    boxes = {f"x{i + 1}": x for i, x in enumerate(cells)}
-    wires = {f"weights.y{i + 1}": f"x{i + 1}.y" for i in range(len(cells))}
-    wires |= {f"x{i + 1}.Δ": f"weights.Δ{i + 1}" for i in range(len(cells))}
-    wires |= {
-        f"{at}.peer": f"x{i or len(cells)}.y" for i, (at, x) in enumerate(boxes.items()) if "peer" in x.interface.inputs
-    }
-    return wire(
-        {**boxes, "weights": weights(len(cells))},
-        {**wires, "weights.Δ": "Δ"},
-        {"y": "weights.y"},
-        inputs={"Δ": float},
-        name=name,
-    )
-
-
-def gates() -> Wired:
-    """OR of NAND gates, by NOT gates."""
-    two = {"a": bool, "b": bool}
-
-    def machine(s: Any) -> cdl.MooreF[Any, Any, Any]:
-        def step(given: Any) -> Any:
-            return ~(given["a"] & given["b"])
-
-        return cdl.MooreF({"out": s}, step)
-
-    nand = box(machine, jnp.array(False), inputs=two, outputs={"out": bool}, name="NAND")
-    inverter = wire({"NAND": nand}, {"NAND.a": "a", "NAND.b": "a"}, {"out": "NAND.out"}, inputs={"a": bool}, name="NOT")
-    return wire(
-        {"first": inverter, "second": inverter, "NAND": nand},
-        {"first.a": "a", "second.a": "b", "NAND.a": "first.out", "NAND.b": "second.out"},
-        {"out": "NAND.out"},
-        inputs=two,
-        name="OR",
-    )
+def cells(many: int, *, talk: bool = False) -> list[System]:
+    """Cells that show one value each, again and again."""
+    return [cell(jnp.array([0.5 - k]), hears=talk) for k in range(many)]
 
 
 def animals() -> Field:
@@ -123,11 +74,11 @@ def animals() -> Field:
 def figures() -> dict[str, Any]:
     """The term of each figure, by the name of its file."""
     return {
-        "drawn-nested-1": neuron([cell()] * 3),
-        "drawn-nested-2": neuron([neuron([cell()] * 2), neuron([cell()] * 3)]),
-        "drawn-nested-3": neuron([neuron([neuron([cell()] * 2)] * 2)] * 2, "network"),
-        "drawn-nested-4": neuron([neuron([cell(peer=True)] * 3), neuron([cell(peer=True)] * 2)], "network"),
-        "drawn-nested-5": gates(),
+        "drawn-nested-1": neuron(cells(3)),
+        "drawn-nested-2": neuron([neuron(cells(2)), neuron(cells(3))]),
+        "drawn-nested-3": neuron([neuron([neuron(cells(2)) for _ in range(2)]) for _ in range(2)], "network"),
+        "drawn-nested-4": neuron([neuron(cells(n, talk=True), talk=True) for n in (3, 2)], "network", talk=True),
+        "drawn-nested-5": disjunction(),
         "drawn-nested-6": animals(),
     }
 

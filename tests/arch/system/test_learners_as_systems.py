@@ -13,7 +13,7 @@ from cdl import ParaOptic
 from cdl.learning import layers, optimisers
 from cdl.para import Para
 from cdl.system import rewire, rewiring
-from cdl_arch.system.neurons import cell, folded, unfold
+from cdl_arch.system.cells import as_diagram, as_network, cell
 
 
 RATE = 0.1
@@ -79,7 +79,7 @@ def test_a_tick_of_the_system_goes_forward_through_each_learner_once(getkey, bra
         return learner(ParaOptic.of(Para(jnp.ones((m, n)), fn)))
 
     names = ("left", "middle", "right")
-    diagram = unfold(BRACKETINGS[bracketing](*map(counted, range(3))), names)
+    diagram = as_diagram(BRACKETINGS[bracketing](*map(counted, range(3))), names)
     cells = {name: cell(jr.normal(getkey(), (4,))) for name in names}
     system = rewire(diagram, cells, {"value": jnp.zeros(2)}, inputs={"change": jnp.zeros(2)})
     calls.clear()
@@ -163,8 +163,8 @@ def test_a_diagram_of_cells_is_a_network_and_a_network_is_a_diagram_of_cells(get
     )
     linear = learner(layers.linear(3, 2, key=getkey()).at(weights))
     x, dy = jr.normal(getkey(), (3,)), jr.normal(getkey(), (2,))
-    once = folded(trust, names)
-    for model in (once, folded(unfold(linear, names), names), folded(unfold(once, names), names)):
+    once = as_network(trust, names)
+    for model in (once, as_network(as_diagram(linear, names), names), as_network(as_diagram(once, names), names)):
         y, seen = model.optic.forward((model.params, x))
         after, dx = model.optic.backward(seen, dy)
         expected, kept = linear.optic.forward((weights, x))
@@ -172,7 +172,7 @@ def test_a_diagram_of_cells_is_a_network_and_a_network_is_a_diagram_of_cells(get
         for a, b in zip((after, dx), linear.optic.backward(kept, dy), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6)
     inside = {name: {"value": x[k]} for k, name in enumerate(names)}
-    for diagram in (trust, unfold(once, names)):
+    for diagram in (trust, as_diagram(once, names)):
         out, seen = diagram.optic.forward((weights, inside))
         after, changes = diagram.optic.backward(seen, {"change": dy})
         assert out["value"].tolist() == (weights @ x).tolist()

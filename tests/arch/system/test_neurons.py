@@ -1,4 +1,4 @@
-"""Networks unfolded to diagrams: the same numbers forward, back and after a step, and nothing else where peers talk."""
+"""Networks as diagrams: the same numbers forward, back and after a step, and nothing else where peers talk."""
 
 from typing import Any
 
@@ -13,7 +13,8 @@ import cdl
 from cdl import draw, MealyF
 from cdl.errors import CdlError, PortMismatch
 from cdl.system import box, rewire, wire
-from cdl_arch.system.neurons import cell, from_mlp, layers, levels, nested, opened, unfold
+from cdl_arch.system.cells import as_diagram, cell
+from cdl_arch.system.neurons import from_mlp, layers, levels, nested, opened
 from cdl_arch.system.talk import peers
 
 
@@ -103,7 +104,7 @@ def test_one_neuron_is_a_box_around_its_cells_and_a_layer_adds_the_changes_of_it
     total = np.zeros(3)
     for k in range(4):
         (level,) = levels([Neuron(linear.weight[k], linear.bias[k])], RATE)
-        diagram = unfold(level, tuple(inside))
+        diagram = as_diagram(level, tuple(inside))
         out, kept = diagram.optic.forward((diagram.params, shown))
         y = jnp.tanh(linear(v))[k]
         close(out, {"value": y})
@@ -152,7 +153,7 @@ def taught(model: Any, data: Any, hears: bool = False) -> Any:
     two = jnp.zeros(2)
     cells = {name: cell(data[:, k], hears=hears) for k, name in enumerate(CELLS)}
     inputs = {"change": two, "heard": two} if hears else {"change": two}
-    student = rewire(unfold(model, CELLS, hears=hears), cells, {"value": two}, inputs=inputs)
+    student = rewire(as_diagram(model, CELLS, hears=hears), cells, {"value": two}, inputs=inputs)
     wires = {"student.change": "teacher.change", "teacher.value": "student.value", "teacher.target": "target"}
     return wire(
         {"student": student, "teacher": teacher()},
@@ -270,7 +271,7 @@ def test_what_is_no_network_is_refused(getkey):
     with pytest.raises(PortMismatch, match="`layer 1` does not take 4 values, one of each inner box"):
         peers(levels(network, RATE)[0], jnp.zeros((4, 4)))
     with pytest.raises(PortMismatch, match="`layer 2` does not take 2 values"):
-        unfold(from_mlp(network, RATE), ["left", "right"])
+        as_diagram(from_mlp(network, RATE), ["left", "right"])
 
 
 def test_a_network_that_is_made_anew_is_compiled_once(getkey):

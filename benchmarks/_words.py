@@ -1,0 +1,211 @@
+"""What the page says of each section, above its table."""
+
+LAUNCHES = """\
+## What is started
+
+On a GPU each operation is started from the host, which takes about 5 µs, and each turn of a loop waits for what went
+before. No GPU was at hand; but the operations that a step executes can be counted on a CPU, also of the program that a
+GPU gets: a level in one chunk, and a product by constructor in one operation, where a CPU has a loop over tiles. A step
+is forward + backward; the width does not matter.
+"""
+
+MEMORY = """\
+## Memory
+
+How far one training step raises the memory of a process above what it held before, with weights, trees and compiled
+program in it already; Python's functions with weights for each constructor.
+"""
+
+COMPILING = """\
+## Compiling
+
+A program is compiled once for all forests of a bucket. What does it cost? Cases that differ in their weights alone are
+one program, so that the first rows below are of two programs each. The last four are of one signature with eight
+constructors of two children, of which 1, 2, 4 and 8 are distinct programs. Seconds, tracing included:
+"""
+
+PACKING = """\
+## Packing
+
+Trees become arrays on the host. `pack` starts from objects each time; a `Corpus` has flattened them once, and packs
+a batch in a few operations on whole arrays. As a share of the training step above that it feeds:
+"""
+
+EPOCH = """\
+## An epoch of the first network
+
+[The first network](first_network.md) with a cell for each constructor, its trees and its batches of 64: the loss, its
+gradient and AdamW, from the same weights, with equal losses. Here batches are packed as they are drawn, in the time
+that is shown; PyTorch, by levels, has its indices beforehand.
+"""
+
+CHAIN = """\
+## Depth
+
+The worst shape is a list: one node to a level, and no two at once. A GRU cell reads one, as a tree and by a
+plain `lax.scan`, whose program knows nothing of trees:
+"""
+
+SEQUENCES = """\
+## Sequences
+
+A GRU and an LSTM of width 256 read 64 lists of 256 elements, and give every hidden state; the gradient is that of the
+weights. `annotate` is the default; without its own reverse rule (`Scan(bulk=False)`) it is the plain scan; `ahead=True`
+computes what the elements alone decide for many of them ahead. The others, flax's `nn.RNN` among them, have the same
+weights, and equal losses and gradients. The floor counts products: two forward, and three more for the gradient, since
+the elements' own is not asked for.
+"""
+
+RAGGED = """\
+The functions of Python's standard library are lists as well, as long as their syntax has nodes. Padded, each is as long
+as the longest; packed, they lie end to end. *Fill* is the share of steps that hold an element. Huge pages.
+"""
+
+MACHINES = """\
+## Machines
+
+The same cells as Mealy machines, which answer with their next hidden state: `run` on a `Seq`, and a `lax.scan` by hand,
+with equal outputs and gradients.
+"""
+
+STREAM = """\
+One sequence, one input at a time, from Python: `step` of what `start` gives, and the cell under `jit`, which is given
+its arrays in a flat list.
+"""
+
+GROWTH = """\
+## Growing
+
+Trees of 20 to 60 leaves are grown from vectors of width 128: at each node a coalgebra gives a leaf and a fork, with
+scores, and one is taken. `unfold` makes the leaves' labels. `refold` reads the trees as they are grown, and keeps none.
+PyTorch grows all nodes of one depth at once. It runs twice: as it grows, when each level's scores say which rows go on;
+and told the indices beforehand, which only a program that knows the trees can be. `follow` is one: it is given the same
+trees, with labels, and says how likely each of them is. *Halves* is a `refold` that needs no choice: lists of 64
+elements, cut in two until there is one, beside the loop over levels that one writes by hand in JAX. `ana` is the
+definition, one node at a time, on two trees and scaled up.
+"""
+
+SCANS = """\
+## Brackets
+
+A product that is associative may be bracketed at will. Each cell has the time forward and forward + backward; all
+prefixes, or where it says so the product of all alone. *Operations* are those of one product of two elements, as they
+are counted to choose the way.
+"""
+
+WIDTHS = """\
+## The rows of a chunk
+
+`pack` chooses the sizes of chunk for a batch, three at most: those at which padding rows and the chunks themselves, at
+32 rows each, cost least. A further size has to save a tenth of the cost, since it is compiled. Here the same forest is
+cut to other sizes as well, width 128:
+"""
+
+SIGNATURES = """\
+## Signatures of a hundred constructors
+
+The same functions of the standard library, read by the child-sum Tree-LSTM with weights of its own for each
+constructor: with the classes of `ast` dealt out to 4 constructors, with one for each class, and with these as a family
+of three sorts, expressions, statements and the rest, whose children are in one `Many` for each sort or in fields by
+name. In brackets, the time for a node over that of 4 constructors:
+"""
+
+LEARNING = """\
+## Learning as one composite
+
+A step of learning with Adam: model, loss and optimiser as one composite of optics, and the step that one writes by hand
+with `value_and_grad`, from the same parameters and with the same ones after it. Each is traced and compiled
+three times, in turn and from empty caches: whoever comes first in a process pays for what JAX traces only once in it.
+"""
+
+DEVICES = """\
+## More cores
+
+The runtime of XLA gives the small operations in a loop to one core at a time. A batch that is dealt out to two devices
+of the host, by `balance` and `shard`, is two loops, each over a forest of its own, and the gradient of the weights is
+summed once (without that of the leaves' vectors here):
+"""
+
+SOLVING = """\
+## Solving for the maps that commute
+
+`hom(X, X)` for three actions on `n` places, of which the last has signs: the best of seven runs. The generators are
+arrays of indices, and the answer is one label for each of the `n²` weights, so the time should grow with these.
+"""
+
+EMLP = """\
+EMLP 1.0.3 finds a dense basis instead, by a singular value decomposition, or by gradient descent where that is too
+large. It assumes that generators have inverses. It was installed for this run, with the JAX that it then gets. For a
+generator that has no inverse, the second table says how much of its answer is not a number; `hom` gives 5, 13 and 17
+maps there.
+"""
+
+TIED = """\
+## A tied layer
+
+One layer from 300 numbers to 300, at a batch of 32, in single precision; with the gradient of all parameters.
+`Equivariant` gathers its weights by their labels. The projection has a parameter for each weight and multiplies them by
+`Q Qᵀ` at each call, where `Q` is an orthonormal basis, which has 300 columns for `C_n` and 2 for `S_n`.
+"""
+
+SYSTEMS = """\
+## Systems
+
+Boxes with one machine and two inputs each, in a random diagram, for 1,000 steps; in brackets the ratio to a scan that
+was written by hand for this diagram. The boxes are computed as one, and what one drives of another is a gather.
+"""
+
+NATURAL = """\
+## Natural gradient
+
+Thirty steps on 256 digits of 16 pixels, with a network of one hidden layer of 8: the mean loss of three seeds, and the
+time of a step. kfac-jax was installed for this run, with the JAX before 0.8 that it needs; it adapts its own rate,
+momentum and damping, and has the best of three dampings to begin with. Adam has the rate 0.1.
+"""
+
+AIMS = """\
+## What was aimed at
+
+A ratio is the peer's time over that of cdl, or where it says *over*, the other way round.
+"""
+
+CLOSING = """\
+## What was tried, and what is left
+
+What made the difference, in the order of its size:
+
+- **Whole levels at once.** A chunk has rows of any constructor, and a product takes each row's own weights, in tiles.
+  One constructor to a chunk took ten times as many chunks.
+- **The weights' gradient at the end.** Summed inside the loop over levels, it reads and writes a whole matrix for every
+  chunk. So the reverse pass keeps the inputs of each product and the cotangents of its outputs. After the loop, each
+  constructor's are multiplied once, in big tiles.
+- **Small tables.** To fill a table with zeros took as long as all products. Now constants have one row for each
+  constructor, leaves and inner nodes have separate tables, and a cotangent is written over its product.
+- **No copies.** If a loop's body reads a buffer and scatters into it, XLA may copy the buffer in each turn, without a
+  warning. A node has one edge from above, so cotangents are stored by edge and written in runs.
+- **Edges, not arities.** A chunk has a number of rows and a number of edges: no arity is padded, and one program serves
+  all arities.
+- **Cases that are one program share it**, with their weights stacked.
+- **Products kept, gates computed again.** Keeping everything writes more than it saves where memory is slow.
+
+What is left is in the table of the reverse pass: the column *rest*. Small chunks near the roots multiply below the
+peak, and no schedule of exact trees can avoid them all; a peer that works by levels meets the same ones.
+
+Where an aim is missed:
+
+- **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and most tiles are not
+  full. Tiles of 16 and 128 rows were the fastest of those tried.
+- **`unfold`.** Every node's seed, choice and payload is written to tables of a fixed length, and the reverse pass
+  computes the chosen layers again. Trees grow breadth-first, in one queue for all of them; the engine before this one
+  was 3 to 5 times as slow as PyTorch.
+- **A chain, with the gradient.** A stored row is read in the same turn in which it is written over. It is read by a
+  gather of two rows, and these gathers take about half of the time: where they are slices, also behind an optimisation
+  barrier, XLA may copy the whole table.
+- **Operations.** A chunk starts about 100, forward and backward. About a quarter of them arrange rows in tiles.
+  To find the tiles without a scatter was tried, and left the count as it was.
+- **Compiling.** XLA takes 20 ms for each distinct kernel, and there are as many as programs × sizes × passes.
+
+On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.
+
+**Next:** [how `fold` runs](how-fold-runs.md).
+"""

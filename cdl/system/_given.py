@@ -1,0 +1,47 @@
+"""What comes into a system from outside, in the types of its ports."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+
+from .._engine._given import arrays
+from .._engine._types import cast, misfit, Own
+from .._engine.shapes import shown
+from .._functors.words import short
+from ..errors import PortMismatch
+from ._asked import Asked
+from ._system import System
+
+
+def given_to(system: System, inputs: Any) -> Any:
+    """What comes into a system from outside: a value of each port's type. A system without inputs takes anything.
+
+    **Raises:** `PortMismatch` for a port that has no value, a value that has no port, and one of another type; a Python
+    number takes the type of its port by the rule of `fold`: written out, where that type holds it.
+    """
+    ports = system.interface.inputs
+    if not ports:
+        return {}
+    if isinstance(inputs, Asked):
+        return inputs
+    if not isinstance(inputs, Mapping) or set(inputs) != set(ports):
+        given = sorted(map(str, inputs)) if isinstance(inputs, Mapping) else inputs
+        raise PortMismatch(
+            f"`{system.name}` was given {short(given)}, and its inputs are {short(sorted(ports))}: give a dictionary "
+            "with a value for each."
+        )
+    return {name: _given(system, name, inputs[name], port.struct) for name, port in ports.items()}
+
+
+def _given(system: System, name: str, value: Any, struct: Any) -> Any:
+    value = arrays(value, f"the input `{name}` of `{system.name}`")
+    leaves, structure = jax.tree.flatten(struct)
+    own = Own.of(value)
+    if not own.alike(Own(structure, tuple(leaves))) or misfit(leaves, own) is not None:
+        traced = any(x.weak_type and written is None for x, written in zip(own.leaves, own.written, strict=True))
+        raise PortMismatch(
+            f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."
+            + (" A Python number that is traced stays of its kind: write `2.0`, and not `2`." if traced else "")
+        )
+    return jax.tree.map(cast, value, struct)

@@ -1,0 +1,123 @@
+"""Open systems: machines with an interface.
+
+| the mathematics                            | here                                                       |
+| ------------------------------------------ | ---------------------------------------------------------- |
+| a lens `S y^S → A y^B`                     | a `System` that is a Moore machine: `MooreF(out, step)`    |
+| a causal map with a state                  | one that is a Mealy machine: `MealyF(step)`                |
+
+Inputs and outputs are dictionaries, by the names of the ports.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+
+from .._drawing.diagram import Diagram
+from .._engine.shapes import shown
+from .._functors import MealyF, MooreF
+from .._functors.words import short
+from .._schemes.algebras import wants_key
+from .._schemes.compose import layer_of
+from ..errors import CarrierMismatch, CdlError, PortMismatch
+from ._asked import no_port
+from ._interface import Interface
+from ._picture import Drawn, system_diagram
+
+
+class System(eqx.Module):
+    """A machine with named and typed ports, and a state to begin in: `run(system, system.state, inputs)`.
+
+    `inputs` is an array for each port, with an axis of time; a system that has none is run on ticks, such as
+    `jnp.arange(100)`. `interface`: its ports. `state`: the one to begin in, a pytree of arrays. `name`: what a picture
+    calls it.
+    """
+
+    interface: eqx.AbstractVar[Interface]
+    state: eqx.AbstractVar[Any]
+    name: eqx.AbstractVar[str]
+    reads_state: ClassVar[bool] = True  # whether a layer may read the state to begin in
+
+    @property
+    def __called__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        """Short: `equinox.tree_pformat` writes all that is in it."""
+        return f"{type(self).__name__}({self.name!r}: {self.interface})"
+
+    @abstractmethod
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        """The layer at a state: `MooreF`, or `MealyF` where an output waits for an input."""
+
+    def __diagram__(self) -> Diagram:
+        return system_diagram(self.drawn())
+
+    def drawn(self) -> Drawn:
+        """What a picture shows of it."""
+        return Drawn(self.name, self.interface, is_moore(self))
+
+
+def is_moore(system: System) -> bool:
+    """Whether a system shows its outputs before its inputs come.
+
+    **Raises:** where the machine does not fit the interface.
+    """
+    kinds: list[type[Any]] = []
+
+    def once(state: Any, inputs: Any, key: Any) -> Any:
+        layer = layer_of(system, state, key)
+        kinds.append(type(layer))
+        return (layer.out, layer.step(inputs)) if isinstance(layer, MooreF) else layer.step(inputs)
+
+    inputs = {name: port.struct for name, port in system.interface.inputs.items()}
+    key = jax.eval_shape(lambda: jax.random.key(0)) if wants_key(getattr(system, "machine", system)) else None
+    try:
+        out, after = eqx.filter_eval_shape(once, system.state, inputs, key)
+    except KeyError as error:
+        machine = getattr(system, "machine", system)
+        name = no_port(lambda given: layer_of(machine, system.state, key).step(given), inputs)
+        if name is None:
+            raise
+        raise PortMismatch(
+            f"`{system.name}` looks up {name}, and its inputs are {short(list(inputs))}: give it a port of that name, "
+            "or mend the look-up."
+        ) from error
+    expected = {name: port.struct for name, port in system.interface.outputs.items()}
+    found = out if isinstance(out, Mapping) else None
+    if found is None or set(found) != set(expected):
+        raise PortMismatch(
+            f"`{system.name}` gives {short(sorted(found)) if found is not None else shown(out)}, and its outputs are "
+            f"{short(sorted(expected))}: give a dictionary with a value for each."
+        )
+    for name, struct in expected.items():
+        if types(found[name]) != types(struct):
+            raise PortMismatch(
+                f"the output `{name}` of `{system.name}` is {shown(found[name])}, and its port is {shown(struct)}: "
+                "give both one type."
+            )
+    if types(after) != types(system.state):
+        raise CarrierMismatch(
+            f"a step of `{system.name}` goes from {shown(system.state)} to {shown(after)}: keep the state's structure, "
+            "shapes and types."
+        )
+    return kinds[0] is not MealyF
+
+
+def expect_system(of: str, name: str, system: Any) -> System:
+    """**Raises:** `CdlError` for what is not a system."""
+    if not isinstance(system, System):
+        raise CdlError(f"`{of}` fills the box `{name}` with a system, and was given {short(system)}: make it by `box`.")
+    return system
+
+
+def types(value: Any) -> Any:
+    """The structure, shapes and types of a value."""
+    leaves, structure = jax.tree.flatten(value)
+    return structure, [(tuple(x.shape), x.dtype) for x in map(_shaped, leaves)]
+
+
+def _shaped(x: Any) -> Any:
+    return x if hasattr(x, "dtype") else jax.eval_shape(lambda: jax.numpy.asarray(x))

@@ -1,0 +1,92 @@
+"""Pictures in folders, one folder for each class, as ImageNet's: opened when they are asked for, and resized.
+
+| in the folder              | here                                                              |
+| -------------------------- | ----------------------------------------------------------------- |
+| `n01440764/` and others    | the classes, numbered in the order of their names                 |
+| `n01440764/a.JPEG`         | one picture: its shorter side resized, the middle square kept     |
+
+Nothing is opened to list a folder, so that a million files cost a million names. `folder[rows]` opens those rows.
+"""
+
+import importlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from cdl.errors import CdlError
+
+
+ENDS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".ppm"})
+
+
+class Folders:
+    """The pictures under a folder, `(n, side, side, 3)`, read lazily.
+
+    **Arguments:** `root`: has a folder for each class. `side`: of the pictures that come out.
+
+    **Raises:** `CdlError` where there is no folder, no class in it, or a class without a picture. When pictures are
+    read: where Pillow is not installed, and for a file that is cut short or that is not a picture, with its size.
+    """
+
+    def __init__(self, root: str | os.PathLike[str], side: int = 64) -> None:
+        folder = Path(root)
+        if not folder.is_dir():
+            raise CdlError(f"`{folder}` is not a folder: one with a folder for each class is expected there.")
+        if side < 1:
+            raise CdlError(f"pictures of {side} × {side} were asked for: a side is at least 1.")
+        self.classes: tuple[str, ...] = tuple(sorted(path.name for path in folder.iterdir() if path.is_dir()))
+        files, labels = list[Path](), list[int]()
+        for i, name in enumerate(self.classes):
+            own = sorted(path for path in (folder / name).iterdir() if path.suffix.lower() in ENDS)
+            if not own:
+                raise CdlError(
+                    f"`{folder / name}` has no picture ({', '.join(sorted(ENDS))}): a class has one or more."
+                )
+            files += own
+            labels += [i] * len(own)
+        if not files:
+            raise CdlError(f"`{folder}` has no folder in it: one for each class is expected.")
+        self.files: tuple[Path, ...] = tuple(files)
+        self.labels: Int[np.ndarray, " n"] = np.array(labels, np.int32)
+        self.side = side
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """That of the array of all pictures, were it made."""
+        return len(self.files), self.side, self.side, 3
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getitem__(self, rows: Sequence[int] | Int[np.ndarray, " k"]) -> Float[np.ndarray, "k side side 3"]:
+        """These pictures, from 0 to 1."""
+        none = np.zeros((0, *self.shape[1:]), np.float32)
+        return np.stack([self._picture(self.files[row]) for row in rows]) if len(rows) else none
+
+    def _picture(self, file: Path) -> np.ndarray:
+        image = _pillow()
+        try:
+            with image.open(file) as opened:
+                found = opened.convert("RGB")
+        except OSError as error:
+            size = file.stat().st_size if file.exists() else 0
+            raise CdlError(f"`{file}`, of {size:,} bytes, is cut short or is not a picture: {error}.") from error
+        width, height = found.size
+        cut = min(width, height)
+        left, top = (width - cut) // 2, (height - cut) // 2
+        box = (left, top, left + cut, top + cut)
+        small = found.resize((self.side, self.side), image.Resampling.BILINEAR, box=box)
+        return np.asarray(small, np.float32) / np.float32(255)
+
+
+def _pillow() -> Any:
+    try:
+        return importlib.import_module("PIL.Image")
+    except ImportError as error:
+        raise CdlError(
+            "pictures in folders are read with Pillow, which is not installed: `pip install pillow`."
+        ) from error

@@ -1,0 +1,67 @@
+"""Many searches from one pool of trainings: architectures are trained once, and searches resampled.
+
+One search has a lucky or an unlucky winner. A pool of `n` architectures, each trained from a few seeds, gives the mean
+over thousands of searches at the cost of one training of the pool:
+
+| the step of a search                         | here                                                                 |
+| -------------------------------------------- | -------------------------------------------------------------------- |
+| draw candidates                              | rows of the pool, without repetition: `trainings / (1 - share)`      |
+| leave out the worst by a score               | all but `trainings` of them; NaN is worst                            |
+| train, and choose                            | the greatest validation accuracy of seed 0                           |
+| what was found                               | the mean test accuracy of the other seeds; NaN counts as 0           |
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float
+
+from cdl.errors import CdlError
+
+
+class Pool(NamedTuple):
+    """Architectures trained from several seeds each."""
+
+    validation: Float[np.ndarray, "n seeds"]
+    test: Float[np.ndarray, "n seeds"]
+    stable: Bool[np.ndarray, "n seeds"]
+
+
+class Resampled(NamedTuple):
+    """Of each search the accuracy of what it found, and the share of its trainings that were stable."""
+
+    accuracy: Float[np.ndarray, " draws"]
+    stable: Float[np.ndarray, " draws"]
+
+
+def bootstrap(
+    pool: Pool,
+    trainings: int,
+    *,
+    scores: Float[np.ndarray, " n"] | None = None,
+    share: float = 0.0,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Resampled:
+    """Searches of so many trainings each, resampled from a pool.
+
+    **Arguments:** `scores`: of each architecture, the less the better. `share`: how much of what is drawn is left out.
+
+    **Raises:** `CdlError` where the pool is too small for one search, has one seed, or `share` has no `scores`.
+    """
+    n, seeds = pool.validation.shape
+    drawn = math.ceil(trainings / (1 - share))
+    if drawn > n or seeds < 2 or (scores is None and share > 0):
+        raise CdlError(
+            f"a search draws {drawn} architectures, and the pool has {n}, each from {seeds} seeds: a pool has as many "
+            "as are drawn, from 2 seeds or more; and a share to leave out needs scores."
+        )
+    rng = np.random.default_rng(seed)
+    value = np.where(np.isnan(pool.validation[:, 0]), -np.inf, pool.validation[:, 0])
+    others = np.nan_to_num(pool.test[:, 1:], nan=0.0).mean(1)
+    rows = np.argsort(rng.random((draws, n)), 1)[:, :drawn]
+    if scores is not None:
+        rows = np.take_along_axis(rows, np.argsort(scores[rows], 1, kind="stable")[:, :trainings], 1)
+    found = rows[np.arange(draws), value[rows].argmax(1)]
+    return Resampled(others[found], pool.stable[rows, 0].mean(1))

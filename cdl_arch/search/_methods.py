@@ -1,0 +1,161 @@
+"""Ways to search, behind one protocol: a state, codes that it asks for, and what it learns from their trainings.
+
+| the method                    | how it asks                                                                       |
+| ----------------------------- | --------------------------------------------------------------------------------- |
+| `Random`                      | all codes are equally likely                                                      |
+| `Pruned(score, share)`        | random codes, of which the worst `share` by a score are left out                  |
+| `Evolution`                   | a mutation of the best of a few of the youngest: regularised evolution            |
+| `Controller`                  | a distribution that REINFORCE moves to codes that did well                        |
+
+A state is a pytree of arrays, and `ask` and `tell` are pure: searches from many seeds run in one `vmap`, and a state is
+kept in a file. An accuracy that is NaN counts as worse than all others, and moves no controller.
+
+Sources: Real et al., Regularized evolution for image classifier architecture search (2019); Zoph and Le, Neural
+architecture search with reinforcement learning (2016).
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from cdl.errors import CdlError
+
+from ._scores import ranked, Score
+from ._space import simplex
+from ._task import Task
+
+
+Codes = Int[Array, "n places"]
+
+
+class Method(Protocol):
+    """A way to search. It is hashable: what changes is in its state."""
+
+    @property
+    def cost(self) -> int:
+        """How many trainings its preparation costs, which are taken from the budget."""
+        ...
+
+    def begin(self, task: Task, key: PRNGKeyArray) -> Any:
+        """The state before the first round: here belongs what the method learns before it asks."""
+        ...
+
+    def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
+        """The `n` codes to train next."""
+        ...
+
+    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
+        """The state that knows the accuracies of these."""
+        ...
+
+
+@dataclass(frozen=True)
+class Random:
+    """Random search: the baseline that every other method has to beat."""
+
+    cost: int = 0
+
+    def begin(self, task: Task, key: PRNGKeyArray) -> Any:
+        return ()
+
+    def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
+        return state, task.space.drawn(task.space.level(), n, jr.split(key)[0])
+
+    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
+        return state
+
+
+@dataclass(frozen=True)
+class Pruned:
+    """Random search among the codes that a score leaves. A share of 0 is random search, to the last bit.
+
+    **Raises:** `CdlError` for a share that is not from 0 to below 1.
+    """
+
+    score: Score
+    share: float
+    inits: int = 1
+    cost: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.share < 1:
+            raise CdlError(f"the share to leave out is {self.share}, and is from 0 to below 1.")
+
+    def begin(self, task: Task, key: PRNGKeyArray) -> Any:
+        return ()
+
+    def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
+        first, rest = jr.split(key)
+        drawn = task.space.drawn(task.space.level(), math.ceil(n / (1 - self.share)), first)
+        if len(drawn) == n:
+            return state, drawn
+        keys = jr.split(rest, self.inits)
+        scores = jax.vmap(lambda code: jax.vmap(lambda key: self.score(task, code, key))(keys).mean())(drawn)
+        return state, drawn[ranked(scores)[:n]]
+
+    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
+        return state
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """Regularised evolution: the oldest die, whatever they are worth.
+
+    **Arguments:** `population`: how many live. `tournament`: how many of these are compared for each child.
+    """
+
+    population: int = 10
+    tournament: int = 4
+    cost: int = 0
+
+    def begin(self, task: Task, key: PRNGKeyArray) -> tuple[Codes, Float[Array, " n"]]:
+        return jnp.zeros((self.population, len(task.space.sizes)), jnp.int32), jnp.full(self.population, -jnp.inf)
+
+    def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
+        codes, scores = state
+        fresh, change, games = jr.split(key, 3)
+        several = jr.randint(games, (n, self.tournament), 0, self.population)
+        parents = codes[jnp.take_along_axis(several, scores[several].argmax(-1)[:, None], 1)[:, 0]]
+        children = jax.vmap(task.space.mutated)(parents, jr.split(change, n))
+        new = task.space.drawn(task.space.level(), n, fresh)
+        grown = jnp.isfinite(scores).all()  # until then the population is filled at random
+        return state, jnp.where(grown, children, new)
+
+    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
+        held, known = state
+        worth = jnp.where(jnp.isnan(scores), -1.0, scores)
+        return tuple(jnp.concatenate([a, b])[-self.population :] for a, b in ((held, codes), (known, worth)))
+
+
+@dataclass(frozen=True)
+class Controller:
+    """REINFORCE on a product of distributions: `∇ log p(code)` times how much better the code was than the mean."""
+
+    rate: float = 2.0
+    cost: int = 0
+
+    def begin(self, task: Task, key: PRNGKeyArray) -> Float[Array, "places most"]:
+        return task.space.level()
+
+    def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
+        return state, task.space.drawn(state, n, key)
+
+    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
+        return reinforced(state, codes, scores, self.rate)
+
+
+def reinforced(
+    logits: Float[Array, "places most"], codes: Codes, scores: Float[Array, " n"], rate: float
+) -> Float[Array, "places most"]:
+    """Logits after one step of REINFORCE, with the mean score as the baseline. A NaN counts as the score 0."""
+    given: Bool[Array, " n"] = jnp.isfinite(scores)
+    worth = jnp.where(given, scores, 0.0)
+    gain = worth - worth.mean()
+    chosen = jax.nn.one_hot(codes, logits.shape[-1])
+    slope = (gain[:, None, None] * (chosen - simplex(logits)[None])).mean(0)
+    return jnp.where(jnp.isfinite(logits), logits + rate * slope, logits)

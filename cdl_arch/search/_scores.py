@@ -1,0 +1,65 @@
+"""Scores of codes before any training: the less, the better. All codes are scored in one program.
+
+| the mathematics                                     | here                                                      |
+| --------------------------------------------------- | --------------------------------------------------------- |
+| `m₂ = E ‖J v‖² / n`, `m₄ = E ‖Jᵀ J v‖² / n`         | by `jvp` and `vjp` of the trunk at random probes          |
+| `δ = mean |log m₂| + mean log (m₄ / m₂²)`           | `isometry`; it is 0 just where `Jᵀ J = 1`                 |
+| `|log ‖∇ℓ‖|` at the first parameters                | `gradient_norm`, to compare with                          |
+
+A score that is not a number sorts last: `ranked`.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
+
+from ._task import norm, Task
+
+
+Score: TypeAlias = Callable[[Task, Int[Array, " places"], PRNGKeyArray], Float[Array, ""]]
+PROBES = 4
+
+
+def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
+    """How far the trunk is from an isometry at its first parameters: the mean over a few random points."""
+    first, at, probes = jr.split(key, 3)
+    trunk = task.space.trunk(task.space.init(first), code)
+
+    def moments(point: PRNGKeyArray, probe: PRNGKeyArray) -> tuple[Array, Array]:
+        x, v = jr.normal(point, (task.space.state,)), jr.normal(probe, (task.space.state,))
+        pushed = jax.jvp(trunk, (x,), (v,))[1]
+        (back,) = jax.vjp(trunk, x)[1](pushed)
+        return jnp.square(pushed).mean(), jnp.square(back).mean()
+
+    m2, m4 = jax.vmap(moments)(jr.split(at, PROBES), jr.split(probes, PROBES))
+    return jnp.abs(jnp.log(m2)).mean() + jnp.log(m4 / jnp.square(m2)).mean()
+
+
+def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
+    """The logarithm of the norm of the first gradient, on one batch: a plain measure to compare with."""
+    first, rows = jr.split(key)
+    slope = jax.grad(task.loss)(task.space.init(first), code, task.drawn(rows))
+    return jnp.log(norm(slope))
+
+
+def scored(
+    score: Score, task: Task, codes: Int[Array, "n places"], key: PRNGKeyArray, inits: int = 1
+) -> Float[Array, " n"]:
+    """The mean score of each code over some first parameters, the same ones for all codes."""
+    keys = jr.split(key, inits)
+    return _scored(score, task, codes, keys)
+
+
+@eqx.filter_jit
+def _scored(score: Score, task: Task, codes: Array, keys: Key[Array, " inits"]) -> Array:
+    return jax.vmap(lambda code: jax.vmap(lambda key: score(task, code, key))(keys).mean())(codes)
+
+
+def ranked(scores: Float[Array, " n"]) -> Int[Array, " n"]:
+    """The places from the least score to the greatest; NaN comes last, and equal ones in their order."""
+    return jnp.argsort(scores, stable=True)  # which puts NaN after infinity, of either sign

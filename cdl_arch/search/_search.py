@@ -1,0 +1,133 @@
+"""A search: rounds of asking, training and telling, within one budget, from many seeds side by side.
+
+| the thing                              | here                                                                  |
+| -------------------------------------- | --------------------------------------------------------------------- |
+| the budget: so many trainings          | `budget`; a method's `cost` is taken from it before the first round   |
+| one round                              | `batch` codes for each seed, all trained in one program               |
+| how far it has come                    | `Search`, a pytree of arrays: a checkpoint is a `Search` in a file    |
+
+Randomness is a function of the seed's key and the number of the round. So a search that is stopped and resumed has the
+same numbers as one that is not, to the last bit on one machine.
+"""
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+from jaxtyping import Array, Bool, Float, Int, Key
+
+from cdl.errors import CdlError
+from cdl.io import load, save
+
+from ._methods import Method
+from ._scores import ranked
+from ._task import Outcome, Task, trained
+
+
+BEFORE = 2**31  # the number of no round
+
+
+class Search(eqx.Module):
+    """The trainings of each seed so far, in order, and the method's state. Rows of rounds to come are NaN."""
+
+    state: Any
+    round: int
+    codes: Int[Array, "seeds trainings places"]
+    validation: Float[Array, "seeds trainings"]
+    stable: Bool[Array, "seeds trainings"]
+
+    @property
+    def best(self) -> Int[Array, "seeds places"]:
+        """The code of each seed with the greatest validation accuracy: NaN never, unless all are."""
+        at = jax.vmap(ranked)(-self.validation)[:, 0]
+        return jnp.take_along_axis(self.codes, at[:, None, None], 1)[:, 0]
+
+
+def search(
+    task: Task,
+    method: Method,
+    keys: Key[Array, " seeds"],
+    *,
+    budget: int = 20,
+    batch: int = 5,
+    checkpoint: str | os.PathLike[str] | None = None,
+    rounds: int | None = None,
+) -> Search:
+    """Searches once from each key.
+
+    **Arguments:** `keys`: one for each search, `(seeds,)`. `budget`: trainings for each search. `batch`: how many a
+    round has. `checkpoint`: a file that is written after each round, and read where it is there. `rounds`: where to
+    stop, to be resumed later; by default at the end.
+
+    **Returns:** the searches, in one `Search`; `found.best` are their codes.
+
+    **Raises:** `CdlError` where the budget is not enough for the method's cost and one round, `CheckpointError` where
+    the file is of another search.
+    """
+    whole = (budget - method.cost) // batch
+    if batch < 1 or whole < 1:
+        raise CdlError(
+            f"a budget of {budget} trainings, less the {method.cost} that `{type(method).__name__}` costs, has no "
+            f"round of {batch}: give a greater `budget`, or a smaller `batch`."
+        )
+    seeds, places = len(keys), len(task.space.sizes)
+    begun = jax.tree.map(
+        lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), eqx.filter_eval_shape(_begun, task, method, keys)
+    )
+    unknown = jnp.full((seeds, whole * batch), jnp.nan)
+    now = Search(begun, 0, jnp.zeros((*unknown.shape, places), jnp.int32), unknown, jnp.zeros(unknown.shape, bool))
+    file = None if checkpoint is None else Path(checkpoint)
+    if file is not None and file.exists():
+        now = load(file, now)
+    if now.round == 0:
+        now = dataclasses.replace(now, state=_begun(task, method, keys))
+    while now.round < (whole if rounds is None else min(rounds, whole)):
+        now = _round(task, method, now, batch, jax.vmap(jr.fold_in, (0, None))(keys, now.round))
+        if file is not None:
+            save(file, now)
+    return now
+
+
+def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"]) -> Outcome:
+    """Trains each code once from each key: outcomes of shape `(n, keys)`."""
+    n, each = len(codes), len(keys)
+    out = trained(task, jnp.repeat(codes, each, 0), jnp.tile(keys, n))
+    return Outcome(*(field.reshape(n, each) for field in out))
+
+
+def _round(task: Task, method: Method, now: Search, batch: int, keys: Key[Array, " seeds"]) -> Search:
+    seeds = len(keys)
+    asking, training = jnp.moveaxis(jax.vmap(lambda key: jr.split(key))(keys), 1, 0)
+    state, codes = _asked(task, method, now.state, batch, asking)
+    each = jax.vmap(lambda key: jr.split(key, batch))(training)
+    out = trained(task, codes.reshape(seeds * batch, -1), each.reshape(-1))
+    validation, stable = out.validation.reshape(seeds, batch), out.stable.reshape(seeds, batch)
+    state = _told(task, method, state, codes, validation)
+    rows = slice(now.round * batch, (now.round + 1) * batch)
+    return Search(
+        state,
+        now.round + 1,
+        now.codes.at[:, rows].set(codes),
+        now.validation.at[:, rows].set(validation),
+        now.stable.at[:, rows].set(stable),
+    )
+
+
+@eqx.filter_jit
+def _begun(task: Task, method: Any, keys: Key[Array, " seeds"]) -> Any:
+    return jax.vmap(lambda key: method.begin(task, jr.fold_in(key, BEFORE)))(keys)
+
+
+@eqx.filter_jit
+def _asked(task: Task, method: Any, state: Any, batch: int, keys: Key[Array, " seeds"]) -> Any:
+    return jax.vmap(lambda state, key: method.ask(task, state, batch, key))(state, keys)
+
+
+@eqx.filter_jit
+def _told(task: Task, method: Any, state: Any, codes: Array, scores: Array) -> Any:
+    return jax.vmap(lambda state, codes, scores: method.tell(task, state, codes, scores))(state, codes, scores)

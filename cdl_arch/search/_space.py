@@ -1,0 +1,86 @@
+"""A space of architectures as a value: places, and what there is to choose at each.
+
+| the mathematics                        | here                                                            |
+| -------------------------------------- | --------------------------------------------------------------- |
+| `∏ᵢ {0, …, nᵢ - 1}`                    | `Space.sizes`; a code is `int[places]`, many are `int[n, places]` |
+| one network for all codes              | `Space.init(key)`, `Space.apply(params, code, inputs)`          |
+| a distribution that is a product       | logits, `float[places, most]`; `-inf` where there is no choice  |
+
+All codes have parameters of one shape, so that candidates train side by side in one `vmap`.
+"""
+
+import abc
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+
+class Space(abc.ABC):
+    """Networks that differ in finitely many choices. A subclass is hashable: its fields are static."""
+
+    @property
+    @abc.abstractmethod
+    def places(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """For each place of a code its name, and the names of its choices."""
+
+    @abc.abstractmethod
+    def init(self, key: PRNGKeyArray) -> Any:
+        """New parameters, of one shape for all codes."""
+
+    @abc.abstractmethod
+    def apply(self, params: Any, code: Array, inputs: Any) -> Float[Array, "n classes"]:
+        """The logits of a batch. `code` is `int[places]`, or `float[places, most]` where choices are mixed."""
+
+    @abc.abstractmethod
+    def trunk(
+        self, params: Any, code: Int[Array, " places"]
+    ) -> Callable[[Float[Array, " state"]], Float[Array, " state"]]:
+        """The map of hidden states whose Jacobian `isometry` looks at: many layers, or a path through a tree."""
+
+    @property
+    @abc.abstractmethod
+    def state(self) -> int:
+        """How many numbers a hidden state of the trunk has."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many choices each place has."""
+        return tuple(len(choices) for _, choices in self.places)
+
+    @property
+    def count(self) -> int:
+        """How many codes there are."""
+        return math.prod(self.sizes)
+
+    def described(self, code: Int[Array, " places"] | Int[np.ndarray, " places"]) -> dict[str, str]:
+        """The choice at each place, in words."""
+        return {name: choices[int(i)] for (name, choices), i in zip(self.places, code, strict=True)}
+
+    def level(self) -> Float[Array, "places most"]:
+        """The logits of the distribution in which all codes are equally likely."""
+        sizes = jnp.asarray(self.sizes)
+        return jnp.where(jnp.arange(max(self.sizes))[None] < sizes[:, None], 0.0, -jnp.inf)
+
+    def drawn(self, logits: Float[Array, "places most"], n: int, key: PRNGKeyArray) -> Int[Array, "n places"]:
+        """Codes of a distribution."""
+        return jr.categorical(key, logits, shape=(n, len(self.sizes)))
+
+    def mutated(self, code: Int[Array, " places"], key: PRNGKeyArray) -> Int[Array, " places"]:
+        """The code with another choice at one place."""
+        where, step = jr.split(key)
+        sizes = jnp.asarray(self.sizes)
+        free = jnp.where(sizes > 1, 0.0, -jnp.inf)  # a place with one choice has no other
+        at = jr.categorical(where, free)
+        by = jr.randint(step, (), 1, jnp.maximum(sizes[at], 2))
+        return code.at[at].set((code[at] + by) % sizes[at])
+
+
+def simplex(logits: Float[Array, "places most"]) -> Float[Array, "places most"]:
+    """The point of each place's simplex."""
+    return jax.nn.softmax(logits, axis=-1)

@@ -1,0 +1,155 @@
+"""What candidates are trained on, and training: all candidates side by side in one `vmap`.
+
+| the thing                       | here                                                                    |
+| ------------------------------- | ----------------------------------------------------------------------- |
+| data in three parts             | `Task.train`, `.validation`, `.test`: each inputs and labels            |
+| one training, whatever the code | `trained(task, codes, keys)`, `int[n, places]` and `n` keys             |
+| what comes of it                | `Outcome`, with a row for each candidate                                |
+
+A training is stable where its loss stays finite and ends below `failed`, a little less than that of a constant. The
+accuracy of one that is not finite is NaN, which sorts last.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import optax
+from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
+
+from cdl.errors import CdlError
+from cdl_arch.data import Dataset
+
+from ._space import Space
+
+
+class Part(NamedTuple):
+    """Inputs, arrays with a row for each label or a forest with a tree for each."""
+
+    inputs: Any
+    labels: Int[Array, "..."]
+
+
+class Task(eqx.Module):
+    """A space, the data, and how a candidate is trained on them.
+
+    `batch` is how many rows a step sees, drawn at random; `None` for all of them, in order, as a forest needs.
+    """
+
+    space: Space = eqx.field(static=True)
+    train: Part
+    validation: Part
+    test: Part
+    steps: int = eqx.field(static=True, default=200)
+    batch: int | None = eqx.field(static=True, default=64)
+    rate: float = eqx.field(static=True, default=0.02)
+    optimiser: str = eqx.field(static=True, default="momentum")
+
+    @property
+    def change(self) -> optax.GradientTransformation:
+        """The optimiser: "momentum", of 0.9, or "adam"."""
+        return optax.adam(self.rate) if self.optimiser == "adam" else optax.sgd(self.rate, 0.9)
+
+    def drawn(self, key: PRNGKeyArray) -> Part:
+        """A batch to learn from."""
+        return self.train if self.batch is None else some(self.train, self.batch, key)
+
+    def loss(self, params: Any, code: Array, part: Part) -> Float[Array, ""]:
+        """The mean cross-entropy."""
+        logits = self.space.apply(params, code, part.inputs)
+        return optax.softmax_cross_entropy_with_integer_labels(logits, part.labels).mean()
+
+
+class Outcome(NamedTuple):
+    """What came of each training. An accuracy is NaN where the training did not stay finite."""
+
+    validation: Float[Array, "..."]
+    test: Float[Array, "..."]
+    loss: Float[Array, "..."]
+    stable: Bool[Array, "..."]
+
+
+def of_dataset(space: Space, data: Dataset, test: Dataset, **options: Any) -> Task:
+    """A task of pictures: a quarter of the training data, the last of them, are for validation.
+
+    **Raises:** `CdlError` where the pictures or classes are not the space's.
+    """
+    wanted = getattr(space, "shape", None), getattr(space, "classes", None)
+    for given in (data, test):
+        if (tuple(given.images.shape[1:]), given.classes) != wanted:
+            raise CdlError(
+                f"`{given.name}` has pictures of {tuple(given.images.shape[1:])} in {given.classes} classes, and the "
+                f"space is for {wanted[0]} in {wanted[1]}: give `shape` and `classes` of the data where it is made."
+            )
+    cut = len(data.labels) * 3 // 4
+    rows = np.arange(len(data.labels))
+    train, validation, last = data.take(rows[:cut]), data.take(rows[cut:]), test.take(np.arange(len(test.labels)))
+    return Task(space, _part(train), _part(validation), _part(last), **options)
+
+
+def _part(data: Dataset) -> Part:
+    return Part(jnp.asarray(data.images), jnp.asarray(data.labels))
+
+
+@eqx.filter_jit
+def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
+    """Trains every candidate, each from a key of its own. One program for each number of candidates."""
+    return jax.vmap(lambda code, key: _one(task, code, key))(codes, keys)
+
+
+def some(part: Part, batch: int, key: PRNGKeyArray) -> Part:
+    """Rows drawn at random."""
+    rows = jr.randint(key, (batch,), 0, len(part.labels))
+    return Part(jax.tree.map(lambda x: x[rows], part.inputs), part.labels[rows])
+
+
+def _one(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Outcome:
+    first, rest = jr.split(key)
+    params = task.space.init(first)
+
+    def step(carry: Any, key: PRNGKeyArray) -> tuple[Any, Array]:
+        params, state = carry
+        loss, slope = jax.value_and_grad(task.loss)(params, code, task.drawn(key))
+        params, state = moved(task.change, params, state, slope)
+        return (params, state), loss
+
+    (params, _), losses = jax.lax.scan(step, (params, task.change.init(params)), jr.split(rest, task.steps))
+    last = losses[-max(1, task.steps // 10) :].mean()  # NaN where one of them is
+    finite = jnp.isfinite(last)
+    validation, test = (
+        jnp.where(finite, accuracy(task, params, code, p), jnp.nan) for p in (task.validation, task.test)
+    )
+    return Outcome(validation, test, last, finite & (last < failed(task)))
+
+
+def accuracy(task: Task, params: Any, code: Array, part: Part) -> Float[Array, ""]:
+    """The share of rows whose greatest logit is at the label."""
+    logits = task.space.apply(params, code, part.inputs)
+    return (logits.argmax(-1) == part.labels).astype(jnp.float32).mean()
+
+
+def failed(task: Task) -> float:
+    """The loss from which on a training has failed: that of a constant guess at 2.25 of `log 10` = 2.30 nats."""
+    classes = jax.eval_shape(
+        lambda key: task.space.apply(
+            task.space.init(key), jnp.zeros(len(task.space.sizes), jnp.int32), task.train.inputs
+        ),
+        jr.key(0),
+    ).shape[-1]
+    return 2.25 * math.log(classes) / math.log(10)
+
+
+def moved(change: optax.GradientTransformation, params: Any, state: Any, slope: Any) -> tuple[Any, Any]:
+    """Parameters and the optimiser's state after a step."""
+    with jax.numpy_dtype_promotion("standard"):  # optax multiplies numbers of different types
+        by, state = change.update(slope, state, params)
+    return jax.tree.map(jnp.add, params, by), state
+
+
+def norm(slope: Any) -> Float[Array, ""]:
+    """The Euclidean norm of all leaves together."""
+    return jnp.sqrt(sum((jnp.square(leaf).sum() for leaf in jax.tree.leaves(slope)), jnp.zeros(())))

@@ -1,0 +1,173 @@
+"""Searches: one budget, NaN last, resumed bit for bit, and pruning that does nothing is random search."""
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+
+from cdl.errors import CdlError
+
+
+@pytest.fixture(scope="module")
+def task():
+    from cdl_arch.data import Dataset
+    from cdl_arch.search import Blocks, of_dataset
+
+    rng = np.random.default_rng(0)
+    labels = np.arange(40, dtype=np.int32) % 2
+    images = (rng.normal(size=(40, 2, 2, 1)) + labels[:, None, None, None]).astype(np.float32)
+    data = Dataset("points", images, labels, 2)
+    return of_dataset(Blocks((2, 2, 1), 2, width=4, depth=2), data, data, steps=8, batch=8, rate=0.05)
+
+
+def methods():
+    from cdl_arch import search as of
+
+    return {
+        "random": of.Random(),
+        "pruned": of.Pruned(of.isometry, 0.5),
+        "evolution": of.Evolution(population=2, tournament=2),
+        "controller": of.Controller(),
+        "enas": of.Enas(draws=2),
+        "darts": of.Darts(cost=2),
+    }
+
+
+@pytest.mark.parametrize("name", ["random", "pruned", "evolution", "controller", "enas", "darts"])
+def test_every_method_spends_the_budget_and_gives_codes_of_the_space(task, name):
+    from cdl_arch.search import search
+
+    method = methods()[name]
+    found = search(task, method, jr.split(jr.key(0), 2), budget=6, batch=2)
+    assert found.codes.shape == (2, 6 - method.cost, 8)
+    assert found.round == (6 - method.cost) // 2
+    assert jnp.isfinite(found.validation).any()
+    assert (found.codes < jnp.array(task.space.sizes)[None, None]).all()
+    assert found.best.shape == (2, 8)
+
+
+def test_a_search_that_is_stopped_goes_on_bit_for_bit(task, tmp_path):
+    from cdl_arch.search import search
+
+    for name in ("evolution", "darts"):
+        options = {"method": methods()[name], "keys": jr.split(jr.key(1), 2), "budget": 8, "batch": 2}
+        whole = search(task, **options)
+        half = search(task, **options, checkpoint=tmp_path / name, rounds=2)
+        assert half.round == 2
+        assert jnp.isnan(half.validation[:, 4:]).all()
+        rest = search(task, **options, checkpoint=tmp_path / name)
+        same = jax.tree.map(lambda a, b: np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True), whole, rest)
+        assert all(jax.tree.leaves(same))
+
+
+def test_the_checkpoint_of_another_search_is_refused(task, tmp_path):
+    from cdl_arch.search import Random, search
+
+    search(task, Random(), jr.split(jr.key(0), 2), budget=2, batch=2, checkpoint=tmp_path / "x")
+    with pytest.raises(CdlError):
+        search(task, Random(), jr.split(jr.key(0), 3), budget=2, batch=2, checkpoint=tmp_path / "x")
+
+
+def test_a_budget_without_a_round_is_refused(task):
+    from cdl_arch.search import Darts, search
+
+    with pytest.raises(CdlError, match=r"budget of 5 trainings, less the 4 that `Darts` costs, has no round of 2"):
+        search(task, Darts(), jr.split(jr.key(0), 2), budget=5, batch=2)
+
+
+def test_to_leave_out_nothing_is_random_search(task, getkey):
+    from cdl_arch.search import isometry, Pruned, Random
+
+    key = getkey()
+    _, random = Random().ask(task, (), 5, key)
+    _, same = Pruned(isometry, 0.0).ask(task, (), 5, key)
+    _, blind = Pruned(lambda task, code, key: jnp.zeros(()), 0.5).ask(task, (), 5, key)
+    assert (random == same).all()
+    assert blind.shape == random.shape
+    with pytest.raises(CdlError, match=r"share to leave out is 1.0"):
+        Pruned(isometry, 1.0)
+
+
+def test_scores_that_are_not_numbers_come_last():
+    from cdl_arch.search import ranked, Search
+
+    scores = jnp.array([jnp.nan, 2.0, -jnp.nan, jnp.inf, -jnp.inf, 2.0])
+    assert ranked(scores).tolist() == [4, 1, 5, 3, 0, 2]
+    codes = jnp.arange(3)[None, :, None]
+    found = Search((), 1, codes, jnp.array([[jnp.nan, 0.2, 0.1]]), jnp.ones((1, 3), bool))
+    assert found.best.tolist() == [[1]]
+
+
+def test_pruning_leaves_out_what_scores_nan(task, getkey):
+    from cdl_arch.search import Pruned
+
+    def score(task, code, key):
+        return jnp.where(code[0] == 0, jnp.nan, 1.0)
+
+    _, codes = Pruned(score, 0.75).ask(task, (), 5, getkey())
+    assert (codes[:, 0] != 0).all()
+
+
+def test_reinforce_moves_to_what_did_well_and_not_by_nan():
+    from cdl_arch.search._methods import reinforced
+
+    logits = jnp.array([[0.0, 0.0, -jnp.inf], [0.0, 0.0, 0.0]])
+    codes = jnp.array([[0, 2], [1, 1], [1, 0]], jnp.int32)
+    new = reinforced(logits, codes, jnp.array([1.0, 0.5, jnp.nan]), 1.0)
+    assert new[0, 0] > 0 > new[0, 1]
+    assert new[0, 2] == -jnp.inf
+    assert new[1, 2] > new[1, 1] > new[1, 0]
+    assert (reinforced(logits, codes, jnp.full(3, jnp.nan), 1.0) == logits).all()
+
+
+def test_evolution_forgets_the_oldest_and_counts_nan_as_worst(task):
+    from cdl_arch.search import Evolution
+
+    method = Evolution(population=2)
+    state = method.begin(task, jr.key(0))
+    codes = jnp.arange(3)[:, None] * jnp.ones((1, 8), jnp.int32)
+    held, known = method.tell(task, state, codes, jnp.array([0.9, jnp.nan, 0.5]))
+    assert held[:, 0].tolist() == [1, 2]
+    assert known.tolist() == [-1.0, 0.5]
+    _, children = method.ask(task, (held, known), 6, jr.key(1))
+    assert ((children != 2).sum(1) + (children == 2).sum(1) == 8).all()
+
+
+def test_a_training_that_is_not_finite_is_nan_and_not_stable(task):
+    import dataclasses
+
+    from cdl_arch.search import trained
+
+    wild = dataclasses.replace(task, rate=1e30)
+    out = trained(wild, jnp.zeros((2, 8), jnp.int32), jr.split(jr.key(0), 2))
+    assert jnp.isnan(out.validation).all()
+    assert not out.stable.any()
+
+
+def test_pictures_of_another_shape_are_refused(task):
+    from cdl_arch.data import dataset
+    from cdl_arch.search import of_dataset
+
+    with pytest.raises(CdlError, match=r"`digits` has pictures of \(8, 8, 1\) in 10 classes, .* \(2, 2, 1\) in 2"):
+        of_dataset(task.space, dataset("digits"), dataset("digits", part="test"))
+
+
+def test_resampled_searches_find_the_best_where_they_see_all():
+    from cdl_arch.search import bootstrap, Pool
+
+    validation = np.array([[0.9, 0.1], [np.nan, 0.2], [0.5, 0.3]])
+    pool = Pool(
+        validation,
+        np.array([[0.0, 0.8], [0.0, np.nan], [0.0, 0.7]]),
+        np.array([[True, True], [False] * 2, [True, True]]),
+    )
+    every = bootstrap(pool, 3, draws=10)
+    assert np.allclose(every.accuracy, 0.8)
+    assert np.allclose(every.stable, 2 / 3)
+    pruned = bootstrap(pool, 2, scores=np.array([1.0, np.nan, 0.0]), share=1 / 3, draws=10)
+    assert np.allclose(pruned.stable, 1)
+    worst = bootstrap(pool, 1, scores=np.array([2.0, 0.0, 1.0]), share=2 / 3, draws=10)
+    assert np.allclose(worst.accuracy, 0)
+    with pytest.raises(CdlError, match=r"draws 4 architectures, and the pool has 3"):
+        bootstrap(pool, 4)

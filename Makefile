@@ -78,7 +78,7 @@ systems: $(VENV)/.has-tutorials
 
 # Four programs, in four minutes.
 metric: $(VENV)/.has-tutorials
-	for name in coordinates descent modules lengths; do \
+	for name in coordinates descent lengths modules; do \
 	  PYTHONPATH=tutorials $(RUN) -m metric.$$name --write || exit 1; done
 
 # Three programs, ten minutes in all. CDL_DATA names a folder with cifar10/ and imagenet/, where there is one.

@@ -8,7 +8,7 @@ import pytest
 
 
 PROGRAMS = {
-    "metric": ["coordinates", "descent"],
+    "metric": ["coordinates", "descent", "lengths", "modules"],
     "searches": ["pictures", "resampled", "signatures"],
     "symmetry": ["beyond_groups", "how_equivariant", "karate_club", "rotated_bodies", "what_structure_buys"],
     "systems": ["always_learning", "plans", "talking"],

@@ -2,7 +2,7 @@
 
 | the mathematics                                     | here                                                      |
 | --------------------------------------------------- | --------------------------------------------------------- |
-| `m₂ = E ‖J v‖² / n`, `m₄ = E ‖Jᵀ J v‖² / n`         | by `jvp` and `vjp` of the trunk at random probes          |
+| `m₂ = E ‖J v‖² / n`, `m₄ = E ‖Jᵀ J v‖² / n`         | `cdl.metric.jacobian_moments` of the trunk                |
 | `δ = mean |log m₂| + mean log (m₄ / m₂²)`           | `isometry`; it is 0 just where `Jᵀ J = 1`                 |
 | `|log ‖∇ℓ‖|` at the first parameters                | `gradient_norm`, to compare with                          |
 
@@ -18,6 +18,8 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
+from cdl.metric import jacobian_moments
+
 from ._task import norm, Task
 
 
@@ -31,10 +33,7 @@ def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Floa
     trunk = task.space.trunk(task.space.init(first), code)
 
     def moments(point: PRNGKeyArray, probe: PRNGKeyArray) -> tuple[Array, Array]:
-        x, v = jr.normal(point, (task.space.state,)), jr.normal(probe, (task.space.state,))
-        pushed = jax.jvp(trunk, (x,), (v,))[1]
-        (back,) = jax.vjp(trunk, x)[1](pushed)
-        return jnp.square(pushed).mean(), jnp.square(back).mean()
+        return jacobian_moments(trunk, jr.normal(point, (task.space.state,)), probe, probes=1)
 
     m2, m4 = jax.vmap(moments)(jr.split(at, PROBES), jr.split(probes, PROBES))
     return jnp.abs(jnp.log(m2)).mean() + jnp.log(m4 / jnp.square(m2)).mean()

@@ -97,6 +97,7 @@ def test_a_network_with_stacks_is_folded_as_it_is_defined(signature, name, getke
     assert eqx.tree_equal(folded, defined, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_network_with_stacks_is_explained_and_saved(signature, getkey, tmp_path):
     import cdl
     from cdl.io import load, save

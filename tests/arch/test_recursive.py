@@ -257,6 +257,7 @@ def a_warning_of_a_payload() -> None:
         assert (warning.filename, warning.lineno) == (__file__, line), (warning.filename, warning.lineno)
 
 
+@pytest.mark.slow
 def test_the_warning_names_the_line_that_makes_the_network():
     run_alone(a_warning_of_a_payload)
 

@@ -3,6 +3,7 @@
 import pathlib
 
 import jax.numpy as jnp
+import pytest
 from alone import run_alone
 from doors import a_machine, an_algebra, refused, WRONG
 
@@ -47,5 +48,6 @@ def every_wrong_kind_of_argument():
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_wrong_kind_of_argument_is_refused_at_the_door(tmp_path):
     run_alone(every_wrong_kind_of_argument, tmp_path)

@@ -2,6 +2,7 @@
 
 import operator
 
+import pytest
 from alone import run_alone
 from doors import an_algebra, refused
 from returns.maybe import Some
@@ -77,5 +78,6 @@ def every_wrong_kind_of_argument():
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_wrong_kind_of_argument_is_refused_at_the_door():
     run_alone(every_wrong_kind_of_argument)

@@ -3,6 +3,7 @@
 import itertools
 
 import jax.numpy as jnp
+import pytest
 from alone import run_alone
 from doors import refused, WRONG
 
@@ -38,5 +39,6 @@ def every_wrong_kind_of_argument():
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_wrong_kind_of_argument_is_refused_at_the_door(tmp_path):
     run_alone(every_wrong_kind_of_argument, tmp_path)

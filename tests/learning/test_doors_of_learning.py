@@ -3,6 +3,7 @@
 import jax.numpy as jnp
 import jax.random as jr
 import optax
+import pytest
 from alone import run_alone
 from doors import a_machine, an_algebra, refused
 
@@ -64,5 +65,6 @@ def every_wrong_kind_of_argument():
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_wrong_kind_of_argument_is_refused_at_the_door():
     run_alone(every_wrong_kind_of_argument)

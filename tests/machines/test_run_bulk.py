@@ -164,6 +164,7 @@ def test_steps_that_are_not_whole_blocks(time):
         close(of(by_run), of(by_scan), 1e-9)
 
 
+@pytest.mark.slow
 def test_higher_derivatives():
     with jax.enable_x64(True):
         net, states, inputs = case("cell", False, [3, 2], 3, 2)

@@ -1,6 +1,7 @@
 """What is not an optic, a lens or a map with a derivative is refused at the door."""
 
 import jax.numpy as jnp
+import pytest
 from alone import run_alone
 from doors import refused
 
@@ -66,5 +67,6 @@ def every_wrong_kind_of_argument():
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_wrong_kind_of_argument_is_refused_at_the_door():
     run_alone(every_wrong_kind_of_argument)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import equinox as eqx
 import jax.numpy as jnp
+import pytest
 from alone import run_alone
 from doors import a_machine, an_algebra, refused
 
@@ -123,5 +124,6 @@ def every_wrong_kind_of_argument():
     assert found == [], "\n".join(found)
 
 
+@pytest.mark.slow
 def test_every_wrong_kind_of_argument_is_refused_at_the_door():
     run_alone(every_wrong_kind_of_argument)

@@ -38,7 +38,7 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", few(PAIRS, 0, 2, 4, 6, 8))
 def test_a_layer_commutes_with_the_action_and_is_its_dense_layer(name):
     X, Y = PAIRS[name]
     layer = Equivariant(X, Y, 2, 3, key=jr.key(0))
@@ -52,7 +52,7 @@ def test_a_layer_commutes_with_the_action_and_is_its_dense_layer(name):
     assert (layer.theta.shape, layer.weight.shape) == ((3, 2, hom(X, Y).dimension), (3, 2, Y.size, X.size))
 
 
-@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("name", few(PAIRS, 1, 3, 5, 7, 9))
 def test_a_layer_is_the_dense_layer_along_the_tying(name):
     X, Y = PAIRS[name]
     layer = Equivariant(X, Y, key=jr.key(0))

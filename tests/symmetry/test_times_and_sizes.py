@@ -184,6 +184,7 @@ class Leaky(eqx.Module):
         return jnp.where(x > 0, x, self.slope * x)
 
 
+@pytest.mark.slow
 def test_networks_that_are_checked_are_made_inside_vmap_and_jit():
     from cdl_arch.symmetry import deep_sets
     from cdl_arch.symmetry.bodies import Turning

@@ -64,6 +64,7 @@ def test_distances_of_graphs_grow_along_their_edges():
     assert bool(jnp.all((distances[:, 1:] > 0) & jnp.isfinite(distances[:, 1:])))
 
 
+@pytest.mark.slow
 def test_the_tables_of_equivariance_have_every_network_and_operation(monkeypatch):
     from symmetry import how_equivariant
 

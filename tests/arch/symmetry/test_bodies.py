@@ -94,6 +94,7 @@ def test_a_network_with_a_step_that_does_not_commute_is_refused_by_name(getkey):
         LAW.check(wrong, CARRIER, LAW.layers(wrong, bodies(1, (2, 2), 0)))
 
 
+@pytest.mark.slow
 def test_a_step_has_the_dtype_of_its_parameters():
     (body,) = bodies(1, (2, 2), 0)
     with jax.enable_x64(True):

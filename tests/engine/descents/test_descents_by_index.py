@@ -191,6 +191,7 @@ def test_a_family_inherits_by_steps_with_weights():
         as_defined(defined, compiled, steps, at_roots)
 
 
+@pytest.mark.slow
 def test_cells_of_a_stack_and_steps_that_see_no_values():
     """Weights of constructors that no tree has get a gradient of zero, though a slope is infinite there."""
     with jax.enable_x64(True):

@@ -37,7 +37,7 @@ from cdl.schemes import Stacked
 
 @pytest.mark.parametrize(
     "way",
-    some_at_once("layers", "of a matrix", "cond", "lookup", "custom vjp", "no row"),
+    some_at_once("layers", "of a matrix", "lookup", "custom vjp", "no row"),
 )
 def test_any_cell_of_many_constructors_is_the_definition_s(way):
     with jax.enable_x64(True):

@@ -105,6 +105,12 @@ def kfac(model: Model[P], params: P, /, *, key: PRNGKeyArray | None = None) -> K
     **Raises:** as `fisher`; `CdlError` for an array that is of no linear layer and too large for a dense block.
     """
     out = value_of(model, params)
+    for layer in filter(_is_linear, jax.tree.leaves(params, is_leaf=_is_linear)):
+        if type(layer) is not eqx.nn.Linear:
+            raise CdlError(
+                f"`params` has a `{type(layer).__name__}`, a class made of `eqx.nn.Linear`, and K-FAC knows what "
+                "`eqx.nn.Linear` itself computes: hold one in a field, or use `fisher` with `Cg()`."
+            )
     watched = jax.tree.map(lambda x: _Watched.of(x) if _is_linear(x) else x, params, is_leaf=_is_linear)
     smooth, rest = coordinates(watched)
     try:
@@ -166,7 +172,7 @@ def _affine_forward(weight: Array, a: Array, places: tuple[Array, Array, Array])
 
 def _affine_backward(kept: tuple[Array, Array], g: Array) -> tuple[Array, Array, tuple[Array, Array, Array]]:
     weight, a = kept
-    one = jnp.where(g[0] == 0, 1, jnp.ones((), g.dtype))  # `vmap` adds up what depends on the row, and nothing else
+    one = jnp.any(g != 0).astype(g.dtype)  # a use that nothing depends on, as of padding, is not counted
     return jnp.outer(g, a), weight.T @ g, (one * jnp.outer(a, a), jnp.outer(g, g), one)
 
 

@@ -72,6 +72,11 @@ class Cg(Solver):
 
     def __call__(self, metric: Metric, g: Any, /) -> Any:
         flat, back = ravel_pytree(g)
+        most = jnp.max(jnp.abs(flat), initial=0)  # a gradient of any size: its squares fit the type
+        size = jnp.where((most > 0) & jnp.isfinite(most), most, 1)
+        return back(size * self._solved(metric, flat / size, back))
+
+    def _solved(self, metric: Metric, flat: Array, back: Any) -> Array:
         eps = float(np.finfo(flat.dtype).eps)
         begin = flat @ flat
         least = begin * max(self.tolerance, eps) ** 2
@@ -93,7 +98,9 @@ class Cg(Solver):
 
         start = (jnp.zeros((), jnp.int32), jnp.zeros_like(flat), flat, flat, begin, jnp.zeros_like(begin), begin < 0)
         _, x, _, _, rr, _, stopped = jax.lax.while_loop(on, step, start)
-        return back(_refuse_singular(x, stopped & (rr > begin * eps), lambda: "along the gradient"))
+        x = jnp.where(jnp.isfinite(begin), x, jnp.nan)  # what is not finite is not hidden
+        found: Array = _refuse_singular(x, stopped & (rr > begin * eps), lambda: "along the gradient")
+        return found
 
 
 @final

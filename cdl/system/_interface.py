@@ -109,7 +109,8 @@ def expect_name(of: str, name: Any) -> str:
 
 def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
     """**Raises:** `PortMismatch` where one port cannot drive another."""
-    if given.struct != wanted.struct:
+    trees: list[Any] = [jax.tree.structure(port.struct) for port in (given, wanted)]
+    if trees[0] != trees[1] or given.struct != wanted.struct:  # an `OrderedDict` is equal to a `dict` in another order
         raise PortMismatch(
             f"`{source}` gives {shown(given.struct)} and `{target}` takes {shown(wanted.struct)}: join ports of one "
             "type, or put a box between them that converts."

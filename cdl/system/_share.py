@@ -54,6 +54,9 @@ class Shared(Field):
 def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *, name: str = "shared") -> Shared:
     """Fields that share variables, as one: the variables of a junction are one, and its rate is the sum of theirs.
 
+    A field that is given twice is two fields that begin with the same parameters: training parts them, where `wire`
+    would tie a box that is given twice.
+
     ```python
     share({"birth": birth, "hunt": hunt}, {"rabbits": ["birth.n", "hunt.prey"], "foxes": ["hunt.predator"]})
     ```

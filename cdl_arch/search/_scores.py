@@ -4,7 +4,7 @@
 | --------------------------------------------------- | --------------------------------------------------------- |
 | `m₂ = E ‖J v‖² / n`, `m₄ = E ‖Jᵀ J v‖² / n`         | `cdl.metric.jacobian_moments` of the trunk                |
 | `δ = mean |log m₂| + mean log (m₄ / m₂²)`           | `isometry`; it is 0 just where `Jᵀ J = 1`                 |
-| `|log ‖∇ℓ‖|` at the first parameters                | `gradient_norm`, to compare with                          |
+| `log ‖∇ℓ‖` at the first parameters                  | `gradient_norm`, to compare with                          |
 
 A score that is not a number sorts last: `ranked`.
 """
@@ -40,10 +40,10 @@ def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Floa
 
 
 def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
-    """The logarithm of the norm of the first gradient, on one batch: a plain measure to compare with."""
+    """The logarithm of the norm of the first gradient, on one batch, to compare with; `inf` where the gradient is 0."""
     first, rows = jr.split(key)
     slope = jax.grad(task.loss)(task.space.init(first), code, task.drawn(rows))
-    return jnp.log(norm(slope))
+    return jnp.where(norm(slope) > 0, jnp.log(norm(slope)), jnp.inf)
 
 
 def scored(

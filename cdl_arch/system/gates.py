@@ -50,7 +50,7 @@ def gate_array(sources: Int[Array, "gates 2"], inputs: int, outputs: int = 1) ->
         return jax.vmap(jax.vmap(lambda number: route(values, number)))(s)
 
     def forward(s: Any, i: Any) -> Any:
-        return {"out": shown(i)[gates - outputs :], "open": jnp.any((s < 0) | (s >= inputs + gates))}
+        return {"out": shown(i)[gates - outputs :], "open": jnp.any((s < 0) | (s.astype(jnp.int32) >= inputs + gates))}
 
     def back(s: Any, i: Any, d: Any) -> Any:
         found, _ = wires(s, i, d["x"])

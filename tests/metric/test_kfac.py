@@ -1,5 +1,7 @@
 """K-FAC: a block for each linear layer, also of one that is used at many nodes; exact where it should be."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -11,7 +13,7 @@ from jax.flatten_util import ravel_pytree
 
 import cdl
 from cdl.errors import CdlError
-from cdl.metric import Categorical, fisher, kfac, natural, negative_log_likelihood
+from cdl.metric import Categorical, fisher, Gaussian, kfac, natural, negative_log_likelihood
 
 
 @pytest.fixture(autouse=True)
@@ -121,3 +123,49 @@ def test_what_it_cannot_watch_is_refused():
         kfac(lambda net: Categorical(x @ net.layers[0].weight.T), net)
     with pytest.raises(CdlError, match=r"`params\['w'\]` has 3000 numbers and is of no `eqx.nn.Linear`"):
         kfac(lambda p: Categorical(p["w"][:3]), {"w": jnp.ones(3000)})
+
+
+def test_rows_of_padding_are_no_uses():
+    """Lists of other lengths are padded; the block is that of the lists one by one."""
+
+    class Sum(cdl.Algebra[cdl.ListF[jax.Array, jax.Array], jax.Array]):
+        first: eqx.nn.Linear
+        cell: eqx.nn.Linear
+
+        def __call__(self, layer: cdl.ListF[jax.Array, jax.Array]) -> jax.Array:
+            if isinstance(layer, cdl.Cons):
+                return jnp.tanh(self.cell(jnp.append(self.first(layer.head), layer.tail)))
+            return jnp.zeros(2)
+
+    keys = jr.split(jr.key(0), 3)
+    net = Sum(eqx.nn.Linear(1, 2, key=keys[0]), eqx.nn.Linear(4, 2, key=keys[1]))
+    values = [jr.normal(jr.fold_in(keys[2], n), (n, 1)) for n in (6, 1)]
+    rows = jnp.stack([jnp.pad(x, ((0, 6 - len(x)), (0, 0))) for x in values])
+
+    def padded(net: Any) -> Gaussian:
+        return Gaussian(cdl.fold(net, cdl.Seq(rows, np.array([6, 1]))), 1.0)
+
+    def by_hand(net: Any) -> Gaussian:
+        def one(x: Any) -> Any:
+            state = jnp.zeros(2)
+            for head in reversed(list(x)):
+                state = jnp.tanh(net.cell(jnp.append(net.first(head), state)))
+            return state
+
+        return Gaussian(jnp.stack([one(x) for x in values]), 1.0)
+
+    found, wanted = kfac(padded, net).blocks, kfac(by_hand, net).blocks
+    for name in ("first", "cell"):
+        a, b = getattr(found, name), getattr(wanted, name)
+        assert np.allclose(a.inputs, b.inputs, atol=1e-6)
+        assert np.allclose(a.outputs, b.outputs, atol=1e-6)
+
+
+def test_a_class_made_of_a_linear_layer_is_refused():
+    class Twice(eqx.nn.Linear):
+        def __call__(self, x: Any, *, key: Any = None) -> Any:
+            return 2 * super().__call__(x)
+
+    net = Twice(2, 1, key=jr.key(0))
+    with pytest.raises(CdlError, match=r"`params` has a `Twice`, a class made of `eqx\.nn\.Linear`"):
+        kfac(lambda net: Gaussian(jax.vmap(net)(jnp.ones((3, 2))), 1.0), net)

@@ -177,3 +177,14 @@ def test_what_does_not_fit_is_refused():
         tx.update(w, tx.init(w), w)
     with pytest.raises(CdlError, match="a `factor` above 1"):
         LevenbergMarquardt(factor=0.5)
+
+
+def test_conjugate_gradients_take_gradients_of_any_size_and_do_not_hide_one_that_is_not_finite():
+    with jax.enable_x64(False):
+        x = jr.normal(jr.key(0), (20, 3))
+        metric = fisher(lambda w: Gaussian(x @ w, 1.0), jnp.zeros(3))
+        g = jnp.array([1.0, -2.0, 0.5])
+        step = solve(metric, g, how=Cg(10))
+        for size in (1e20, 1e-24):
+            assert np.allclose(solve(metric, size * g, how=Cg(10)) / size, step, rtol=1e-3)
+        assert not np.isfinite(solve(metric, g.at[0].set(jnp.nan), how=Cg(10))).any()

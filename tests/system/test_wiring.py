@@ -1,6 +1,7 @@
 """Wiring diagrams: an operad, a lens, and what is refused when one is built."""
 
 import random
+from collections import OrderedDict
 from typing import Any
 
 import jax
@@ -139,3 +140,12 @@ def test_a_port_an_interface_and_a_system_are_written_short():
     shows = lambda s: cdl.MooreF({"out": s}, lambda i: s)
     bit = box(shows, False, inputs=ports.inputs, outputs=ports.outputs, name="b")
     assert repr(bit) == "Box('b': (heat: f32[] in W) → (out: bool[]))"
+
+
+def test_ports_whose_dictionaries_are_equal_in_another_order_are_not_joined():
+    boxes = {
+        "p": Interface({}, {"x": OrderedDict(b=float, a=float)}),
+        "q": Interface({"x": {"a": float, "b": float}}, {}),
+    }
+    with pytest.raises(PortMismatch, match="join ports of one type"):
+        Wiring(boxes, {"q.x": "p.x"}, {})

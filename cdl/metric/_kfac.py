@@ -11,7 +11,7 @@
 | other arrays: a dense block for each, exact                  |                                                     |
 
 A layer that is used many times, at the nodes of a tree or the steps of a sequence, is one block. Of the two ways that
-are known, this one expands: each use counts as an example of its own, and products of two different uses are left out
+are known, this one expands: each use counts as one more example, and products of two different uses are left out
 (Eschenhagen et al., *Kronecker-factored approximate curvature for modern neural network architectures*, 2023, where the
 other way, which adds up the uses first, is called reduce).
 

@@ -86,7 +86,8 @@ def natural(
     - `kl`: the greatest divergence from the model before a step to that after, to second order.
     - `how`: `Dense()`, `Cg(steps)`, or `Blocks(…)` of these.
 
-    **Raises:** `CdlError` for what `update` is not told and wants, and where the metric is singular and not damped.
+    **Raises:** `CdlError` where `update` lacks an argument that it needs, and where the metric is singular and not
+    damped.
 
     Source: S. Amari, *Natural gradient works efficiently in learning* (1998); J. Martens, *New insights and
     perspectives on the natural gradient method* (2020).

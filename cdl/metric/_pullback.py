@@ -8,8 +8,8 @@
 | `(g ∘ f)* M = f* (g* M)`                              | what a change of coordinates and a composite do         |
 
 Nothing is a matrix until one asks, by `as_matrix()`. `mv(v)` pushes `v` forward through `f` and pulls the result back,
-at the cost of about one gradient. A model of folds runs in both directions without a word: see `forwards`. A model must
-not be under `jax.jit` itself; put that around the whole.
+at the cost of about one gradient. A model of folds runs in forward and in reverse mode with no extra code: see
+`forwards`. A model must not be under `jax.jit` itself; put that around the whole.
 """
 
 import contextlib

@@ -58,7 +58,7 @@ class Dense(Solver):
 class Cg(Solver):
     """By conjugate gradients, from zero: one product with the metric a step, and no matrix.
 
-    It stops early where the residual is below `tolerance` times the gradient. Few steps are a damping of their own.
+    It stops early where the residual is below `tolerance` times the gradient. Stopping early also damps.
     Where the gradient is one of the model's own loss, it lies in the range of the metric, and a singular metric does no
     harm; elsewhere, it is refused.
     """

@@ -61,9 +61,16 @@ class Port:
             ) from None
         return Port(struct, unit)
 
-    def __hash__(self) -> int:
+    def kind(self) -> tuple[Any, ...]:
+        """The structure and the types of arrays, in order: an `OrderedDict` equals a `dict` in another one."""
         leaves, structure = jax.tree.flatten(self.struct)
-        return hash((structure, tuple(leaves), self.unit))
+        return structure, *leaves
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Port) and (self.kind(), self.unit) == (other.kind(), other.unit)
+
+    def __hash__(self) -> int:
+        return hash((self.kind(), self.unit))
 
     def __str__(self) -> str:
         return shown(self.struct) + (f" in {self.unit}" if self.unit else "")
@@ -109,8 +116,7 @@ def expect_name(of: str, name: Any) -> str:
 
 def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
     """**Raises:** `PortMismatch` where one port cannot drive another."""
-    trees: list[Any] = [jax.tree.structure(port.struct) for port in (given, wanted)]
-    if trees[0] != trees[1] or given.struct != wanted.struct:  # an `OrderedDict` is equal to a `dict` in another order
+    if given.kind() != wanted.kind():
         raise PortMismatch(
             f"`{source}` gives {shown(given.struct)} and `{target}` takes {shown(wanted.struct)}: join ports of one "
             "type, or put a box between them that converts."

@@ -11,13 +11,14 @@ over thousands of searches at the cost of one training of the pool:
 | what was found                               | the mean test accuracy of the other seeds; NaN counts as 0           |
 """
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from cdl.errors import CdlError
+
+from ._scores import to_draw
 
 
 class Pool(NamedTuple):
@@ -51,7 +52,7 @@ def bootstrap(
     **Raises:** `CdlError` where the pool is too small for one search, has one seed, or `share` has no `scores`.
     """
     n, seeds = pool.validation.shape
-    drawn = math.ceil(trainings / (1 - share))
+    drawn = to_draw(trainings, share)
     if drawn > n or seeds < 2 or (scores is None and share > 0):
         raise CdlError(
             f"a search draws {drawn} architectures, and the pool has {n}, each from {seeds} seeds: a pool has as many "

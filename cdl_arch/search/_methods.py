@@ -14,7 +14,6 @@ Sources: Real et al., Regularized evolution for image classifier architecture se
 architecture search with reinforcement learning (2016).
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,7 +24,7 @@ from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
 from cdl.errors import CdlError
 
-from ._scores import ranked, Score
+from ._scores import ranked, Score, scored, to_draw
 from ._space import simplex
 from ._task import Task
 
@@ -91,12 +90,10 @@ class Pruned:
 
     def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
         first, rest = jr.split(key)
-        drawn = task.space.drawn(task.space.level(), math.ceil(n / (1 - self.share)), first)
+        drawn = task.space.drawn(task.space.level(), to_draw(n, self.share), first)
         if len(drawn) == n:
             return state, drawn
-        keys = jr.split(rest, self.inits)
-        scores = jax.vmap(lambda code: jax.vmap(lambda key: self.score(task, code, key))(keys).mean())(drawn)
-        return state, drawn[ranked(scores)[:n]]
+        return state, drawn[ranked(scored(self.score, task, drawn, rest, self.inits))[:n]]
 
     def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
         return state

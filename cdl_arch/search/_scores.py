@@ -9,6 +9,7 @@
 A score that is not a number sorts last: `ranked`.
 """
 
+import math
 from collections.abc import Callable
 from typing import TypeAlias
 
@@ -62,3 +63,8 @@ def _scored(score: Score, task: Task, codes: Array, keys: Key[Array, " inits"]) 
 def ranked(scores: Float[Array, " n"]) -> Int[Array, " n"]:
     """The places from the least score to the greatest; NaN comes last, and equal ones in their order."""
     return jnp.argsort(scores, stable=True)  # which puts NaN after infinity, of either sign
+
+
+def to_draw(n: int, share: float) -> int:
+    """How many codes are drawn, so that `n` are left where a share is left out."""
+    return math.ceil(n / (1 - share))

@@ -14,12 +14,6 @@ from cdl.metric import block_defect, costate_losses, costates
 from cdl.para import Para
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 class Layer(eqx.Module):
     weight: jax.Array
     smooth: bool = eqx.field(static=True)

@@ -8,12 +8,6 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 def families():
     from cdl.metric import Bernoulli, Categorical, Gaussian, Poisson
 

@@ -10,12 +10,6 @@ from cdl.errors import CdlError
 from cdl.metric import evolve, fisher, Gaussian, natural_estimate, Search, solve
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 def test_the_estimate_is_the_inverse_of_the_fisher_metric_times_the_estimated_gradient():
     search = Search.about(jnp.array([3.0, -2.0]), 0.5)
     noise, values = jr.normal(jr.key(0), (6, 2), jnp.float64), jr.normal(jr.key(1), (6,), jnp.float64)

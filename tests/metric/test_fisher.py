@@ -24,12 +24,6 @@ from cdl.metric import (
 )
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 def close(left, right, tolerance):
     left, right = np.asarray(left), np.asarray(right)
     return np.abs(left - right).max() <= tolerance * np.abs(right).max()

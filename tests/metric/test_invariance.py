@@ -22,12 +22,6 @@ from cdl.metric import (
 )
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 def problem():
     """A network of two layers as a function of one vector of 17 numbers, its loss, and a point."""
     keys = jr.split(jr.key(0), 4)

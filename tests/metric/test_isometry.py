@@ -11,12 +11,6 @@ from cdl.errors import CdlError
 from cdl.metric import isometry, jacobian_moments, residual_isometry
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 N = 400
 
 

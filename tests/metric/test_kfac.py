@@ -16,12 +16,6 @@ from cdl.errors import CdlError
 from cdl.metric import Categorical, fisher, Gaussian, kfac, natural, negative_log_likelihood
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 def mlp():
     return problems.double(eqx.nn.MLP(3, 4, 2, 1, activation=jnp.tanh, key=jr.key(1)))
 

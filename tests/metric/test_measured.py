@@ -23,12 +23,6 @@ from cdl.metric import (
 )
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 def chain():
     one, two = jr.split(jr.key(0))
     model = layers.dense(3, 2, jnp.tanh, key=one) >> layers.dense(2, 4, key=two)

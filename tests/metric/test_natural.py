@@ -28,12 +28,6 @@ from cdl.metric import (
 )
 
 
-@pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True):
-        yield
-
-
 def trained(tx, loss, params, steps, **told):
     """The losses before each step and at the end."""
 

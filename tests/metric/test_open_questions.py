@@ -14,8 +14,8 @@ from cdl.metric import fisher, Gaussian, natural_estimate, Search
 
 
 @pytest.fixture(autouse=True)
-def double_precision():
-    with jax.enable_x64(True), jax.numpy_rank_promotion("allow"):
+def broadcasting():
+    with jax.numpy_rank_promotion("allow"):
         yield
 
 

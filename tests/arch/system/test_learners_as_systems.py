@@ -132,7 +132,6 @@ def test_update_and_request_of_a_composite_are_those_of_backprop_as_functor(getk
     with jax.enable_x64(True):
         f, g, h = three(getkey())
         one: Any = FongSpivakTuyeras.of(lambda p, a: network([p], a))
-        book = one.then(one).then(one)
         for whole, params in (
             ((f >> g) >> h, ((f.params, g.params), h.params)),
             (f >> (g >> h), (f.params, (g.params, h.params))),

@@ -10,7 +10,7 @@ from .._functors import Base, MealyF, MooreF
 from .._functors.described import described
 from .._functors.usage import takes
 from .._functors.words import an
-from ..errors import CdlError
+from ..errors import CarrierMismatch, CdlError
 from .algebras import Algebra
 
 
@@ -42,6 +42,25 @@ def expect_machine(of: str, machine: Any) -> None:
             f"`{of}` takes a machine, and was given {described(machine)}, which says that it returns {gives}: give a "
             f"function that {does}, or `stateless(f)` of one from inputs to outputs."
         )
+
+
+def expect_step(name: str, layer: Any) -> None:
+    """**Raises:** `CarrierMismatch` where the `step` of a machine's layer is not a function."""
+    if not callable(layer.step):
+        raise CarrierMismatch(
+            f"`{name}` gives a `{type(layer).__name__}` whose `step` is {described(layer.step)}: it is a function of "
+            "an input, as in `MealyF(lambda i: (output, state))` or `MooreF(output, lambda i: state)`."
+        )
+
+
+def expect_answer(name: str, answer: Any) -> tuple[Any, Any]:
+    """What a Mealy machine answers, and its next state. **Raises:** `CarrierMismatch` where it gives no such pair."""
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise CarrierMismatch(
+            f"`{name}` answers with {described(answer)}: the `step` of a `MealyF` gives a pair, the output and the "
+            "next state."
+        )
+    return answer
 
 
 def expect_steps(of: str, steps: tuple[Any, ...]) -> None:

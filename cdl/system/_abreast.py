@@ -9,20 +9,25 @@ import numpy as np
 
 from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
+from ._exact import fitted
+from ._interface import Interface
 from ._plan import Together
 
 
-def abreast(group: Together, machine: Any, state: Any, key: Any) -> Callable[[Any], tuple[Any, Any]]:
+def abreast(
+    group: Together, interface: Interface, machine: Any, state: Any, key: Any
+) -> Callable[[Any], tuple[Any, Any]]:
     """The outputs and the next states of the boxes of a step, as a function of their inputs.
 
-    **Arguments:** `machine`: theirs, or theirs stacked. `state`: theirs, `(boxes, …)`; of a single box without that
-    axis, as are its inputs, outputs and next state.
+    **Arguments:** `interface`: that of each. `machine`: theirs, or theirs stacked. `state`: theirs, `(boxes, …)`; of a
+    single box without that axis, as are its inputs, outputs and next state.
     """
     numbers = np.asarray(group.numbers, np.uint32)
     key = key if wants_key(machine) else None
 
     def one(machine: Any, state: Any, number: Any, x: Any) -> Any:
         layer = layer_of(machine, state, None if key is None else jax.random.fold_in(key, number))
+        layer = fitted(group.paths[0], interface, state, layer)
         return (layer.out, layer.step(x)) if group.moore else layer.step(x)
 
     if group.alone:

@@ -5,19 +5,17 @@ from dataclasses import replace
 from typing import Any, final
 
 import equinox as eqx
-import jax
-import jax.numpy as jnp
 
-from .._engine._given import arrays
-from .._engine.shapes import is_weak
 from .._functors import MealyF, MooreF
 from .._functors.usage import with_usage
 from .._schemes.algebras import name_of
 from .._schemes.compose import layer_of
 from .._schemes.expect import expect_machine
+from ._exact import fitted, strong
 from ._given import given_to
 from ._interface import Interface
 from ._picture import Drawn
+from ._states import held
 from ._system import is_moore, System
 from ._ties import tie_to
 
@@ -41,7 +39,8 @@ class Box(System):
         return with_state(self.machine, self.state) if isinstance(self.machine, System) else None
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        layer = layer_of(self.machine, state, key)
+        state = held(self, state)
+        layer = fitted(self.name, self.interface, state, layer_of(self.machine, state, key))
 
         def step(inputs: Any) -> Any:
             return layer.step(given_to(self, inputs))
@@ -90,8 +89,3 @@ def without_state(machine: Any) -> Any:
 def with_state(system: System, state: Any) -> System:
     """The other way of `without_state`."""
     return system if system.reads_state else replace(system, state=state)
-
-
-def strong(state: Any) -> Any:
-    """A state of arrays, each of a fixed type: a Python number would take the type of what it is combined with."""
-    return jax.tree.map(lambda x: jnp.asarray(x, x.dtype) if is_weak(x) else x, arrays(state, "a state"))

@@ -20,6 +20,7 @@ from .._functors.words import short
 from .._terms import name as called
 from ..errors import CdlError, PortMismatch
 from ._asked import no_port
+from ._exact import exact
 from ._interface import expect_join, Interface, Port
 from ._picture_of_fields import Fields, fields_diagram
 
@@ -64,8 +65,9 @@ class Given(Field):
     name: str = eqx.field(static=True)
 
     def rate(self, values: Values, inputs: Values) -> Values:
+        values, inputs = exact(values), exact(inputs)
         found = self.fn(values, inputs) if self.inputs else self.fn(values)
-        return arrays(found, "a rate")
+        return exact(arrays(found, "a rate"))
 
 
 @with_usage

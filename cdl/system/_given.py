@@ -11,6 +11,7 @@ from .._engine.shapes import shown
 from .._functors.words import short
 from ..errors import PortMismatch
 from ._asked import Asked
+from ._exact import exact
 from ._system import System
 
 
@@ -44,4 +45,4 @@ def _given(system: System, name: str, value: Any, struct: Any) -> Any:
             f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."
             + (" A Python number that is traced stays of its kind: write `2.0`, and not `2`." if traced else "")
         )
-    return jax.tree.map(cast, value, struct)
+    return exact(jax.tree.map(cast, value, struct))

@@ -3,14 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
+from .._engine._given import arrays
 from .._engine.shapes import shown
 from .._functors.words import short
 from .._optics import Optic
 from ..errors import PortMismatch
 from ._asked import Asked, no_port
+from ._exact import exact, types
 from ._interface import Interface
 from ._rewiring import Rewiring, wirings_of
-from ._system import System, types
+from ._system import System
 from ._wired import Wired
 
 
@@ -87,10 +89,11 @@ def by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
                     f"the diagram gives no value to `{at}.{port}`: `back` must drive each input, and gives "
                     f"{_written(inputs)}. Give `{{box: {{port: value}}}}`."
                 ) from error
+            value = arrays(value, f"what the diagram gives to `{at}.{port}`")
             if types(value) != types(wanted.struct):
                 raise PortMismatch(
                     f"the diagram gives {shown(value)} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it "
                     "that."
                 )
-            found[side_by_side(at, port)] = value
+            found[side_by_side(at, port)] = exact(value)
     return found

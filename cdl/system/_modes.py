@@ -21,7 +21,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._engine._given import arrays
 from .._engine.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
@@ -30,10 +29,12 @@ from .._schemes.compose import layer_of
 from ..errors import CarrierMismatch, CdlError, PortMismatch
 from ._apart import expect_apart
 from ._box import Box, without_state
+from ._exact import exact, fitted, strong, types
 from ._given import given_to
 from ._interface import Interface
 from ._numbers import one_of
-from ._system import expect_system, is_moore, System, types
+from ._states import held
+from ._system import expect_system, is_moore, System
 from ._ties import tie
 
 
@@ -53,7 +54,8 @@ class Modal(System):
     interface: Interface = eqx.field(static=True)
     name: str = eqx.field(static=True)
 
-    def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        state = held(self, state)
         number = one_of(self.choose(state), len(self.modes), f"`choose` of `{self.name}`", "modes")
         ports = {name: port.struct for name, port in self.interface.outputs.items() if name != "mode"}
         nothing = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), ports)
@@ -62,10 +64,10 @@ class Modal(System):
             return layer_of(machine, state, key if wants_key(machine) else None)
 
         def shows(name: str, machine: Any) -> Callable[[], Any]:
-            return lambda: {**nothing, **({name: layer(machine).out} if name in nothing else {})}
+            return lambda: {**nothing, **({name: exact(layer(machine).out)} if name in nothing else {})}
 
         def goes(name: str, machine: Any, inputs: Any) -> Callable[[], Any]:
-            return lambda: layer(machine).step(inputs[name] if name in self.interface.inputs else {})
+            return lambda: exact(layer(machine).step(inputs[name] if name in self.interface.inputs else {}))
 
         def step(inputs: Any) -> Any:
             given = given_to(self, inputs)
@@ -73,7 +75,7 @@ class Modal(System):
 
         each = [(name, self.machines[i]) for name, i in self.modes]
         out = jax.lax.switch(number, [shows(*x) for x in each])
-        return MooreF({"mode": number, **out}, step)
+        return fitted(self.name, self.interface, state, MooreF({"mode": number, **out}, step))
 
 
 @with_usage
@@ -95,7 +97,7 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     inside of that of another; `PortMismatch` where one answers an input
     at once; `CarrierMismatch` where one has a state of another type.
     """
-    begin = arrays(state, "a state")
+    begin = strong(state)
     if not systems or "mode" in systems:
         raise CdlError("`modes` takes a system for each mode: at least one, and none that is called `mode`.")
     for at, system in systems.items():

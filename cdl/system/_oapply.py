@@ -18,10 +18,12 @@ import jax
 import numpy as np
 
 from .._engine._identity import Identity
+from .._engine.shapes import is_weak
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
 from ._apart import expect_apart
-from ._box import Box, strong, without_state
+from ._box import Box, without_state
+from ._exact import strong
 from ._plan import plan
 from ._rows import stacked
 from ._system import expect_system, is_moore, System
@@ -146,5 +148,5 @@ def _alike(value: Any) -> Hashable:
 
 def _part(x: Any) -> Hashable:
     if eqx.is_array(x):
-        return x.shape, x.dtype
+        return x.shape, x.dtype, is_weak(x)
     return (type(x), repr(x)) if isinstance(x, int | float | complex | str | np.generic) else Identity(x)

@@ -22,13 +22,14 @@ from .._optics import Optic
 from ..errors import CdlError, PortMismatch
 from ._box import without_state
 from ._end import End
+from ._exact import fitted
 from ._given import given_to
 from ._heard import by_port, expect_looked_up, expect_wirings, MANY, side_by_side
 from ._interface import Interface
 from ._oapply import wire
 from ._picture import Drawn
 from ._rewiring import Rewiring
-from ._states import expect_state
+from ._states import held
 from ._system import is_moore, System
 from ._wired import Wired
 
@@ -53,9 +54,8 @@ class Rewired(System):
         """The systems side by side, with the states that they begin in."""
         return replace(self.beside, state=self.state[1])
 
-    def __call__(self, state: Any, /, *, key: Any = None) -> MooreF[Any, Any, Any]:
-        expect_state(self, state)
-        s, inside = state
+    def __call__(self, state: Any, /, *, key: Any = None) -> Any:
+        s, inside = state = held(self, state)
         layer = self.beside(inside, key=key)
         boxes = self.beside.nested.wiring.boxes
         by_box = {at: {port: layer.out[side_by_side(at, port)] for port in x.outputs} for at, x in boxes.items()}
@@ -65,7 +65,7 @@ class Rewired(System):
             after, inputs = self.diagram.backward(seen, given_to(self, d))
             return after, layer.step(by_port(inputs, self.beside))
 
-        return MooreF(out, step)
+        return fitted(self.name, self.interface, state, MooreF(out, step))
 
     def drawn(self) -> Drawn:
         inside = self.systems.drawn().inside

@@ -30,7 +30,7 @@ from .._engine.shapes import shown
 from .._functors.usage import with_types, with_usage
 from .._optics import Optic, ParaOptic
 from ..errors import CdlError, PortMismatch
-from ._box import strong
+from ._exact import strong
 from ._numbers import one_of, whole_number
 from ._wiring import Wiring
 

@@ -9,6 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from .._engine.shapes import is_weak
+
 
 def stacked(values: Sequence[Any]) -> Any:
     """Values of one structure as one; of what is not an array, the first."""
@@ -58,4 +60,6 @@ def _stack(*xs: Any) -> Any:
         return xs[0]
     if any(isinstance(x, Tracer) or jnp.issubdtype(x.dtype, jax.dtypes.extended) for x in xs):
         return jnp.stack(xs)
-    return jnp.asarray(np.stack([np.asarray(x) for x in xs]))
+    values = np.stack([np.asarray(x) for x in xs])
+    # of numbers of Python's, so that a row takes the type of what it meets as the number does
+    return jnp.broadcast_to(xs[0], values.shape).at[...].set(values) if is_weak(xs[0]) else jnp.asarray(values)

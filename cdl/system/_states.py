@@ -4,12 +4,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 from .._engine._given import arrays
-from .._engine._types import cast, misfit, Own
-from .._engine.shapes import shown
+from .._engine._types import cast, holds, joined, misfit, Own
+from .._engine.shapes import Shape, shown
 from ..errors import CarrierMismatch
-from ._system import System, types
+from ._exact import exact
+from ._system import System
 
 
 def in_type_of(own: Any, given: Any, what: str) -> Any:
@@ -25,16 +27,28 @@ def in_type_of(own: Any, given: Any, what: str) -> Any:
         or misfit(wanted.leaves, value) is not None
     ):
         raise CarrierMismatch(f"{what} is {shown(given)}, and the box begins in {shown(own)}: give that.")
-    return jax.tree.map(cast, given, wanted.shapes)
+    return exact(jax.tree.map(cast, given, wanted.shapes))
 
 
-def expect_state(system: System, state: Any) -> None:
-    """**Raises:** `CarrierMismatch` for what has another structure, or other shapes, than the states of a system."""
-    if system.state is None:  # what is around it holds the state
-        return
-    (given, each), (wanted, own) = types(state), types(system.state)
-    if given != wanted or any(a != b for (a, _), (b, _) in zip(each, own, strict=True)):
+def held(system: System, state: Any) -> Any:
+    """A state of a system, in the type of the one that it begins in; of one whose state is held around it, as it is.
+
+    **Raises:** `CarrierMismatch` for another one. A Python number takes the type of the state where that holds it.
+    """
+    state = arrays(state, f"a state of `{system.name}`")
+    if system.state is None:
+        return exact(state)
+    given, wanted = Own.of(state), Own.of(system.state)
+    if not given.alike(wanted) or not all(map(_fits, wanted.leaves, given.leaves, jax.tree.leaves(state))):
         raise CarrierMismatch(
             f"`{system.name}` was given the state {shown(state)}, and its states are {shown(system.state)}: give "
             "`system.state`, what `run` gave, or for states of single boxes what `pack` makes of them."
         )
+    return exact(jax.tree.map(cast, state, wanted.shapes))
+
+
+def _fits(wanted: Shape, own: Shape, value: Any) -> bool:
+    """Whether a number may be one of a type. Of one that is traced, `run` looks at the value."""
+    if isinstance(value, Tracer):
+        return bool(own.dtype == wanted.dtype or (own.weak_type and joined(own, wanted).dtype == wanted.dtype))
+    return holds(wanted.dtype, own, None if jnp.ndim(value) else value)

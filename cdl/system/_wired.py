@@ -29,7 +29,7 @@ from ._once import once
 from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
-from ._states import expect_state, in_type_of
+from ._states import held, in_type_of
 from ._system import System
 from ._ties import tie_rows
 from ._wiring import Wiring
@@ -74,7 +74,7 @@ class Wired(System):
     nested: Nested = eqx.field(static=True)
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
-        expect_state(self, state)
+        state = held(self, state)
         values: Values = [{} for _ in self.plan.steps]
         after: list[Any] = [None for _ in self.plan.steps]
         for i, group in enumerate(self.plan.steps):
@@ -133,10 +133,9 @@ class Wired(System):
 
         **Raises:** `CarrierMismatch` for what is not a state of the whole.
         """
-        expect_state(self, state)
         found: dict[str, Any] = {}
-        for group, held in zip(self.plan.steps, state, strict=True):
-            found |= zip(group.paths, rows(held, len(group.paths)), strict=True)
+        for group, each in zip(self.plan.steps, held(self, state), strict=True):
+            found |= zip(group.paths, rows(each, len(group.paths)), strict=True)
         return found
 
     @with_types
@@ -160,7 +159,8 @@ class Wired(System):
 
     def _each(self, i: int, state: Any, key: Any) -> Callable[[Any], Any]:
         """The outputs and the next states of the boxes of a step, as a function of their inputs."""
-        return abreast(self.plan.steps[i], self.machines[self.plan.steps[i].machine], state[i], key)
+        group = self.plan.steps[i]
+        return abreast(group, self.wiring.boxes[group.paths[0]], self.machines[group.machine], state[i], key)
 
     def _awaited(self, group: Together) -> Any:
         """The shapes and types of the inputs of the boxes of a step."""

@@ -14,10 +14,9 @@ import jax
 import jax.numpy as jnp
 
 from ..._functors import MooreF
-from ..._functors.described import described
 from ..._schemes.algebras import name_of
 from ..._schemes.compose import layer_of
-from ...errors import CarrierMismatch
+from ..._schemes.expect import expect_answer, expect_step
 from .._given import arrays
 from .._random_keys import keys_at
 from .._traced import told_with, without_values
@@ -114,20 +113,9 @@ class Walk:
 
     def _answer(self, layer: Any, x: Any) -> tuple[Any, Any]:
         """The same as the layer has it: Python numbers are such."""
-        if not callable(layer.step):
-            raise CarrierMismatch(
-                f"`{self.name}` gives a `{type(layer).__name__}` whose `step` is {described(layer.step)}: it is a "
-                "function of an input, as in `MealyF(lambda i: (output, state))` or `MooreF(output, lambda i: state)`."
-            )
+        expect_step(self.name, layer)
         after = layer.step(x)
-        if self.moore:
-            return None, after
-        if not isinstance(after, tuple) or len(after) != 2:
-            raise CarrierMismatch(
-                f"`{self.name}` answers with {described(after)}: the `step` of a `MealyF` gives a pair, the output and "
-                "the next state."
-            )
-        return after
+        return (None, after) if self.moore else expect_answer(self.name, after)
 
     def _taken(self, s: S, t: jax.Array | int, ends: Ends | None, beyond: int) -> S:
         """The state at a time, or beyond the end one from which a step is taken."""

@@ -22,6 +22,8 @@ def arrays(tree: Any, what: str) -> Any:
     """
 
     def array(x: object) -> jax.Array:
+        if isinstance(x, str | bytes):  # of which JAX, where it traces, reads the digits
+            raise TypeError
         expect_kept(x, what)
         # JAX gives a truth value of Python's no weak type, but the comparison of a Python number
         return jnp.asarray(int(x)) != 0 if isinstance(x, bool) else jnp.asarray(x)

@@ -46,12 +46,18 @@ def _same(x: Any, y: Any, tolerance: float) -> bool:
         return bool(x == y)
     if np.shape(x) != np.shape(y):
         return False
-    a, b = np.asarray(x), np.asarray(y)
+    a, b = as_numpy(x), as_numpy(y)
     if tolerance == 0 or not (_inexact(a) or _inexact(b)):
         return bool(np.all((a == b) | ((a != a) & (b != b))))  # the same number, or neither is one
     with np.errstate(invalid="ignore"):
         close = (a == b) | (np.isfinite(b) & (np.abs(a - b) <= tolerance * np.maximum(1.0, np.abs(b))))
     return bool(np.all(close | (np.isnan(a) & np.isnan(b))))
+
+
+def as_numpy(x: Any) -> Any:
+    """A number or an array as one of NumPy; of random keys, their bits."""
+    is_key = isinstance(x, jax.Array) and jax.numpy.issubdtype(x.dtype, jax.dtypes.prng_key)
+    return np.asarray(jax.random.key_data(x) if is_key else x)
 
 
 def _inexact(array: Any) -> bool:

@@ -1,5 +1,7 @@
 """Algebras, coalgebras and keys at the front door: what is not one is refused before anything runs."""
 
+import functools
+import inspect
 from typing import Any, get_origin, get_type_hints
 
 import equinox as eqx
@@ -31,6 +33,11 @@ def expect_machine(of: str, machine: Any) -> None:
     does = "gives `MealyF(step)` or `MooreF(out, step)` for a state"
     _expect(of, "a machine", does, machine, "`parallel(a, b)`")
     if not takes(machine, None):
+        if lone := _needed(machine):
+            raise CdlError(
+                f"`{of}` takes a machine, and {described(machine)} is called with a state alone where there is no "
+                f"`{lone}`: give it a default, `{lone}=None`."
+            )
         raise CdlError(
             f"`{of}` takes a machine, and {described(machine)} does not take a state: write a function that {does}."
         )
@@ -44,9 +51,16 @@ def expect_machine(of: str, machine: Any) -> None:
         )
 
 
+def _needed(machine: Any) -> str | None:
+    """The keyword without a default for the lack of which alone a machine does not take a state."""
+    each = inspect.signature(machine).parameters.values()
+    needed = [x.name for x in each if x.kind is x.KEYWORD_ONLY and x.default is x.empty]
+    return needed[0] if needed and takes(functools.partial(machine, **dict.fromkeys(needed)), None) else None
+
+
 def expect_step(name: str, layer: Any) -> None:
     """**Raises:** `CarrierMismatch` where the `step` of a machine's layer is not a function."""
-    if not callable(layer.step):
+    if not callable(layer.step) or not takes(layer.step, None):
         raise CarrierMismatch(
             f"`{name}` gives a `{type(layer).__name__}` whose `step` is {described(layer.step)}: it is a function of "
             "an input, as in `MealyF(lambda i: (output, state))` or `MooreF(output, lambda i: state)`."

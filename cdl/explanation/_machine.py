@@ -68,15 +68,14 @@ def _of_run(machine: Any, state: Any, word: Any, inputs: list[Any], allowed: flo
     outputs, _ = run(machine, state, word)
     defined = respond(ana(machine)(state), inputs)
     moore = len(defined) > len(inputs)
-    found = [
-        law(f"run γ s = respond (ana γ s), on {number_of('input', len(inputs))}", _rows(outputs), defined, allowed)
-    ]
+    given = _rows(outputs, len(defined))
+    found = [law(f"run γ s = respond (ana γ s), on {number_of('input', len(inputs))}", given, defined, allowed)]
     stepper, answers = start(machine, state), []
     answers += [stepper.out] if moore else []
-    for given in inputs:
-        out, stepper = stepper.step(given)
+    for x in inputs:
+        out, stepper = stepper.step(x)
         answers.append(out)
-    found.append(law("start γ s, fed one by one = run γ s", answers, _rows(outputs), allowed))
+    found.append(law("start γ s, fed one by one = run γ s", answers, given, allowed))
     return found
 
 
@@ -84,7 +83,7 @@ def _of_stream(machine: Any, state: Any, allowed: float | None) -> list[Checked]
     grown = unfold(machine, jax.tree.map(lambda x: x[None], state), STEPS)
     outputs = jax.tree.map(lambda x: x[0], grown)
     defined = take(STEPS, ana(machine)(state))
-    return [law(f"unfold γ s = take {STEPS} (ana γ s)", _rows(outputs), defined, allowed)]
+    return [law(f"unfold γ s = take {STEPS} (ana γ s)", _rows(outputs, len(defined)), defined, allowed)]
 
 
 def _of_tying(
@@ -162,5 +161,7 @@ def _array(x: Any) -> Any:
     return x if isinstance(x, jax.Array) else jnp.asarray(np.asarray(x))
 
 
-def _rows(values: Any) -> list[Any]:
-    return [jax.tree.map(lambda x, t=t: x[t], values) for t in range(jax.tree.leaves(values)[0].shape[0])]
+def _rows(values: Any, n: int) -> list[Any]:
+    """A value for each step: `n` of them where there are no arrays that would say so."""
+    first = next(iter(jax.tree.leaves(values)), None)
+    return [jax.tree.map(lambda x, t=t: x[t], values) for t in range(n if first is None else first.shape[0])]

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._engine.lists.cost import inside
 from .._engine.shapes import alike
-from .._functors.difference import difference
+from .._functors.difference import as_numpy, difference
 from ..errors import LawBroken
 from ._page import Checked, Weights
 
@@ -36,7 +36,7 @@ def apart(left: Any, right: Any) -> float:
     ours, theirs = jax.tree.leaves(left), jax.tree.leaves(right)
     if not all(map(_is_number, [*ours, *theirs])):
         return math.inf if difference(left, right) else 0.0
-    pairs = [(np.asarray(x), np.asarray(y)) for x, y in zip(ours, theirs, strict=False)]
+    pairs = [(as_numpy(x), as_numpy(y)) for x, y in zip(ours, theirs, strict=False)]
     if not alike(left, right) or any(x.shape != y.shape for x, y in pairs):
         return math.inf
     pairs = [(_widest(x), _widest(y)) for x, y in pairs if x.size]

@@ -10,11 +10,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import PRNGKeyArray
 
 from .._engine import run as the_run
 from .._functors import MooreF
 from .._functors.usage import with_types
+from ..errors import CdlError
 from ..system import Wired
+from ..system._given import given_to
 from ._hold import hold
 
 
@@ -23,27 +26,40 @@ Ports = Mapping[str, Any]
 
 @with_types
 def system(
-    wired: Wired, inputs: Sequence[Any], *, by: Callable[[Any, Any, Any], Any] = the_run, tolerance: float = 0.0
+    wired: Wired,
+    inputs: Sequence[Any],
+    *,
+    by: Callable[..., Any] = the_run,
+    tolerance: float = 0.0,
+    key: PRNGKeyArray | None = None,
 ) -> None:
     """That a system of boxes gives what its boxes give, wired by hand.
 
     **Arguments:** `inputs`: what comes in at each tick, `{port: value}`. `by`: what runs it, with the outputs first.
+    `key`: for boxes that take one: at the tick `t` the box numbered `j` gets `fold_in(fold_in(key, t), j)`, and `by`
+    gets the keyword.
 
-    **Raises:** `LawBroken`.
+    **Raises:** `LawBroken`; `CdlError` for no inputs, `PortMismatch` for such of other ports.
     """
-    outputs = by(wired, wired.state, jax.tree.map(lambda *xs: jnp.stack(xs), *inputs))[0]
-    expected = by_hand(wired, inputs)
-    found = [jax.tree.map(lambda x, t=t: x[t], outputs) for t in range(len(jax.tree.leaves(outputs)[0]))]
+    if not inputs:
+        raise CdlError("`inputs` of `system` is empty: give what comes in at each tick, for one tick at least.")
+    ticks = [given_to(wired, x) for x in inputs]
+    word = jax.tree.map(lambda *xs: jnp.stack(xs), *ticks) if wired.interface.inputs else jnp.arange(len(ticks))
+    outputs = by(wired, wired.state, word, **({} if key is None else {"key": key}))[0]
+    expected = by_hand(wired, ticks, key)
+    found = [jax.tree.map(lambda x, t=t: x[t], outputs) for t in range(_rows(outputs, len(expected)))]
     hold("a system is its boxes side by side, and then the lens", found, expected, tolerance)
 
 
-def by_hand(wired: Wired, inputs: Sequence[Any]) -> list[Any]:
+def by_hand(wired: Wired, inputs: Sequence[Any], key: Any = None) -> list[Any]:
     """The outputs at each tick; at the end, those that wait for no input."""
     boxes, lens = wired.boxes, wired.wiring.lens()
     states = {path: x.state for path, x in boxes.items()}
     found: list[Any] = []
-    for given in (*inputs, None):
-        layers = {path: x(states[path]) for path, x in boxes.items()}
+    for t, given in enumerate((*inputs, None)):
+        now = None if key is None else jax.random.fold_in(key, t)
+        keys = [None if now is None else jax.random.fold_in(now, j) for j in range(len(boxes))]
+        layers = {path: x(states[path], key=own) for (path, x), own in zip(boxes.items(), keys, strict=True)}
         out = {path: layer.out for path, layer in layers.items() if isinstance(layer, MooreF)}
         after: dict[str, Any] = {}
         while ready := [path for path in boxes if path not in out and _there(wired, path, out, given)]:
@@ -55,6 +71,11 @@ def by_hand(wired: Wired, inputs: Sequence[Any]) -> list[Any]:
             each = lens.put(out, given)
             states = {path: after[path] if path in after else layers[path].step(each[path]) for path in boxes}
     return found
+
+
+def _rows(outputs: Any, ticks: int) -> int:
+    """How many outputs there are; of a system that has none, one for each tick."""
+    return len(next(iter(jax.tree.leaves(outputs)), range(ticks)))
 
 
 def _there(wired: Wired, path: str, out: Ports, given: Ports | None) -> bool:

@@ -13,7 +13,7 @@ from .._schemes.compose import layer_of
 from .._schemes.expect import expect_machine
 from ._exact import fitted, strong
 from ._given import given_to
-from ._interface import Interface
+from ._interface import expect_title, Interface
 from ._picture import Drawn
 from ._states import held
 from ._system import is_moore, System
@@ -71,7 +71,7 @@ def box(
     """
     expect_machine("box", machine)
     interface = Interface(inputs or {}, outputs)
-    called = name or name_of(machine)
+    called = expect_title("box", name or name_of(machine))
     made = Box(machine=without_state(machine), state=strong(state), interface=interface, name=called)
     is_moore(made)
     return made

@@ -22,7 +22,7 @@ from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import PayloadMismatch, PortMismatch
 from ._box import Box, box
-from ._field import Field, Values
+from ._field import expect_rates, Field, Values
 from ._interface import expect_join, Port
 from ._numbers import known
 
@@ -98,7 +98,7 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     `method`: of order 4, 2 or 1.
 
     **Raises:** `CdlError` for a step that is not positive and finite, or is known only when the program runs;
-    `PortMismatch` where the state is not one of the field.
+    `PortMismatch` where the state is not one of the field, or its rates are not those of its variables.
     """
-    clocked = Clocked(field, known("`step` of `discretise`", step), method)
+    clocked = Clocked(expect_rates(field), known("`step` of `discretise`", step), method)
     return box(clocked, begins(field, state), inputs=field.inputs, outputs=field.variables, name=field.name)

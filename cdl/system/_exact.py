@@ -55,25 +55,25 @@ def shows(name: str, interface: Interface, out: Any) -> dict[str, Any]:
             f"`{name}` gives {given}, and its outputs are {short(sorted(expected))}: give a dictionary with a value "
             "for each."
         )
-    found = {port: arrays(out[port], f"the output `{port}` of `{name}`") for port in expected}
+    found = {port: exact(arrays(out[port], f"the output `{port}` of `{name}`")) for port in expected}
     for port, struct in expected.items():
         if types(found[port]) != types(struct):
             raise PortMismatch(
                 f"the output `{port}` of `{name}` is {shown(found[port])}, and its port is {shown(struct)}: give both "
                 "one type."
             )
-    return {port: exact(x) for port, x in found.items()}
+    return found
 
 
 def keeps(name: str, state: Any, after: Any) -> Any:
     """The next state of a system. **Raises:** `CarrierMismatch` where it has another type than the state before."""
-    after = arrays(after, f"the next state of `{name}`")
+    after = exact(arrays(after, f"the next state of `{name}`"))
     if types(after) != types(state):
         raise CarrierMismatch(
             f"a step of `{name}` goes from {shown(state)} to {shown(after)}: keep the state's structure, shapes and "
             "types."
         )
-    return exact(after)
+    return after
 
 
 def types(value: Any) -> Any:

@@ -14,6 +14,7 @@ import equinox as eqx
 
 from .._drawing.diagram import Diagram
 from .._engine._given import arrays
+from .._engine._traced import told_with, without_values
 from .._engine.shapes import shown
 from .._functors.usage import takes, with_usage
 from .._functors.words import short
@@ -21,7 +22,7 @@ from .._terms import name as called
 from ..errors import CdlError, PortMismatch
 from ._asked import no_port
 from ._exact import exact
-from ._interface import expect_join, Interface, Port
+from ._interface import expect_join, expect_title, Interface, Port
 from ._picture_of_fields import Fields, fields_diagram
 
 
@@ -86,27 +87,37 @@ def field(
     **Raises:** `PortMismatch` where `rate` looks up an unknown name, gives other variables, or other shapes;
     `CdlError` where it does not take these arguments.
     """
-    made = Given(fn=rate, ports=Interface(inputs or {}, variables), name=name or called(rate, "field"))
-    wanted = {key: port.struct for key, port in made.variables.items()}
-    driven = {key: port.struct for key, port in made.inputs.items()}
-    if not takes(rate, *[{}] * (2 if driven else 1)):
-        takers = "the values and the inputs" if driven else "the values of its variables, as it has no inputs"
-        raise CdlError(f"the rate of `{made.name}` does not take its arguments: write a function of {takers}.")
+    title = expect_title("field", name or called(rate, "field"))
+    return expect_rates(Given(fn=rate, ports=Interface(inputs or {}, variables), name=title))
+
+
+def expect_rates(field: Field) -> Field:
+    """**Raises:** `PortMismatch` where a field gives rates of other variables, or of other types, than it has."""
+    if not isinstance(field.ports, Interface):
+        raise CdlError(f"the `ports` of `{field.name}` are {short(field.ports)}: give an `Interface`.")
+    wanted = {key: port.struct for key, port in field.variables.items()}
+    driven = {key: port.struct for key, port in field.inputs.items()}
+    alone = isinstance(field, Given) and not driven
+    if not takes(field.fn if isinstance(field, Given) else field.rate, *[{}] * (1 if alone else 2)):
+        takers = "the values of its variables, as it has no inputs" if alone else "the values and the inputs"
+        raise CdlError(f"the rate of `{field.name}` does not take its arguments: write a function of {takers}.")
+    told = told_with(field.name, f"values of {shown(wanted)}", "give its variables the shapes that it takes")
     try:
-        found = eqx.filter_eval_shape(made.rate, wanted, driven)
+        with told, without_values(field.name, "in its rate"):
+            found = eqx.filter_eval_shape(field.rate, wanted, driven)
     except KeyError as error:
-        if (name := no_port(made.rate, wanted, driven)) is None:
+        if (name := no_port(field.rate, wanted, driven)) is None:
             raise
         raise PortMismatch(
-            f"the rate of `{made.name}` looks up {name}, and there are {short([*wanted, *driven])}: give it a variable "
-            "or an input of that name, or mend the look-up."
+            f"the rate of `{field.name}` looks up {name}, and there are {short([*wanted, *driven])}: give it a "
+            "variable or an input of that name, or mend the look-up."
         ) from error
     if not isinstance(found, Mapping) or set(found) != set(wanted):
-        given = short(sorted(found)) if isinstance(found, Mapping) else shown(found)
+        other = short(sorted(found, key=str)) if isinstance(found, Mapping) else shown(found)
         raise PortMismatch(
-            f"`{made.name}` gives the rates {given}, and its variables are {short(sorted(wanted))}: give a dictionary "
+            f"`{field.name}` gives the rates {other}, and its variables are {short(sorted(wanted))}: give a dictionary "
             "with a rate for each."
         )
-    for key, port in made.variables.items():
+    for key, port in field.variables.items():
         expect_join(f"the rate of {key}", Port.of(found[key], port.unit), key, port)
-    return made
+    return field

@@ -89,11 +89,11 @@ def by_port(inputs: Any, systems: Wired) -> dict[str, Any]:
                     f"the diagram gives no value to `{at}.{port}`: `back` must drive each input, and gives "
                     f"{_written(inputs)}. Give `{{box: {{port: value}}}}`."
                 ) from error
-            value = arrays(value, f"what the diagram gives to `{at}.{port}`")
+            value = exact(arrays(value, f"what the diagram gives to `{at}.{port}`"))
             if types(value) != types(wanted.struct):
                 raise PortMismatch(
                     f"the diagram gives {shown(value)} to `{at}.{port}`, which takes {shown(wanted.struct)}: give it "
                     "that."
                 )
-            found[side_by_side(at, port)] = exact(value)
+            found[side_by_side(at, port)] = value
     return found

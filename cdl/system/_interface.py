@@ -114,6 +114,13 @@ def expect_name(of: str, name: Any) -> str:
     return name
 
 
+def expect_title(of: str, name: Any) -> str:
+    """What a picture calls what is made. **Raises:** `CdlError` for what is not a text."""
+    if not isinstance(name, str):
+        raise CdlError(f"`name` of `{of}` is {short(name)}, and must be `str`.")
+    return name
+
+
 def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
     """**Raises:** `PortMismatch` where one port cannot drive another."""
     if given.kind() != wanted.kind():

@@ -11,6 +11,7 @@ import heapq
 from typing import NamedTuple
 
 from .._functors.usage import with_types
+from .._functors.words import an
 from ..errors import CdlError
 from ._box import Box
 from ._oapply import oapply
@@ -33,14 +34,15 @@ def latency(system: System) -> dict[str, dict[str, Latency]]:
     Read off the diagram: every output of a box counts as an answer to each of its inputs. `longest` is the number of
     ticks after which a constant input shows in full, where a box keeps nothing but its last inputs, as a gate does.
 
-    **Raises:** `CdlError` for a system whose diagram changes as it runs.
+    **Raises:** `CdlError` for a system without a diagram, or whose diagram changes as it runs, and for one that is
+    hidden as the machine of a box.
     """
     if isinstance(system, Box):
         system = oapply(Wiring.identity(system.interface), {"box": system})
     if not isinstance(system, Wired):
         raise CdlError(
-            f"the diagram of `{system.name}` may change as it runs, so it has no latency: give a `Box`, or what `wire` "
-            "or `oapply` gives."
+            f"`{system.name}` is {an(type(system).__name__)}, and `latency` reads a diagram that stays as it is: give "
+            "a `Box`, or what `wire` or `oapply` gives."
         )
     for path, leaf in system.boxes.items():
         if isinstance(leaf.machine, System):

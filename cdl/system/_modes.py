@@ -31,7 +31,7 @@ from ._apart import expect_apart
 from ._box import Box, without_state
 from ._exact import exact, fitted, strong, types
 from ._given import given_to
-from ._interface import Interface
+from ._interface import expect_title, Interface
 from ._numbers import one_of
 from ._states import held
 from ._system import expect_system, is_moore, System
@@ -97,7 +97,7 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     inside of that of another; `PortMismatch` where one answers an input
     at once; `CarrierMismatch` where one has a state of another type.
     """
-    begin = strong(state)
+    begin, name = strong(state), expect_title("modes", name)
     if not systems or "mode" in systems:
         raise CdlError("`modes` takes a system for each mode: at least one, and none that is called `mode`.")
     for at, system in systems.items():

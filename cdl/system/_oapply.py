@@ -24,6 +24,7 @@ from ..errors import CdlError, PortMismatch
 from ._apart import expect_apart
 from ._box import Box, without_state
 from ._exact import strong
+from ._interface import expect_title
 from ._plan import plan
 from ._rows import stacked
 from ._system import expect_system, is_moore, System
@@ -45,6 +46,7 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
     that of another; `PortMismatch` where a system has another interface than its box, and for a loop without a state,
     which is named box by box.
     """
+    expect_title("oapply", name)
     if lost := [x for x in systems if x not in wiring.boxes] or [x for x in wiring.boxes if x not in systems]:
         what = "is not a box of the diagram" if lost[0] in systems else "has no system"
         raise CdlError(f"`{lost[0]}` {what}: the boxes are {', '.join(f'`{x}`' for x in wiring.boxes)}.")
@@ -84,6 +86,7 @@ def wire(
 
     **Raises:** as `Wiring` and `oapply` do.
     """
+    expect_title("wire", name)
     interfaces = {at: expect_system("wire", at, system).interface for at, system in systems.items()}
     return oapply(Wiring(interfaces, wires, outputs, inputs), systems, name=name)
 

@@ -25,7 +25,7 @@ from ._end import End
 from ._exact import fitted
 from ._given import given_to
 from ._heard import by_port, expect_looked_up, expect_wirings, MANY, side_by_side
-from ._interface import Interface
+from ._interface import expect_title, Interface
 from ._oapply import wire
 from ._picture import Drawn
 from ._rewiring import Rewiring
@@ -118,7 +118,7 @@ def rewire(
         beside=without_state(side),
         state=(diagram.params, side.state),
         interface=interface,
-        name=name,
+        name=expect_title("rewire", name),
     )
     try:
         is_moore(made)

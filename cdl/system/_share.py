@@ -16,9 +16,10 @@ import equinox as eqx
 import jax
 
 from .._functors.usage import with_usage
+from .._functors.words import short
 from ..errors import PortMismatch
-from ._field import Field, Values
-from ._interface import expect_join, Interface, Port
+from ._field import expect_rates, Field, Values
+from ._interface import expect_join, expect_name, expect_title, Interface, Port
 from ._picture_of_fields import Fields
 
 
@@ -64,9 +65,13 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     **Arguments:** `fields`: by name. Their inputs are those of the whole, and one that two have is one.
     `junctions`: for each variable of the whole those that it is, as `"field.variable"`.
 
-    **Raises:** `PortMismatch` for an unknown variable, for one in no junction or in two, and for one of
-    another shape or unit than those that it is joined with.
+    **Raises:** `PortMismatch` for an unknown variable, for one in no junction or in two, for one of another shape or
+    unit than those that it is joined with, and for a field that gives other rates than it has variables; `CdlError` for
+    the name of a field with a dot.
     """
+    for key, x in fields.items():
+        expect_name("field", key)
+        expect_rates(x)
     every = {f"{part}.{own}": port for part, x in fields.items() for own, port in x.variables.items()}
     at: dict[str, str] = {}
     for junction, ends in junctions.items():
@@ -74,6 +79,8 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
         if isinstance(ends, str) or not ends:
             raise PortMismatch(f"the junction `{junction}` joins {ends!r}: give a list of variables, one at least.")
         for end in ends:
+            if not isinstance(end, str):
+                raise PortMismatch(f'the junction `{junction}` joins {short(end)}: give texts, as `"field.variable"`.')
             if end not in every:
                 raise PortMismatch(
                     f"`{end}` is not a variable of a field: they are {', '.join(f'`{x}`' for x in every)}."
@@ -95,5 +102,5 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
         ends=tuple(tuple((own, at[f"{part}.{own}"]) for own in x.variables) for part, x in fields.items()),
         drives=tuple(tuple(x.inputs) for x in fields.values()),
         ports=Interface(drives, {junction: found[junction] for junction in junctions}),
-        name=name,
+        name=expect_title("share", name),
     )

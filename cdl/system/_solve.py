@@ -12,8 +12,11 @@ from .._functors.usage import with_types
 from .._functors.words import short
 from ..errors import CdlError
 from ._clock import begins
-from ._field import Field, Values
+from ._field import expect_rates, Field, Values
 from ._numbers import known
+
+
+MOST = 100_000  # steps
 
 
 @with_types
@@ -32,8 +35,9 @@ def solve(
     **Returns:** for each variable its values, with an axis of times in front.
 
     **Raises:** `CdlError` where diffrax is not installed, for a field that has inputs or variables of whole numbers,
-    and for such times and bounds (from a compiled program, Equinox's error when it runs, for times); `PortMismatch`
-    where the state is not one of the field.
+    for such times and bounds, and where the bound takes more than 100,000 steps or none is small enough, as where a
+    value goes to infinity before the last time (from a compiled program, Equinox's error when it runs, for times and
+    for this); `PortMismatch` where the state is not one of the field, or its rates are not those of its variables.
     """
     try:
         import diffrax
@@ -42,7 +46,7 @@ def solve(
             "`solve` is by diffrax, which is not installed: `pip install cdl-jax[continuous]`, or take steps of one "
             "length with `discretise`."
         ) from error
-    if field.inputs:
+    if expect_rates(field).inputs:
         raise CdlError(
             f"`{field.name}` has the inputs {short(list(field.inputs))}, and `solve` has none to give: make it a "
             "system with `discretise`, which holds an input for a step."
@@ -65,10 +69,29 @@ def solve(
         y0=jax.tree.map(lambda x: x.astype(jnp.float32) if x.dtype.itemsize < 4 else x, begin),
         saveat=diffrax.SaveAt(ts=times),
         stepsize_controller=diffrax.PIDController(rtol=rtol, atol=atol),
-        max_steps=100_000,
+        max_steps=MOST,
+        throw=False,
     )
-    values: Values = jax.tree.map(lambda x, own: x.astype(own.dtype), found.ys, begin)
+    ends = _expect_solved(field, found, times)
+    values: Values = jax.tree.map(lambda x, own: x.astype(own.dtype), ends, begin)
     return values
+
+
+def _expect_solved(field: Field, found: Any, times: Any) -> Any:
+    """The values. **Raises:** `CdlError` where diffrax gave up before the last time."""
+    import diffrax
+
+    lost = found.result != diffrax.RESULTS.successful
+    words = (
+        f"`solve` did not get to the last time of `{field.name}`: the bounds `rtol` and `atol` take more than {MOST:,} "
+        "steps, or no step is small enough. Do the values go to infinity before? End earlier, give greater bounds, or "
+        "take steps of one length with `discretise`."
+    )
+    if isinstance(lost, Tracer):
+        return eqx.error_if(found.ys, lost, words)
+    if lost:
+        raise CdlError(words)
+    return found.ys
 
 
 def _in_order(times: Any) -> Any:

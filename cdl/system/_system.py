@@ -15,6 +15,8 @@ import equinox as eqx
 import jax
 
 from .._drawing.diagram import Diagram
+from .._engine._traced import told_with, without_values
+from .._engine.shapes import shown
 from .._functors import MealyF, MooreF
 from .._functors.words import short
 from .._schemes.algebras import wants_key
@@ -73,8 +75,11 @@ def is_moore(system: System) -> bool:
 
     inputs = {name: port.struct for name, port in system.interface.inputs.items()}
     key = jax.eval_shape(lambda: jax.random.key(0)) if wants_key(getattr(system, "machine", system)) else None
+    given = f"a state of {shown(system.state)} and inputs of {shown(inputs)}"
+    told = told_with(system.name, given, "give it the state, and the ports, of the shapes that it takes")
     try:
-        eqx.filter_eval_shape(tick, system.state, inputs, key)
+        with told, without_values(system.name, "in its layer"):
+            eqx.filter_eval_shape(tick, system.state, inputs, key)
     except KeyError as error:
         machine = getattr(system, "machine", system)
         name = no_port(lambda given: layer_of(machine, system.state, key).step(given), inputs)
@@ -91,4 +96,6 @@ def expect_system(of: str, name: str, system: Any) -> System:
     """**Raises:** `CdlError` for what is not a system."""
     if not isinstance(system, System):
         raise CdlError(f"`{of}` fills the box `{name}` with a system, and was given {short(system)}: make it by `box`.")
+    if not isinstance(system.interface, Interface):
+        raise CdlError(f"the `interface` of the box `{name}` is {short(system.interface)}: give an `Interface`.")
     return system

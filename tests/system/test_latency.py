@@ -9,7 +9,7 @@ import pytest
 
 from cdl import MealyF, MooreF
 from cdl.errors import CdlError
-from cdl.system import box, fixed, latency, rewire, System, wire, Wiring
+from cdl.system import box, fixed, latency, modes, rewire, System, wire, Wiring
 
 
 PORTS: Any = {"inputs": {"a": float}, "outputs": {"x": float}}
@@ -56,5 +56,10 @@ def test_after_a_loop_the_longest_path_has_no_end_and_an_input_that_does_not_arr
 def test_a_system_whose_diagram_changes_has_no_latency():
     wiring = Wiring.identity(slow().interface)
     system = rewire(fixed(wiring), {"box": slow()}, {"x": float}, inputs={"a": float})
-    with pytest.raises(CdlError, match="the diagram of `system` may change as it runs, so it has no latency"):
+    with pytest.raises(
+        CdlError, match="`system` is a `Rewired`, and `latency` reads a diagram that stays as it is: give a"
+    ):
         latency(system)
+    modal = modes({"p": slow()}, lambda s: jnp.int32(0), slow().state)
+    with pytest.raises(CdlError, match="`modes` is a `Modal`, and `latency` reads a diagram that stays as it is"):
+        latency(modal)

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from ..._functors import MooreF
-from ..._schemes.algebras import name_of
+from ..._schemes.algebras import name_of, wants_key
 from ..._schemes.compose import layer_of
 from ..._schemes.expect import expect_answer, expect_step
 from .._given import arrays
@@ -45,7 +45,8 @@ class Walk:
     ) -> None:
         self.machine, self.name = machine, name or name_of(machine)
         given = f"a state of {shown(state)} and an input of {shown(element)}"
-        told = told_with(self.name, given, "give it the state, and the inputs, of the shapes that it takes")
+        keyed = ", and a `key`" if key is None and wants_key(machine) else ""
+        told = told_with(self.name, given, f"give it the state, and the inputs, of the shapes that it takes{keyed}")
         with told, without_values(self.name, "in its step"):
             moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
             jax.eval_shape(lambda s: moore.append(isinstance(layer_of(machine, s, key), MooreF)), state)

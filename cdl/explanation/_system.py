@@ -23,6 +23,7 @@ from ..laws._systems import by_hand
 from ..system import Box, Interface, Latency, latency, Rewired, System, Wired
 from ..system._box import without_state
 from ..system._system import is_moore
+from ._beginnings import without_beginnings
 from ._machine import explain_machine
 from ._measure import law, shapes
 from ._page import Checked, cut, Explanation
@@ -37,7 +38,8 @@ def explain_system(system: System, state: Any, word: Any, allowed: float | None)
     state = system.state if state is None else state
     word = inputs_of(system.interface) if word is None else word
     moore = is_moore(system)
-    found = explain_machine(without_state(system), MooreF if moore else MealyF, state, word, allowed)
+    machine = without_beginnings(without_state(system))
+    found = explain_machine(machine, MooreF if moore else MealyF, state, word, allowed)
     inner = system.inner if isinstance(system, Box) and system.inner else system
     return replace(
         found,
@@ -70,7 +72,7 @@ def inputs_of(interface: Interface) -> Any:
 
 def _letters(system: System, state: Any) -> Iterator[str]:
     """What stands for the parameters, the states, the inputs and the outputs."""
-    if many := numbers(without_state(system)):
+    if many := numbers(without_beginnings(without_state(system))):
         yield f"P = {real(many)}"
     yield f"S = {shapes(state)}"
     for letter, ports in (("I", system.interface.inputs), ("O", system.interface.outputs)):
@@ -119,7 +121,7 @@ def _shared(system: System) -> tuple[str, ...]:
         return ()
     lines, inside = list[str](), "beside." if isinstance(system, Rewired) else ""
     for number, rows in enumerate(wired.plan.machines):
-        if not numbers(wired.machines[number]):
+        if not numbers(without_beginnings(wired.machines[number])):
             continue
         users: Mapping[str, list[str]] = {path: [] for path in rows}
         for step in wired.plan.steps:

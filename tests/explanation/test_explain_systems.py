@@ -11,7 +11,7 @@ import cdl
 from cdl import explain
 from cdl.errors import CdlError
 from cdl.explanation import Explanation
-from cdl.system import Box, box, discretise, field, fixed, Interface, rewire, wire, Wired, Wiring
+from cdl.system import Box, box, discretise, field, fixed, Interface, rewire, System, wire, Wired, Wiring
 from cdl_arch.system.circuits import disjunction
 
 
@@ -108,3 +108,34 @@ def test_one_box_a_diagram_that_changes_and_a_field_are_systems_too():
         explain(Wiring({"p": gate}, {"p.in": "x"}, {"out": "p.out"}, {"x": float}))
     with pytest.raises(CdlError, match="a machine reads a word: give arrays of inputs, time first"):
         explain(leak(0.5), {"in": 1.0})
+
+
+class Reader(System):
+    """A system of a user's, which reads the state that it begins in."""
+
+    rate: Any
+    state: Any
+    interface: Interface = eqx.field(static=True, default=Interface({}, {"x": float}))
+    name: str = "own"
+
+    def __call__(self, s: Any, /, *, key: Any = None) -> cdl.MooreF[Any, Any, Any]:
+        return cdl.MooreF({"x": s - self.state}, lambda i: self.rate * s)
+
+
+@pytest.mark.parametrize("many", [1, 2])
+def test_the_state_that_a_system_of_a_users_begins_in_is_no_parameter(many):
+    systems = {f"p{k}": Reader(jnp.array(0.5 + k), jnp.array(1.0 + k)) for k in range(many)}
+    wired = wire(systems, {}, {"x": "p0.x"})
+    assert explain(wired).size == many
+    assert explain(wired).holds
+    alone = explain(systems["p0"])
+    assert (alone.size, alone.where[:2], alone.holds) == (1, ("P = ℝ¹", "S = f32[]"), True)
+
+
+def test_a_system_that_shows_nothing_or_keys_is_explained():
+    echo = box(lambda s: cdl.MooreF({"out": s}, lambda i: i["in"]), 0.0, **PORTS)
+    assert explain(wire({"p": echo}, {"p.in": "p.out"}, {})).holds
+    key = jax.random.key(0)
+    chance = box(lambda s: cdl.MooreF({"k": s}, lambda i: jax.random.split(s)[0]), key, outputs={"k": key})
+    for system in (chance, wire({"p": chance}, {}, {"k": "p.k"})):
+        assert explain(system).holds

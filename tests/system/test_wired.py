@@ -301,3 +301,19 @@ def test_a_state_that_is_a_number_of_python_has_a_type():
     with pytest.raises(CdlError, match=r"the output `x` of .* is f32|no available implicit dtype promotion"):
         with jax.numpy_dtype_promotion("standard"):
             box(lambda s: MooreF({"x": s * narrow}, lambda i: s), 1.0, outputs={"x": jnp.bfloat16})
+
+
+def test_the_law_takes_ticks_a_key_and_a_system_that_shows_nothing():
+    noisy = lambda s, *, key=None: MooreF({"x": s + jax.random.normal(key)}, lambda i: i["a"] + jax.random.uniform(key))
+    b = box(noisy, 0.0, inputs={"a": float}, outputs={"x": float})
+    pair = wire({"p": b, "q": b}, {"p.a": "u", "q.a": "p.x"}, {"x": "q.x"}, inputs={"u": float})
+    laws.system(pair, [{"u": 1}, {"u": jnp.array(2.0)}], key=jax.random.key(0), tolerance=1e-6)
+    with pytest.raises(CdlError, match="`inputs` of `system` is empty: give what comes in at each tick, for one"):
+        laws.system(pair, [])
+    with pytest.raises(CdlError, match=r"`system` was given \['v'\], and its inputs are \['u'\]"):
+        laws.system(pair, [{"u": 1.0}, {"v": 1.0}])
+    with pytest.raises(CdlError, match="of the shapes that it takes, and a `key`"):
+        laws.system(pair, [{"u": 1.0}])
+    still = box(lambda s: MooreF({"k": s}, lambda i: s), jax.random.key(0), outputs={"k": jax.random.key(0)})
+    for shows in ({}, {"k": "p.k"}):
+        laws.system(wire({"p": still}, {}, shows), [{}, {}])

@@ -9,7 +9,7 @@ Source: J. Libkind, A. Baas, E. Patterson, J. Fairbanks, *Operadic modeling of d
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import final
 
 import equinox as eqx
@@ -21,42 +21,68 @@ from ..errors import PortMismatch
 from ._field import expect_rates, Field, Values
 from ._interface import expect_join, expect_name, expect_title, Interface, Port
 from ._picture_of_fields import Fields
+from ._ties import tie
+
+
+@dataclass(frozen=True)
+class Use:
+    """A field in its place: what it is called, the junction of each of its variables, its inputs, and its number among
+    all fields, or what it is made of, where it shares variables itself."""
+
+    name: str
+    ends: tuple[tuple[str, str], ...]
+    drives: tuple[str, ...]
+    of: "int | tuple[Use, ...]"
 
 
 @final
 class Shared(Field):
-    """Fields that share variables. Made by `share`. `parts` are the fields, `keys` what they are called; `ends` has for
-    each the junction of each of its variables."""
+    """Fields that share variables. Made by `share`. `fields` has each once, those inside of fields that share variables
+    too; `uses` says where each is used."""
 
-    parts: tuple[Field, ...]
-    keys: tuple[str, ...] = eqx.field(static=True)
-    ends: tuple[tuple[tuple[str, str], ...], ...] = eqx.field(static=True)
-    drives: tuple[tuple[str, ...], ...] = eqx.field(static=True)
+    fields: tuple[Field, ...]
+    uses: tuple[Use, ...] = eqx.field(static=True)
     ports: Interface = eqx.field(static=True)
     name: str = eqx.field(static=True)
 
     def rate(self, values: Values, inputs: Values) -> Values:
-        total: Values = {}
-        for part, ends, drives in zip(self.parts, self.ends, self.drives, strict=True):
-            found = part.rate({own: values[at] for own, at in ends}, {port: inputs[port] for port in drives})
-            for own, at in ends:
-                total[at] = found[own] if at not in total else jax.tree.map(lambda a, b: a + b, total[at], found[own])
+        total = self._rate(self.uses, values, inputs)
         return {at: total[at] for at in self.variables}
 
+    def _rate(self, uses: tuple[Use, ...], values: Values, inputs: Values) -> Values:
+        total: Values = {}
+        for use in uses:
+            here, driven = {own: values[at] for own, at in use.ends}, {port: inputs[port] for port in use.drives}
+            found = (
+                self.fields[use.of].rate(here, driven) if isinstance(use.of, int) else self._rate(use.of, here, driven)
+            )
+            for own, at in use.ends:
+                total[at] = found[own] if at not in total else jax.tree.map(lambda a, b: a + b, total[at], found[own])
+        return total
+
     def drawn(self) -> Fields:
-        called = [
-            key if key == part.name else f"{key}: {part.name}" for key, part in zip(self.keys, self.parts, strict=True)
+        return self._drawn(self.name, self.inputs, self.variables, self.uses)
+
+    def _drawn(
+        self, name: str, inputs: Mapping[str, Port], variables: Mapping[str, Port], of: int | tuple[Use, ...]
+    ) -> Fields:
+        if isinstance(of, int):
+            return replace(self.fields[of].drawn(), name=name)
+        parts = [
+            self._drawn(
+                use.name, {x: inputs[x] for x in use.drives}, {own: variables[at] for own, at in use.ends}, use.of
+            )
+            for use in of
         ]
-        parts = [replace(part.drawn(), name=name) for name, part in zip(called, self.parts, strict=True)]
-        return Fields(self.name, self.inputs, self.variables, parts, [dict(ends) for ends in self.ends])
+        return Fields(name, inputs, variables, parts, [dict(use.ends) for use in of])
 
 
 @with_usage
 def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *, name: str = "shared") -> Shared:
     """Fields that share variables, as one: the variables of a junction are one, and its rate is the sum of theirs.
 
-    A field that is given twice is two fields that begin with the same parameters: training parts them, where `wire`
-    would tie a box that is given twice.
+    A field that is given twice, here or inside of fields that share variables, has its parameters once, and their
+    gradients add up. As with `wire`, that it is given twice is seen when it is shared: it is one Python object.
 
     ```python
     share({"birth": birth, "hunt": hunt}, {"rabbits": ["birth.n", "hunt.prey"], "foxes": ["hunt.predator"]})
@@ -96,11 +122,27 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
         for port, of in x.inputs.items():
             expect_join(port, drives.setdefault(port, of), f"{port} of {x.name}", of)
     found = {junction: every[end] for end, junction in at.items()}
-    return Shared(
-        parts=tuple(fields.values()),
-        keys=tuple(fields),
-        ends=tuple(tuple((own, at[f"{part}.{own}"]) for own in x.variables) for part, x in fields.items()),
-        drives=tuple(tuple(x.inputs) for x in fields.values()),
-        ports=Interface(drives, {junction: found[junction] for junction in junctions}),
-        name=expect_title("share", name),
+    each = {tie(one): one for x in fields.values() for one in (x.fields if isinstance(x, Shared) else (x,))}
+    number = {one: k for k, one in enumerate(each)}
+
+    def of(x: Field) -> int | tuple[Use, ...]:
+        return _renumbered(x.uses, [number[tie(one)] for one in x.fields]) if isinstance(x, Shared) else number[tie(x)]
+
+    uses = [
+        Use(
+            name=key if key == x.name else f"{key}: {x.name}",
+            ends=tuple((own, at[f"{key}.{own}"]) for own in x.variables),
+            drives=tuple(x.inputs),
+            of=of(x),
+        )
+        for key, x in fields.items()
+    ]
+    ports = Interface(drives, {junction: found[junction] for junction in junctions})
+    return Shared(fields=tuple(each.values()), uses=tuple(uses), ports=ports, name=expect_title("share", name))
+
+
+def _renumbered(uses: tuple[Use, ...], numbers: list[int]) -> tuple[Use, ...]:
+    """The same uses, of fields that have other numbers."""
+    return tuple(
+        replace(use, of=numbers[use.of] if isinstance(use.of, int) else _renumbered(use.of, numbers)) for use in uses
     )

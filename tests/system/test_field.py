@@ -107,6 +107,21 @@ def test_nested_is_flat():
     assert all((one[key] == other[key]).all() for key in "RF")
 
 
+def test_a_field_that_is_given_twice_has_its_parameters_once_also_inside_of_others():
+    rate = field(Rate(jnp.array(-0.4)), {"n": float})
+    inner = share({"p": rate, "q": rate}, {"a": ["p.n"], "b": ["q.n"]})
+    whole = share(
+        {"inner": inner, "r": rate, "s": parts()["decay"]}, {"a": ["inner.a", "s.n"], "b": ["inner.b", "r.n"]}
+    )
+    alike = share({"inner": whole, "again": rate}, {"a": ["inner.a"], "b": ["inner.b", "again.n"]})
+    for shared, uses in ((inner, 1), (whole, 2), (alike, 3)):
+        assert len(jax.tree.leaves(eqx.filter(shared, eqx.is_array))) == 1
+        found = eqx.filter_grad(lambda f: f.rate({"a": jnp.array(3.0), "b": jnp.array(5.0)}, {})["b"])(shared)
+        assert jax.tree.leaves(eqx.filter(found, eqx.is_array)) == [pytest.approx(5.0 * uses)]
+    trained = jax.tree.map(lambda x: 2 * x if eqx.is_array(x) else x, discretise(alike, {"a": 1.0, "b": 1.0}, step=0.1))
+    assert trained.machine.field.rate({"a": jnp.array(1.0), "b": jnp.array(1.0)}, {})["b"] == pytest.approx(-2.4)
+
+
 @pytest.mark.usefixtures("precise")
 def test_parameters_have_the_gradient_of_finite_differences_and_are_found_again_from_noise():
     times, n = 200, jnp.arange(200)

@@ -17,11 +17,11 @@ class Asked(dict[Any, Any]):
         raise NoPort(name)
 
 
-def _apart(x: Asked) -> tuple[list[Any], tuple[Hashable, ...]]:
+def _flattened(x: Asked) -> tuple[list[Any], tuple[Hashable, ...]]:
     return list(x.values()), tuple(x)
 
 
-jax.tree_util.register_pytree_node(Asked, _apart, lambda names, values: Asked(zip(names, values, strict=True)))
+jax.tree_util.register_pytree_node(Asked, _flattened, lambda names, values: Asked(zip(names, values, strict=True)))
 
 
 def no_port(call: Callable[..., Any], *ports: Mapping[str, Any]) -> str | None:

@@ -11,10 +11,10 @@ from .._functors.usage import with_usage
 from .._schemes.algebras import name_of
 from .._schemes.compose import layer_of
 from .._schemes.expect import expect_machine
+from ._drawing.picture import Drawn
 from ._exact import fitted, strong
 from ._given import given_to
 from ._interface import expect_title, Interface
-from ._picture import Drawn
 from ._states import held
 from ._system import is_moore, System
 from ._ties import tie_to

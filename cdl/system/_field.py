@@ -21,9 +21,9 @@ from .._functors.words import short
 from .._terms import name as called
 from ..errors import CdlError, PortMismatch
 from ._asked import no_port
+from ._drawing.picture_of_fields import Fields, fields_diagram
 from ._exact import exact
 from ._interface import expect_join, expect_title, Interface, Port
-from ._picture_of_fields import Fields, fields_diagram
 
 
 Values = dict[str, Any]

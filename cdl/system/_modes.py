@@ -114,11 +114,11 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     sides = [{at: getattr(x.interface, side) for at, x in systems.items()} for side in ("inputs", "outputs")]
     ports = [{at: {k: p.struct for k, p in own.items()} for at, own in side.items() if own} for side in sides]
     machines = {at: x.machine if isinstance(x, Box) else without_state(x) for at, x in systems.items()}
-    once = {tie(x): x for x in machines.values()}
-    expect_apart((at, once[of]) for of, at in {tie(x): at for at, x in machines.items()}.items())
+    each = {tie(x): x for x in machines.values()}
+    expect_apart((at, each[of]) for of, at in {tie(x): at for at, x in machines.items()}.items())
     made = Modal(
-        machines=tuple(once.values()),
-        modes=tuple((at, list(once).index(tie(x))) for at, x in machines.items()),
+        machines=tuple(each.values()),
+        modes=tuple((at, list(each).index(tie(x))) for at, x in machines.items()),
         choose=choose,
         state=begin,
         interface=Interface(ports[0], {"mode": jnp.int32, **ports[1]}),

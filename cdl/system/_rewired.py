@@ -21,13 +21,13 @@ from .._functors.usage import with_usage
 from .._optics import Optic
 from ..errors import CdlError, PortMismatch
 from ._box import without_state
+from ._drawing.picture import Drawn
 from ._end import End
 from ._exact import fitted
 from ._given import given_to
 from ._heard import by_port, expect_looked_up, expect_wirings, MANY, side_by_side
 from ._interface import expect_title, Interface
 from ._oapply import wire
-from ._picture import Drawn
 from ._rewiring import Rewiring
 from ._states import held
 from ._system import is_moore, System

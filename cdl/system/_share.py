@@ -18,9 +18,9 @@ import jax
 from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import PortMismatch
+from ._drawing.picture_of_fields import Fields
 from ._field import expect_rates, Field, Values
 from ._interface import expect_join, expect_name, expect_title, Interface, Port
-from ._picture_of_fields import Fields
 from ._ties import tie
 
 

@@ -23,9 +23,9 @@ from .._schemes.algebras import wants_key
 from .._schemes.compose import layer_of
 from ..errors import CdlError, PortMismatch
 from ._asked import no_port
+from ._drawing.picture import Drawn, system_diagram
 from ._exact import fitted
 from ._interface import Interface
-from ._picture import Drawn, system_diagram
 
 
 class System(eqx.Module):

@@ -22,11 +22,11 @@ from .._functors.usage import with_types
 from ..errors import CdlError
 from ._abreast import abreast
 from ._box import Box
+from ._drawing.picture import Drawn
 from ._end import End
 from ._given import given_to
 from ._interface import Interface
 from ._once import once
-from ._picture import Drawn
 from ._plan import Plan, Together
 from ._rows import rows, stacked, taken
 from ._states import held, in_type_of
@@ -35,7 +35,7 @@ from ._ties import tie_rows
 from ._wiring import Wiring
 
 
-Values = list[dict[str, Any]]  # the outputs of each step of a plan, by port; a row for each of its boxes
+Tables = list[dict[str, Any]]  # the outputs of each step of a plan, by port; a row for each of its boxes
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Wired(System):
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
         state = held(self, state)
-        values: Values = [{} for _ in self.plan.steps]
+        values: Tables = [{} for _ in self.plan.steps]
         after: list[Any] = [None for _ in self.plan.steps]
         for i, group in enumerate(self.plan.steps):
             if group.moore:
@@ -121,7 +121,7 @@ class Wired(System):
     def boxes(self) -> dict[str, Box]:
         """Each box by its path, with its machine and the state that it begins in."""
         states, names, found = self.states(self.state), self.nested.names(), dict[str, Box]()
-        each = [_apart(x, len(paths)) for x, paths in zip(self.machines, self.plan.machines, strict=True)]
+        each = [_unstacked(x, len(paths)) for x, paths in zip(self.machines, self.plan.machines, strict=True)]
         for group in self.plan.steps:
             for k, path in enumerate(group.paths):
                 machine, interface = each[group.machine][k // group.uses], self.wiring.boxes[path]
@@ -151,7 +151,7 @@ class Wired(System):
         every |= {path: in_type_of(every[path], x, f"the state of `{path}`") for path, x in states.items()}
         return tuple(stacked([every[path] for path in group.paths]) for group in self.plan.steps)
 
-    def _answer(self, late: bool, values: Values, after: list[Any], state: Any, inputs: Any, key: Any) -> None:
+    def _answer(self, late: bool, values: Tables, after: list[Any], state: Any, inputs: Any, key: Any) -> None:
         """Writes the outputs and the next states of the Mealy machines that no input reaches, or that one does."""
         for i, group in enumerate(self.plan.steps):
             if group.late == late and not group.moore:
@@ -168,13 +168,13 @@ class Wired(System):
         one = {port: of.struct for port, of in ports.items()}
         return jax.tree.map(lambda x: shaped((*ahead, *x.shape), x.dtype), one)
 
-    def _inputs(self, group: Together, values: Values, inputs: Any) -> dict[str, Any]:
+    def _inputs(self, group: Together, values: Tables, inputs: Any) -> dict[str, Any]:
         return {port: self._gathered(sources, values, inputs) for port, sources in group.sources}
 
-    def _outputs(self, values: Values) -> dict[str, Any]:
+    def _outputs(self, values: Tables) -> dict[str, Any]:
         return {name: self._gathered((source,), values, {}) for name, source in self.plan.outputs}
 
-    def _gathered(self, sources: tuple[End, ...], values: Values, inputs: Any) -> Any:
+    def _gathered(self, sources: tuple[End, ...], values: Tables, inputs: Any) -> Any:
         """The values of sources: of one, itself; of several, a row for each."""
         places = self.plan.places
         found = [(places[x.box] if x.box else (None, 0), x.port) for x in sources]
@@ -188,7 +188,7 @@ class Wired(System):
         return taken(parts, [tall[x] for x in tables], [at[i, port] + row for (i, row), port in found])
 
 
-def _apart(machines: Any, many: int) -> list[Any]:
+def _unstacked(machines: Any, many: int) -> list[Any]:
     """Each of some machines that are one, tied to its row."""
     found = rows(machines, many)
     if many > 1:

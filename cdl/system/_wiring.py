@@ -23,9 +23,9 @@ from .._drawing.diagram import Diagram
 from .._functors.usage import with_types
 from .._optics import Lens
 from ..errors import PortMismatch
+from ._drawing.picture import wiring_diagram
 from ._end import End
 from ._interface import expect_name, Interface, Port
-from ._picture import wiring_diagram
 from ._wires import expect_wires, listed, once_each
 
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from .._drawing.diagram import Diagram
-from ._end import End
+from ..._drawing.diagram import Diagram
+from .._end import End
+from .._interface import Interface, Port
 from ._frame import scene_diagram
-from ._interface import Interface, Port
 from ._scene import cut, Net, nets_of, Part, Scene, shortened, typed
 
 

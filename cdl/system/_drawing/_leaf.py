@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from .._drawing.diagram import Canvas
+from ..._drawing.diagram import Canvas
 from ._scene import Part
 
 
-Pin: TypeAlias = tuple[str, int, bool]  # the node of an end, its column, and whether an arrow may point to it
-Pins: TypeAlias = dict[tuple[str, str], Pin]  # by "left" or "right", and the port
+Anchor: TypeAlias = tuple[str, int, bool]  # the node of an end, its column, and whether an arrow may point to it
+Anchors: TypeAlias = dict[tuple[str, str], Anchor]  # by "left" or "right", and the port
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Leaf:
         left, right = ({port: i for i, port in enumerate(x)} for x in (self.part.inputs, self.part.outputs))
         return left, right
 
-    def draw(self, canvas: Canvas, x: int, row: int) -> Pins:
+    def draw(self, canvas: Canvas, x: int, row: int) -> Anchors:
         """Draws it with its first end in a row; gives where each of its ends is."""
         right = x + self.width - 1
         ends = [(port, (x + 2, row + 2 * i)) for i, port in enumerate(self.part.inputs)]
         ends += [(port, (right - 1 - len(port), row + 2 * i)) for i, port in enumerate(self.part.outputs)]
         size = {"width": self.width, "height": 2 * self.units + 1, "tint": self.part.tint}
         key = canvas.node(self.part.name, self.part.kind, x, row - 1, ends=ends, **size).key
-        found: Pins = {("left", port): (key, x, True) for port in self.part.inputs}
+        found: Anchors = {("left", port): (key, x, True) for port in self.part.inputs}
         return found | {("right", port): (key, right, False) for port in self.part.outputs}

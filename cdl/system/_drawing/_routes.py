@@ -4,11 +4,11 @@ from collections.abc import Mapping
 
 from ._columns import Key
 from ._layout import Layout
-from ._leaf import Pin
+from ._leaf import Anchor
 from ._nets import Route
 
 
-def route(layout: Layout, net: int, pins: Mapping[tuple[Key, str, str], Pin], origin: int, top: int) -> Route:
+def route_of(layout: Layout, net: int, pins: Mapping[tuple[Key, str, str], Anchor], origin: int, top: int) -> Route:
     """The route of a net of a scene that is laid out.
 
     **Arguments:** `pins`: where each end of an item is. `origin`, `top`: the first column of text, and the first row.

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from .._drawing.diagram import Kind
-from ._end import End
+from ..._drawing.diagram import Kind
+from .._end import End
 
 
 Pin: TypeAlias = tuple[str, str]  # a part, or "" for the outside, and a port: an `End`

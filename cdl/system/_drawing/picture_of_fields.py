@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .._drawing.diagram import Diagram
+from ..._drawing.diagram import Diagram
+from .._interface import Port
 from ._frame import scene_diagram
-from ._interface import Port
 from ._scene import cut, Net, Part, Pin, Scene, shortened, typed
 
 

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from .._drawing.diagram import Canvas, Diagram
+from ..._drawing.diagram import Canvas, Diagram
 from ._columns import Key
 from ._layout import Block, Layout
-from ._leaf import Leaf, Pin, Pins
+from ._leaf import Anchor, Anchors, Leaf
 from ._nets import draw_net
-from ._routes import route
+from ._routes import route_of
 from ._scene import Part, Scene
 
 
@@ -51,11 +51,11 @@ class Open:
         left = {port: 1 + units["in", port] for port in self.scene.inputs}
         return left, {port: 1 + units["out", port] for port in self.scene.outputs}
 
-    def draw(self, canvas: Canvas, x: int, row: int) -> Pins:
+    def draw(self, canvas: Canvas, x: int, row: int) -> Anchors:
         """Draws it with its first unit in a row, and the border above; gives where each of its ends is."""
         names = self.layout.widths[0]
         border = x + (names + OUTSIDE if self.whole and names else 0)
-        drawn = Drawn(self, canvas, border, border + (1 - names if self.whole else INSIDE), row + 2)
+        drawn = Framed(self, canvas, border, border + (1 - names if self.whole else INSIDE), row + 2)
         if self.scene.frame is not None:
             top, bottom = row + 2 - self.layout.above, row + 2 * self.layout.units + self.layout.below
             drawn.frame = canvas.frame(
@@ -69,15 +69,15 @@ def _block(part: Part) -> Block:
     return Open(part.inside) if part.inside else Leaf(part)
 
 
-class Drawn:
+class Framed:
     """An open scene while it is drawn: `origin` is its first column of text, `top` its first row. `pins` has each end
     inside, `outside` each end of the frame."""
 
     def __init__(self, of: Open, canvas: Canvas, border: int, origin: int, top: int) -> None:
         self.of, self.layout, self.canvas = of, of.layout, canvas
         self.border, self.origin, self.top = border, origin, top
-        self.pins: dict[tuple[Key, str, str], Pin] = {}
-        self.outside: Pins = {}
+        self.pins: dict[tuple[Key, str, str], Anchor] = {}
+        self.outside: Anchors = {}
         self.frame = ""
 
     def draw(self) -> None:
@@ -92,7 +92,7 @@ class Drawn:
                     self._name(item.key)
         for net in range(len(self.of.scene.nets)):
             draw_net(
-                self.canvas, route(self.layout, net, self.pins, self.origin, self.top), self.of.scene.nets[net].words
+                self.canvas, route_of(self.layout, net, self.pins, self.origin, self.top), self.of.scene.nets[net].words
             )
 
     def _name(self, key: Key) -> None:

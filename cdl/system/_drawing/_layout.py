@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
-from .._drawing.diagram import Canvas
+from ..._drawing.diagram import Canvas
 from ._columns import Columns, Crossing, Item, Key
-from ._leaf import Pins
+from ._leaf import Anchors
 from ._ranks import columns
 from ._scene import Scene
 from ._tracks import Piece, tracks
@@ -30,7 +30,7 @@ class Block(Protocol):
 
     def ends(self) -> tuple[dict[str, int], dict[str, int]]: ...
 
-    def draw(self, canvas: Canvas, x: int, row: int) -> Pins: ...
+    def draw(self, canvas: Canvas, x: int, row: int) -> Anchors: ...
 
 
 class Gap(NamedTuple):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from .._drawing.diagram import Canvas, Point
+from ..._drawing.diagram import Canvas, Point
 
 
 Line = tuple[Point, Point]  # level or upright

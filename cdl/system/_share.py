@@ -119,8 +119,8 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
         raise PortMismatch(f"`{lost[0]}` is in no junction: name it in one, alone if nothing shares it.")
     drives: dict[str, Port] = {}
     for x in fields.values():
-        for port, of in x.inputs.items():
-            expect_join(port, drives.setdefault(port, of), f"{port} of {x.name}", of)
+        for port, kind in x.inputs.items():
+            expect_join(port, drives.setdefault(port, kind), f"{port} of {x.name}", kind)
     found = {junction: every[end] for end, junction in at.items()}
     each = {tie(one): one for x in fields.values() for one in (x.fields if isinstance(x, Shared) else (x,))}
     number = {one: k for k, one in enumerate(each)}

@@ -149,6 +149,7 @@ def test_parameters_have_the_gradient_of_finite_differences_and_are_found_again_
 
 @pytest.mark.usefixtures("precise")
 def test_a_plant_and_its_controller_share_what_is_measured_and_what_is_driven():
+    load = 0.75
     plant = field(
         lambda s, i: {"y": -s["y"] + s["u"] + i["load"], "u": 0.0 * s["u"]},
         {"y": float, "u": float},
@@ -160,12 +161,12 @@ def test_a_plant_and_its_controller_share_what_is_measured_and_what_is_driven():
         {"y": 0.0, "u": 0.0},
         step=0.01,
     )
-    outputs, _ = cdl.run(loop, loop.state, {"load": jnp.full(1000, 0.5)})
-    # y'' + y' + 2 y = 2, y(0) = 0, y'(0) = 0.5
+    outputs, _ = cdl.run(loop, loop.state, {"load": jnp.full(1000, load)})
+    # y'' + y' + 2 y = 2, y(0) = 0, y'(0) = load
     t, w = np.arange(1001) * 0.01, np.sqrt(7) / 2
-    exact = 1 + np.exp(-t / 2) * (-np.cos(w * t) + (0.5 - 0.5) / w * np.sin(w * t))
+    exact = 1 + np.exp(-t / 2) * (-np.cos(w * t) + (load - 0.5) / w * np.sin(w * t))
     np.testing.assert_allclose(outputs["y"], exact, atol=1e-8)
-    assert outputs["u"][-1] == pytest.approx(0.5, abs=0.02)
+    assert outputs["u"][-1] == pytest.approx(1 - load, abs=0.02)
 
 
 def grown(rate: Any, port: Any = float) -> Field:

@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from .._engine.shapes import alike
+from .._functors.words import short
+from ..errors import PortMismatch
 from ._category import Arrow, Category
 from ._functor import Functor
 from ._kinds import kind
@@ -34,7 +37,10 @@ class Pointed:
 
 
 def _ends(f: Any, x: Any) -> tuple[Pointed, Pointed]:
-    kind(x)
+    if any(jnp.issubdtype(leaf.dtype, jnp.complexfloating) for leaf in jax.tree.leaves(kind(x))):
+        raise PortMismatch(
+            f"a space with a point has real numbers, and {short(x)} has complex ones: give the two parts of each."
+        )
     return Pointed(x), Pointed(f(x))
 
 

@@ -41,9 +41,10 @@ def jacobian_moments(
 
     **Returns:** `m₂` and `m₄`; NaN where the value of `f` itself is not finite.
 
-    **Raises:** `CdlError` where `x` has no floating numbers.
+    **Raises:** `CdlError` where `x` has no floating numbers, and where `x` or `f(x)` has complex ones.
     """
     numbers, rest = eqx.partition(x, eqx.is_inexact_array)
+    _refuse_complex("input", numbers)
     flat, back = ravel_pytree(numbers)
     n = flat.size
     if not n:
@@ -51,7 +52,9 @@ def jacobian_moments(
     whole("probes", probes)
 
     def along(flat: Array) -> Array:
-        return ravel_pytree(eqx.filter(f(eqx.combine(back(flat), rest)), eqx.is_inexact_array))[0]
+        found = eqx.filter(f(eqx.combine(back(flat), rest)), eqx.is_inexact_array)
+        _refuse_complex("output", found)
+        return ravel_pytree(found)[0]
 
     value, forward = jax.linearize(along, flat)
     transposed = jax.linear_transpose(forward, flat)
@@ -94,3 +97,11 @@ def residual_isometry(a: float, b: float, depth: int, /) -> float:
         raise CdlError(f"`a` is {a} and `b` is {b}: a block that gives zero has no defect. Give one that is not 0.")
     kappa = (2 * a * a * b * b + b**4) / second**2
     return depth * abs(math.log(second)) + math.log1p(depth * kappa)
+
+
+def _refuse_complex(name: str, tree: Any) -> None:
+    if any(jnp.issubdtype(x.dtype, jnp.complexfloating) for x in jax.tree.leaves(tree)):
+        raise CdlError(
+            f"the {name} has complex numbers, and lengths are those of real ones: let it have the real and the "
+            "imaginary part as two numbers."
+        )

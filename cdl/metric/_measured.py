@@ -23,7 +23,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from .. import _terms as t
 from .._functors.described import described
@@ -32,7 +32,7 @@ from .._functors.usage import with_types, with_usage
 from .._optics.lens import Lens, to_optic
 from .._optics.optic import Named, Optic, unnamed
 from .._optics.para_optic import ParaOptic
-from .._optics.parametric import Layer, Sequence
+from .._optics.parametric import keyed, Layer, Sequence, takes_key
 from ..errors import CdlError
 from ..learning import Optimiser
 from ._distribution import Distribution, negative_log_likelihood
@@ -65,7 +65,7 @@ def measured(model: AnyParaOptic, /, *, whole: bool = False) -> AnyParaOptic:
     if not whole:
         return dataclasses.replace(model, optic=_measured(model.optic))
     inputs = not isinstance(first := unnamed(model.path[0].optic), Layer) or first.inputs
-    one = Layer(_Forward(model.optic), model.name, t.numbers(model.params), inputs)
+    one = Layer(_Forward(model.optic), model.name, t.numbers(model.params), inputs, takes_key(model.optic))
     return dataclasses.replace(model, optic=_Layer(one))
 
 
@@ -147,10 +147,10 @@ class _Forward(eqx.Module):
 
     optic: Any
 
-    def __call__(self, params: Any, x: Any) -> Any:
-        match unnamed(self.optic):
+    def __call__(self, params: Any, x: Any, key: PRNGKeyArray | None = None) -> Any:
+        match unnamed(self.optic if key is None else keyed(self.optic, key)):
             case Layer() as layer:
-                return layer.fn(params, x)
+                return layer.fn(params, x, **({} if layer.key is None else {"key": layer.key}))
             case Sequence(first, second):
                 return _Forward(second)(params[1], _Forward(first)(params[0], x))
             case optic:

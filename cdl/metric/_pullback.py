@@ -102,7 +102,7 @@ def _refusing() -> Iterator[None]:
 
 def operator(mv: Callable[[Any], Any], like: Any) -> Metric:
     """A symmetric operator from a function, on pytrees like these."""
-    kind = jax.eval_shape(lambda: like)
+    kind = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), like)
     return lx.FunctionLinearOperator(mv, kind, tags=lx.positive_semidefinite_tag)
 
 

@@ -123,3 +123,28 @@ def test_what_has_no_jacobian_is_refused():
         isometry(jnp.sin, jnp.ones(3), jr.key(0), probes=0)
     with pytest.raises(CdlError, match="Give one that is not 0"):
         residual_isometry(0.0, 0.0, 3)
+
+
+def test_complex_numbers_are_refused_and_their_two_parts_are_right():
+    """The map `z ↦ A z` of two parts has each singular value of `A` twice."""
+    a = np.random.default_rng(0).normal(size=(2, 3, 3))
+    turned = jnp.array(a[0] + 1j * a[1])
+    with pytest.raises(CdlError, match="the input has complex numbers"):
+        isometry(lambda z: turned @ z, jnp.ones(3, complex), jr.key(0))
+    with pytest.raises(CdlError, match="the output has complex numbers"):
+        jacobian_moments(lambda x: turned @ x.astype(complex), jnp.ones(3), jr.key(0))
+    sizes = np.linalg.svd(turned)[1]
+    parts = lambda x: (lambda z: (z.real, z.imag))(turned @ jax.lax.complex(x[0], x[1]))
+    found = jacobian_moments(parts, (jnp.ones(3), jnp.ones(3)))
+    assert np.allclose(found, [np.mean(sizes**2), np.mean(sizes**4)])
+
+
+def test_vectors_are_normalised_as_the_exact_traces_are():
+    """Of a map to another number of outputs, too: the mean is over the inputs."""
+    J = np.random.default_rng(1).normal(size=(2, 3))
+    sizes = np.linalg.svd(J)[1]
+    wanted = [np.sum(sizes**2) / 3, np.sum(sizes**4) / 3]
+    assert np.allclose(jacobian_moments(lambda x: jnp.array(J) @ x, jnp.ones(3)), wanted)
+    assert np.allclose(
+        jacobian_moments(lambda x: jnp.array(J) @ x, jnp.ones(3), jr.key(0), probes=20000), wanted, rtol=0.05
+    )

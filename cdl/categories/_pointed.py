@@ -1,10 +1,10 @@
 """Spaces with a point, and what is contravariant about backpropagation.
 
-| the mathematics                                 | here                                                        |
-| ----------------------------------------------- | ----------------------------------------------------------- |
-| an object: a space with a point `x`             | `Pointed(x)`                                                |
-| a map `f : (X, x) → (Y, y)`, `f(x) = y`         | `POINTED.arrow(f, x)`                                       |
-| `f ↦ (Df)ᵀ` at `x`: gradients at `y` to those at `x` | `GRADIENT`, contravariant from `POINTED` to `MAT`      |
+| the mathematics                                      | here                                              |
+| ---------------------------------------------------- | ------------------------------------------------- |
+| an object: a space with a point `x`                  | `Pointed(x)`                                      |
+| a map `f : (X, x) → (Y, y)`, `f(x) = y`              | `POINTED.arrow(f, x)`                             |
+| `f ↦ (Df)ᵀ` at `x`: gradients at `y` to those at `x` | `GRADIENT`, contravariant from `POINTED` to `MAT` |
 
 A gradient needs a point: there is no such functor on `Smooth` itself. `BACKPROPAGATION` keeps the point as the residual
 of an optic, and is covariant.

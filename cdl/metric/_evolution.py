@@ -1,12 +1,12 @@
 """Natural evolution strategies: natural gradient without a gradient, of a Gaussian from which parameters are drawn.
 
-| the mathematics                                                | here                                           |
-| -------------------------------------------------------------- | ---------------------------------------------- |
-| `θ = μ + σ ε`, `ε ~ N(0, 1)`                                   | `Search(mean, log_scale)`, with `draw(key, n)` |
-| `J(μ, σ) = E f(θ)`, to be made small                           | the loss of `evolve`                           |
-| `∇ J = E f(θ) ∇ log p(θ)`, estimated from `n` draws            | without a derivative of `f`                    |
-| the Fisher metric of `(μ, log σ)`: `1/σ²`, and `2`             | that of `Gaussian(μ, σ)`, pulled back          |
-| `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`                          | `natural_estimate(search, ε, f)`               |
+| the mathematics                                     | here                                  |
+| --------------------------------------------------- | ------------------------------------- |
+| `θ = μ + σ ε`, `ε ~ N(0, 1)`                        | `SearchDistribution(mean, log_scale)` |
+| `J(μ, σ) = E f(θ)`, to be made small                | the loss of `evolve`                  |
+| `∇ J = E f(θ) ∇ log p(θ)`, estimated from `n` draws | without a derivative of `f`           |
+| the Fisher metric of `(μ, log σ)`: `1/σ²`, and `2`  | that of `Gaussian(μ, σ)`, pulled back |
+| `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`               | `natural_estimate(search, ε, f)`      |
 
 The metric is that of the search distribution, not of a model: nothing is asked of the loss but its values. `evolve`
 puts ranks in the place of the values, so that a step is the same for every increasing function of the loss.
@@ -35,7 +35,7 @@ P = TypeVar("P")
 
 
 @final
-class Search(eqx.Module, Generic[P]):
+class SearchDistribution(eqx.Module, Generic[P]):
     """A Gaussian over parameters: its mean, and the logarithm of the standard deviation of each number."""
 
     mean: P
@@ -43,17 +43,17 @@ class Search(eqx.Module, Generic[P]):
 
     @staticmethod
     @with_types
-    def about(params: P, scale: float = 0.1) -> "Search[P]":
+    def about(params: P, scale: float = 0.1) -> "SearchDistribution[P]":
         """About these parameters, with one standard deviation."""
         if not scale > 0:
             raise CdlError(f"`scale` is {scale}: give a number above 0.")
         smooth, _ = coordinates(params)
-        return Search(params, jax.tree.map(lambda x: jnp.full_like(x, math.log(scale)), smooth))
+        return SearchDistribution(params, jax.tree.map(lambda x: jnp.full_like(x, math.log(scale)), smooth))
 
 
 @with_types
 def evolve(
-    search: Search[P],
+    search: SearchDistribution[P],
     loss: Callable[[P], Array],
     key: PRNGKeyArray,
     /,
@@ -61,7 +61,7 @@ def evolve(
     population: int = 32,
     rate: float = 1.0,
     scale_rate: float | None = None,
-) -> tuple[Search[P], Array]:
+) -> tuple[SearchDistribution[P], Array]:
     """One step of separable natural evolution, and the mean loss of the parameters drawn.
 
     **Arguments:** `loss`: of one set of parameters; it is under `vmap`. `population`: how many are drawn, an even
@@ -82,11 +82,11 @@ def evolve(
     own = (3 + math.log(mean.size)) / (5 * math.sqrt(mean.size)) if scale_rate is None else scale_rate
     moved = jax.tree.map(lambda x, d: x - rate * d, smooth, step)
     wider = jax.tree.map(lambda x, d: x - own * d, search.log_scale, widening)
-    return Search(eqx.combine(moved, rest), wider), jnp.mean(values)
+    return SearchDistribution(eqx.combine(moved, rest), wider), jnp.mean(values)
 
 
 @with_types
-def natural_estimate(search: Search[P], noise: Array, values: Array, /) -> tuple[Any, Any]:
+def natural_estimate(search: SearchDistribution[P], noise: Array, values: Array, /) -> tuple[Any, Any]:
     """The natural gradient of `E f(μ + σ ε)` in `μ` and in `log σ`, estimated: `σ E f ε`, and `½ E f (ε² − 1)`.
 
     **Arguments:** `noise`: `ε`, of shape `(draws, numbers)`, in the order of `ravel_pytree`. `values`: `f`, `(draws,)`.

@@ -4,8 +4,8 @@
 | ------------------------------------------------ | ---------------------------------------------------------- |
 | the Jacobian `J` of `f` at `x`, with `n` columns | `jax.linearize`, `jax.linear_transpose`: never as a matrix |
 | `m₂ = tr(JᵀJ)/n`, `m₄ = tr((JᵀJ)²)/n`            | `jacobian_moments(f, x, key)`                              |
-| `δ = ∣log m₂∣ + log(m₄/m₂²)`                     | `isometry(f, x, key)`                                      |
-| `δ` of `L` blocks `x ↦ a x + b W x`, expected    | `residual_isometry(a, b, L)`                               |
+| `δ = ∣log m₂∣ + log(m₄/m₂²)`                     | `isometry_defect(f, x, key)`                               |
+| `δ` of `L` blocks `x ↦ a x + b W x`, expected    | `residual_isometry_defect(a, b, L)`                        |
 
 `δ ≥ 0`, and 0 only where `JᵀJ = 1`. The first term says how much lengths grow, the second how unequal directions are.
 Traces are estimated by Gaussian vectors `v`, as the means of `‖Jv‖²` and `‖JᵀJv‖²` (Hutchinson).
@@ -71,7 +71,7 @@ def jacobian_moments(
 
 
 @with_types
-def isometry(f: Callable[[Any], Any], x: Any, /, key: PRNGKeyArray | None = None, *, probes: int = 4) -> Array:
+def isometry_defect(f: Callable[[Any], Any], x: Any, /, key: PRNGKeyArray | None = None, *, probes: int = 4) -> Array:
     """The isometry defect `δ = |log m₂| + log(m₄/m₂²)` of `f` at `x`; 0 where `f` keeps lengths there.
 
     **Arguments:** those of `jacobian_moments`.
@@ -85,7 +85,7 @@ def isometry(f: Callable[[Any], Any], x: Any, /, key: PRNGKeyArray | None = None
 
 
 @with_types
-def residual_isometry(a: float, b: float, depth: int, /) -> float:
+def residual_isometry_defect(a: float, b: float, depth: int, /) -> float:
     """The expected defect of `depth` blocks `x ↦ a x + b W x`, with independent `W` of entries `N(0, 1/n)`, for large
     `n`: `L |log(a² + b²)| + log(1 + L κ)`.
 

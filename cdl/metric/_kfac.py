@@ -59,7 +59,7 @@ class Kronecker(eqx.Module):
         """`G V A`, of a matrix `(outputs, inputs)`."""
         return self.outputs @ v @ self.inputs
 
-    def solve(self, g: Array, damping: Number, /) -> Array:
+    def natural_gradient(self, g: Array, damping: Number, /) -> Array:
         """`(G ⊗ A + λ)⁻¹ g`."""
         (a, u), (b, w) = jnp.linalg.eigh(wide(self.inputs)), jnp.linalg.eigh(wide(self.outputs))
         sizes = jnp.maximum(b[:, None], 0) * jnp.maximum(a[None, :], 0) + jnp.asarray(damping, a.dtype)
@@ -89,7 +89,7 @@ class Kfac(eqx.Module):
         return self._each(lambda block, v: block.mv(v), v)
 
     @with_types
-    def solve(self, g: Any, /, *, damping: Number = 0.0) -> Any:
+    def natural_gradient(self, g: Any, /, *, damping: Number = 0.0) -> Any:
         """`(M + λ)⁻¹ g`, block by block. Directions in which a layer's block is zero get no step.
 
         **Raises:** `CdlError` for a gradient of other parameters, and a damping below 0.

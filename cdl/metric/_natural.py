@@ -32,7 +32,7 @@ from ._distribution import Distribution
 from ._fisher import empirical_fisher, fisher, ggn
 from ._kfac import Kfac, kfac
 from ._pullback import Metric, pullback
-from ._solve import Dense, solve, Solver
+from ._solve import Dense, natural_gradient, Solver
 
 
 Kind = Literal["fisher", "ggn", "empirical", "kfac", "kfac-reduce"]
@@ -119,7 +119,7 @@ def natural(
         if isinstance(found, Kfac):
             step = found.solve(g, damping=strength)
         else:
-            step = solve(found, g, damping=strength, within=chart and pullback(chart, params), how=how)
+            step = natural_gradient(found, g, damping=strength, within=chart and pullback(chart, params), how=how)
         pushed = found.mv(step)
         size = step_size(dot(step, pushed), rate, kl)
         change = jax.tree.map(lambda d: -size * d, step)

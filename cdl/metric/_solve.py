@@ -1,11 +1,11 @@
 """The gradient in the units of a metric: `(M + λ W)⁻¹ g`.
 
-| the mathematics                                          | here                                                 |
-| -------------------------------------------------------- | ---------------------------------------------------- |
-| `M⁻¹ g`, by the eigenvectors of the dense matrix         | `solve(M, g)`, or `how=Dense()`                      |
-| the same without a matrix: conjugate gradients           | `how=Cg(steps)`                                      |
-| a block of `M` for each part of the parameters           | `how=Blocks(how)`                                    |
-| damping, `M + λ W`                                       | `damping=λ`, `within=W`; without it `W` is identity  |
+| the mathematics                                  | here                                                |
+| ------------------------------------------------ | --------------------------------------------------- |
+| `M⁻¹ g`, by the eigenvectors of the dense matrix | `natural_gradient(M, g)`                            |
+| the same without a matrix: conjugate gradients   | `how=Cg(steps)`                                     |
+| a block of `M` for each part of the parameters   | `how=Blocks(how)`                                   |
+| damping, `M + λ W`                               | `damping=λ`, `within=W`; without it `W` is identity |
 
 A metric is singular where some change of the parameters does not change the model. Such a metric has no inverse: it is
 damped, or refused. `W = 1` means another thing in other coordinates; a `W` that is pulled back with `M` does not.
@@ -126,7 +126,9 @@ class Blocks(Solver):
 
 
 @with_types
-def solve(metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | None = None, how: Solver = Dense()) -> P:
+def natural_gradient(
+    metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | None = None, how: Solver = Dense()
+) -> P:
     """`(M + λ W)⁻¹ g`: the direction of steepest ascent of `g`, in the units of a metric.
 
     **Arguments:** `metric`: `M`. `g`: a gradient, with the structure that the metric takes. `damping`: `λ`. `within`:

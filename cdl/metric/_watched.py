@@ -1,12 +1,12 @@
 """Linear layers that say how they were used: what K-FAC is made of.
 
-| the mathematics                                        | here                                                      |
-| ------------------------------------------------------ | --------------------------------------------------------- |
-| a use of a layer `W a + b`, with `a` its input and `1` | a call of a `Watched` layer                               |
-| its gradient `g ⊗ a`, `g` that of its output           | what the reverse pass gives `W`, as ever                  |
-| `Σ a aᵀ`, `Σ g gᵀ` and the number of uses              | what it gives the places of a layer that is *expanded*    |
-| `Σ a`, `Σ g` and the number of uses                    | what it gives the places of a layer that is *reduced*     |
-| `u` with `Σ u uᵀ = F` at every example                 | `roots`; or one score for each, `drawn` from the model    |
+| the mathematics                                        | here                                                   |
+| ------------------------------------------------------ | ------------------------------------------------------ |
+| a use of a layer `W a + b`, with `a` its input and `1` | a call of a `Watched` layer                            |
+| its gradient `g ⊗ a`, `g` that of its output           | what the reverse pass gives `W`, as ever               |
+| `Σ a aᵀ`, `Σ g gᵀ` and the number of uses              | what it gives the places of a layer that is *expanded* |
+| `Σ a`, `Σ g` and the number of uses                    | what it gives the places of a layer that is *reduced*  |
+| `u` with `Σ u uᵀ = F` at every example                 | `roots`; or one score for each, `drawn` from the model |
 
 A watched layer has these places beside its weights. A reverse pass adds up what comes from the uses of a weight, so it
 adds up these too, however the layer is run: under `vmap`, in a scan, or by `fold`.

@@ -22,9 +22,9 @@ from cdl.metric import (
     Gaussian,
     LevenbergMarquardt,
     natural,
+    natural_gradient,
     negative_log_likelihood,
     pullback,
-    solve,
 )
 
 
@@ -86,7 +86,9 @@ def network():
 def test_conjugate_gradients_agree_with_the_dense_matrix(network):
     model, loss, params = network
     both = jax.jit(
-        lambda p: [solve(fisher(model, p), jax.grad(loss)(p), damping=1e-3, how=h) for h in (Dense(), Cg(99))]
+        lambda p: [
+            natural_gradient(fisher(model, p), jax.grad(loss)(p), damping=1e-3, how=h) for h in (Dense(), Cg(99))
+        ]
     )
     dense, cg = (ravel_pytree(x)[0] for x in both(params))
     assert np.abs(dense - cg).max() < 1e-8 * np.abs(dense).max()
@@ -97,7 +99,7 @@ def test_blocks_are_the_inverses_of_blocks():
     parts = (w[:1], w[1:])
     model = lambda p: Gaussian(x @ jnp.concatenate(p))
     matrix = x.T @ x / len(x)
-    found = jax.jit(lambda p: solve(fisher(model, p), p, how=Blocks()))(parts)
+    found = jax.jit(lambda p: natural_gradient(fisher(model, p), p, how=Blocks()))(parts)
     assert np.allclose(found[0], jnp.linalg.solve(matrix[:1, :1], parts[0]))
     assert np.allclose(found[1], jnp.linalg.solve(matrix[1:, 1:], parts[1]))
 
@@ -105,7 +107,7 @@ def test_blocks_are_the_inverses_of_blocks():
 def test_a_singular_metric_is_damped_or_refused_by_name():
     x, _, w = problems.regression()
     model = lambda w: Gaussian(x @ jnp.array([w[0], w[1] + w[2], 0.0]))  # only the sum of two counts
-    solved = lambda g, damping: solve(fisher(model, w), g, damping=damping)
+    solved = lambda g, damping: natural_gradient(fisher(model, w), g, damping=damping)
     for damping in (0.0, 1e-20):  # one that rounding takes away
         with pytest.raises(CdlError, match=r"of rank 2 of 3: give a `damping` well above \d\.\de-1[4-6],"):
             solved(w, damping)
@@ -114,8 +116,8 @@ def test_a_singular_metric_is_damped_or_refused_by_name():
     assert np.isfinite(jax.jit(solved, static_argnums=1)(w, 1e-3)).all()
     line = pullback(lambda w: w[:1], jnp.ones(2))
     with pytest.raises(CdlError, match="the metric is singular up to rounding, along the gradient"):
-        solve(line, jnp.array([1.0, 1.0]), how=Cg())
-    assert np.allclose(solve(line, jnp.array([1.0, 0.0]), how=Cg()), [1, 0])
+        natural_gradient(line, jnp.array([1.0, 1.0]), how=Cg())
+    assert np.allclose(natural_gradient(line, jnp.array([1.0, 0.0]), how=Cg()), [1, 0])
 
 
 def test_a_step_stays_within_its_divergence(network):
@@ -154,7 +156,7 @@ def test_what_does_not_fit_is_refused():
     w = jnp.ones(2)
     model = lambda w: Gaussian(w)
     with pytest.raises(CdlError, match=r"2 arrays, .*the metric takes 1 arrays, float64\[2\]"):
-        solve(fisher(model, w), (w, w))
+        natural_gradient(fisher(model, w), (w, w))
     with pytest.raises(CdlError, match=r"`damping` is -1\.0"):
         natural(model, damping=-1.0)
     with pytest.raises(CdlError, match="`rate` is 0"):
@@ -178,11 +180,11 @@ def test_what_does_not_fit_is_refused():
         LevenbergMarquardt(most=float("inf"))
     for damping in (-1.0, np.float64(-1.0), jnp.array(-1.0), float("nan"), float("inf")):
         with pytest.raises(CdlError, match=r"`damping` is (-1\.0|nan|inf): give 0 or more, a finite number"):
-            solve(fisher(model, w), w, damping=damping)
+            natural_gradient(fisher(model, w), w, damping=damping)
     with pytest.raises(CdlError, match=r"`damping` is of shape \(2,\): give one number"):
-        solve(fisher(model, w), w, damping=w)
+        natural_gradient(fisher(model, w), w, damping=w)
     with pytest.raises(CdlError, match=r"`within` is a metric of 1 arrays, float64\[3\], and the other one is of"):
-        solve(fisher(model, w), w, damping=1.0, within=fisher(model, jnp.ones(3)))
+        natural_gradient(fisher(model, w), w, damping=1.0, within=fisher(model, jnp.ones(3)))
 
 
 def test_conjugate_gradients_take_gradients_of_any_size_and_do_not_hide_one_that_is_not_finite():
@@ -190,10 +192,10 @@ def test_conjugate_gradients_take_gradients_of_any_size_and_do_not_hide_one_that
         x = jr.normal(jr.key(0), (20, 3))
         metric = fisher(lambda w: Gaussian(x @ w, 1.0), jnp.zeros(3))
         g = jnp.array([1.0, -2.0, 0.5])
-        step = solve(metric, g, how=Cg(10))
+        step = natural_gradient(metric, g, how=Cg(10))
         for size in (1e20, 1e-24):
-            assert np.allclose(solve(metric, size * g, how=Cg(10)) / size, step, rtol=1e-3)
-        assert not np.isfinite(solve(metric, g.at[0].set(jnp.nan), how=Cg(10))).any()
+            assert np.allclose(natural_gradient(metric, size * g, how=Cg(10)) / size, step, rtol=1e-3)
+        assert not np.isfinite(natural_gradient(metric, g.at[0].set(jnp.nan), how=Cg(10))).any()
 
 
 def judged(rule, losses):
@@ -226,7 +228,7 @@ def test_half_precision_is_solved_in_single(kind, how):
     with jax.enable_x64(False):
         x = jr.normal(jr.key(0), (20, 3)).astype(kind)
         w = jnp.ones(3, kind)
-        found = solve(fisher(lambda w: Gaussian(x @ w), w), w, how=how)
+        found = natural_gradient(fisher(lambda w: Gaussian(x @ w), w), w, how=how)
         exact = np.asarray(x, np.float64)
         assert found.dtype == kind
         assert np.allclose(np.float64(found), np.linalg.solve(exact.T @ exact / 20, np.ones(3)), rtol=0.05)
@@ -239,4 +241,4 @@ def test_a_gradient_of_a_python_number_fits():
     for at in (weak, jnp.array(2.0)):
         for how in (Dense(), Cg(2)):
             metric = fisher(lambda w: Gaussian(w * x), at)
-            assert np.allclose(solve(metric, weak, damping=1.0, how=how), 2 / (5 / 3 + 1))
+            assert np.allclose(natural_gradient(metric, weak, damping=1.0, how=how), 2 / (5 / 3 + 1))

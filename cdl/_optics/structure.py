@@ -8,8 +8,8 @@
 | the right unitor `ρ : X × I → X`              | `right_unitor()`, `right_unitor_back()`     |
 
 All are isomorphisms and keep nothing: the way back of each undoes it on changes. `cdl.laws.monoidal_optics` checks
-that they are natural, and that the pentagon and the triangle commute (Mac Lane, *Categories for the Working Mathematician*,
-VII.1).
+that they are natural, and that the pentagon and the triangle commute (Mac Lane, *Categories for the Working
+Mathematician*, VII.1).
 """
 
 from .._functors.usage import with_usage

@@ -98,8 +98,8 @@ class Bernoulli(Distribution):
 
     def kl(self, other: "Bernoulli", /) -> Array:
         expect_same(self, other)
-        sides = [_apart(_log_odds(sign * self.logits), _log_odds(sign * other.logits)) for sign in (1, -1)]
-        return self.summed(sum(sides))
+        true, false = (_apart(_log_odds(sign * self.logits), _log_odds(sign * other.logits)) for sign in (1, -1))
+        return self.summed(true + false)
 
 
 @final

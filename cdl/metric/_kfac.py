@@ -40,7 +40,7 @@ from ..errors import CdlError
 from ._distribution import Distribution
 from ._fisher import fisher, Model, P, value_of
 from ._pullback import coordinates
-from ._solve import damped, Dense, expect_damping, expect_gradient, Number, wide
+from ._solve import damped, Dense, expect_damping, expect_gradient, Number, rounding, wide
 from ._watched import drawn, joined, roots, Watched
 
 
@@ -59,11 +59,11 @@ class Kronecker(eqx.Module):
         """`G V A`, of a matrix `(outputs, inputs)`."""
         return self.outputs @ v @ self.inputs
 
-    def natural_gradient(self, g: Array, damping: Number, /) -> Array:
+    def solve(self, g: Array, damping: Number, /) -> Array:
         """`(G ⊗ A + λ)⁻¹ g`."""
         (a, u), (b, w) = jnp.linalg.eigh(wide(self.inputs)), jnp.linalg.eigh(wide(self.outputs))
         sizes = jnp.maximum(b[:, None], 0) * jnp.maximum(a[None, :], 0) + jnp.asarray(damping, a.dtype)
-        floor = sizes.size * float(jnp.finfo(g.dtype).eps) * sizes.max()
+        floor = sizes.size * rounding(g) * sizes.max()
         turned = jnp.where(sizes > floor, w.T @ wide(g) @ u / jnp.where(sizes > floor, sizes, 1), 0)
         return (w @ turned @ u.T).astype(g.dtype)
 
@@ -89,7 +89,7 @@ class Kfac(eqx.Module):
         return self._each(lambda block, v: block.mv(v), v)
 
     @with_types
-    def natural_gradient(self, g: Any, /, *, damping: Number = 0.0) -> Any:
+    def solve(self, g: Any, /, *, damping: Number = 0.0) -> Any:
         """`(M + λ)⁻¹ g`, block by block. Directions in which a layer's block is zero get no step.
 
         **Raises:** `CdlError` for a gradient of other parameters, and a damping below 0.

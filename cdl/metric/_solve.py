@@ -50,7 +50,7 @@ class Dense(Solver):
     def __call__(self, metric: Metric, g: Any, /) -> Any:
         matrix, (flat, back) = wide(metric.as_matrix()), ravel_pytree(g)
         sizes, axes = jnp.linalg.eigh((matrix + matrix.T) / 2)
-        floor = len(sizes) * float(jnp.finfo(flat.dtype).eps) * jnp.maximum(sizes[-1], 0)
+        floor = len(sizes) * rounding(flat) * jnp.maximum(sizes[-1], 0)
         rank = lambda: f"of rank {(sizes > floor).sum()} of {len(sizes)}"
         found = _refuse_singular(wide(flat), sizes[0] <= floor, rank, floor)
         return back((axes @ ((axes.T @ found) / sizes)).astype(flat.dtype))
@@ -79,7 +79,7 @@ class Cg(Solver):
         return back(size * self._solved(metric, flat / size, back))
 
     def _solved(self, metric: Metric, flat: Array, back: Any) -> Array:
-        eps = float(jnp.finfo(flat.dtype).eps)
+        eps = rounding(flat)
         begin = flat @ flat
         least = begin * max(self.tolerance, eps) ** 2
 
@@ -192,9 +192,15 @@ def _block(metric: Metric, parts: list[Any], structure: Any, i: int) -> Metric:
     return operator(mv, parts[i])
 
 
+def rounding(x: Array) -> float:
+    """The distance from 1 to the next number of this type."""
+    finfo: Any = jnp.finfo
+    return float(finfo(x.dtype).eps)
+
+
 def wide(x: Array) -> Array:
     """In single precision at least, in which LAPACK works."""
-    return x if jnp.finfo(x.dtype).bits >= 32 else x.astype(jnp.float32)
+    return x if x.dtype.itemsize >= 4 else x.astype(jnp.float32)
 
 
 def _refuse_singular(x: Array, singular: Array, where: Callable[[], str], floor: Array) -> Array:

@@ -46,8 +46,8 @@ class Watched(eqx.Module):
         _expect_one(linear)
         (m, n), kind = linear.weight.shape, linear.weight.dtype
         n += linear.bias is not None
-        shapes = [(n,), (m,)] if reduced else [(n, n), (m, m)]
-        return Watched(linear, *(jnp.zeros(shape, kind) for shape in (*shapes, ())), reduced)
+        inputs, outputs = ((n,), (m,)) if reduced else ((n, n), (m, m))
+        return Watched(linear, jnp.zeros(inputs, kind), jnp.zeros(outputs, kind), jnp.zeros((), kind), reduced)
 
     def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
         a = jnp.reshape(x, (-1,))

@@ -26,6 +26,7 @@ import jax.random as jr
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray
 
+from .._engine.shapes import shown
 from .._functors.usage import whole, with_types
 from ..errors import CdlError
 from ._pullback import coordinates
@@ -68,7 +69,8 @@ def evolve(
     number: each `ε` comes with `−ε`. `rate`: that of the mean. `scale_rate`: that of the standard deviations; if not
     given, `(3 + log d) / 5√d` for `d` numbers.
 
-    **Raises:** `CdlError` for an odd population, and parameters without numbers.
+    **Raises:** `CdlError` for an odd population, parameters without numbers, a `log_scale` of other shapes, and a loss
+    that does not give one real number.
     """
     if whole("population", population, least=2) % 2:
         raise CdlError(f"`population` is {population}: give an even number, half of them drawn and half mirrored.")
@@ -76,8 +78,8 @@ def evolve(
     mean, back = ravel_pytree(smooth)
     half = jr.normal(key, (population // 2, mean.size), mean.dtype)
     noise = jnp.concatenate([half, -half])
-    spread = jnp.exp(ravel_pytree(search.log_scale)[0])
-    values = jax.vmap(lambda e: loss(eqx.combine(back(mean + spread * e), rest)))(noise)
+    spread = jnp.exp(_log_scale(search, smooth))
+    values = jax.vmap(lambda e: _one_number(loss(eqx.combine(back(mean + spread * e), rest))))(noise)
     step, widening = natural_estimate(search, noise, _utilities(values))
     own = (3 + math.log(mean.size)) / (5 * math.sqrt(mean.size)) if scale_rate is None else scale_rate
     moved = jax.tree.map(lambda x, d: x - rate * d, smooth, step)
@@ -100,9 +102,26 @@ def natural_estimate(search: SearchDistribution[P], noise: Array, values: Array,
             f"`noise` is of shape (draws, {flat.size}) and `values` of shape (draws,), and they are of shapes "
             f"{noise.shape} and {values.shape}."
         )
-    scale = jnp.exp(ravel_pytree(search.log_scale)[0])
+    scale = jnp.exp(_log_scale(search, smooth))
     draws = noise.shape[0]
     return back(scale * (values @ noise) / draws), back(values @ (noise * noise - 1) / (2 * draws))
+
+
+def _log_scale(search: SearchDistribution[Any], smooth: Any) -> Array:
+    shapes = [[x.shape for x in jax.tree.leaves(tree)] for tree in (search.log_scale, smooth)]
+    if shapes[0] != shapes[1]:
+        raise CdlError(
+            f"`log_scale` has arrays of shapes {shapes[0]}, and `mean` of shapes {shapes[1]}: give a number for each, "
+            "as `SearchDistribution.about` does."
+        )
+    return ravel_pytree(search.log_scale)[0]
+
+
+def _one_number(value: Any) -> Array:
+    found = jnp.asarray(value)
+    if found.ndim or jnp.issubdtype(found.dtype, jnp.complexfloating):
+        raise CdlError(f"the loss gives {' '.join(shown(found).split())}: let it give one real number.")
+    return found
 
 
 def _utilities(values: Array) -> Array:

@@ -48,7 +48,9 @@ class Dense(Solver):
     """With the dense matrix, of some thousand parameters at most: exact, and a singular metric is refused."""
 
     def __call__(self, metric: Metric, g: Any, /) -> Any:
-        matrix, (flat, back) = wide(metric.as_matrix()), ravel_pytree(g)
+        flat, back = ravel_pytree(g)
+        column: Callable[[Array], Array] = lambda e: ravel_pytree(metric.mv(back(e)))[0]
+        matrix = wide(jax.vmap(column)(jnp.eye(flat.size, dtype=flat.dtype)))  # of arrays of several types too
         sizes, axes = jnp.linalg.eigh((matrix + matrix.T) / 2)
         floor = len(sizes) * rounding(flat) * jnp.maximum(sizes[-1], 0)
         rank = lambda: f"of rank {(sizes > floor).sum()} of {len(sizes)}"

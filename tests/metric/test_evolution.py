@@ -58,3 +58,14 @@ def test_what_does_not_fit_is_refused():
         natural_estimate(search, jnp.ones((4, 3)), jnp.ones(4))
     with pytest.raises(CdlError, match="`scale` is 0"):
         SearchDistribution.about(jnp.zeros(2), 0.0)
+
+
+def test_a_loss_of_several_numbers_and_a_scale_of_another_shape_are_refused():
+    search = SearchDistribution.about(jnp.zeros(2))
+    with pytest.raises(CdlError, match=r"the loss gives f64\[2\]: let it give one real number"):
+        evolve(search, lambda p: p**2, jr.key(0))
+    with pytest.raises(CdlError, match=r"the loss gives c128\[\]: let it give one real number"):
+        evolve(search, lambda p: jax.lax.complex(p[0], p[1]), jr.key(0))
+    for wrong in (jnp.zeros(1), jnp.zeros(3)):
+        with pytest.raises(CdlError, match=r"and `mean` of shapes \[\(2,\)\]: give a number for each"):
+            evolve(SearchDistribution(jnp.zeros(2), wrong), jnp.sum, jr.key(0))

@@ -144,3 +144,10 @@ def test_three_updates_are_invariant_and_differ(theta):
 def test_what_is_no_rule_is_refused():
     with pytest.raises(CdlError, match="`rule` gives an optimiser of optax for each chart, and gave 3"):
         invariance_defect(lambda c: 3, jnp.sum, jnp.sinh, jnp.ones(2))
+
+
+def test_steps_that_stay_have_no_defect():
+    rest = lambda rate: lambda c: optax.sgd(rate)
+    assert invariance_defect(rest(0.0), jnp.sum, lambda e: 2 * e, jnp.ones(2)) == 0
+    assert modularity_defect(optax.sgd(0.0), optax.sgd(0.0), jnp.sum, jnp.ones(2)) == 0
+    assert modularity_defect(optax.sgd(0.0), optax.sgd(0.1), jnp.sum, jnp.ones(2)) == np.inf

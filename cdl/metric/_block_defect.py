@@ -109,6 +109,6 @@ def _expect_like(place: int, costate: Any, y: Any) -> None:
     given, wanted = (" ".join(shown(tree).split()) for tree in (costate, y))
     if given != wanted:
         raise CdlError(
-            f"the costate of module {place} is {given}, and its output is {wanted}: take `costates` of these modules, at "
-            "inputs of this shape."
+            f"the costate of module {place} is {given}, and its output is {wanted}: take `costates` of these modules, "
+            "at inputs of this shape."
         )

@@ -95,8 +95,9 @@ def test_from_fifty_initialisations_modules_train_as_the_whole_by_costates_of_th
         _, flat, exact, greedy = trained(seed)
         assert exact.tolist() == [0.0, 0.0]
         assert far(flat, "costates") < 1e-12
-        assert 1e-5 < far(flat, "delayed") < 0.1
-        assert greedy[0] > 0.3
+        assert 1e-3 < far(flat, "delayed") < 0.05
+        assert 0.5 < greedy[0] < 4
+        assert greedy[1] == 0
         assert far(flat, "greedy") > 2 * far(flat, "delayed")
 
 

@@ -56,7 +56,7 @@ class Watched(eqx.Module):
             raise CdlError("K-FAC is of real numbers, and a linear layer is given complex ones: use `fisher`.")
         if self.linear.bias is not None:
             a = jnp.append(a, jnp.ones((), a.dtype))
-        y = _affine(self.reduced, joined(self.linear), a, (self.inputs, self.outputs, self.uses))
+        y: Any = _affine(self.reduced, joined(self.linear), a, (self.inputs, self.outputs, self.uses))
         return y[0] if self.linear.out_features == "scalar" else y
 
 

@@ -183,10 +183,22 @@ def keyed(optic: AnyOptic, key: PRNGKeyArray) -> AnyOptic:
     number = itertools.count()
 
     def give(part: Any) -> Any:
-        takes = isinstance(part, Batched) or (isinstance(part, Layer) and part.takes_key)
-        return dataclasses.replace(part, key=jr.fold_in(key, next(number))) if takes else part
+        return dataclasses.replace(part, key=jr.fold_in(key, next(number))) if _takes_key(part) else part
 
-    return jax.tree.map(give, optic, is_leaf=lambda part: isinstance(part, Layer | Batched | Lens))
+    return jax.tree.map(give, optic, is_leaf=_is_whole)
+
+
+def takes_key(optic: AnyOptic) -> bool:
+    """Whether some layer takes a key, so that `keyed` changes something."""
+    return any(map(_takes_key, jax.tree.leaves(optic, is_leaf=_is_whole)))
+
+
+def _takes_key(part: Any) -> bool:
+    return isinstance(part, Batched) or (isinstance(part, Layer) and part.takes_key)
+
+
+def _is_whole(part: Any) -> bool:
+    return isinstance(part, Layer | Batched | Lens)
 
 
 def _keys(key: PRNGKeyArray, xs: Any) -> Array:

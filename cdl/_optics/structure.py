@@ -7,9 +7,9 @@
 | the left unitor `λ : I × X → X`               | `left_unitor()`, `left_unitor_back()`       |
 | the right unitor `ρ : X × I → X`              | `right_unitor()`, `right_unitor_back()`     |
 
-All are isomorphisms and keep nothing: the way back of each undoes it on changes. `cdl.laws.monoidal` checks that they
-are natural, and that the pentagon and the triangle commute (Mac Lane, *Categories for the Working Mathematician*,
-VII.1).
+All are isomorphisms and keep nothing: the way back of each undoes it on changes. `cdl.laws.monoidal_optics` checks
+that they are natural, and that the pentagon and the triangle commute (Mac Lane, *Categories for the Working
+Mathematician*, VII.1).
 """
 
 from .._functors.usage import with_usage

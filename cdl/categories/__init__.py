@@ -1,7 +1,7 @@
 """Categories as values: what is composed, and what has to hold of it."""
 
 # isort: off
-from ._category import Arrow as Arrow, Category as Category, power as power
+from ._category import Arrow as Arrow, Category as Category, product_category as product_category
 from ._functor import Functor as Functor, NatTrans as NatTrans, NatIso as NatIso
 from ._monoidal import Monoidal as Monoidal
 from ._numbers import MAT as MAT, SETS as SETS, DAGGER as DAGGER

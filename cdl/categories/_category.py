@@ -1,13 +1,13 @@
 """A category as a value: how its maps are composed, and by what two of them are compared.
 
-| the mathematics                            | here                                                              |
-| ------------------------------------------ | ----------------------------------------------------------------- |
-| a map `f : X → Y`                          | `Arrow(source, target, body)`; `C.arrow(body, …)` finds the ends  |
-| `id : X → X`                               | `C.identity(X)`                                                   |
-| `h ∘ g ∘ f`                                | `C.compose(f, g, h)`: in reading order, and only where ends meet  |
-| `f = g`                                    | `C.observed(f)` and `C.observed(g)` are the same                  |
-| what makes a body a map of the category    | `C.required(f)`: two sides that are the same                      |
-| the product category `C × … × C`           | `power(C, n)`: tuples of objects, and of bodies                   |
+| the mathematics                         | here                                                             |
+| --------------------------------------- | ---------------------------------------------------------------- |
+| a map `f : X → Y`                       | `Arrow(source, target, body)`; `C.arrow(body, …)` finds the ends |
+| `id : X → X`                            | `C.identity(X)`                                                  |
+| `h ∘ g ∘ f`                             | `C.compose(f, g, h)`: in reading order, and only where ends meet |
+| `f = g`                                 | `C.observed(f)` and `C.observed(g)` are the same                 |
+| what makes a body a map of the category | `C.required(f)`: two sides that are the same                     |
+| the product category `C × … × C`        | `product_category(C, n)`: tuples of objects, and of bodies       |
 
 A body is what a category's maps are made of: a function, a matrix, an optic. Equality of functions cannot be decided:
 where a category's maps are functions, `observed` has their values at some points.
@@ -88,7 +88,7 @@ class Category:
 
 
 @with_types
-def power(category: Category, n: int, /) -> Category:
+def product_category(category: Category, n: int, /) -> Category:
     """The product of a category with itself, `n` times: its maps go between tuples of objects."""
     whole("n", n, least=0)
     return Category(

@@ -8,7 +8,7 @@
 | a natural transformation `τ : F ⇒ G`                   | `NatTrans(F, G, at)`; its component is `τ(X)`            |
 | a natural isomorphism                                  | `NatIso(F, G, at, back)`; `τ.inverse()`                  |
 
-`cdl.laws.functorial`, `cdl.laws.natural_transformation` and `cdl.laws.natural_isomorphism` check them at maps.
+In `cdl.laws`, `functor_of_categories`, `natural_transformation` and `natural_isomorphism` check them at maps.
 """
 
 from collections.abc import Callable

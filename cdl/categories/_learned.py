@@ -1,10 +1,10 @@
 """Parametric maps and optics as categories, and backpropagation as a functor.
 
-| the mathematics                            | here                                                               |
-| ------------------------------------------ | ------------------------------------------------------------------ |
-| `Para(Smooth)`, up to 2-cells that move parameters | `PARA`: maps are `cdl.para.Para`                           |
-| `Optic(Smooth)`                            | `OPTIC`: maps are `cdl.optics.Optic`, changes are as values are    |
-| `f ↦ (f, R[f])`, `Smooth → Optic(Smooth)`  | `BACKPROPAGATION`                                                  |
+| the mathematics                                    | here                                                            |
+| -------------------------------------------------- | --------------------------------------------------------------- |
+| `Para(Smooth)`, up to 2-cells that move parameters | `PARA`: maps are `cdl.para.Para`                                |
+| `Optic(Smooth)`                                    | `OPTIC`: maps are `cdl.optics.Optic`, changes are as values are |
+| `f ↦ (f, R[f])`, `Smooth → Optic(Smooth)`          | `BACKPROPAGATION`                                               |
 
 `Para` is a bicategory: the two bracketings of a composite have their parameters in different brackets, and
 `(f @ g) >> σ` has them in another order than `σ >> (g @ f)`. A category is what is left once such moves are forgotten.

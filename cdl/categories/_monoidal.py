@@ -21,7 +21,7 @@ from typing import Any
 
 from .._functors.usage import with_types
 from ..errors import CdlError
-from ._category import Arrow, Category, power
+from ._category import Arrow, Category, product_category
 from ._functor import Functor, NatIso
 
 
@@ -76,13 +76,13 @@ class Monoidal(Category):
 
     def product(self) -> Functor:
         """The tensor as a functor from `C × C`."""
-        two = power(self, 2)
+        two = product_category(self, 2)
         beside: Any = lambda f: self.beside(*map(Arrow, f.source, f.target, f.body))
         return Functor(two, self, lambda xy: self.pair(*xy), beside)
 
     def isos(self) -> dict[str, NatIso]:
         """The four natural isomorphisms, by their letters; their objects are tuples where there are several."""
-        one, two, three = Functor.identity(self), power(self, 2), power(self, 3)
+        one, two, three = Functor.identity(self), product_category(self, 2), product_category(self, 3)
         beside = self._two_beside
         many: Any = lambda f: list(map(Arrow, f.source, f.target, f.body))
         left: Any = lambda f, g, h: beside(beside(f, g), h).body

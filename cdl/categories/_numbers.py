@@ -1,12 +1,12 @@
 """Two categories whose objects are numbers: matrices, and functions between finite sets.
 
-| the mathematics          | `MAT`                                  | `SETS`                                   |
-| ------------------------ | -------------------------------------- | ---------------------------------------- |
-| a map `n → m`            | a matrix of shape `(m, n)`             | an array of `n` indices below `m`        |
-| `f`, then `g`            | the product `G F`                      | `g[f]`                                   |
-| the tensor               | Kronecker's product                    | of pairs; `(i, j)` is number `i · n + j` |
-| the unit                 | 1                                      | 1                                        |
-| the dagger `f† : m → n`  | `DAGGER`: the transpose, contravariant |                                          |
+| the mathematics          | `MAT`                                        | `SETS`                                   |
+| ------------------------ | -------------------------------------------- | ---------------------------------------- |
+| a map `n → m`            | a matrix of shape `(m, n)`                   | an array of `n` indices below `m`        |
+| `f`, then `g`            | the product `G F`                            | `g[f]`                                   |
+| the tensor               | Kronecker's product                          | of pairs; `(i, j)` is number `i · n + j` |
+| the unit                 | 1                                            | 1                                        |
+| the dagger `f† : m → n`  | `DAGGER`: conjugate transpose, contravariant |                                          |
 
 Both are strict: the two bracketings of a product are one object, and `α`, `λ` and `ρ` are identities. Bodies are
 NumPy's, in double precision.
@@ -24,8 +24,14 @@ from ._functor import Functor
 from ._monoidal import Monoidal
 
 
+def _numbers(matrix: Any) -> Any:
+    """A matrix in double precision: of complex numbers where it has such, else of real ones."""
+    found = np.asarray(matrix)
+    return found.astype(np.promote_types(found.dtype, float))
+
+
 def _matrix_ends(matrix: Any) -> tuple[int, int]:
-    if np.ndim(matrix) != 2:
+    if np.ndim(matrix) != 2 or not np.can_cast(np.asarray(matrix).dtype, complex):
         raise PortMismatch(f"a map of `Mat` is a matrix, of shape (target, source), and not {short(matrix)}.")
     return np.shape(matrix)[1], np.shape(matrix)[0]
 
@@ -68,21 +74,21 @@ MAT = Monoidal(
     name="Mat",
     ends=_matrix_ends,
     one=np.eye,
-    then=lambda f, g: np.asarray(g, float) @ np.asarray(f, float),
-    observed=lambda f: np.asarray(f.body, float),
+    then=lambda f, g: _numbers(g) @ _numbers(f),
+    observed=lambda f: _numbers(f.body),
     unit=1,
     pair=lambda n, m: n * m,
-    beside=lambda f, g: np.kron(np.asarray(f.body, float), np.asarray(g.body, float)),
+    beside=lambda f, g: np.kron(_numbers(f.body), _numbers(g.body)),
     associator=_same_matrix,
     left_unitor=_same_matrix,
     right_unitor=_same_matrix,
     braiding=_moved,
 )
-"""Real matrices: `MAT.arrow(matrix)`."""
+"""Matrices of real or complex numbers: `MAT.arrow(matrix)`."""
 
 
-DAGGER = Functor(MAT, MAT, lambda n: n, lambda f: np.asarray(f.body, float).T, contravariant=True)
-"""The transpose: it changes no object, turns maps around, and is its own inverse."""
+DAGGER = Functor(MAT, MAT, lambda n: n, lambda f: _numbers(f.body).conj().T, contravariant=True)
+"""The conjugate transpose: it changes no object, turns maps around, and is its own inverse."""
 
 
 SETS = Monoidal(

@@ -1,10 +1,10 @@
 """Spaces with a point, and what is contravariant about backpropagation.
 
-| the mathematics                                 | here                                                        |
-| ----------------------------------------------- | ----------------------------------------------------------- |
-| an object: a space with a point `x`             | `Pointed(x)`                                                |
-| a map `f : (X, x) → (Y, y)`, `f(x) = y`         | `POINTED.arrow(f, x)`                                       |
-| `f ↦ (Df)ᵀ` at `x`: gradients at `y` to those at `x` | `GRADIENT`, contravariant from `POINTED` to `MAT`      |
+| the mathematics                                      | here                                              |
+| ---------------------------------------------------- | ------------------------------------------------- |
+| an object: a space with a point `x`                  | `Pointed(x)`                                      |
+| a map `f : (X, x) → (Y, y)`, `f(x) = y`              | `POINTED.arrow(f, x)`                             |
+| `f ↦ (Df)ᵀ` at `x`: gradients at `y` to those at `x` | `GRADIENT`, contravariant from `POINTED` to `MAT` |
 
 A gradient needs a point: there is no such functor on `Smooth` itself. `BACKPROPAGATION` keeps the point as the residual
 of an optic, and is covariant.
@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
 from .._engine.shapes import alike
+from .._functors.words import short
+from ..errors import PortMismatch
 from ._category import Arrow, Category
 from ._functor import Functor
 from ._kinds import kind
@@ -34,7 +37,10 @@ class Pointed:
 
 
 def _ends(f: Any, x: Any) -> tuple[Pointed, Pointed]:
-    kind(x)
+    if any(jnp.issubdtype(leaf.dtype, jnp.complexfloating) for leaf in jax.tree.leaves(kind(x))):
+        raise PortMismatch(
+            f"a space with a point has real numbers, and {short(x)} has complex ones: give the two parts of each."
+        )
     return Pointed(x), Pointed(f(x))
 
 

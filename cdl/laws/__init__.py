@@ -5,7 +5,7 @@ A law is checked at the values it is given, so feed it from a property test. Val
 """
 
 # isort: off
-from ._functor import functor as functor, strength as strength, natural as natural
+from ._functor import functor as functor, strength as strength, natural_on_layers as natural_on_layers
 from ._folds import algebra_map as algebra_map, lambek as lambek, reflection as reflection, fusion as fusion
 from ._folds import banana_split as banana_split
 from ._folds import para as para, zygo as zygo, mutu as mutu, histo as histo, decorate as decorate
@@ -20,9 +20,9 @@ from ._lifted import lifting as lifting, lax_algebra as lax_algebra
 from ._cokleisli import co_kleisli as co_kleisli, from_para as from_para
 from ._double import double_cell as double_cell, double_category as double_category
 from ._double import stacked_squares as stacked_squares
-from ._monoidal import monoidal as monoidal
+from ._monoidal import monoidal_optics as monoidal_optics
 from ._optics import sliding as sliding, optics as optics, reverse_functor as reverse_functor
-from ._symmetric_monoidal import category as category, functorial as functorial
+from ._symmetric_monoidal import category as category, functor_of_categories as functor_of_categories
 from ._symmetric_monoidal import natural_transformation as natural_transformation
 from ._symmetric_monoidal import natural_isomorphism as natural_isomorphism
 from ._symmetric_monoidal import symmetric_monoidal as symmetric_monoidal

@@ -1,4 +1,4 @@
-"""Laws of functors: composition, strength, naturality.
+"""Laws of functors on layers of data: composition, strength, naturality.
 
 | the law            | the two sides                                                       |
 | ------------------ | ------------------------------------------------------------------- |
@@ -35,6 +35,8 @@ def functor(
 ) -> None:
     """That `map` is a functor, at one layer and two functions that compose: identity and composition.
 
+    Of a `cdl.categories.Functor`, `functor_of_categories` says the same.
+
     **Raises:** `LawBroken`.
     """
     hold("`F id = id`", observe(map(lambda x: x, layer)), observe(layer), tolerance)
@@ -68,7 +70,7 @@ def strength(
 
 
 @with_usage
-def natural(
+def natural_on_layers(
     transform: Callable[[Any], Any],
     layer: Any,
     f: Callable[[Any], Any],
@@ -78,6 +80,8 @@ def natural(
     tolerance: float = 0.0,
 ) -> None:
     """That a transformation of layers does not look at what stands at their places.
+
+    Of a `cdl.categories.NatTrans`, `natural_transformation` says the same.
 
     **Raises:** `LawBroken`.
     """

@@ -25,7 +25,7 @@ Iso: TypeAlias = tuple[AnyOptic, AnyOptic]  # an optic, and its inverse
 
 
 @with_usage
-def monoidal(
+def monoidal_optics(
     f: AnyOptic,
     g: AnyOptic,
     h: AnyOptic,
@@ -39,6 +39,8 @@ def monoidal(
     tolerance: float = 0.0,
 ) -> None:
     """That optics are a monoidal category: naturality, the pentagon and the triangle.
+
+    Of a `cdl.categories.Monoidal`, such as `OPTIC`, `symmetric_monoidal` checks these and the exchange.
 
     **Arguments:** `f`, `g`, `h`, `k`: optics from one pair of objects to itself. `x`, `dy`: an element of each.
     `associator`, `left_unitor`, `right_unitor`: an optic and its inverse, in place of those of `cdl.optics.structure`.

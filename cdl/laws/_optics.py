@@ -5,7 +5,7 @@
 | sliding        | `((1 × m) ∘ f, b)` and `(f, b ∘ (m × 1))`, for a map `m` of residuals               |
 | category       | `(f >> g) >> h = f >> (g >> h)`, `id >> f = f = f >> id`                            |
 | tensor         | `(f @ g) >> (h @ k) = (f >> h) @ (g >> k)`, `id @ id = id`                          |
-| coherence      | naturality, the pentagon and the triangle: `cdl.laws.monoidal`                      |
+| coherence      | naturality, the pentagon and the triangle: `cdl.laws.monoidal_optics`                      |
 | symmetry       | `(f @ g) >> σ = σ >> (g @ f)`, `σ >> σ = id`, the hexagon                           |
 | round trip     | `to_optic ∘ to_lens = id`; so `to_lens ∘ to_optic = id` at the lens of an optic     |
 | lenses         | `to_lens (f >> g) = to_lens f >> to_lens g`                                         |
@@ -21,7 +21,7 @@ from typing import Any
 from .._functors.usage import with_usage
 from .._optics import Optic, reverse as the_reverse, structure, to_lens, to_optic
 from ._hold import hold
-from ._monoidal import monoidal
+from ._monoidal import monoidal_optics
 
 
 AnyOptic = Optic[Any, Any, Any, Any]
@@ -73,7 +73,7 @@ def optics(f: AnyOptic, g: AnyOptic, h: AnyOptic, k: AnyOptic, x: Any, dy: Any, 
     same("`id @ id = id`", one @ one, one, x2, dy2)
     same("`(f @ g) >> σ = σ >> (g @ f)`", (f @ g) >> swap, swap >> (g @ f), x2, dy2)
     same("`σ >> σ = id`", swap >> swap, one, x2, dy2)
-    monoidal(f, g, h, k, x, dy, tolerance=tolerance)
+    monoidal_optics(f, g, h, k, x, dy, tolerance=tolerance)
     right: AnyOptic = structure.associator()
     x3, dy3 = ((x, f.get(x)), g.get(x)), (dy, (f.put(x, dy), g.put(x, dy)))
     around = right >> swap >> right

@@ -37,8 +37,8 @@ def category(C: Category, f: Arrow, g: Arrow, h: Arrow, *, tolerance: float = 0.
 
 
 @with_types
-def functorial(F: Functor, f: Arrow, g: Arrow, *, tolerance: float = 0.0) -> None:
-    """That a functor keeps identities and composition, at two maps that compose.
+def functor_of_categories(F: Functor, f: Arrow, g: Arrow, *, tolerance: float = 0.0) -> None:
+    """That a functor between categories keeps identities and composition, at two maps that compose.
 
     **Raises:** `LawBroken`; `PortMismatch` where the maps do not compose, or their images do not.
     """

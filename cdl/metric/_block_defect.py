@@ -22,9 +22,11 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
+from .._engine.shapes import shown
 from .._functors.usage import with_types
 from .._optics.reversal import pullback
 from ..errors import CdlError
+from ._invariance import relative
 
 
 Modules = tuple[Any, ...]
@@ -54,6 +56,8 @@ def costate_losses(costates: tuple[Any, ...], x: Any, /) -> tuple[Loss, ...]:
     """A loss for each module: the inner product of its output and a costate. Its input does not change with the others.
 
     **Arguments:** `costates`: one for each module; those of an earlier step are allowed. `x`: the input of the first.
+
+    **Raises:** `CdlError`, where a loss is taken, for modules that the costates are not of.
     """
 
     def of(place: int) -> Loss:
@@ -61,9 +65,11 @@ def costate_losses(costates: tuple[Any, ...], x: Any, /) -> tuple[Loss, ...]:
             h = x
             for module in modules[:place]:
                 h = module(h)
-            y = modules[place](jax.lax.stop_gradient(h))
-            parts = jax.tree.map(lambda a, b: jnp.sum(a * b), jax.lax.stop_gradient(costates[place]), y)
-            return jnp.stack(jax.tree.leaves(parts)).sum()
+            _expect(costates, modules)
+            y = eqx.filter(modules[place](jax.lax.stop_gradient(h)), eqx.is_inexact_array)
+            given = jax.lax.stop_gradient(eqx.filter(costates[place], eqx.is_inexact_array))
+            _expect_like(place, given, y)
+            return jnp.stack(jax.tree.leaves(jax.tree.map(lambda a, b: jnp.sum(a * b), given, y))).sum()
 
         return loss
 
@@ -90,6 +96,19 @@ def block_defect(losses: Sequence[Loss], whole: Loss, modules: Modules, /) -> Ar
         own, true = (ravel_pytree(g[place])[0] for g in (eqx.filter_grad(loss)(modules), end_to_end))
         if not true.size:
             raise CdlError(f"module {place} has no parameters, and so no gradient: join it with one that has.")
-        apart, size = jnp.linalg.norm(own - true), jnp.linalg.norm(true)
-        found.append(jnp.where(apart == 0, 0, apart / size))
+        found.append(relative(own - true, true))
     return jnp.stack(found)
+
+
+def _expect(costates: tuple[Any, ...], modules: Modules) -> None:
+    if len(costates) != len(modules):
+        raise CdlError(f"{len(costates)} costates for {len(modules)} modules: give one for each.")
+
+
+def _expect_like(place: int, costate: Any, y: Any) -> None:
+    given, wanted = (" ".join(shown(tree).split()) for tree in (costate, y))
+    if given != wanted:
+        raise CdlError(
+            f"the costate of module {place} is {given}, and its output is {wanted}: take `costates` of these modules, "
+            "at inputs of this shape."
+        )

@@ -22,7 +22,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from .._functors.usage import with_types
-from .._functors.words import short
 from ..errors import CdlError
 
 
@@ -51,9 +50,33 @@ class Distribution(eqx.Module):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """`(examples,)`, or `()` of one example."""
-        first = jax.tree.leaves(self)[0]
-        return tuple(first.shape[: 1 if first.ndim > self.event else 0])
+        """`(examples,)`, or `()` of one example.
+
+        **Raises:** `CdlError` where two of its arrays differ in this.
+        """
+        found = {
+            f"`{jax.tree_util.keystr(path).lstrip('.')}`": x.shape[: 1 if x.ndim > self.event else 0]
+            for path, x in jax.tree_util.tree_leaves_with_path(self)
+        }
+        name = type(self).__name__
+        if not found:
+            raise CdlError(f"`{name}` has no arrays: a distribution has its parameters in its fields.")
+        first = next(iter(found))
+        for other, shape in found.items():
+            if shape != found[first]:
+                raise CdlError(
+                    f"`{name}` has {_said(found[first])} by {first} and {_said(shape)} by {other}: give all of its "
+                    "arrays the same first axis, with a place for each example."
+                )
+        return tuple(found[first])
+
+    @property
+    def examples(self) -> int:
+        """How many examples there are, for a mean over them. **Raises:** `CdlError` where there are none."""
+        count = 1 if not self.shape else self.shape[0]
+        if not count:
+            raise CdlError(f"a mean over the examples of `{type(self).__name__}`, and there are 0: give at least one.")
+        return count
 
     def summed(self, numbers: Array) -> Array:
         """The sum of each example's numbers."""
@@ -64,27 +87,16 @@ class Distribution(eqx.Module):
 def negative_log_likelihood(distribution: Distribution, targets: Any, /) -> Array:
     """The mean of `−log p(y)` over the examples: the loss whose metric `fisher` is.
 
-    **Raises:** `CdlError` for targets that are not of the distribution.
+    **Raises:** `CdlError` for targets that the distribution does not take, and where there are no examples.
     """
-    return -jnp.mean(distribution.log_density(targets))
-
-
-def expect_parameters(made: Distribution) -> None:
-    """**Raises:** `CdlError` where a parameter is not an array of floating numbers, or lacks an axis."""
-    for name, x in vars(made).items():
-        if not eqx.is_array(x) or not jnp.issubdtype(x.dtype, jnp.floating) or x.ndim < made.event:
-            axes = f", with at least {made.event} axis" if made.event else ""
-            raise CdlError(
-                f"`{name}` of `{type(made).__name__}` is {short(x)}, and must be an array of floating numbers{axes}."
-            )
-
-
-def expect_like(name: str, y: Any, parameters: Array) -> Array:
-    """Targets, a number for each of the parameters. **Raises:** `CdlError` for other shapes."""
-    if not eqx.is_array_like(y) or jnp.shape(y) != parameters.shape:
-        given = f"of shape {jnp.shape(y)}" if eqx.is_array_like(y) else short(y)
+    count, found = distribution.examples, distribution.log_density(targets)
+    if found.shape != distribution.shape:
         raise CdlError(
-            f"`{name}` has a number for each of its parameters, of shape {parameters.shape}, and the targets are "
-            f"{given}. Give one of the two the shape of the other."
+            f"`log_density` of `{type(distribution).__name__}` gives an array of shape {found.shape}, and its examples "
+            f"are of shape {distribution.shape}: add up the numbers of each example with `self.summed`."
         )
-    return jnp.asarray(y)
+    return -jnp.sum(found) / count
+
+
+def _said(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} examples" if shape else "one example without an axis"

@@ -1,12 +1,12 @@
 """Natural evolution strategies: natural gradient without a gradient, of a Gaussian from which parameters are drawn.
 
-| the mathematics                                                | here                                           |
-| -------------------------------------------------------------- | ---------------------------------------------- |
-| `θ = μ + σ ε`, `ε ~ N(0, 1)`                                   | `Search(mean, log_scale)`, with `draw(key, n)` |
-| `J(μ, σ) = E f(θ)`, to be made small                           | the loss of `evolve`                           |
-| `∇ J = E f(θ) ∇ log p(θ)`, estimated from `n` draws            | without a derivative of `f`                    |
-| the Fisher metric of `(μ, log σ)`: `1/σ²`, and `2`             | that of `Gaussian(μ, σ)`, pulled back          |
-| `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`                          | `natural_estimate(search, ε, f)`               |
+| the mathematics                                     | here                                  |
+| --------------------------------------------------- | ------------------------------------- |
+| `θ = μ + σ ε`, `ε ~ N(0, 1)`                        | `SearchDistribution(mean, log_scale)` |
+| `J(μ, σ) = E f(θ)`, to be made small                | the loss of `evolve`                  |
+| `∇ J = E f(θ) ∇ log p(θ)`, estimated from `n` draws | without a derivative of `f`           |
+| the Fisher metric of `(μ, log σ)`: `1/σ²`, and `2`  | that of `Gaussian(μ, σ)`, pulled back |
+| `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`               | `natural_estimate(search, ε, f)`      |
 
 The metric is that of the search distribution, not of a model: nothing is asked of the loss but its values. `evolve`
 puts ranks in the place of the values, so that a step is the same for every increasing function of the loss.
@@ -26,6 +26,7 @@ import jax.random as jr
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray
 
+from .._engine.shapes import shown
 from .._functors.usage import whole, with_types
 from ..errors import CdlError
 from ._pullback import coordinates
@@ -35,7 +36,7 @@ P = TypeVar("P")
 
 
 @final
-class Search(eqx.Module, Generic[P]):
+class SearchDistribution(eqx.Module, Generic[P]):
     """A Gaussian over parameters: its mean, and the logarithm of the standard deviation of each number."""
 
     mean: P
@@ -43,17 +44,17 @@ class Search(eqx.Module, Generic[P]):
 
     @staticmethod
     @with_types
-    def about(params: P, scale: float = 0.1) -> "Search[P]":
+    def about(params: P, scale: float = 0.1) -> "SearchDistribution[P]":
         """About these parameters, with one standard deviation."""
         if not scale > 0:
             raise CdlError(f"`scale` is {scale}: give a number above 0.")
         smooth, _ = coordinates(params)
-        return Search(params, jax.tree.map(lambda x: jnp.full_like(x, math.log(scale)), smooth))
+        return SearchDistribution(params, jax.tree.map(lambda x: jnp.full_like(x, math.log(scale)), smooth))
 
 
 @with_types
 def evolve(
-    search: Search[P],
+    search: SearchDistribution[P],
     loss: Callable[[P], Array],
     key: PRNGKeyArray,
     /,
@@ -61,14 +62,15 @@ def evolve(
     population: int = 32,
     rate: float = 1.0,
     scale_rate: float | None = None,
-) -> tuple[Search[P], Array]:
+) -> tuple[SearchDistribution[P], Array]:
     """One step of separable natural evolution, and the mean loss of the parameters drawn.
 
     **Arguments:** `loss`: of one set of parameters; it is under `vmap`. `population`: how many are drawn, an even
     number: each `ε` comes with `−ε`. `rate`: that of the mean. `scale_rate`: that of the standard deviations; if not
     given, `(3 + log d) / 5√d` for `d` numbers.
 
-    **Raises:** `CdlError` for an odd population, and parameters without numbers.
+    **Raises:** `CdlError` for an odd population, parameters without numbers, a `log_scale` of other shapes, and a loss
+    that does not give one real number.
     """
     if whole("population", population, least=2) % 2:
         raise CdlError(f"`population` is {population}: give an even number, half of them drawn and half mirrored.")
@@ -76,17 +78,17 @@ def evolve(
     mean, back = ravel_pytree(smooth)
     half = jr.normal(key, (population // 2, mean.size), mean.dtype)
     noise = jnp.concatenate([half, -half])
-    spread = jnp.exp(ravel_pytree(search.log_scale)[0])
-    values = jax.vmap(lambda e: loss(eqx.combine(back(mean + spread * e), rest)))(noise)
+    spread = jnp.exp(_log_scale(search, smooth))
+    values = jax.vmap(lambda e: _one_number(loss(eqx.combine(back(mean + spread * e), rest))))(noise)
     step, widening = natural_estimate(search, noise, _utilities(values))
     own = (3 + math.log(mean.size)) / (5 * math.sqrt(mean.size)) if scale_rate is None else scale_rate
     moved = jax.tree.map(lambda x, d: x - rate * d, smooth, step)
     wider = jax.tree.map(lambda x, d: x - own * d, search.log_scale, widening)
-    return Search(eqx.combine(moved, rest), wider), jnp.mean(values)
+    return SearchDistribution(eqx.combine(moved, rest), wider), jnp.mean(values)
 
 
 @with_types
-def natural_estimate(search: Search[P], noise: Array, values: Array, /) -> tuple[Any, Any]:
+def natural_estimate(search: SearchDistribution[P], noise: Array, values: Array, /) -> tuple[Any, Any]:
     """The natural gradient of `E f(μ + σ ε)` in `μ` and in `log σ`, estimated: `σ E f ε`, and `½ E f (ε² − 1)`.
 
     **Arguments:** `noise`: `ε`, of shape `(draws, numbers)`, in the order of `ravel_pytree`. `values`: `f`, `(draws,)`.
@@ -100,9 +102,26 @@ def natural_estimate(search: Search[P], noise: Array, values: Array, /) -> tuple
             f"`noise` is of shape (draws, {flat.size}) and `values` of shape (draws,), and they are of shapes "
             f"{noise.shape} and {values.shape}."
         )
-    scale = jnp.exp(ravel_pytree(search.log_scale)[0])
+    scale = jnp.exp(_log_scale(search, smooth))
     draws = noise.shape[0]
     return back(scale * (values @ noise) / draws), back(values @ (noise * noise - 1) / (2 * draws))
+
+
+def _log_scale(search: SearchDistribution[Any], smooth: Any) -> Array:
+    shapes = [[x.shape for x in jax.tree.leaves(tree)] for tree in (search.log_scale, smooth)]
+    if shapes[0] != shapes[1]:
+        raise CdlError(
+            f"`log_scale` has arrays of shapes {shapes[0]}, and `mean` of shapes {shapes[1]}: give a number for each, "
+            "as `SearchDistribution.about` does."
+        )
+    return ravel_pytree(search.log_scale)[0]
+
+
+def _one_number(value: Any) -> Array:
+    found = jnp.asarray(value)
+    if found.ndim or jnp.issubdtype(found.dtype, jnp.complexfloating):
+        raise CdlError(f"the loss gives {' '.join(shown(found).split())}: let it give one real number.")
+    return found
 
 
 def _utilities(values: Array) -> Array:

@@ -9,6 +9,10 @@
 
 In the first, second and fourth `z` is the natural parameter, so that the Fisher matrix is the Hessian of `−log p(y)`
 for every `y`, and the generalised Gauss–Newton matrix is the Fisher matrix.
+
+A score of `−∞` is a class that is masked: it has probability 0, and `0 log 0 = 0`. So has a truth value of infinite
+odds, and a count whose mean is 0. A target outside the range of its family is refused (see `_targets`). A scale that is
+not above 0 gives NaN.
 """
 
 from typing import Any, ClassVar, final
@@ -24,14 +28,15 @@ from jaxtyping import Array, PRNGKeyArray
 from .._functors.words import short
 from .._schemes.in_range import in_range
 from ..errors import CdlError
-from ._distribution import Distribution, expect_like, expect_parameters
+from ._distribution import Distribution
+from ._targets import expect_like, expect_parameters, expect_same, expect_values
 
 
 @final
 class Categorical(Distribution):
-    """One of some classes, by their scores: `softmax(logits)`. A target is the number of a class.
+    """One of some classes, by their scores: `softmax(logits)`. A target is the number of a class, from 0 on.
 
-    **Arguments:** `logits`: `(examples, …, classes)`.
+    **Arguments:** `logits`: `(examples, …, classes)`; `−∞` for a class that is masked.
 
     **Raises:** `CdlError` for what is not an array of scores.
     """
@@ -46,8 +51,8 @@ class Categorical(Distribution):
         logs, classes = jax.nn.log_softmax(self.logits), self.logits.shape[-1]
         y = expect_like("Categorical", y, logs[..., 0])
         words = f"the targets of {classes} classes are the whole numbers 0 to {classes - 1}"
-        if not jnp.issubdtype(y.dtype, jnp.integer):
-            raise CdlError(f"{words}, and these are of type {y.dtype}.")
+        if not jnp.issubdtype(jnp.result_type(y), jnp.integer):
+            raise CdlError(f"{words}, and these are of type {jnp.result_type(y)}.")
         y = in_range(y, classes, lambda x: f"{words}, and one is {'another' if x is None else x}.")
         return self.summed(jnp.take_along_axis(logs, jnp.asarray(y)[..., None], axis=-1)[..., 0])
 
@@ -60,8 +65,9 @@ class Categorical(Distribution):
         return Categorical(p * v.logits - p * along)
 
     def kl(self, other: "Categorical", /) -> Array:
+        expect_same(self, other)
         logs, others = jax.nn.log_softmax(self.logits), jax.nn.log_softmax(other.logits)
-        return self.summed(jnp.sum(jnp.exp(logs) * (logs - others), axis=-1))
+        return self.summed(jnp.sum(_apart(logs, others), axis=-1))
 
 
 @final
@@ -79,8 +85,10 @@ class Bernoulli(Distribution):
         expect_parameters(self)
 
     def log_density(self, y: Any, /) -> Array:
-        y = expect_like("Bernoulli", y, self.logits).astype(self.logits.dtype)
-        return self.summed(y * self.logits - jax.nn.softplus(self.logits))
+        y = expect_like("Bernoulli", y, self.logits)
+        y = expect_values("Bernoulli", y, lambda y: (y != 0) & (y != 1), "0 or 1")
+        true = jnp.asarray(y, self.logits.dtype) == 1
+        return self.summed(_log_odds(jnp.where(true, self.logits, -self.logits)))
 
     def sample(self, key: PRNGKeyArray, /) -> Array:
         return jr.bernoulli(key, jax.nn.sigmoid(self.logits))
@@ -89,8 +97,9 @@ class Bernoulli(Distribution):
         return Bernoulli(jax.nn.sigmoid(self.logits) * jax.nn.sigmoid(-self.logits) * v.logits)
 
     def kl(self, other: "Bernoulli", /) -> Array:
-        apart = jax.nn.sigmoid(self.logits) * (self.logits - other.logits)
-        return self.summed(apart - jax.nn.softplus(self.logits) + jax.nn.softplus(other.logits))
+        expect_same(self, other)
+        true, false = (_apart(_log_odds(sign * self.logits), _log_odds(sign * other.logits)) for sign in (1, -1))
+        return self.summed(true + false)
 
 
 @final
@@ -98,7 +107,7 @@ class Gaussian(Distribution):
     """Numbers about a mean, all of them independent.
 
     **Arguments:** `mean`: `(examples, …)`. `scale`: the standard deviation, of a shape that broadcasts to the mean's:
-    a number, or a parameter of the model as well.
+    a number, or a parameter of the model as well. It is above 0.
 
     **Raises:** `CdlError` for what is not an array of floating numbers, or does not broadcast.
     """
@@ -117,24 +126,26 @@ class Gaussian(Distribution):
         expect_parameters(self)
 
     def log_density(self, y: Any, /) -> Array:
-        z = (expect_like("Gaussian", y, self.mean).astype(self.mean.dtype) - self.mean) / self.scale
+        z = (jnp.asarray(expect_like("Gaussian", y, self.mean), self.mean.dtype) - self.mean) / self.scale
         return self.summed(-z * z / 2 - jnp.log(self.scale) - float(np.log(2 * np.pi)) / 2)
 
     def sample(self, key: PRNGKeyArray, /) -> Array:
         return self.mean + self.scale * jr.normal(key, self.mean.shape, self.mean.dtype)
 
     def fisher(self, v: "Gaussian", /) -> "Gaussian":
-        exact = 1 / jnp.square(self.scale)
+        exact = 1 / jnp.square(jnp.where(self.scale > 0, self.scale, jnp.nan))
         return Gaussian(exact * v.mean, 2 * exact * v.scale)
 
     def kl(self, other: "Gaussian", /) -> Array:
+        expect_same(self, other)
         ratio, shift = self.scale / other.scale, (self.mean - other.mean) / other.scale
-        return self.summed((jnp.square(ratio) + jnp.square(shift) - 1) / 2 - jnp.log(ratio))
+        logs = jnp.log(self.scale) - jnp.log(other.scale)
+        return self.summed((jnp.square(ratio) + jnp.square(shift) - 1) / 2 - logs)
 
 
 @final
 class Poisson(Distribution):
-    """Counts, by the logarithm of their mean. A target is a whole number, of any type.
+    """Counts, by the logarithm of their mean. A target is a whole number from 0 on, of any type.
 
     **Arguments:** `log_rate`: `(examples, …)`.
 
@@ -147,8 +158,11 @@ class Poisson(Distribution):
         expect_parameters(self)
 
     def log_density(self, y: Any, /) -> Array:
-        y = expect_like("Poisson", y, self.log_rate).astype(self.log_rate.dtype)
-        return self.summed(y * self.log_rate - jnp.exp(self.log_rate) - gammaln(y + 1))
+        y = expect_like("Poisson", y, self.log_rate)
+        y = expect_values("Poisson", y, lambda y: ~((y >= 0) & (y == y // 1)), "whole numbers from 0 on")
+        y = jnp.asarray(y, self.log_rate.dtype)
+        times = jnp.where(y == 0, 0, y * jnp.where(y == 0, 0, self.log_rate))
+        return self.summed(times - jnp.exp(self.log_rate) - gammaln(y + 1))
 
     def sample(self, key: PRNGKeyArray, /) -> Array:
         return jr.poisson(key, jnp.exp(self.log_rate))
@@ -157,8 +171,22 @@ class Poisson(Distribution):
         return Poisson(jnp.exp(self.log_rate) * v.log_rate)
 
     def kl(self, other: "Poisson", /) -> Array:
-        mean = jnp.exp(self.log_rate)
-        return self.summed(mean * (self.log_rate - other.log_rate) - mean + jnp.exp(other.log_rate))
+        expect_same(self, other)
+        mean, others = jnp.exp(self.log_rate), jnp.exp(other.log_rate)
+        return self.summed(_apart(self.log_rate, other.log_rate) - mean + others)
+
+
+def _log_odds(z: Array) -> Array:
+    """`log 1/(1 + exp(−z))`."""
+    return -jax.nn.softplus(-z)
+
+
+def _apart(logs: Array, others: Array) -> Array:
+    """`p (log p − log q)`, of two logarithms: 0 where `p` is 0, and `∞` where `q` alone is."""
+    nowhere, beyond = jnp.isneginf(logs), jnp.isneginf(others)
+    either = nowhere | beyond
+    found = jnp.exp(logs) * (jnp.where(either, 0, logs) - jnp.where(either, 0, others))
+    return jnp.where(nowhere, 0, jnp.where(beyond, jnp.inf, found))
 
 
 def _to(mean: Array, scale: Array) -> Array:

@@ -85,8 +85,7 @@ def ggn(model: Model[P], params: P, targets: Any, /) -> Metric:
 
 def over_examples(out: Distribution, total: Any) -> Any:
     """The mean over the examples, of a sum."""
-    count = max(1, *out.shape) if out.shape else 1
-    return jax.tree.map(lambda x: x / count, total)
+    return jax.tree.map(lambda x: x / out.examples, total)
 
 
 def _expected(model: Model[Any], params: Any) -> Model[Any]:

@@ -37,7 +37,8 @@ Rule = Callable[[Callable[[Any], Any]], optax.GradientTransformation]
 
 @with_types
 def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q], P], at: Q, /) -> Array:
-    """How far one step is from being the same in two coordinates: `‖φ(η') − θ'‖ / ‖θ' − θ‖`.
+    """How far one step is from being the same in two coordinates: `‖φ(η') − θ'‖ / ‖θ' − θ‖`. It is 0 where both steps
+    stay where they are, and `inf` where the second one alone does.
 
     **Arguments:** `rule`: from a chart `c` to the optimiser of `loss ∘ c`, such as
     `lambda c: natural(lambda p: model(c(p)), 0.1)`; one that does not look at the model is a constant. `loss`: of `θ`.
@@ -49,7 +50,7 @@ def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q
     there = chart(at)
     one = chart(_stepped(rule, lambda eta: loss(chart(eta)), chart, at))
     other = _stepped(rule, loss, _same, there)
-    return _norm(_minus(one, other)) / _norm(_minus(other, there))
+    return relative(_minus(one, other), _minus(other, there))
 
 
 @with_types
@@ -61,13 +62,14 @@ def modularity_defect(
     /,
 ) -> Array:
     """How far the update of a whole is from another, such as that of its modules by themselves: `‖u − v‖ / ‖u‖`.
+    It is 0 where both are zero.
 
     **Arguments:** `whole`, `parts`: two optimisers of the same parameters: `natural(model, damping=λ)`, and the same
     with `how=Blocks()`.
     """
     coordinates(at)
     u, v = (_minus(_stepped(lambda _, tx=tx: tx, loss, _same, at), at) for tx in (whole, parts))
-    return _norm(_minus(u, v)) / _norm(u)
+    return relative(_minus(u, v), u)
 
 
 def _stepped(rule: Any, loss: Callable[[Any], Array], chart: Callable[[Any], Any], at: Any) -> Any:
@@ -91,5 +93,9 @@ def _minus(u: Any, v: Any) -> Any:
     return ravel_pytree(eqx.filter(u, eqx.is_inexact_array))[0] - ravel_pytree(eqx.filter(v, eqx.is_inexact_array))[0]
 
 
-def _norm(flat: Array) -> Array:
-    return jnp.linalg.norm(flat)
+def relative(apart: Array, size: Array) -> Array:
+    """`‖u‖ / ‖v‖`, and 0 where both are 0. Vectors of any length: their squares fit the type."""
+    most = jnp.maximum(jnp.max(jnp.abs(apart), initial=0), jnp.max(jnp.abs(size), initial=0))
+    unit = jnp.where((most > 0) & jnp.isfinite(most), most, 1)
+    far, long = (jnp.linalg.norm(x / unit) for x in (apart, size))
+    return jnp.where(far == 0, 0, far / long)

@@ -4,8 +4,8 @@
 | ------------------------------------------------ | ---------------------------------------------------------- |
 | the Jacobian `J` of `f` at `x`, with `n` columns | `jax.linearize`, `jax.linear_transpose`: never as a matrix |
 | `m₂ = tr(JᵀJ)/n`, `m₄ = tr((JᵀJ)²)/n`            | `jacobian_moments(f, x, key)`                              |
-| `δ = ∣log m₂∣ + log(m₄/m₂²)`                     | `isometry(f, x, key)`                                      |
-| `δ` of `L` blocks `x ↦ a x + b W x`, expected    | `residual_isometry(a, b, L)`                               |
+| `δ = ∣log m₂∣ + log(m₄/m₂²)`                     | `isometry_defect(f, x, key)`                               |
+| `δ` of `L` blocks `x ↦ a x + b W x`, expected    | `residual_isometry_defect(a, b, L)`                        |
 
 `δ ≥ 0`, and 0 only where `JᵀJ = 1`. The first term says how much lengths grow, the second how unequal directions are.
 Traces are estimated by Gaussian vectors `v`, as the means of `‖Jv‖²` and `‖JᵀJv‖²` (Hutchinson).
@@ -41,9 +41,10 @@ def jacobian_moments(
 
     **Returns:** `m₂` and `m₄`; NaN where the value of `f` itself is not finite.
 
-    **Raises:** `CdlError` where `x` has no floating numbers.
+    **Raises:** `CdlError` where `x` has no floating numbers, and where `x` or `f(x)` has complex ones.
     """
     numbers, rest = eqx.partition(x, eqx.is_inexact_array)
+    _refuse_complex("input", numbers)
     flat, back = ravel_pytree(numbers)
     n = flat.size
     if not n:
@@ -51,7 +52,9 @@ def jacobian_moments(
     whole("probes", probes)
 
     def along(flat: Array) -> Array:
-        return ravel_pytree(eqx.filter(f(eqx.combine(back(flat), rest)), eqx.is_inexact_array))[0]
+        found = eqx.filter(f(eqx.combine(back(flat), rest)), eqx.is_inexact_array)
+        _refuse_complex("output", found)
+        return ravel_pytree(found)[0]
 
     value, forward = jax.linearize(along, flat)
     transposed = jax.linear_transpose(forward, flat)
@@ -68,7 +71,7 @@ def jacobian_moments(
 
 
 @with_types
-def isometry(f: Callable[[Any], Any], x: Any, /, key: PRNGKeyArray | None = None, *, probes: int = 4) -> Array:
+def isometry_defect(f: Callable[[Any], Any], x: Any, /, key: PRNGKeyArray | None = None, *, probes: int = 4) -> Array:
     """The isometry defect `δ = |log m₂| + log(m₄/m₂²)` of `f` at `x`; 0 where `f` keeps lengths there.
 
     **Arguments:** those of `jacobian_moments`.
@@ -82,7 +85,7 @@ def isometry(f: Callable[[Any], Any], x: Any, /, key: PRNGKeyArray | None = None
 
 
 @with_types
-def residual_isometry(a: float, b: float, depth: int, /) -> float:
+def residual_isometry_defect(a: float, b: float, depth: int, /) -> float:
     """The expected defect of `depth` blocks `x ↦ a x + b W x`, with independent `W` of entries `N(0, 1/n)`, for large
     `n`: `L |log(a² + b²)| + log(1 + L κ)`.
 
@@ -94,3 +97,11 @@ def residual_isometry(a: float, b: float, depth: int, /) -> float:
         raise CdlError(f"`a` is {a} and `b` is {b}: a block that gives zero has no defect. Give one that is not 0.")
     kappa = (2 * a * a * b * b + b**4) / second**2
     return depth * abs(math.log(second)) + math.log1p(depth * kappa)
+
+
+def _refuse_complex(name: str, tree: Any) -> None:
+    if any(jnp.issubdtype(x.dtype, jnp.complexfloating) for x in jax.tree.leaves(tree)):
+        raise CdlError(
+            f"the {name} has complex numbers, and lengths are those of real ones: let it have the real and the "
+            "imaginary part as two numbers."
+        )

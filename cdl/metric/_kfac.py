@@ -4,31 +4,33 @@
 | ------------------------------------------------------------ | --------------------------------------------------- |
 | a layer `W a + b`, with `a` its input and `1`                | every `eqx.nn.Linear` of the parameters             |
 | its gradient at one use is `g ⊗ a`, `g` that of its output   |                                                     |
-| `A = E a aᵀ` over all uses                                   | `Kronecker.inputs`                                  |
-| `G = Σ g gᵀ` over the uses, and the mean over examples       | `Kronecker.outputs`                                 |
+| `A`, the mean of `a aᵀ`                                      | `Kronecker.inputs`                                  |
+| `G`, the mean over examples of `Σ g gᵀ`                      | `Kronecker.outputs`                                 |
 | the block `G ⊗ A`, `V ↦ G V A`                               | `kfac(model, params).mv(v)`                         |
 | `(G ⊗ A + λ)⁻¹`, by the eigenvectors of the two              | `kfac(model, params).solve(g, damping=λ)`           |
 | other arrays: a dense block for each, exact                  |                                                     |
 
-A layer that is used many times, at the nodes of a tree or the steps of a sequence, is one block. Of the two ways that
-are known, this one expands: each use counts as one more example, and products of two different uses are left out
-(Eschenhagen et al., *Kronecker-factored approximate curvature for modern neural network architectures*, 2023, where the
-other way, which adds up the uses first, is called reduce).
+A layer that is used many times, at the nodes of a tree or the steps of a sequence, is one block. There are two ways to
+make it (Eschenhagen et al., *Kronecker-factored approximate curvature for modern neural network architectures*, 2023):
 
-`A` and `G` come back with the gradient. A watched layer has places for them beside its weights, and its rule of
-differentiation puts `a aᵀ` and `g gᵀ` there. A reverse pass adds up what comes from the uses of a weight, so it adds up
-these, however the layer is run: under `vmap`, in a scan, or by `fold`.
+- `shared="expand"`: each use counts as one more example, and products of two different uses are left out. `A` is the
+  mean of `a aᵀ` over all uses. It is exact for one example with a Gaussian of one scale at each use.
+- `shared="reduce"`: the uses of an example are taken together first, as the mean of their `a` and the sum of their
+  `g`. It is exact for one example that is told from the mean of all uses.
+
+Which sums belong to one example is seen by a reverse pass for that example alone. So the second costs one for each
+example, where the first has one for all (`_watched` says how the two are read).
 
 Source: J. Martens, R. Grosse, *Optimizing neural networks with Kronecker-factored approximate curvature* (2015).
 """
 
+import dataclasses
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, final, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 from jaxtyping import Array, PRNGKeyArray
 
@@ -36,11 +38,13 @@ from .._functors.usage import with_types
 from .._functors.words import first_line
 from ..errors import CdlError
 from ._distribution import Distribution
-from ._fisher import fisher, Model, over_examples, P, value_of
+from ._fisher import fisher, Model, P, value_of
 from ._pullback import coordinates
-from ._solve import damped, Dense, Number
+from ._solve import damped, Dense, expect_damping, expect_gradient, Number, rounding, wide
+from ._watched import drawn, joined, roots, Watched
 
 
+Shared = Literal["expand", "reduce"]
 MOST = 2048  # numbers of an array that is not of a linear layer
 
 
@@ -57,11 +61,11 @@ class Kronecker(eqx.Module):
 
     def solve(self, g: Array, damping: Number, /) -> Array:
         """`(G ⊗ A + λ)⁻¹ g`."""
-        (a, u), (b, w) = jnp.linalg.eigh(self.inputs), jnp.linalg.eigh(self.outputs)
-        sizes = jnp.maximum(b[:, None], 0) * jnp.maximum(a[None, :], 0) + damping
-        floor = sizes.size * float(np.finfo(sizes.dtype).eps) * sizes.max()
-        turned = jnp.where(sizes > floor, w.T @ g @ u / jnp.where(sizes > floor, sizes, 1), 0)
-        return w @ turned @ u.T
+        (a, u), (b, w) = jnp.linalg.eigh(wide(self.inputs)), jnp.linalg.eigh(wide(self.outputs))
+        sizes = jnp.maximum(b[:, None], 0) * jnp.maximum(a[None, :], 0) + jnp.asarray(damping, a.dtype)
+        floor = sizes.size * rounding(g) * sizes.max()
+        turned = jnp.where(sizes > floor, w.T @ wide(g) @ u / jnp.where(sizes > floor, sizes, 1), 0)
+        return (w @ turned @ u.T).astype(g.dtype)
 
 
 @final
@@ -70,64 +74,75 @@ class Kfac(eqx.Module):
     array."""
 
     blocks: Any
+    structure: Any = eqx.field(static=True)
+    kinds: tuple[Any, ...] = eqx.field(static=True)
+
+    def in_structure(self) -> Any:
+        """The shapes and types of the parameters, as those of a linear operator."""
+        return jax.tree.unflatten(self.structure, [jax.ShapeDtypeStruct(*kind) for kind in self.kinds])
 
     def mv(self, v: Any, /) -> Any:
-        """The metric times a vector, with the structure of the parameters."""
+        """The metric times a vector, with the structure of the parameters.
+
+        **Raises:** `CdlError` for a vector of other parameters.
+        """
         return self._each(lambda block, v: block.mv(v), v)
 
     @with_types
     def solve(self, g: Any, /, *, damping: Number = 0.0) -> Any:
-        """`(M + λ)⁻¹ g`, block by block. Ways in which a layer's block has no extent get no step."""
+        """`(M + λ)⁻¹ g`, block by block. Directions in which a layer's block is zero get no step.
+
+        **Raises:** `CdlError` for a gradient of other parameters, and a damping below 0.
+        """
 
         def one(block: Any, g: Any) -> Any:
             if isinstance(block, Kronecker):
                 return block.solve(g, damping)
             return Dense()(damped(block, damping, None), g)
 
+        expect_damping(damping)
         return self._each(one, g)
 
     def _each(self, fn: Callable[[Any, Any], Any], tree: Any) -> Any:
         def at(block: Any, part: Any) -> Any:
-            return _apart(part, fn(block, _joined(part))) if isinstance(block, Kronecker) else fn(block, part)
+            return _apart(part, fn(block, joined(part))) if isinstance(block, Kronecker) else fn(block, part)
 
-        return jax.tree.map(at, self.blocks, eqx.filter(tree, eqx.is_inexact_array), is_leaf=_is_block)
+        return jax.tree.map(at, self.blocks, expect_gradient(self, tree), is_leaf=_is_block)
 
 
 @with_types
-def kfac(model: Model[P], params: P, /, *, key: PRNGKeyArray | None = None) -> Kfac:
+def kfac(model: Model[P], params: P, /, *, key: PRNGKeyArray | None = None, shared: Shared = "expand") -> Kfac:
     """The K-FAC approximation of the Fisher metric of a model.
 
     **Arguments:** `model`, `params`: as for `fisher`; every `eqx.nn.Linear` in `params` gets a Kronecker block. The
     model is called with watched layers in their place, so `params` is the module itself, not its arrays alone. `key`:
     draws one target for each example, so that there is one reverse pass. Without it, the expectation over the targets
-    is exact, with a reverse pass for each number that the distribution of an example has.
+    is exact, with a reverse pass for each number that the distribution of an example has. `shared`: `"expand"` or
+    `"reduce"`, for a layer that is used many times.
 
-    **Raises:** as `fisher`; `CdlError` for an array that is of no linear layer and too large for a dense block.
+    **Raises:** as `fisher`; `CdlError` for an array outside of linear layers that is too large for a dense block, and
+    for linear layers that are stacked.
     """
     out = value_of(model, params)
-    for layer in filter(_is_linear, jax.tree.leaves(params, is_leaf=_is_linear)):
-        if type(layer) is not eqx.nn.Linear:
-            raise CdlError(
-                f"`params` has a `{type(layer).__name__}`, a class made of `eqx.nn.Linear`, and K-FAC knows what "
-                "`eqx.nn.Linear` itself computes: hold one in a field, or use `fisher` with `Cg()`."
-            )
-    watched = jax.tree.map(lambda x: _Watched.of(x) if _is_linear(x) else x, params, is_leaf=_is_linear)
+    reduced = shared == "reduce"
+    watched = jax.tree.map(lambda x: Watched.of(x, reduced) if _is_linear(x) else x, params, is_leaf=_is_linear)
     smooth, rest = coordinates(watched)
     try:
         pull = jax.vjp(lambda p: model(eqx.combine(p, rest)), smooth)[1]
     except (AttributeError, ValueError) as why:
-        if _Watched.__name__ not in str(why):
+        if Watched.__name__ not in str(why):
             raise
         raise CdlError(
             "K-FAC puts watched layers in the place of linear ones, and the model does more with one than call it. "
             f"Give the module itself as `params`, not its arrays alone, and call its layers: {first_line(why)}"
         ) from why
-    covectors = _roots(out) if key is None else _drawn(out, key)
-    found = over_examples(out, jax.tree.map(lambda x: jnp.sum(x, axis=0), jax.vmap(lambda u: pull(u)[0])(covectors)))
+    covectors = roots(out) if key is None else drawn(out, key)
+    back: Callable[[Any], Any] = jax.vmap(lambda u: pull(u)[0])
+    found = (_reduced if reduced else _expanded)(back, covectors, out)
 
     def block(path: Any, layer: Any) -> Any:
-        if isinstance(layer, _Watched):
-            return Kronecker(layer.inputs / jnp.where(layer.uses == 0, 1, layer.uses), layer.outputs)
+        if isinstance(layer, Watched):
+            return Kronecker(layer.inputs / jnp.where(layer.uses == 0, 1, layer.uses), layer.outputs / out.examples)
         if layer.size > MOST:
             raise CdlError(
                 f"`params{jax.tree_util.keystr(path)}` has {layer.size} numbers and is of no `eqx.nn.Linear`: K-FAC "
@@ -136,47 +151,44 @@ def kfac(model: Model[P], params: P, /, *, key: PRNGKeyArray | None = None) -> K
             )
         return _alone(model, params, path)
 
-    return Kfac(jax.tree_util.tree_map_with_path(block, found, is_leaf=lambda x: isinstance(x, _Watched)))
+    blocks = jax.tree_util.tree_map_with_path(block, found, is_leaf=_is_watched)
+    leaves, structure = jax.tree.flatten(coordinates(params)[0])
+    return Kfac(blocks, structure, tuple((x.shape, x.dtype) for x in leaves))
 
 
-class _Watched(eqx.Module):
-    """A linear layer whose gradient comes with `Σ a aᵀ`, `Σ g gᵀ`, and the number of its uses."""
+def _expanded(back: Callable[[Any], Any], covectors: Any, out: Distribution) -> Any:
+    """The sums over all uses."""
 
-    linear: eqx.nn.Linear
-    inputs: Array
-    outputs: Array
-    uses: Array
+    def of_layer(layer: Any) -> Any:
+        if not _is_watched(layer):
+            return layer[0]
+        return dataclasses.replace(
+            layer, inputs=layer.inputs[0], outputs=jnp.sum(layer.outputs, axis=0), uses=layer.uses[0]
+        )
 
-    @staticmethod
-    def of(linear: eqx.nn.Linear) -> "_Watched":
-        (m, n), kind = linear.weight.shape, linear.weight.dtype
-        n += linear.bias is not None
-        return _Watched(linear, jnp.zeros((n, n), kind), jnp.zeros((m, m), kind), jnp.zeros((), kind))
-
-    def __call__(self, x: Array, *, key: PRNGKeyArray | None = None) -> Array:
-        a = jnp.reshape(x, (-1,)).astype(self.inputs.dtype)
-        if self.linear.bias is not None:
-            a = jnp.append(a, jnp.ones((), a.dtype))
-        y = _affine(_joined(self.linear), a, (self.inputs, self.outputs, self.uses))
-        return y[0] if self.linear.out_features == "scalar" else y
+    return jax.tree.map(of_layer, back(covectors), is_leaf=_is_watched)
 
 
-@jax.custom_vjp
-def _affine(weight: Array, a: Array, places: tuple[Array, Array, Array]) -> Array:
-    return weight @ a
+def _reduced(back: Callable[[Any], Any], covectors: Any, out: Distribution) -> Any:
+    """The same of uses that are taken together in each example first: a reverse pass for each example alone."""
+
+    def of_layer(layer: Any) -> Any:
+        if not _is_watched(layer):
+            return layer[0]
+        a = layer.inputs[0] / jnp.where(layer.uses[0] == 0, 1, layer.uses[0])
+        some = (layer.uses[0] > 0).astype(a.dtype)
+        return dataclasses.replace(layer, inputs=jnp.outer(a, a), outputs=layer.outputs.T @ layer.outputs, uses=some)
+
+    def of_example(i: Array) -> Any:
+        only = lambda u: jnp.where(jnp.reshape(places == i, (1, -1) + (1,) * (u.ndim - 2)), u, 0) if out.shape else u
+        return jax.tree.map(of_layer, back(jax.tree.map(only, covectors)), is_leaf=_is_watched)
+
+    places = jnp.arange(out.examples)
+    return jax.tree.map(lambda x: jnp.sum(x, axis=0), jax.lax.map(of_example, places))
 
 
-def _affine_forward(weight: Array, a: Array, places: tuple[Array, Array, Array]) -> tuple[Array, tuple[Array, Array]]:
-    return weight @ a, (weight, a)
-
-
-def _affine_backward(kept: tuple[Array, Array], g: Array) -> tuple[Array, Array, tuple[Array, Array, Array]]:
-    weight, a = kept
-    one = jnp.any(g != 0).astype(g.dtype)  # a use that nothing depends on, as of padding, is not counted
-    return jnp.outer(g, a), weight.T @ g, (one * jnp.outer(a, a), jnp.outer(g, g), one)
-
-
-_affine.defvjp(_affine_forward, _affine_backward)
+def _is_watched(x: Any) -> bool:
+    return isinstance(x, Watched)
 
 
 def _is_linear(x: Any) -> bool:
@@ -185,11 +197,6 @@ def _is_linear(x: Any) -> bool:
 
 def _is_block(x: Any) -> bool:
     return isinstance(x, Kronecker) or hasattr(x, "in_structure")
-
-
-def _joined(linear: Any) -> Array:
-    """The weights of a layer, or a gradient of them, with those of the bias as the last column."""
-    return linear.weight if linear.bias is None else jnp.concatenate([linear.weight, linear.bias[:, None]], axis=1)
 
 
 def _apart(like: Any, joined: Array) -> Any:
@@ -215,32 +222,3 @@ def _at(tree: Any, path: Any) -> Any:
             case SequenceKey(at) | DictKey(at):
                 tree = tree[at]
     return tree
-
-
-def _roots(out: Distribution) -> Any:
-    """Covectors `u` with `Σ u uᵀ = F` at every example, one after another along a first axis."""
-    leaves, structure = jax.tree.flatten(out)
-    count = max(1, *out.shape) if out.shape else 1
-    sizes = [x.size // count for x in leaves]
-    total = sum(sizes)
-
-    def rows(tree: Any) -> Array:
-        return jnp.concatenate([jnp.reshape(x, (count, -1)) for x in jax.tree.leaves(tree)], axis=1)
-
-    def back(flat: Array) -> Any:
-        starts = [sum(sizes[:i]) for i in range(len(sizes))]
-        parts = [flat[:, s : s + n] for s, n in zip(starts, sizes, strict=True)]
-        return jax.tree.unflatten(structure, [jnp.reshape(p, x.shape) for p, x in zip(parts, leaves, strict=True)])
-
-    one = jnp.eye(total, dtype=leaves[0].dtype)
-    columns = jax.vmap(lambda e: rows(out.fisher(back(jnp.broadcast_to(e, (count, total))))))(one)  # (total, count, ·)
-    lengths, axes = jnp.linalg.eigh(jnp.moveaxis(columns, 1, 0))
-    roots = axes * jnp.sqrt(jnp.maximum(lengths, 0))[:, None, :]
-    return jax.vmap(back)(jnp.moveaxis(roots, 2, 0))
-
-
-def _drawn(out: Distribution, key: PRNGKeyArray) -> Any:
-    """The score of one target for each example, that the model draws."""
-    targets = jax.lax.stop_gradient(out.sample(key))
-    score = jax.grad(lambda z: jnp.sum(z.log_density(targets)))(out)
-    return jax.tree.map(lambda x: x[None], score)

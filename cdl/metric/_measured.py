@@ -1,12 +1,12 @@
 """Natural gradient as a 2-cell: changes that carry a metric, and the optimiser that reads it.
 
-| the mathematics                                            | here                                                |
-| ---------------------------------------------------------- | --------------------------------------------------- |
-| a covector at a point, and a metric there                  | `Change(covector, metric)`                          |
-| `R[f]`, with the metric: `(u, M) ↦ (Jᵀu, JᵀMJ)`            | each layer of `measured(model)`                     |
-| a loss, whose change has the Fisher matrix of its family   | `log_loss(family)`                                |
-| the 2-cell, a lens `P → (P, Change)`                       | `natural_descent(η)`                                |
-| model `>>` loss `>>` rate, along the 2-cell on `P`         | `supervised(measured(model), log_loss(…), …)`     |
+| the mathematics                                          | here                                        |
+| -------------------------------------------------------- | ------------------------------------------- |
+| a covector at a point, and a metric there                | `MeasuredChange(covector, metric)`          |
+| `R[f]`, with the metric: `(u, M) ↦ (Jᵀu, JᵀMJ)`          | each layer of `measured(model)`             |
+| a loss, whose change has the Fisher matrix of its family | `log_loss(family)`                          |
+| the 2-cell, a lens `P → (P, MeasuredChange)`             | `natural_descent(η)`                        |
+| model `>>` loss `>>` rate, along the 2-cell on `P`       | `supervised(measured(net), log_loss(…), …)` |
 
 An optimiser sees what comes back to the parameters, and a gradient alone does not determine a natural one. So the
 metric comes back with it: it begins at the loss, and every layer pulls it back, as it does the gradient. This is a
@@ -23,7 +23,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from .. import _terms as t
 from .._functors.described import described
@@ -32,21 +32,21 @@ from .._functors.usage import with_types, with_usage
 from .._optics.lens import Lens, to_optic
 from .._optics.optic import Named, Optic, unnamed
 from .._optics.para_optic import ParaOptic
-from .._optics.parametric import Layer, Sequence
+from .._optics.parametric import keyed, Layer, Sequence, takes_key
 from ..errors import CdlError
 from ..learning import Optimiser
 from ._distribution import Distribution, negative_log_likelihood
 from ._fisher import over_examples, value_of
 from ._natural import dot, step_size
 from ._pullback import both_ways, operator
-from ._solve import Dense, solve, Solver
+from ._solve import Dense, natural_gradient, Solver
 
 
 AnyParaOptic = ParaOptic[Any, Any, Any, Any, Any, Any]
 
 
 @final
-class Change(eqx.Module):
+class MeasuredChange(eqx.Module):
     """A covector at a point, such as a gradient, and a metric there, as the function `v ↦ M v`."""
 
     covector: Any
@@ -65,7 +65,7 @@ def measured(model: AnyParaOptic, /, *, whole: bool = False) -> AnyParaOptic:
     if not whole:
         return dataclasses.replace(model, optic=_measured(model.optic))
     inputs = not isinstance(first := unnamed(model.path[0].optic), Layer) or first.inputs
-    one = Layer(_Forward(model.optic), model.name, t.numbers(model.params), inputs)
+    one = Layer(_Forward(model.optic), model.name, t.numbers(model.params), inputs, takes_key(model.optic))
     return dataclasses.replace(model, optic=_Layer(one))
 
 
@@ -88,10 +88,10 @@ def log_loss(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any],
         slope = jax.grad(lambda out: negative_log_likelihood(out, target))(out)
         return loss, (out, push, pull, slope)
 
-    def backward(kept: Any, wish: Array) -> tuple[tuple[()], Change]:
+    def backward(kept: Any, wish: Array) -> tuple[tuple[()], MeasuredChange]:
         out, push, pull, slope = kept
         metric = lambda v: pull(over_examples(out, out.fisher(push(v))))[0]
-        return (), Change(pull(jax.tree.map(lambda x: wish * x, slope))[0], metric)
+        return (), MeasuredChange(pull(jax.tree.map(lambda x: wish * x, slope))[0], metric)
 
     return Optic.of(forward, backward).named("log loss")
 
@@ -108,7 +108,7 @@ def natural_descent(
     """
 
     def step(change: Any, p: Any) -> Any:
-        if not isinstance(change, Change):
+        if not isinstance(change, MeasuredChange):
             raise CdlError(
                 "`natural_descent` takes a gradient with its metric, and this one has none: learn `measured(model)`, "
                 "with a loss of `log_loss(family)`."
@@ -117,11 +117,11 @@ def natural_descent(
         if not jax.tree.leaves(smooth):
             return p
         metric = operator(change.metric, smooth)
-        d = solve(metric, change.covector, damping=damping, how=how)
+        d = natural_gradient(metric, change.covector, damping=damping, how=how)
         size = step_size(dot(d, metric.mv(d)), rate, kl)
         return eqx.combine(jax.tree.map(lambda p, d: p - size * d, smooth, d), rest)
 
-    is_change = lambda x: isinstance(x, Change)
+    is_change = lambda x: isinstance(x, MeasuredChange)
     put = lambda params, changes: jax.tree.map(step, changes, params, is_leaf=is_change)
     return Optimiser(lambda p: p, to_optic(Lens(lambda p: p, put)).named("natural descent"))
 
@@ -147,10 +147,10 @@ class _Forward(eqx.Module):
 
     optic: Any
 
-    def __call__(self, params: Any, x: Any) -> Any:
-        match unnamed(self.optic):
+    def __call__(self, params: Any, x: Any, key: PRNGKeyArray | None = None) -> Any:
+        match unnamed(self.optic if key is None else keyed(self.optic, key)):
             case Layer() as layer:
-                return layer.fn(params, x)
+                return layer.fn(params, x, **({} if layer.key is None else {"key": layer.key}))
             case Sequence(first, second):
                 return _Forward(second)(params[1], _Forward(first)(params[0], x))
             case optic:
@@ -178,13 +178,13 @@ class _Layer(Optic[Any, Any, Any, Any]):
         push, pull, value = both_ways(run, smooth)
         return value, (push, pull, smooth)
 
-    def backward(self, kept: Any, dy: Change, /) -> Any:
+    def backward(self, kept: Any, dy: MeasuredChange, /) -> Any:
         push, pull, smooth = kept
         ((dp, dx),) = pull(dy.covector)
         nothing = jax.tree.map(jnp.zeros_like, smooth)
         of_params = lambda v: pull(dy.metric(push((v, nothing[1]))))[0][0]
         of_input = lambda v: pull(dy.metric(push((nothing[0], v))))[0][1]
-        return Change(dp, of_params), Change(dx, of_input) if self.layer.inputs else ()
+        return MeasuredChange(dp, of_params), MeasuredChange(dx, of_input) if self.layer.inputs else ()
 
     def __term__(self) -> t.Term:
         return self.layer.__term__()

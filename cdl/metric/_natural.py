@@ -15,6 +15,7 @@ which coordinates the identity is meant: `natural(lambda η: model(φ(η)), damp
 the rate, the steps of `natural(model, damping=λ)`, and exactly those where `φ` is linear.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, cast, final, Literal, NamedTuple
 
@@ -31,28 +32,36 @@ from ._distribution import Distribution
 from ._fisher import empirical_fisher, fisher, ggn
 from ._kfac import Kfac, kfac
 from ._pullback import Metric, pullback
-from ._solve import Dense, solve, Solver
+from ._solve import Dense, natural_gradient, Solver
 
 
-Kind = Literal["fisher", "ggn", "empirical", "kfac"]
+Kind = Literal["fisher", "ggn", "empirical", "kfac", "kfac-reduce"]
 
 
 @final
 class LevenbergMarquardt(eqx.Module):
     """Damping that follows the ratio of what a step gains to what the quadratic model says that it gains.
 
-    Above `¾` it is divided by `factor`, below `¼` multiplied. A step that does not lower the loss is not made. The loss
-    is `value`, and at other parameters `value_fn`, as other transformations of optax are told them.
+    Where the ratio is above `¾`, the damping is divided by `factor`; where it is below `¼`, multiplied. It stays
+    between `least` and `most`. A step that does not lower the loss is not made, and the damping grows. A loss that is
+    NaN is not lower. Where the loss is the same to the last digit, as at a minimum, the damping stays. The loss is
+    `value`, and at other parameters `value_fn`, as other transformations of optax are told them.
     """
 
     start: float = 1.0
     factor: float = 2.0
     least: float = 1e-10
+    most: float = 1e10
 
     def __check_init__(self) -> None:
         expect_fields(self)
-        if not (self.start > 0 and self.factor > 1 and self.least > 0):
-            raise CdlError("`LevenbergMarquardt` takes a `start` and a `least` above 0, and a `factor` above 1.")
+        if not 0 < self.least <= self.start <= self.most < math.inf:
+            raise CdlError(
+                f"`LevenbergMarquardt` has `least` {self.least}, `start` {self.start} and `most` {self.most}: give "
+                "finite numbers above 0, in this order."
+            )
+        if not 1 < self.factor < math.inf:
+            raise CdlError(f"`factor` of `LevenbergMarquardt` is {self.factor}: give a finite number above 1.")
 
 
 class NaturalState(NamedTuple):
@@ -79,8 +88,8 @@ def natural(
     - `model`: from the parameters to a `Distribution` over the examples; where `update` is given `data=`, from the
       parameters and these.
     - `rate`: how much of the step is made.
-    - `metric`: `"fisher"`; `"ggn"` or `"empirical"`, where `update` is given `targets=`; or `"kfac"`, which is solved
-      block by block, and draws targets where `update` is given `key=`.
+    - `metric`: `"fisher"`; `"ggn"` or `"empirical"`, where `update` is given `targets=`; or `"kfac"`, or
+      `"kfac-reduce"`, which is solved block by block, and draws targets where `update` is given `key=`.
     - `damping`: a number, or `LevenbergMarquardt()`, where `update` is given `value=` and `value_fn=`.
     - `chart`: from the parameters to the coordinates in which damping is the identity.
     - `kl`: the greatest divergence from the model before a step to that after, to second order.
@@ -110,7 +119,7 @@ def natural(
         if isinstance(found, Kfac):
             step = found.solve(g, damping=strength)
         else:
-            step = solve(found, g, damping=strength, within=chart and pullback(chart, params), how=how)
+            step = natural_gradient(found, g, damping=strength, within=chart and pullback(chart, params), how=how)
         pushed = found.mv(step)
         size = step_size(dot(step, pushed), rate, kl)
         change = jax.tree.map(lambda d: -size * d, step)
@@ -134,8 +143,8 @@ def step_size(extent: Array, rate: float, kl: float | None) -> Array:
 def _metric(kind: Kind, model: Callable[[Any], Distribution], params: Any, told: dict[str, Any]) -> Metric | Kfac:
     if kind == "fisher":
         return fisher(model, params)
-    if kind == "kfac":
-        return kfac(model, params, key=told.get("key"))
+    if kind in ("kfac", "kfac-reduce"):
+        return kfac(model, params, key=told.get("key"), shared="reduce" if kind == "kfac-reduce" else "expand")
     if "targets" not in told:
         raise CdlError(f'the metric `"{kind}"` is of the data\'s targets: give `targets=` to `update`.')
     return (ggn if kind == "ggn" else empirical_fisher)(model, params, told["targets"])
@@ -153,10 +162,10 @@ def _judged(
         )
     gained = told["value_fn"](eqx.apply_updates(params, change)) - told["value"]
     better, ratio = gained < 0, gained / predicted
-    good, bad = better & (ratio > 0.75), ~better | (ratio < 0.25)
+    good, bad = better & (ratio > 0.75), (gained != 0) & (~better | (ratio < 0.25))
     after = jnp.where(good, damping / rule.factor, jnp.where(bad, damping * rule.factor, damping))
     made = jax.tree.map(lambda x: jnp.where(better, x, 0), change)
-    return made, NaturalState(jnp.maximum(after, rule.least))
+    return made, NaturalState(jnp.clip(after, rule.least, rule.most))
 
 
 def dot(u: Any, v: Any) -> Array:
@@ -172,5 +181,5 @@ def _expect(rate: float, damping: Any, metric: Kind, chart: Any, kl: float | Non
         raise CdlError(f"`damping` is {damping}: give 0 or more.")
     if kl is not None and not kl > 0:
         raise CdlError(f"`kl` is {kl}: give a number above 0.")
-    if metric == "kfac" and chart is not None:
+    if metric.startswith("kfac") and chart is not None:
         raise CdlError('K-FAC is damped in its own coordinates: leave `chart` out, or take `metric="fisher"`.')

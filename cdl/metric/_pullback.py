@@ -43,11 +43,25 @@ def pullback(f: Callable[[P], Q], at: P, metric: Metric | Callable[[Q], Q] | Non
     arrays are the coordinates. `metric`: `M` at `f(at)`, as an operator or a function that gives `M v`; without one,
     the identity, so that the result is the Gauss–Newton matrix `Jᵀ J`.
 
-    **Raises:** `CdlError` where there is nothing to differentiate, or `f` has no derivative in both directions.
+    **Raises:** `CdlError` where there is nothing to differentiate, `f` has no derivative in both directions or gives
+    complex numbers, and where `metric` is of something else than `f` gives.
     """
-    if metric is None:
-        return pulled(f, at, lambda _: lambda v: v)
-    return pulled(f, at, lambda _: metric.mv if isinstance(metric, lx.AbstractLinearOperator) else metric)
+
+    def there(value: Any) -> Callable[[Any], Any]:
+        numbers = [x for x in jax.tree.leaves(value) if eqx.is_inexact_array(x)]
+        if any(jnp.issubdtype(x.dtype, jnp.complexfloating) for x in numbers):
+            raise CdlError("`f` gives complex numbers, and a metric is of real ones: let it give their two parts.")
+        if not isinstance(metric, lx.AbstractLinearOperator):
+            return (lambda v: v) if metric is None else metric
+        shapes = [[x.shape for x in leaves] for leaves in (numbers, jax.tree.leaves(metric.in_structure()))]
+        if shapes[0] != shapes[1]:
+            raise CdlError(
+                f"`f` gives arrays of shapes {shapes[0]}, and `metric` is of arrays of shapes {shapes[1]}: take the "
+                "metric at `f(at)`."
+            )
+        return metric.mv
+
+    return pulled(f, at, there)
 
 
 def pulled(f: Callable[[Any], Any], at: Any, metric_at: Callable[[Any], Callable[[Any], Any]]) -> Metric:
@@ -102,7 +116,7 @@ def _refusing() -> Iterator[None]:
 
 def operator(mv: Callable[[Any], Any], like: Any) -> Metric:
     """A symmetric operator from a function, on pytrees like these."""
-    kind = jax.eval_shape(lambda: like)
+    kind = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), like)
     return lx.FunctionLinearOperator(mv, kind, tags=lx.positive_semidefinite_tag)
 
 
@@ -113,7 +127,7 @@ def coordinates(at: Any) -> tuple[Any, Any]:
     """
     smooth, rest = eqx.partition(at, eqx.is_inexact_array)
     found = jax.tree.leaves(smooth)
-    if not found:
+    if not any(x.size for x in found):
         raise CdlError(
             f"the parameters, {described(at)}, have no array of floating numbers: there is nothing to learn."
         )

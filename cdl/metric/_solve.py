@@ -1,24 +1,25 @@
 """The gradient in the units of a metric: `(M + λ W)⁻¹ g`.
 
-| the mathematics                                          | here                                                 |
-| -------------------------------------------------------- | ---------------------------------------------------- |
-| `M⁻¹ g`, by the eigenvectors of the dense matrix         | `solve(M, g)`, or `how=Dense()`                      |
-| the same without a matrix: conjugate gradients           | `how=Cg(steps)`                                      |
-| a block of `M` for each part of the parameters           | `how=Blocks(how)`                                    |
-| damping, `M + λ W`                                       | `damping=λ`, `within=W`; without it `W` is identity  |
+| the mathematics                                  | here                                                |
+| ------------------------------------------------ | --------------------------------------------------- |
+| `M⁻¹ g`, by the eigenvectors of the dense matrix | `natural_gradient(M, g)`                            |
+| the same without a matrix: conjugate gradients   | `how=Cg(steps)`                                     |
+| a block of `M` for each part of the parameters   | `how=Blocks(how)`                                   |
+| damping, `M + λ W`                               | `damping=λ`, `within=W`; without it `W` is identity |
 
 A metric is singular where some change of the parameters does not change the model. Such a metric has no inverse: it is
 damped, or refused. `W = 1` means another thing in other coordinates; a `W` that is pulled back with `M` does not.
 """
 
+import math
 from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any, final, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import lineax as lx
-import numpy as np
 from jax.core import Tracer
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
@@ -47,11 +48,14 @@ class Dense(Solver):
     """With the dense matrix, of some thousand parameters at most: exact, and a singular metric is refused."""
 
     def __call__(self, metric: Metric, g: Any, /) -> Any:
-        matrix, (flat, back) = metric.as_matrix(), ravel_pytree(g)
+        flat, back = ravel_pytree(g)
+        column: Callable[[Array], Array] = lambda e: ravel_pytree(metric.mv(back(e)))[0]
+        matrix = wide(jax.vmap(column)(jnp.eye(flat.size, dtype=flat.dtype)))  # of arrays of several types too
         sizes, axes = jnp.linalg.eigh((matrix + matrix.T) / 2)
-        floor = len(sizes) * float(np.finfo(sizes.dtype).eps) * jnp.maximum(sizes[-1], 0)
-        flat = _refuse_singular(flat, sizes[0] <= floor, lambda: f"of rank {(sizes > floor).sum()} of {len(sizes)}")
-        return back(axes @ ((axes.T @ flat) / sizes))
+        floor = len(sizes) * rounding(flat) * jnp.maximum(sizes[-1], 0)
+        rank = lambda: f"of rank {(sizes > floor).sum()} of {len(sizes)}"
+        found = _refuse_singular(wide(flat), sizes[0] <= floor, rank, floor)
+        return back((axes @ ((axes.T @ found) / sizes)).astype(flat.dtype))
 
 
 @final
@@ -77,7 +81,7 @@ class Cg(Solver):
         return back(size * self._solved(metric, flat / size, back))
 
     def _solved(self, metric: Metric, flat: Array, back: Any) -> Array:
-        eps = float(np.finfo(flat.dtype).eps)
+        eps = rounding(flat)
         begin = flat @ flat
         least = begin * max(self.tolerance, eps) ** 2
 
@@ -97,9 +101,10 @@ class Cg(Solver):
             return (i < self.steps) & (rr > least) & ~flat_way
 
         start = (jnp.zeros((), jnp.int32), jnp.zeros_like(flat), flat, flat, begin, jnp.zeros_like(begin), begin < 0)
-        _, x, _, _, rr, _, stopped = jax.lax.while_loop(on, step, start)
+        _, x, _, _, rr, greatest, stopped = jax.lax.while_loop(on, step, start)
         x = jnp.where(jnp.isfinite(begin), x, jnp.nan)  # what is not finite is not hidden
-        found: Array = _refuse_singular(x, stopped & (rr > begin * eps), lambda: "along the gradient")
+        lost = stopped & (rr > begin * eps)
+        found: Array = _refuse_singular(x, lost, lambda: "along the gradient", eps * greatest)
         return found
 
 
@@ -123,7 +128,9 @@ class Blocks(Solver):
 
 
 @with_types
-def solve(metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | None = None, how: Solver = Dense()) -> P:
+def natural_gradient(
+    metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | None = None, how: Solver = Dense()
+) -> P:
     """`(M + λ W)⁻¹ g`: the direction of steepest ascent of `g`, in the units of a metric.
 
     **Arguments:** `metric`: `M`. `g`: a gradient, with the structure that the metric takes. `damping`: `λ`. `within`:
@@ -138,24 +145,37 @@ def solve(metric: Metric, g: P, /, *, damping: Number = 0.0, within: Metric | No
 
 def damped(metric: Metric, damping: Number, within: Metric | None) -> Metric:
     """`M + λ W`."""
+    expect_damping(damping)
+    if within is not None and jax.tree.leaves(within.in_structure()) != jax.tree.leaves(metric.in_structure()):
+        raise CdlError(
+            f"`within` is a metric of {_sizes(within.in_structure())}, and the other one is of "
+            f"{_sizes(metric.in_structure())}: take both at the same parameters."
+        )
     if isinstance(damping, int | float) and damping == 0:
         return metric
-    if isinstance(damping, int | float) and damping < 0:
-        raise CdlError(f"`damping` is {damping}: give 0 or more.")
     return metric + damping * (lx.IdentityLinearOperator(metric.in_structure()) if within is None else within)
 
 
-def expect_gradient(metric: Metric, g: Any) -> Any:
+def expect_damping(damping: Any) -> None:
+    """**Raises:** `CdlError` where a damping is not one number of at least 0."""
+    if jnp.shape(damping) != ():
+        raise CdlError(f"`damping` is of shape {jnp.shape(damping)}: give one number.")
+    if not isinstance(damping, Tracer) and not 0 <= float(damping) < math.inf:
+        raise CdlError(f"`damping` is {float(damping)}: give 0 or more, a finite number.")
+
+
+def expect_gradient(metric: Any, g: Any) -> Any:
     """The floating arrays of a gradient. **Raises:** `CdlError` where they are not those that the metric takes."""
     g = eqx.filter(g, eqx.is_inexact_array)
     given, wanted = jax.eval_shape(lambda: g), metric.in_structure()
     structures: list[Any] = [jax.tree.structure(given), jax.tree.structure(wanted)]
-    if structures[0] != structures[1] or jax.tree.leaves(given) != jax.tree.leaves(wanted):
+    kinds = [[(x.shape, x.dtype) for x in jax.tree.leaves(tree)] for tree in (given, wanted)]
+    if structures[0] != structures[1] or kinds[0] != kinds[1]:
         raise CdlError(
             f"the gradient is {described(g)} with {_sizes(given)}, and the metric takes {_sizes(wanted)}: take both at "
             "the same parameters."
         )
-    return g
+    return jax.tree.map(lambda x: jax.lax.convert_element_type(x, x.dtype), g)  # no weak types
 
 
 def one_level(tree: Any) -> tuple[list[Any], Any]:
@@ -174,13 +194,30 @@ def _block(metric: Metric, parts: list[Any], structure: Any, i: int) -> Metric:
     return operator(mv, parts[i])
 
 
-def _refuse_singular(x: Array, singular: Array, where: Any) -> Array:
-    """**Raises:** `CdlError` where a metric is singular."""
-    mend = "give `damping`, a positive number, or parameters that all change the model."
+def rounding(x: Array) -> float:
+    """The distance from 1 to the next number of this type."""
+    finfo: Any = jnp.finfo
+    return float(finfo(x.dtype).eps)
+
+
+def wide(x: Array) -> Array:
+    """In single precision at least, in which LAPACK works."""
+    return x if x.dtype.itemsize >= 4 else x.astype(jnp.float32)
+
+
+def _refuse_singular(x: Array, singular: Array, where: Callable[[], str], floor: Array) -> Array:
+    """**Raises:** `CdlError` where a metric, damped or not, is singular up to rounding.
+
+    **Arguments:** `floor`: the extent that rounding leaves to a direction without one.
+    """
+    rest = "or parameters that all change the model."
     if isinstance(singular, Tracer):
-        return eqx.error_if(x, singular, f"the metric is singular: {mend}")
+        words = f"the metric is singular up to rounding: give `damping`, or a larger one, {rest}"
+        return eqx.error_if(x, singular, words)
     if bool(singular):
-        raise CdlError(f"the metric is singular, {where()}: {mend}")
+        raise CdlError(
+            f"the metric is singular up to rounding, {where()}: give a `damping` well above {float(floor):.1e}, {rest}"
+        )
     return x
 
 

@@ -22,7 +22,7 @@ from cdl.categories import (
     PARA,
     POINTED,
     Pointed,
-    power,
+    product_category,
     SETS,
     SLICE,
     SMOOTH,
@@ -56,24 +56,24 @@ def test_an_exchange_of_equal_factors_is_not_the_identity():
 def test_kronecker_and_the_transpose_make_matrices_a_dagger_category():
     rng = np.random.default_rng(0)
     f, g = MAT.arrow(rng.normal(size=(3, 2))), MAT.arrow(rng.normal(size=(4, 3)))
-    laws.functorial(DAGGER, f, g, tolerance=1e-12)
-    laws.functorial(DAGGER.then(DAGGER), f, g, tolerance=1e-12)
+    laws.functor_of_categories(DAGGER, f, g, tolerance=1e-12)
+    laws.functor_of_categories(DAGGER.then(DAGGER), f, g, tolerance=1e-12)
     assert np.array_equal(DAGGER(DAGGER(f)).body, f.body)
     assert np.array_equal(DAGGER(MAT.tensor(f, g)).body, MAT.tensor(DAGGER(f), DAGGER(g)).body)
     swap = MAT.σ(2, 3)
     assert np.array_equal(MAT.compose(swap, DAGGER(swap)).body, np.eye(6))  # structure maps are unitary
     doubled = Functor(MAT, MAT, lambda n: n, lambda f: 2 * f.body.T, contravariant=True)
     with pytest.raises(LawBroken, match=r"`F\(id\) = id`"):
-        laws.functorial(doubled, f, g)
+        laws.functor_of_categories(doubled, f, g)
     ahead = Functor(MAT, MAT, lambda n: n, lambda f: f.body.T)
     with pytest.raises(LawBroken, match=r"`F\(f >> g\)`"):
-        laws.functorial(ahead, *(MAT.arrow(rng.normal(size=(2, 2))) for _ in range(2)))
+        laws.functor_of_categories(ahead, *(MAT.arrow(rng.normal(size=(2, 2))) for _ in range(2)))
 
 
 def test_functions_are_matrices_of_zeros_and_ones_and_their_tensor_is_the_same():
     ones = Functor(SETS, MAT, lambda n: n, lambda f: np.eye(f.target)[:, f.body])
     f, g = SETS.arrow([1, 2], 3), SETS.arrow([0, 0, 3], 4)
-    laws.functorial(ones, f, g)
+    laws.functor_of_categories(ones, f, g)
     assert np.array_equal(ones(SETS.tensor(f, g)).body, MAT.tensor(ones(f), ones(g)).body)
     assert np.array_equal(ones(SETS.σ(2, 3)).body, MAT.σ(2, 3).body)
 
@@ -130,7 +130,7 @@ def test_two_bracketings_of_parameters_differ_and_are_the_same_up_to_moving_them
 
 def test_backpropagation_is_a_covariant_functor_that_keeps_tensors():
     f, g, h = smooth()
-    laws.functorial(BACKPROPAGATION, f, g, tolerance=1e-12)
+    laws.functor_of_categories(BACKPROPAGATION, f, g, tolerance=1e-12)
     apart = OPTIC.tensor(BACKPROPAGATION(f), BACKPROPAGATION(g))
     together = BACKPROPAGATION(SMOOTH.tensor(f, g))
     assert (apart.source, apart.target) == (together.source, together.target)
@@ -148,13 +148,13 @@ def test_at_a_point_gradients_are_contravariant_and_not_covariant():
     at_y = POINTED.arrow(g.body, f.body(x))
     third = POINTED.arrow(jnp.tanh, g.body(f.body(x)))
     laws.category(POINTED, at_x, at_y, third, tolerance=1e-12)
-    laws.functorial(GRADIENT, at_x, at_y, tolerance=1e-12)
+    laws.functor_of_categories(GRADIENT, at_x, at_y, tolerance=1e-12)
     assert (GRADIENT(at_y).source, GRADIENT(at_y).target) == (2, 3)
     covariant = Functor(POINTED, MAT, GRADIENT.on_objects, GRADIENT.on_maps)
     square = POINTED.arrow(lambda x: jnp.stack([x[1], x[0] * x[2], x[2]]), x)
     sine = POINTED.arrow(jnp.sin, square.target.point)
     with pytest.raises(LawBroken, match=r"`F\(f >> g\)`"):
-        laws.functorial(covariant, square, sine)
+        laws.functor_of_categories(covariant, square, sine)
     elsewhere = POINTED.arrow(g.body, f.body(x) + 1)
     with pytest.raises(PortMismatch, match="maps of `pointed spaces` that do not compose"):
         POINTED.compose(at_x, elsewhere)
@@ -212,18 +212,31 @@ def test_what_is_not_a_map_is_refused():
         DAGGER.then(BACKPROPAGATION)
     with pytest.raises(PortMismatch, match="between two covariant functors with the same ends"):
         NatTrans(DAGGER, DAGGER, np.eye)
-    with pytest.raises(CdlError, match="n"):
-        power(MAT, -1)
+    with pytest.raises(CdlError, match="`n` is -1: give at least 0"):
+        product_category(MAT, -1)
+    with pytest.raises(PortMismatch, match="a map of `Mat` is a matrix"):
+        MAT.arrow([["one"]])
+    with pytest.raises(PortMismatch, match="a space with a point has real numbers"):
+        POINTED.arrow(jnp.sin, jnp.ones(2, complex))
 
 
 def test_maps_of_a_power_are_tuples_of_maps_and_there_may_be_none():
-    two = power(SMOOTH, 2)
+    two = product_category(SMOOTH, 2)
     f = two.arrow((jnp.sin, jnp.sum), (jnp.ones(2), jnp.ones(3)))
     assert [x.shape for x in (*f.source, *f.target)] == [(2,), (3,), (2,), ()]
-    none = power(MAT, 0)
+    none = product_category(MAT, 0)
     assert none.arrow(()).source == ()
-    empty = Arrow((), (), ())
-    laws.category(none, empty, empty, empty)
+    assert none.compose(none.arrow(()), none.arrow(())).body == ()
+    twice, f, g = product_category(MAT, 2), np.eye(2)[:1], np.ones((1, 3))
+    both = twice.arrow((f, g))
+    assert (both.source, both.target) == ((2, 3), (1, 1))
+    after = twice.compose(both, twice.arrow((2 * np.eye(1), 3 * np.eye(1))))
+    assert all(map(np.array_equal, after.body, (2 * f, 3 * g)))
+    for wrong in (twice.arrow((f, f)), none.arrow(())):
+        with pytest.raises(
+            PortMismatch, match=r"maps of `Mat to the 2` that do not compose: the first goes to \(1, 1\)"
+        ):
+            twice.compose(both, wrong)
 
 
 def test_the_reverse_derivative_category_of_vectors_is_another_presentation():
@@ -232,5 +245,30 @@ def test_the_reverse_derivative_category_of_vectors_is_another_presentation():
     a = SMOOTH.arrow(f.fn, jnp.ones(2))
     x = jnp.array([0.2, 0.3, 0.4, 0.5])
     assert jnp.array_equal((f @ f)(x), jnp.concatenate(SMOOTH.tensor(a, a).body((x[:2], x[2:]))))
-    assert Over((), abs).loss is abs
-    assert Pointed(x).point is x
+
+
+def test_objects_are_the_same_where_their_losses_and_their_points_are():
+    f, g, _ = slices()
+    assert Over(g.source.kind, g.source.loss) == g.source
+    with pytest.raises(PortMismatch, match="maps of `Smooth / R` that do not compose"):
+        SLICE.compose(f, Arrow(Over(g.source.kind, jnp.sum), g.target, g.body))
+    x = jnp.ones(2)
+    at = Arrow(Pointed(x), Pointed(jnp.sin(x)), jnp.sin)
+    assert POINTED.compose(at, Arrow(Pointed(jnp.sin(x)), Pointed(x), jnp.arcsin)).target.point is x
+    for elsewhere in (x + 1, x[:1], (x,)):
+        with pytest.raises(PortMismatch, match="maps of `pointed spaces` that do not compose"):
+            POINTED.compose(at, Arrow(Pointed(elsewhere), Pointed(x), jnp.arcsin))
+
+
+def test_the_dagger_of_a_complex_matrix_is_its_conjugate_transpose():
+    rng = np.random.default_rng(1)
+    f, g, h = (MAT.arrow(rng.normal(size=s) + 1j * rng.normal(size=s)) for s in ((3, 2), (2, 3), (1, 2)))
+    laws.symmetric_monoidal(MAT, f, g, h, tolerance=1e-12)
+    laws.functor_of_categories(DAGGER, f, g, tolerance=1e-12)
+    assert np.array_equal(DAGGER(f).body, f.body.conj().T)
+    assert np.array_equal(DAGGER(DAGGER(f)).body, f.body)
+    assert np.array_equal(DAGGER(MAT.tensor(f, g)).body, MAT.tensor(DAGGER(f), DAGGER(g)).body)
+    unitary = MAT.arrow(np.linalg.qr(rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)))[0])
+    assert np.allclose(MAT.compose(unitary, DAGGER(unitary)).body, np.eye(3), atol=1e-14)
+    turned = Arrow(2, 3, 1j * f.body)
+    assert not np.array_equal(MAT.observed(turned), MAT.observed(f))

@@ -78,7 +78,7 @@ FUNCTORS = [
     # A change of layers that looks at what stands at the places.
     (
         "`τ ∘ F f = G f ∘ τ`",
-        lambda: laws.natural(
+        lambda: laws.natural_on_layers(
             lambda layer: Fork(layer.right, layer.left) if layer.left == 0 else layer, Fork(0, 5), lambda x: x + 1
         ),
         1, 6,

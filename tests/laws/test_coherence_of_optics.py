@@ -23,12 +23,12 @@ SIDES = ["get", "put"]
 @given(st.integers(-99, 99), st.text("ab", max_size=3), st.lists(st.integers(-9, 9), min_size=4, max_size=4))
 def test_optics_of_sets_are_coherent(x, dy, salts):
     atom = lambda n: Optic.of(lambda x: (n * x + 1, x % 5), lambda kept, change: f"{change}{n}:{kept};")
-    laws.monoidal(*map(atom, salts), x, dy)
+    laws.monoidal_optics(*map(atom, salts), x, dy)
 
 
 def test_optics_of_smooth_maps_are_coherent():
     maps = [reverse(f) for f in (jnp.sin, jnp.tanh, jnp.exp, jnp.cos)]
-    laws.monoidal(*maps, jnp.array([0.3, -1.0]), jnp.array([1.0, 2.0]), tolerance=1e-6)
+    laws.monoidal_optics(*maps, jnp.array([0.3, -1.0]), jnp.array([1.0, 2.0]), tolerance=1e-6)
 
 
 def linear(m: int) -> AnyOptic:
@@ -51,10 +51,10 @@ def test_a_unitor_that_is_natural_and_invertible_may_break_the_triangle(side):
     minus = lambda x: -x
     λ = signed(structure.left_unitor(), side, minus, after=True)
     λ_back = signed(structure.left_unitor_back(), side, minus, after=False)
-    breaks(f"the triangle, {side}", lambda: laws.monoidal(*LINEAR, 4, 11, left_unitor=(λ, λ_back)))
+    breaks(f"the triangle, {side}", lambda: laws.monoidal_optics(*LINEAR, 4, 11, left_unitor=(λ, λ_back)))
     ρ = signed(structure.right_unitor(), side, minus, after=True)
     ρ_back = signed(structure.right_unitor_back(), side, minus, after=False)
-    breaks(f"the triangle, {side}", lambda: laws.monoidal(*LINEAR, 4, 11, right_unitor=(ρ, ρ_back)))
+    breaks(f"the triangle, {side}", lambda: laws.monoidal_optics(*LINEAR, 4, 11, right_unitor=(ρ, ρ_back)))
 
 
 def minus(x: Any) -> Any:
@@ -70,7 +70,7 @@ def test_an_associator_that_is_natural_and_invertible_may_break_the_pentagon(sid
     """At a unit it is as ever, so the triangle holds; signs cancel along two sides of the pentagon, not along three."""
     α = signed(structure.associator(), side, minus_unless_the_middle_is_the_unit, after=True)
     α_back = signed(structure.associator_back(), side, minus_unless_the_middle_is_the_unit, after=False)
-    breaks(f"the pentagon, {side}", lambda: laws.monoidal(*LINEAR, 4, 11, associator=(α, α_back)))
+    breaks(f"the pentagon, {side}", lambda: laws.monoidal_optics(*LINEAR, 4, 11, associator=(α, α_back)))
 
 
 COMPOSITES = {
@@ -103,7 +103,7 @@ def test_a_mistake_in_one_composite_breaks_one_law_of_coherence_and_no_other(law
         name: (plant(there, sign), plant(back, f"{sign}⁻¹"))
         for (name, (there, back)), sign in zip(ISOS.items(), "αλρ", strict=True)
     }
-    breaks(f"{law}, {side}", lambda: laws.monoidal(f, g, h, k, 4, 11, **isos))
+    breaks(f"{law}, {side}", lambda: laws.monoidal_optics(f, g, h, k, 4, 11, **isos))
 
 
 def test_the_laws_of_optics_are_these_as_well(monkeypatch):

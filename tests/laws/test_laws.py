@@ -155,7 +155,7 @@ def test_a_composite_of_functors_is_a_functor():
 
 def test_a_change_of_layers_is_natural():
     mirrored = lambda layer: Fork(layer.right, layer.left) if isinstance(layer, Fork) else layer
-    laws.natural(mirrored, Fork(1, 2), str)
+    laws.natural_on_layers(mirrored, Fork(1, 2), str)
 
 
 # Monads and their algebras.

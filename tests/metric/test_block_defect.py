@@ -95,8 +95,9 @@ def test_from_fifty_initialisations_modules_train_as_the_whole_by_costates_of_th
         _, flat, exact, greedy = trained(seed)
         assert exact.tolist() == [0.0, 0.0]
         assert far(flat, "costates") < 1e-12
-        assert 1e-5 < far(flat, "delayed") < 0.1
-        assert greedy[0] > 0.3
+        assert 1e-3 < far(flat, "delayed") < 0.05
+        assert 0.5 < greedy[0] < 4
+        assert greedy[1] == 0
         assert far(flat, "greedy") > 2 * far(flat, "delayed")
 
 
@@ -197,3 +198,25 @@ def test_where_the_whole_has_no_gradient_a_module_has_all_of_it_or_none():
     own = lambda m: m[0](3.0)
     assert block_defect([own, whole], whole, modules).tolist() == [np.inf, 0.0]
     assert block_defect([whole, whole], whole, modules).tolist() == [0.0, 0.0]
+
+
+def test_gradients_whose_squares_do_not_fit_the_type_have_their_defect():
+    with jax.enable_x64(False):
+        modules = tuple(jax.tree.map(lambda x: x.astype(jnp.float32), layer) for layer in layers(0))
+        whole = lambda m, by: by * m[1](m[0](jnp.ones((1, 4)))).sum()
+        for size in (1e-25, 1e25):
+            end_to_end = lambda m, s=size: whole(m, s)
+            found = block_defect([lambda m, s=size: whole(m, 1.5 * s), end_to_end], end_to_end, modules)
+            assert np.allclose(found, [0.5, 0], rtol=1e-5)
+
+
+def test_costates_of_other_modules_are_refused():
+    modules, x = layers(0), jnp.ones((2, 4))
+    λ = costates(modules, jnp.sum, x)
+    with pytest.raises(CdlError, match="1 costates for 2 modules"):
+        costate_losses(λ[:1], x)[0](modules)
+    with pytest.raises(CdlError, match=r"the costate of module 1 is f64\[1,3\], and its output is f64\[2,3\]"):
+        costate_losses((λ[0], λ[1][:1]), x)[1](modules)
+    pair = (lambda x: (x, 3), lambda both: both[0] * both[1])
+    first = costate_losses(costates(pair, jnp.sum, jnp.ones(2)), jnp.ones(2))[0]
+    assert first(pair) == 6.0  # what is a whole number has no costate

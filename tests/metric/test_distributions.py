@@ -106,7 +106,7 @@ def test_targets_and_parameters_that_do_not_fit_are_refused():
         negative_log_likelihood(scores, jnp.zeros(3, int))
     with pytest.raises(CdlError, match=r"`logits` of `Bernoulli` is .*must be an array of floating numbers"):
         Bernoulli(jnp.arange(3))
-    with pytest.raises(CdlError, match=r"with at least 1 axis"):
+    with pytest.raises(CdlError, match=r"whose last axis is that of the classes"):
         Categorical(jnp.array(1.0))
     with pytest.raises(CdlError, match=r"has the shape \(3,\), which does not broadcast .* \(2, 2\)"):
         Gaussian(jnp.zeros((2, 2)), jnp.ones(3))

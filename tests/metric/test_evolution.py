@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from cdl.errors import CdlError
-from cdl.metric import evolve, fisher, Gaussian, natural_estimate, Search, solve
+from cdl.metric import evolve, fisher, Gaussian, natural_estimate, natural_gradient, SearchDistribution
 
 
 def test_the_estimate_is_the_inverse_of_the_fisher_metric_times_the_estimated_gradient():
-    search = Search.about(jnp.array([3.0, -2.0]), 0.5)
+    search = SearchDistribution.about(jnp.array([3.0, -2.0]), 0.5)
     noise, values = jr.normal(jr.key(0), (6, 2), jnp.float64), jr.normal(jr.key(1), (6,), jnp.float64)
     drawn = search.mean[None] + 0.5 * noise
 
@@ -19,7 +19,7 @@ def test_the_estimate_is_the_inverse_of_the_fisher_metric_times_the_estimated_gr
         return Gaussian(search.mean[None], jnp.exp(search.log_scale)[None])
 
     slope = jax.grad(lambda s: jnp.mean(values * jax.vmap(density(s).log_density)(drawn[:, None])[:, 0]))(search)
-    wanted = jax.jit(lambda s: solve(fisher(density, s), slope))(search)
+    wanted = jax.jit(lambda s: natural_gradient(fisher(density, s), slope))(search)
     step, widening = natural_estimate(search, noise, values)
     assert np.allclose(step, wanted.mean)
     assert np.allclose(widening, wanted.log_scale)
@@ -29,7 +29,7 @@ def test_it_finds_a_minimum_on_very_different_scales_without_a_gradient():
     def step(search, key):
         return evolve(search, lambda p: p["x"] ** 2 + 100 * jnp.sum(jnp.round(p["y"] * 100) ** 2), key, population=20)
 
-    search = Search.about({"x": jnp.array(3.0), "y": jnp.array([-1.0, 2.0])}, 0.5)
+    search = SearchDistribution.about({"x": jnp.array(3.0), "y": jnp.array([-1.0, 2.0])}, 0.5)
     search, values = jax.jit(lambda s: jax.lax.scan(step, s, jr.split(jr.key(0), 200)))(search)
     assert float(search.mean["x"]) ** 2 < 1e-6
     assert float(jnp.abs(search.mean["y"]).max()) < 0.005
@@ -37,7 +37,7 @@ def test_it_finds_a_minimum_on_very_different_scales_without_a_gradient():
 
 
 def test_a_step_is_the_same_for_every_increasing_function_of_the_loss():
-    search, key = Search.about(jnp.arange(4.0)), jr.key(0)
+    search, key = SearchDistribution.about(jnp.arange(4.0)), jr.key(0)
     loss = lambda p: jnp.sum(p**2)
     one, other = (evolve(search, fn, key)[0] for fn in (loss, lambda p: jnp.exp(3 * loss(p)) - 5))
     assert jnp.array_equal(one.mean, other.mean)
@@ -45,16 +45,27 @@ def test_a_step_is_the_same_for_every_increasing_function_of_the_loss():
 
 
 def test_a_loss_that_is_not_a_number_is_the_worst():
-    search = Search.about(jnp.zeros(1), 1.0)
+    search = SearchDistribution.about(jnp.zeros(1), 1.0)
     step = jax.jit(lambda key: evolve(search, lambda p: jnp.where(p[0] > 0, jnp.nan, 0.0), key)[0].mean[0])
     assert all(step(jr.key(i)) < 0 for i in range(3))
 
 
 def test_what_does_not_fit_is_refused():
-    search = Search.about(jnp.zeros(2))
+    search = SearchDistribution.about(jnp.zeros(2))
     with pytest.raises(CdlError, match="`population` is 3: give an even number"):
         evolve(search, jnp.sum, jr.key(0), population=3)
     with pytest.raises(CdlError, match=r"\(draws, 2\) .* \(4, 3\) and \(4,\)"):
         natural_estimate(search, jnp.ones((4, 3)), jnp.ones(4))
     with pytest.raises(CdlError, match="`scale` is 0"):
-        Search.about(jnp.zeros(2), 0.0)
+        SearchDistribution.about(jnp.zeros(2), 0.0)
+
+
+def test_a_loss_of_several_numbers_and_a_scale_of_another_shape_are_refused():
+    search = SearchDistribution.about(jnp.zeros(2))
+    with pytest.raises(CdlError, match=r"the loss gives f64\[2\]: let it give one real number"):
+        evolve(search, lambda p: p**2, jr.key(0))
+    with pytest.raises(CdlError, match=r"the loss gives c128\[\]: let it give one real number"):
+        evolve(search, lambda p: jax.lax.complex(p[0], p[1]), jr.key(0))
+    for wrong in (jnp.zeros(1), jnp.zeros(3)):
+        with pytest.raises(CdlError, match=r"and `mean` of shapes \[\(2,\)\]: give a number for each"):
+            evolve(SearchDistribution(jnp.zeros(2), wrong), jnp.sum, jr.key(0))

@@ -19,6 +19,7 @@ from cdl.metric import (
     fisher,
     Gaussian,
     ggn,
+    natural_gradient,
     negative_log_likelihood,
     pullback,
 )
@@ -185,3 +186,21 @@ def test_what_is_no_model_is_refused():
     net(reader)  # traced before, without forward mode
     with pytest.raises(CdlError, match=r"If the model has a `jax.jit` inside, put that around"):
         fisher(lambda r: Categorical(net(r)), reader).mv(eqx.filter(reader, eqx.is_inexact_array))
+
+
+def test_a_metric_is_of_real_numbers_and_of_what_the_function_gives():
+    with pytest.raises(CdlError, match="`f` gives complex numbers"):
+        pullback(lambda w: jax.lax.complex(w, w), jnp.ones(2))
+    with pytest.raises(CdlError, match=r"gives arrays of shapes \[\(1,\)\], and `metric` is of .* \[\(3,\)\]"):
+        pullback(lambda w: w[:1], jnp.ones(2), pullback(lambda w: w, jnp.ones(3)))
+    with pytest.raises(CdlError, match="no array of floating numbers"):
+        pullback(lambda w: w, jnp.ones((0, 2)))
+
+
+def test_parameters_of_two_types_have_a_natural_gradient():
+    at = {"a": jnp.ones(2, jnp.float32), "b": jnp.ones(())}
+    with jax.numpy_dtype_promotion("standard"):
+        metric = pullback(lambda w: jnp.append(w["a"], 2 * w["b"]), at)
+        found = natural_gradient(metric, at)
+    assert (found["a"].dtype, found["b"].dtype) == (jnp.float32, jnp.float64)
+    assert (found["a"].tolist(), float(found["b"])) == ([1.0, 1.0], 0.25)

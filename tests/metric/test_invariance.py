@@ -16,9 +16,9 @@ from cdl.metric import (
     invariance_defect,
     modularity_defect,
     natural,
+    natural_gradient,
     negative_log_likelihood,
     pullback,
-    solve,
 )
 
 
@@ -126,11 +126,11 @@ def test_three_updates_are_invariant_and_differ(theta):
     def updates(chart, e):
         g, here = jax.grad(lambda e: loss(chart(e)))(e), lambda e: model(chart(e))
         within = pullback(chart, e)
-        natural_one = solve(fisher(here, e), g, damping=1e-3, within=within)
+        natural_one = natural_gradient(fisher(here, e), g, damping=1e-3, within=within)
         return (
             natural_one,
             (1 + loss(chart(e)) ** 2) * natural_one,
-            solve(pullback(here, e), g, damping=1e-3, within=within),
+            natural_gradient(pullback(here, e), g, damping=1e-3, within=within),
         )
 
     there = jax.jit(lambda e: [a @ u for u in updates(lambda e: a @ e, e)])(jnp.linalg.solve(a, theta))
@@ -144,3 +144,10 @@ def test_three_updates_are_invariant_and_differ(theta):
 def test_what_is_no_rule_is_refused():
     with pytest.raises(CdlError, match="`rule` gives an optimiser of optax for each chart, and gave 3"):
         invariance_defect(lambda c: 3, jnp.sum, jnp.sinh, jnp.ones(2))
+
+
+def test_steps_that_stay_have_no_defect():
+    rest = lambda rate: lambda c: optax.sgd(rate)
+    assert invariance_defect(rest(0.0), jnp.sum, lambda e: 2 * e, jnp.ones(2)) == 0
+    assert modularity_defect(optax.sgd(0.0), optax.sgd(0.0), jnp.sum, jnp.ones(2)) == 0
+    assert modularity_defect(optax.sgd(0.0), optax.sgd(0.1), jnp.sum, jnp.ones(2)) == np.inf

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cdl.errors import CdlError
-from cdl.metric import isometry, jacobian_moments, residual_isometry
+from cdl.metric import isometry_defect, jacobian_moments, residual_isometry_defect
 
 
 N = 400
@@ -37,7 +37,7 @@ CLOSED = [
 
 @pytest.mark.parametrize(("a", "b", "depth", "shown"), CLOSED)
 def test_the_closed_form_of_residual_blocks(a, b, depth, shown):
-    assert residual_isometry(a, b, depth) == pytest.approx(shown, abs=0.05 if shown > 10 else 0.006)
+    assert residual_isometry_defect(a, b, depth) == pytest.approx(shown, abs=0.05 if shown > 10 else 0.006)
 
 
 @pytest.mark.parametrize(("a", "b"), [(a, b) for a, b, depth, _ in CLOSED if depth == 12])
@@ -46,7 +46,7 @@ def test_wide_blocks_have_the_moments_of_the_closed_form(a, b):
     second, fourth = np.mean([block_moments(seed, a, b) for seed in range(3)], axis=0)
     for place, depth in enumerate((4, 12)):
         found = abs(np.log(second[place])) + np.log(fourth[place] / second[place] ** 2)
-        assert found == pytest.approx(residual_isometry(a, b, depth), rel=0.03)
+        assert found == pytest.approx(residual_isometry_defect(a, b, depth), rel=0.03)
 
 
 def test_probes_estimate_the_moments_of_the_jacobian():
@@ -58,31 +58,31 @@ def test_probes_estimate_the_moments_of_the_jacobian():
     second, fourth = jacobian_moments(f, x)
     gram = J.T @ J
     assert np.allclose([second, fourth], [np.trace(gram) / n, np.sum(gram**2) / n], rtol=1e-12)
-    exact = float(isometry(f, x))
-    assert float(isometry(f, x, jr.key(2), probes=64)) == pytest.approx(exact, abs=0.1)
+    exact = float(isometry_defect(f, x))
+    assert float(isometry_defect(f, x, jr.key(2), probes=64)) == pytest.approx(exact, abs=0.1)
 
 
 def test_an_isometry_has_no_defect_and_a_scaling_has_its_logarithm():
     turn = jnp.linalg.qr(jr.normal(jr.key(0), (20, 20)))[0]
     x = jnp.ones(20)
-    assert abs(isometry(lambda x: turn @ x, x)) < 1e-12
-    assert float(isometry(lambda x: 3 * x, x)) == pytest.approx(2 * np.log(3), abs=1e-12)
-    assert abs(isometry(lambda x: {"a": x[:5], "b": x[5:]}, x)) < 1e-12
-    assert abs(isometry(lambda pair: pair[0], (x, 3))) < 1e-12  # what is no floating number does not move
+    assert abs(isometry_defect(lambda x: turn @ x, x)) < 1e-12
+    assert float(isometry_defect(lambda x: 3 * x, x)) == pytest.approx(2 * np.log(3), abs=1e-12)
+    assert abs(isometry_defect(lambda x: {"a": x[:5], "b": x[5:]}, x)) < 1e-12
+    assert abs(isometry_defect(lambda pair: pair[0], (x, 3))) < 1e-12  # what is no floating number does not move
 
 
 def test_heads_that_are_mixed_keep_lengths_where_the_mixing_is_orthogonal():
     x, key = jnp.ones(N), jr.key(3)
     mixing = jr.normal(key, (N, N)) / N**0.5
-    assert float(isometry(lambda x: mixing @ x, x)) == pytest.approx(np.log(2), rel=0.03)
-    assert abs(isometry(lambda x: jnp.linalg.qr(mixing)[0] @ x, x)) < 1e-9
+    assert float(isometry_defect(lambda x: mixing @ x, x)) == pytest.approx(np.log(2), rel=0.03)
+    assert abs(isometry_defect(lambda x: jnp.linalg.qr(mixing)[0] @ x, x)) < 1e-9
 
 
 def test_uniform_attention_over_tokens_loses_twice_the_logarithm_of_their_number():
     x = jr.normal(jr.key(0), (16, 2))
     mean = lambda x: jnp.broadcast_to(x.mean(0, keepdims=True), x.shape)
-    assert float(isometry(mean, x)) == pytest.approx(2 * np.log(16), abs=1e-9)
-    assert float(isometry(lambda x: x + mean(x), x)) == pytest.approx(0.49, abs=0.003)
+    assert float(isometry_defect(mean, x)) == pytest.approx(2 * np.log(16), abs=1e-9)
+    assert float(isometry_defect(lambda x: x + mean(x), x)) == pytest.approx(0.49, abs=0.003)
 
 
 def test_skips_keep_gradients_where_their_branches_are_scaled_by_the_depth():
@@ -98,13 +98,13 @@ def test_skips_keep_gradients_where_their_branches_are_scaled_by_the_depth():
     assert all(g <= np.exp(norm) for (name, _), (g, norm) in growth.items() if name == "share")
     assert growth["all", 4][0] < growth["all", 16][0] < growth["all", 64][0]
     assert growth["all", 64][0] > 100 * growth["share", 64][0]
-    assert residual_isometry(1.0, 1 / 64, 64) < 0.05 < 40 < residual_isometry(1.0, 1.0, 64)
+    assert residual_isometry_defect(1.0, 1 / 64, 64) < 0.05 < 40 < residual_isometry_defect(1.0, 1.0, 64)
 
 
 def test_what_is_not_finite_sorts_last():
     x = jnp.ones(3)
     nets = [lambda x: 2 * x, lambda x: jnp.log(-x), lambda x: x, lambda x: 0 * x, lambda x: 1e300 * x]
-    scores = np.array([float(isometry(f, x)) for f in nets])
+    scores = np.array([float(isometry_defect(f, x)) for f in nets])
     assert np.argsort(scores, kind="stable").tolist()[:2] == [2, 0]
     assert scores[1] == scores[3] == scores[4] == np.inf
 
@@ -112,14 +112,39 @@ def test_what_is_not_finite_sorts_last():
 def test_a_batch_of_inputs_is_a_vmap():
     net = eqx.nn.MLP(4, 4, 8, 2, activation=jnp.tanh, key=jr.key(0))
     xs, keys = jr.normal(jr.key(1), (6, 4)), jr.split(jr.key(2), 6)
-    together = jax.vmap(lambda x, k: isometry(net, x, k))(xs, keys)
-    assert jnp.allclose(together[2], isometry(net, xs[2], keys[2]))
+    together = jax.vmap(lambda x, k: isometry_defect(net, x, k))(xs, keys)
+    assert jnp.allclose(together[2], isometry_defect(net, xs[2], keys[2]))
 
 
 def test_what_has_no_jacobian_is_refused():
     with pytest.raises(CdlError, match="an input without floating numbers has no Jacobian"):
-        isometry(lambda x: x, jnp.arange(3))
+        isometry_defect(lambda x: x, jnp.arange(3))
     with pytest.raises(CdlError, match="`probes` is 0"):
-        isometry(jnp.sin, jnp.ones(3), jr.key(0), probes=0)
+        isometry_defect(jnp.sin, jnp.ones(3), jr.key(0), probes=0)
     with pytest.raises(CdlError, match="Give one that is not 0"):
-        residual_isometry(0.0, 0.0, 3)
+        residual_isometry_defect(0.0, 0.0, 3)
+
+
+def test_complex_numbers_are_refused_and_their_two_parts_are_right():
+    """The map `z ↦ A z` of two parts has each singular value of `A` twice."""
+    a = np.random.default_rng(0).normal(size=(2, 3, 3))
+    turned = jnp.array(a[0] + 1j * a[1])
+    with pytest.raises(CdlError, match="the input has complex numbers"):
+        isometry_defect(lambda z: turned @ z, jnp.ones(3, complex), jr.key(0))
+    with pytest.raises(CdlError, match="the output has complex numbers"):
+        jacobian_moments(lambda x: turned @ x.astype(complex), jnp.ones(3), jr.key(0))
+    sizes = np.linalg.svd(turned)[1]
+    parts = lambda x: (lambda z: (z.real, z.imag))(turned @ jax.lax.complex(x[0], x[1]))
+    found = jacobian_moments(parts, (jnp.ones(3), jnp.ones(3)))
+    assert np.allclose(found, [np.mean(sizes**2), np.mean(sizes**4)])
+
+
+def test_vectors_are_normalised_as_the_exact_traces_are():
+    """Of a map to another number of outputs, too: the mean is over the inputs."""
+    J = np.random.default_rng(1).normal(size=(2, 3))
+    sizes = np.linalg.svd(J)[1]
+    wanted = [np.sum(sizes**2) / 3, np.sum(sizes**4) / 3]
+    assert np.allclose(jacobian_moments(lambda x: jnp.array(J) @ x, jnp.ones(3)), wanted)
+    assert np.allclose(
+        jacobian_moments(lambda x: jnp.array(J) @ x, jnp.ones(3), jr.key(0), probes=20000), wanted, rtol=0.05
+    )

@@ -1,5 +1,6 @@
 """Natural gradient as a 2-cell over the model's lens: the metric comes back with the gradient."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
@@ -15,6 +16,7 @@ from cdl.learning import layers, losses, optimisers, supervised
 from cdl.metric import (
     Blocks,
     Categorical,
+    Cg,
     log_loss,
     measured,
     natural,
@@ -89,3 +91,14 @@ def test_what_is_not_measured_is_refused():
         log_loss(3)
     with pytest.raises(CdlError, match="gives an array"):
         log_loss(lambda z: z).get((y, x))
+
+
+def test_a_layer_that_draws_numbers_draws_them_in_a_chain_as_one_layer_too():
+    one, two = jr.split(jr.key(0))
+    drop = layers.activation(eqx.nn.Dropout(0.5))
+    net = problems.double(layers.dense(3, 8, key=one) >> drop >> layers.dense(8, 4, key=two))
+    learner = supervised(
+        measured(net.batched(), whole=True), log_loss(Categorical), natural_descent(0.5, damping=1e-2, how=Cg(5))
+    )
+    losses = [jax.jit(learner.step)(learner.state, data(), key=jr.key(i))[1] for i in (0, 0, 1)]
+    assert losses[0] == losses[1] != losses[2]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from jax.scipy.stats import multivariate_normal, norm
 
-from cdl.metric import fisher, Gaussian, natural_estimate, Search
+from cdl.metric import fisher, Gaussian, natural_estimate, SearchDistribution
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +70,7 @@ def test_where_posteriors_are_not_independent_the_bound_of_independent_ones_stay
 
 
 def test_the_error_of_an_estimate_without_gradients_falls_with_the_root_of_the_draws():
-    search, aim = Search.about(jnp.array([1.0, -2.0, 0.5]), 0.3), jnp.array([0.0, 1.0, 1.0])
+    search, aim = SearchDistribution.about(jnp.array([1.0, -2.0, 0.5]), 0.3), jnp.array([0.0, 1.0, 1.0])
     exact = 0.3**2 * (search.mean - aim)
     draws = np.array([16, 64, 256, 1024, 4096])
 

@@ -39,7 +39,7 @@ def test_the_tables_of_descent_have_a_row_for_each_way():
     tables = [rows(t) for t in descent.PROGRAM.main("--seeds 1 --width 2 --steps 3 --products 2".split()).split("\n\n")]
     for table in tables:
         assert table[0] == ["the loss", "after 1", "after 3", "a step"]
-        assert len(table) == 2 + 5
+        assert len(table) == 2 + 6
         assert all(row[-1].endswith(" ms") and 0 < float(row[2].split(" ")[0]) < 3 for row in table[2:])
 
 

@@ -15,7 +15,17 @@ import jax.random as jr
 import optax
 from jaxtyping import Array
 
-from cdl.metric import Blocks, Cg, Dense, fisher, invariance_defect, modularity_defect, natural, pullback, solve
+from cdl.metric import (
+    Blocks,
+    Cg,
+    Dense,
+    fisher,
+    invariance_defect,
+    modularity_defect,
+    natural,
+    natural_gradient,
+    pullback,
+)
 from page_tables.markdown import spread
 from page_tables.results import arguments, Program, Table
 
@@ -98,9 +108,9 @@ def three(problem: Problem) -> list[list[float]]:
 
     def updates(theta: Array) -> list[Array]:
         g, how = jax.grad(problem.loss)(theta), Cg(3 * len(theta))
-        first = solve(fisher(problem.model, theta), g, damping=DAMPING, how=how)
+        first = natural_gradient(fisher(problem.model, theta), g, damping=DAMPING, how=how)
         outputs = pullback(problem.model, theta)  # the Euclidean metric of the scores
-        return [first, (1 + problem.loss(theta) ** 2) * first, solve(outputs, g, damping=DAMPING, how=how)]
+        return [first, (1 + problem.loss(theta) ** 2) * first, natural_gradient(outputs, g, damping=DAMPING, how=how)]
 
     found = jax.jit(updates)(problem.start)
     size = jnp.linalg.norm

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
-from cdl.metric import isometry, residual_isometry
+from cdl.metric import isometry_defect, residual_isometry_defect
 from page_tables.markdown import spread
 from page_tables.results import arguments, Program, Table
 
@@ -36,7 +36,7 @@ def defects(made: Made, depth: int, seeds: int) -> Any:
 
     def one(key: Any) -> Any:
         net, x = made(key, depth)
-        return isometry(net, x, jr.fold_in(key, 3), probes=PROBES)
+        return isometry_defect(net, x, jr.fold_in(key, 3), probes=PROBES)
 
     return jax.jit(jax.vmap(one))(jr.split(jr.key(depth), seeds))
 
@@ -45,7 +45,7 @@ def linear(a: float, b: float, depth: int, width: int, key: Any) -> Any:
     """The defect of residual linear blocks."""
     weights = jr.normal(key, (depth, width, width)) / width**0.5
     step = lambda h, W: (a * h + b * W @ h, None)
-    return isometry(lambda x: jax.lax.scan(step, x, weights)[0], jnp.ones(width))
+    return isometry_defect(lambda x: jax.lax.scan(step, x, weights)[0], jnp.ones(width))
 
 
 def measured(options: argparse.Namespace) -> dict[str, Table]:
@@ -56,7 +56,7 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
         for name, (a, b, depth) in SCALES.items():
             run: Any = jax.jit(lambda key, a=a, b=b, d=depth: linear(a, b, d, options.width, key))
             found = [float(run(jr.key(seed))) for seed in range(options.draws)]
-            forms.append([name, f"{residual_isometry(a, b, depth):.3g}", spread(found, 3)])
+            forms.append([name, f"{residual_isometry_defect(a, b, depth):.3g}", spread(found, 3)])
     return {
         "metric-lengths": Table(["the defect `δ` of a network", *(f"depth {d}" for d in DEPTHS)], rows),
         "metric-closed-forms": Table(["`a`, `b`, `L`", "closed form", "measured"], forms),

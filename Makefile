@@ -7,7 +7,7 @@
 #   make docs                  the site, in site/           make fuzz                  random programs, for ten minutes
 #   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
 #   make systems               the tables about systems     make metric                the tables about metrics
-#   make search                the tables about search
+#   make search                the tables about search    make look                  the site as its readers see it
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -22,7 +22,7 @@ RUN := $(VENV)/bin/python
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
-.PHONY: bench symmetry systems metric search
+.PHONY: bench symmetry systems metric search look
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -59,6 +59,10 @@ planted: # the errors that both type checkers are to find
 
 docs: $(VENV)/.has-docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)
+
+# With Chromium. ARGS="--only trees" for one page; the pictures go to look/.
+look: docs
+	$(RUN) tools/look $(ARGS)
 
 first-network: $(VENV)/.has-tutorials
 	$(RUN) tutorials/first_network.py $(ARGS)

@@ -61,7 +61,8 @@ docs: $(VENV)/.has-docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)
 
 # With Chromium. ARGS="--only trees" for one page; the pictures go to look/.
-look: docs
+look: $(VENV)/.has-docs
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	$(RUN) tools/look $(ARGS)
 
 first-network: $(VENV)/.has-tutorials

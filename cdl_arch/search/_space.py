@@ -69,15 +69,15 @@ class Space(abc.ABC):
 
     def drawn(self, logits: Float[Array, "places most"], n: int, key: PRNGKeyArray) -> Int[Array, "n places"]:
         """Codes of a distribution."""
-        return jr.categorical(key, logits, shape=(n, len(self.sizes)))
+        return jr.categorical(key, logits, shape=(n, len(self.sizes))).astype(jnp.int32)
 
     def mutated(self, code: Int[Array, " places"], key: PRNGKeyArray) -> Int[Array, " places"]:
         """The code with another choice at one place."""
         where, step = jr.split(key)
-        sizes = jnp.asarray(self.sizes)
+        sizes = jnp.asarray(self.sizes, code.dtype)
         free = jnp.where(sizes > 1, 0.0, -jnp.inf)  # a place with one choice has no other
         at = jr.categorical(where, free)
-        by = jr.randint(step, (), 1, jnp.maximum(sizes[at], 2))
+        by = jr.randint(step, (), 1, jnp.maximum(sizes[at], 2), code.dtype)
         return code.at[at].set((code[at] + by) % sizes[at])
 
 

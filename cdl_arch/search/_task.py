@@ -154,7 +154,7 @@ def _one(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Outcome:
 def accuracy(task: Task, params: Any, code: Array, part: Part) -> Float[Array, ""]:
     """The share of rows whose greatest logit is at the label; NaN where a logit is not finite."""
     logits = task.space.apply(params, code, part.inputs)
-    right = (logits.argmax(-1) == part.labels).astype(jnp.float32).mean()
+    right = (logits.argmax(-1).astype(part.labels.dtype) == part.labels).astype(jnp.result_type(float)).mean()
     return jnp.where(jnp.isfinite(logits).all(), right, jnp.nan)
 
 

@@ -49,10 +49,13 @@ def bootstrap(
 
     **Arguments:** `scores`: of each architecture, the less the better. `share`: how much of what is drawn is left out.
 
-    **Raises:** `CdlError` where the pool is too small for one search, has one seed, or `share` has no `scores`.
+    **Raises:** `CdlError` where the pool is too small for one search or has one seed, where `share` has no `scores` or is
+    not from 0 to below 1, and for no trainings.
     """
     n, seeds = pool.validation.shape
     drawn = to_draw(trainings, share)
+    if trainings < 1:
+        raise CdlError(f"a search of {trainings} trainings finds nothing: give 1 or more.")
     if drawn > n or seeds < 2 or (scores is None and share > 0):
         raise CdlError(
             f"a search draws {drawn} architectures, and the pool has {n}, each from {seeds} seeds: a pool has as many "

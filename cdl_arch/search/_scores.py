@@ -52,9 +52,11 @@ def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) ->
 def scored(
     score: Score, task: Task, codes: Int[Array, "n places"], key: PRNGKeyArray, inits: int = 1
 ) -> Float[Array, " n"]:
-    """The mean score of each code over some first parameters, the same ones for all codes."""
-    keys = jr.split(key, inits)
-    return _scored(score, task, codes, keys)
+    """The mean score of each code over some first parameters, the same ones for all codes.
+
+    **Raises:** `CdlError` for a code that is not in the space.
+    """
+    return _scored(score, task, task.space.checked(codes), jr.split(key, inits))
 
 
 @eqx.filter_jit

@@ -128,7 +128,7 @@ class Signatures(Space):
     def renaming(self, code: Code) -> dict[type[Any], type[Any]]:
         """The natural map: from each operation to the constructor that reads it, in the order in which they come."""
         seen: dict[int, type[Any]] = {}
-        for at in code[: len(OPERATIONS)]:
+        for at in self.checked(code)[: len(OPERATIONS)]:
             seen.setdefault(int(at), CONSTRUCTORS[len(seen)])
         return {op: seen[int(at)] for op, at in zip(OPERATIONS, code, strict=False)}
 

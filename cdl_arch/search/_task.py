@@ -104,7 +104,9 @@ def _rows(data: Dataset, most: int | None, seed: list[int], least: int) -> Int[n
     """Which pictures are used, in a random order."""
     used = min(len(data.labels), len(data.labels) if most is None else most)
     if used < least:
-        raise CdlError(f"{used} of the {len(data.labels)} pictures of `{data.name}` were asked for: use {least} or more.")
+        raise CdlError(
+            f"{used} of the {len(data.labels)} pictures of `{data.name}` were asked for: use {least} or more."
+        )
     size = used * math.prod(data.images.shape[1:]) * np.dtype(np.float32).itemsize
     if size > MEMORY:
         raise CdlError(
@@ -118,9 +120,16 @@ def _part(data: Dataset) -> Part:
     return Part(jnp.asarray(data.images), jnp.asarray(data.labels))
 
 
-@eqx.filter_jit
 def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
-    """Trains every candidate, each from a key of its own. One program for each number of candidates."""
+    """Trains every candidate, each from its key. One program is compiled for each number of candidates.
+
+    **Raises:** `CdlError` for a code that is not in the space.
+    """
+    return _trained(task, task.space.checked(codes), keys)
+
+
+@eqx.filter_jit
+def _trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
     return jax.vmap(lambda code, key: _one(task, code, key))(codes, keys)
 
 

@@ -14,6 +14,7 @@ import hashlib
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 
@@ -50,7 +51,7 @@ def worded(value: Any) -> str:
 
 def summed(arrays: Any) -> str:
     """The shapes and a checksum of arrays."""
-    leaves = [jr.key_data(x) if jax.dtypes.issubdtype(x.dtype, jax.dtypes.prng_key) else x for x in _arrays(arrays)]
+    leaves = [jr.key_data(x) if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else x for x in _arrays(arrays)]
     found = hashlib.sha256()
     for leaf in map(np.asarray, leaves):
         found.update(f"{leaf.dtype}{leaf.shape}".encode())

@@ -78,8 +78,8 @@ class Space(abc.ABC):
             )
         sizes = np.asarray(self.sizes)
         if isinstance(found, Tracer):
-            wrong = (found < 0) | (found >= jnp.broadcast_to(jnp.asarray(sizes, found.dtype), found.shape))
-            return eqx.error_if(found, wrong, f"a choice is out of range: the places have {self.sizes} choices.")
+            beyond = (found < 0) | (found >= jnp.broadcast_to(jnp.asarray(sizes, found.dtype), found.shape))
+            return eqx.error_if(found, beyond, f"a choice is out of range: the places have {self.sizes} choices.")
         wrong = np.argwhere((np.asarray(found) < 0) | (np.asarray(found) >= sizes))
         for at in map(tuple, wrong[:1]):
             raise CdlError(

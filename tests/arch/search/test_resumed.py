@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from test_trainings import task_of
 
 from cdl.errors import CheckpointError
-from test_trainings import task_of
 
 
 @dataclasses.dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Searches: one budget, NaN last, resumed bit for bit, and pruning that does nothing is random search."""
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np

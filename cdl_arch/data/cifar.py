@@ -22,14 +22,19 @@ from cdl.errors import CdlError
 
 SIDE, CHANNELS, CLASSES = 32, 3, 10
 RECORD = 1 + CHANNELS * SIDE * SIDE
+PICTURES = 10_000  # in each of the six files
 FILES = {"train": tuple(f"data_batch_{i}.bin" for i in range(1, 6)), "test": ("test_batch.bin",)}
 
 
-def read_cifar(path: str | os.PathLike[str]) -> tuple[Float[np.ndarray, "n 32 32 3"], Int[np.ndarray, " n"]]:
+def read_cifar(
+    path: str | os.PathLike[str], pictures: int | None = None
+) -> tuple[Float[np.ndarray, "n 32 32 3"], Int[np.ndarray, " n"]]:
     """The pictures of one binary file, from 0 to 1, and their labels.
 
-    **Raises:** `CdlError` where there is no file, where it does not hold a whole number of pictures, at least one, and
-    where a label is above 9.
+    **Arguments:** `pictures`: how many the file has to hold; by default the 10,000 of CIFAR-10's files.
+
+    **Raises:** `CdlError` where there is no file, where it does not hold as many whole pictures, and where a label is
+    above 9.
     """
     file = Path(path)
     try:
@@ -37,10 +42,11 @@ def read_cifar(path: str | os.PathLike[str]) -> tuple[Float[np.ndarray, "n 32 32
     except OSError as error:
         raise CdlError(f"`{file}` cannot be read: {error.strerror or error}.") from error
     whole, rest = divmod(len(found), RECORD)
-    if rest or not whole:
+    wanted = PICTURES if pictures is None else pictures
+    if rest or whole != wanted:
         raise CdlError(
-            f"`{file}` has {len(found):,} bytes: {whole} pictures of {RECORD:,} bytes, and {rest:,} bytes more. A file "
-            "of CIFAR-10 holds one or more whole pictures. It is cut short, or another file: fetch it again."
+            f"`{file}` has {len(found):,} bytes: {whole:,} pictures of {RECORD:,} bytes, and {rest:,} bytes more. "
+            f"{wanted:,} pictures are expected. It is cut short, or another file: fetch it again."
         )
     records = found.reshape(whole, RECORD)
     if records[:, 0].max() >= CLASSES:

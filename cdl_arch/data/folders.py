@@ -64,8 +64,10 @@ class Folders:
 
     def __getitem__(self, rows: Sequence[int] | Int[np.ndarray, " k"]) -> Float[np.ndarray, "k side side 3"]:
         """These pictures, from 0 to 1."""
-        none = np.zeros((0, *self.shape[1:]), np.float32)
-        return np.stack([self._picture(self.files[row]) for row in rows]) if len(rows) else none
+        found = np.zeros((len(rows), *self.shape[1:]), np.float32)
+        for at, row in enumerate(rows):
+            found[at] = self._picture(self.files[row])
+        return found
 
     def _picture(self, file: Path) -> np.ndarray:
         image = _pillow()

@@ -118,7 +118,8 @@ class Blocks(Space):
         self, params: Weights, code: Array, inputs: Float[Array, "n height width channels"]
     ) -> Float[Array, "n classes"]:
         """The logits of pictures."""
-        x = inputs if self.block == "conv" else inputs.reshape(len(inputs), -1)
+        x = inputs.astype(params.embed.dtype)  # pictures are float32, and weights of whatever type JAX computes in
+        x = x if self.block == "conv" else x.reshape(len(x), -1)
         x = self._run(params, code, self._linear(x, params.embed))
         x = x.mean((1, 2)) if self.block == "conv" else x
         return x @ params.head + params.bias[None]
@@ -135,24 +136,24 @@ class Blocks(Space):
 
     def _run(self, params: Weights, code: Array, x: Array) -> Array:
         fields = code[: FIELDS * self.depth].reshape(self.depth, FIELDS, *code.shape[1:])
-        pairs = jnp.asarray(list(self.skips.values()))
+        pairs, gains = jnp.asarray(list(self.skips.values()), x.dtype), jnp.asarray(GAINS, x.dtype)
 
         def block(x: Array, of: Any) -> tuple[Array, None]:
             (act, skip, norm, gain), matrix, bias, share = of
             y = mix(norm, (lambda x: x, layer_norm), x)
             y = mix(act, list(ACTIVATIONS.values()), self._linear(y, matrix) + bias)
-            y = read(skip, pairs[:, 0]) * x + read(skip, pairs[:, 1]) * read(gain, jnp.asarray(GAINS)) * y
+            y = read(skip, pairs[:, 0]) * x + read(skip, pairs[:, 1]) * read(gain, gains) * y
             return (jnp.where(share > 0, y, x) if made(code) else share * y + (1 - share) * x), None
 
         biases = params.biases.reshape(self.depth, *(1,) * (x.ndim - 1), self.width)
-        return jax.lax.scan(block, x, (fields, params.matrices, biases, self._shares(code)))[0]
+        return jax.lax.scan(block, x, (fields, params.matrices, biases, self._shares(code, x.dtype)))[0]
 
-    def _shares(self, code: Array) -> Float[Array, " depth"]:
+    def _shares(self, code: Array, dtype: Any) -> Float[Array, " depth"]:
         """How far each block is there: 0 or 1, or of a mixture between."""
         if self.minimum is None:
-            return jnp.ones(self.depth)
+            return jnp.ones(self.depth, dtype)
         depths = jnp.arange(self.minimum, self.depth + 1)
-        there = (jnp.arange(self.depth)[:, None] < depths[None]).astype(jnp.float32)
+        there = (jnp.arange(self.depth)[:, None] < depths[None]).astype(dtype)
         return there[:, code[-1]] if made(code) else there @ code[-1, : len(depths)]
 
     def _linear(self, x: Array, matrix: Array) -> Array:

@@ -7,7 +7,7 @@ over thousands of searches at the cost of one training of the pool:
 | -------------------------------------------- | -------------------------------------------------------------------- |
 | draw candidates                              | rows of the pool, without repetition: `trainings / (1 - share)`      |
 | leave out the worst by a score               | all but `trainings` of them; NaN is worst                            |
-| train, and choose                            | the greatest validation accuracy of seed 0                           |
+| train, and choose                            | the greatest validation accuracy of seed 0; of equals the first drawn |
 | what was found                               | the mean test accuracy of the other seeds; NaN counts as 0           |
 """
 
@@ -49,10 +49,13 @@ def bootstrap(
 
     **Arguments:** `scores`: of each architecture, the less the better. `share`: how much of what is drawn is left out.
 
-    **Raises:** `CdlError` where the pool is too small for one search, has one seed, or `share` has no `scores`.
+    **Raises:** `CdlError` where the pool is too small for one search or has one seed, where `share` has no `scores` or is
+    not from 0 to below 1, and for no trainings.
     """
     n, seeds = pool.validation.shape
     drawn = to_draw(trainings, share)
+    if trainings < 1:
+        raise CdlError(f"a search of {trainings} trainings finds nothing: give 1 or more.")
     if drawn > n or seeds < 2 or (scores is None and share > 0):
         raise CdlError(
             f"a search draws {drawn} architectures, and the pool has {n}, each from {seeds} seeds: a pool has as many "
@@ -63,6 +66,7 @@ def bootstrap(
     others = np.nan_to_num(pool.test[:, 1:], nan=0.0).mean(1)
     rows = np.argsort(rng.random((draws, n)), 1)[:, :drawn]
     if scores is not None:
-        rows = np.take_along_axis(rows, np.argsort(scores[rows], 1, kind="stable")[:, :trainings], 1)
+        left = np.argsort(scores[rows], 1, kind="stable")[:, :trainings]
+        rows = np.take_along_axis(rows, np.sort(left, 1), 1)  # in the order in which they were drawn
     found = rows[np.arange(draws), value[rows].argmax(1)]
     return Resampled(others[found], pool.stable[rows, 0].mean(1))

@@ -22,8 +22,6 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from cdl.errors import CdlError
-
 from ._scores import ranked, Score, scored, to_draw
 from ._space import simplex
 from ._task import Task
@@ -53,8 +51,16 @@ class Method(Protocol):
         ...
 
 
+class Untold:
+    """A method that learns nothing from the trainings of its codes."""
+
+    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
+        """The state as it was."""
+        return state
+
+
 @dataclass(frozen=True)
-class Random:
+class Random(Untold):
     """Random search: the baseline that every other method has to beat."""
 
     cost: int = 0
@@ -65,13 +71,12 @@ class Random:
     def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
         return state, task.space.drawn(task.space.level(), n, jr.split(key)[0])
 
-    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
-        return state
-
 
 @dataclass(frozen=True)
-class Pruned:
-    """Random search among the codes that a score leaves. A share of 0 is random search, to the last bit.
+class Pruned(Untold):
+    """Random search among the codes that a score leaves, in the order in which they were drawn.
+
+    A share of 0 is random search, to the last bit.
 
     **Raises:** `CdlError` for a share that is not from 0 to below 1.
     """
@@ -82,8 +87,7 @@ class Pruned:
     cost: int = 0
 
     def __post_init__(self) -> None:
-        if not 0 <= self.share < 1:
-            raise CdlError(f"the share to leave out is {self.share}, and is from 0 to below 1.")
+        to_draw(1, self.share)
 
     def begin(self, task: Task, key: PRNGKeyArray) -> Any:
         return ()
@@ -93,10 +97,8 @@ class Pruned:
         drawn = task.space.drawn(task.space.level(), to_draw(n, self.share), first)
         if len(drawn) == n:
             return state, drawn
-        return state, drawn[ranked(scored(self.score, task, drawn, rest, self.inits))[:n]]
-
-    def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
-        return state
+        left = ranked(scored(self.score, task, drawn, rest, self.inits))[:n]
+        return state, drawn[jnp.sort(left)]
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
+from cdl.errors import CdlError
 from cdl.metric import jacobian_moments
 
 from ._task import norm, Task
@@ -26,6 +27,7 @@ from ._task import norm, Task
 
 Score: TypeAlias = Callable[[Task, Int[Array, " places"], PRNGKeyArray], Float[Array, ""]]
 PROBES = 4
+ROUNDING = 1e-9
 
 
 def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
@@ -50,9 +52,11 @@ def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) ->
 def scored(
     score: Score, task: Task, codes: Int[Array, "n places"], key: PRNGKeyArray, inits: int = 1
 ) -> Float[Array, " n"]:
-    """The mean score of each code over some first parameters, the same ones for all codes."""
-    keys = jr.split(key, inits)
-    return _scored(score, task, codes, keys)
+    """The mean score of each code over some first parameters, the same ones for all codes.
+
+    **Raises:** `CdlError` for a code that is not in the space.
+    """
+    return _scored(score, task, task.space.checked(codes), jr.split(key, inits))
 
 
 @eqx.filter_jit
@@ -66,5 +70,14 @@ def ranked(scores: Float[Array, " n"]) -> Int[Array, " n"]:
 
 
 def to_draw(n: int, share: float) -> int:
-    """How many codes are drawn, so that `n` are left where a share is left out."""
-    return math.ceil(n / (1 - share))
+    """The least number of codes to draw so that `n` are left where a share is left out: `n / (1 - share)`, rounded up.
+
+    A quotient within `ROUNDING` of a whole number is that number, so that a share of 0.8 leaves 1 of 5.
+
+    **Raises:** `CdlError` for a share that is not from 0 to below 1.
+    """
+    if not 0 <= share < 1:
+        raise CdlError(f"the share to leave out is {share}, and is from 0 to below 1.")
+    exact = n / (1 - share)
+    near = round(exact)
+    return near if math.isclose(exact, near, rel_tol=ROUNDING) else math.ceil(exact)

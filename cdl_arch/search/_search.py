@@ -4,7 +4,7 @@
 | -------------------------------------- | --------------------------------------------------------------------- |
 | the budget: so many trainings          | `budget`; a method's `cost` is taken from it before the first round   |
 | one round                              | `batch` codes for each seed, all trained in one program               |
-| how far it has come                    | `Search`, a pytree of arrays: a checkpoint is a `Search` in a file    |
+| how far it has come                    | `Search`, a pytree of arrays; a checkpoint has it, and what it is of  |
 
 Randomness is a function of the seed's key and the number of the round. So a search that is stopped and resumed has the
 same numbers as one that is not, to the last bit on one machine.
@@ -21,9 +21,10 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from cdl.errors import CdlError
+from cdl.errors import CdlError, CheckpointError
 from cdl.io import load, save
 
+from ._identity import facts
 from ._methods import Method
 from ._scores import ranked
 from ._task import Outcome, Task, trained
@@ -66,8 +67,8 @@ def search(
 
     **Returns:** the searches, in one `Search`; `found.best` are their codes.
 
-    **Raises:** `CdlError` where the budget is not enough for the method's cost and one round, `CheckpointError` where
-    the file is of another search.
+    **Raises:** `CdlError` where the budget is not enough for the method's cost and one round. `CheckpointError` where
+    the file is of a search with another method, other keys, another task or another budget, and says which.
     """
     whole = (budget - method.cost) // batch
     if batch < 1 or whole < 1:
@@ -82,14 +83,15 @@ def search(
     unknown = jnp.full((seeds, whole * batch), jnp.nan)
     now = Search(begun, 0, jnp.zeros((*unknown.shape, places), jnp.int32), unknown, jnp.zeros(unknown.shape, bool))
     file = None if checkpoint is None else Path(checkpoint)
+    known = {} if file is None else facts(task, method, keys, budget, batch)
     if file is not None and file.exists():
-        now = load(file, now)
+        now = _resumed(file, known, now)
     if now.round == 0:
         now = dataclasses.replace(now, state=_begun(task, method, keys))
     while now.round < (whole if rounds is None else min(rounds, whole)):
         now = _round(task, method, now, batch, jax.vmap(jr.fold_in, (0, None))(keys, now.round))
         if file is not None:
-            save(file, now)
+            save(file, _signed(known, now))
     return now
 
 
@@ -98,6 +100,21 @@ def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"])
     n, each = len(codes), len(keys)
     out = trained(task, jnp.repeat(codes, each, 0), jnp.tile(keys, n))
     return Outcome(*(field.reshape(n, each) for field in out))
+
+
+def _signed(known: dict[str, str], now: Search) -> dict[str, Any]:
+    """What a checkpoint holds. The facts are in the paths, since a file whose paths differ is refused with both."""
+    return {"of": {name: {fact: ""} for name, fact in known.items()}, "search": now}
+
+
+def _resumed(file: Path, known: dict[str, str], now: Search) -> Search:
+    """The search in a file."""
+    try:
+        return load(file, _signed(known, now))["search"]
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"this search cannot go on from `{file}`: {error} Or give another path as `checkpoint`."
+        ) from error
 
 
 def _round(task: Task, method: Method, now: Search, batch: int, keys: Key[Array, " seeds"]) -> Search:

@@ -11,6 +11,7 @@ All candidates read one forest, of `F`, and have parameters of one shape: so the
 operations that mean the same should be one constructor, which then learns from the trees of both.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, Union
@@ -51,7 +52,8 @@ class Candidate(Algebra[Any, Array]):
         """A bit is a vector; an operation is read by the cell of its constructor."""
         match layer:
             case Bit(value):
-                return jnp.tanh(self.weights.leaf[0] + value * self.weights.leaf[1])
+                off, on = self.weights.leaf
+                return jnp.tanh(off + jnp.asarray(value, on.dtype) * on)
             case First(left, right) | Second(left, right) | Third(left, right) | Fourth(left, right):
                 at = OPERATIONS.index(type(layer))
                 if made(self.code):
@@ -97,9 +99,9 @@ class Signatures(Space):
         many = len(OPERATIONS)
         return Weights(
             jr.normal(leaf, (2, self.width)),
-            jr.normal(places, (many, 2, self.width, self.width)) / np.sqrt(2 * self.width).astype(np.float32),
+            jr.normal(places, (many, 2, self.width, self.width)) / math.sqrt(2 * self.width),
             jnp.zeros((many, self.width)),
-            jr.normal(head, (self.width, 2)) / np.sqrt(self.width).astype(np.float32),
+            jr.normal(head, (self.width, 2)) / math.sqrt(self.width),
         )
 
     def apply(self, params: Weights, code: Array, inputs: Forest) -> Float[Array, "n classes"]:
@@ -126,7 +128,7 @@ class Signatures(Space):
     def renaming(self, code: Code) -> dict[type[Any], type[Any]]:
         """The natural map: from each operation to the constructor that reads it, in the order in which they come."""
         seen: dict[int, type[Any]] = {}
-        for at in code[: len(OPERATIONS)]:
+        for at in self.checked(code)[: len(OPERATIONS)]:
             seen.setdefault(int(at), CONSTRUCTORS[len(seen)])
         return {op: seen[int(at)] for op, at in zip(OPERATIONS, code, strict=False)}
 

@@ -14,11 +14,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
+
+from cdl.errors import CdlError
 
 
 class Space(abc.ABC):
@@ -58,9 +62,35 @@ class Space(abc.ABC):
         """How many codes there are."""
         return math.prod(self.sizes)
 
+    def checked(self, codes: Any) -> Int[Array, "*n places"]:
+        """The codes, where each is one of this space.
+
+        Inside a compiled function the numbers are not known until it runs: there `eqx.error_if` checks them.
+
+        **Raises:** `CdlError` for another number of places, for choices that are not whole numbers, and for one that is
+        out of the range of its place.
+        """
+        found = jnp.asarray(codes)
+        if not jnp.issubdtype(found.dtype, jnp.integer) or found.shape[-1:] != (len(self.sizes),):
+            raise CdlError(
+                f"codes are {found.dtype}[{', '.join(map(str, found.shape))}], and a code of this space is "
+                f"{len(self.sizes)} whole numbers."
+            )
+        sizes = np.asarray(self.sizes)
+        if isinstance(found, Tracer):
+            beyond = (found < 0) | (found >= jnp.broadcast_to(jnp.asarray(sizes, found.dtype), found.shape))
+            return eqx.error_if(found, beyond, f"a choice is out of range: the places have {self.sizes} choices.")
+        wrong = np.argwhere((np.asarray(found) < 0) | (np.asarray(found) >= sizes))
+        for at in map(tuple, wrong[:1]):
+            raise CdlError(
+                f"the choice at `{self.places[at[-1]][0]}`, place {at[-1]}, is {found[at]}, and it is from 0 to "
+                f"{sizes[at[-1]] - 1}."
+            )
+        return found
+
     def described(self, code: Int[Array, " places"] | Int[np.ndarray, " places"]) -> dict[str, str]:
         """The choice at each place, in words."""
-        return {name: choices[int(i)] for (name, choices), i in zip(self.places, code, strict=True)}
+        return {name: choices[int(i)] for (name, choices), i in zip(self.places, self.checked(code), strict=True)}
 
     def level(self) -> Float[Array, "places most"]:
         """The logits of the distribution in which all codes are equally likely."""
@@ -69,15 +99,15 @@ class Space(abc.ABC):
 
     def drawn(self, logits: Float[Array, "places most"], n: int, key: PRNGKeyArray) -> Int[Array, "n places"]:
         """Codes of a distribution."""
-        return jr.categorical(key, logits, shape=(n, len(self.sizes)))
+        return jr.categorical(key, logits, shape=(n, len(self.sizes))).astype(jnp.int32)
 
     def mutated(self, code: Int[Array, " places"], key: PRNGKeyArray) -> Int[Array, " places"]:
         """The code with another choice at one place."""
         where, step = jr.split(key)
-        sizes = jnp.asarray(self.sizes)
+        sizes = jnp.asarray(self.sizes, code.dtype)
         free = jnp.where(sizes > 1, 0.0, -jnp.inf)  # a place with one choice has no other
         at = jr.categorical(where, free)
-        by = jr.randint(step, (), 1, jnp.maximum(sizes[at], 2))
+        by = jr.randint(step, (), 1, jnp.maximum(sizes[at], 2), code.dtype)
         return code.at[at].set((code[at] + by) % sizes[at])
 
 

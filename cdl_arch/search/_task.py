@@ -27,6 +27,9 @@ from cdl_arch.data import Dataset
 from ._space import Space
 
 
+MEMORY = 4 * 2**30
+
+
 class Part(NamedTuple):
     """Inputs, arrays with a row for each label or a forest with a tree for each."""
 
@@ -73,10 +76,17 @@ class Outcome(NamedTuple):
     stable: Bool[Array, "..."]
 
 
-def of_dataset(space: Space, data: Dataset, test: Dataset, **options: Any) -> Task:
-    """A task of pictures: a quarter of the training data, the last of them, are for validation.
+def of_dataset(
+    space: Space, data: Dataset, test: Dataset, *, most: int | None = None, seed: int = 0, **options: Any
+) -> Task:
+    """A task of pictures. A quarter of the training data are for validation.
 
-    **Raises:** `CdlError` where the pictures or classes are not the space's.
+    **Arguments:** `most`: how many pictures are used at most, of `data` and of `test`. Only these are read and held in
+    memory. `None` is all. `seed`: a shuffle from it draws which are used, and which of them are for validation, since
+    files may come in the order of their classes. `options`: of `Task`.
+
+    **Raises:** `CdlError` where the pictures or classes are not the space's, where there are not 2 pictures to learn
+    from and 1 to test with, and where the pictures take more than 4 GiB.
     """
     wanted = getattr(space, "shape", None), getattr(space, "classes", None)
     for given in (data, test):
@@ -85,19 +95,41 @@ def of_dataset(space: Space, data: Dataset, test: Dataset, **options: Any) -> Ta
                 f"`{given.name}` has pictures of {tuple(given.images.shape[1:])} in {given.classes} classes, and the "
                 f"space is for {wanted[0]} in {wanted[1]}: give `shape` and `classes` of the data where it is made."
             )
-    cut = len(data.labels) * 3 // 4
-    rows = np.arange(len(data.labels))
-    train, validation, last = data.take(rows[:cut]), data.take(rows[cut:]), test.take(np.arange(len(test.labels)))
-    return Task(space, _part(train), _part(validation), _part(last), **options)
+    rows, last = (_rows(given, most, [seed, i], least) for i, (given, least) in enumerate(((data, 2), (test, 1))))
+    cut = len(rows) * 3 // 4
+    return Task(space, _part(data.take(rows[:cut])), _part(data.take(rows[cut:])), _part(test.take(last)), **options)
+
+
+def _rows(data: Dataset, most: int | None, seed: list[int], least: int) -> Int[np.ndarray, " rows"]:
+    """Which pictures are used, in a random order."""
+    used = min(len(data.labels), len(data.labels) if most is None else most)
+    if used < least:
+        raise CdlError(
+            f"{used} of the {len(data.labels)} pictures of `{data.name}` were asked for: use {least} or more."
+        )
+    size = used * math.prod(data.images.shape[1:]) * np.dtype(np.float32).itemsize
+    if size > MEMORY:
+        raise CdlError(
+            f"{used:,} pictures of `{data.name}` take {size / 2**30:.1f} GiB, and a task holds {MEMORY >> 30} GiB at "
+            "most: give `most`, how many are to be used, or a smaller `side` where they are read."
+        )
+    return np.random.default_rng(seed).permutation(len(data.labels))[:used]
 
 
 def _part(data: Dataset) -> Part:
     return Part(jnp.asarray(data.images), jnp.asarray(data.labels))
 
 
-@eqx.filter_jit
 def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
-    """Trains every candidate, each from a key of its own. One program for each number of candidates."""
+    """Trains every candidate, each from its key. One program is compiled for each number of candidates.
+
+    **Raises:** `CdlError` for a code that is not in the space.
+    """
+    return _trained(task, task.space.checked(codes), keys)
+
+
+@eqx.filter_jit
+def _trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
     return jax.vmap(lambda code, key: _one(task, code, key))(codes, keys)
 
 
@@ -117,19 +149,22 @@ def _one(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Outcome:
         params, state = moved(task.change, params, state, slope)
         return (params, state), loss
 
-    (params, _), losses = jax.lax.scan(step, (params, task.change.init(params)), jr.split(rest, task.steps))
-    last = losses[-max(1, task.steps // 10) :].mean()  # NaN where one of them is
-    finite = jnp.isfinite(last)
+    keys = jr.split(rest, task.steps + 1)
+    (params, _), losses = jax.lax.scan(step, (params, task.change.init(params)), keys[:-1])
+    losses = jnp.append(losses[1:], task.loss(params, code, task.drawn(keys[-1])))  # each of them after an update
+    last = losses[-max(1, task.steps // 10) :].mean()
+    finite = jnp.isfinite(losses).all()
     validation, test = (
         jnp.where(finite, accuracy(task, params, code, p), jnp.nan) for p in (task.validation, task.test)
     )
-    return Outcome(validation, test, last, finite & (last < failed(task)))
+    return Outcome(validation, test, last, finite & jnp.isfinite(validation) & (last < failed(task)))
 
 
 def accuracy(task: Task, params: Any, code: Array, part: Part) -> Float[Array, ""]:
-    """The share of rows whose greatest logit is at the label."""
+    """The share of rows whose greatest logit is at the label; NaN where a logit is not finite."""
     logits = task.space.apply(params, code, part.inputs)
-    return (logits.argmax(-1) == part.labels).astype(jnp.float32).mean()
+    right = (logits.argmax(-1).astype(part.labels.dtype) == part.labels).astype(jnp.result_type(float)).mean()
+    return jnp.where(jnp.isfinite(logits).all(), right, jnp.nan)
 
 
 def failed(task: Task) -> float:

@@ -7,8 +7,6 @@ so many candidates. What it found is trained anew from other seeds, and an accur
 import argparse
 import os
 
-import numpy as np
-
 from cdl_arch.data import Absent, Dataset, dataset
 from cdl_arch.search import Blocks, of_dataset, Task
 from page_tables.results import arguments, Program, Table
@@ -32,7 +30,7 @@ def task(data: Dataset, test: Dataset, steps: int, depth: int) -> Task:
         depth=depth,
         block="conv" if conv else "dense",
     )
-    return of_dataset(space, data, test, steps=steps, rate=0.05)
+    return of_dataset(space, data, test, most=MOST, steps=steps, rate=0.05)
 
 
 def measured(options: argparse.Namespace) -> dict[str, Table]:
@@ -54,13 +52,8 @@ def measured(options: argparse.Namespace) -> dict[str, Table]:
 
 
 def _task(parts: list[Dataset | Absent], options: argparse.Namespace) -> Task:
-    some = [_some(part) for part in parts if isinstance(part, Dataset)]
-    return task(some[0], some[1], options.steps, options.depth)
-
-
-def _some(data: Dataset) -> Dataset:
-    rows = np.random.default_rng(0).permutation(len(data.labels))[:MOST]
-    return data.take(rows)
+    data, test = [part for part in parts if isinstance(part, Dataset)]
+    return task(data, test, options.steps, options.depth)
 
 
 PROGRAM = Program("searches.pictures", arguments(__doc__, seeds=5, budget=20, reseeds=5, steps=200, depth=12), measured)

@@ -1,6 +1,6 @@
 """What is pruning by a score worth? Prints two tables.
 
-A pool of random networks of 12 blocks is trained on digits from three seeds, at two learning rates. Searches of ten
+A pool of random networks of 12 blocks is trained on digits from five seeds, at two learning rates. Searches of ten
 trainings are resampled from it, with and without a score that leaves out candidates before they are trained.
 """
 
@@ -95,7 +95,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 PROGRAM = Program(
     "searches.resampled",
-    arguments(__doc__, pool=100, seeds=3, inits=4, trainings=10, draws=2000, steps=200, depth=12),
+    arguments(__doc__, pool=100, seeds=5, inits=4, trainings=10, draws=2000, steps=200, depth=12),
     measured,
 )
 

@@ -23,7 +23,15 @@ def cifar(root, count=2):
     return folder
 
 
-def test_cifar_has_its_planes_as_channels(tmp_path):
+@pytest.fixture
+def few(monkeypatch):
+    """Files of two pictures, in the place of 10,000."""
+    from cdl_arch.data import cifar
+
+    monkeypatch.setattr(cifar, "PICTURES", 2)
+
+
+def test_cifar_has_its_planes_as_channels(few, tmp_path):
     from cdl_arch.data import dataset
 
     cifar(tmp_path)
@@ -37,7 +45,7 @@ def test_cifar_has_its_planes_as_channels(tmp_path):
         assert np.allclose(train.images[1, :, :, channel] * 255, plane)
 
 
-def test_a_file_of_cifar_that_is_cut_short_is_refused_with_its_size(tmp_path):
+def test_a_file_of_cifar_that_is_cut_short_is_refused_with_its_size(few, tmp_path):
     from cdl_arch.data import dataset
 
     folder = cifar(tmp_path)
@@ -47,12 +55,21 @@ def test_a_file_of_cifar_that_is_cut_short_is_refused_with_its_size(tmp_path):
     (folder / "data_batch_3.bin").write_bytes(b"")
     with pytest.raises(CdlError, match=r"has 0 bytes: 0 pictures"):
         dataset("cifar10", tmp_path)
-    (folder / "data_batch_3.bin").write_bytes(bytes([10]) + records(1).tobytes()[1:])
+    (folder / "data_batch_3.bin").write_bytes(bytes([10]) + records(2).tobytes()[1:])
     with pytest.raises(CdlError, match=r"has the label 10, and those of CIFAR-10 are 0 to 9"):
         dataset("cifar10", tmp_path)
     (folder / "data_batch_3.bin").unlink()
     with pytest.raises(CdlError, match=r"data_batch_3.bin` cannot be read: No such file"):
         dataset("cifar10", tmp_path)
+
+
+def test_a_file_of_cifar_that_ends_between_two_pictures_is_refused(tmp_path):
+    from cdl_arch.data.cifar import read_cifar
+
+    (tmp_path / "x.bin").write_bytes(records(3).tobytes())
+    with pytest.raises(CdlError, match=r"x.bin` has 9,219 bytes: 3 pictures .* 10,000 pictures are expected"):
+        read_cifar(tmp_path / "x.bin")
+    assert len(read_cifar(tmp_path / "x.bin", 3)[1]) == 3
 
 
 def folders(root, part="train"):

@@ -1,6 +1,5 @@
 """Searches: one budget, NaN last, resumed bit for bit, and pruning that does nothing is random search."""
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
@@ -45,28 +44,6 @@ def test_every_method_spends_the_budget_and_gives_codes_of_the_space(task, name)
     assert jnp.isfinite(found.validation).any()
     assert (found.codes < jnp.array(task.space.sizes)[None, None]).all()
     assert found.best.shape == (2, 8)
-
-
-def test_a_search_that_is_stopped_goes_on_bit_for_bit(task, tmp_path):
-    from cdl_arch.search import search
-
-    for name in ("evolution", "darts"):
-        options = {"method": methods()[name], "keys": jr.split(jr.key(1), 2), "budget": 8, "batch": 2}
-        whole = search(task, **options)
-        half = search(task, **options, checkpoint=tmp_path / name, rounds=2)
-        assert half.round == 2
-        assert jnp.isnan(half.validation[:, 4:]).all()
-        rest = search(task, **options, checkpoint=tmp_path / name)
-        same = jax.tree.map(lambda a, b: np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True), whole, rest)
-        assert all(jax.tree.leaves(same))
-
-
-def test_the_checkpoint_of_another_search_is_refused(task, tmp_path):
-    from cdl_arch.search import Random, search
-
-    search(task, Random(), jr.split(jr.key(0), 2), budget=2, batch=2, checkpoint=tmp_path / "x")
-    with pytest.raises(CdlError):
-        search(task, Random(), jr.split(jr.key(0), 3), budget=2, batch=2, checkpoint=tmp_path / "x")
 
 
 def test_a_budget_without_a_round_is_refused(task):
@@ -167,7 +144,50 @@ def test_resampled_searches_find_the_best_where_they_see_all():
     assert np.allclose(every.stable, 2 / 3)
     pruned = bootstrap(pool, 2, scores=np.array([1.0, np.nan, 0.0]), share=1 / 3, draws=10)
     assert np.allclose(pruned.stable, 1)
+    tied = Pool(np.full((2, 2), 0.5), np.array([[0.0, 0.0], [0.0, 1.0]]), np.ones((2, 2), bool))
+    blind, by_score = (bootstrap(tied, 2, scores=s, draws=400).accuracy for s in (None, np.array([0.0, 1.0])))
+    assert (blind == by_score).all()  # equals are found in the order drawn, and not in that of the score
     worst = bootstrap(pool, 1, scores=np.array([2.0, 0.0, 1.0]), share=2 / 3, draws=10)
     assert np.allclose(worst.accuracy, 0)
     with pytest.raises(CdlError, match=r"draws 4 architectures, and the pool has 3"):
         bootstrap(pool, 4)
+    with pytest.raises(CdlError, match=r"share to leave out is 1"):
+        bootstrap(pool, 1, scores=np.zeros(3), share=1.0)
+    with pytest.raises(CdlError, match=r"search of 0 trainings finds nothing"):
+        bootstrap(pool, 0)
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "drawn"), [(1, 0.8, 5), (1, 1 - 1 / 3, 3), (2, 1 / 3, 3), (10, 0.28, 14), (3, 0.7, 10), (1, 0.0, 1)]
+)
+def test_as_many_are_drawn_as_leave_enough_and_no_more(n, share, drawn):
+    from cdl_arch.search._scores import to_draw
+
+    assert to_draw(n, share) == drawn
+
+
+def test_what_pruning_leaves_is_in_the_order_in_which_it_was_drawn(task, getkey):
+    from cdl_arch.search import Pruned, Random
+
+    key = getkey()
+    _, drawn = Random().ask(task, (), 8, key)
+    _, left = Pruned(lambda task, code, key: -code.sum().astype(float), 0.5).ask(task, (), 4, key)
+    rows = [drawn.tolist().index(code) for code in left.tolist()]
+    assert rows == sorted(rows)
+
+
+def test_the_shared_net_learns_though_some_candidates_blow_up(task, getkey):
+    from cdl_arch.search._supernet import clipped
+
+    fine = clipped({"w": jnp.array([3.0, 4.0])})["w"]
+    assert jnp.allclose(fine, jnp.array([0.6, 0.8]))
+    for size in (jnp.nan, jnp.inf):
+        assert (clipped({"w": jnp.array([1.0, size])})["w"] == 0).all()
+    assert (clipped({"w": jnp.array([0.1, 0.2])})["w"] == jnp.array([0.1, 0.2])).all()
+
+
+def test_a_step_of_the_shared_net_compares_two_codes_or_more():
+    from cdl_arch.search import Enas
+
+    with pytest.raises(CdlError, match=r"draws 1 codes has none to compare"):
+        Enas(draws=1)

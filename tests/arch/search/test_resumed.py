@@ -1,0 +1,100 @@
+"""A search that is stopped goes on bit for bit, and no other search goes on from its file."""
+
+import dataclasses
+import functools
+
+import jax
+import jax.numpy as jnp
+import jax.random as jr
+import numpy as np
+import pytest
+from test_trainings import task_of
+
+from cdl.errors import CheckpointError
+
+
+@dataclasses.dataclass(frozen=True)
+class Remembering:
+    """Asks for codes that depend on everything that it was told."""
+
+    cost: int = 0
+
+    def begin(self, task, key):
+        return jr.bits(key, (2,)).astype(jnp.int32)
+
+    def ask(self, task, state, n, key):
+        sizes = jnp.asarray(task.space.sizes, jnp.int32)
+        codes = (state.sum() + jnp.arange(n * len(sizes), dtype=jnp.int32).reshape(n, -1)) % sizes[None]
+        return state + jnp.int32(1), codes
+
+    def tell(self, task, state, codes, scores):
+        seen = jnp.nan_to_num(1000 * scores).astype(jnp.int32).sum() + codes.sum().astype(jnp.int32)
+        return 31 * state + seen
+
+
+def methods():
+    from cdl_arch import search as of
+
+    return {
+        "remembering": Remembering(),
+        "evolution": of.Evolution(population=4, tournament=2),
+        "controller": of.Controller(rate=20.0),
+    }
+
+
+@pytest.fixture(scope="module")
+def task():
+    return task_of(steps=4)
+
+
+def same(one, other):
+    pairs = jax.tree.map(lambda a, b: np.array_equal(np.asarray(a), np.asarray(b), equal_nan=True), one, other)
+    return all(jax.tree.leaves(pairs))
+
+
+@pytest.mark.parametrize("name", ["remembering", "evolution", "controller"])
+def test_a_search_that_is_stopped_after_any_round_goes_on_bit_for_bit(task, name, tmp_path, monkeypatch):
+    from cdl_arch.search import _search, search
+
+    options = {"method": methods()[name], "keys": jr.split(jr.key(1), 2), "budget": 8, "batch": 2}
+    whole = search(task, **options)
+    rounds, one = [], _search._round
+    monkeypatch.setattr(_search, "_round", lambda *given: rounds.append(given[2].round) or one(*given))
+    for stop in (1, 2, 3):
+        half = search(task, **options, checkpoint=tmp_path / str(stop), rounds=stop)
+        assert half.round == stop
+        assert jnp.isnan(half.validation[:, 2 * stop :]).all()
+        rounds.clear()
+        assert same(search(task, **options, checkpoint=tmp_path / str(stop)), whole)
+        assert rounds == list(range(stop, 4))  # and what was done is not done again
+
+
+def scaled(by, task, code, key):
+    return by * code[0].astype(jnp.float32)
+
+
+def test_another_search_does_not_go_on_from_a_file_and_says_what_differs(task, tmp_path):
+    from cdl_arch.search import Pruned, search
+
+    file, keys = tmp_path / "x", jr.split(jr.key(0), 2)
+    method = Pruned(functools.partial(scaled, 1.0), 0.5)
+
+    def again(task=task, method=method, keys=keys, budget=4):
+        return search(task, method, keys, budget=budget, batch=2, checkpoint=file, rounds=1)
+
+    again()
+    again(method=Pruned(functools.partial(scaled, 1.0), 0.5))  # equal, though not the same object
+    others = [
+        ({"method": dataclasses.replace(method, share=0.25)}, r"'method'.*share=0.5.*'method'.*share=0.25"),
+        ({"method": Pruned(functools.partial(scaled, 2.0), 0.5)}, r"'method'.*scaled\(1.0.*'method'.*scaled\(2.0"),
+        ({"method": Remembering()}, r"'method'.*Pruned\(.*'method'.*Remembering\("),
+        ({"keys": jr.split(jr.key(1), 2)}, r"'keys'.*2 rows.*'keys'.*2 rows"),
+        ({"keys": jr.split(jr.key(0), 3)}, r"'keys'.*2 rows.*'keys'.*3 rows"),
+        ({"budget": 6}, r"'budget'.*4 trainings.*'budget'.*6 trainings"),
+        ({"task": dataclasses.replace(task, rate=0.2)}, r"'training'.*rate=0.1.*'training'.*rate=0.2"),
+        ({"task": dataclasses.replace(task, test=task.train)}, r"'data'.*'data'"),
+        ({"task": dataclasses.replace(task, space=dataclasses.replace(task.space, width=5))}, r"width=4.*width=5"),
+    ]
+    for given, words in others:
+        with pytest.raises(CheckpointError, match=r"cannot go on from(?s:.)*" + words):
+            again(**given)

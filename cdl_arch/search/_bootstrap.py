@@ -49,8 +49,8 @@ def bootstrap(
 
     **Arguments:** `scores`: of each architecture, the less the better. `share`: how much of what is drawn is left out.
 
-    **Raises:** `CdlError` where the pool is too small for one search or has one seed, where `share` has no `scores` or is
-    not from 0 to below 1, and for no trainings.
+    **Raises:** `CdlError` where the pool is too small for one search or has one seed, where `share` has no `scores`
+    or is not from 0 to below 1, and for no trainings.
     """
     n, seeds = pool.validation.shape
     drawn = to_draw(trainings, share)

@@ -91,7 +91,7 @@ def test_a_code_that_is_not_in_the_space_is_refused(code, words):
     with pytest.raises(CdlError, match=words):
         task.space.checked(codes)
     if jnp.issubdtype(codes.dtype, jnp.integer):
-        with pytest.raises(CdlError, match=words.replace("1, ", "")):
+        with pytest.raises(CdlError, match=words.replace("int32\\[1, 2", "int32\\[2")):
             task.space.described(codes[0])
         with pytest.raises(CdlError, match=words):
             trained(task, codes, keys)
@@ -111,16 +111,18 @@ def test_the_parts_of_a_task_are_drawn_and_only_what_is_used_is_read():
     from cdl_arch.search import Blocks, of_dataset
 
     class Lazy(Folders):
-        shape = (400, 4, 4, 1)
+        def __init__(self, count):
+            self.count, self.rows = count, []
 
-        def __init__(self):
-            self.rows = []
+        @property
+        def shape(self):
+            return self.count, 4, 4, 1
 
         def __getitem__(self, rows):
             self.rows.extend(rows)
             return np.zeros((len(rows), 4, 4, 1), np.float32)
 
-    pictures = Lazy()
+    pictures = Lazy(400)
     sorted_by_class = Dataset("sorted", pictures, np.repeat([0, 1], 200).astype(np.int32), 2)
     space = Blocks((4, 4, 1), 2, width=4, depth=1)
     task = of_dataset(space, sorted_by_class, points(), most=40)
@@ -129,8 +131,7 @@ def test_the_parts_of_a_task_are_drawn_and_only_what_is_used_is_read():
     assert set(task.train.labels.tolist()) == set(task.validation.labels.tolist()) == {0, 1}
     other = of_dataset(space, points(), points(), seed=1).train.labels
     assert (other != of_dataset(space, points(), points()).train.labels).any()
-    Lazy.shape = (10**9, 4, 4, 1)
-    huge = Dataset("huge", pictures, np.broadcast_to(np.int32(0), 10**9), 2)
+    huge = Dataset("huge", Lazy(10**9), np.broadcast_to(np.int32(0), 10**9), 2)
     with pytest.raises(CdlError, match=r"1,000,000,000 pictures of `huge` take 59.6 GiB, and a task holds 4 GiB"):
         of_dataset(space, huge, points())
     with pytest.raises(CdlError, match=r"1 of the 40 pictures of `points`.* use 2 or more"):

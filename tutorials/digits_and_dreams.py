@@ -52,7 +52,11 @@ pictures = (
     >> cdl.learning.layers.conv(16, 32, 3, key=second)
     >> relu
 )
-network = pictures >> cdl.learning.layers.activation(jnp.ravel) >> cdl.learning.layers.dense(512, 10, key=third)
+network = (
+    pictures
+    >> cdl.learning.layers.activation(jnp.ravel)
+    >> cdl.learning.layers.dense(512, 10, key=third)
+)
 print(network.name)
 print(*network.param_types)
 
@@ -66,7 +70,10 @@ print(*network.param_types)
 adam = optax.adam(2e-3)
 batches = network.batched(64)
 learner = cdl.supervised(
-    batches, cdl.learning.losses.cross_entropy(), cdl.learning.optimisers.from_optax(adam), target=ys[:64]
+    batches,
+    cdl.learning.losses.cross_entropy(),
+    cdl.learning.optimisers.from_optax(adam),
+    target=ys[:64],
 )
 
 
@@ -76,7 +83,9 @@ class Twin(eqx.Module):
     third: eqx.nn.Linear
 
     def __call__(self, x):
-        return self.third(jnp.ravel(jax.nn.relu(self.second(jax.nn.relu(self.first(x))))))
+        return self.third(
+            jnp.ravel(jax.nn.relu(self.second(jax.nn.relu(self.first(x)))))
+        )
 
 
 def loss_by_hand(twin, xs, ys):
@@ -90,7 +99,11 @@ def step_by_hand(state, batch):
     return eqx.apply_updates(twin, change), kept
 
 
-twin = Twin(eqx.nn.Conv2d(1, 16, 3, key=first), eqx.nn.Conv2d(16, 32, 3, key=second), eqx.nn.Linear(512, 10, key=third))
+twin = Twin(
+    eqx.nn.Conv2d(1, 16, 3, key=first),
+    eqx.nn.Conv2d(16, 32, 3, key=second),
+    eqx.nn.Linear(512, 10, key=third),
+)
 step, other_step = jax.jit(learner.step), jax.jit(step_by_hand)
 state, other = learner.state, (twin, adam.init(twin))
 for epoch in range(25):
@@ -100,7 +113,8 @@ for epoch in range(25):
 
 params = learner.params(state)
 apart = max(
-    float(jnp.max(jnp.abs(p - q))) for p, q in zip(jax.tree.leaves(params), jax.tree.leaves(other[0]), strict=True)
+    float(jnp.max(jnp.abs(p - q)))
+    for p, q in zip(jax.tree.leaves(params), jax.tree.leaves(other[0]), strict=True)
 )
 answers = jnp.argmax(eqx.filter_jit(network.batched().at(params))(held_xs), axis=1)
 accuracy = float(jnp.mean(answers == held_ys))
@@ -119,7 +133,12 @@ assert accuracy >= 0.97
 # %%
 wanted = jnp.eye(10) - 0.1
 grey = jnp.full((1, 8, 8), 0.3)
-dreamer = cdl.learning.dream(network.at(params), grey, cdl.learning.losses.dot(), cdl.learning.optimisers.ascent(2e-3))
+dreamer = cdl.learning.dream(
+    network.at(params),
+    grey,
+    cdl.learning.losses.dot(),
+    cdl.learning.optimisers.ascent(2e-3),
+)
 dreaming = jax.jit(dreamer.step)
 
 dreams, climbs = [], []
@@ -131,7 +150,9 @@ for digit in range(10):
     dreams.append(picture)
     climbs.append(scores)
 
-assert all(np.all(np.diff(scores) > 0) for scores in climbs)  # at every step, of every dream
+assert all(
+    np.all(np.diff(scores) > 0) for scores in climbs
+)  # at every step, of every dream
 told = [int(jnp.argmax(network.at(params)(dream))) for dream in dreams]
 print("the dreams are read as:", *told)
 assert told == list(range(10))
@@ -159,4 +180,7 @@ axes[1, 0].set_ylabel("its dream")
 # **Next:** [where we differ from the sources](differences-in-learning.md).
 
 # %%
-print(f"all of it took {time.perf_counter() - began:.0f} s on Python {sys.version.split()[0]}")
+print(
+    f"all of it took {time.perf_counter() - began:.0f} s "
+    f"on Python {sys.version.split()[0]}"
+)

@@ -51,23 +51,60 @@ from cdl.io import load, save
 from cdl_arch.data import stdlib
 from cdl_arch.recursive import gated, n_ary
 from cdl_arch.train import one_cycle, Run, train
-from definite_assignment import AFTER, baselines, BOUND, DefiniteF, exact, figures, MAYBE, SPINES, UNREACHABLE
+from definite_assignment import (
+    AFTER,
+    baselines,
+    BOUND,
+    DefiniteF,
+    exact,
+    figures,
+    MAYBE,
+    SPINES,
+    UNREACHABLE,
+)
 from definite_assignment.classify import Judge, Texts, Trees
 from definite_assignment.figures import BLUE, GREEN, VERMILION
 
 
-parser = argparse.ArgumentParser(description="Definite assignment, exactly and by a network.")
+parser = argparse.ArgumentParser(
+    description="Definite assignment, exactly and by a network."
+)
 parser.add_argument("--full", action="store_true", help="three seeds of every model")
-parser.add_argument("--tiny", action="store_true", help="a few files, small networks, four epochs: a trial")
-parser.add_argument("--check", type=Path, metavar="FILE", help="ask both algebras about a file, after a first run")
-parser.add_argument("--resume", action="store_true", help="go on from the checkpoints of a run that was broken off")
-parser.add_argument("--out", type=Path, default=Path("runs/first-network"), help="for figures and checkpoints")
+parser.add_argument(
+    "--tiny",
+    action="store_true",
+    help="a few files, small networks, four epochs: a trial",
+)
+parser.add_argument(
+    "--check",
+    type=Path,
+    metavar="FILE",
+    help="ask both algebras about a file, after a first run",
+)
+parser.add_argument(
+    "--resume",
+    action="store_true",
+    help="go on from the checkpoints of a run that was broken off",
+)
+parser.add_argument(
+    "--out",
+    type=Path,
+    default=Path("runs/first-network"),
+    help="for figures and checkpoints",
+)
 options = parser.parse_args(sys.argv[1:])
 
 began = time.perf_counter()
 width, batch_size, epochs = (8, 32, 4) if options.tiny else (32, 64, 12)
-seeds = {"gated": 2 if options.tiny else 3, "Tree-LSTM": 3 if options.full else 1, "GRU": 3 if options.full else 1}
-small, large = 25, 40  # trained on statements up to the one, tested on those beyond the other
+seeds = {
+    "gated": 2 if options.tiny else 3,
+    "Tree-LSTM": 3 if options.full else 1,
+    "GRU": 3 if options.full else 1,
+}
+small, large = (
+    25,
+    40,
+)  # trained on statements up to the one, tested on those beyond the other
 
 # %% [markdown]
 # ## The shape of a statement
@@ -120,7 +157,7 @@ ANSWERS = {UNREACHABLE: "never gets there", BOUND: "bound", MAYBE: "maybe unboun
 
 
 def answer(table: Any) -> Any:
-    """From a table, the state after a statement before which the name may be unbound."""
+    """From a table, the state after a statement before which a name may be unbound."""
     return table[..., AFTER, MAYBE]
 
 
@@ -135,13 +172,24 @@ print("after the loop, x is", ANSWERS[int(answer(cata(exact)(statement)))])
 # %%
 def new_judge(make: Any, seed: int) -> Judge:
     in_algebra, in_head = jr.split(jr.key(seed))
-    return Judge(make(DefiniteF, width, dropout=0.1, key=in_algebra), width, dropout=0.1, key=in_head)
+    return Judge(
+        make(DefiniteF, width, dropout=0.1, key=in_algebra),
+        width,
+        dropout=0.1,
+        key=in_head,
+    )
 
 
 untrained = new_judge(gated, 0)
 logit = untrained.read(cata(untrained.algebra)(statement))
-print(f"the probability that x is bound, before any training: {float(jax.nn.sigmoid(logit)):.2f}")
-print(f"{baselines.parameter_count(untrained):,} numbers to learn in {len(untrained.algebra.cells)} cells")
+print(
+    "the probability that x is bound, before any training: "
+    f"{float(jax.nn.sigmoid(logit)):.2f}"
+)
+print(
+    f"{baselines.parameter_count(untrained):,} numbers to learn "
+    f"in {len(untrained.algebra.cells)} cells"
+)
 
 # %% [markdown]
 # ## A file of yours
@@ -152,7 +200,7 @@ print(f"{baselines.parameter_count(untrained):,} numbers to learn in {len(untrai
 
 # %%
 def check(file: Path, judge: Judge) -> None:
-    """Prints what the two algebras say of each statement of a file and each name that it binds."""
+    """Prints what both algebras say of each statement of a file and each name it binds."""
     match stdlib.parse(file):
         case Success(module):
             pairs = definite.Reader(None).read(module)
@@ -167,14 +215,23 @@ def check(file: Path, judge: Judge) -> None:
     chances = np.asarray(jax.nn.sigmoid(judge(forest)))
     agree = (chances > 0.5) == (states == BOUND)
     asked = states != UNREACHABLE
-    print(f"{file}: {len(pairs)} questions, {np.sum(~asked)} of them about statements that never finish normally")
+    print(
+        f"{file}: {len(pairs)} questions, {np.sum(~asked)} of them about statements "
+        "that never finish normally"
+    )
     for state in (BOUND, MAYBE):
         of = asked & (states == state)
-        print(f"  {ANSWERS[state]:>14}: {np.sum(of):5}, and the network agrees at {np.sum(of & agree)}")
+        print(
+            f"  {ANSWERS[state]:>14}: {np.sum(of):5}, "
+            f"and the network agrees at {np.sum(of & agree)}"
+        )
     for pair, state, chance in zip(pairs, states, chances, strict=True):
         if state != UNREACHABLE and (chance > 0.5) != (state == BOUND):
             where = f"lines {pair.line}-{pair.end}"
-            print(f"  {where}: `{pair.name}` is {ANSWERS[int(state)]}; the network gives {chance:.2f} to bound")
+            print(
+                f"  {where}: `{pair.name}` is {ANSWERS[int(state)]}; "
+                f"the network gives {chance:.2f} to bound"
+            )
 
 
 trained = options.out / f"judge{'-tiny' if options.tiny else ''}.ckpt"
@@ -199,10 +256,19 @@ bound, parts, sizes = states[kept] == BOUND, examples.splits, examples.sizes
 corpus = Corpus(DefiniteF, examples.trees)
 nodes = corpus.nodes
 
-print(f"{len(found.trees):,} distinct trees, {np.mean(states == MAYBE):.0%} of them maybe unbound")
+print(
+    f"{len(found.trees):,} distinct trees, "
+    f"{np.mean(states == MAYBE):.0%} of them maybe unbound"
+)
 for part, name in enumerate(stdlib.SPLITS):
-    print(f"{name:>12}: {np.sum(parts == part):5,} trees, of mean size {sizes[parts == part].mean():.0f}")
-print(f"a tree has {nodes.mean():.0f} nodes on average and {nodes.max()} at most, lists unrolled")
+    print(
+        f"{name:>12}: {np.sum(parts == part):5,} trees, "
+        f"of mean size {sizes[parts == part].mean():.0f}"
+    )
+print(
+    f"a tree has {nodes.mean():.0f} nodes on average and {nodes.max()} at most, "
+    "lists unrolled"
+)
 
 # %% [markdown]
 # There are two tasks. In the first, networks are trained and tested on statements of all sizes. In the second they are
@@ -226,7 +292,13 @@ tasks = {
     ),
 }
 for name, task in tasks.items():
-    print(f"{name:>6}: " + ", ".join(f"{len(rows):,} to {verb}" for verb, rows in zip(Task._fields, task, strict=True)))
+    print(
+        f"{name:>6}: "
+        + ", ".join(
+            f"{len(rows):,} to {verb}"
+            for verb, rows in zip(Task._fields, task, strict=True)
+        )
+    )
 
 # %% [markdown]
 # Both algebras read the same packed forest. The state of the network is a pair of vectors, as in any LSTM: `hidden` is
@@ -235,10 +307,15 @@ for name, task in tasks.items():
 # %%
 forest = corpus[tasks["same"].train[:batch_size]]
 tables, hidden = fold(exact, forest), fold(untrained.algebra, forest).hidden
-print(f"{len(forest)} trees, {forest.size} nodes, {forest.depth} levels: tables {tables.shape}, vectors {hidden.shape}")
+print(
+    f"{len(forest)} trees, {forest.size} nodes, {forest.depth} levels: "
+    f"tables {tables.shape}, vectors {hidden.shape}"
+)
 one = int(tasks["same"].train[0])
 assert np.array_equal(tables[0], cata(exact)(examples.trees[one]))
-assert jnp.allclose(hidden[0], cata(untrained.algebra)(examples.trees[one]).hidden, atol=1e-5)
+assert jnp.allclose(
+    hidden[0], cata(untrained.algebra)(examples.trees[one]).hidden, atol=1e-5
+)
 
 # %% [markdown]
 # ## What a network has to beat
@@ -248,8 +325,14 @@ assert jnp.allclose(hidden[0], cata(untrained.algebra)(examples.trees[one]).hidd
 # the strongest, and knows nearly everything there is to know about a small statement.
 
 # %%
-results: dict[str, dict[str, list[np.ndarray]]] = {}  # model, task: for each seed, which of `held` are right
-features = {"bag": baselines.bag, "pairs": baselines.edges, "paths": baselines.paths(*SPINES)}
+results: dict[
+    str, dict[str, list[np.ndarray]]
+] = {}  # model, task: for each seed, which of `held` are right
+features = {
+    "bag": baselines.bag,
+    "pairs": baselines.edges,
+    "paths": baselines.paths(*SPINES),
+}
 
 
 def of(rows: np.ndarray) -> tuple[list[Any], np.ndarray]:
@@ -263,7 +346,9 @@ for name in ("majority", *features):
             commoner = np.mean(bound[task.test]) >= 0.5
             right = bound[held] == commoner
         else:
-            linear = baselines.fit_linear(features[name], *of(task.train), *of(task.validation))
+            linear = baselines.fit_linear(
+                features[name], *of(task.train), *of(task.validation)
+            )
             right = linear.predict(examples.pick(held).trees) == bound[held]
         results[name][regime] = [right]
 
@@ -275,7 +360,10 @@ def accuracies(name: str, regime: str) -> np.ndarray:
 
 
 for name in results:
-    print(f"{name:>10}: " + ", ".join(f"{accuracies(name, regime)[0]:.3f} {regime}" for regime in tasks))
+    print(
+        f"{name:>10}: "
+        + ", ".join(f"{accuracies(name, regime)[0]:.3f} {regime}" for regime in tasks)
+    )
 
 # %% [markdown]
 # ## Learning the algebra
@@ -286,7 +374,9 @@ for name in results:
 
 
 # %%
-optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adamw(1.0, weight_decay=0.1))
+optimiser = optax.chain(
+    optax.clip_by_global_norm(1.0), optax.adamw(1.0, weight_decay=0.1)
+)
 
 
 # %% [markdown]
@@ -301,11 +391,15 @@ parameters = baselines.parameter_count(untrained)
 makers: dict[str, Callable[[int], Any]] = {
     "gated": lambda seed: new_judge(gated, seed),
     "Tree-LSTM": lambda seed: new_judge(n_ary, seed),
-    "GRU": lambda seed: baselines.GruReader.of_size(len(alphabet), parameters, key=jr.key(seed)),
+    "GRU": lambda seed: baselines.GruReader.of_size(
+        len(alphabet), parameters, key=jr.key(seed)
+    ),
 }
 
 
-one_bucket = Trees(corpus, bound, tasks["same"].train, batch_size).bucket  # there is room in it for both tasks
+one_bucket = Trees(
+    corpus, bound, tasks["same"].train, batch_size
+).bucket  # there is room in it for both tasks
 
 
 def data_for(name: str, task: Task) -> Trees | Texts:
@@ -343,7 +437,9 @@ def trained_once(data: Any, name: str, regime: str, seed: int) -> Run[Any]:
     )
 
 
-runs: dict[tuple[str, str], list[Run[Any]]] = {pair: [] for pair in itertools.product(seeds, tasks)}
+runs: dict[tuple[str, str], list[Run[Any]]] = {
+    pair: [] for pair in itertools.product(seeds, tasks)
+}
 results |= {name: {regime: [] for regime in tasks} for name in seeds}
 
 
@@ -356,8 +452,10 @@ def train_each(names: tuple[str, ...]) -> None:
             runs[name, regime].append(run)
             results[name][regime].append(data.answers(run.best, held) == bound[held])
             print(
-                f"{name:>10}, {regime:>5}, seed {seed}: {accuracies(name, regime)[-1]:.3f} of the test trees, after "
-                f"epoch {run.best_epoch + 1} of {epochs}; {np.median(run.seconds):.2f} s an epoch"
+                f"{name:>10}, {regime:>5}, seed {seed}: "
+                f"{accuracies(name, regime)[-1]:.3f} of the test trees, after "
+                f"epoch {run.best_epoch + 1} of {epochs}; "
+                f"{np.median(run.seconds):.2f} s an epoch"
             )
 
 
@@ -366,7 +464,10 @@ with ThreadPoolExecutor() as pool:
 
 learnt = runs["gated", "same"][0].best
 save(trained, learnt)
-programs = {f"{name}, {regime}": max(run.programs for run in some) for (name, regime), some in runs.items()}
+programs = {
+    f"{name}, {regime}": max(run.programs for run in some)
+    for (name, regime), some in runs.items()
+}
 assert all(many <= 4 for what, many in programs.items() if "GRU" not in what), programs
 print("programs compiled for all steps of all epochs and seeds:", programs)
 
@@ -380,17 +481,25 @@ print("programs compiled for all steps of all epochs and seeds:", programs)
 # %%
 def share(name: str, regime: str) -> str:
     values = accuracies(name, regime)
-    return f"{values.mean():.3f}" + (f" ± {values.std(ddof=1):.3f}" if len(values) > 1 else "")
+    return f"{values.mean():.3f}" + (
+        f" ± {values.std(ddof=1):.3f}" if len(values) > 1 else ""
+    )
 
 
 def table() -> str:
-    rows = [f"{'':<28}{'parameters':>10}{'all sizes':>16}{f'≤ {small}, then > {large}':>18}{'fastest epoch':>15}"]
+    rows = [
+        f"{'':<28}{'parameters':>10}{'all sizes':>16}"
+        f"{f'≤ {small}, then > {large}':>18}{'fastest epoch':>15}"
+    ]
     for name, title in TITLES.items():
         parameters = seconds = ""
         if (name, "same") in runs:
             parameters = f"{baselines.parameter_count(runs[name, 'same'][0].best):,}"
             seconds = f"{np.min([run.seconds for run in runs[name, 'same']]):.2f} s"
-        rows.append(f"{title:<28}{parameters:>10}{share(name, 'same'):>16}{share(name, 'large'):>18}{seconds:>15}")
+        rows.append(
+            f"{title:<28}{parameters:>10}"
+            f"{share(name, 'same'):>16}{share(name, 'large'):>18}{seconds:>15}"
+        )
     return "\n".join(rows)
 
 
@@ -462,17 +571,32 @@ keep(figure, "learning-curves")
 # %%
 edges = [0, 10, 18, 25, 32, 40, 55, 75, 150]
 tested = np.isin(held, tasks["same"].test)
-bins = [tested & (sizes[held] > low) & (sizes[held] <= high) for low, high in itertools.pairwise(edges)]
+bins = [
+    tested & (sizes[held] > low) & (sizes[held] <= high)
+    for low, high in itertools.pairwise(edges)
+]
 bins = [rows for rows in bins if rows.any()]
 middles = [float(sizes[held][rows].mean()) for rows in bins]
-figure, both = plt.subplots(1, 2, figsize=(10.5, 4.4), sharey=True, gridspec_kw={"wspace": 0.4})
+figure, both = plt.subplots(
+    1, 2, figsize=(10.5, 4.4), sharey=True, gridspec_kw={"wspace": 0.4}
+)
 for axes, regime in zip(both, tasks, strict=True):
     models = [
-        figures.Curve(*STYLE[name], [[right[rows].mean() for rows in bins] for right in some[regime]], name in seeds)
+        figures.Curve(
+            *STYLE[name],
+            [[right[rows].mean() for rows in bins] for right in some[regime]],
+            name in seeds,
+        )
         for name, some in results.items()
     ]
-    title = "trained on all sizes" if regime == "same" else f"trained on sizes up to {small}"
-    figures.plain(axes, title, xlabel="size of the statement", xscale="log", ylim=(0.3, 1.015))
+    title = (
+        "trained on all sizes"
+        if regime == "same"
+        else f"trained on sizes up to {small}"
+    )
+    figures.plain(
+        axes, title, xlabel="size of the statement", xscale="log", ylim=(0.3, 1.015)
+    )
     figures.curves(axes, middles, models, apart=0.04)
     axes.set_xticks([10, 20, 40, 80], ["10", "20", "40", "80"])
     axes.minorticks_off()
@@ -491,14 +615,29 @@ keep(figure, "accuracy-by-size")
 
 # %%
 def outline(tree: Any, judge: Judge) -> list[figures.Node]:
-    """Every node in pre-order, with what both algebras say there; the members of a list at one depth."""
+    """Every node in pre-order, with what both algebras say there; members of a list are
+    at one depth."""
     lines, stack = [], [(0, decorate(exact)(tree), decorate(judge.algebra)(tree))]
     while stack:
         depth, table, vector = stack.pop()
-        state, chance = int(answer(table.head)), float(jax.nn.sigmoid(judge.read(vector.head)))
+        state, chance = (
+            int(answer(table.head)),
+            float(jax.nn.sigmoid(judge.read(vector.head))),
+        )
         agrees = None if state == UNREACHABLE else (chance > 0.5) == (state == BOUND)
-        lines.append(figures.Node(depth, type(table.tail).__name__, ANSWERS[state], f"{chance:.2f}", agrees))
-        below = [(depth + 1, *pair) for pair in zip(holes(table.tail), holes(vector.tail), strict=True)]
+        lines.append(
+            figures.Node(
+                depth,
+                type(table.tail).__name__,
+                ANSWERS[state],
+                f"{chance:.2f}",
+                agrees,
+            )
+        )
+        below = [
+            (depth + 1, *pair)
+            for pair in zip(holes(table.tail), holes(vector.tail), strict=True)
+        ]
         if isinstance(table.tail, SPINES):
             below[-1] = (depth, *below[-1][1:])
         stack += reversed(below)
@@ -519,13 +658,19 @@ def code(i: int) -> list[str]:
 
 
 fitting = [
-    i for i in tasks["same"].test if 18 <= nodes[i] <= 34 and len(code(i)) <= 22 and max(map(len, code(i))) <= 64
+    i
+    for i in tasks["same"].test
+    if 18 <= nodes[i] <= 34 and len(code(i)) <= 22 and max(map(len, code(i))) <= 64
 ]
 chosen = max(fitting, key=lambda i: (len(kinds(examples.trees[i])), -i))
 source = examples.sources[chosen]
-question = f"{stdlib.relative(source.path)}, line {source.line}: is `{source.name}` bound?"
+question = (
+    f"{stdlib.relative(source.path)}, line {source.line}: is `{source.name}` bound?"
+)
 heads = {"name": "the node", "exactly": "exactly", "learnt": "learnt: bound?"}
-figure = figures.outline(question, code(chosen), outline(examples.trees[chosen], learnt), heads)
+figure = figures.outline(
+    question, code(chosen), outline(examples.trees[chosen], learnt), heads
+)
 keep(figure, "one-statement")
 
 # %% [markdown]
@@ -541,8 +686,13 @@ keep(figure, "one-statement")
 
 # %%
 outcome = {
-    "counts": {name: int(np.sum(parts == part)) for part, name in enumerate(stdlib.SPLITS)},
-    "accuracy": {name: {regime: accuracies(name, regime).tolist() for regime in tasks} for name in results},
+    "counts": {
+        name: int(np.sum(parts == part)) for part, name in enumerate(stdlib.SPLITS)
+    },
+    "accuracy": {
+        name: {regime: accuracies(name, regime).tolist() for regime in tasks}
+        for name in results
+    },
     "programs": programs,
 }
 (options.out / f"outcome{suffix}.json").write_text(json.dumps(outcome, indent=1))

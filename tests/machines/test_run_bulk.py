@@ -178,6 +178,21 @@ def test_higher_derivatives():
             close(derivative(lambda s: total(as_run, s))(1.0), wanted, 1e-8)
 
 
+@pytest.mark.parametrize(
+    ("step", "slope"),
+    [
+        (lambda s: MealyF(lambda i: (2 * i, s + 1)), 2.0),
+        (lambda s: MealyF(lambda i: (s, jnp.sign(i))), 0.0),
+        (lambda s: MooreF(s, jax.lax.stop_gradient), 0.0),
+    ],
+    ids=["a count", "a sign", "a state that stops gradients"],
+)
+def test_a_step_whose_derivative_reads_nothing_has_one(step, slope):
+    total = lambda s, xs: sum(x.sum() for x in run(step, s, xs))  # of the outputs, and of the last state
+    found = jax.grad(total, (0, 1))(jnp.array(0.5), jnp.ones(70))  # a block of steps, and some more
+    close(found, (jnp.array(1.0), jnp.full(70, slope)), 0.0)
+
+
 def test_gradients_of_an_ensemble_are_one_program():
     net, states, inputs = case("cell", True, [3, 3], 3, 3)
     slope = lambda scale: jax.grad(

@@ -66,16 +66,18 @@ def _has_rule(jaxpr: Jaxpr) -> bool:
 
 
 def _plain(step: Part, weights: Arrays, rows: Arrays, lanes: Arrays, state: Arrays) -> Arrays:
-    last, outputs = _steps(step, weights, rows, lanes, state)
+    last, outputs = _steps(step, weights, rows, lanes, state, rows[0].shape[0])
     return [*last, *outputs]
 
 
-def _steps(step: Part, weights: Arrays, rows: Arrays, lanes: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+def _steps(
+    step: Part, weights: Arrays, rows: Arrays, lanes: Arrays, state: Arrays, count: int
+) -> tuple[Arrays, Arrays]:
     def body(s: Arrays, x: Arrays) -> tuple[Arrays, Arrays]:
         out = step.rows(weights, *x, *lanes, *s)
         return out[: len(s)], out[len(s) :]
 
-    return lax.scan(body, state, rows)
+    return lax.scan(body, state, rows, length=count)  # there may be no rows
 
 
 _ruled: Any = jax.custom_jvp(_plain, nondiff_argnums=(0,))
@@ -106,7 +108,7 @@ def _derivative(
             v.reshape(steps * count, *v.shape[2:]) for v in (*x, *each(lanes), *before, *known, *dx, *each(to_lanes))
         ]
         between = [z.reshape(steps, count, *z.shape[1:]) for z in rule.first.rows(shared, *flat)]
-        return _steps(rule.second, shared, between, [], ds)
+        return _steps(rule.second, shared, between, [], ds, steps)
 
     last, (before, found) = lax.scan(forward, state, rows)
     begins = [_filled(t) for t in tangents[3] if is_smooth(t)]

@@ -17,10 +17,11 @@ import jax.numpy as jnp
 
 from .._engine._given import arrays
 from .._engine._lost import changes
+from .._engine.shapes import is_smooth, same_structure, shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._functors.words import short
-from ..errors import PayloadMismatch, PortMismatch
+from ..errors import CdlError, PayloadMismatch, PortMismatch
 from ._box import Box, box
 from ._field import expect_rates, Field, Values
 from ._interface import expect_join, Port
@@ -39,6 +40,8 @@ def begins(field: Field, state: Values) -> Values:
         )
     given = {key: arrays(state[key], f"the value of `{key}`") for key in field.variables}
     for key, port in field.variables.items():
+        if not same_structure(jax.tree.structure(given[key]), jax.tree.structure(port.struct)):
+            raise PortMismatch(f"the state at `{key}` is {shown(given[key])}, and its variable is {port}: give that.")
         expect_join(
             f"the state at {key}", Port.of(jax.tree.map(_in_type, given[key], port.struct), port.unit), key, port
         )
@@ -51,6 +54,14 @@ def begins(field: Field, state: Values) -> Values:
     return {
         key: jax.tree.map(lambda x, s: x.astype(s.dtype), given[key], p.struct) for key, p in field.variables.items()
     }
+
+
+def expect_smooth(of: str, field: Field) -> Field:
+    """A field whose variables can be moved by fractions. **Raises:** `CdlError` for one with others, such as counts."""
+    for key, port in field.variables.items():
+        if not all(map(is_smooth, jax.tree.leaves(port.struct))):
+            raise CdlError(f"`{key}` of `{field.name}` is {port}, and `{of}` moves it by fractions: make it a `float`.")
+    return field
 
 
 def _in_type(x: Any, struct: Any) -> Any:
@@ -97,8 +108,9 @@ def discretise(field: Field, state: Values, *, step: float, method: Literal["rk4
     **Arguments:** `state`: a value for each variable. `step`: how long a tick is, in the unit of time of the rates.
     `method`: of order 4, 2 or 1.
 
-    **Raises:** `CdlError` for a step that is not positive and finite, or is known only when the program runs;
+    **Raises:** `CdlError` for a step that is not positive and finite, or is known only when the program runs, and for
+    variables of whole numbers;
     `PortMismatch` where the state is not one of the field, or its rates are not those of its variables.
     """
-    clocked = Clocked(expect_rates(field), known("`step` of `discretise`", step), method)
+    clocked = Clocked(expect_smooth("discretise", expect_rates(field)), known("`step` of `discretise`", step), method)
     return box(clocked, begins(field, state), inputs=field.inputs, outputs=field.variables, name=field.name)

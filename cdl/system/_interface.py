@@ -142,6 +142,7 @@ def _struct(spec: Any) -> jax.ShapeDtypeStruct:
         return jax.ShapeDtypeStruct((), jnp.asarray(spec()).dtype)
     shape, dtype = (tuple(spec.shape), spec.dtype) if hasattr(spec, "shape") and hasattr(spec, "dtype") else ((), spec)
     dtype = dtype if jnp.issubdtype(dtype, jax.dtypes.extended) else jax.dtypes.canonicalize_dtype(dtype)
-    if not any(jnp.issubdtype(dtype, kind) for kind in (jnp.number, jnp.bool_, jax.dtypes.extended)):
+    numbers = any(jnp.issubdtype(dtype, kind) for kind in (jnp.number, jnp.bool_, jax.dtypes.extended))
+    if not numbers or jnp.issubdtype(dtype, np.timedelta64):  # NumPy counts a length of time among the whole numbers
         raise TypeError("not a type of numbers")
     return jax.ShapeDtypeStruct(shape, dtype)

@@ -47,7 +47,7 @@ def known(name: str, given: Any, *, zero: bool = False) -> float:
     """
     if isinstance(given, Tracer):
         raise CdlError(f"{name} is known only when the program runs: give a number that is known before.")
-    array = isinstance(given, jax.Array | np.ndarray) and given.dtype.kind in "iuf" and not given.ndim
+    array = isinstance(given, jax.Array | np.ndarray) and _is_real(given.dtype) and not given.ndim
     try:
         number = float(given) if array or (isinstance(given, Real) and not isinstance(given, bool)) else math.nan
     except OverflowError:
@@ -56,3 +56,7 @@ def known(name: str, given: Any, *, zero: bool = False) -> float:
         least = "at least 0" if zero else "positive"
         raise CdlError(f"{name} is {short(given)}: give a number that is {least} and finite.")
     return number
+
+
+def _is_real(dtype: Any) -> bool:
+    return bool(jnp.issubdtype(dtype, jnp.floating) or jnp.issubdtype(dtype, jnp.integer))

@@ -102,9 +102,10 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     at: dict[str, str] = {}
     for junction, ends in junctions.items():
         first: str | None = None
-        if isinstance(ends, str) or not ends:
+        each_end = [] if isinstance(ends, str) else list(ends)
+        if not each_end:
             raise PortMismatch(f"the junction `{junction}` joins {ends!r}: give a list of variables, one at least.")
-        for end in ends:
+        for end in each_end:
             if not isinstance(end, str):
                 raise PortMismatch(f'the junction `{junction}` joins {short(end)}: give texts, as `"field.variable"`.')
             if end not in every:

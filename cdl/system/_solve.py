@@ -11,7 +11,7 @@ from jaxtyping import Array, Float
 from .._functors.usage import with_types
 from .._functors.words import short
 from ..errors import CdlError
-from ._clock import begins
+from ._clock import begins, expect_smooth
 from ._field import expect_rates, Field, Values
 from ._numbers import known
 
@@ -25,7 +25,7 @@ def solve(
 ) -> Values:
     """The values of each variable at some times, by steps whose errors are below a bound.
 
-    By diffrax, with the fifth-order method of Tsitouras; differentiable. `pip install cdl-jax[continuous]`. Numbers of
+    By diffrax, with the fifth-order method of Tsitouras; differentiable, in reverse. `pip install cdl-jax[continuous]`. Numbers of
     less than 32 bits are computed in 32, and given back in the type of their variable.
 
     **Arguments:** `field`: without inputs. `state`: the values at the first time. `times`: when to look: finite, none
@@ -51,11 +51,7 @@ def solve(
             f"`{field.name}` has the inputs {short(list(field.inputs))}, and `solve` has none to give: make it a "
             "system with `discretise`, which holds an input for a step."
         )
-    for key, port in field.variables.items():
-        if not all(jnp.issubdtype(x.dtype, jnp.inexact) for x in jax.tree.leaves(port.struct)):
-            raise CdlError(
-                f"`{key}` of `{field.name}` is {port}, and `solve` moves it by fractions: make it a `float`."
-            )
+    expect_smooth("solve", field)
     rtol, atol = known("`rtol` of `solve`", rtol, zero=True), known("`atol` of `solve`", atol, zero=True)
     if not rtol + atol:
         raise CdlError("`rtol` and `atol` of `solve` are both 0, and no step is so exact: give one that is positive.")

@@ -208,3 +208,9 @@ ODD: Any = 3
 def test_what_is_no_port_diagram_or_function_is_refused(make, words):
     with pytest.raises(CdlError, match=words):
         make()
+
+
+@pytest.mark.parametrize("spec", ["m", np.timedelta64, np.datetime64, str])
+def test_a_unit_or_a_time_is_no_type_of_numbers(spec):
+    with pytest.raises(CdlError, match=r"a port of .*: give `bool`, `int`, `float`"):
+        Port.of(spec)

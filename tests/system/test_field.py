@@ -199,6 +199,7 @@ METRES = {"a": grown(lambda s: s), "b": grown(lambda s: s, Port.of(float, "m"))}
         ),
         (lambda: discretise(grown(lambda s: s), {"n": jnp.ones(2)}, step=0.1), r"gives f32\[2\] and `n` takes f32\[\]"),
         (lambda: share(parts(), {**ENDS, "S": []}), r"the junction `S` joins \[\]: give a list"),
+        (lambda: share(parts(), {**ENDS, "S": np.array(["a", "b"])}), "`a` is not a variable of a field"),
         (lambda: discretise(grown(lambda s: s), {"m": 1.0}, step=0.1), r"the state has \['m'\], and `v` has \['n'\]"),
     ],
 )

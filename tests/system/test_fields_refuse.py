@@ -22,7 +22,7 @@ def ticks() -> None:
             discretise(decay(), {"x": 1.0}, step=step)  # type: ignore[arg-type]
     with pytest.raises(CdlError, match="`step` of `discretise` is known only when the program runs"):
         jax.jit(lambda step: discretise(decay(), {"x": 1.0}, step=step).state)(0.1)
-    for step in (np.float32(0.5), jnp.array(0.5), np.array(0.5), 0.5):
+    for step in (np.float32(0.5), jnp.array(0.5), jnp.bfloat16(0.5), np.array(0.5), 0.5):
         assert discretise(decay(), {"x": 1.0}, step=step).machine.step == 0.5  # type: ignore[arg-type, attr-defined]
 
 
@@ -59,9 +59,26 @@ def test_values_have_the_types_of_their_variables_and_whole_numbers_are_refused(
         found = solve(decay(kind), {"x": 1.0}, times)["x"]
         assert found.dtype == kind
         assert float(found[1]) == pytest.approx(np.exp(-1), rel=max(1e-5, float(jnp.finfo(kind).eps)))
-    for kind in (int, jnp.uint8):
-        with pytest.raises(CdlError, match=r"`x` of `field` is .*, and `solve` moves it by fractions"):
-            solve(field(lambda v: v, {"x": kind}, name="field"), {"x": 1}, times)
+
+
+@pytest.mark.parametrize("kind", [int, jnp.uint8, bool, jax.random.key(0)])
+def test_variables_that_are_not_moved_by_fractions_are_refused(kind):
+    counts = field(lambda v: v, {"x": kind}, name="field")
+    for of, use in (
+        ("solve", lambda: solve(counts, {"x": 1}, jnp.array([0.0, 1.0]))),
+        ("discretise", lambda: discretise(counts, {"x": 1}, step=0.1)),
+    ):
+        with pytest.raises(CdlError, match=f"`x` of `field` is .*, and `{of}` moves it by fractions: make it a `float`"):
+            use()
+
+
+@pytest.mark.parametrize("state", [{"k": 1.0}, [1.0], None])
+def test_a_state_of_another_structure_is_refused(state):
+    words = r"the state at `x` is .*, and its variable is f32\[\]: give that"
+    with pytest.raises(CdlError, match=words):
+        discretise(decay(), {"x": state}, step=0.1)
+    with pytest.raises(CdlError, match=words):
+        solve(decay(), {"x": state}, jnp.array([0.0, 1.0]))
 
 
 @pytest.mark.parametrize(

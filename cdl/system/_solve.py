@@ -25,8 +25,8 @@ def solve(
 ) -> Values:
     """The values of each variable at some times, by steps whose errors are below a bound.
 
-    By diffrax, with the fifth-order method of Tsitouras; differentiable, in reverse. `pip install cdl-jax[continuous]`. Numbers of
-    less than 32 bits are computed in 32, and given back in the type of their variable.
+    By diffrax, with the fifth-order method of Tsitouras; differentiable, in reverse mode alone. `pip install
+    cdl-jax[continuous]`. Numbers of less than 32 bits are computed in 32, and given back in the type of their variable.
 
     **Arguments:** `field`: without inputs. `state`: the values at the first time. `times`: when to look: finite, none
     before the one in front of it, and one at least. `rtol`, `atol`: the bound, relative to the values and absolute;

@@ -68,7 +68,9 @@ def test_variables_that_are_not_moved_by_fractions_are_refused(kind):
         ("solve", lambda: solve(counts, {"x": 1}, jnp.array([0.0, 1.0]))),
         ("discretise", lambda: discretise(counts, {"x": 1}, step=0.1)),
     ):
-        with pytest.raises(CdlError, match=f"`x` of `field` is .*, and `{of}` moves it by fractions: make it a `float`"):
+        with pytest.raises(
+            CdlError, match=f"`x` of `field` is .*, and `{of}` moves it by fractions: make it a `float`"
+        ):
             use()
 
 

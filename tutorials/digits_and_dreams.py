@@ -177,7 +177,7 @@ axes[1, 0].set_ylabel("its dream")
 # - `supervised` and `dream` differ in the port that the optimiser is put at; there is one way back, and both use it.
 # - The composite is not slower for being one: it compiles to the program of the step by hand.
 #
-# **Next:** [where we differ from the sources](differences-in-learning.md).
+# **Next:** [gradients in the right units](gradients-in-the-right-units.md).
 
 # %%
 print(

@@ -200,7 +200,7 @@ print(
 
 # %%
 def check(file: Path, judge: Judge) -> None:
-    """Prints what both algebras say of each statement of a file and each name it binds."""
+    """Prints what both algebras say of each statement of a file and each name in it."""
     match stdlib.parse(file):
         case Success(module):
             pairs = definite.Reader(None).read(module)

@@ -156,7 +156,7 @@ class Lists:
         cast = "" if self.raw else f'.astype("{self.dtype}")'
         first = CELL.format(
             signature="cdl.ListF" if self.ends or form.startswith("run") else "cdl.functors.SnocF",
-            empty="Nil" if self.ends or form.startswith("run") else "Lin",
+            empty="Nil" if self.ends or form.startswith("run") else "functors.Lin",
             parts="layer.head, layer.tail" if self.ends else "layer.last, layer.init",
             state=state, made=made, start=start, cast=cast, lists=lists, seed=self.seed, dtype=self.dtype,
             cell=cells.text(self.cell, 3),

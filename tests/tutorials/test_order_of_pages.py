@@ -1,0 +1,36 @@
+"""The pages are read in the order of the navigation: each names the one after it, and its code has the page's width."""
+
+import pathlib
+import re
+
+import pytest
+
+
+ROOT = pathlib.Path(__file__).parents[2]
+WIDTH = 88
+
+
+ORDER = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+PAGES = [file for file in ORDER if not file.startswith("reference/")]
+FENCE = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
+
+
+def test_every_page_stands_in_the_navigation_once():
+    written = sorted(path.name for path in (ROOT / "tutorials").glob("*.md"))
+    assert sorted(PAGES) == written
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_names_the_one_after_it(page):
+    text = (ROOT / "tutorials" / page).read_text()
+    (links,) = re.findall(r"^\*\*Next:\*\* (.*?)(?:\n\n|\n*\Z)", text, re.DOTALL | re.MULTILINE)
+    first = re.search(r"\]\(([^)#]+)\)", links)[1]
+    assert first == ORDER[ORDER.index(page) + 1]
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *(ROOT / "tutorials" / page for page in PAGES)], ids=lambda p: p.stem
+)
+def test_the_code_of_a_page_is_as_wide_as_its_column(page):
+    wide = [line for block in FENCE.findall(page.read_text()) for line in block.splitlines() if len(line) > WIDTH]
+    assert wide == []

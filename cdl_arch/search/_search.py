@@ -93,6 +93,8 @@ def search(
     unknown = jnp.full((seeds, whole * batch), jnp.nan)
     now = Search(begun, 0, jnp.zeros((*unknown.shape, places), jnp.int32), unknown, jnp.zeros(unknown.shape, bool))
     file = None if checkpoint is None else Path(checkpoint)
+    if file is not None and not file.absolute().parent.is_dir():
+        raise CheckpointError(f"a search cannot be kept at `{file}`: `{file.parent}` is not a folder. Make it first.")
     known = {} if file is None else facts(task, method, keys, budget, batch)
     if file is not None and file.exists():
         now = _resumed(file, known, now)

@@ -162,6 +162,14 @@ def test_a_search_that_trained_nothing_has_no_best_code(task):
         _ = search(task, Random(), jr.split(jr.key(0), 1), rounds=0).best
 
 
+def test_a_checkpoint_in_no_folder_is_refused_before_anything_is_trained(task, tmp_path):
+    from cdl.errors import CheckpointError
+    from cdl_arch.search import Random, search
+
+    with pytest.raises(CheckpointError, match=r"x` is not a folder. Make it first"):
+        search(task, Random(), jr.split(jr.key(0), 1), checkpoint=tmp_path / "x" / "search")
+
+
 def test_a_pool_whose_arrays_differ_is_refused():
     from cdl_arch.search import bootstrap, Pool
 

@@ -22,6 +22,7 @@ from typing import Any, final
 from .._engine.shapes import shown
 from .._functors.expected import expect_fields
 from .._functors.usage import whole, with_types
+from .._functors.words import short
 from ..errors import CdlError, PortMismatch
 
 
@@ -89,13 +90,24 @@ class Category:
 
 @with_types
 def product_category(category: Category, n: int, /) -> Category:
-    """The product of a category with itself, `n` times: its maps go between tuples of objects."""
+    """The product of a category with itself, `n` times: its maps go between tuples of objects.
+
+    **Raises:** `CdlError` for objects and maps that are not `n`.
+    """
     whole("n", n, least=0)
+
+    def each(parts: Any) -> Any:
+        if not isinstance(parts, tuple) or len(parts) != n:
+            raise CdlError(
+                f"an object or a map of `{category.name} to the {n}` is a tuple of {n}, and not {short(parts)}."
+            )
+        return parts
+
     return Category(
         name=f"{category.name} to the {n}",
-        ends=lambda bodies, *known: _two_sides(list(map(category.ends, bodies, *known))),
-        one=lambda objects: tuple(map(category.one, objects)),
-        then=lambda f, g: tuple(map(category.then, f, g)),
+        ends=lambda bodies, *known: _two_sides(list(map(category.ends, each(bodies), *map(each, known)))),
+        one=lambda objects: tuple(map(category.one, each(objects))),
+        then=lambda f, g: tuple(map(category.then, each(f), each(g))),
         observed=lambda f: tuple(map(category.observed, _parts(f))),
         required=lambda f: _two_sides([category.required(part) for part in _parts(f)]),
         meets=lambda x, y: len(x) == len(y) and all(map(category.meets, x, y)),

@@ -40,5 +40,12 @@ def points(of: Any) -> list[Any]:
     found = []
     for seed in range(POINTS):
         rng = np.random.default_rng(seed)
-        found.append(jax.tree.map(lambda x, rng=rng: jnp.asarray(rng.normal(size=x.shape), x.dtype), of))
+        found.append(jax.tree.map(lambda x, rng=rng: jnp.asarray(_drawn(rng, x), x.dtype), of))
     return found
+
+
+def _drawn(rng: np.random.Generator, x: Any) -> Any:
+    real = rng.normal(size=x.shape)
+    if not jnp.issubdtype(x.dtype, jnp.complexfloating):
+        return real
+    return real + 1j * rng.normal(size=x.shape)  # else a map and its conjugate would be the same

@@ -9,7 +9,8 @@
 | `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`               | `natural_estimate(search, ε, f)`      |
 
 The metric is that of the search distribution, not of a model: nothing is asked of the loss but its values. `evolve`
-puts ranks in the place of the values, so that a step is the same for every increasing function of the loss.
+puts ranks in the place of the values, so that a step is the same for every increasing function of the loss. Equal
+values share the mean of their ranks: a loss that is the same everywhere moves nothing.
 
 Source: D. Wierstra et al., *Natural evolution strategies* (2014); T. Schaul et al., *High dimensions and heavy tails
 for natural evolution strategies* (2011).
@@ -80,7 +81,7 @@ def evolve(
     noise = jnp.concatenate([half, -half])
     spread = jnp.exp(_log_scale(search, smooth))
     values = jax.vmap(lambda e: _one_number(loss(eqx.combine(back(mean + spread * e), rest))))(noise)
-    step, widening = natural_estimate(search, noise, _utilities(values))
+    step, widening = natural_estimate(search, noise, _utilities(values).astype(noise.dtype))
     own = (3 + math.log(mean.size)) / (5 * math.sqrt(mean.size)) if scale_rate is None else scale_rate
     moved = jax.tree.map(lambda x, d: x - rate * d, smooth, step)
     wider = jax.tree.map(lambda x, d: x - own * d, search.log_scale, widening)
@@ -126,8 +127,11 @@ def _one_number(value: Any) -> Array:
 
 def _utilities(values: Array) -> Array:
     """A number for each rank, of mean 0, the same for every increasing function of the loss; a loss that is not a
-    number is the worst."""
+    number is the worst, and losses that are equal have the mean of their ranks' numbers."""
     count = len(values)
-    order = jnp.argsort(jnp.argsort(jnp.where(jnp.isnan(values), jnp.inf, values)))
-    raw = jnp.maximum(0, math.log(count / 2 + 1) - jnp.log(1 + jnp.arange(count, dtype=values.dtype)))
-    return 1 - count * (raw / jnp.sum(raw))[order]
+    known = values if not jnp.issubdtype(values.dtype, jnp.floating) else jnp.where(jnp.isnan(values), jnp.inf, values)
+    ordered, kind = jnp.sort(known), jnp.float64 if values.dtype == jnp.float64 else jnp.float32
+    raw = jnp.maximum(0, math.log(count / 2 + 1) - jnp.log(1 + jnp.arange(count, dtype=kind)))
+    until = jnp.concatenate([jnp.zeros(1, kind), jnp.cumsum(raw / jnp.sum(raw))])
+    first, last = (jnp.searchsorted(ordered, known, side=side) for side in ("left", "right"))
+    return 1 - count * (until[last] - until[first]) / (last - first).astype(kind)

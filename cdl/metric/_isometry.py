@@ -89,14 +89,17 @@ def residual_isometry_defect(a: float, b: float, depth: int, /) -> float:
     """The expected defect of `depth` blocks `x ↦ a x + b W x`, with independent `W` of entries `N(0, 1/n)`, for large
     `n`: `L |log(a² + b²)| + log(1 + L κ)`.
 
-    **Raises:** `CdlError` where both numbers are 0.
+    **Raises:** `CdlError` where both numbers are 0, or one is not finite.
     """
     whole("depth", depth, least=0)
-    second = a * a + b * b
-    if not second > 0:
-        raise CdlError(f"`a` is {a} and `b` is {b}: a block that gives zero has no defect. Give one that is not 0.")
-    kappa = (2 * a * a * b * b + b**4) / second**2
-    return depth * abs(math.log(second)) + math.log1p(depth * kappa)
+    if not (math.isfinite(a) and math.isfinite(b) and (a or b)):
+        raise CdlError(
+            f"`a` is {a} and `b` is {b}: a block that gives zero, or no numbers, has no defect. Give finite "
+            "numbers, one of which is not 0."
+        )
+    length = math.hypot(a, b)
+    p, q = (a / length) ** 2, (b / length) ** 2  # κ has no units, and squares of a and b may not fit a float
+    return 2 * depth * abs(math.log(length)) + math.log1p(depth * (2 * p * q + q * q))
 
 
 def _refuse_complex(name: str, tree: Any) -> None:

@@ -14,7 +14,8 @@ A layer that is used many times, at the nodes of a tree or the steps of a sequen
 make it (Eschenhagen et al., *Kronecker-factored approximate curvature for modern neural network architectures*, 2023):
 
 - `shared="expand"`: each use counts as one more example, and products of two different uses are left out. `A` is the
-  mean of `a aᵀ` over all uses. It is exact for one example with a Gaussian of one scale at each use.
+  mean of `a aᵀ` over all uses whose output changes what the model says, so padding is not counted. It is exact
+  for one example with a Gaussian of one scale at each use.
 - `shared="reduce"`: the uses of an example are taken together first, as the mean of their `a` and the sum of their
   `g`. It is exact for one example that is told from the mean of all uses.
 

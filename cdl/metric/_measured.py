@@ -37,7 +37,7 @@ from ..errors import CdlError
 from ..learning import Optimiser
 from ._distribution import Distribution, negative_log_likelihood
 from ._fisher import over_examples, value_of
-from ._natural import dot, step_size
+from ._natural import dot, expect_step, step_size
 from ._pullback import both_ways, operator
 from ._solve import Dense, natural_gradient, Solver
 
@@ -104,8 +104,10 @@ def natural_descent(
 
     **Arguments:** as for `natural`; the bound `kl` is that of each layer's step.
 
-    **Raises:** `CdlError`, when it learns, for changes without a metric, and for a singular metric without damping.
+    **Raises:** `CdlError` for a rate or a bound that is not above 0, and a damping below 0. When it learns, for changes
+    without a metric, and for a singular metric without damping.
     """
+    expect_step(rate, damping, kl)
 
     def step(change: Any, p: Any) -> Any:
         if not isinstance(change, MeasuredChange):

@@ -101,7 +101,8 @@ def natural(
     Source: S. Amari, *Natural gradient works efficiently in learning* (1998); J. Martens, *New insights and
     perspectives on the natural gradient method* (2020).
     """
-    _expect(rate, damping, metric, chart, kl)
+    expect_step(rate, damping, kl)
+    _expect_metric(metric, chart)
     adapts = damping if isinstance(damping, LevenbergMarquardt) else None
 
     def init(params: Any) -> NaturalState:
@@ -174,12 +175,16 @@ def dot(u: Any, v: Any) -> Array:
     return found
 
 
-def _expect(rate: float, damping: Any, metric: Kind, chart: Any, kl: float | None) -> None:
+def expect_step(rate: float, damping: Any, kl: float | None) -> None:
+    """**Raises:** `CdlError` for a rate or a bound that is not above 0, and a damping below 0."""
     if not rate > 0:
         raise CdlError(f"`rate` is {rate}: give a number above 0.")
     if not isinstance(damping, LevenbergMarquardt) and not damping >= 0:
         raise CdlError(f"`damping` is {damping}: give 0 or more.")
     if kl is not None and not kl > 0:
         raise CdlError(f"`kl` is {kl}: give a number above 0.")
+
+
+def _expect_metric(metric: Kind, chart: Any) -> None:
     if metric.startswith("kfac") and chart is not None:
         raise CdlError('K-FAC is damped in its own coordinates: leave `chart` out, or take `metric="fisher"`.')

@@ -22,6 +22,7 @@ from jaxtyping import Int
 
 from cdl import CdlError, Corpus, Forest
 from cdl._engine._ahead import ahead as ahead
+from cdl._functors.usage import whole
 from cdl.compiled import Bucket
 
 
@@ -39,7 +40,8 @@ class Batches:
     corpus. `programs`: the most buckets and numbers of trees, together, that there are. `workers`: how many threads
     pack; the batches do not depend on it.
 
-    **Raises:** `CdlError` for a batch of no trees, and where `programs` is too few.
+    **Raises:** `CdlError` for a batch of no trees, an epoch of no batches, `labels` without a row for each tree of the
+    corpus, and where `programs` is too few.
     """
 
     def __init__(
@@ -54,9 +56,18 @@ class Batches:
         workers: int = 1,
         keep_last: bool = True,
     ) -> None:
+        whole("programs", programs)
+        whole("seed", seed, least=0)
+        whole("workers", workers, least=0)
+        short = [np.shape(x) for x in jax.tree.leaves(labels) if np.shape(x)[:1] != (len(corpus),)]
+        if short:
+            raise CdlError(
+                f"`labels` has an array of shape {short[0]}, and the corpus has {len(corpus)} trees: give a row for "
+                "each tree of the corpus, not of `rows` alone."
+            )
         rest = len(rows) % size if size > 0 and keep_last else 0
         rungs = programs - (1 if rest and len(rows) > size else 0)
-        if size < 1 or not len(rows) or rungs < 1:
+        if size < 1 or not len(rows) or rungs < 1 or (len(rows) < size and not keep_last):
             raise CdlError(
                 f"batches of {size} out of {len(rows)} trees in {programs} programs: there must be a tree in a batch, "
                 "a batch in an epoch, and a program for whole batches beside that for what is left over."
@@ -87,7 +98,12 @@ class Batches:
         return self.corpus.pack(rows, bucket=fitting[0]), labels
 
     def __call__(self, epoch: int, start: int = 0) -> Iterator[tuple[Forest, Any]]:
-        """The batches of an epoch from a step on, each a forest and its labels."""
+        """The batches of an epoch from a step on, each a forest and its labels.
+
+        **Raises:** `CdlError` for an epoch or a step below 0.
+        """
+        whole("epoch", epoch, least=0)
+        whole("start", start, least=0)
         return ahead(self.pack, self.plan(epoch)[start:], workers=self.workers)
 
 

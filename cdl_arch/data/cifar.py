@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Int
 
+from cdl._functors.usage import whole
 from cdl.errors import CdlError
 
 
@@ -33,23 +34,24 @@ def read_cifar(
 
     **Arguments:** `pictures`: how many the file has to hold; by default the 10,000 of CIFAR-10's files.
 
-    **Raises:** `CdlError` where there is no file, where it does not hold as many whole pictures, and where a label is
-    above 9.
+    **Raises:** `CdlError` for no pictures, where there is no file, where it does not hold as many whole
+    pictures, and where a label is above 9.
     """
-    file = Path(path)
+    file, wanted = Path(path), whole("pictures", PICTURES if pictures is None else pictures)
     try:
         found = np.fromfile(file, np.uint8)
     except OSError as error:
         raise CdlError(f"`{file}` cannot be read: {error.strerror or error}.") from error
-    whole, rest = divmod(len(found), RECORD)
-    wanted = PICTURES if pictures is None else pictures
-    if rest or whole != wanted:
+    except ValueError as error:
+        raise CdlError(f"{str(file)!r} is not a path: {error}.") from error
+    held, rest = divmod(len(found), RECORD)
+    if rest or held != wanted:
         raise CdlError(
-            f"`{file}` has {len(found):,} bytes: {whole:,} pictures of {RECORD:,} bytes, and {rest:,} bytes more. "
+            f"`{file}` has {len(found):,} bytes: {held:,} pictures of {RECORD:,} bytes, and {rest:,} bytes more. "
             f"{wanted:,} pictures are expected. It is cut short, or another file: fetch it again."
         )
-    records = found.reshape(whole, RECORD)
+    records = found.reshape(held, RECORD)
     if records[:, 0].max() >= CLASSES:
         raise CdlError(f"`{file}` has the label {records[:, 0].max()}, and those of CIFAR-10 are 0 to {CLASSES - 1}.")
-    planes = records[:, 1:].reshape(whole, CHANNELS, SIDE, SIDE).transpose(0, 2, 3, 1)
+    planes = records[:, 1:].reshape(held, CHANNELS, SIDE, SIDE).transpose(0, 2, 3, 1)
     return planes.astype(np.float32) / np.float32(255), records[:, 0].astype(np.int32)

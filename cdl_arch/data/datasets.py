@@ -62,7 +62,8 @@ def dataset(
 
     **Returns:** the set, or `Absent`, where nothing of it is there.
 
-    **Raises:** `CdlError` for another name or part, and for files that are cut short or hold something else.
+    **Raises:** `CdlError` for another name or part, for files that are cut short or hold something else, and for
+    folders whose two parts have other classes.
     """
     if name not in SETS or part not in PARTS:
         raise CdlError(
@@ -96,6 +97,14 @@ def _cifar10(folder: Path, part: str, side: int) -> Dataset:
 
 def _imagenet(folder: Path, part: str, side: int) -> Dataset:
     found = Folders(folder / part, side)
+    other = folder / PARTS[part == PARTS[0]]
+    if other.is_dir():  # both parts number their classes in the order of the names
+        names = {path.name for path in other.iterdir() if path.is_dir()}
+        if alone := sorted(names.symmetric_difference(found.classes)):
+            raise CdlError(
+                f"`{folder}` has the class {alone[0]!r} in one of its parts and not in the other, so that a number "
+                "would mean two classes: give both parts the same folders."
+            )
     return Dataset("imagenet", found, found.labels, len(found.classes))
 
 

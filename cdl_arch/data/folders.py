@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
+from cdl._functors.usage import whole
 from cdl.errors import CdlError
 
 
+DEEP = ("I", "F")  # modes of Pillow with more than 8 bits
 ENDS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".ppm"})
 
 
@@ -29,15 +31,15 @@ class Folders:
     **Arguments:** `root`: has a folder for each class. `side`: of the pictures that come out.
 
     **Raises:** `CdlError` where there is no folder, no class in it, or a class without a picture. When pictures are
-    read: where Pillow is not installed, and for a file that is cut short or that is not a picture, with its size.
+    read: where Pillow is not installed, for rows that are not there, for a file that is cut short or that is not a
+    picture, with its size, and for one of more than 8 bits, whose colours Pillow would cut off.
     """
 
     def __init__(self, root: str | os.PathLike[str], side: int = 64) -> None:
         folder = Path(root)
         if not folder.is_dir():
             raise CdlError(f"`{folder}` is not a folder: one with a folder for each class is expected there.")
-        if side < 1:
-            raise CdlError(f"pictures of {side} × {side} were asked for: a side is at least 1.")
+        whole("side", side)
         self.classes: tuple[str, ...] = tuple(sorted(path.name for path in folder.iterdir() if path.is_dir()))
         files, labels = list[Path](), list[int]()
         for i, name in enumerate(self.classes):
@@ -62,10 +64,21 @@ class Folders:
     def __len__(self) -> int:
         return len(self.files)
 
-    def __getitem__(self, rows: Sequence[int] | Int[np.ndarray, " k"]) -> Float[np.ndarray, "k side side 3"]:
-        """These pictures, from 0 to 1."""
-        found = np.zeros((len(rows), *self.shape[1:]), np.float32)
-        for at, row in enumerate(rows):
+    def __getitem__(
+        self, rows: Sequence[int] | Int[np.ndarray, " k"] | Bool[np.ndarray, " n"] | slice
+    ) -> Float[np.ndarray, "k side side 3"]:
+        """These pictures, from 0 to 1. Rows are what an array of all pictures takes: numbers, a mask, a slice."""
+        try:
+            asked = rows if isinstance(rows, slice) or len(rows) else np.zeros(0, np.int64)
+            wanted = np.arange(len(self))[asked]
+        except (IndexError, TypeError) as error:
+            raise CdlError(
+                f"rows of {len(self)} pictures are numbers along one axis, a mask of {len(self)}, or a slice: {error}."
+            ) from error
+        if wanted.ndim != 1:
+            raise CdlError(f"rows of pictures are along one axis, and these are of shape {wanted.shape}.")
+        found = np.zeros((len(wanted), *self.shape[1:]), np.float32)
+        for at, row in enumerate(wanted):
             found[at] = self._picture(self.files[row])
         return found
 
@@ -73,10 +86,16 @@ class Folders:
         image = _pillow()
         try:
             with image.open(file) as opened:
+                mode = opened.mode
                 found = opened.convert("RGB")
-        except OSError as error:
+        except (OSError, ValueError, SyntaxError, image.DecompressionBombError) as error:
             size = file.stat().st_size if file.exists() else 0
             raise CdlError(f"`{file}`, of {size:,} bytes, is cut short or is not a picture: {error}.") from error
+        if mode.startswith(DEEP):
+            raise CdlError(
+                f"`{file}` has more than 8 bits a colour (mode {mode!r}), and Pillow cuts these off at 255: save it "
+                "with 8."
+            )
         width, height = found.size
         cut = min(width, height)
         left, top = (width - cut) // 2, (height - cut) // 2

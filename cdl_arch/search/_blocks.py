@@ -20,6 +20,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from cdl._functors.usage import whole
 from cdl.errors import CdlError
 
 from ._choice import made, mix, read
@@ -35,6 +36,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 NORMS = ("none", "layer")
 GAINS = (0.5, 1.0, 2.0, 4.0)
 FIELDS = 4
+BLOCKS = ("dense", "conv")
 
 
 class Weights(NamedTuple):
@@ -55,7 +57,8 @@ class Blocks(Space):
     `depth`: how many blocks there are at most. `minimum`: the least number of blocks, where the depth is chosen;
     `None` where it is not. `block`: "dense" or "conv".
 
-    **Raises:** `CdlError` for a depth below 1, and for a `minimum` that is not between 1 and the depth.
+    **Raises:** `CdlError` for sizes below 1, fewer than 2 classes, a `minimum` that is not between 1 and the depth, and
+    for another `block`.
     """
 
     shape: tuple[int, int, int]
@@ -66,6 +69,14 @@ class Blocks(Space):
     block: Literal["dense", "conv"] = "dense"
 
     def __post_init__(self) -> None:
+        whole("classes", self.classes, least=2)
+        for name, size in (("width", self.width), ("depth", self.depth), *(("shape", n) for n in self.shape)):
+            whole(name, size)
+        if self.block not in BLOCKS or len(self.shape) != 3:
+            raise CdlError(
+                f"a space has blocks that are {' or '.join(BLOCKS)}, of pictures (height, width, channels): not "
+                f"{self.block!r}, of {self.shape}."
+            )
         least = self.depth if self.minimum is None else self.minimum
         if not 1 <= least <= self.depth:
             raise CdlError(f"networks of {least} to {self.depth} blocks were asked for: 1 ≤ minimum ≤ depth.")
@@ -117,7 +128,10 @@ class Blocks(Space):
     def apply(
         self, params: Weights, code: Array, inputs: Float[Array, "n height width channels"]
     ) -> Float[Array, "n classes"]:
-        """The logits of pictures."""
+        """The logits of pictures. **Raises:** `CdlError` for a code or for pictures that are not of this space."""
+        code = self.expected(code)
+        if inputs.shape[1:] != self.shape:
+            raise CdlError(f"the pictures are of {inputs.shape[1:]}, and those of the space of {self.shape}.")
         x = inputs.astype(params.embed.dtype)  # pictures are float32, and weights of whatever type JAX computes in
         x = x if self.block == "conv" else x.reshape(len(x), -1)
         x = self._run(params, code, self._linear(x, params.embed))

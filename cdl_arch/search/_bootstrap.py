@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
+from cdl._functors.usage import whole
 from cdl.errors import CdlError
 
 from ._scores import to_draw
@@ -50,12 +51,18 @@ def bootstrap(
     **Arguments:** `scores`: of each architecture, the less the better. `share`: how much of what is drawn is left out.
 
     **Raises:** `CdlError` where the pool is too small for one search or has one seed, where `share` has no `scores`
-    or is not from 0 to below 1, and for no trainings.
+    or is not from 0 to below 1, for no trainings, and for arrays of other shapes.
     """
+    shapes = {name: np.shape(array) for name, array in pool._asdict().items()}
+    if len(set(shapes.values())) > 1 or len(shapes["validation"]) != 2:
+        raise CdlError(f"the arrays of a pool have one shape, (architectures, seeds), and these have {shapes}.")
     n, seeds = pool.validation.shape
-    drawn = to_draw(trainings, share)
-    if trainings < 1:
+    if scores is not None and np.shape(scores) != (n,):
+        raise CdlError(f"`scores` is of shape {np.shape(scores)}, and the pool has {n} architectures: give ({n},).")
+    whole("draws", draws, least=0)
+    if whole("trainings", trainings, least=0) < 1:
         raise CdlError(f"a search of {trainings} trainings finds nothing: give 1 or more.")
+    drawn = to_draw(trainings, share)
     if drawn > n or seeds < 2 or (scores is None and share > 0):
         raise CdlError(
             f"a search draws {drawn} architectures, and the pool has {n}, each from {seeds} seeds: a pool has as many "

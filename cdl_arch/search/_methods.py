@@ -8,7 +8,7 @@
 | `Controller`                  | a distribution that REINFORCE moves to codes that did well                        |
 
 A state is a pytree of arrays, and `ask` and `tell` are pure: searches from many seeds run in one `vmap`, and a state is
-kept in a file. An accuracy that is NaN counts as worse than all others, and moves no controller.
+kept in a file. An accuracy that is NaN counts as worse than all others, or to a controller as 0.
 
 Sources: Real et al., Regularized evolution for image classifier architecture search (2019); Zoph and Le, Neural
 architecture search with reinforcement learning (2016).
@@ -21,6 +21,9 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
+
+from cdl._functors.usage import whole
+from cdl.errors import CdlError
 
 from ._scores import ranked, Score, scored, to_draw
 from ._space import simplex
@@ -78,7 +81,7 @@ class Pruned(Untold):
 
     A share of 0 is random search, to the last bit.
 
-    **Raises:** `CdlError` for a share that is not from 0 to below 1.
+    **Raises:** `CdlError` for a share that is not from 0 to below 1, and for `inits` below 1.
     """
 
     score: Score
@@ -88,6 +91,7 @@ class Pruned(Untold):
 
     def __post_init__(self) -> None:
         to_draw(1, self.share)
+        whole("inits", self.inits)
 
     def begin(self, task: Task, key: PRNGKeyArray) -> Any:
         return ()
@@ -106,11 +110,17 @@ class Evolution:
     """Regularised evolution: the oldest die, whatever they are worth.
 
     **Arguments:** `population`: how many live. `tournament`: how many of these are compared for each child.
+
+    **Raises:** `CdlError` where one of the two is below 1.
     """
 
     population: int = 10
     tournament: int = 4
     cost: int = 0
+
+    def __post_init__(self) -> None:
+        whole("population", self.population)
+        whole("tournament", self.tournament)
 
     def begin(self, task: Task, key: PRNGKeyArray) -> tuple[Codes, Float[Array, " n"]]:
         return jnp.zeros((self.population, len(task.space.sizes)), jnp.int32), jnp.full(self.population, -jnp.inf)
@@ -133,7 +143,10 @@ class Evolution:
 
 @dataclass(frozen=True)
 class Controller:
-    """REINFORCE on a product of distributions: `∇ log p(code)` times how much better the code was than the mean."""
+    """REINFORCE on a product of distributions: `∇ log p(code)` times how much better the code was than the mean.
+
+    **Raises:** `CdlError`, where it is asked, for rounds of one code, of which the mean is its own score.
+    """
 
     rate: float = 2.0
     cost: int = 0
@@ -142,6 +155,10 @@ class Controller:
         return task.space.level()
 
     def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
+        if n < 2:
+            raise CdlError(
+                f"a round of {n} codes has none to compare, and a controller learns by that: ask for 2 or more."
+            )
         return state, task.space.drawn(state, n, key)
 
     def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:

@@ -19,9 +19,11 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
+from cdl._functors.usage import whole
 from cdl.errors import CdlError
 from cdl.metric import jacobian_moments
 
+from ._expected import rows_of
 from ._task import norm, Task
 
 
@@ -54,9 +56,10 @@ def scored(
 ) -> Float[Array, " n"]:
     """The mean score of each code over some first parameters, the same ones for all codes.
 
-    **Raises:** `CdlError` for a code that is not in the space.
+    **Raises:** `CdlError` for a code that is not in the space, and for no first parameters.
     """
-    return _scored(score, task, task.space.checked(codes), jr.split(key, inits))
+    whole("inits", inits)
+    return _scored(score, task, rows_of(task.space, codes), jr.split(key, inits))
 
 
 @eqx.filter_jit

@@ -21,9 +21,11 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, Key
 
+from cdl._functors.usage import whole as whole_number
 from cdl.errors import CdlError, CheckpointError
 from cdl.io import load, save
 
+from ._expected import expect_keys, rows_of
 from ._identity import facts
 from ._methods import Method
 from ._scores import ranked
@@ -44,7 +46,12 @@ class Search(eqx.Module):
 
     @property
     def best(self) -> Int[Array, "seeds places"]:
-        """The code of each seed with the greatest validation accuracy: NaN never, unless all are."""
+        """The code of each seed with the greatest validation accuracy: NaN never, unless all are.
+
+        **Raises:** `CdlError` before the first round.
+        """
+        if not self.round:
+            raise CdlError("this search has trained nothing yet, so it has no best code: search for a round or more.")
         at = jax.vmap(ranked)(-self.validation)[:, 0]
         return jnp.take_along_axis(self.codes, at[:, None, None], 1)[:, 0]
 
@@ -67,11 +74,14 @@ def search(
 
     **Returns:** the searches, in one `Search`; `found.best` are their codes.
 
-    **Raises:** `CdlError` where the budget is not enough for the method's cost and one round. `CheckpointError` where
+    **Raises:** `CdlError` where the budget is not enough for the method's cost and one round, and for keys that are not
+    an array of them, a batch below 1, or a cost below 0. `CheckpointError` where
     the file is of a search with another method, other keys, another task or another budget, and says which.
     """
-    whole = (budget - method.cost) // batch
-    if batch < 1 or whole < 1:
+    expect_keys(keys)
+    whole_number("cost", method.cost, least=0)
+    whole = (whole_number("budget", budget) - method.cost) // whole_number("batch", batch)
+    if whole < 1:
         raise CdlError(
             f"a budget of {budget} trainings, less the {method.cost} that `{type(method).__name__}` costs, has no "
             f"round of {batch}: give a greater `budget`, or a smaller `batch`."
@@ -83,6 +93,8 @@ def search(
     unknown = jnp.full((seeds, whole * batch), jnp.nan)
     now = Search(begun, 0, jnp.zeros((*unknown.shape, places), jnp.int32), unknown, jnp.zeros(unknown.shape, bool))
     file = None if checkpoint is None else Path(checkpoint)
+    if file is not None and not file.absolute().parent.is_dir():
+        raise CheckpointError(f"a search cannot be kept at `{file}`: `{file.parent}` is not a folder. Make it first.")
     known = {} if file is None else facts(task, method, keys, budget, batch)
     if file is not None and file.exists():
         now = _resumed(file, known, now)
@@ -97,6 +109,7 @@ def search(
 
 def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"]) -> Outcome:
     """Trains each code once from each key: outcomes of shape `(n, keys)`."""
+    codes = rows_of(task.space, codes)
     n, each = len(codes), len(keys)
     out = trained(task, jnp.repeat(codes, each, 0), jnp.tile(keys, n))
     return Outcome(*(field.reshape(n, each) for field in out))

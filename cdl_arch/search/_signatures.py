@@ -22,6 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import Algebra, algebra, cata, Fix, fold, Forest, pack
+from cdl._functors.usage import whole
 
 from ._choice import made, mix
 from ._space import Space
@@ -81,10 +82,13 @@ class Signatures(Space):
     """Signatures with up to four constructors of two children, each with one of two cells.
 
     A "sum" sees the sum of its children, and so cannot tell left from right; "places" has a matrix for each. `width` is
-    the size of the carrier.
+    the size of the carrier, at least 1.
     """
 
     width: int = 8
+
+    def __post_init__(self) -> None:
+        whole("width", self.width)
 
     @property
     def places(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -105,8 +109,8 @@ class Signatures(Space):
         )
 
     def apply(self, params: Weights, code: Array, inputs: Forest) -> Float[Array, "n classes"]:
-        """The logits at the roots of a forest."""
-        return fold(Candidate(params, code), inputs) @ params.head
+        """The logits at the roots of a forest. **Raises:** `CdlError` for a code that is not of this space."""
+        return fold(Candidate(params, self.expected(code)), inputs) @ params.head
 
     def trunk(self, params: Weights, code: Int[Array, " places"]) -> Callable[[Array], Array]:
         """From the lowest node of a path to its root: each operation twice, the other child always the bit 1."""
@@ -149,7 +153,7 @@ class Signatures(Space):
 
     def canonical(self, code: Code) -> tuple[int, ...]:
         """The least code with the same signature and cells: constructors as they first come, unused cells "sum"."""
-        many = len(OPERATIONS)
+        many, code = len(OPERATIONS), np.asarray(self.checked(code))
         order = list(dict.fromkeys(int(at) for at in code[:many]))
         cells = [int(code[many + at]) for at in order]
         return (*(order.index(int(at)) for at in code[:many]), *cells, *[0] * (many - len(order)))
@@ -165,7 +169,11 @@ def tree_task(space: Signatures, trees: int = 60, depth: int = 4, *, seed: int =
 
     **Arguments:** `trees`: how many there are to learn from. `depth`: the most operations one after the other.
     `options`: of `Task`.
+
+    **Raises:** `CdlError` for no trees, and a depth below 0.
     """
+    whole("trees", trees)
+    whole("depth", depth, least=0)
 
     def part(count: int, depth: int, seed: list[int]) -> Part:
         found, labels = grown(count, depth, seed)

@@ -24,6 +24,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl.errors import CdlError
 
+from ._choice import made
+
 
 class Space(abc.ABC):
     """Networks that differ in finitely many choices. A subclass is hashable: its fields are static."""
@@ -87,6 +89,21 @@ class Space(abc.ABC):
                 f"{sizes[at[-1]] - 1}."
             )
         return found
+
+    def expected(self, code: Any) -> Array:
+        """A code of this space, or a mixture of its choices. The choices of one that a compiled function is given are
+        not looked at: `checked` does that, once, before a training.
+
+        **Raises:** `CdlError` for another shape, and for a choice that is out of the range of its place.
+        """
+        found = jnp.asarray(code)
+        form = (len(self.sizes),) if made(found) else (len(self.sizes), max(self.sizes))
+        if found.shape != form:
+            raise CdlError(
+                f"the code is {found.dtype}{list(found.shape)}, and one of this space is whole numbers of shape "
+                f"({len(self.sizes)},), or a mixture of shape ({len(self.sizes)}, {max(self.sizes)})."
+            )
+        return self.checked(found) if made(found) and not isinstance(found, Tracer) else found
 
     def described(self, code: Int[Array, " places"] | Int[np.ndarray, " places"]) -> dict[str, str]:
         """The choice at each place, in words."""

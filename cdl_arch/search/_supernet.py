@@ -129,7 +129,15 @@ def clipped(slope: Any) -> Any:
 
 
 def _swept(task: Task, step: Callable[..., Any], steps: int, held: Any, key: PRNGKeyArray) -> Any:
-    """What a controller holds after so many steps, from what it holds before."""
+    """What a controller holds after so many steps, from what it holds before.
+
+    **Raises:** `CdlError` where there are no steps.
+    """
+    if steps < 1:
+        raise CdlError(
+            f"the shared weights are trained for {steps} steps, with trainings of {task.steps}: give a greater `cost`, "
+            "or a task of more steps."
+        )
     first, rest = jr.split(key)
     params = task.space.init(first)
     carry, _ = jax.lax.scan(step, (params, task.change.init(params), held), jr.split(rest, steps))

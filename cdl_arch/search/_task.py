@@ -24,6 +24,7 @@ from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 from cdl.errors import CdlError
 from cdl_arch.data import Dataset
 
+from ._expected import expect_keys, expect_task, logits_of, rows_of
 from ._space import Space
 
 
@@ -41,6 +42,9 @@ class Task(eqx.Module):
     """A space, the data, and how a candidate is trained on them.
 
     `batch` is how many rows a step sees, drawn at random; `None` for all of them, in order, as a forest needs.
+
+    **Raises:** `CdlError` where inputs and labels have other numbers of rows, for a label that is not a class of the
+    space, for a batch of a forest, and for an optimiser, rate, batch or number of steps that there is not.
     """
 
     space: Space = eqx.field(static=True)
@@ -51,6 +55,9 @@ class Task(eqx.Module):
     batch: int | None = eqx.field(static=True, default=64)
     rate: float = eqx.field(static=True, default=0.02)
     optimiser: str = eqx.field(static=True, default="momentum")
+
+    def __check_init__(self) -> None:
+        expect_task(self)
 
     @property
     def change(self) -> optax.GradientTransformation:
@@ -95,6 +102,11 @@ def of_dataset(
                 f"`{given.name}` has pictures of {tuple(given.images.shape[1:])} in {given.classes} classes, and the "
                 f"space is for {wanted[0]} in {wanted[1]}: give `shape` and `classes` of the data where it is made."
             )
+        if len(given.labels) != given.images.shape[0]:
+            raise CdlError(
+                f"`{given.name}` has {given.images.shape[0]} pictures and {len(given.labels)} labels: give a label for "
+                "each picture."
+            )
     rows, last = (_rows(given, most, [seed, i], least) for i, (given, least) in enumerate(((data, 2), (test, 1))))
     cut = len(rows) * 3 // 4
     return Task(space, _part(data.take(rows[:cut])), _part(data.take(rows[cut:])), _part(test.take(last)), **options)
@@ -123,9 +135,11 @@ def _part(data: Dataset) -> Part:
 def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
     """Trains every candidate, each from its key. One program is compiled for each number of candidates.
 
-    **Raises:** `CdlError` for a code that is not in the space.
+    **Raises:** `CdlError` for a code that is not in the space, and where there is not one key for each code.
     """
-    return _trained(task, task.space.checked(codes), keys)
+    found = rows_of(task.space, codes)
+    expect_keys(keys, len(found))
+    return _trained(task, found, keys)
 
 
 @eqx.filter_jit
@@ -169,13 +183,7 @@ def accuracy(task: Task, params: Any, code: Array, part: Part) -> Float[Array, "
 
 def failed(task: Task) -> float:
     """The loss from which on a training has failed: that of a constant guess at 2.25 of `log 10` = 2.30 nats."""
-    classes = jax.eval_shape(
-        lambda key: task.space.apply(
-            task.space.init(key), jnp.zeros(len(task.space.sizes), jnp.int32), task.train.inputs
-        ),
-        jr.key(0),
-    ).shape[-1]
-    return 2.25 * math.log(classes) / math.log(10)
+    return 2.25 * math.log(logits_of(task.space, task.train.inputs)[-1]) / math.log(10)
 
 
 def moved(change: optax.GradientTransformation, params: Any, state: Any, slope: Any) -> tuple[Any, Any]:

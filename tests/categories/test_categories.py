@@ -272,3 +272,17 @@ def test_the_dagger_of_a_complex_matrix_is_its_conjugate_transpose():
     assert np.allclose(MAT.compose(unitary, DAGGER(unitary)).body, np.eye(3), atol=1e-14)
     turned = Arrow(2, 3, 1j * f.body)
     assert not np.array_equal(MAT.observed(turned), MAT.observed(f))
+
+
+def test_a_map_of_complex_numbers_and_its_conjugate_differ():
+    at = jax.ShapeDtypeStruct((2,), jnp.complex128)
+    one, other = (SMOOTH.observed(SMOOTH.arrow(f, at)) for f in (lambda z: z, jnp.conj))
+    assert not any(np.allclose(a, b) for a, b in zip(one, other, strict=True))
+
+
+def test_a_product_category_has_tuples_of_its_length():
+    two = product_category(MAT, 2)
+    assert two.compose(two.identity((1, 2)), two.identity((1, 2))).source == (1, 2)
+    for wrong in (lambda: two.identity((1, 2, 3)), lambda: two.identity(2), lambda: two.arrow((np.eye(2),) * 3)):
+        with pytest.raises(CdlError, match="an object or a map of `Mat to the 2` is a tuple of 2"):
+            wrong()

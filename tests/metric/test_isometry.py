@@ -121,7 +121,7 @@ def test_what_has_no_jacobian_is_refused():
         isometry_defect(lambda x: x, jnp.arange(3))
     with pytest.raises(CdlError, match="`probes` is 0"):
         isometry_defect(jnp.sin, jnp.ones(3), jr.key(0), probes=0)
-    with pytest.raises(CdlError, match="Give one that is not 0"):
+    with pytest.raises(CdlError, match="one of which is not 0"):
         residual_isometry_defect(0.0, 0.0, 3)
 
 
@@ -148,3 +148,13 @@ def test_vectors_are_normalised_as_the_exact_traces_are():
     assert np.allclose(
         jacobian_moments(lambda x: jnp.array(J) @ x, jnp.ones(3), jr.key(0), probes=20000), wanted, rtol=0.05
     )
+
+
+def test_the_expected_defect_of_blocks_of_any_size_is_a_number_or_refused():
+    for scale in (1e-200, 1e-3, 1.0, 1e100):
+        found = residual_isometry_defect(0.6 * scale, 0.8 * scale, 3)
+        kappa = 2 * 0.36 * 0.64 + 0.64**2
+        assert np.isclose(found, 6 * abs(np.log(scale)) + np.log1p(3 * kappa))
+    for a, b in ((0.0, 0.0), (float("nan"), 1.0), (1.0, float("inf"))):
+        with pytest.raises(CdlError, match=rf"`a` is {a} and `b` is {b}"):
+            residual_isometry_defect(a, b, 2)

@@ -102,3 +102,11 @@ def test_a_layer_that_draws_numbers_draws_them_in_a_chain_as_one_layer_too():
     )
     losses = [jax.jit(learner.step)(learner.state, data(), key=jr.key(i))[1] for i in (0, 0, 1)]
     assert losses[0] == losses[1] != losses[2]
+
+
+@pytest.mark.parametrize(
+    ("given", "words"), [({"rate": -1.0}, "`rate`"), ({"damping": -1.0}, "`damping`"), ({"kl": 0.0}, "`kl`")]
+)
+def test_a_step_the_wrong_way_is_refused(given, words):
+    with pytest.raises(CdlError, match=f"{words} is "):
+        natural_descent(**given)

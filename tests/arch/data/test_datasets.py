@@ -128,7 +128,7 @@ def test_folders_without_classes_or_pictures_are_refused(tmp_path):
     (tmp_path / "cat").mkdir()
     with pytest.raises(CdlError, match=r"cat` has no picture"):
         Folders(tmp_path)
-    with pytest.raises(CdlError, match=r"pictures of 0 × 0"):
+    with pytest.raises(CdlError, match=r"`side` is 0: give at least 1"):
         Folders(tmp_path, 0)
 
 

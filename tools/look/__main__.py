@@ -19,7 +19,8 @@ from collections.abc import Iterator
 from browser import Browser, found
 
 
-WIDTHS, HEIGHT, SCHEMES = (1400, 800, 390), 900, ("light", "dark")
+WIDTHS, HEIGHT = (1400, 800, 390), 900
+SCHEMES = {"light": "default", "dark": "slate"}  # and what the theme calls them
 CHECKS = (pathlib.Path(__file__).parent / "page.js").read_text()
 
 
@@ -39,14 +40,14 @@ def main() -> None:
     options.into.mkdir(exist_ok=True)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(options.site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    browser = Browser(program)
+    host, browser = f"http://127.0.0.1:{server.server_port}/", Browser(program)
     seen = {}  # what is wrong, and at which widths
     pages = [page for page in addresses(options.site) if options.only in page]
     for page in pages:
         for scheme in SCHEMES:
             for width in WIDTHS:
                 browser.size(width, HEIGHT, scheme)
-                for fault in faults(browser, options.site, f"http://127.0.0.1:{server.server_port}/", page):
+                for fault in faults(browser, options.site, host, page, scheme):
                     seen.setdefault((page, fault), []).append(f"{width} {scheme}")
                 name = page.strip("/").replace("/", "-") or "home"
                 browser.picture(options.into / f"{name}-{width}-{scheme}.png")
@@ -62,8 +63,11 @@ def addresses(site: pathlib.Path) -> list[str]:
     return sorted(str(path.parent.relative_to(site)).strip(".") + "/" for path in site.rglob("index.html"))
 
 
-def faults(browser: Browser, site: pathlib.Path, host: str, page: str) -> Iterator[str]:
+def faults(browser: Browser, site: pathlib.Path, host: str, page: str, scheme: str) -> Iterator[str]:
     browser.open(host + page.lstrip("/"))
+    chosen = browser.run("document.body.dataset.mdColorScheme")
+    if chosen != SCHEMES[scheme]:
+        yield f"a reader whose system is {scheme} gets the scheme `{chosen}`"
     drawn = browser.run(CHECKS)
     yield from drawn["wrong"]
     for link in drawn["links"]:
@@ -75,8 +79,10 @@ def faults(browser: Browser, site: pathlib.Path, host: str, page: str) -> Iterat
             yield f"a script fails: {params['exceptionDetails']['text']}"
         elif event["method"] == "Log.entryAdded" and params["entry"]["level"] == "error":
             yield f"the console reports: {params['entry']['text']}"
-        elif event["method"] == "Network.requestWillBeSent" and not params["request"]["url"].startswith((host, "data:")):
-            yield f"another host is asked for {params['request']['url'][:100]}"
+        elif event["method"] == "Network.requestWillBeSent":
+            asked = params["request"]["url"]
+            if not asked.startswith((host, "data:")):
+                yield f"another host is asked for {asked[:100]}"
 
 
 def leads(site: pathlib.Path, link: str) -> bool:

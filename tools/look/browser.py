@@ -35,6 +35,7 @@ class Browser:
         self.session = self.ask("Target.attachToTarget", targetId=pages[0]["targetId"], flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
+        self.ask("Page.addScriptToEvaluateOnNewDocument", source="localStorage.clear()")  # a reader's first visit
 
     def ask(self, method: str, **params: Any) -> Any:
         """The answer to one command. **Raises:** `RuntimeError` where the browser answers with an error."""

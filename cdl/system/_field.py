@@ -99,7 +99,7 @@ def expect_rates(field: Field) -> Field:
     driven = {key: port.struct for key, port in field.inputs.items()}
     alone = isinstance(field, Given) and not driven
     if not takes(field.fn if isinstance(field, Given) else field.rate, *[{}] * (1 if alone else 2)):
-        takers = "the values of its variables, as it has no inputs" if alone else "the values and the inputs"
+        takers = "the values of its variables, or name its inputs in `inputs`" if alone else "the values and the inputs"
         raise CdlError(f"the rate of `{field.name}` does not take its arguments: write a function of {takers}.")
     told = told_with(field.name, f"values of {shown(wanted)}", "give its variables the shapes that it takes")
     try:

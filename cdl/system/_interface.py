@@ -126,12 +126,12 @@ def expect_join(source: str, given: Port, target: str, wanted: Port) -> None:
     if given.kind() != wanted.kind():
         raise PortMismatch(
             f"`{source}` gives {shown(given.struct)} and `{target}` takes {shown(wanted.struct)}: join ports of one "
-            "type, or put a box between them that converts."
+            "type, or convert one of them where it is made, or by a box on the wire."
         )
     if given.unit != wanted.unit:
         raise PortMismatch(
             f"`{source}` is in {given.unit or 'no unit'} and `{target}` in {wanted.unit or 'no unit'}: give both one "
-            "unit, or put a box between them that converts."
+            "unit: convert one of them where it is made, or by a box on the wire."
         )
 
 

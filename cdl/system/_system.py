@@ -95,7 +95,10 @@ def is_moore(system: System) -> bool:
 def expect_system(of: str, name: str, system: Any) -> System:
     """**Raises:** `CdlError` for what is not a system."""
     if not isinstance(system, System):
-        raise CdlError(f"`{of}` fills the box `{name}` with a system, and was given {short(system)}: make it by `box`.")
+        raise CdlError(
+            f"`{of}` fills the box `{name}` with a system, and was given {short(system)}: make it by `box`, or by "
+            "`discretise` from a field."
+        )
     if not isinstance(system.interface, Interface):
         raise CdlError(f"the `interface` of the box `{name}` is {short(system.interface)}: give an `Interface`.")
     return system

@@ -193,3 +193,17 @@ def test_a_machine_that_is_run_without_the_key_that_it_takes_is_told_of_it():
     chance = box(lambda s, *, key=None: MooreF({"x": jax.random.normal(key)}, lambda i: s), 0.0, outputs={"x": float})
     with pytest.raises(CdlError, match="give it the state, and the inputs, of the shapes that it takes, and a `key`"):
         cdl.run(chance, chance.state, jnp.arange(2))
+
+
+def test_a_field_is_no_box_and_is_told_what_makes_it_one():
+    falling = field(lambda s: {"n": -s["n"]}, {"n": float}, name="falling")
+    run_alone(a_field_in_a_box)
+    with pytest.raises(CdlError, match="or name its inputs in `inputs`"):
+        field(lambda s, i: {"n": i["x"] - s["n"]}, {"n": float})
+    assert discretise(falling, {"n": 1.0}, step=0.1).interface.outputs.keys() == {"n"}
+
+
+def a_field_in_a_box() -> None:
+    falling: Any = field(lambda s: {"n": -s["n"]}, {"n": float}, name="falling")
+    with pytest.raises(CdlError, match="make it by `box`, or by `discretise` from a field"):
+        wire({"a": falling}, {}, {"o": "a.n"})

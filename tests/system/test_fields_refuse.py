@@ -86,8 +86,8 @@ def test_a_state_of_another_structure_is_refused(state):
 @pytest.mark.parametrize(
     ("rate", "inputs", "words"),
     [
-        (lambda: {"x": 1.0}, None, "does not take its arguments: write a function of the values of its variables, as"),
-        (lambda v, u: v, None, "does not take its arguments: write a function of the values of its variables, as"),
+        (lambda: {"x": 1.0}, None, "does not take its arguments: write a function of the values of its variables, or"),
+        (lambda v, u: v, None, "does not take its arguments: write a function of the values of its variables, or"),
         (lambda v: v, {"u": float}, "does not take its arguments: write a function of the values and the inputs"),
         (lambda v: {"x": v["y"]}, None, r"looks up 'y', and there are \['x'\]"),
         (lambda v, i: {"x": i["y"]}, {"u": float}, r"looks up 'y', and there are \['x', 'u'\]"),

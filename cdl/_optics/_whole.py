@@ -146,12 +146,14 @@ def _constant(x: Any) -> tuple[Any, Any]:
 def _param(name: str, value: Any) -> Any:
     """What an operation on floating numbers is told about their type, as for whole numbers."""
     if name == "update_jaxpr":
-        return _SUM
+        return _sum()
     typed = name in ("new_dtype", "preferred_element_type", "dtype") and value is not None
     return jnp.dtype(jnp.int32) if typed and _floating(value) else value
 
 
-_SUM = jax.make_jaxpr(lambda x, y: x + y)(jnp.int32(0), jnp.int32(0)).jaxpr
+def _sum() -> Any:
+    whole = jax.ShapeDtypeStruct((), jnp.int32)
+    return jax.make_jaxpr(lambda x, y: x + y)(whole, whole).jaxpr
 
 
 def _floating(dtype: Any) -> bool:

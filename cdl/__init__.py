@@ -20,7 +20,7 @@ from . import compiled as compiled, monoids as monoids, machines as machines
 from . import para as para, optics as optics, categories as categories, learning as learning
 from . import drawing as drawing, symmetry as symmetry, system as system, metric as metric
 from . import laws as laws, explanation as explanation, io as io
-from . import trees as trees
+from . import trees as trees, checks as checks
 
 # errors
 from .errors import CdlError as CdlError

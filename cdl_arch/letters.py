@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from cdl._schemes.in_range import in_range
+from cdl.checks import in_range
 
 
 def letters_of(count: int, letters: Any, inside: Any = True) -> Any:

@@ -29,8 +29,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from cdl._functors.usage import with_usage
-from cdl._schemes.expect import expect_key
+from cdl.checks import expect_key, with_usage
 from cdl.io import load, save
 
 from ._cache import kept_programs

@@ -42,6 +42,8 @@ def with_types(fn: Function) -> Function:
 
 def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
     """The function, which checks, before the call, the arguments whose annotation satisfies `before`."""
+    if not callable(fn):
+        raise CdlError(f"what is to be checked at every call is {short(fn)}: give a function.")
     signature = inspect.signature(fn)
     name = OPERATORS.get(fn.__name__) or fn.__qualname__.removesuffix(".__init__")
     hints = functools.cache(lambda: annotations(fn))

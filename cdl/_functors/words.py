@@ -21,7 +21,7 @@ def short(value: Any) -> str:
 
 def an(name: str) -> str:
     """A name of the code with its article: "a `list`", "an `Obj`"."""
-    vowel = re.match(r"(?!un[ai]|uint|us|eu|one)[aeiou]", name, re.IGNORECASE)
+    vowel = re.match(r"(?!un[ai]|uint|us|eu|one)[aeiou]", str(name), re.IGNORECASE)
     return f"{'an' if vowel else 'a'} `{name}`"
 
 

@@ -7,9 +7,11 @@ import equinox as eqx
 import numpy as np
 from jax.core import Tracer
 
+from .._functors.usage import with_types
 from ..errors import CdlError
 
 
+@with_types
 def in_range(numbers: Any, count: int, words: Callable[[Any], str], within: Any = True) -> Any:
     """Whole numbers, where all are from 0 to below `count`.
 

@@ -22,7 +22,7 @@ from jaxtyping import Int
 
 from cdl import CdlError, Corpus, Forest
 from cdl._engine._ahead import ahead as ahead
-from cdl._functors.usage import whole
+from cdl.checks import whole
 from cdl.compiled import Bucket
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from jaxtyping import Float, Int
 
-from cdl._functors.usage import whole
+from cdl.checks import whole
 from cdl.errors import CdlError
 
 

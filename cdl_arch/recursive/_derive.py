@@ -19,8 +19,7 @@ import jax.random as jr
 from jaxtyping import PRNGKeyArray
 
 from cdl import Base
-from cdl._functors.usage import whole
-from cdl._functors.words import an, number_of
+from cdl.checks import an, number_of, whole
 from cdl.errors import SignatureError
 from cdl.functors import constructors
 

@@ -15,7 +15,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from cdl._functors.words import short
+from cdl.checks import short
 from cdl.errors import SignatureError
 
 

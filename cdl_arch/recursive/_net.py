@@ -16,9 +16,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import Algebra, Many
-from cdl._functors.described import described
 from cdl._functors.origin import not_a_constructor
-from cdl._functors.words import number_of
+from cdl.checks import described, number_of
 from cdl.errors import PayloadMismatch, SignatureError
 
 from ._layer import take_apart

@@ -16,11 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from cdl._functors.described import described
 from cdl._functors.origin import not_a_constructor
 from cdl._functors.read import layout
-from cdl._functors.usage import takes, whole
-from cdl._functors.words import an, number_of, short
+from cdl.checks import an, described, number_of, short, takes, whole
 from cdl.errors import SignatureError
 from cdl.poly import Const
 

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from cdl._functors.usage import whole
+from cdl.checks import whole
 from cdl.errors import CdlError
 
 from ._choice import made, mix, read

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cdl._functors.usage import whole
+from cdl.checks import whole
 from cdl.errors import CdlError
 
 from ._scores import to_draw

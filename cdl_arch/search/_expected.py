@@ -14,7 +14,7 @@ import numpy as np
 from jax.core import Tracer
 
 from cdl import Forest
-from cdl._functors.usage import whole
+from cdl.checks import whole
 from cdl.errors import CdlError
 
 

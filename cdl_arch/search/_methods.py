@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from cdl._functors.usage import whole
+from cdl.checks import whole
 from cdl.errors import CdlError
 
 from ._scores import ranked, Score, scored, to_draw

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from cdl._functors.usage import whole as whole_number
+from cdl.checks import whole as whole_number
 from cdl.errors import CdlError, CheckpointError
 from cdl.io import load, save
 

@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import Algebra, algebra, cata, Fix, fold, Forest, pack
-from cdl._functors.usage import whole
+from cdl.checks import whole
 
 from ._choice import made, mix
 from ._space import Space

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from cdl import MooreF, Optic, ParaOptic
-from cdl._functors.usage import with_types
+from cdl.checks import with_types
 from cdl.errors import CdlError, PortMismatch
 from cdl.system import Box, box, Rewiring
 

@@ -26,7 +26,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from cdl import MooreF
-from cdl._functors.usage import whole
+from cdl.checks import whole
 from cdl.system import box, System, wire, Wired
 
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
-from cdl._functors.usage import whole, with_types
+from cdl.checks import whole, with_types
 from cdl.errors import CdlError
 from cdl.system import rewire, Rewired, rewiring, route
 

@@ -22,9 +22,9 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from cdl import ParaOptic
-from cdl._functors.usage import with_types
 from cdl._optics.optic import Named
 from cdl._optics.parametric import Sequence as Both
+from cdl.checks import with_types
 from cdl.errors import CdlError
 from cdl.learning import optimisers
 from cdl.system import Rewiring

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from cdl import Optic, ParaOptic
-from cdl._functors.usage import with_types
+from cdl.checks import with_types
 from cdl.system import Rewiring
 
 from .cells import expect_cells

@@ -47,6 +47,13 @@ def test_each_can_be_the_first_that_is_imported():
         assert done.returncode == 0, done.stderr
 
 
+def test_importing_cdl_starts_no_device():
+    """`jax.distributed.initialize`, and the number of devices, can be set only before JAX has computed something."""
+    code = "import cdl, cdl_arch, jax._src.xla_bridge as b; assert not b.backends_are_initialized()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_few_names_are_at_the_top():
     names = [name for name, x in vars(cdl).items() if name[0] != "_" and not isinstance(x, types.ModuleType)]
     assert 50 < len(names) <= 72, len(names)

@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 STAGES = (
     "_front_door errors _typecheck testing _functors functors poly monads _terms _schemes schemes _annotations _engine "
     "compiled monoids machines _para para _optics optics categories learning _drawing drawing symmetry system metric "
-    "laws explanation trees io __init__"
+    "laws explanation trees io checks __init__"
 ).split()
 
 
@@ -115,3 +115,12 @@ def test_no_two_files_of_tests_have_one_name():
     """pytest imports them by their names alone."""
     names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
     assert sorted(names) == sorted(set(names))
+
+
+def test_few_files_read_what_is_private_in_another_package():
+    """What architectures need of cdl is public, with few exceptions."""
+    found = []
+    for path in sorted((ROOT / "cdl_arch").rglob("*.py")):
+        reads = imports(path.read_text(), where(path)[1])
+        found += [f"{path.name}: {name}" for name, _ in reads if name.startswith("cdl.") and "._" in name]
+    assert len(found) <= 11, found

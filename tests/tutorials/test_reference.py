@@ -22,7 +22,7 @@ MODULES = [
     ).split(),
     *"cdl.drawing cdl.symmetry cdl.symmetry.groups cdl.symmetry.monoids cdl.symmetry.fields cdl.system".split(),
     "cdl.metric",
-    *"cdl.laws cdl.explanation cdl.trees cdl.io cdl.testing".split(),
+    *"cdl.laws cdl.explanation cdl.trees cdl.io cdl.testing cdl.checks".split(),
 ]
 # These are for those who build on cdl, and the page says so.
 SHOWN_ELSEWHERE = "cdl.para.two_cells cdl.para.actegory cdl.optics.structure cdl.optics.z2".split()

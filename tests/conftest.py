@@ -49,7 +49,7 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
 
 MAPS = 40_000  # of the 65,530 that a process may have
-LOOK = 300  # programs that are made until they are counted
+LOOK = 60  # programs that are made until they are counted: one of a large gradient has more than a hundred
 
 # The first example of a test compiles, and takes its time.
 hypothesis.settings.register_profile("cdl", deadline=None)

@@ -6,9 +6,9 @@ Each python fence of a page runs, top to bottom, as one module. What a fence pri
     (3, 8)
     ```
 
-The tests run each page too, and compare. A title that goes on, as in `title="output of one run"`, is for what differs
-from run to run, such as a time: it is written once and then left. With `--figures`, the figures that a page saves
-are copied to the folder of the page.
+The tests run each page too, and compare the texts exactly, but for what `UNEVEN` finds. A title that goes on, as in
+`title="output of one run"`, is for what differs from run to run, such as a time: such a block is not compared. With
+`--figures`, the figures that a page saves are copied to the folder of the page.
 """
 
 import argparse
@@ -27,7 +27,9 @@ from dataclasses import dataclass
 
 
 TITLE = ' title="output"'
-LINE = re.compile(r"\bat line \d+")  # of the page, in an error about its code: it moves when the page is edited
+# What is not compared: a line of the page, in an error about its code, which moves when the page is edited; and what
+# rounding leaves of a zero, below 1e-5.
+UNEVEN = re.compile(r"\bat line \d+|-?\b\d(?:\.\d+)?e-(?:0[5-9]|[1-9]\d)\b|\b0\.0e\+00\b")
 FENCE = re.compile(
     r"^(?P<margin> *)```python\n(?P<code>.*?)^(?P=margin)```(?:\n|\Z)"
     r"(?:\n*(?P=margin)```text(?P<title>[^\n]*)\n(?P<shown>.*?)^(?P=margin)```(?:\n|\Z))?",
@@ -54,7 +56,7 @@ class Ran:
     def differs(self) -> bool:
         if self.shown is not None and self.fence["title"] != TITLE:
             return not self.printed
-        return LINE.sub("", self.shown or "") != LINE.sub("", self.printed)
+        return UNEVEN.sub("…", self.shown or "") != UNEVEN.sub("…", self.printed)
 
 
 def tidy(text: str) -> str:

@@ -94,3 +94,8 @@ def _broken(body: Table) -> Table:
 def _abrupt(table: Table) -> Table:
     """The exits by `break` and `continue` alone."""
     return table * (1 - _IS_AFTER)
+
+
+def state_of(table: Int[Array, "*trees 3 3"]) -> Int[Array, "*trees"]:
+    """The state after a statement before which the name may be unbound, from its table `(…, exit, before)`."""
+    return table[..., AFTER, MAYBE]

@@ -14,6 +14,7 @@
 | `search`    |                     | search among architectures: spaces, seven methods, one budget             |
 | `data`      |                     | Python's standard library, read as trees; pictures; a graph               |
 | `letters`   |                     | letters as rows of an embedding, refused where there is no row            |
+| `demo`      |                     | a trained network to try on a Python file: `python -m cdl_arch.demo`      |
 """
 
 # isort: off

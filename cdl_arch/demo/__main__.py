@@ -42,9 +42,8 @@ def main(arguments: Sequence[str]) -> int:
         print(_row(answer, width))
     asked = [answer.agrees for answer in answers if answer.agrees is not None]
     if asked:
-        print(
-            f"\nThe network agrees with the exact algebra on {sum(asked)} of {len(asked)} ({sum(asked) / len(asked):.1%})."
-        )
+        share = f"{sum(asked)} of {len(asked)} ({sum(asked) / len(asked):.1%})"
+        print(f"\nThe network agrees with the exact algebra on {share}.")
     return 0
 
 

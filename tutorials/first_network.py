@@ -476,10 +476,7 @@ assert all(many <= 4 for what, many in programs.items() if "GRU" not in what), p
 print("programs compiled for all steps of all epochs and seeds:", programs)
 
 # %% [markdown]
-# ## What came out
-
-# %% [markdown]
-# ## Accuracy against size
+# ## What came out: accuracy against size
 #
 # A model that has learnt what each constructor does has no reason to fail on larger statements. This is the figure at
 # the top of the page:
@@ -727,9 +724,10 @@ def read(seen: np.ndarray) -> np.ndarray:
 
 
 tables, seen = both_at(corpus[tasks["same"].test])
+same = read(seen) == tables
 print(
-    f"at nodes of test statements the probe finds {np.mean(read(seen) == tables):.1%} "
-    f"of the entries, and {np.mean((read(seen) == tables).all((1, 2))):.1%} of the tables"
+    f"at nodes of test statements the probe finds {np.mean(same):.1%} of the entries "
+    f"and {np.mean(same.all((1, 2))):.1%} of the tables"
 )
 
 # %% [markdown]

@@ -143,3 +143,16 @@ def test_an_output_that_varies_is_not_compared(monkeypatch):
     page = '```python\nprint(id(object()))\n```\n```text title="output of one run"\n1\n```\n'
     run(page, "a_page", "a-page.md", monkeypatch)
     assert outputs.written(page, list(outputs.run(page, "a_page", "a-page.md"))) == page
+
+
+def test_lines_of_the_page_and_rounding_are_not_compared_and_other_numbers_are(monkeypatch):
+    page = 'Prose.\n```python\nprint("{}")\n```\n\n```text title="output"\n{}\n```\n'
+    for said, shown in [
+        ("asks at line 212", "asks at line 9"),
+        ("holds: 8.6e-08", "holds: 0.0e+00"),
+        ("-4e-13", "2e-12"),
+    ]:
+        run(page.format(said, shown), "a_page", "a-page.md", monkeypatch)
+    for said, shown in [("line 2, column 3", "line 1, column 3"), ("6.3e-03", "0.0e+00"), ("1e-04", "1e-03")]:
+        with pytest.raises(pytest.fail.Exception, match="this block prints"):
+            run(page.format(said, shown), "a_page", "a-page.md", monkeypatch)

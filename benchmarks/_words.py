@@ -207,5 +207,5 @@ Where an aim is missed:
 
 On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.
 
-**Next:** [how `fold` runs](how-fold-runs.md).
+**Next:** [errors by message](errors.md), or back to [how `fold` runs](how-fold-runs.md).
 """

@@ -3,12 +3,16 @@
 `python tools/render.py [--all] [--into FOLDER] [--resume] [NAME ...]` runs the scripts whose pages are out of date, or
 all of them, or those named; each page is written beside its script, or in FOLDER, with the hash of the script at its
 head.
+
+A cell may say how it is shown: `# %% folded="Title"` folds its code under a title, and `figure="name" alt="text"` gives
+its figure a file name and a text for readers who cannot see it.
 """
 
 import argparse
 import hashlib
 import pathlib
 import sys
+import textwrap
 import time
 
 import jupytext
@@ -56,7 +60,18 @@ def executed(script: pathlib.Path, arguments: list[str]) -> nbformat.NotebookNod
 def render(script: pathlib.Path, into: pathlib.Path, arguments: list[str]) -> None:
     files = f"{script.stem}_files"
     resources = {"unique_key": script.stem, "output_files_dir": files}
-    body, resources = MarkdownExporter().from_notebook_node(executed(script, arguments), resources)
+    notebook = executed(script, arguments)
+    body, resources = MarkdownExporter().from_notebook_node(notebook, resources)
+    for number, cell in enumerate(notebook.cells):
+        if title := cell.metadata.get("folded"):
+            code = f"```python\n{cell.source}\n```"
+            assert body.count(code) == 1, title
+            body = body.replace(code, f'??? note "{title}"\n\n{textwrap.indent(code, "    ")}')
+        if name := cell.metadata.get("figure"):
+            [made] = [x for x in resources["outputs"] if x.startswith(f"{files}/{script.stem}_{number}_")]
+            named = f"{files}/{name}.svg"
+            resources["outputs"][named] = resources["outputs"].pop(made)
+            body = body.replace(f"![svg]({made})", f"![{cell.metadata['alt']}]({named})")
     (into / files).mkdir(parents=True, exist_ok=True)
     for old in (into / files).iterdir():
         old.unlink()

@@ -157,7 +157,7 @@ told = [int(jnp.argmax(network.at(params)(dream))) for dream in dreams]
 print("the dreams are read as:", *told)
 assert told == list(range(10))
 
-# %%
+# %% figure="dreams" alt="Ten digits, 0 to 9, and below each the picture that the network dreams of it"
 figure, axes = plt.subplots(2, 10, figsize=(8.4, 2.1))
 for digit in range(10):
     example = xs[jnp.argmax(ys == digit)]
@@ -166,7 +166,7 @@ for digit in range(10):
         row.set_xticks([])
         row.set_yticks([])
 axes[0, 0].set_ylabel("a digit")
-axes[1, 0].set_ylabel("its dream")
+axes[1, 0].set_ylabel("its dream");
 
 # %% [markdown]
 # Some have the strokes of the digit, and some have what tells it from the others and nothing else: the network was

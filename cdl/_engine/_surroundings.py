@@ -7,6 +7,7 @@
 | lists, dictionaries, modules of arrays          | looked into; many numbers at once                               |
 | what holds another value, as a `ContextVar`     | looked into                                                     |
 | other objects                                   | looked into: their attributes, and their classes                |
+| nodes of a user's pytrees                       | looked into: their children, and what is static                 |
 | classes, modules of Python                      | looked into at the names that any code here mentions            |
 | operators of classes, such as `__getitem__`     | looked into; all of a class where code makes names, as `getattr`|
 | libraries, functions under `jit`                | taken to stay as they are                                       |
@@ -20,7 +21,7 @@ import os
 import sys
 import types
 from collections import deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any
 
 import equinox as eqx
@@ -46,7 +47,7 @@ MOST = 20_000  # of all that is looked at
 DEPTH = 100
 ENVIRONMENT = frozenset(["environ", "environb", "getenv", "getenvb", "expandvars"])
 WRITTEN = {int, float, complex, bool, str, bytes, type(None)}
-NUMBERS = int, str, bytes, type(None), np.dtype
+NUMBERS = int, str, bytes, type(None), np.dtype, jax.ShapeDtypeStruct
 ATOMS = {"_array": (jax.Array, Tracer), "_number": NUMBERS, "_written": (float, complex, np.generic)}
 WAYS: dict[str, tuple[type[Any], ...]] = ATOMS | {  # the first that fits says how a value is looked at
     "_numpy": (np.ndarray,),
@@ -161,6 +162,9 @@ class Surroundings:
         return Identity(x), self._compared(lambda: (self._look(held), self._attributes(x)))
 
     def _object(self, x: object) -> Hashable:
+        if self._open is None and (node := flat(x)) is not None:
+            self._register(type(x))
+            return type(x), self._parts(tuple(node[0])), self._compared(lambda: self._look(node[1]))
         return Identity(x), self._compared(lambda: self._attributes(x))
 
     def _named(self, parts: dict[str, Any]) -> Hashable:
@@ -255,6 +259,12 @@ def way_of(kind: type[Any]) -> str:
     return next(
         (way for way, kinds in WAYS.items() if issubclass(kind, kinds) and (plain or way not in ATOMS)), "_object"
     )
+
+
+def flat(x: object) -> tuple[Iterable[Any], Any] | None:
+    """The children of a node of a pytree and what is static in it, all that a program is given; `None` of a leaf."""
+    found: tuple[Iterable[Any], Any] | None = jax.tree_util.default_registry.flatten_one_level(x)
+    return found
 
 
 def is_plain(x: object) -> bool:

@@ -6,6 +6,7 @@
 | a payload of several fields  | the numbers of all; or a map that is given, with an argument for each   |
 """
 
+import inspect
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, get_args, TypeAlias
@@ -66,10 +67,25 @@ def expect_payloads(kinds: tuple[type[Any], ...], given: Payloads) -> None:
             each = ", ".join(f"`{field}`" for field in fields)
             raise SignatureError(
                 f"`payload[{kind.__name__}]` is called with {number_of('argument', len(fields))}, one for each field "
-                f"without children ({each}), and {described(read)} does not take them: write "
-                f"`lambda {', '.join(fields)}: …`, which gives a vector."
+                f"without children ({each}), and {described(read)} does not take them: give an `eqx.Module`, or a "
+                f"function, of `({', '.join(fields)})`, which gives a vector."
             )
+        _ask_of_weights_outside(kind, read)
     _expect_each_its_own(given)
+
+
+def _ask_of_weights_outside(kind: type[Any], read: Any) -> None:
+    """**Warns:** where a function reads weights from outside: they are no part of the network."""
+    if not inspect.isfunction(read):
+        return
+    read_there = inspect.getclosurevars(read)
+    for name, value in {**read_there.globals, **read_there.nonlocals}.items():
+        if any(map(eqx.is_inexact_array, jax.tree.leaves(value))):
+            warnings.warn(
+                f"`payload[{kind.__name__}]` is {described(read)}, which reads `{name}` from outside: the network "
+                f"neither trains nor saves these weights. Give an `eqx.Module` with a field `{name}`.",
+                stacklevel=4,
+            )
 
 
 def _expect_each_its_own(given: Payloads) -> None:

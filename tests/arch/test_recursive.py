@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any, Generic, Never, TypeVar, Union
 
@@ -453,3 +454,16 @@ def test_the_examples_of_the_docstring_run():
         cell = re.search(r"^class .*?(?=^\S)", fence.split("\n\n", 1)[-1] + "\nend", re.DOTALL | re.MULTILINE)
         assert cell is None or len([line for line in cell[0].splitlines() if line.strip()]) <= 11
     assert len(fences) == 3
+
+
+def test_weights_that_a_payload_function_reads_from_outside_are_warned_of():
+    from cdl import Leaf, TreeF
+    from cdl_arch import recursive
+
+    names = eqx.nn.Embedding(4, 3, key=jr.key(0))
+    with pytest.warns(UserWarning, match="reads `names` from outside: the network neither trains nor saves"):
+        recursive.gated(TreeF, 3, payload={Leaf: lambda word: names(word)}, key=jr.key(1))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        recursive.gated(TreeF, 3, payload={Leaf: names}, key=jr.key(1))
+        recursive.gated(TreeF, 3, payload={Leaf: lambda x: jnp.full(3, x)}, key=jr.key(1))

@@ -388,3 +388,39 @@ def test_what_is_read_is_told_in_a_form_that_can_be_compared():
     assert looked(np.zeros(2)) != looked(np.zeros(3))
     assert looked([1]) != looked([True])
     assert looked(0.0) != looked(-0.0)
+
+
+@jax.tree_util.register_pytree_node_class
+class Scaled:
+    """A node of a pytree, as users register their own: weights, and a number that is static."""
+
+    def __init__(self, weight: Any, times: float) -> None:
+        self.weight, self.times = weight, times
+
+    def tree_flatten(self) -> Any:
+        return (self.weight,), self.times
+
+    @classmethod
+    def tree_unflatten(cls, times: Any, children: Any) -> "Scaled":
+        return cls(*children, times)
+
+
+class OfScaled(Algebra[Any, Any]):
+    by: Any
+    shape: Any = eqx.field(static=True)
+
+    def __call__(self, layer: Any) -> Any:
+        match layer:
+            case Leaf(x):
+                return self.by.weight * x * self.by.times
+            case Fork(left, right):
+                return left - right
+
+
+def test_other_weights_in_a_node_of_a_users_pytree_run_in_the_same_program():
+    forest, traces = pack(TreeF, [TREE]), []
+    for weight, times in ((1.0, 2.0), (3.0, 2.0), (3.0, 5.0)):
+        alg = OfScaled(Scaled(jnp.asarray(weight), times), jax.ShapeDtypeStruct((2,), jnp.float32))
+        traces.append(Surroundings((alg,)).seen)
+        assert fold(alg, forest)[0] == cata(alg)(TREE)
+    assert traces[0] == traces[1] != traces[2]

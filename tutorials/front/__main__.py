@@ -6,24 +6,13 @@ import subprocess
 import tempfile
 
 from .example import example
-from .hero import hero
-from .ink import DARK, LIGHT, SCHEMES
-from .logo import card, logo, mark
+from .ink import LIGHT
+from .logo import card
+from .pictures import pictures
 
 
 IMAGES = pathlib.Path(__file__).parents[1] / "images"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
-
-
-def pictures() -> dict[str, str]:
-    """The SVGs by the names of their files."""
-    shown = example()
-    made = {"favicon.svg": mark(LIGHT, ground=True), "mark.svg": mark(DARK)}
-    for name, ink in SCHEMES.items():
-        made[f"hero-{name}.svg"] = hero(shown, ink, tall=False)
-        made[f"hero-tall-{name}.svg"] = hero(shown, ink, tall=True)
-        made[f"logo-{name}.svg"] = logo(ink)
-    return made
 
 
 def save_card(into: pathlib.Path) -> bool:

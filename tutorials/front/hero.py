@@ -85,7 +85,7 @@ def network(shown: Example, ink: Ink, x: float, y: float) -> list[str]:
             cells.append(text(node.value, across, down + 49, ink.text, extra=MIDDLE))
     across, down = _place(shown.tree, top, x, y)
     wires.append(line([(across, down - 17), (across, down - 40)], ink.faint, arrow=True))
-    state = text(f"state ({shown.state},)", across + 10, down - 30, ink.faint, size=12)
+    state = text(f"state {shown.state}", across + 10, down - 30, ink.faint, size=12)
     return [*wires, *cells, state]
 
 
@@ -102,6 +102,6 @@ def _code(shown: Example, ink: Ink, x: float, y: float, width: float, height: fl
         )
         place = f'x="{x + 14:g}" y="{y + 25 + k * CODE:g}"'
         # The length is set, so that another font than the one it was measured in does not leave the box.
-        length = f'textLength="{len(written) * CHARACTER:g}" lengthAdjust="spacingAndGlyphs"'
-        parts.append(f'<text {place} fill="{ink.text}" font-family="{MONO}" font-size="13" {length} xml:space="preserve">{words}</text>')
+        length = f'textLength="{len(written) * CHARACTER:g}" lengthAdjust="spacingAndGlyphs" xml:space="preserve"'
+        parts.append(f'<text {place} fill="{ink.text}" font-family="{MONO}" font-size="13" {length}>{words}</text>')
     return parts

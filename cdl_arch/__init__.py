@@ -8,12 +8,12 @@
 | `mealy`     | `[I, O × X]`        | a recurrent network that answers every input                              |
 | `moore`     | `O × [I, X]`        | a recurrent network that says whether a word is in a language             |
 | `automata`  |                     | the finite automaton that a machine behaves like                          |
-| `symmetry`  | `M × X`             | networks whose layers commute with an action: convolutions, sets, graphs  |
 | `train`     |                     | a training loop whose runs are values, and can be broken off and resumed  |
 | `symmetry`  | `M × −`             | networks whose weights are tied by an action of a group or a monoid       |
 | `search`    |                     | search among architectures: spaces, seven methods, one budget             |
 | `data`      |                     | Python's standard library, read as trees; pictures; a graph               |
 | `letters`   |                     | letters as rows of an embedding, refused where there is no row            |
+| `demo`      |                     | a trained network to try on a Python file: `python -m cdl_arch.demo`      |
 """
 
 # isort: off
@@ -24,7 +24,7 @@ from cdl._front_door import refuse_name as _refuse_name
 
 from . import folding as folding, unfolding as unfolding, recursive as recursive, mealy as mealy, moore as moore
 from . import automata as automata, symmetry as symmetry
-from . import train as train, data as data, letters as letters, search as search
+from . import train as train, data as data, letters as letters, search as search, demo as demo
 
 
 if not _TYPE_CHECKING:  # type checkers know the names, and refuse others

@@ -727,9 +727,10 @@ def read(seen: np.ndarray) -> np.ndarray:
 
 
 tables, seen = both_at(corpus[tasks["same"].test])
+same = read(seen) == tables
 print(
-    f"at nodes of test statements the probe finds {np.mean(read(seen) == tables):.1%} "
-    f"of the entries, and {np.mean((read(seen) == tables).all((1, 2))):.1%} of the tables"
+    f"at nodes of test statements the probe finds {np.mean(same):.1%} of the entries "
+    f"and {np.mean(same.all((1, 2))):.1%} of the tables"
 )
 
 # %% [markdown]

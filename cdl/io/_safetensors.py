@@ -17,10 +17,11 @@ from typing import Any, TypeVar
 import jax
 import jax.numpy as jnp
 import numpy as np
+import safetensors.numpy
 
 from .._functors.usage import with_types
 from .._functors.words import first_line
-from ..errors import CdlError, CheckpointError
+from ..errors import CheckpointError
 from ._leaves import from_numbers, is_key, is_saved, Leaf, plain, spelt, to_numbers
 from ._names import expect_same, named, written_as
 from ._replace import replaced
@@ -51,14 +52,14 @@ def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Map
     **Arguments:** `tree`: as for `save`. `metadata`: texts to be kept in the file, such as how the model is made.
 
     **Raises:** `CheckpointError` for a text, for what `save` refuses, for numbers of a type that the format does not
-    have, and where two paths have one name; `CdlError` where the package `safetensors` is not installed.
+    have, and where two paths have one name.
     """
-    library, leaves = _library(), named(tree)
+    leaves = named(tree)
     tensors = {name: _numbers(name, leaf) for name, leaf in leaves.items()}
     keys = {name: leaf.type for name, leaf in leaves.items() if is_key(leaf.value)}
     texts = _texts(metadata, keys)
     try:
-        content = library.numpy.save(tensors, metadata=texts or None)
+        content = safetensors.numpy.save(tensors, metadata=texts or None)
     except Exception as error:
         raise CheckpointError(f"the package `safetensors` does not write this: {first_line(error)}") from error
     with replaced(os.fspath(path)) as file:
@@ -72,14 +73,14 @@ def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
     **Arguments:** `like`: a value of the same structure, as for `load`.
 
     **Raises:** `CheckpointError` where a tensor is missing or is one too many, or is of another shape or type, with
-    both of them: a key is not the array of its numbers, nor a key of another implementation. `CdlError` where the
-    package `safetensors` is not installed.
+    both of them: a key is not the array of its numbers, nor a key of another implementation.
     """
-    library, wanted, file = _library(), named(like), os.fspath(path)
+    wanted, file = named(like), os.fspath(path)
     try:
         with open(file, "rb") as opened:
             content = opened.read()
-        tensors = dict(library.deserialize(content))
+        deserialize: Any = safetensors.deserialize
+        tensors = dict(deserialize(content))
         expect_same(file, _types(tensors, content), {name: _type(leaf) for name, leaf in wanted.items()})
     except (OSError, CheckpointError):
         raise
@@ -87,17 +88,6 @@ def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
         raise CheckpointError(f"`{file}` is not a file of safetensors: {first_line(error)}.") from error
     new = iter([from_numbers(leaf, _read(tensors[name])) for name, leaf in wanted.items()])
     return jax.tree.map(lambda x: next(new) if is_saved(x) else x, like)
-
-
-def _library() -> Any:
-    try:
-        import safetensors.numpy
-    except ImportError:
-        raise CdlError(
-            "the package `safetensors` is not installed: install `cdl-jax[safetensors]`, or write a checkpoint "
-            "of cdl's own with `save`."
-        ) from None
-    return safetensors
 
 
 def _numbers(name: str, leaf: Leaf) -> np.ndarray[Any, Any]:

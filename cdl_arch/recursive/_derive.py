@@ -115,9 +115,12 @@ class Architecture(Generic[S]):
         class Lit(cdl.Base[Length, Never]): value: float; unit: int
         class Add(cdl.Base[Length, X], Generic[X]): left: X; right: X
 
-        units = eqx.nn.Embedding(5, 8, key=jr.key(0))
-        payload = {Lit: lambda value, unit: value * units(unit)}
-        net = gated(Union[Lit, Add[X]], 8, payload=payload, key=jr.key(1))
+        class Amount(eqx.Module):
+            units: eqx.nn.Embedding
+            def __call__(self, value, unit): return value * self.units(unit)
+
+        amount = Amount(eqx.nn.Embedding(5, 8, key=jr.key(0)))
+        net = gated(Union[Lit, Add[X]], 8, payload={Lit: amount}, key=jr.key(1))
 
         forest = cdl.pack(Union[Lit, Add[X]], [Add(Lit(1.0, 0), Lit(2.5, 3)), Lit(4.0, 1)])
         assert cdl.fold(net, forest).hidden.shape == (2, 8)

@@ -80,7 +80,7 @@ def _ask_of_weights_outside(kind: type[Any], read: Any) -> None:
         return
     read_there = inspect.getclosurevars(read)
     for name, value in {**read_there.globals, **read_there.nonlocals}.items():
-        if any(map(eqx.is_inexact_array, jax.tree.leaves(value))):
+        if isinstance(value, eqx.Module) and any(map(eqx.is_inexact_array, jax.tree.leaves(value))):
             warnings.warn(
                 f"`payload[{kind.__name__}]` is {described(read)}, which reads `{name}` from outside: the network "
                 f"neither trains nor saves these weights. Give an `eqx.Module` with a field `{name}`.",

@@ -331,11 +331,11 @@ def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
     names: dict[str, Any] = {"__name__": "examples"}
     (example,) = re.findall(r"```python\n(.*?)```", inspect.getdoc(gated) or "", re.DOTALL)
     exec(example, names)
-    signature, lit, units = names["Union"][names["Lit"], names["Add"]], names["Lit"], names["units"]
+    signature, lit, units = names["Union"][names["Lit"], names["Add"]], names["Lit"], names["amount"].units
     assert jnp.allclose(names["net"].inputs["Lit"]("Lit", (2.0, 3)), 2 * units(3))
     for wrong, called in ((units, "an `Embedding`"), (lambda: 1.0, "the function `<lambda>`")):
         with pytest.raises(
-            SignatureError, match=rf"2 arguments.* \(`value`, `unit`\), and {called} .*`lambda value, unit: …`"
+            SignatureError, match=rf"2 arguments.* \(`value`, `unit`\), and {called} .* of `\(value, unit\)`"
         ):
             gated(signature, 8, payload={lit: wrong}, key=getkey())
     with pytest.raises(SignatureError, match=r"`payload\[Lit\]` is the class `Embedding`: make one"):

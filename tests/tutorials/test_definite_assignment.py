@@ -168,7 +168,7 @@ SPLITS = [0, 2, 2]
 
 
 def _at(node, source):
-    from definite_assignment._names import COMPOUND
+    from cdl_arch.demo._names import COMPOUND
 
     return isinstance(node, COMPOUND) and (node.lineno, node.end_lineno) == (source.line, source.end)
 

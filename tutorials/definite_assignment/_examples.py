@@ -16,9 +16,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cdl_arch.data import stdlib
-
-from ._exact import BOUND, MAYBE
-from ._reading import MAX_SIZE, Pair, Reader, Tree
+from cdl_arch.demo import BOUND, MAX_SIZE, MAYBE, Pair, Reader, Tree
 
 
 class Source(NamedTuple):

@@ -10,9 +10,7 @@
 
 from typing import NamedTuple, TypeAlias
 
-from . import _signature as sig
-from ._exact import BOUND, MAYBE, UNREACHABLE
-from ._reading import Tree
+from cdl_arch.demo import BOUND, MAYBE, signature as sig, Tree, UNREACHABLE
 
 
 States: TypeAlias = frozenset[bool]

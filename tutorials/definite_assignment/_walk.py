@@ -7,9 +7,7 @@ the name unbound shows that "bound" would be wrong.
 import random
 from typing import NamedTuple
 
-from . import _signature as sig
-from ._exact import AFTER, BREAK, CONTINUE
-from ._reading import Tree
+from cdl_arch.demo import AFTER, BREAK, CONTINUE, signature as sig, Tree
 
 
 RETURNED, RAISED = 3, 4  # the exits that a table does not show, beside `AFTER`, `BREAK` and `CONTINUE`

@@ -12,44 +12,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-import jax.random as jr
 import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
 
-from cdl import Algebra, Corpus, fold, Forest
+from cdl import Corpus, Forest
 from cdl.compiled import Bucket
 from cdl_arch.data.batches import ahead
+from cdl_arch.demo import Judge as Judge
 
 from . import baselines
 
 
 Rows = Int[np.ndarray, "*rows"]
-
-
-class Judge(eqx.Module):
-    """An algebra, and a linear map that reads its values: positive for yes. The values are an LSTM's, or vectors."""
-
-    algebra: Algebra[Any, Any]
-    head: eqx.nn.Linear
-    dropout: eqx.nn.Dropout
-
-    def __init__(self, algebra: Algebra[Any, Any], width: int, *, dropout: float = 0.1, key: PRNGKeyArray) -> None:
-        self.algebra = algebra
-        self.head = eqx.nn.Linear(width, "scalar", key=key)
-        self.dropout = eqx.nn.Dropout(dropout)
-
-    def read(self, value: Any) -> Float[Array, ""]:
-        """The logit of one value of the algebra's carrier."""
-        return self.head(jax.tree.leaves(value)[0])
-
-    def __call__(self, forest: Forest, key: PRNGKeyArray | None = None) -> Float[Array, " trees"]:
-        """The logit of every tree. With a key, parts are dropped at random, as in training."""
-        below, at_head = (None, None) if key is None else jr.split(key)
-        values = jax.tree.leaves(fold(self.algebra, forest, key=below))[0]
-        return jax.vmap(self.head)(self.dropout(values, key=at_head, inference=key is None))
 
 
 class Trees:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from cdl import Fix
 
-from . import _names as names, _signature as sig
+from . import _names as names, signature as sig
 from ._names import COMPOUND, Compound, Names
 
 

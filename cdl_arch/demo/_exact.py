@@ -24,7 +24,7 @@ from cdl import algebra
 
 
 # isort: off
-from ._signature import (
+from .signature import (
     AnnAssign, Assert, Assign, AugAssign, Bind, Break, Case, CaseAny, ClassDef, Continue, DefiniteF, Delete, Done,
     Except, Expr, For, FunctionDef, Global, If, Import, ImportFrom, Match, NoMatch, NoMore, Nonlocal, Pass, Raise,
     Return, Then, Try, While, WhileTrue, With,
@@ -94,3 +94,8 @@ def _broken(body: Table) -> Table:
 def _abrupt(table: Table) -> Table:
     """The exits by `break` and `continue` alone."""
     return table * (1 - _IS_AFTER)
+
+
+def state_of(table: Int[Array, "*trees 3 3"]) -> Int[Array, "*trees"]:
+    """The state after a statement before which the name may be unbound, from its table `(…, exit, before)`."""
+    return table[..., AFTER, MAYBE]

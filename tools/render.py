@@ -18,7 +18,7 @@ import time
 import jupytext
 import nbformat
 from nbconvert import MarkdownExporter
-from nbconvert.preprocessors import ExecutePreprocessor
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor, ExecutePreprocessor
 
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -54,7 +54,7 @@ def executed(script: pathlib.Path, arguments: list[str]) -> nbformat.NotebookNod
     for cell in notebook.cells:
         if cell.cell_type == "code":  # progress bars and log lines are no part of a page
             cell.outputs = [output for output in cell.outputs if output.get("name") != "stderr"]
-    return notebook
+    return CoalesceStreamsPreprocessor().preprocess(notebook, {})[0]
 
 
 def render(script: pathlib.Path, into: pathlib.Path, arguments: list[str]) -> None:
@@ -66,7 +66,8 @@ def render(script: pathlib.Path, into: pathlib.Path, arguments: list[str]) -> No
         if title := cell.metadata.get("folded"):
             code = f"```python\n{cell.source}\n```"
             assert body.count(code) == 1, title
-            body = body.replace(code, f'??? note "{title}"\n\n{textwrap.indent(code, "    ")}')
+            folded = f'??? note "{title}"\n\n{textwrap.indent(code, "    ")}'
+            body = body.replace(code, f"{folded}\n\n<!-- what it prints is not folded -->")
         if name := cell.metadata.get("figure"):
             [made] = [x for x in resources["outputs"] if x.startswith(f"{files}/{script.stem}_{number}_")]
             named = f"{files}/{name}.svg"

@@ -476,10 +476,7 @@ assert all(many <= 4 for what, many in programs.items() if "GRU" not in what), p
 print("programs compiled for all steps of all epochs and seeds:", programs)
 
 # %% [markdown]
-# ## What came out
-
-# %% [markdown]
-# ## Accuracy against size
+# ## What came out: accuracy against size
 #
 # A model that has learnt what each constructor does has no reason to fail on larger statements. This is the figure at
 # the top of the page:

@@ -8,6 +8,7 @@
 #   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
 #   make systems               the tables about systems     make metric                the tables about metrics
 #   make search                the tables about search    make look                  the site as its readers see it
+#   make front                 pictures of the first page
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -22,7 +23,7 @@ RUN := $(VENV)/bin/python
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
-.PHONY: bench symmetry systems metric search look
+.PHONY: bench symmetry systems metric search look front
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -90,6 +91,9 @@ metric: $(VENV)/.has-tutorials
 search: $(VENV)/.has-tutorials
 	for name in pictures resampled signatures; do \
 	  PYTHONPATH=tutorials $(RUN) -m searches.$$name --write || exit 1; done
+
+front: $(VENV)/.has-tutorials # the pictures of the first page, from the program of README.md
+	PYTHONPATH=tutorials $(RUN) -m front
 
 tutorials: $(VENV)/.has-docs
 	$(RUN) tools/render.py $(ARGS)

@@ -1,4 +1,4 @@
-"""Every page runs: README.md and `tutorials/*.md`, top to bottom, each as one module.
+"""Every page runs: README.md and `tutorials/*.md`, top to bottom, each as one module, and prints what it shows.
 
 README.md runs with the other tests, the rest by themselves: `make pages`.
 Pages that `make tutorials` renders from a script are not run again here: each carries the hash of the script that it
@@ -12,6 +12,7 @@ import sys
 import traceback
 import types
 
+import outputs
 import pytest
 
 
@@ -24,13 +25,16 @@ SCRIPTS = sorted(ROOT.glob("tutorials/*.py"))
 
 
 def run(text: str, name: str, file: str, monkeypatch: pytest.MonkeyPatch) -> types.ModuleType:
-    """Run the python fences of a page as one module, known to Python so that its annotations can be resolved."""
-    module = types.ModuleType(name)
-    monkeypatch.setitem(sys.modules, name, module)
-    for block in FENCE.finditer(text):
-        above = text.count("\n", 0, block.start(1))  # so that tracebacks name the page's own line
-        exec(compile("\n" * above + block[1], file, "exec"), module.__dict__)
-    return module
+    """Run a page as one module, and compare what its blocks print with the outputs below them."""
+    monkeypatch.setitem(sys.modules, name, None)  # so that it is taken away again
+    for block in outputs.run(text, name, file):
+        if block.differs:
+            pytest.fail(
+                f"{file}:{block.line}: this block prints\n{block.printed}\nand the page shows\n{block.shown}\n"
+                f"Write it anew by `python tools/outputs.py {file}`, or print fewer digits.",
+                pytrace=False,
+            )
+    return sys.modules[name]
 
 
 @pytest.mark.parametrize(
@@ -100,3 +104,44 @@ def test_a_page_that_is_wrong_fails_at_its_own_line(monkeypatch):
         run(PAGE.format(x=2), "a_page", "a-page.md", monkeypatch)
     frame = traceback.extract_tb(caught.tb)[-1]
     assert (frame.filename, frame.lineno) == ("a-page.md", 13)
+
+
+SHOWS = """\
+```python
+print(1 + 1)
+```
+{shown}
+??? example "the code of the figure"
+
+    ```python
+    for n in range(2):
+        print(n)
+    ```
+"""
+
+
+@pytest.mark.parametrize(
+    "shown", ["", '\n```text title="output"\n3\n```\n', "\n```text\n2\n```\n"], ids=["none", "another", "untitled"]
+)
+def test_a_block_that_prints_what_the_page_does_not_show_is_found_and_mended(shown, monkeypatch):
+    page = SHOWS.format(shown=shown)
+    with pytest.raises(pytest.fail.Exception, match="this block prints\n2\n"):
+        run(page, "a_page", "a-page.md", monkeypatch)
+    mended = outputs.written(page, list(outputs.run(page, "a_page", "a-page.md")))
+    assert mended.count('```python\nprint(1 + 1)\n```\n\n```text title="output"\n2\n```\n\n??? example') == 1
+    assert mended.endswith('    ```\n\n    ```text title="output"\n    0\n    1\n    ```\n')
+    run(mended, "a_page", "a-page.md", monkeypatch)
+    assert outputs.written(mended, list(outputs.run(mended, "a_page", "a-page.md"))) == mended
+
+
+def test_an_output_of_a_block_that_prints_nothing_is_taken_away(monkeypatch):
+    page = '```python\nx = 1\n```\n\n```text title="output"\n1\n```\nProse.\n'
+    with pytest.raises(pytest.fail.Exception, match="the page shows\n1"):
+        run(page, "a_page", "a-page.md", monkeypatch)
+    assert outputs.written(page, list(outputs.run(page, "a_page", "a-page.md"))) == "```python\nx = 1\n```\nProse.\n"
+
+
+def test_an_output_that_varies_is_not_compared(monkeypatch):
+    page = '```python\nprint(id(object()))\n```\n```text title="output of one run"\n1\n```\n'
+    run(page, "a_page", "a-page.md", monkeypatch)
+    assert outputs.written(page, list(outputs.run(page, "a_page", "a-page.md"))) == page

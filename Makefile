@@ -8,7 +8,11 @@
 #   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
 #   make systems               the tables about systems     make metric                the tables about metrics
 #   make search                the tables about search    make look                  the site as its readers see it
+<<<<<<< HEAD
+#   make front                 pictures of the first page
+=======
 #   make outputs               what the code of a page prints, as ARGS="tutorials/trees.md"
+>>>>>>> outs
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -23,7 +27,11 @@ RUN := $(VENV)/bin/python
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
+<<<<<<< HEAD
+.PHONY: bench symmetry systems metric search look front
+=======
 .PHONY: bench symmetry systems metric search look outputs
+>>>>>>> outs
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test
@@ -95,6 +103,9 @@ metric: $(VENV)/.has-tutorials
 search: $(VENV)/.has-tutorials
 	for name in pictures resampled signatures; do \
 	  PYTHONPATH=tutorials $(RUN) -m searches.$$name --write || exit 1; done
+
+front: $(VENV)/.has-tutorials # the pictures of the first page, from the program of README.md
+	PYTHONPATH=tutorials $(RUN) -m front
 
 tutorials: $(VENV)/.has-docs
 	$(RUN) tools/render.py $(ARGS)

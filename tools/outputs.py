@@ -50,7 +50,7 @@ class Ran:
         """The text of the block below, or None if there is no block of outputs."""
         if not (self.fence["title"] or "").startswith(TITLE[:-1]):
             return None
-        return tidy(textwrap.dedent(self.fence["shown"]))
+        return tidy(re.sub(f"^{self.fence['margin']}", "", self.fence["shown"], flags=re.MULTILINE))
 
     @property
     def differs(self) -> bool:

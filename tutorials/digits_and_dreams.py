@@ -157,16 +157,16 @@ told = [int(jnp.argmax(network.at(params)(dream))) for dream in dreams]
 print("the dreams are read as:", *told)
 assert told == list(range(10))
 
-# %%
+# %% figure="dreams" alt="Ten digits, 0 to 9, and below each the picture that the network dreams of it"
 figure, axes = plt.subplots(2, 10, figsize=(8.4, 2.1))
+axes[0, 0].set_ylabel("a digit")
+axes[1, 0].set_ylabel("its dream")
 for digit in range(10):
     example = xs[jnp.argmax(ys == digit)]
     for row, picture in zip(axes[:, digit], (example, dreams[digit]), strict=True):
         row.imshow(picture[0], cmap="Greys", vmin=0, vmax=1)
         row.set_xticks([])
         row.set_yticks([])
-axes[0, 0].set_ylabel("a digit")
-axes[1, 0].set_ylabel("its dream")
 
 # %% [markdown]
 # Some have the strokes of the digit, and some have what tells it from the others and nothing else: the network was

@@ -50,11 +50,11 @@ MODULES = {
     "cdl/laws/_parametric.py": Mutated(["tests/laws/test_broken_laws_of_parameters.py", EXACT, CELLS, OPTICS]),
     "cdl/laws/_lifted.py": Mutated(["tests/laws/test_broken_laws_of_parameters.py", EXACT]),
     "cdl/laws/_optics.py": Mutated(["tests/laws/test_broken_laws_of_optics.py", EXACT]),
-    "cdl/laws/_monoidal.py": Mutated(["tests/laws/test_coherence_of_optics.py"]),
+    "cdl/laws/_monoidal.py": Mutated(["tests/laws/test_coherence_of_optics.py", EXACT]),
     "cdl/laws/_symmetric_monoidal.py": Mutated(
         ["tests/laws/test_broken_laws_of_categories.py", "tests/categories/test_categories.py", EXACT]
     ),
-    "cdl/laws/_cokleisli.py": Mutated(["tests/para/test_cokleisli.py"]),
+    "cdl/laws/_cokleisli.py": Mutated(["tests/para/test_cokleisli.py", EXACT]),
     "cdl/laws/_systems.py": Mutated(["tests/system/test_wired.py", EXACT]),
     "cdl/laws/_actions.py": Mutated(["tests/symmetry/test_actions.py"]),
     "cdl/laws/_double.py": Mutated(["tests/para/test_double_cells.py"]),

@@ -10,8 +10,10 @@
     for (const code of content.querySelectorAll("pre > code"))
       if (code.scrollWidth > code.clientWidth)
         wrong.push(`a block of code is ${code.scrollWidth - code.clientWidth} px wider than its box: ${short(code.textContent)}`);
+  for (const said of content.querySelectorAll(".language-text pre > code"))
+    if (said.scrollWidth > said.clientWidth) wrong.push(`what a program says is cut: ${short(said.textContent)}`);
   for (const image of document.images) {
-    if (!image.alt) wrong.push(`a figure has no alternative text: ${image.src}`);
+    if (/^(svg|png|image)?$/.test(image.alt)) wrong.push(`a figure has no alternative text: ${image.src}`);
     if (!image.complete || !image.naturalWidth) wrong.push(`a figure does not load: ${image.src}`);
   }
   const texts = document.createTreeWalker(content, NodeFilter.SHOW_TEXT, node =>

@@ -1,0 +1,20 @@
+"""Every picture by the name of its file in `tutorials/images`."""
+
+from functools import cache
+
+from .example import example
+from .hero import hero
+from .ink import DARK, LIGHT, SCHEMES
+from .logo import logo, mark
+
+
+@cache
+def pictures() -> dict[str, str]:
+    """The SVGs by the names of their files."""
+    shown = example()
+    made = {"favicon.svg": mark(LIGHT, ground=True), "mark.svg": mark(DARK)}
+    for name, ink in SCHEMES.items():
+        made[f"hero-{name}.svg"] = hero(shown, ink, tall=False)
+        made[f"hero-tall-{name}.svg"] = hero(shown, ink, tall=True)
+        made[f"logo-{name}.svg"] = logo(ink)
+    return made

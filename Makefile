@@ -8,11 +8,8 @@
 #   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
 #   make systems               the tables about systems     make metric                the tables about metrics
 #   make search                the tables about search    make look                  the site as its readers see it
-<<<<<<< HEAD
 #   make front                 pictures of the first page
-=======
 #   make outputs               what the code of a page prints, as ARGS="tutorials/trees.md"
->>>>>>> outs
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many
 # processes the tests run in (by default one for each core):
@@ -27,11 +24,7 @@ RUN := $(VENV)/bin/python
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 .PHONY: test pages test-slow fuzz mutants check format lint mypy pyright planted docs first-network first-network-full tutorials
-<<<<<<< HEAD
-.PHONY: bench symmetry systems metric search look front
-=======
-.PHONY: bench symmetry systems metric search look outputs
->>>>>>> outs
+.PHONY: bench symmetry systems metric search look front outputs
 .DEFAULT_GOAL := test
 
 test pages test-slow: $(VENV)/.has-test

@@ -94,6 +94,7 @@ def main(argv: list[str]) -> None:
     parser.add_argument("files", nargs="+", type=pathlib.Path, help="pages, such as tutorials/trees.md")
     parser.add_argument("--figures", action="store_true", help="copy the figures too")
     options = parser.parse_args(argv)
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "tutorials"))  # programs that pages import
     for page in [file.resolve() for file in options.files]:
         text = page.read_text()
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):

@@ -107,7 +107,7 @@ class Gaussian(Distribution):
     """Numbers about a mean, all of them independent.
 
     **Arguments:** `mean`: `(examples, …)`. `scale`: the standard deviation, of a shape that broadcasts to the mean's:
-    a number, or a parameter of the model as well. It is above 0.
+    a number, or a parameter of the model as well. Where it is not above 0, all that is computed from it is NaN.
 
     **Raises:** `CdlError` for what is not an array of floating numbers, or does not broadcast.
     """
@@ -130,7 +130,8 @@ class Gaussian(Distribution):
         return self.summed(-z * z / 2 - jnp.log(self.scale) - float(np.log(2 * np.pi)) / 2)
 
     def sample(self, key: PRNGKeyArray, /) -> Array:
-        return self.mean + self.scale * jr.normal(key, self.mean.shape, self.mean.dtype)
+        scale = jnp.where(self.scale > 0, self.scale, jnp.nan)
+        return self.mean + scale * jr.normal(key, self.mean.shape, self.mean.dtype)
 
     def fisher(self, v: "Gaussian", /) -> "Gaussian":
         exact = 1 / jnp.square(jnp.where(self.scale > 0, self.scale, jnp.nan))

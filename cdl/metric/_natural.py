@@ -25,8 +25,9 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array
 
+from .._functors.described import described
 from .._functors.expected import expect_fields
-from .._functors.usage import with_types
+from .._functors.usage import takes, with_types
 from ..errors import CdlError
 from ._distribution import Distribution
 from ._fisher import empirical_fisher, fisher, ggn
@@ -87,13 +88,14 @@ def natural(
 
     - `model`: from the parameters to a `Distribution` over the examples; where `update` is given `data=`, from the
       parameters and these.
-    - `rate`: how much of the step is made.
+    - `rate`: how much of the step is made, a number. For a schedule, write
+      `optax.chain(natural(model), optax.scale_by_schedule(schedule))`.
     - `metric`: `"fisher"`; `"ggn"` or `"empirical"`, where `update` is given `targets=`; or `"kfac"`, or
       `"kfac-reduce"`, which is solved block by block, and draws targets where `update` is given `key=`.
     - `damping`: a number, or `LevenbergMarquardt()`, where `update` is given `value=` and `value_fn=`.
     - `chart`: from the parameters to the coordinates in which damping is the identity.
     - `kl`: the greatest divergence from the model before a step to that after, to second order.
-    - `how`: `Dense()`, `Cg(steps)`, or `Blocks(…)` of these.
+    - `how`: `Dense()`, `Cg(steps)`, or `Blocks(…)` of these; not of K-FAC, which has its own way.
 
     **Raises:** `CdlError` where `update` lacks an argument that it needs, and where the metric is singular and not
     damped.
@@ -102,7 +104,7 @@ def natural(
     perspectives on the natural gradient method* (2020).
     """
     expect_step(rate, damping, kl)
-    _expect_metric(metric, chart)
+    _expect_metric(metric, chart, how)
     adapts = damping if isinstance(damping, LevenbergMarquardt) else None
 
     def init(params: Any) -> NaturalState:
@@ -115,6 +117,11 @@ def natural(
             raise CdlError("`natural` takes the metric at the parameters: write `tx.update(gradient, state, params)`.")
         g = eqx.filter(updates, eqx.is_inexact_array)
         at: Callable[[Any], Distribution] = lambda p: model(p, told["data"]) if "data" in told else model(p)
+        if not takes(model, *((params, told["data"]) if "data" in told else (params,))):
+            raise CdlError(
+                f"{described(model)} does not take the parameters {'and' if 'data' in told else 'without'} data: give "
+                f"`update` {'no `data=`' if 'data' in told else '`data=`'}, or change its arguments."
+            )
         found = _metric(metric, at, params, told)
         strength: Any = state.damping if adapts else damping
         if isinstance(found, Kfac):
@@ -185,6 +192,8 @@ def expect_step(rate: float, damping: Any, kl: float | None) -> None:
         raise CdlError(f"`kl` is {kl}: give a number above 0.")
 
 
-def _expect_metric(metric: Kind, chart: Any) -> None:
+def _expect_metric(metric: Kind, chart: Any, how: Solver) -> None:
+    if metric.startswith("kfac") and how != Dense():
+        raise CdlError(f"K-FAC is solved block by block, and not by `{how}`: leave `how` out, or take another metric.")
     if metric.startswith("kfac") and chart is not None:
         raise CdlError('K-FAC is damped in its own coordinates: leave `chart` out, or take `metric="fisher"`.')

@@ -88,7 +88,8 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
 
     The outputs are `mode`, the number of the mode, and for each mode a dictionary of its outputs, zero where it is not
     in force. The inputs are for each mode a dictionary of its inputs, of which those of the mode in force are read. A
-    mode without inputs, or outputs, has no such port. Units of ports are not kept.
+    mode without inputs, or outputs, has no such port. Units of ports are not kept. Under `jax.vmap` all modes are
+    computed, and those not in force are dropped: an `eqx.error_if` in any of them raises.
 
     **Arguments:** `systems`: Moore machines, which may have other ports but whose states are of one type. `choose`:
     from a state to the number of the mode, from 0. `state`: the one to begin in.

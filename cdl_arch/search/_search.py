@@ -27,7 +27,7 @@ from cdl.io import load, save
 
 from ._expected import expect_keys, rows_of
 from ._identity import facts
-from ._methods import Method
+from ._methods import Evolution, Method
 from ._scores import ranked
 from ._task import Outcome, Task, trained
 
@@ -68,14 +68,15 @@ def search(
 ) -> Search:
     """Searches once from each key.
 
-    **Arguments:** `keys`: one for each search, `(seeds,)`. `budget`: trainings for each search. `batch`: how many a
-    round has. `checkpoint`: a file that is written after each round, and read where it is there. `rounds`: where to
-    stop, to be resumed later; by default at the end.
+    **Arguments:** `keys`: one for each search, `(seeds,)`. `budget`: trainings for each search; what is left after whole
+    rounds is not used. `batch`: how many a round has. `checkpoint`: a file that is written after each round, and read
+    where it is there. `rounds`: where to stop, to be resumed later; by default at the end.
 
     **Returns:** the searches, in one `Search`; `found.best` are their codes.
 
-    **Raises:** `CdlError` where the budget is not enough for the method's cost and one round, and for keys that are not
-    an array of them, a batch below 1, or a cost below 0. `CheckpointError` where
+    **Raises:** `CdlError` where the budget is not enough for the method's cost and one round, or for a first generation
+    of `Evolution` and one round more; for keys that are not an array of them, a batch below 1, or a cost below 0.
+    `CheckpointError` where
     the file is of a search with another method, other keys, another task or another budget, and says which.
     """
     expect_keys(keys)
@@ -85,6 +86,11 @@ def search(
         raise CdlError(
             f"a budget of {budget} trainings, less the {method.cost} that `{type(method).__name__}` costs, has no "
             f"round of {batch}: give a greater `budget`, or a smaller `batch`."
+        )
+    if isinstance(method, Evolution) and method.population > (whole - 1) * batch:
+        raise CdlError(
+            f"`Evolution` draws its first {method.population} codes at random, and {whole} rounds of {batch} end "
+            "before a child is tried: give a greater `budget`, or a smaller `population`."
         )
     seeds, places = len(keys), len(task.space.sizes)
     begun = jax.tree.map(

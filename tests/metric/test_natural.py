@@ -10,6 +10,7 @@ import metric_problems as problems
 import numpy as np
 import optax
 import pytest
+from equivariant import unchecked
 from jax.flatten_util import ravel_pytree
 
 from cdl.errors import CdlError
@@ -261,3 +262,36 @@ def test_thirty_steps_on_digits_by_conjugate_gradients(condition, damping):
     assert after(natural(model, 0.5, damping=damping, kl=0.15, how=Cg(10))) < 0.15
     assert after(optax.adam(0.1)) > 0.3
     assert after(optax.sgd(1.0)) > 1
+
+
+def test_a_schedule_a_solver_of_kfac_and_data_that_are_missing_are_refused():
+    p = jnp.ones(2)
+    with unchecked(), pytest.raises(CdlError, match=r"`rate` of `natural` is .*, and must be `float`"):
+        natural(lambda p: Gaussian(p), optax.constant_schedule(0.1))
+    with pytest.raises(CdlError, match=r"K-FAC is solved block by block, and not by `Cg\("):
+        natural(lambda p: Gaussian(p), metric="kfac", how=Cg(3))
+    tx = natural(lambda p, x: Gaussian(p * x), damping=1.0)
+    with pytest.raises(CdlError, match=r"does not take the parameters without data: give `update` `data=`"):
+        tx.update(p, tx.init(p), p)
+    tx = natural(lambda p: Gaussian(p), damping=1.0)
+    with pytest.raises(CdlError, match=r"does not take the parameters and data: give `update` no `data=`"):
+        tx.update(p, tx.init(p), p, data=p)
+
+
+def test_a_schedule_stands_behind_a_natural_gradient():
+    x = jnp.array([2.0, 3.0])
+    rates = optax.piecewise_constant_schedule(1.0, {1: 0.5})
+    tx = optax.chain(natural(lambda p: Gaussian(p)), optax.scale_by_schedule(rates))
+    state, p = tx.init(x), x
+    for left in (0.0, 0.5):
+        with jax.numpy_dtype_promotion("standard"):
+            change, state = tx.update(p / 2, state, x)
+        assert jnp.allclose(x + change, left * x)
+
+
+def test_a_scale_that_is_not_above_zero_is_sampled_as_nan():
+    assert jnp.isnan(Gaussian(jnp.zeros(3), jnp.array([1.0, 0.0, -1.0])).sample(jr.key(0))).tolist() == [
+        False,
+        True,
+        True,
+    ]

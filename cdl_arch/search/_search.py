@@ -69,8 +69,8 @@ def search(
     """Searches once from each key.
 
     **Arguments:** `keys`: one for each search, `(seeds,)`. `budget`: trainings for each search; what is left after
-    whole rounds is not used. `batch`: how many a round has. `checkpoint`: a file that is written after each round, and read
-    where it is there. `rounds`: where to stop, to be resumed later; by default at the end.
+    whole rounds is not used. `batch`: how many a round has. `checkpoint`: a file that is written after each round, and
+    read where it is there. `rounds`: where to stop, to be resumed later; by default at the end.
 
     **Returns:** the searches, in one `Search`; `found.best` are their codes.
 

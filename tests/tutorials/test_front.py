@@ -7,12 +7,14 @@ import struct
 
 import pytest
 
+from front.bars import bars, ROW
 from front.example import example
 from front.pictures import pictures
 from hooks.figures import on_page_content
 
 
 ROOT = pathlib.Path(__file__).parents[2]
+KINDS = ("forward", "forward + backward")
 IMAGES = ROOT / "tutorials/images"
 README, HOME = (ROOT / "README.md").read_text(), (ROOT / "tutorials/index.md").read_text()
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -67,6 +69,17 @@ def test_the_number_is_that_of_the_table_of_benchmarks(page):
         f"{min(ratios):.2f}",
         f"{max(ratios):.2f}",
     )
+
+
+def test_the_verdict_and_the_bars_are_those_of_the_table():
+    page = (ROOT / "tutorials/benchmarks.md").read_text()
+    found = {kind: [float(row["ratio"]) for row in ROW.finditer(page) if row["kind"] == kind] for kind in KINDS}
+    said = re.findall(r"at ([\d.]+) times .*?(\d+) measurements that go from ([\d.]+) to ([\d.]+)\.", page, re.DOTALL)
+    for ratios, words in zip(found.values(), said, strict=True):
+        numbers = statistics.median(ratios), len(ratios), min(ratios), max(ratios)
+        assert [float(word) for word in words] == pytest.approx(numbers, abs=0.006)
+    assert len(bars()) == len(found["forward"]) // 2
+    assert statistics.mean(bar.both for bar in bars()) == pytest.approx(statistics.mean(found["forward + backward"]))
 
 
 def test_the_readme_has_the_picture_in_both_schemes_and_three_doors():

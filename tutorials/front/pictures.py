@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from .bars import bars, chart
 from .example import example
 from .hero import hero
 from .ink import DARK, LIGHT, SCHEMES
@@ -12,7 +13,7 @@ from .logo import logo, mark
 def pictures() -> dict[str, str]:
     """The SVGs by the names of their files."""
     shown = example()
-    made = {"favicon.svg": mark(LIGHT, ground=True), "mark.svg": mark(DARK)}
+    made = {"benchmarks.svg": chart(bars(), LIGHT), "favicon.svg": mark(LIGHT, ground=True), "mark.svg": mark(DARK)}
     for name, ink in SCHEMES.items():
         made[f"hero-{name}.svg"] = hero(shown, ink, tall=False)
         made[f"hero-tall-{name}.svg"] = hero(shown, ink, tall=True)

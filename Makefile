@@ -8,7 +8,7 @@
 #   make mutants               mistakes no test catches     make symmetry              the tables about symmetry
 #   make systems               the tables about systems     make metric                the tables about metrics
 #   make search                the tables about search    make look                  the site as its readers see it
-#   make front                 pictures of the first page
+#   make front                 pictures that pages share
 #   make outputs               what the code of a page prints, as ARGS="tutorials/trees.md"
 #
 # PYTHON names the interpreter to begin with, VENV the environment, ARGS what to add to the command, WORKERS how many

@@ -16,6 +16,8 @@ import jaxtyping
 import outputs
 import pytest
 
+from front.pictures import pictures
+
 
 ROOT = pathlib.Path(__file__).parents[2]
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -76,7 +78,7 @@ def test_every_figure_that_a_page_shows_is_one_that_its_code_saves(page):
     files = {figure.partition("#")[0] for figure in shown}  # `#only-dark` names a scheme
     assert all((page.parent / figure).exists() for figure in files)
     saved = {"images/stages.svg", *re.findall(r'"(images/[^"]+)"', text)}  # `stages` is drawn by hand
-    assert all(figure in saved or figure.startswith("images/hero-") for figure in files)  # see test_front.py
+    assert files <= saved | {f"images/{name}" for name in pictures()}  # see test_front.py
 
 
 PAGE = """\

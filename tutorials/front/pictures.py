@@ -4,6 +4,7 @@ from functools import cache
 
 from .bars import bars, chart
 from .example import example
+from .frames import frames
 from .hero import hero
 from .ink import DARK, LIGHT, SCHEMES
 from .logo import logo, mark
@@ -13,7 +14,12 @@ from .logo import logo, mark
 def pictures() -> dict[str, str]:
     """The SVGs by the names of their files."""
     shown = example()
-    made = {"benchmarks.svg": chart(bars(), LIGHT), "favicon.svg": mark(LIGHT, ground=True), "mark.svg": mark(DARK)}
+    made = {
+        "benchmarks.svg": chart(bars(), LIGHT),
+        "frames.svg": frames(LIGHT),
+        "favicon.svg": mark(LIGHT, ground=True),
+        "mark.svg": mark(DARK),
+    }
     for name, ink in SCHEMES.items():
         made[f"hero-{name}.svg"] = hero(shown, ink, tall=False)
         made[f"hero-tall-{name}.svg"] = hero(shown, ink, tall=True)

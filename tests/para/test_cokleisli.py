@@ -163,6 +163,12 @@ def test_a_comparison_with_one_mistake_breaks_one_law(law, check, where, name, w
     breaks(law, check)
 
 
+def test_parameters_that_differ_are_caught_where_the_values_agree(monkeypatch):
+    monkeypatch.setattr(CoKleisli, "para", lambda self, at: Para((at, at), lambda _, x: self.fn(at, x)))
+    with pytest.raises(LawBroken, match=re.escape("`(of m).para(m.params) = m`, parameters")):
+        CHECK_PARA()
+
+
 def test_a_counit_that_is_not_one_is_caught(monkeypatch):
     one = CoKleisli.identity()
     moves = lambda self, p, x: ((0, 0) if self.fn is one.fn else p, self.fn(p, x))

@@ -59,6 +59,10 @@ def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
 
     **Raises:** `CdlError` where `nodes` is not a list of numbers, and where the number of trees is not a multiple of
     the number of parts.
+
+    Examples:
+        >>> cdl.compiled.balance([9, 1, 2, 8], 2)
+        [array([0, 1]), array([2, 3])]
     """
     weights, parts = np.asarray(nodes), whole("parts", parts)
     if weights.ndim != 1 or weights.dtype.kind not in "iuf":

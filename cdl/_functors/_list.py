@@ -27,11 +27,21 @@ class List(Generic[A]):
 
 
 class Nil(Base[Never, Never]):
-    """The summand `1`: the list has ended, and there is no place for an `X`."""
+    """The summand `1`: the list has ended, and there is no place for an `X`.
+
+    Examples:
+        >>> cdl.to_list([])
+        Nil()
+    """
 
 
 class Cons(Base["List[A]", X], Generic[A, X]):
-    """The summand `A × X`: an element, and one place for an `X`."""
+    """The summand `A × X`: an element, and one place for an `X`.
+
+    Examples:
+        >>> cdl.fmap(len, cdl.Cons("head", "the tail"))
+        Cons('head', 8)
+    """
 
     head: A
     tail: X
@@ -49,7 +59,12 @@ class Lin(Base[Never, Never]):
 
 
 class Snoc(Base["SnocList[A]", X], Generic[A, X]):
-    """The summand `X × A`: what came before, and the element after it."""
+    """The summand `X × A`: what came before, and the element after it.
+
+    Examples:
+        >>> cdl.functors.to_snoc("a")
+        Snoc(Lin(), 'a')
+    """
 
     init: X
     last: A
@@ -63,7 +78,12 @@ class NonEmpty(Generic[A]):
 
 
 class Link(Base["NonEmpty[A]", X], Generic[A, X]):
-    """An element, and the rest of the list where there is any."""
+    """An element, and the rest of the list where there is any.
+
+    Examples:
+        >>> cdl.functors.Link(1, cdl.functors.Link(2, None))
+        Link(1, Link(2, None))
+    """
 
     head: A
     tail: X | None = None
@@ -71,7 +91,12 @@ class Link(Base["NonEmpty[A]", X], Generic[A, X]):
 
 @with_usage
 def to_list(elements: Iterable[E]) -> Fix[List[E]]:
-    """The list of these elements, first to last."""
+    """The list of these elements, first to last.
+
+    Examples:
+        >>> cdl.to_list([1, 2])
+        Cons(1, Cons(2, Nil()))
+    """
     tree: Fix[List[E]] = Nil()
     for element in reversed(list(elements)):
         tree = Cons(element, tree)
@@ -80,7 +105,12 @@ def to_list(elements: Iterable[E]) -> Fix[List[E]]:
 
 @with_usage
 def to_snoc(elements: Iterable[E]) -> Fix[SnocList[E]]:
-    """The same elements as a list that is read from the start."""
+    """The same elements as a list that is read from the start.
+
+    Examples:
+        >>> cdl.functors.to_snoc([1, 2])
+        Snoc(Snoc(Lin(), 1), 2)
+    """
     tree: Fix[SnocList[E]] = Lin()
     for element in elements:
         tree = Snoc(tree, element)

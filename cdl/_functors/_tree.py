@@ -29,7 +29,12 @@ class Leaf(Base["Tree[A]", Never], Generic[A]):
 
 
 class Fork(Base["Tree[A]", X], Generic[A, X]):
-    """The summand `X²`: two places, left and right."""
+    """The summand `X²`: two places, left and right.
+
+    Examples:
+        >>> cdl.fmap(len, cdl.Fork("two", "three"))
+        Fork(3, 5)
+    """
 
     left: X
     right: X
@@ -47,7 +52,12 @@ class Tip(Base[Never, Never]):
 
 
 class Branch(Base["LabelledTree[A]", X], Generic[A, X]):
-    """The summand `A × X²`: a label and two places."""
+    """The summand `A × X²`: a label and two places.
+
+    Examples:
+        >>> cdl.fmap(len, cdl.Branch("label", "two", "three"))
+        Branch('label', 3, 5)
+    """
 
     label: A
     left: X
@@ -62,7 +72,12 @@ class Rose(Generic[A]):
 
 
 class Node(Base["Rose[A]", X], Generic[A, X]):
-    """A label and any number of children."""
+    """A label and any number of children.
+
+    Examples:
+        >>> cdl.fmap(len, cdl.Node("label", cdl.Many(["one", "three"])))
+        Node('label', Many([3, 5]))
+    """
 
     label: A
     kids: Many[X]
@@ -76,11 +91,21 @@ class Nat:
 
 
 class Zero(Base[Nat, Never]):
-    """The summand `1`."""
+    """The summand `1`.
+
+    Examples:
+        >>> cdl.fmap(lambda n: n + 1, cdl.functors.Zero())
+        Zero()
+    """
 
 
 class Succ(Base[Nat, X], Generic[X]):
-    """The summand `X`: one more."""
+    """The summand `X`: one more.
+
+    Examples:
+        >>> cdl.fmap(lambda n: n + 1, cdl.functors.Succ(4))
+        Succ(5)
+    """
 
     pred: X
 

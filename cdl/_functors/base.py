@@ -97,12 +97,22 @@ Fix2of2 = TypeAliasType("Fix2of2", "Base[X, Sorts2[T, X]]", type_params=(T, X))
 
 
 def project(tree: Fix[T]) -> Base[T, Fix[T]]:
-    """`out : μF → F μF`: a tree as its outermost layer. The identity at run time."""
+    """`out : μF → F μF`: a tree as its outermost layer. The identity at run time.
+
+    Examples:
+        >>> cdl.functors.project(cdl.Leaf(1))
+        Leaf(1)
+    """
     return tree
 
 
 def embed(layer: Base[T, Fix[T]]) -> Fix[T]:
-    """`in : F μF → μF`: a layer of trees as a tree. The identity at run time."""
+    """`in : F μF → μF`: a layer of trees as a tree. The identity at run time.
+
+    Examples:
+        >>> cdl.functors.embed(cdl.Leaf(1))
+        Leaf(1)
+    """
     return layer
 
 

@@ -56,6 +56,10 @@ class Many(Generic[A_co]):
 
     `zero` is the value where there is no child, and is not added in where there are some. It has the structure and
     shapes of one (mapped) child. It may be left out where no tree has such a node.
+
+    Examples:
+        >>> cdl.fmap(len, cdl.Node("label", cdl.Many(["one", "three"])))
+        Node('label', Many([3, 5]))
     """
 
     def __init__(self, items: Iterable[A_co] = (), /, *others: Never) -> None:

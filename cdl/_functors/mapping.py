@@ -36,6 +36,10 @@ def fmap(f: Any, layer: Base[T, Any]) -> Base[T, Any]:
 
     Goes round the constructor's own checks, because a layer of batched fields is a layer too. For a signature of
     several sorts, `f` is a tuple of functions, one for each.
+
+    Examples:
+        >>> cdl.fmap(len, cdl.Fork("two", "three"))
+        Fork(3, 5)
     """
     return cast("Base[T, Any]", fmap_term(layout(_kind(layer)), f, layer))
 
@@ -45,6 +49,10 @@ def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
 
     Each polynomial functor of sets has this one strength, natural in both arguments; `cdl.laws.strength` checks
     its two axioms.
+
+    Examples:
+        >>> cdl.functors.strength("weights", cdl.Fork(1, 2))
+        Fork(('weights', 1), ('weights', 2))
     """
     return fmap(lambda x: (p, x), layer)
 
@@ -57,7 +65,12 @@ def fmap_term(term: Poly, f: Any, value: Any) -> Any:
 
 
 def holes(layer: Any) -> tuple[Any, ...]:
-    """What stands at the strict recursive places of a layer, in the order of its fields."""
+    """What stands at the strict recursive places of a layer, in the order of its fields.
+
+    Examples:
+        >>> cdl.functors.holes(cdl.Fork("left", "right"))
+        ('left', 'right')
+    """
     return _reader(_kind(layer))(layer)
 
 

@@ -26,7 +26,12 @@ from .usage import with_usage
 
 @dataclass(frozen=True)
 class Const:
-    """The constant functor `A`: a payload. `of` is its annotation."""
+    """The constant functor `A`: a payload. `of` is its annotation.
+
+    Examples:
+        >>> cdl.functors.functor(cdl.functors.ListF).summands[1].factors[0]
+        Const(of=+A)
+    """
 
     of: Any
 

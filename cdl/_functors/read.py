@@ -78,7 +78,12 @@ def functor(signature: Any) -> Any:
 
 
 def constructors(signature: Any) -> tuple[type[Any], ...]:
-    """The constructors of a signature, in the order they were written."""
+    """The constructors of a signature, in the order they were written.
+
+    Examples:
+        >>> cdl.functors.constructors(cdl.TreeF)
+        (<class 'cdl._functors._tree.Leaf'>, <class 'cdl._functors._tree.Fork'>)
+    """
     found = tuple(dict.fromkeys(_classes(signature)))
     if not found:
         raise SignatureError(

@@ -23,7 +23,13 @@ from .optic import Optic
 
 @with_types
 def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
-    """A smooth map with its reverse derivative: `x ↦ f(x)`, and back `dy ↦ R[f](x, dy)`."""
+    """A smooth map with its reverse derivative: `x ↦ f(x)`, and back `dy ↦ R[f](x, dy)`.
+
+    Examples:
+        >>> y, back = cdl.optics.reverse(jnp.sin).forward(jnp.array(0.0))
+        >>> y
+        Array(0., dtype=float32, weak_type=True)
+    """
     return Reverse(f)
 
 

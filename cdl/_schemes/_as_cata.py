@@ -141,6 +141,17 @@ def past(history: Cofree[Any, Any] | Window, way: Sequence[int], default: A, /) 
     `()` for the child's own value. `default`: what to answer where there is no such node.
 
     **Raises:** `CdlError` for a way that is longer than the window is deep.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def fibonacci(n):
+        ...     if isinstance(n, cdl.functors.Zero):
+        ...         return 0
+        ...     return cdl.schemes.past(n.pred, (), 0) + cdl.schemes.past(n.pred, (0,), 1)
+        ...
+        >>> five = cdl.ana(lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero())(5)
+        >>> cdl.schemes.histo(fibonacci)(five)
+        5
     """
     if isinstance(history, Cofree):
         now: Any = history

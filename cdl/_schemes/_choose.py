@@ -59,6 +59,13 @@ def choose(scores: Any, /, *layers: Any) -> Any:
 
     **Raises:** `PayloadMismatch` where there are not as many scores as layers, `ForeignLayer` for something else than a
     layer, `SignatureError` for layers of two signatures.
+
+    Examples:
+        >>> def coin(n):
+        ...     return cdl.schemes.choose(jnp.array([2.0, 1.0]), cdl.Leaf(n), cdl.Fork(n + 1, n + 1))
+        ...
+        >>> cdl.ana(coin)(0)
+        Leaf(0)
     """
     _expect_layers(layers)
     shape = jnp.shape(scores) if eqx.is_array_like(scores) else None

@@ -59,6 +59,14 @@ def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 
     **Raises:** `ForeignLayer` at a constructor that the algebra does not read, `CarrierMismatch` where a case gives
     nothing, `TreeTooLarge` for a cyclic value.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def largest(layer: cdl.TreeF[int, int]) -> int:
+        ...     return layer.label if isinstance(layer, cdl.Leaf) else max(layer.left, layer.right)
+        ...
+        >>> cdl.cata(largest)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
+        8
     """
     algs = (alg, *more)
     expect_key(key)
@@ -69,7 +77,16 @@ def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 
 @with_usage
 def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]:
-    """`para α = α ∘ F ⟨id, para α⟩ ∘ out`: at each place the subtree and its value (a paramorphism)."""
+    """`para α = α ∘ F ⟨id, para α⟩ ∘ out`: at each place the subtree and its value (a paramorphism).
+
+    Examples:
+        >>> @cdl.algebra
+        ... def shown(layer):
+        ...     return str(layer.label) if isinstance(layer, cdl.Leaf) else f"{layer.left} | {layer.right}"
+        ...
+        >>> cdl.schemes.para(shown)(cdl.Fork(cdl.Leaf(1), cdl.Leaf(2)))
+        "(Leaf(1), '1') | (Leaf(2), '2')"
+    """
 
     def up(frame: Frame, go: Any) -> Any:
         pairs = zip(holes(frame.layer), frame.values, strict=True)
@@ -80,7 +97,23 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
 
 @with_usage
 def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
-    """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism)."""
+    """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism).
+
+    Examples:
+        >>> @cdl.algebra
+        ... def depth(layer):
+        ...     return 0 if isinstance(layer, cdl.Leaf) else 1 + max(layer.left, layer.right)
+        ...
+        >>> @cdl.algebra
+        ... def balanced(layer):
+        ...     if isinstance(layer, cdl.Leaf):
+        ...         return True
+        ...     (left, below), (right, beside) = layer.left, layer.right
+        ...     return below and beside and abs(left - right) <= 1
+        ...
+        >>> cdl.schemes.zygo(depth, balanced)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
+        True
+    """
 
     expect_algebras("zygo", (helper,))
 
@@ -93,7 +126,21 @@ def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], 
 
 @with_usage
 def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
-    """Two folds, each seeing the values of both; gives the second's (a mutumorphism)."""
+    """Two folds, each seeing the values of both; gives the second's (a mutumorphism).
+
+    Examples:
+        >>> @cdl.algebra
+        ... def even(n):
+        ...     return True if isinstance(n, cdl.functors.Zero) else n.pred[1]
+        ...
+        >>> @cdl.algebra
+        ... def odd(n):
+        ...     return False if isinstance(n, cdl.functors.Zero) else n.pred[0]
+        ...
+        >>> three = cdl.functors.Succ(cdl.functors.Succ(cdl.functors.Succ(cdl.functors.Zero())))
+        >>> cdl.schemes.mutu(even, odd)(three)
+        True
+    """
 
     expect_algebras("mutu", (other,))
 
@@ -109,6 +156,17 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
     """A fold that sees at each place every value below it, as a `Cofree` (a histomorphism).
 
     Each node is read once: the history is shared, not recomputed.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def fibonacci(n):
+        ...     if isinstance(n, cdl.functors.Zero):
+        ...         return 0
+        ...     return cdl.schemes.past(n.pred, (), 0) + cdl.schemes.past(n.pred, (0,), 1)
+        ...
+        >>> five = cdl.ana(lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero())(5)
+        >>> cdl.schemes.histo(fibonacci)(five)
+        5
     """
     up: Any = lambda frame, go: remember(alg, frame.filled(go))
     return _then(_head, _over_trees("histo", (alg,), up)(0))
@@ -120,6 +178,17 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
 
     `transform` is a natural transformation of the functor: it may change a layer's constructor and payloads, and
     drop, repeat or swap its places, but not look at what stands there. Takes time in the square of the depth.
+
+    Examples:
+        >>> def doubled(layer):
+        ...     return cdl.Cons(2 * layer.head, layer.tail) if isinstance(layer, cdl.Cons) else layer
+        ...
+        >>> @cdl.algebra
+        ... def total(layer):
+        ...     return layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0
+        ...
+        >>> cdl.schemes.prepro(doubled, total)(cdl.to_list([1, 1, 1]))
+        7
     """
 
     expect_algebras("prepro", (alg,))
@@ -153,6 +222,14 @@ def decorate(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     **Arguments, Raises:** as of `cata`.
 
     **Returns:** a function from trees to trees of values; for several sorts, a tuple of them.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def size(layer):
+        ...     return 1 if isinstance(layer, cdl.Leaf) else layer.left + layer.right
+        ...
+        >>> cdl.schemes.decorate(size)(cdl.Fork(cdl.Leaf("a"), cdl.Leaf("b")))
+        Cofree(2, Fork(Cofree(1, Leaf('a')), Cofree(1, Leaf('b'))))
     """
     algs = (alg, *more)
     expect_key(key)
@@ -167,7 +244,15 @@ def decorate(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 
 @with_types
 def hoist(transform: Callable[[Base[T, Any]], Base[U, Any]], /) -> Callable[[Fix[T]], Fix[U]]:
-    """A natural transformation at every layer of a tree: a change of signature."""
+    """A natural transformation at every layer of a tree: a change of signature.
+
+    Examples:
+        >>> def mirrored(layer):
+        ...     return cdl.Fork(layer.right, layer.left) if isinstance(layer, cdl.Fork) else layer
+        ...
+        >>> cdl.schemes.hoist(mirrored)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
+        Fork(Fork(Leaf(2), Leaf(8)), Leaf(3))
+    """
     up: Any = lambda frame, go: transform(frame.filled(go))
     return cast("Callable[[Fix[T]], Fix[U]]", recursion(lambda _, tree: tree, up, finite=True)(0))
 

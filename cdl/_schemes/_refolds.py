@@ -37,6 +37,17 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
     """`hylo α γ = α ∘ F (hylo α γ) ∘ γ`: a recursive function by its call tree (a hylomorphism).
 
     `cdl.refold` is the same, compiled, for many seeds.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def total(layer):
+        ...     return layer.label if isinstance(layer, cdl.Leaf) else layer.left + layer.right
+        ...
+        >>> def halves(n: int):
+        ...     return cdl.Leaf(n) if n < 2 else cdl.Fork(n // 2, n - n // 2)
+        ...
+        >>> cdl.hylo(total, halves)(10)
+        10
     """
     expect_algebras("hylo", (alg,), several="as `refold` takes them; `hylo` is of one sort")
     expect_coalgebras("hylo", (coalg,), several="as `refold` takes them; `hylo` is of one sort")
@@ -50,6 +61,19 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
 
     The table is made of `Cofree`s, one for each seed: edit distance over an `n × m` table makes `n·m` calls, and
     Fibonacci's numbers by `A + X²`, where a tree would have `2ⁿ` nodes, make `n`.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def fibonacci(n):
+        ...     if isinstance(n, cdl.functors.Zero):
+        ...         return 0
+        ...     return cdl.schemes.past(n.pred, (), 0) + cdl.schemes.past(n.pred, (0,), 1)
+        ...
+        >>> def count(n):
+        ...     return cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
+        ...
+        >>> cdl.schemes.dyna(fibonacci, count)(90)
+        2880067194370816120
     """
     solved = shared(lambda seed: expect_layer(coalg(seed)), lambda frame, go: remember(alg, frame.filled(go)))
     return lambda seed: solved(seed).head
@@ -64,7 +88,21 @@ def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, 
 
 @with_usage
 def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]]], /) -> Callable[[S], A]:
-    """A refold that may stop early: `Left(value)` answers, `Right(layer)` goes on (an Elgot algebra)."""
+    """A refold that may stop early: `Left(value)` answers, `Right(layer)` goes on (an Elgot algebra).
+
+    Examples:
+        >>> @cdl.algebra
+        ... def product(layer):
+        ...     return layer.head * layer.tail if isinstance(layer, cdl.Cons) else 1
+        ...
+        >>> def reads(numbers):
+        ...     if numbers and numbers[0] == 0:
+        ...         return cdl.schemes.Left(0)
+        ...     return cdl.schemes.Right(cdl.Cons(numbers[0], numbers[1:]) if numbers else cdl.Nil())
+        ...
+        >>> cdl.schemes.elgot(product, reads)([2, 3, 0, 5]), cdl.schemes.elgot(product, reads)([2, 3, 5])
+        (0, 30)
+    """
 
     def down(seed: Any) -> Any:
         given = coalg(seed)

@@ -51,7 +51,16 @@ class Algebra(eqx.Module, Generic[FA_co, A]):
 
 
 class algebra(Algebra[FA_co, A]):
-    """A plain function as an algebra: `@algebra` above `def depth(layer: ExprF[int]) -> int`."""
+    """A plain function as an algebra: `@algebra` above `def depth(layer: ExprF[int]) -> int`.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def size(layer: cdl.TreeF[str, int]) -> int:
+        ...     return 1 if isinstance(layer, cdl.Leaf) else layer.left + layer.right
+        ...
+        >>> cdl.cata(size)(cdl.Fork(cdl.Leaf("a"), cdl.Leaf("b")))
+        2
+    """
 
     fn: Callable[[Any], A] = eqx.field(static=True)
 
@@ -84,6 +93,18 @@ def product(
     """The product algebra: one pass of it is a pass of each (banana-split).
 
     **Raises:** `CdlError` where one of them is not an algebra.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def size(layer):
+        ...     return 1 if isinstance(layer, cdl.Leaf) else layer.left + layer.right
+        ...
+        >>> @cdl.algebra
+        ... def depth(layer):
+        ...     return 0 if isinstance(layer, cdl.Leaf) else 1 + max(layer.left, layer.right)
+        ...
+        >>> cdl.cata(cdl.schemes.product(size, depth))(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
+        (3, 2)
     """
     for alg in (first, second):
         if not callable(alg) or isinstance(alg, type):

@@ -46,13 +46,23 @@ R = TypeVar("R")
 
 @with_types
 def stateless(f: Callable[[I], O]) -> Callable[[tuple[()]], MealyF[I, O, tuple[()]]]:
-    """A function as a Mealy machine, whose state is always `()`. That of the identity is the unit of `series`."""
+    """A function as a Mealy machine, whose state is always `()`. That of the identity is the unit of `series`.
+
+    Examples:
+        >>> cdl.machines.run(cdl.machines.stateless(jnp.sqrt), (), jnp.array([1.0, 4.0]))
+        (Array([1., 2.], dtype=float32), ())
+    """
     return Stateless(f)
 
 
 @with_usage
 def delay(last: A) -> MooreF[A, A, A]:
-    """The unit delay: gives its state, and keeps the input as the next one."""
+    """The unit delay: gives its state, and keeps the input as the next one.
+
+    Examples:
+        >>> cdl.machines.run(cdl.machines.delay, 0, jnp.array([3, 1, 4]))
+        (Array([0, 3, 1, 4], dtype=int32), Array(4, dtype=int32))
+    """
     return MooreF(last, _same)
 
 
@@ -76,6 +86,11 @@ def series(first: Any, second: Any) -> Any:
     all of them but the last. Associative up to the regrouping of states, which is a bisimulation.
 
     **Raises:** `CdlError` where one is not a machine.
+
+    Examples:
+        >>> twice = cdl.machines.series(cdl.machines.delay, cdl.machines.delay)
+        >>> cdl.machines.run(twice, (0, 0), jnp.array([3, 1, 4]))
+        (Array([0, 0, 3, 1], dtype=int32), (Array(4, dtype=int32), Array(1, dtype=int32)))
     """
     expect_machine("series", first)
     expect_machine("series", second)

@@ -75,6 +75,13 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> A
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
     where there are not as many coalgebras as sorts, or they are in another order.
+
+    Examples:
+        >>> def coin(n):
+        ...     return cdl.schemes.choose(jnp.array([0.0, 0.0]), cdl.Leaf(n), cdl.Fork(n + 1, n + 1))
+        ...
+        >>> jnp.exp(cdl.schemes.likelihood(coin, 0)(cdl.Fork(cdl.Leaf(1), cdl.Leaf(1))))
+        Array(0.125, dtype=float32)
     """
     expect_coalgebras("likelihood", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
     coalgs, seeds = of_sorts(coalg, seed)

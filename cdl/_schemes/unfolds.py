@@ -84,6 +84,13 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 
     **Raises:** `SignatureError` where there are not as many coalgebras as sorts, `ForeignLayer` where one gives
     something else than a layer; `CdlError` where a score that `choose` is given is NaN.
+
+    Examples:
+        >>> def halves(n: int):
+        ...     return cdl.Leaf(n) if n < 2 else cdl.Fork(n // 2, n - n // 2)
+        ...
+        >>> cdl.ana(halves)(3)
+        Fork(Leaf(1), Fork(Leaf(1), Leaf(1)))
     """
     coalgs = (coalg, *more)
     expect_coalgebras("ana", coalgs, several="as in `ana(a, b)`")
@@ -142,7 +149,17 @@ class _OnPath:
 
 @with_usage
 def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fix[T]]:
-    """An unfold that may put a finished tree at a place: `Left(tree)` stays, `Right(seed)` grows (an apomorphism)."""
+    """An unfold that may put a finished tree at a place: `Left(tree)` stays, `Right(seed)` grows (an apomorphism).
+
+    Examples:
+        >>> def inserted(items):
+        ...     if isinstance(items, cdl.Cons) and items.head < 3:
+        ...         return cdl.Cons(items.head, cdl.schemes.Right(items.tail))
+        ...     return cdl.Cons(3, cdl.schemes.Left(items))
+        ...
+        >>> cdl.schemes.apo(inserted)(cdl.to_list([1, 2, 4, 5]))
+        Cons(1, Cons(2, Cons(3, Cons(4, Cons(5, Nil())))))
+    """
 
     def down(_: int, place: Any) -> Any:
         return Done(place.value) if isinstance(place, Left) else expect_layer(coalg(place.value))

@@ -44,6 +44,11 @@ def hom(X: Action, Y: Action, /) -> Tying:
     **Raises:** `CdlError` where the actions are not of one monoid, and where rounding hides the rank.
 
     Source: Gavranović et al., Categorical Deep Learning (2024), examples 2.4 to 2.6 and remark 2.7.
+
+    Examples:
+        >>> from cdl.symmetry import hom, groups
+        >>> hom(groups.cyclic(5), groups.cyclic(5)).dimension
+        5
     """
     aligned(X, Y, "hom(X, Y)")
     if X.size * Y.size >= 2**31:

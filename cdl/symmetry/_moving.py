@@ -42,6 +42,11 @@ def moved(word: str | Word, actions: Actions, value: Any) -> Any:
     """`m · x`, for a word of names, or one name.
 
     **Raises:** `CdlError` for a generator of a Lie algebra, and where the two have different structures.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.cyclic(4)
+        >>> cdl.symmetry.moved(("shift", "shift"), C4, jnp.array([1, 2, 3, 4]))
+        Array([3, 4, 1, 2], dtype=int32)
     """
     word = word_of(word)
 

@@ -35,7 +35,13 @@ LOST: tuple[int, float] = (-1, 0.0)
 
 
 def cyclic(n: int) -> Action:
-    """`C_n` on `ℝⁿ`: the number at place `i` goes to `i + 1`, and the last to 0. Generator `shift`."""
+    """`C_n` on `ℝⁿ`: the number at place `i` goes to `i + 1`, and the last to 0. Generator `shift`.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.cyclic(4)
+        >>> cdl.symmetry.moved("shift", C4, jnp.array([1, 2, 3, 4]))
+        Array([4, 1, 2, 3], dtype=int32)
+    """
     return Action(size_of(n, "places")).perm(np.roll(np.arange(n), -1), "shift")
 
 
@@ -80,7 +86,13 @@ def p4m(side: int) -> Action:
 
 
 def permutations(n: int) -> Action:
-    """`S_n` on `ℝⁿ`, by a cycle of all places and an exchange of two. Generators `cycle` and `swap`."""
+    """`S_n` on `ℝⁿ`, by a cycle of all places and an exchange of two. Generators `cycle` and `swap`.
+
+    Examples:
+        >>> sets = cdl.symmetry.groups.permutations(5)
+        >>> cdl.symmetry.hom(sets, sets).dimension
+        2
+    """
     places = np.arange(size_of(n, "places"))
     swap = places.copy()
     swap[:2] = swap[:2][::-1]
@@ -88,7 +100,13 @@ def permutations(n: int) -> Action:
 
 
 def signed_permutations(n: int) -> Action:
-    """The hyperoctahedral group on `ℝⁿ`: permutations, and changes of sign. Generators `cycle`, `swap`, `negate`."""
+    """The hyperoctahedral group on `ℝⁿ`: permutations, and changes of sign. Generators `cycle`, `swap`, `negate`.
+
+    Examples:
+        >>> signed = cdl.symmetry.groups.signed_permutations(5)
+        >>> cdl.symmetry.hom(signed, signed).dimension
+        1
+    """
     signs = np.ones(size_of(n, "places"))
     signs[:1] = -1
     return Action(n, permutations(n).generators).signed(np.arange(n), signs, "negate")

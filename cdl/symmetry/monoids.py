@@ -41,19 +41,37 @@ def idempotent(projection: Any) -> Action:
 
 
 def saturating_counter(n: int, down: bool = False) -> Action:
-    """The counter `i ↦ min(i + 1, n − 1)` on `n` states; with `down`, also `i ↦ max(i − 1, 0)`."""
+    """The counter `i ↦ min(i + 1, n − 1)` on `n` states; with `down`, also `i ↦ max(i − 1, 0)`.
+
+    Examples:
+        >>> counter = cdl.symmetry.monoids.saturating_counter(3)
+        >>> cdl.symmetry.hom(counter, counter).dimension
+        3
+    """
     states = np.arange(size_of(n, "states"))
     up = Action(n).push(np.minimum(states + 1, n - 1), "up")
     return up.push(np.maximum(states - 1, 0), "down") if down else up
 
 
 def reset_counter(n: int) -> Action:
-    """The counter `i ↦ i + 1` modulo `n`, and the reset `i ↦ 0`."""
+    """The counter `i ↦ i + 1` modulo `n`, and the reset `i ↦ 0`.
+
+    Examples:
+        >>> counter = cdl.symmetry.monoids.reset_counter(3)
+        >>> cdl.symmetry.hom(counter, counter).dimension
+        1
+    """
     return Action(size_of(n, "states")).push(np.roll(np.arange(n), -1), "up").push(np.zeros(n, int), "reset")
 
 
 def flip_flop() -> Action:
-    """Two states, and two letters that set one of them, whatever it was."""
+    """Two states, and two letters that set one of them, whatever it was.
+
+    Examples:
+        >>> bit = cdl.symmetry.monoids.flip_flop()
+        >>> cdl.symmetry.hom(bit, bit).dimension
+        1
+    """
     return Action(2).push([0, 0], "set0").push([1, 1], "set1")
 
 

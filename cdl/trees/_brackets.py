@@ -69,6 +69,10 @@ def parse_brackets(text: str) -> list[Fix[Brackets[str]]]:
     **Returns:** the trees, in order.
 
     **Raises:** `CdlError` with the line and the column, and what was expected there.
+
+    Examples:
+        >>> cdl.trees.parse_brackets("(A (B c))")
+        [Phrase('A', Many([Phrase('B', Many([Word('c')]))]))]
     """
     trees: list[Fix[Brackets[str]]] = []
     parts: list[Fix[Brackets[str]]] = trees  # of the pair of brackets that is open
@@ -103,6 +107,11 @@ def to_brackets(tree: Fix[Brackets[str]]) -> str:
 
     **Raises:** `CdlError` for a tree that would be read as another: a label or a word with a space or a bracket in it,
     an empty word, the word `-LRB-`, a word alone, a word that would be taken for the label of a phrase without one.
+
+    Examples:
+        >>> [tree] = cdl.trees.parse_brackets("( A (B  c) )")
+        >>> cdl.trees.to_brackets(tree)
+        '(A (B c))'
     """
     if not isinstance(tree, Phrase):
         raise CdlError(

@@ -86,6 +86,10 @@ def of_json(value: Any) -> Fix[JSON[str]]:
 
     **Raises:** `CdlError` for a value of another type, also of a subclass, with the path to it; `TreeTooLarge` for a
     value inside itself.
+
+    Examples:
+        >>> cdl.trees.of_json({"a": [1, True]})
+        Object(Many([Member('a', Array(Many([Number(1), Boolean(True)])))]))
     """
     try:
         return cast("Fix[JSON[str]]", to_tree(_VALUES, value))
@@ -101,6 +105,10 @@ def to_json(tree: Fix[JSON[str]]) -> Any:
 
     **Raises:** `ForeignLayer` where a `Member` stands outside an `Object`, or another tree in one; `CdlError` where an
     object has one key twice, or a text is a number that stands for it.
+
+    Examples:
+        >>> cdl.trees.to_json(cdl.trees.of_json({"a": [1, True]}))
+        {'a': [1, True]}
     """
     return to_value(_TREES, tree)
 

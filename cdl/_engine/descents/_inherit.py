@@ -61,6 +61,14 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or values that are not
     like those at the root; `SignatureError` where there are not as many steps as sorts; `CdlError` where something else
     than a forest is given, where a step branches on a value, and in forward mode.
+
+    Examples:
+        >>> def deeper(depth, layer):
+        ...     return cdl.fmap(lambda below: depth + 1, layer)
+        ...
+        >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))])
+        >>> cdl.inherit(deeper, forest, jnp.array([0]))[forest.nodes(0)]
+        Array([0, 1, 1], dtype=int32)
     """
     many = isinstance(step, tuple)
     expect_forest("inherit", forest, "step")

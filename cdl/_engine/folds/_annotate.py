@@ -102,6 +102,15 @@ def annotate(
 
     For sequences, sequences of the same lengths: row `t` is the value at the node that holds element `t`, of the suffix
     from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros where there is no element.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def total(layer):
+        ...     return jnp.asarray(layer.label) if isinstance(layer, cdl.Leaf) else layer.left + layer.right
+        ...
+        >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))])
+        >>> cdl.annotate(total, forest)[forest.nodes(0)]
+        Array([3., 1., 2.], dtype=float32, weak_type=True)
     """
     if isinstance(data, Seq | Packed):
         return annotate_seq(alg, data, key, fitting("annotate", alg, data, key, how))

@@ -116,6 +116,16 @@ def fold(
     their order; `CdlError` where something else than trees or lists is given, where `how` is not for the data, where a
     case branches on a value, or reads more from outside than can be compared at each call, and in forward mode without
     `forward=True` in `how`.
+
+    Examples:
+        >>> from cdl.functors import TreeF
+        >>> @cdl.algebra
+        ... def total(layer: TreeF[float, jax.Array]) -> jax.Array:
+        ...     return jnp.asarray(layer.label) if isinstance(layer, cdl.Leaf) else layer.left + layer.right
+        ...
+        >>> trees = [cdl.Leaf(0.5), cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))]
+        >>> cdl.fold(total, cdl.pack(TreeF, trees))
+        Array([0.5, 3. ], dtype=float32, weak_type=True)
     """
     if isinstance(data, Seq | Packed):
         return fold_seq(alg, data, key, fitting("fold", alg, data, key, how))

@@ -51,6 +51,10 @@ def pack(
     **Raises:** `ForeignLayer` for a node of another signature, `SignatureError` for one of another sort than its place,
     `PayloadMismatch` for payloads that differ in shape or are not what is annotated, `TreeTooLarge` for a cyclic tree
     or too many nodes, `CdlError` where `trees` are not some trees, or do not fit the bucket.
+
+    Examples:
+        >>> cdl.pack(cdl.TreeF, [cdl.Leaf(0.5), cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))])
+        Forest of A + X²: 2 trees, 4 nodes, 2 levels, fill 1.00; bucket of 64 nodes, 2 variants, chunks of 1×2
     """
     found = family("pack", signature)
     expect_bucket(bucket)

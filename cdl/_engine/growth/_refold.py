@@ -92,6 +92,17 @@ def refold(
     score is NaN; `ForeignLayer` where the coalgebra chooses and there is no `nodes`; `CarrierMismatch` with `nodes`,
     where seeds or values differ in form; `SignatureError` where there are not as many of each as sorts, they are in
     another order, or there is no `nodes` for them.
+
+    Examples:
+        >>> def halves(x):
+        ...     return cdl.Leaf(x[0]) if len(x) == 1 else cdl.Fork(x[: len(x) // 2], x[len(x) // 2 :])
+        ...
+        >>> @cdl.algebra
+        ... def total(layer):
+        ...     return layer.label if isinstance(layer, cdl.Leaf) else layer.left + layer.right
+        ...
+        >>> cdl.compiled.refold(total, halves, jnp.arange(8.0).reshape(2, 4))
+        Array([ 6., 22.], dtype=float32)
     """
     algs = alg if isinstance(alg, tuple) else (alg,)
     expect_algebras("refold", algs, several="in a tuple")

@@ -102,6 +102,10 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
     machine gives no layer of a machine; `PayloadMismatch` where an input, an output or a state is no number;
     `CdlError` where leading axes differ, where something else than sequences is given, and where the machine branches
     on a value.
+
+    Examples:
+        >>> cdl.machines.run(cdl.machines.delay, 0, jnp.array([3, 1, 4]))
+        (Array([0, 3, 1, 4], dtype=int32), Array(4, dtype=int32))
     """
     expect_machine("run", machine)
     expect_key(key)

@@ -26,7 +26,13 @@ from .trees import algebra_at, fold_diagram, is_fold, tree_diagram
 
 @dataclass(frozen=True)
 class Drawing:
-    """A diagram in all its forms. In a notebook it shows itself; `str` of it is the text."""
+    """A diagram in all its forms. In a notebook it shows itself; `str` of it is the text.
+
+    Examples:
+        >>> drawing = cdl.draw(cdl.Para(jnp.array(2.0), lambda p, x: p * x) >> cdl.para.identity())
+        >>> drawing.diagram.count("box")
+        1
+    """
 
     diagram: Diagram
 
@@ -101,6 +107,11 @@ def draw(x: Any, at: Any = None, /, *, signature: Any = None) -> Drawing:
     **Arguments:** `signature`: of an algebra that does not say what it reads, as for `explain`; of a family, a tuple.
 
     **Raises:** `CdlError` for what cannot be drawn, `SignatureError` where an algebra does not say what it reads.
+
+    Examples:
+        >>> drawing = cdl.draw(cdl.TreeF)
+        >>> drawing.svg[:4]
+        '<svg'
     """
     x = read_by(x, signature)
     if signature is not None and not all(isinstance(alg, Algebra) for alg in (x if isinstance(x, tuple) else (x,))):

@@ -35,22 +35,48 @@ class StreamF(Base["Stream[O_co]", X], Generic[O_co, X]):
 
 
 class Moore(Generic[I_contra, O_co]):
-    """The name of the functor `O × [I, X]`."""
+    """The name of the functor `O × [I, X]`.
+
+    Examples:
+        >>> print(cdl.functor(cdl.MooreF))
+        O × [I, X]
+    """
 
 
 class MooreF(Base["Moore[I_contra, O_co]", X], Generic[I_contra, O_co, X]):
-    """An output that depends on the state alone, and the next state for each input."""
+    """An output that depends on the state alone, and the next state for each input.
+
+    Examples:
+        >>> def counter(n):
+        ...     return cdl.MooreF(n, lambda step: n + step)
+        ...
+        >>> cdl.run(counter, 0, jnp.array([1, 2, 3]))[0]
+        Array([0, 1, 3, 6], dtype=int32)
+    """
 
     out: O_co
     step: Callable[[I_contra], X]
 
 
 class Mealy(Generic[I_contra, O_co]):
-    """The name of the functor `[I, O × X]`."""
+    """The name of the functor `[I, O × X]`.
+
+    Examples:
+        >>> print(cdl.functor(cdl.MealyF))
+        [I, O × X]
+    """
 
 
 class MealyF(Base["Mealy[I_contra, O_co]", X], Generic[I_contra, O_co, X]):
-    """For each input, an output and the next state."""
+    """For each input, an output and the next state.
+
+    Examples:
+        >>> def total(n):
+        ...     return cdl.MealyF(lambda x: (n + x, n + x))
+        ...
+        >>> cdl.run(total, 0, jnp.array([1, 2, 3]))[0]
+        Array([1, 3, 6], dtype=int32)
+    """
 
     step: Callable[[I_contra], tuple[O_co, X]]
 
@@ -79,6 +105,13 @@ def respond(machine: Fix[Mealy[Any, Any]] | Fix[Moore[Any, Any]], inputs: Iterab
 
     A Mealy machine gives one for each input. A Moore machine gives one more: its behaviour is a function of words,
     `I* → O`, and the first output is that of the empty word, before any input.
+
+    Examples:
+        >>> def total(n):
+        ...     return cdl.MealyF(lambda x: (n + x, n + x))
+        ...
+        >>> cdl.machines.respond(cdl.ana(total)(0), [1, 2, 3])
+        [1, 3, 6]
     """
     outputs: list[Any] = []
     now: Any = machine

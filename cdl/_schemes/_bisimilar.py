@@ -29,6 +29,12 @@ def distinguish(a: Automaton, b: Automaton) -> Word | None:
     The pairs of states that the same word leads to, in the order of words: where all agree, they are a bisimulation.
 
     **Raises:** `CdlError` where the two do not read the same letters, or are not of a kind.
+
+    Examples:
+        >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])
+        >>> once = cdl.Automaton([[0, 1], [1, 1]], [True, False])
+        >>> cdl.machines.distinguish(even, once)
+        (1, 1)
     """
     _expect_alike(a, b)
     first = (a.start, b.start)
@@ -48,7 +54,14 @@ def distinguish(a: Automaton, b: Automaton) -> Word | None:
 
 @with_usage
 def bisimilar(a: Automaton, b: Automaton) -> bool:
-    """Whether two automata answer every word alike. `distinguish` has a word on which they do not."""
+    """Whether two automata answer every word alike. `distinguish` has a word on which they do not.
+
+    Examples:
+        >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])
+        >>> twice = cdl.Automaton([[2, 1], [1, 0], [0, 3], [3, 2]], [True, False, True, False])
+        >>> cdl.machines.bisimilar(even, twice)
+        True
+    """
     return distinguish(a, b) is None
 
 
@@ -59,6 +72,12 @@ def minimise(a: Automaton) -> Automaton:
 
     Partition refinement: states are told apart by their outputs, then by the classes that their letters lead to,
     until no class is divided.
+
+    Examples:
+        >>> twice = cdl.Automaton([[2, 1], [1, 0], [0, 3], [3, 2]], [True, False, True, False])
+        >>> cdl.machines.minimise(twice).next
+        array([[0, 1],
+               [1, 0]], dtype=int32)
     """
     order = list(_reached(a))
     place = np.zeros(a.states, np.int64)

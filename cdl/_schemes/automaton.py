@@ -34,6 +34,11 @@ class Automaton(eqx.Module):
     machine; of each state and letter, for a Mealy machine. `start`: the state it begins in.
 
     **Raises:** `CdlError` for tables that do not fit together, or lead to a state that there is not.
+
+    Examples:
+        >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])  # an even number of letters 1
+        >>> cdl.run(even, 0, jnp.array([1, 0, 1]))[0]
+        Array([ True, False, False,  True], dtype=bool)
     """
 
     next: np.ndarray
@@ -102,6 +107,16 @@ def tabulate(
 
     **Raises:** `TreeTooLarge` for more than `max_states` states; `CdlError` for outputs that do not fit into one table,
     such as `1` and `"1"`.
+
+    Examples:
+        >>> def counter(n):
+        ...     return cdl.MooreF(n == 0, lambda step: (n + step) % 3)
+        ...
+        >>> found = cdl.machines.tabulate(counter, 0, [0, 1])
+        >>> found[0].next
+        array([[0, 1],
+               [1, 2],
+               [2, 0]], dtype=int32)
     """
     found: dict[Any, int] = {_known(start): 0}
     order, rows, outputs = [start], [], []

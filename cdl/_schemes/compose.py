@@ -111,6 +111,12 @@ def parallel(first: Any, second: Any) -> Any:
 
     **Raises:** `CdlError` where one is not a machine; when it is run, where one is a Moore and the other a Mealy
     machine.
+
+    Examples:
+        >>> sign, root = cdl.machines.stateless(jnp.negative), cdl.machines.stateless(jnp.sqrt)
+        >>> xs = jnp.array([1.0, 4.0])
+        >>> cdl.run(cdl.machines.parallel(sign, root), ((), ()), (xs, xs))[0]
+        (Array([-1., -4.], dtype=float32), Array([1., 2.], dtype=float32))
     """
     expect_machine("parallel", first)
     expect_machine("parallel", second)
@@ -133,6 +139,14 @@ def feedback(machine: Any, through: Any = None) -> Any:
     output goes in as its input comes out. A machine that is itself a Moore machine needs none.
 
     **Raises:** `CdlError` where one is not a machine; when it is run, for a Mealy machine with nothing in the loop.
+
+    Examples:
+        >>> def add(_):
+        ...     return cdl.MealyF(lambda both: ((both[0] + both[1], both[0] + both[1]), ()))
+        ...
+        >>> running = cdl.machines.feedback(add, cdl.machines.delay)
+        >>> cdl.run(running, ((), 0), jnp.array([1, 2, 3]))[0]
+        Array([1, 3, 6], dtype=int32)
     """
     expect_machine("feedback", machine)
     if through is not None:
@@ -146,6 +160,13 @@ def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], Meal
 
     The output before any input is lost: `run(as_mealy(f), s, inputs)` has the outputs of `run(f, s, inputs)` but the
     first.
+
+    Examples:
+        >>> def counter(n):
+        ...     return cdl.MooreF(n, lambda step: n + step)
+        ...
+        >>> cdl.run(cdl.machines.as_mealy(counter), 0, jnp.array([1, 2, 3]))[0]
+        Array([1, 3, 6], dtype=int32)
     """
     expect_machine("as_mealy", machine)
     return AsMealy(machine)

@@ -61,6 +61,11 @@ def explain(
 
     **Raises:** `CdlError` for what is no architecture, and where samples or a state are needed and not given;
     `SignatureError` where an algebra does not say what it reads.
+
+    Examples:
+        >>> double = cdl.Para(jnp.array(2.0), lambda p, x: p * x)
+        >>> cdl.explain(double, jnp.array(3.0)).holds
+        True
     """
     arch = read_by(arch, signature)
     each = arch if isinstance(arch, tuple) and arch else (arch,)

@@ -54,6 +54,12 @@ class Explanation:
     `functors`, one for each sort, and `type` are mathematics; `where` says what their letters are. `tying` is where
     each part of the weights is used, `laws` what was run, and `execution` how it is computed. Of a system of boxes,
     `boxes` has what stands in each.
+
+    Examples:
+        >>> double = cdl.Para(jnp.array(2.0), lambda p, x: p * x)
+        >>> found = cdl.explain(double, jnp.array(3.0))
+        >>> found.holds, found.markdown.startswith("#")
+        (True, True)
     """
 
     name: str

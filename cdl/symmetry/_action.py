@@ -46,7 +46,15 @@ from ._word import Word, word_of, WORDS
 
 @dataclass(frozen=True, init=False)
 class Action:
-    """A monoid that acts linearly on arrays of one shape, by its generators."""
+    """A monoid that acts linearly on arrays of one shape, by its generators.
+
+    Examples:
+        >>> mirror = cdl.symmetry.Action(4).perm([3, 2, 1, 0], name="mirror")
+        >>> mirror("mirror", jnp.array([1, 2, 3, 4]))
+        Array([4, 3, 2, 1], dtype=int32)
+        >>> cdl.symmetry.hom(mirror, mirror).dimension
+        8
+    """
 
     shape: tuple[int, ...]
     generators: tuple[Generator, ...]

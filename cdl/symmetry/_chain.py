@@ -17,7 +17,14 @@ from ._pointwise import Pointwise
 
 
 class Chain(EquivariantMap):
-    """Equivariant maps, one after the other. `maps` are these, and `para` and `dense` composites of theirs."""
+    """Equivariant maps, one after the other. `maps` are these, and `para` and `dense` composites of theirs.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.cyclic(4)
+        >>> net = cdl.symmetry.chain(cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(0)), jnp.tanh)
+        >>> len(net.maps)
+        2
+    """
 
     maps: tuple[EquivariantMap, ...]
     source: Action = eqx.field(static=True)
@@ -42,6 +49,13 @@ def chain(first: EquivariantMap, *rest: EquivariantMap | Callable[[jax.Array], j
 
     **Raises:** `CdlError` where the target of one map is not the source of the next, and where a function does not
     commute with the action.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.cyclic(4)
+        >>> first, second = (cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(i)) for i in range(2))
+        >>> net = cdl.symmetry.chain(first, jnp.tanh, second)
+        >>> cdl.symmetry.is_hom(net, C4, C4, jnp.array([[1.0, -2.0, 3.0, -4.0]]))
+        True
     """
     maps = [_map(first)]
     for given in rest:

@@ -34,6 +34,12 @@ class Sides(NamedTuple):
     the map, of the word and of the element.
 
     `beside` are numbers whose rounding is in both: `h(x)`, and how much it changes with `x`.
+
+    Examples:
+        >>> C3 = cdl.symmetry.groups.cyclic(3)
+        >>> [both] = cdl.symmetry.sides(jnp.sort, C3, C3, jnp.array([1, 2, 3]), "shift")
+        >>> both.left, both.right
+        (Array([1, 2, 3], dtype=int32), Array([3, 1, 2], dtype=int32))
     """
 
     law: str
@@ -53,6 +59,12 @@ def sides(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: str | Wor
     """What is to be equal at one element of the carrier of `X`, and one word.
 
     **Raises:** `CdlError` for a longer word with a generator of a Lie algebra in it.
+
+    Examples:
+        >>> C3 = cdl.symmetry.groups.cyclic(3)
+        >>> [both] = cdl.symmetry.sides(jnp.cumsum, C3, C3, jnp.array([1, 2, 3]), "shift")
+        >>> both.left, both.right
+        (Array([3, 4, 6], dtype=int32), Array([6, 1, 3], dtype=int32))
     """
     word = word_of(word)
     lie = [name for name in word if X[name].lie]

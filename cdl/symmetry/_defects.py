@@ -42,6 +42,11 @@ def hom_defect(h: Called, algebra: Any, other: Any, values: Iterable[Any]) -> fl
     **Returns:** the greatest difference of two numbers; infinity where the two sides differ in form.
 
     **Raises:** `CdlError` for algebras of two monads, and where there are no values.
+
+    Examples:
+        >>> C3 = cdl.symmetry.groups.cyclic(3)
+        >>> cdl.symmetry.hom_defect(jnp.cumsum, C3, C3, jnp.array([[1.0, 2.0, 4.0]]))
+        4.0
     """
     return max(apart(left, right) for left, right, _ in _compared("hom_defect", h, algebra, other, values))
 
@@ -56,6 +61,12 @@ def is_hom(h: Called, algebra: Any, other: Any, values: Iterable[Any], *, tolera
     numbers and truth values have to be equal.
 
     **Raises:** as `hom_defect`.
+
+    Examples:
+        >>> C3 = cdl.symmetry.groups.cyclic(3)
+        >>> xs = jnp.array([[1.0, 2.0, 4.0]])
+        >>> cdl.symmetry.is_hom(jnp.abs, C3, C3, xs), cdl.symmetry.is_hom(jnp.sort, C3, C3, xs)
+        (True, False)
     """
     compared = _compared("is_hom", h, algebra, other, values)
     if tolerance is None:

@@ -44,7 +44,19 @@ TOLERANCE = 1e-5  # of the greatest value: what rounding does in single precisio
 
 
 class Distributive:
-    """The distributive law of a monoid over the functor of a signature: how it acts on the payloads of each layer."""
+    """The distributive law of a monoid over the functor of a signature: how it acts on the payloads of each layer.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def cross(layer: cdl.TreeF[jax.Array, jax.Array]) -> jax.Array:
+        ...     return layer.label if isinstance(layer, cdl.Leaf) else jnp.cross(layer.left, layer.right)
+        ...
+        >>> turn = cdl.symmetry.groups.so(3)
+        >>> rotations = cdl.symmetry.Distributive(cdl.TreeF, {cdl.Leaf: turn})
+        >>> tree = cdl.Fork(cdl.Leaf(jnp.array([1.0, 0.0, 0.0])), cdl.Leaf(jnp.array([0.0, 1.0, 0.0])))
+        >>> float(rotations.check(cross, turn, rotations.layers(cross, [tree]))) < 1e-6
+        True
+    """
 
     def __init__(self, signature: Any, payloads: Mapping[type[Any], Any]) -> None:
         """**Arguments:**

@@ -17,6 +17,13 @@ class NormGate(EquivariantMap):
     """`x ↦ σ(a ‖x‖ + b) x`, with `a` and `b` for each channel: nonlinear, and equivariant where lengths are kept.
 
     What comes out has the type of what goes in.
+
+    Examples:
+        >>> turn = cdl.symmetry.groups.so(3)
+        >>> gate = cdl.symmetry.NormGate(turn, key=jax.random.key(0))
+        >>> along = lambda x: turn("turn01", x)
+        >>> float(abs(cdl.symmetry.lie_derivative(gate, along, along)(jnp.array([1.0, 2.0, 3.0]))).max()) < 1e-6
+        True
     """
 
     scale: jax.Array

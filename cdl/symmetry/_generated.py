@@ -22,6 +22,11 @@ def generated(
     **Returns:** the elements, and for each letter the number of its product with each element.
 
     **Raises:** `CdlError` where there are more elements than the limit.
+
+    Examples:
+        >>> elements, _ = cdl.symmetry.generated(1, 1, lambda letter, x: 2 * x % 5, limit=9, what="doubling mod 5")
+        >>> elements
+        [1, 2, 4, 3]
     """
     number, found, targets = {unit: 0}, [unit], [list[int]() for _ in range(letters)]
     for element in found:

@@ -32,7 +32,16 @@ from ._tying import along_last, Tying
 
 
 class Equivariant(EquivariantMap):
-    """All linear equivariant maps from `X` to `Y`, as a layer with one parameter for each orbit of weights."""
+    """All linear equivariant maps from `X` to `Y`, as a layer with one parameter for each orbit of weights.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.cyclic(4)
+        >>> layer = cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(0))
+        >>> sum(array.size for array in jax.tree.leaves(eqx.filter(layer, eqx.is_array)))
+        5
+        >>> cdl.symmetry.is_hom(layer, C4, C4, jnp.array([[1.0, 2.0, 3.0, 4.0]]))
+        True
+    """
 
     theta: jax.Array
     beta: jax.Array | None

@@ -18,6 +18,12 @@ class EquivariantMap(eqx.Module):
     """A map from the carrier of one action to that of another, that commutes with their monoid.
 
     Arrays have a first axis of channels where `in_channels` or `out_channels` is a number.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.cyclic(4)
+        >>> layer = cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(0))
+        >>> isinstance(layer, cdl.symmetry.EquivariantMap)
+        True
     """
 
     source: eqx.AbstractVar[Action]

@@ -91,6 +91,11 @@ def flow(actions: Actions, t: float) -> Actions:
     generators stay.
 
     **Raises:** `CdlError` for a time that is not a finite number, known before the program runs.
+
+    Examples:
+        >>> turn = cdl.symmetry.flow(cdl.symmetry.groups.so(2), jnp.pi / 2)
+        >>> turn("turn01", jnp.array([0.0, 1.0])).round(3)
+        Array([-1.,  0.], dtype=float32)
     """
     if isinstance(t, Tracer) or not isinstance(t, int | float | np.number | np.ndarray | jax.Array):
         raise CdlError(f"`flow` takes a time that is known before the program runs, not {short(t)}.")

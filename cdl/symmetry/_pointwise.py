@@ -34,7 +34,13 @@ _LEARNS = (
 
 
 class Pointwise(EquivariantMap):
-    """A function of numbers, applied at each place. It is refused where it does not commute with the action."""
+    """A function of numbers, applied at each place. It is refused where it does not commute with the action.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.cyclic(4)
+        >>> cdl.symmetry.Pointwise(jax.nn.relu, C4)(jnp.array([1.0, -2.0, 3.0, -4.0]))
+        Array([1., 0., 3., 0.], dtype=float32)
+    """
 
     function: Function
     source: Action = eqx.field(static=True)

@@ -37,6 +37,12 @@ class Tying(ABC):
     `shape` is that of `W`, `(outputs, inputs)`. `how` says which method found it: "orbits", "presolve", "dense" or
     "shift-invert". `gap`, where a rank was decided by rounding, is the ratio of the least number that counts as not
     zero to the greatest that counts as zero.
+
+    Examples:
+        >>> C3 = cdl.symmetry.groups.cyclic(3)
+        >>> tying = cdl.symmetry.hom(C3, C3)
+        >>> tying.dimension, tying.shape
+        (3, (3, 3))
     """
 
     shape: tuple[int, int]
@@ -97,6 +103,16 @@ class Orbits(Tying):
 
     `labels` is `int32[outputs, inputs]`, -1 for a weight that is zero; `scales` is `float64` of that shape, or `None`
     where every scale is 1.
+
+    Examples:
+        >>> C3 = cdl.symmetry.groups.cyclic(3)
+        >>> tying = cdl.symmetry.hom(C3, C3)
+        >>> isinstance(tying, cdl.symmetry.Orbits)
+        True
+        >>> tying.labels
+        array([[0, 1, 2],
+               [2, 0, 1],
+               [1, 2, 0]], dtype=int32)
     """
 
     labels: np.ndarray
@@ -122,7 +138,14 @@ class Orbits(Tying):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Combinations(Tying):
-    """Each weight is a combination of the numbers, with the factors of a sparse matrix."""
+    """Each weight is a combination of the numbers, with the factors of a sparse matrix.
+
+    Examples:
+        >>> mean_free = cdl.symmetry.monoids.idempotent(jnp.eye(3) - jnp.ones((3, 3)) / 3)
+        >>> tying = cdl.symmetry.hom(mean_free, mean_free)
+        >>> isinstance(tying, cdl.symmetry.Combinations), tying.dimension
+        (True, 5)
+    """
 
     matrix: Sparse
 

@@ -9,13 +9,22 @@ from ..errors import CdlError
 
 Word: TypeAlias = tuple[str, ...]
 WORDS: Monoid[Word] = Monoid((), lambda m, n: (*m, *n))
-"""The free monoid on names: a product is one word after the other."""
+"""The free monoid on names: a product is one word after the other.
+
+Examples:
+    >>> cdl.symmetry.WORDS.combine(("shift",), ("mirror", "shift"))
+    ('shift', 'mirror', 'shift')
+"""
 
 
 def word_of(word: str | Word) -> Word:
     """A word as it is; a name is a word of one. Functions that take a word begin with this.
 
     **Raises:** `CdlError` for what is not made of names.
+
+    Examples:
+        >>> cdl.symmetry.word_of("shift"), cdl.symmetry.word_of(("shift", "mirror"))
+        (('shift',), ('shift', 'mirror'))
     """
     found = (word,) if isinstance(word, str) else word
     if not isinstance(found, tuple | list) or not all(isinstance(name, str) for name in found):

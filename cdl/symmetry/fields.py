@@ -28,6 +28,12 @@ def translation(x: jax.Array, axis: int = -1) -> jax.Array:
     """The field of translation along one of the last two axes, towards higher indices: `float[…, h, w]` of that shape.
 
     **Raises:** `CdlError` for another axis, and for what is not an image of real numbers.
+
+    Examples:
+        >>> waves = jnp.broadcast_to(jnp.sin(2 * jnp.pi * jnp.arange(8.0) / 8), (8, 8))
+        >>> across, down = (cdl.symmetry.fields.translation(waves, axis=axis) for axis in (-1, -2))
+        >>> round(float(abs(across).max()), 3), round(float(abs(down).max()), 3)
+        (0.785, 0.0)
     """
     x = _image(x)
     if axis not in (-2, -1):
@@ -43,21 +49,40 @@ def translation(x: jax.Array, axis: int = -1) -> jax.Array:
 
 
 def rotation(x: jax.Array) -> jax.Array:
-    """The field of rotation about the centre, anticlockwise where the first row is on top: `float[…, h, w]`."""
+    """The field of rotation about the centre, anticlockwise where the first row is on top: `float[…, h, w]`.
+
+    Examples:
+        >>> ramp = jnp.broadcast_to(jnp.arange(8.0), (8, 8))  # turning it moves the top and the bottom the other way
+        >>> moves = cdl.symmetry.fields.rotation(ramp)
+        >>> bool(jnp.allclose(moves, -moves[::-1], atol=1e-4))
+        True
+    """
     x = _image(x)
     r, s = _places(x)
     return s * _slope(x, -2) - r * _slope(x, -1)
 
 
 def scaling(x: jax.Array) -> jax.Array:
-    """The field of scaling about the centre, by which the image grows: `float[…, h, w]`."""
+    """The field of scaling about the centre, by which the image grows: `float[…, h, w]`.
+
+    Examples:
+        >>> flat = jnp.ones((4, 4))  # an image of one colour does not change where it grows
+        >>> bool(jnp.allclose(cdl.symmetry.fields.scaling(flat), 0.0, atol=1e-5))
+        True
+    """
     x = _image(x)
     r, s = _places(x)
     return -(r * _slope(x, -2) + s * _slope(x, -1))
 
 
 def still(x: jax.Array) -> jax.Array:
-    """The field of the trivial action: zero. It is the field of a target that is to be invariant."""
+    """The field of the trivial action: zero. It is the field of a target that is to be invariant.
+
+    Examples:
+        >>> cdl.symmetry.fields.still(jnp.ones((2, 2)))
+        Array([[0., 0.],
+               [0., 0.]], dtype=float32)
+    """
     return jnp.zeros_like(_array(x))
 
 

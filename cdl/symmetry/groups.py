@@ -46,7 +46,14 @@ def cyclic(n: int) -> Action:
 
 
 def translations(*shape: int) -> Action:
-    """Shifts of a grid along each axis, round its ends. Generators `shift0`, `shift1`, …"""
+    """Shifts of a grid along each axis, round its ends. Generators `shift0`, `shift1`, …
+
+    Examples:
+        >>> torus = cdl.symmetry.groups.translations(2, 3)
+        >>> torus("shift1", jnp.array([[1, 2, 3], [4, 5, 6]]))
+        Array([[3, 1, 2],
+               [6, 4, 5]], dtype=int32)
+    """
     return _shifts(shape, True)
 
 
@@ -55,33 +62,68 @@ def truncated_translations(*shape: int) -> Action:
 
     Maps that commute with these are causal convolutions: an output reads the inputs before it. Generators as for
     `translations`.
+
+    Examples:
+        >>> cdl.symmetry.groups.truncated_translations(4)("shift0", jnp.array([1, 2, 3, 4]))
+        Array([0, 1, 2, 3], dtype=int32)
     """
     return _shifts(shape, False)
 
 
 def rotations(side: int) -> Action:
-    """`C₄` on images of `side × side`, by quarter turns as `jnp.rot90` has them. Generator `turn`."""
+    """`C₄` on images of `side × side`, by quarter turns as `jnp.rot90` has them. Generator `turn`.
+
+    Examples:
+        >>> cdl.symmetry.groups.rotations(2)("turn", jnp.array([[1, 2], [3, 4]]))
+        Array([[2, 4],
+               [1, 3]], dtype=int32)
+    """
     places = _places(side)
     return Action((side, side)).perm(np.argsort(np.rot90(places).ravel()), "turn")
 
 
 def reflections(side: int) -> Action:
-    """Mirror images, left and right exchanged, of images of `side × side`. Generator `mirror`."""
+    """Mirror images, left and right exchanged, of images of `side × side`. Generator `mirror`.
+
+    Examples:
+        >>> cdl.symmetry.groups.reflections(2)("mirror", jnp.array([[1, 2], [3, 4]]))
+        Array([[2, 1],
+               [4, 3]], dtype=int32)
+    """
     return Action((side, side)).perm(np.argsort(np.fliplr(_places(side)).ravel()), "mirror")
 
 
 def dihedral(side: int) -> Action:
-    """`D₄` on images of `side × side`: quarter turns and mirror images."""
+    """`D₄` on images of `side × side`: quarter turns and mirror images.
+
+    Examples:
+        >>> D4 = cdl.symmetry.groups.dihedral(2)
+        >>> D4(("turn", "mirror"), jnp.array([[1, 2], [3, 4]]))
+        Array([[1, 3],
+               [2, 4]], dtype=int32)
+    """
     return rotations(side) & reflections(side)
 
 
 def p4(side: int) -> Action:
-    """Shifts and quarter turns of a torus of `side × side`."""
+    """Shifts and quarter turns of a torus of `side × side`.
+
+    Examples:
+        >>> p4 = cdl.symmetry.groups.p4(2)
+        >>> cdl.symmetry.hom(p4, p4).dimension
+        3
+    """
     return translations(side, side) & rotations(side)
 
 
 def p4m(side: int) -> Action:
-    """Shifts, quarter turns and mirror images of a torus of `side × side`."""
+    """Shifts, quarter turns and mirror images of a torus of `side × side`.
+
+    Examples:
+        >>> p4m = cdl.symmetry.groups.p4m(2)
+        >>> cdl.symmetry.hom(p4m, p4m).dimension
+        3
+    """
     return p4(side) & reflections(side)
 
 
@@ -116,6 +158,11 @@ def so(dimension: int) -> Action:
     """The rotations of `ℝᵈ`, by their Lie algebra: an antisymmetric matrix for each plane of two axes, `turn01`, …
 
     On tensors of order `k`: `so(3).power(k)`.
+
+    Examples:
+        >>> turn = cdl.symmetry.groups.so(3)
+        >>> turn("turn01", jnp.array([1.0, 0.0, 5.0]))
+        Array([-0.,  1.,  0.], dtype=float32)
     """
     action = Action(size_of(dimension, "axes"))
     for i in range(dimension):
@@ -127,7 +174,12 @@ def so(dimension: int) -> Action:
 
 
 def scalings(n: int, factor: float = 2.0) -> Action:
-    """All of `ℝⁿ` times a factor. Generator `scale`. With a factor of 0 it is a monoid, and no group."""
+    """All of `ℝⁿ` times a factor. Generator `scale`. With a factor of 0 it is a monoid, and no group.
+
+    Examples:
+        >>> cdl.symmetry.groups.scalings(2)("scale", jnp.array([1.0, 3.0]))
+        Array([2., 6.], dtype=float32)
+    """
     return Action(size_of(n, "places")).signed(np.arange(n), np.full(n, factor), "scale")
 
 
@@ -143,6 +195,11 @@ def regular(X: Action, limit: int = 10_000) -> Action:
 
     **Raises:** `CdlError` where there are more elements than the limit, for generators of other kinds, and where two
     factors have a product that `float64` rounds: what they generate is then not known.
+
+    Examples:
+        >>> S3 = cdl.symmetry.groups.regular(cdl.symmetry.groups.permutations(3))
+        >>> S3.shape, cdl.symmetry.hom(S3, S3).dimension
+        ((6,), 6)
     """
     tables = [_table(x) for x in X.generators]
     unit: Table = tuple((i, 1.0) for i in range(X.size))
@@ -158,6 +215,11 @@ def words(regular: Action) -> list[Word]:
     """A shortest word for each element of `regular(X)`, by its number: `X(words(G)[i], x)` is element `i` on `x`.
 
     **Raises:** `CdlError` for another action than `regular` gives.
+
+    Examples:
+        >>> C4 = cdl.symmetry.groups.regular(cdl.symmetry.groups.cyclic(4))
+        >>> cdl.symmetry.groups.words(C4)
+        [(), ('shift',), ('shift', 'shift'), ('shift', 'shift', 'shift')]
     """
     found: dict[int, Word] = {0: ()}
     goes = {x.name: [place for place, _ in _table(x)] for x in regular.generators}

@@ -29,7 +29,13 @@ from .groups import permutations
 
 
 def idempotent(projection: Any) -> Action:
-    """A projection of `ℝⁿ`, `float[n, n]`. Generator `project`. **Raises:** `CdlError` where `P² = P` does not hold."""
+    """A projection of `ℝⁿ`, `float[n, n]`. Generator `project`. **Raises:** `CdlError` where `P² = P` does not hold.
+
+    Examples:
+        >>> forget = cdl.symmetry.monoids.idempotent(jnp.diag(jnp.array([1.0, 1.0, 0.0])))
+        >>> forget("project", jnp.array([1.0, 2.0, 3.0]))
+        Array([1., 2., 0.], dtype=float32)
+    """
     try:
         matrix = np.asarray(projection)
     except (TypeError, ValueError) as error:
@@ -76,27 +82,53 @@ def flip_flop() -> Action:
 
 
 def transformations(n: int) -> Action:
-    """All functions of `n` places: the generators of `S_n`, and `merge`, that sends 1 to 0."""
+    """All functions of `n` places: the generators of `S_n`, and `merge`, that sends 1 to 0.
+
+    Examples:
+        >>> functions = cdl.symmetry.monoids.transformations(3)
+        >>> functions("merge", jnp.array([1, 2, 3]))
+        Array([3, 0, 3], dtype=int32)
+        >>> cdl.symmetry.hom(functions, functions).dimension
+        1
+    """
     merge = np.arange(size_of(n, "places"))
     merge[1:2] = 0
     return Action(n, permutations(n).generators).push(merge, "merge")
 
 
 def partial_permutations(n: int) -> Action:
-    """All partial injections of `n` places, the rook monoid: the generators of `S_n`, and `lose`, that loses 0."""
+    """All partial injections of `n` places, the rook monoid: the generators of `S_n`, and `lose`, that loses 0.
+
+    Examples:
+        >>> rook = cdl.symmetry.monoids.partial_permutations(3)
+        >>> rook("lose", jnp.array([1, 2, 3]))
+        Array([0, 2, 3], dtype=int32)
+    """
     lose = np.arange(size_of(n, "places"))
     lose[0] = -1
     return Action(n, permutations(n).generators).push(lose, "lose")
 
 
 def partial_transformations(n: int) -> Action:
-    """All partial functions of `n` places: the generators of `transformations`, and `lose`."""
+    """All partial functions of `n` places: the generators of `transformations`, and `lose`.
+
+    Examples:
+        >>> partial = cdl.symmetry.monoids.partial_transformations(3)
+        >>> partial(("lose", "merge"), jnp.array([1, 2, 3]))
+        Array([0, 0, 3], dtype=int32)
+    """
     return Action(n, [*transformations(n).generators, partial_permutations(n)["lose"]])
 
 
 @with_usage
 def of_automaton(automaton: Automaton) -> Action:
-    """The letters of a finite automaton on its states: the free monoid on `letter0`, `letter1`, … acts."""
+    """The letters of a finite automaton on its states: the free monoid on `letter0`, `letter1`, … acts.
+
+    Examples:
+        >>> swap = cdl.Automaton([[1, 0], [0, 1]], [0, 1])
+        >>> cdl.symmetry.monoids.of_automaton(swap)("letter0", jnp.array([1, 0]))
+        Array([0, 1], dtype=int32)
+    """
     action = Action(automaton.states)
     for letter in range(automaton.letters):
         action = action.push(automaton.next[:, letter], f"letter{letter}")

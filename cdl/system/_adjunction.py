@@ -22,6 +22,13 @@ def curry(lens: DependentLens, r: Polynomial, p: Polynomial) -> DependentLens:
     """Of `r ⊗ p → q`, the lens `r → [p, q]`: a position of `r` wires `p` to `q`.
 
     **Raises:** `PortMismatch` where the lens does not begin at `r ⊗ p`.
+
+    Examples:
+        >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})
+        >>> q = cdl.system.Polynomial.monomial([0, 1], ["tick"])
+        >>> lens = next(cdl.system.lenses(p @ q, p))
+        >>> cdl.system.uncurry(cdl.system.curry(lens, p, q), q, p) == lens
+        True
     """
     if lens.source != r @ p:
         raise PortMismatch(f"a lens from {lens.source} cannot be curried from {r} ⊗ {p}, which is {r @ p}.")
@@ -42,6 +49,13 @@ def uncurry(lens: DependentLens, p: Polynomial, q: Polynomial) -> DependentLens:
     """Of `r → [p, q]`, the lens `r ⊗ p → q`: the other way of `curry`.
 
     **Raises:** `PortMismatch` where the lens does not end at `[p, q]`.
+
+    Examples:
+        >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})
+        >>> q = cdl.system.Polynomial.monomial([0, 1], ["tick"])
+        >>> lens = next(cdl.system.lenses(p @ q, p))
+        >>> cdl.system.uncurry(cdl.system.curry(lens, p, q), q, p) == lens
+        True
     """
     if lens.target != hom(p, q):
         raise PortMismatch(f"a lens to {lens.target} cannot be uncurried to [{p}, {q}], which is {hom(p, q)}.")

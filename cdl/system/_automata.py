@@ -20,6 +20,12 @@ def of_automaton(automaton: Automaton) -> DependentLens:
     """A Moore machine as a lens from `S y^S`: a state shows its output, and a letter comes back as the next state.
 
     **Raises:** `CdlError` for a Mealy machine, whose outputs are not those of its states.
+
+    Examples:
+        >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])
+        >>> cdl.system.to_automaton(cdl.system.of_automaton(even), 0).next
+        array([[0, 1],
+               [1, 0]], dtype=int32)
     """
     if automaton.is_mealy:
         raise CdlError(f"{automaton} answers letters, and a lens shows what a state does: give a Moore machine.")
@@ -35,6 +41,11 @@ def to_automaton(lens: DependentLens, start: Any) -> Automaton:
     """A lens from `S y^S` to `A y^B` as a Moore machine, whose letters are the numbers of the directions.
 
     **Raises:** `CdlError` where the source is not of that form, or the positions of the target have other directions.
+
+    Examples:
+        >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])
+        >>> cdl.system.to_automaton(cdl.system.of_automaton(even), 0).outputs
+        array([ True, False])
     """
     states = lens.source.positions
     each = dict.fromkeys(lens.target.directions.values())

@@ -25,6 +25,12 @@ class Box(System):
     """A machine as it is given, with its ports. Made by `box`.
 
     A `machine` that is a system of `cdl` has `None` for its state: the box has the one to begin in.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> isinstance(delay, cdl.system.Box), delay.state
+        (True, Array(0, dtype=int32))
     """
 
     reads_state = False
@@ -68,6 +74,12 @@ def box(
 
     **Raises:** `PortMismatch` where the machine does not give the outputs; `CarrierMismatch` where a step does not
     keep the state's type; `CdlError` for what is not a machine.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> cdl.run(delay, delay.state, {"x": jnp.array([3, 1, 4])})[0]
+        {'out': Array([0, 3, 1, 4], dtype=int32)}
     """
     expect_machine("box", machine)
     interface = Interface(inputs or {}, outputs)

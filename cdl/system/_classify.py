@@ -38,7 +38,16 @@ LEFT, INSIDE = "left → right", "inside → outside"
 
 class Classification(NamedTuple):
     """The row of a system: `hierarchy`, the directions in which it goes up, whether there are `peers` that talk,
-    whether its pattern is `changeable`, and `why`, in sentences. `None` is for what its structure does not tell."""
+    whether its pattern is `changeable`, and `why`, in sentences. `None` is for what its structure does not tell.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> boxes, wires = {"p": delay, "q": delay}, {"p.x": "x", "q.x": "x"}
+        >>> apart = cdl.system.wire(boxes, wires, {"out": "q.out"}, inputs={"x": int})
+        >>> cdl.system.classify(apart).peers
+        False
+    """
 
     hierarchy: tuple[str, ...]
     peers: bool | None
@@ -75,6 +84,15 @@ def classify(x: Any, *inputs: Any) -> Classification:
     called with, or arrays of that shape; not needed of a `ParaOptic` whose `source` is known.
 
     **Raises:** `CdlError` for anything else, and for a map without inputs.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> boxes, wires = {"p": delay, "q": delay}, {"p.x": "x", "q.x": "p.out"}
+        >>> twice = cdl.system.wire(boxes, wires, {"out": "q.out"}, inputs={"x": int})
+        >>> kind = cdl.system.classify(twice)
+        >>> kind.peers, kind.changeable
+        (True, False)
     """
     match x:
         case Rewired():

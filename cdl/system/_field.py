@@ -30,7 +30,13 @@ Values = dict[str, Any]
 
 
 class Field(eqx.Module):
-    """A vector field with named variables, and inputs that it is driven by. Extend it, or use `field`."""
+    """A vector field with named variables, and inputs that it is driven by. Extend it, or use `field`.
+
+    Examples:
+        >>> decay = cdl.system.field(lambda s: {"n": -s["n"]}, {"n": float})
+        >>> isinstance(decay, cdl.system.Field)
+        True
+    """
 
     ports: eqx.AbstractVar[Interface]
     name: eqx.AbstractVar[str]
@@ -86,6 +92,12 @@ def field(
 
     **Raises:** `PortMismatch` where `rate` looks up an unknown name, gives other variables, or other shapes;
     `CdlError` where it does not take these arguments.
+
+    Examples:
+        >>> decay = cdl.system.field(lambda s: {"n": -s["n"]}, {"n": float})
+        >>> times = jnp.array([0.0, 1.0])
+        >>> cdl.system.solve(decay, {"n": 8.0}, times)["n"].round(1)
+        Array([8. , 2.9], dtype=float32)
     """
     title = expect_title("field", name or called(rate, "field"))
     return expect_rates(Given(fn=rate, ports=Interface(inputs or {}, variables), name=title))

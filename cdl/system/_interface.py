@@ -28,6 +28,11 @@ class Port:
 
     Its type is that of the time when it is built: a port of `float` that is built before `jax_enable_x64` is switched
     on takes 32 bits after it, too, and refuses 64.
+
+    Examples:
+        >>> gate = cdl.system.Interface(inputs={"a": bool, "b": bool}, outputs={"out": bool})
+        >>> gate.inputs["a"] == cdl.system.Port.of(bool)
+        True
     """
 
     struct: Any
@@ -85,6 +90,11 @@ class Interface:
     each input.
 
     **Arguments:** `inputs`, `outputs`: for each name what `Port.of` takes.
+
+    Examples:
+        >>> gate = cdl.system.Interface(inputs={"a": bool, "b": bool}, outputs={"out": bool})
+        >>> sorted(gate.inputs), sorted(gate.outputs)
+        (['a', 'b'], ['out'])
     """
 
     inputs: Mapping[str, Port]

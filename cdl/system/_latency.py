@@ -21,7 +21,15 @@ from ._wiring import Wiring
 
 
 class Latency(NamedTuple):
-    """The ticks on the shortest and on the longest path from an input to an output."""
+    """The ticks on the shortest and on the longest path from an input to an output.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> found = cdl.system.latency(delay)["out"]["x"]
+        >>> found.shortest, found.longest
+        (1, 1)
+    """
 
     shortest: int
     longest: float
@@ -36,6 +44,14 @@ def latency(system: System) -> dict[str, dict[str, Latency]]:
 
     **Raises:** `CdlError` for a system without a diagram, or whose diagram changes as it runs, and for one that is
     hidden as the machine of a box.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> boxes, wires = {"p": delay, "q": delay}, {"p.x": "x", "q.x": "p.out"}
+        >>> twice = cdl.system.wire(boxes, wires, {"out": "q.out"}, inputs={"x": int})
+        >>> cdl.system.latency(twice)["out"]["x"]
+        Latency(shortest=2, longest=2)
     """
     if isinstance(system, Box):
         system = oapply(Wiring.identity(system.interface), {"box": system})

@@ -33,6 +33,11 @@ class DependentLens:
 
     **Raises:** `PortMismatch` for a position that is not sent, or sent to what is none, and for a direction that comes
     back as none.
+
+    Examples:
+        >>> table = cdl.system.of_automaton(cdl.Automaton([[1, 0], [0, 1]], [False, True]))
+        >>> isinstance(table, cdl.system.DependentLens)
+        True
     """
 
     source: Polynomial
@@ -161,7 +166,14 @@ def _sent(of: Any, given: Any) -> Sent:
 
 @with_types
 def lenses(p: Polynomial, q: Polynomial) -> Iterator[DependentLens]:
-    """Every lens from one polynomial to another."""
+    """Every lens from one polynomial to another.
+
+    Examples:
+        >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})
+        >>> q = cdl.system.Polynomial.monomial([0, 1], ["tick"])
+        >>> len(list(cdl.system.lenses(q, p))), q.count(p)
+        (4, 4)
+    """
     ways = [
         [(j, back) for j, b in q.directions.items() for back in product(a, repeat=len(b))]
         for a in p.directions.values()
@@ -171,5 +183,12 @@ def lenses(p: Polynomial, q: Polynomial) -> Iterator[DependentLens]:
 
 @with_types
 def hom(p: Polynomial, q: Polynomial) -> Polynomial:
-    """`[p, q]`: a lens, and what flows through it, which is a position of `p` and a direction where it goes."""
+    """`[p, q]`: a lens, and what flows through it, which is a position of `p` and a direction where it goes.
+
+    Examples:
+        >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})
+        >>> q = cdl.system.Polynomial.monomial([0, 1], ["tick"])
+        >>> len(cdl.system.hom(q, p).positions) == q.count(p)
+        True
+    """
     return Polynomial({f: [(i, d) for i, (j, _) in f.sent.items() for d in q.directions[j]] for f in lenses(p, q)})

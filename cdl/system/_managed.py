@@ -31,6 +31,14 @@ def managed(system: Rewired) -> Wired:
 
     Its outputs are those of the system, tick by tick. Where it has inputs it is a Mealy machine, which has no output
     after the last input.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> stays = cdl.system.fixed(cdl.system.Wiring.identity(delay.interface))
+        >>> same = cdl.system.managed(cdl.system.rewire(stays, {"box": delay}, {"out": int}, inputs={"x": int}))
+        >>> isinstance(same, cdl.system.Wired)
+        True
     """
     beside, ports = system.systems, system.interface
     boxes = beside.nested.wiring.boxes

@@ -44,6 +44,13 @@ class Modal(System):
 
     `machines` has that of each system, once where several are tied. `modes` has for each mode its name and the number
     of its machine.
+
+    Examples:
+        >>> up = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s + 1), 0, outputs={"n": int})
+        >>> down = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s - 1), 0, outputs={"n": int})
+        >>> saw = cdl.system.modes({"up": up, "down": down}, lambda s: jnp.where(s >= 2, 1, 0), 0)
+        >>> int(saw(0).out["mode"]), int(saw(2).out["mode"])
+        (0, 1)
     """
 
     reads_state = False
@@ -97,6 +104,13 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     **Raises:** `CdlError` for no systems, for one that is called `mode`, and where the machine of one mode is
     inside of that of another; `PortMismatch` where one answers an input
     at once; `CarrierMismatch` where one has a state of another type.
+
+    Examples:
+        >>> up = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s + 1), 0, outputs={"n": int})
+        >>> down = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s - 1), 0, outputs={"n": int})
+        >>> saw = cdl.system.modes({"up": up, "down": down}, lambda s: jnp.where(s >= 2, 1, 0), 0)
+        >>> int(saw(0).out["mode"]), int(saw(2).out["mode"])
+        (0, 1)
     """
     begin, name = strong(state), expect_title("modes", name)
     if not systems or "mode" in systems:

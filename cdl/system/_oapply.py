@@ -45,6 +45,14 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
     **Raises:** `CdlError` where a box has no system, or a system no box, and where a machine of one box is inside of
     that of another; `PortMismatch` where a system has another interface than its box, and for a loop without a state,
     which is named box by box.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> wiring = cdl.system.Wiring.identity(delay.interface)
+        >>> same = cdl.system.oapply(wiring, {"box": delay})
+        >>> cdl.run(same, same.state, {"x": jnp.array([3, 1, 4])})[0]
+        {'out': Array([0, 3, 1, 4], dtype=int32)}
     """
     expect_title("oapply", name)
     if lost := [x for x in systems if x not in wiring.boxes] or [x for x in wiring.boxes if x not in systems]:
@@ -85,6 +93,14 @@ def wire(
     ```
 
     **Raises:** as `Wiring` and `oapply` do.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> boxes, wires = {"p": delay, "q": delay}, {"p.x": "x", "q.x": "p.out"}
+        >>> twice = cdl.system.wire(boxes, wires, {"out": "q.out"}, inputs={"x": int})
+        >>> cdl.run(twice, twice.state, {"x": jnp.array([3, 1, 4])})[0]
+        {'out': Array([0, 0, 3, 1], dtype=int32)}
     """
     expect_title("wire", name)
     interfaces = {at: expect_system("wire", at, system).interface for at, system in systems.items()}

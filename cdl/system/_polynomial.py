@@ -30,6 +30,12 @@ class Polynomial:
     """A polynomial functor of finite sets: for each of its positions, the directions.
 
     **Arguments:** `directions`: the directions of each position, hashable values, no two alike.
+
+    Examples:
+        >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})
+        >>> q = cdl.system.Polynomial.monomial([0, 1], ["tick"])
+        >>> print(p, "|", q, "|", p @ q)
+        y² + 1 | 2y | 2y² + 2
     """
 
     directions: Mapping[Any, tuple[Any, ...]]

@@ -40,6 +40,14 @@ class Rewired(System):
 
     Its `state` is that of the diagram, and that of the `systems`, side by side. `diagram` is the optic of the diagram,
     without the state that it begins in; so are those `beside` each other, the systems.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> stays = cdl.system.fixed(cdl.system.Wiring.identity(delay.interface))
+        >>> same = cdl.system.rewire(stays, {"box": delay}, {"out": int}, inputs={"x": int})
+        >>> isinstance(same, cdl.system.Rewired)
+        True
     """
 
     reads_state = False
@@ -92,6 +100,14 @@ def rewire(
     without a value, gives another shape, or a value to what is not an input, and where a diagram of `among` or `fixed`
     has another interface than the systems, `outputs` and `inputs`; `CarrierMismatch` where a step does not keep the
     state's type; `CdlError` for the name of a box with a stroke.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> stays = cdl.system.fixed(cdl.system.Wiring.identity(delay.interface))
+        >>> same = cdl.system.rewire(stays, {"box": delay}, {"out": int}, inputs={"x": int})
+        >>> cdl.run(same, same.state, {"x": jnp.array([3, 1, 4])})[0]
+        {'out': Array([0, 3, 1, 4], dtype=int32)}
     """
     if odd := [at for at in systems if "/" in at]:
         raise CdlError(

@@ -49,6 +49,19 @@ def rewiring(
 
     **Arguments:** `forward(s, i)`: the outputs outside. `back(s, i, d)`: the inputs of the boxes. `update(s, i, d)`:
     the next state. `state`: the one to begin in.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> turns = cdl.system.rewiring(
+        ...     lambda s, inner: {"out": inner["d"]["out"]},
+        ...     lambda s, inner, outer: {"d": {"x": jnp.where(s, inner["d"]["out"], outer["x"])}},  # hold, or read
+        ...     lambda s, inner, outer: ~s,
+        ...     jnp.array(False),
+        ... )
+        >>> every_second = cdl.system.rewire(turns, {"d": delay}, {"out": int}, inputs={"x": int})
+        >>> cdl.run(every_second, every_second.state, {"x": jnp.array([1, 2, 3, 4])})[0]
+        {'out': Array([0, 1, 1, 3, 3], dtype=int32)}
     """
     return ParaOptic(strong(state), Optic.of(Ahead(forward), Back(back, update)))
 
@@ -74,7 +87,14 @@ class Back(eqx.Module):
 
 @with_types
 def fixed(wiring: Wiring) -> Rewiring:
-    """A diagram that stays as it is: the state is `()`."""
+    """A diagram that stays as it is: the state is `()`.
+
+    Examples:
+        >>> gate = cdl.system.Interface(inputs={"x": int}, outputs={"out": int})
+        >>> stays = cdl.system.fixed(cdl.system.Wiring.identity(gate))
+        >>> stays.params
+        ()
+    """
     return among([wiring], _first, _stays, ())
 
 
@@ -92,6 +112,23 @@ def among(
 
     **Raises:** `PortMismatch` where diagrams have other boxes, or another interface outside; `CdlError` for an
     empty list, and for an index out of range; from a compiled program, Equinox's error when it runs.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> p_then_q, q_then_p = (
+        ...     cdl.system.Wiring(
+        ...         {"p": delay.interface, "q": delay.interface},
+        ...         {f"{a}.x": "x", f"{b}.x": f"{a}.out"},
+        ...         {"out": f"{b}.out"},
+        ...         {"x": int},
+        ...     )
+        ...     for a, b in ("pq", "qp")
+        ... )
+        >>> turns = cdl.system.among([p_then_q, q_then_p], lambda s: s, lambda s, inner, outer: 1 - s, jnp.array(0))
+        >>> both = cdl.system.rewire(turns, {"p": delay, "q": delay}, {"out": int}, inputs={"x": int})
+        >>> cdl.run(both, both.state, {"x": jnp.array([1, 2, 3, 4])})[0]
+        {'out': Array([0, 1, 2, 3, 4], dtype=int32)}
     """
     if not wirings:
         raise CdlError("`among` was given no diagram: give one at least.")
@@ -146,6 +183,10 @@ def route(sources: Any, number: Int[Array, ""]) -> tuple[Any, Bool[Array, ""]]:
     **Returns:** its value, zero where there is none, and whether there is one: a wire that may be open.
 
     **Raises:** `CdlError` for sources that are not arrays with one axis in front, and for what is not one whole number.
+
+    Examples:
+        >>> cdl.system.route(jnp.array([10, 20, 30]), jnp.int32(2))
+        (Array(30, dtype=int32), Array(True, dtype=bool))
     """
     tables, number = arrays(sources, "a source of `route`"), whole_number(number, "the number of `route`")
     shapes = [x.shape for x in jax.tree.leaves(tables)]

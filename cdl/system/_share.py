@@ -94,6 +94,13 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     **Raises:** `PortMismatch` for an unknown variable, for one in no junction or in two, for one of another shape or
     unit than those that it is joined with, and for a field that gives other rates than it has variables; `CdlError` for
     the name of a field with a dot.
+
+    Examples:
+        >>> grow = cdl.system.field(lambda s: {"n": s["n"]}, {"n": float})
+        >>> both = cdl.system.share({"a": grow, "b": grow}, {"n": ["a.n", "b.n"]})  # n' = n + n
+        >>> end = cdl.system.solve(both, {"n": 1.0}, jnp.array([0.0, 1.0]))["n"][-1]
+        >>> bool(jnp.allclose(end, jnp.exp(2.0), rtol=1e-3))
+        True
     """
     for key, x in fields.items():
         expect_name("field", key)

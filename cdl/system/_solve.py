@@ -38,6 +38,12 @@ def solve(
     for such times and bounds, and where the bound takes more than 100,000 steps or none is small enough, as where a
     value goes to infinity before the last time (from a compiled program, Equinox's error when it runs, for times and
     for this); `PortMismatch` where the state is not one of the field, or its rates are not those of its variables.
+
+    Examples:
+        >>> decay = cdl.system.field(lambda s: {"n": -s["n"]}, {"n": float})
+        >>> end = cdl.system.solve(decay, {"n": 1.0}, jnp.array([0.0, 1.0]))["n"][-1]
+        >>> bool(jnp.allclose(end, jnp.exp(-1.0), rtol=1e-3))
+        True
     """
     try:
         import diffrax

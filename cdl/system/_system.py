@@ -34,6 +34,12 @@ class System(eqx.Module):
     `inputs` is an array for each port, with an axis of time; a system that has none is run on ticks, such as
     `jnp.arange(100)`. `interface`: its ports. `state`: the one to begin in, a pytree of arrays. `name`: what a picture
     calls it.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> isinstance(delay, cdl.system.System)
+        True
     """
 
     interface: eqx.AbstractVar[Interface]

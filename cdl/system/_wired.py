@@ -62,6 +62,14 @@ class Wired(System):
     `machines` has each machine once; those that are used alike are stacked. `state` has the states of the boxes, one
     for each step of the plan. `boxes` has each system by its path, `states` each box's state. `wiring` is the diagram
     with every inner diagram opened, `nested` as it was given.
+
+    Examples:
+        >>> ports = dict(inputs={"x": int}, outputs={"out": int})
+        >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
+        >>> boxes, wires = {"p": delay, "q": delay}, {"p.x": "x", "q.x": "p.out"}
+        >>> twice = cdl.system.wire(boxes, wires, {"out": "q.out"}, inputs={"x": int})
+        >>> isinstance(twice, cdl.system.Wired), twice.state
+        (True, (Array([0, 0], dtype=int32),))
     """
 
     reads_state = False

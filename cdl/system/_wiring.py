@@ -44,6 +44,13 @@ class Wiring:
 
     **Raises:** `PortMismatch` for a box or a port that is not there, an input with no driver or with two, ports of
     different types or units, and an output that is not one of a box.
+
+    Examples:
+        >>> gate = cdl.system.Interface(inputs={"x": bool}, outputs={"out": bool})
+        >>> boxes, wires = {"p": gate, "q": gate}, {"p.x": "x", "q.x": "p.out"}
+        >>> row = cdl.system.Wiring(boxes, wires, {"out": "q.out"}, {"x": bool})
+        >>> sorted(row.boxes)
+        ['p', 'q']
     """
 
     boxes: Mapping[str, Interface]

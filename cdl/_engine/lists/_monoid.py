@@ -74,7 +74,14 @@ class Reset(eqx.Module):
 
 @with_types
 def with_resets(monoid: Monoid[M]) -> Monoid[tuple[Array, M]]:
-    """The semidirect product `{0, 1} ⋉ M`: an element whose flag is set begins anew, `(r, x) (1, y) = (1, y)`."""
+    """The semidirect product `{0, 1} ⋉ M`: an element whose flag is set begins anew, `(r, x) (1, y) = (1, y)`.
+
+    Examples:
+        >>> monoid = cdl.monoids.with_resets(cdl.monoids.matrices(1))
+        >>> one, two = jnp.array([[3.0]]), jnp.array([[5.0]])
+        >>> monoid.combine((jnp.array(False), one), (jnp.array(True), two))  # the second begins anew
+        (Array(True, dtype=bool), Array([[5.]], dtype=float32))
+    """
     return Monoid((jnp.zeros((), bool), monoid.unit), Reset(monoid.combine))
 
 

@@ -22,34 +22,67 @@ from ..._functors.usage import whole, with_types
 
 @with_types
 def linear_recurrence(shape: tuple[int, ...] = (), dtype: Any = None) -> Monoid[tuple[Array, Array]]:
-    """`h_t = a_t ⊙ h_(t-1) + b_t` as a product of maps: the second of each prefix is `h_t` from `h = 0`."""
+    """`h_t = a_t ⊙ h_(t-1) + b_t` as a product of maps: the second of each prefix is `h_t` from `h = 0`.
+
+    Examples:
+        >>> monoid = cdl.monoids.linear_recurrence(())
+        >>> a, b = jnp.array([0.5, 0.5]), jnp.array([1.0, 2.0])
+        >>> monoid.combine((a[0], b[0]), (a[1], b[1]))
+        (Array(0.25, dtype=float32), Array(2.5, dtype=float32))
+    """
     return Monoid((jnp.ones(shape, dtype), jnp.zeros(shape, dtype)), _affine)
 
 
 @with_types
 def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
-    """`n × n` matrices and their product."""
+    """`n × n` matrices and their product.
+
+    Examples:
+        >>> shear = jnp.array([[1.0, 1.0], [0.0, 1.0]])
+        >>> cdl.monoids.matrices(2).combine(shear, shear)
+        Array([[1., 2.],
+               [0., 1.]], dtype=float32)
+    """
     whole("n", n, least=0)
     return Monoid(jnp.eye(n, dtype=dtype), jnp.matmul)
 
 
 @with_types
 def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
-    """`(x y)ᵢⱼ = maxₖ xᵢₖ + yₖⱼ`: the best path through a lattice, as in Viterbi's algorithm."""
+    """`(x y)ᵢⱼ = maxₖ xᵢₖ + yₖⱼ`: the best path through a lattice, as in Viterbi's algorithm.
+
+    Examples:
+        >>> step = jnp.array([[0.0, 5.0], [1.0, 0.0]])
+        >>> cdl.monoids.max_plus(2).combine(step, step)
+        Array([[6., 5.],
+               [1., 6.]], dtype=float32)
+    """
     whole("n", n, least=0)
     return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), -jnp.inf), _max_plus)
 
 
 @with_types
 def min_plus(n: int, dtype: Any = None) -> Monoid[Array]:
-    """`(x y)ᵢⱼ = minₖ xᵢₖ + yₖⱼ`: the shortest path, as in Bellman and Ford's algorithm."""
+    """`(x y)ᵢⱼ = minₖ xᵢₖ + yₖⱼ`: the shortest path, as in Bellman and Ford's algorithm.
+
+    Examples:
+        >>> roads = jnp.array([[0.0, 5.0], [1.0, 0.0]])
+        >>> cdl.monoids.min_plus(2).combine(roads, roads)
+        Array([[0., 5.],
+               [1., 0.]], dtype=float32)
+    """
     whole("n", n, least=0)
     return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), jnp.inf), _min_plus)
 
 
 @with_types
 def transitions(n: int) -> Monoid[Array]:
-    """Maps of `n` states to themselves: what a word does to a finite automaton."""
+    """Maps of `n` states to themselves: what a word does to a finite automaton.
+
+    Examples:
+        >>> cdl.monoids.transitions(3).combine(jnp.array([1, 2, 0]), jnp.array([0, 0, 1]))
+        Array([0, 1, 0], dtype=int32)
+    """
     whole("n", n, least=0)
     return Monoid(jnp.arange(n, dtype=jnp.int32), _then)
 

@@ -36,6 +36,15 @@ class Stepper(Generic[I, O, S]):
 
     A pytree of `machine`, `state`, `time` and `key`. Not an `eqx.Module`: one is made at every step, and a module takes
     longer to make than a small cell to compute.
+
+    Examples:
+        >>> def total(n):
+        ...     return cdl.MealyF(lambda x: (n + x, n + x))
+        ...
+        >>> first, machine = cdl.machines.start(total, 0).step(5)
+        >>> second, machine = machine.step(2)
+        >>> first, second
+        (Array(5, dtype=int32, weak_type=True), Array(7, dtype=int32))
     """
 
     __slots__ = "_advance", "_key", "_machine", "_reads_letters", "_settled", "_state", "_time"
@@ -124,6 +133,14 @@ def start(
     **Arguments:** as of `run`.
 
     **Raises:** `CdlError` where something else than a machine, or a key, is given.
+
+    Examples:
+        >>> def total(n):
+        ...     return cdl.MealyF(lambda x: (n + x, n + x))
+        ...
+        >>> answer, machine = cdl.machines.start(total, 0).step(5)
+        >>> answer, machine.state
+        (Array(5, dtype=int32, weak_type=True), Array(5, dtype=int32))
     """
     expect_machine("start", machine)
     expect_key(key)

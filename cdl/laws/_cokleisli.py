@@ -28,6 +28,11 @@ def co_kleisli(f: Map, g: Map, h: Map, p: Any, x: Any, *, tolerance: float = 0.0
     **Arguments:** `f`, `g`, `h`: maps that compose in this order. `p`: a parameter. `x`: an input of `f`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> scale = cdl.para.CoKleisli.of(cdl.Para(2.0, lambda p, x: p * x))
+        >>> shift = cdl.para.CoKleisli.of(cdl.Para(2.0, lambda p, x: p + x))
+        >>> cdl.laws.co_kleisli(scale, shift, scale, 3.0, 1.0)
     """
     same: Callable[..., None] = lambda law, a, b, x: hold(law, a(p, x), b(p, x), tolerance)
     one: Map = CoKleisli.identity()
@@ -51,6 +56,9 @@ def from_para(m: Para[Any, Any, Any], n: Para[Any, Any, Any], x: Any, *, toleran
     **Arguments:** `m`, `n`: maps that compose in this order. `x`: an input of `m`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> cdl.laws.from_para(cdl.Para(2.0, lambda p, x: p * x), cdl.Para(3.0, lambda p, x: p + x), 1.0)
     """
     _same_para("`(of m).para(m.params) = m`", CoKleisli.of(m).para(m.params), m, x, tolerance)
     whole: Map = CoKleisli.of(m >> n)

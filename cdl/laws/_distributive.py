@@ -35,6 +35,11 @@ def distributive(
     `first`, `second`: two words. `f`: a function of the children.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> turn = cdl.symmetry.groups.cyclic(3)
+        >>> law = cdl.symmetry.Distributive(cdl.TreeF, {cdl.Leaf: turn})
+        >>> cdl.laws.distributive(law, cdl.Leaf(jnp.arange(3.0)), ("shift",), ("shift", "shift"), abs)
     """
     first, second = word_of(first), word_of(second)
     each: Callable[[Any, Any], Any] = lambda g, l: fmap_term(layout(type(l)), defaultdict(lambda: g), l)  # of all sorts
@@ -63,6 +68,13 @@ def equivariant_fold(
     give `law.flow(t)` and `cdl.symmetry.flow(carrier, t)`. `by`: the fold.
 
     **Raises:** `LawBroken`, which says whether it is the premise that fails.
+
+    Examples:
+        >>> turn = cdl.symmetry.groups.cyclic(3)
+        >>> law = cdl.symmetry.Distributive(cdl.TreeF, {cdl.Leaf: turn})
+        >>> add = cdl.algebra(lambda l: l.label if isinstance(l, cdl.Leaf) else l.left + l.right)
+        >>> tree = cdl.Fork(cdl.Leaf(jnp.arange(3.0)), cdl.Leaf(jnp.ones(3)))
+        >>> cdl.laws.equivariant_fold(law, add, turn, tree, ("shift",))
     """
     act: Callable[[Any], Any] = lambda x: moved(word, carrier, x)
 

@@ -27,6 +27,11 @@ def double_cell(a: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That a square commutes: `v(f(p, x)) = f'(r(p), u(x))`, at the parameters of its top.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> double = cdl.Para(2.0, lambda p, x: p * x)
+        >>> halved = cdl.para.DoubleCell(double, double, lambda x: x / 2, lambda y: y / 2, lambda p: p)
+        >>> cdl.laws.double_cell(halved, 5.0)
     """
     hold("`v ∘ f = f' ∘ (r × u)`", a.over(x), a.under(x), tolerance)
 
@@ -38,6 +43,11 @@ def double_category(a: Cell, b: Cell, c: Cell, d: Cell, x: Any, *, tolerance: fl
     **Arguments:** `a`, `b`: side by side, above `c`, `d`, which are side by side. `x`: an input at the upper left.
 
     **Raises:** `LawBroken`; `PortMismatch` where borders do not meet.
+
+    Examples:
+        >>> double, half = cdl.Para(2.0, lambda p, x: p * x), lambda x: x / 2
+        >>> halved = cdl.para.DoubleCell(double, double, half, half, lambda p: p)
+        >>> cdl.laws.double_category(halved, halved, halved, halved, 5.0)
     """
     rows, columns = (a >> b).above(c >> d), a.above(c) >> b.above(d)
     for name, square in {"a >> b": a >> b, "a.above(c)": a.above(c), "the four": rows}.items():
@@ -59,6 +69,11 @@ def stacked_squares(a: Cell, b: Cell, c: Cell, x: Any, *, tolerance: float = 0.0
     """That three squares, one above the other, are one square in either bracketing.
 
     **Raises:** `LawBroken`; `PortMismatch` where borders do not meet.
+
+    Examples:
+        >>> double, half = cdl.Para(2.0, lambda p, x: p * x), lambda x: x / 2
+        >>> halved = cdl.para.DoubleCell(double, double, half, half, lambda p: p)
+        >>> cdl.laws.stacked_squares(halved, halved, halved, 5.0)
     """
     _same("`(a.above(b)).above(c) = a.above(b.above(c))`", a.above(b).above(c), a.above(b.above(c)), x, tolerance)
 

@@ -51,6 +51,16 @@ def algebra_map(
     """That `h` is a map of algebras from `alg` to `other`, at a layer of `alg`'s carrier.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> size = cdl.algebra(lambda layer: layer.left + layer.right if isinstance(layer, cdl.Fork) else 1)
+        >>> odd = cdl.algebra(lambda layer: layer.left ^ layer.right if isinstance(layer, cdl.Fork) else True)
+        >>> cdl.laws.algebra_map(lambda n: n % 2 == 1, size, odd, cdl.Fork(2, 3))
+        >>> cdl.laws.algebra_map(lambda n: n > 1, size, odd, cdl.Fork(2, 3))
+        Traceback (most recent call last):
+            ...
+        cdl.errors.LawBroken: `h ∘ α = β ∘ F h`: the left side gives `True` where the right gives
+        `False`.
     """
     hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance)
 
@@ -69,6 +79,9 @@ def lambek(
     and its inverse; for trees of one's own kind (lists as tuples, say), one's own.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> cdl.laws.lambek(cdl.Fork(cdl.Leaf("a"), cdl.Leaf("b")))
     """
     tree = embed(layer)
     hold("`out ∘ in = id`", project(tree), layer, tolerance)
@@ -78,7 +91,11 @@ def lambek(
 
 @with_usage
 def reflection(tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
-    """That a tree folded with its own constructors is itself. **Raises:** `LawBroken`."""
+    """That a tree folded with its own constructors is itself. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> cdl.laws.reflection(cdl.to_list("abc"))
+    """
     hold("`cata in = id`", by(_reader(the_embed))(tree), tree, tolerance)
 
 
@@ -95,6 +112,15 @@ def fusion(
     """That a map of algebras slides out of a fold; that it is one is checked at every node of the tree.
 
     **Raises:** `LawBroken`, which says whether it is the premise that fails.
+
+    Examples:
+        >>> total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0)
+        >>> minus = cdl.algebra(lambda layer: layer.tail - layer.head if isinstance(layer, cdl.Cons) else 0)
+        >>> cdl.laws.fusion(lambda x: -x, total, minus, cdl.to_list([1, 2, 3]))
+        >>> cdl.laws.fusion(abs, total, minus, cdl.to_list([1, 2, 3]))
+        Traceback (most recent call last):
+            ...
+        cdl.errors.LawBroken: `h ∘ α = β ∘ F h`: the left side gives `3` where the right gives `-3`.
     """
 
     def checked(layer: Any) -> Any:
@@ -106,42 +132,82 @@ def fusion(
 
 @with_usage
 def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
-    """That two folds are one, of the product of their algebras. **Raises:** `LawBroken`."""
+    """That two folds are one, of the product of their algebras. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0)
+        >>> length = cdl.algebra(lambda layer: 1 + layer.tail if isinstance(layer, cdl.Cons) else 0)
+        >>> cdl.laws.banana_split(total, length, cdl.to_list([1, 2, 3]))
+    """
     apart = by(first)(tree), by(second)(tree)
     hold("`cata (α × β) = ⟨cata α, cata β⟩`", by(product(first, second))(tree), apart, tolerance)
 
 
 @with_usage
 def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) -> None:
-    """That `para` is a `cata` that builds the tree again as it goes. **Raises:** `LawBroken`."""
+    """That `para` is a `cata` that builds the tree again as it goes. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def tails(layer):
+        ...     return (layer.tail[0],) + layer.tail[1] if isinstance(layer, cdl.Cons) else ()
+        ...
+        >>> cdl.laws.para(tails, cdl.to_list("ab"))
+    """
     paired = _reader(lambda layer: (the_embed(fmap(_first, layer)), alg(layer)))
     hold("`para α = π₂ ∘ cata ⟨in ∘ F π₁, α⟩`", by(alg)(tree), cata(paired)(tree)[1], tolerance)
 
 
 @with_usage
 def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_zygo, tolerance: float = 0.0) -> None:
-    """That `zygo` is a `cata` of pairs, the first of which needs no second. **Raises:** `LawBroken`."""
+    """That `zygo` is a `cata` of pairs, the first of which needs no second. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> even = cdl.algebra(lambda layer: not layer.tail if isinstance(layer, cdl.Cons) else True)
+        >>> @cdl.algebra
+        ... def every_second(layer):
+        ...     return layer.tail[1] + layer.head * layer.tail[0] if isinstance(layer, cdl.Cons) else 0
+        ...
+        >>> cdl.laws.zygo(even, every_second, cdl.to_list([1, 2, 3]))
+    """
     paired = _reader(lambda layer: (helper(fmap(_first, layer)), alg(layer)))
     hold("`zygo β α = π₂ ∘ cata ⟨β ∘ F π₁, α⟩`", by(helper, alg)(tree), cata(paired)(tree)[1], tolerance)
 
 
 @with_usage
 def mutu(other: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_mutu, tolerance: float = 0.0) -> None:
-    """That `mutu` is a `cata` of pairs. **Raises:** `LawBroken`."""
+    """That `mutu` is a `cata` of pairs. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> odd = cdl.algebra(lambda layer: isinstance(layer, cdl.functors.Succ) and layer.pred[1])
+        >>> even = cdl.algebra(lambda layer: isinstance(layer, cdl.functors.Zero) or layer.pred[0])
+        >>> cdl.laws.mutu(odd, even, cdl.functors.Succ(cdl.functors.Succ(cdl.functors.Zero())))
+    """
     paired = _reader(lambda layer: (other(layer), alg(layer)))
     hold("`mutu β α = π₂ ∘ cata ⟨β, α⟩`", by(other, alg)(tree), cata(paired)(tree)[1], tolerance)
 
 
 @with_usage
 def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) -> None:
-    """That `histo` is a `cata` that keeps every value. **Raises:** `LawBroken`."""
+    """That `histo` is a `cata` that keeps every value. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> before = lambda child: (child.head, child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0)
+        >>> fibonacci = cdl.algebra(lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1)
+        >>> cdl.laws.histo(fibonacci, cdl.to_list("abcd"))
+    """
     kept = _reader(lambda layer: Cofree(alg(layer), layer))
     hold("`histo α = head ∘ cata ⟨α, id⟩`", by(alg)(tree), cata(kept)(tree).head, tolerance)
 
 
 @with_usage
 def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float = 0.0) -> None:
-    """That `decorate` keeps at each node the fold of the tree below it. **Raises:** `LawBroken`."""
+    """That `decorate` keeps at each node the fold of the tree below it. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> length = cdl.algebra(lambda layer: 1 + layer.tail if isinstance(layer, cdl.Cons) else 0)
+        >>> cdl.laws.decorate(length, cdl.to_list("abc"))
+    """
     kept = _reader(lambda layer: Cofree(alg(fmap(_head, layer)), layer))
     hold("`decorate α = cata ⟨α ∘ F head, id⟩`", by(alg)(tree), cata(kept)(tree), tolerance)
 

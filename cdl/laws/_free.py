@@ -40,6 +40,12 @@ def free(
     **Arguments:** `g`: a map of algebras from trees with variables to the carrier of `alg`. `value`: such a tree.
 
     **Raises:** `LawBroken`, also where `g` is no map of algebras.
+
+    Examples:
+        >>> size = cdl.algebra(lambda layer: layer.left + layer.right if isinstance(layer, cdl.Fork) else 1)
+        >>> known = {"x": 3, "y": 4}
+        >>> value = cdl.monads.interpret(known.get, size)
+        >>> cdl.laws.free(value, size, cdl.Fork(cdl.monads.Pure("x"), cdl.monads.Pure("y")))
     """
     on_variables: Callable[[Any], Any] = lambda a: g(Pure(a))
     extended = by(on_variables, alg)
@@ -70,6 +76,10 @@ def cofree(
     **Arguments:** `g`: a map of coalgebras from the seeds of `coalg` to `Cofree`s. `seed`: one whose tree is finite.
 
     **Raises:** `LawBroken`, also where `g` is no map of coalgebras.
+
+    Examples:
+        >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
+        >>> cdl.laws.cofree(cdl.monads.observe(lambda n: n * n, down), down, 3)
     """
     shown: Callable[[Any], Any] = lambda s: the_extract(g(s))
     extended = by(shown, coalg)
@@ -95,6 +105,10 @@ def comonad(
     """The laws of a comonad at one value: of `Cofree`, or of one's own `extract`, `duplicate` and `map`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> below = cdl.monads.Cofree(1, cdl.functors.Zero())
+        >>> cdl.laws.comonad(cdl.monads.Cofree(2, cdl.functors.Succ(below)))
     """
     contexts = duplicate(value)
     hold("`extract ∘ duplicate = id`", extract(contexts), value, tolerance)

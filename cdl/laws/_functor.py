@@ -38,6 +38,9 @@ def functor(
     Of a `cdl.categories.Functor`, `functor_of_categories` says the same.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> cdl.laws.functor(cdl.Fork(1, 2), lambda x: x + 1, lambda x: 2 * x)
     """
     hold("`F id = id`", observe(map(lambda x: x, layer)), observe(layer), tolerance)
     in_two, at_once = map(g, map(f, layer)), map(lambda x: g(f(x)), layer)
@@ -60,6 +63,14 @@ def strength(
     """That `by` is a strength: unit, product, and naturality for `f` on parameters and `g` at places.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> after = lambda p, layer: cdl.fmap(lambda x: (x, p), layer)  # the parameter on the wrong side
+        >>> cdl.laws.strength(cdl.Fork(1, 2), "p", "q", str.upper, lambda x: x + 1)
+        >>> cdl.laws.strength(cdl.Fork(1, 2), "p", "q", str.upper, lambda x: x + 1, by=after)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.LawBroken: `F π₂ ∘ σ = π₂`: the left side gives `'p'` where the right gives `1`.
     """
     same: Callable[[str, Any, Any], None] = lambda law, a, b: hold(law, observe(a), observe(b), tolerance)
     same("`F π₂ ∘ σ = π₂`", map(lambda px: px[1], by(p, layer)), layer)
@@ -84,5 +95,9 @@ def natural_on_layers(
     Of a `cdl.categories.NatTrans`, `natural_transformation` says the same.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> mirror = lambda layer: cdl.Fork(layer.right, layer.left) if isinstance(layer, cdl.Fork) else layer
+        >>> cdl.laws.natural_on_layers(mirror, cdl.Fork(1, 2), str)
     """
     hold("`τ ∘ F f = G f ∘ τ`", transform(source(f, layer)), target(f, transform(layer)), tolerance)

@@ -38,7 +38,16 @@ class _OfFunctors(LawSpecDef):
 
 
 class LawfulFunctor(Generic[A], Lawful["LawfulFunctor[A]"]):
-    """A container that a function can be mapped over."""
+    """A container that a function can be mapped over.
+
+    Examples:
+        >>> class Box(cdl.laws.LawfulFunctor):
+        ...     def __init__(self, x): self.x = x
+        ...     def map(self, f): return Box(f(self.x))
+        ...
+        >>> [law.name for law in Box.laws()[cdl.laws.LawfulFunctor]]
+        ['identity', 'composition']
+    """
 
     _laws: ClassVar[Sequence[Law]] = (Law1(_OfFunctors.identity), Law3(_OfFunctors.composition))
 
@@ -68,7 +77,18 @@ class _OfMonads(LawSpecDef):
 
 
 class LawfulMonad(LawfulFunctor[A]):
-    """A container that can be flattened."""
+    """A container that can be flattened.
+
+    Examples:
+        >>> class One(cdl.laws.LawfulMonad):
+        ...     def __init__(self, x): self.x = x
+        ...     def map(self, f): return One(f(self.x))
+        ...     def wrap(self, element): return One(element)
+        ...     def join(self): return self.x
+        ...
+        >>> [law.name for law in One.laws()[cdl.laws.LawfulMonad]]
+        ['left_unit', 'right_unit', 'associativity']
+    """
 
     _laws: ClassVar[Sequence[Law]] = (
         Law1(_OfMonads.left_unit),
@@ -110,7 +130,18 @@ class _OfComonads(LawSpecDef):
 
 
 class LawfulComonad(LawfulFunctor[A]):
-    """A container with a place one stands at, which every place can be made."""
+    """A container with one element in focus, which `extract` gives; `duplicate` puts each element in focus.
+
+    Examples:
+        >>> class One(cdl.laws.LawfulComonad):
+        ...     def __init__(self, x): self.x = x
+        ...     def map(self, f): return One(f(self.x))
+        ...     def extract(self): return self.x
+        ...     def duplicate(self): return One(self)
+        ...
+        >>> [law.name for law in One.laws()[cdl.laws.LawfulComonad]]
+        ['left_counit', 'right_counit', 'associativity']
+    """
 
     _laws: ClassVar[Sequence[Law]] = (
         Law1(_OfComonads.left_counit),

@@ -41,6 +41,10 @@ def lifting(
     **Arguments:** `r`: a map between the parameters of `f`. `by`: how the functor lifts.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> f, g = cdl.Para(2.0, lambda p, x: p * x), cdl.Para(3.0, lambda p, x: p + x)
+        >>> cdl.laws.lifting(f, g, lambda p: -p, cdl.Fork(1.0, 2.0))
     """
     hold("`F id = id`", by(identity())(layer), layer, tolerance)
     hold("`F (f >> g) = F f >> F g`", by(f >> g)(layer), (by(f) >> by(g))(layer), tolerance)
@@ -54,6 +58,11 @@ def lax_algebra(lax: LaxAlgebra[P, A], a: A, nested: Any, *, tolerance: float = 
     and that these make its parameters a comonoid.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> count = cdl.monads.Writer(cdl.monads.Monoid(0, lambda m, n: m + n))
+        >>> powers = cdl.para.lax_algebra(count, cdl.Para(2.0, lambda p, x: p ** x[0] * x[1]))
+        >>> cdl.laws.lax_algebra(powers, 5.0, (1, (2, 5.0)))
     """
     unit, joined, p = lax.unit, lax.multiplication, lax.action.params
     hold("`id = a ∘ η`, along `ε`", unit.along(lax.counit)(a), unit.direct(a), tolerance)

@@ -39,6 +39,11 @@ def machine_map(
     A relation that is a map on one side is a bisimulation: the two behave alike from `state` and from `h(state)`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> fours = lambda n: cdl.MooreF(n % 2 == 1, lambda i: (n + i) % 4)
+        >>> parity = lambda odd: cdl.MooreF(odd, lambda i: odd ^ (i % 2 == 1))
+        >>> cdl.laws.machine_map(lambda n: n % 2 == 1, fours, parity, 0, [1, 3, 2])
     """
     law = "`F h ∘ γ = δ ∘ h`"
     for i in inputs:
@@ -57,7 +62,12 @@ def run(
     by: Callable[[Any, Any, Any], Any] = the_run,
     tolerance: float = 0.0,
 ) -> None:
-    """That running a machine gives the outputs of its behaviour. **Raises:** `LawBroken`."""
+    """That running a machine gives the outputs of its behaviour. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> total = lambda s: cdl.MealyF(lambda i: (s + i, s + i))
+        >>> cdl.laws.run(total, jnp.array(0), jnp.array([1, 2, 3]))
+    """
     outputs = by(machine, state, jax.tree.map(lambda *xs: jnp.stack(xs), *inputs))[0]
     rows = range(jax.tree.leaves(outputs)[0].shape[0])
     found = [jax.tree.map(lambda x: x[t], outputs) for t in rows]  # noqa: B023

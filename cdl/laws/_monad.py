@@ -25,7 +25,15 @@ M = TypeVar("M")
 
 @with_usage
 def monoid(instance: Monoid[M], x: M, y: M, z: M, *, tolerance: float = 0.0) -> None:
-    """That the product is associative and has the unit, at three elements. **Raises:** `LawBroken`."""
+    """That the product is associative and has the unit, at three elements. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> cdl.laws.monoid(cdl.monads.Monoid("", lambda x, y: x + y), "a", "b", "c")
+        >>> cdl.laws.monoid(cdl.monads.Monoid(0, lambda x, y: x - y), 1, 2, 3)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.LawBroken: `1 · x = x`: the left side gives `-1` where the right gives `1`.
+    """
     unit, combine = instance.unit, instance.combine
     hold("`1 · x = x`", combine(unit, x), x, tolerance)
     hold("`x · 1 = x`", combine(x, unit), x, tolerance)
@@ -47,6 +55,9 @@ def monad(
     **Arguments:** `a`: an element. `value`: one of `M A`. `f`, `g`: functions `A → M B` and `B → M C`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> cdl.laws.monad(cdl.monads.ListMonad(), 1, (1, 2), lambda x: (x, x), lambda x: (-x,))
     """
     unit, map, join, bind = instance.unit, instance.map, instance.join, instance.bind
     nested = map(lambda b: map(g, f(b)), value)
@@ -65,6 +76,10 @@ def eilenberg_moore(algebra: EilenbergMoore[A], a: A, nested: Any, *, tolerance:
     """That an action agrees with its monad, at an element of the carrier and one of `M M A`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> product = cdl.monads.ListMonad().algebra(cdl.monads.Monoid(1, lambda x, y: x * y))
+        >>> cdl.laws.eilenberg_moore(product, 2, ((2, 3), (), (4,)))
     """
     monad, action = algebra.monad, algebra.action
     hold("`a ∘ η = id`", action(monad.unit(a)), a, tolerance)
@@ -80,5 +95,11 @@ def eilenberg_moore_map(
     *,
     tolerance: float = 0.0,
 ) -> None:
-    """That `h` is a map of algebras of a monad, at an element of `M A`. **Raises:** `LawBroken`."""
+    """That `h` is a map of algebras of a monad, at an element of `M A`. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> total = cdl.monads.ListMonad().algebra(cdl.monads.Monoid(0, lambda x, y: x + y))
+        >>> longest = cdl.monads.ListMonad().algebra(cdl.monads.Monoid("", lambda x, y: x + y))
+        >>> cdl.laws.eilenberg_moore_map(len, longest, total, ("ab", "c"))
+    """
     hold("`h ∘ a = b ∘ M h`", h(algebra.action(value)), other.action(algebra.monad.map(h, value)), tolerance)

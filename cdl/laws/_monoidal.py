@@ -46,6 +46,10 @@ def monoidal_optics(
     `associator`, `left_unitor`, `right_unitor`: an optic and its inverse, in place of those of `cdl.optics.structure`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> f, g, h, k = map(cdl.reverse, (jnp.sin, jnp.cos, jnp.tanh, jnp.exp))
+        >>> cdl.laws.monoidal_optics(f, g, h, k, 0.5, 1.0, tolerance=1e-6)
     """
     one: AnyOptic = Optic.identity()
     α, α_back = associator or (structure.associator(), structure.associator_back())

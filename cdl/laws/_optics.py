@@ -44,6 +44,10 @@ def sliding(
     of two maps; one that looks at the residual, or keeps it in lower precision, breaks the law.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> forward, backward = lambda x: (x, x), lambda kept, dy: kept * dy
+        >>> cdl.laws.sliding(forward, lambda m: (m, 1.0), lambda kept, dy: kept[0] * dy, 3.0, 1.0)
     """
 
     def slid(x: Any) -> tuple[Any, Any]:
@@ -61,6 +65,10 @@ def optics(f: AnyOptic, g: AnyOptic, h: AnyOptic, k: AnyOptic, x: Any, dy: Any, 
     **Arguments:** `f`, `g`, `h`, `k`: optics from one pair of objects to itself. `x`, `dy`: an element of each.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> f, g, h, k = map(cdl.reverse, (jnp.sin, jnp.cos, jnp.tanh, jnp.exp))
+        >>> cdl.laws.optics(f, g, h, k, 0.5, 1.0, tolerance=1e-6)
     """
     one: AnyOptic = Optic.identity()
     swap: AnyOptic = Optic.swap()
@@ -98,6 +106,9 @@ def reverse_functor(
     """That backpropagation is a functor, and a monoidal one, at maps `X → Y → Z`, an `x` and a change of `g(f(x))`.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> cdl.laws.reverse_functor(jnp.sin, jnp.square, 0.5, 1.0, tolerance=1e-6)
     """
     _same("`R[f >> g] = R[f] >> R[g]`", by(lambda x: g(f(x))), by(f) >> by(g), x, dz, tolerance)
     y = f(x)

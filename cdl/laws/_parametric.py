@@ -33,11 +33,13 @@ from .._para.two_cells import (
     right_unitor,
     same,
 )
+from ..errors import CdlError
 from ._hold import hold
 
 
 AnyPara = Para[Any, Any, Any] | ParaOptic[Any, Any, Any, Any, Any, Any]
-Cell = tuple[Callable[[Any], Any], Callable[[Any], Any]]  # there, and, where there is a way back, back
+There = Callable[[Any], Any]
+Cell = There | tuple[There, There]  # a map between parameters; between those of optics, with the map back
 
 
 @with_usage
@@ -48,6 +50,10 @@ def bicategory(f: AnyPara, g: AnyPara, h: AnyPara, k: AnyPara, x: Any, *, tolera
     `x`: an element of it, which is used as a change as well.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> f, g, h, k = (cdl.Para(float(p), lambda p, x: p * x) for p in range(1, 5))
+        >>> cdl.laws.bicategory(f, g, h, k, 2.0)
     """
     one: Any = identity() if isinstance(f, Para) else ParaOptic.identity()
     a, b, c, d = (_any(para) for para in (f, g, h, k))
@@ -69,11 +75,17 @@ def bicategory(f: AnyPara, g: AnyPara, h: AnyPara, k: AnyPara, x: Any, *, tolera
 def reparametrisation(f: AnyPara, g: AnyPara, r: Cell, s: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That 2-cells compose, one after the other and side by side, on parametric maps that compose.
 
-    **Arguments:** `r`, `s`: maps between parameters of one type, which `f` and `g` share, and for optics the maps back.
+    **Arguments:** `r`, `s`: maps between parameters of one type, which `f` and `g` share; for optics, each is a pair of
+    the map and the map back.
 
-    **Raises:** `LawBroken`.
+    **Raises:** `LawBroken`; `CdlError` for a map between parameters of optics without the map back.
+
+    Examples:
+        >>> f, g = cdl.Para(2.0, lambda p, x: p * x), cdl.Para(3.0, lambda p, x: p + x)
+        >>> cdl.laws.reparametrisation(f, g, lambda p: -p, lambda p: 2 * p, 1.0)
     """
     a, b = _any(f), _any(g)
+    r, s = _both_ways(f, r), _both_ways(f, s)
     twice = a.reparametrise(_cell(f, r), f.params).reparametrise(_cell(f, s), f.params)
     composed = (lambda q: r[0](s[0](q)), lambda dp: s[1](r[1](dp)))
     hold(
@@ -90,19 +102,36 @@ def two_cell(f: AnyPara, g: AnyPara, cell: Cell, x: Any, *, tolerance: float = 0
     """That a map between parameters is a 2-cell from `f` to `g`: it sends those of `g` to those of `f`, and `g` is `f`
     along it.
 
-    **Arguments:** `cell`: the map, and for optics the map back.
+    **Arguments:** `cell`: the map; for optics, a pair of the map and the map back.
 
-    **Raises:** `LawBroken`.
+    **Raises:** `LawBroken`; `CdlError` for a map between parameters of optics without the map back.
+
+    Examples:
+        >>> f, g = cdl.Para(4.0, lambda p, x: p * x), cdl.Para(2.0, lambda q, x: q * q * x)
+        >>> cdl.laws.two_cell(f, g, lambda q: q * q, 5.0)
+        >>> cdl.laws.two_cell(f, g, lambda q: q + 1, 5.0)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.LawBroken: `g = f ∘ (r × id)`, parameters: the left side gives `3.0` where the right
+        gives `4.0`.
     """
-    _is_cell("`g = f ∘ (r × id)`", f, g, cell, x, tolerance)
+    _is_cell("`g = f ∘ (r × id)`", f, g, _both_ways(f, cell), x, tolerance)
 
 
-def _is_cell(law: str, f: Any, g: Any, cell: Cell, x: Any, tolerance: float) -> None:
+def _both_ways(f: AnyPara, cell: Cell) -> tuple[There, There]:
+    if isinstance(cell, tuple):
+        return cell
+    if isinstance(f, Para):
+        return cell, same  # no way back is asked for
+    raise CdlError("a map between parameters of optics has a map back: give both, as `(there, back)`.")
+
+
+def _is_cell(law: str, f: Any, g: Any, cell: tuple[There, There], x: Any, tolerance: float) -> None:
     hold(f"{law}, parameters", jax.tree.leaves(cell[0](g.params)), jax.tree.leaves(f.params), tolerance)
     hold(law, _seen(f.reparametrise(_cell(f, cell), g.params), x), _seen(g, x), tolerance)
 
 
-def _cell(f: AnyPara, cell: Cell) -> Any:
+def _cell(f: AnyPara, cell: tuple[There, There]) -> Any:
     return cell[0] if isinstance(f, Para) else Optic.iso(*cell)
 
 

@@ -32,6 +32,11 @@ def reverse_derivative(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.
     """The seven axioms, at two parallel maps and one that follows them.
 
     **Raises:** `LawBroken`, which names the axiom.
+
+    Examples:
+        >>> x, y = cdl.optics.z2.variables(2)
+        >>> u, = cdl.optics.z2.variables(1)
+        >>> cdl.laws.reverse_derivative(x * y, x + y, u * u + u)
     """
     same = _comparison(tolerance)
     kind, n, m = type(f), f.source, f.target
@@ -70,6 +75,11 @@ def left_additive(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.0) ->
     """That `f + g` and `0` are a left-additive structure, with the reverse derivatives of copy, discard, add and zero.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> x, y = cdl.optics.z2.variables(2)
+        >>> u, = cdl.optics.z2.variables(1)
+        >>> cdl.laws.left_additive(x * y, x + y, u * u + u)
     """
     same = _comparison(tolerance)
     kind, n, m = type(f), f.source, f.target

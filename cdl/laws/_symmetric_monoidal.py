@@ -26,6 +26,11 @@ def category(C: Category, f: Arrow, g: Arrow, h: Arrow, *, tolerance: float = 0.
     """That composition is associative and has units, at three maps that compose.
 
     **Raises:** `LawBroken`; `PortMismatch` where the maps do not compose.
+
+    Examples:
+        >>> f = cdl.categories.MAT.arrow([[1.0, 2.0]])
+        >>> g = cdl.categories.MAT.arrow([[3.0], [4.0]])
+        >>> cdl.laws.category(cdl.categories.MAT, f, g, f)
     """
     for name, arrow in {"f": f, "g": g, "f >> g": C.compose(f, g)}.items():
         left, right = C.required(arrow)
@@ -41,6 +46,11 @@ def functor_of_categories(F: Functor, f: Arrow, g: Arrow, *, tolerance: float = 
     """That a functor between categories keeps identities and composition, at two maps that compose.
 
     **Raises:** `LawBroken`; `PortMismatch` where the maps do not compose, or their images do not.
+
+    Examples:
+        >>> f = cdl.categories.SMOOTH.arrow(jnp.sin, jnp.ones(2))
+        >>> g = cdl.categories.SMOOTH.arrow(jnp.sum, jnp.ones(2))
+        >>> cdl.laws.functor_of_categories(cdl.categories.BACKPROPAGATION, f, g, tolerance=1e-6)
     """
     _functorial("F", F, f, g, tolerance)
 
@@ -50,6 +60,11 @@ def natural_transformation(τ: NatTrans, f: Arrow, *, tolerance: float = 0.0) ->
     """That the square of a natural transformation commutes, at a map.
 
     **Raises:** `LawBroken`; `PortMismatch` where a component has other ends than the functors give it.
+
+    Examples:
+        >>> here = cdl.categories.Functor.identity(cdl.categories.MAT)
+        >>> doubled = cdl.categories.NatTrans(here, here, lambda n: 2 * jnp.eye(n))
+        >>> cdl.laws.natural_transformation(doubled, cdl.categories.MAT.arrow([[1.0, 2.0]]))
     """
     _natural("τ", τ, f, tolerance)
 
@@ -59,6 +74,11 @@ def natural_isomorphism(τ: NatIso, f: Arrow, *, tolerance: float = 0.0) -> None
     """That a natural transformation is one, and has an inverse.
 
     **Raises:** `LawBroken`.
+
+    Examples:
+        >>> here = cdl.categories.Functor.identity(cdl.categories.MAT)
+        >>> doubled = cdl.categories.NatIso(here, here, lambda n: 2 * jnp.eye(n), lambda n: jnp.eye(n) / 2)
+        >>> cdl.laws.natural_isomorphism(doubled, cdl.categories.MAT.arrow([[1.0, 2.0]]))
     """
     _isomorphism("τ", τ, f, tolerance)
 
@@ -68,6 +88,11 @@ def symmetric_monoidal(C: Monoidal, f: Arrow, g: Arrow, h: Arrow, *, tolerance: 
     """That a category is symmetric monoidal: all of the laws above, at three maps `W → X → Y → Z`.
 
     **Raises:** `LawBroken`; `PortMismatch` where the maps do not compose, or a structure map has other ends.
+
+    Examples:
+        >>> f = cdl.categories.SETS.arrow([0, 0, 1], 2)
+        >>> g = cdl.categories.SETS.arrow([1, 0], 2)
+        >>> cdl.laws.symmetric_monoidal(cdl.categories.SETS, f, g, g)
     """
     category(C, f, g, h, tolerance=tolerance)
     isos, product = C.isos(), C.product()

@@ -40,6 +40,13 @@ def system(
     gets the keyword.
 
     **Raises:** `LawBroken`; `CdlError` for no inputs, `PortMismatch` for such of other ports.
+
+    Examples:
+        >>> ports = {"inputs": {"in": float}, "outputs": {"out": float}}
+        >>> late = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["in"]), 0.0, **ports)
+        >>> wires = {"a.in": "x", "b.in": "a.out"}
+        >>> twice = cdl.system.wire({"a": late, "b": late}, wires, {"y": "b.out"}, inputs={"x": float})
+        >>> cdl.laws.system(twice, [{"x": 1.0}, {"x": 2.0}, {"x": 3.0}])
     """
     if not inputs:
         raise CdlError("`inputs` of `system` is empty: give what comes in at each tick, for one tick at least.")

@@ -41,7 +41,13 @@ Refold = Callable[[Any, Any], Callable[[Any], Any]]
 def coalgebra_map(
     h: Callable[[Any], Any], coalg: Coalgebra, other: Coalgebra, seed: Any, *, tolerance: float = 0.0
 ) -> None:
-    """That `h` is a map of coalgebras from `coalg` to `other`, at a seed. **Raises:** `LawBroken`."""
+    """That `h` is a map of coalgebras from `coalg` to `other`, at a seed. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
+        >>> in_twos = lambda n: cdl.functors.Succ(n - 2) if n else cdl.functors.Zero()
+        >>> cdl.laws.coalgebra_map(lambda n: 2 * n, down, in_twos, 3)
+    """
     hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance)
 
 
@@ -58,6 +64,11 @@ def unfold_fusion(
     """That a map of coalgebras slides into an unfold; that it is one is checked at every seed on the way.
 
     **Raises:** `LawBroken`, which says whether it is the premise that fails.
+
+    Examples:
+        >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
+        >>> in_twos = lambda n: cdl.functors.Succ(n - 2) if n else cdl.functors.Zero()
+        >>> cdl.laws.unfold_fusion(lambda n: 2 * n, down, in_twos, 3)
     """
 
     def checked(at: Any) -> Any:
@@ -69,7 +80,13 @@ def unfold_fusion(
 
 @with_usage
 def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0.0) -> None:
-    """That `apo` is an `ana` that copies what is finished. **Raises:** `LawBroken`."""
+    """That `apo` is an `ana` that copies what is finished. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> rest = cdl.to_list([3, 4])
+        >>> before = lambda n: cdl.Cons(n, cdl.schemes.Right(n + 1) if n < 2 else cdl.schemes.Left(rest))
+        >>> cdl.laws.apo(before, 0)
+    """
 
     def copying(place: Any) -> Any:
         return fmap(Left, project(place.value)) if isinstance(place, Left) else coalg(place.value)
@@ -79,25 +96,50 @@ def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0
 
 @with_usage
 def futu(coalg: Coalgebra, seed: Any, *, by: Grow = the_futu, tolerance: float = 0.0) -> None:
-    """That `futu` is an `ana` of trees with seeds for variables. **Raises:** `LawBroken`."""
+    """That `futu` is an `ana` of trees with seeds for variables. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
+        >>> cdl.laws.futu(twice, 2)
+    """
     next_layer: Coalgebra = lambda free: coalg(free.value) if isinstance(free, Pure) else free
     hold("`futu γ = ana [γ, id] ∘ Pure`", by(coalg)(seed), ana(next_layer)(Pure(seed)), tolerance)
 
 
 @with_usage
 def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolerance: float = 0.0) -> None:
-    """That growing and reading at once is growing, then reading. **Raises:** `LawBroken`."""
+    """That growing and reading at once is growing, then reading. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
+        >>> multiply = cdl.algebra(lambda layer: layer.head * layer.tail if isinstance(layer, cdl.Cons) else 1)
+        >>> cdl.laws.hylo(multiply, down, 5)
+    """
     hold("`hylo α γ = cata α ∘ ana γ`", by(alg, coalg)(seed), cata(alg)(ana(coalg)(seed)), tolerance)
 
 
 @with_usage
 def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolerance: float = 0.0) -> None:
-    """The same with memory. **Raises:** `LawBroken`."""
+    """The same with memory. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
+        >>> before = lambda child: (child.head, child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0)
+        >>> fibonacci = cdl.algebra(lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1)
+        >>> cdl.laws.dyna(fibonacci, down, 8)
+    """
     hold("`dyna α γ = histo α ∘ ana γ`", by(alg, coalg)(seed), histo(alg)(ana(coalg)(seed)), tolerance)
 
 
 @with_usage
 def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, tolerance: float = 0.0) -> None:
-    """The same with memory, and several layers at a time. **Raises:** `LawBroken`."""
+    """The same with memory, and several layers at a time. **Raises:** `LawBroken`.
+
+    Examples:
+        >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
+        >>> before = lambda child: (child.head, child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0)
+        >>> fibonacci = cdl.algebra(lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1)
+        >>> cdl.laws.chrono(fibonacci, twice, 4)
+    """
     in_two = histo(alg)(the_futu(coalg)(seed))
     hold("`chrono α γ = histo α ∘ futu γ`", by(alg, coalg)(seed), in_two, tolerance)

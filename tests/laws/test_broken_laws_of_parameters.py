@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from planted import breaks, wrong_at
 
+import cdl
 import cdl.laws._parametric
 from cdl import fmap, Fork, laws, Para
 from cdl.monads import ListMonad
@@ -149,3 +150,12 @@ def test_a_lax_algebra_with_one_mistake_breaks_one_law_and_no_other(law):
     answers, copy = LAX[law]
     action = Para(3, wrong_at(lambda p, xs: sum(xs), answers))
     breaks(law, lambda: laws.lax_algebra(LaxAlgebra(ListMonad(), action, lambda p: (), copy), 5, ((1, 2), (3,))))
+
+
+def test_a_map_between_parameters_of_optics_needs_the_map_back():
+    scaling = cdl.ParaOptic.of(Para(3.0, lambda p, x: p * x))
+    laws.two_cell(Para(3.0, lambda p, x: p * x), Para(1.0, lambda q, x: (q + 2) * x), lambda q: q + 2, 5.0)
+    with pytest.raises(cdl.CdlError, match=r"has a map back: give both, as `\(there, back\)`"):
+        laws.two_cell(scaling, scaling, lambda p: p, 5.0)
+    with pytest.raises(cdl.CdlError, match=r"has a map back: give both, as `\(there, back\)`"):
+        laws.reparametrisation(scaling, scaling, lambda p: p, lambda p: p, 5.0)

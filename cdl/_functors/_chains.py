@@ -30,7 +30,12 @@ Size: TypeAlias = Union[int, float]  # a number of elements, or `math.inf`
 
 @dataclass(frozen=True)
 class Approximant:
-    """One set of a chain: how many elements it has, and what they are where there are few."""
+    """One set of a chain: how many elements it has, and what they are where there are few.
+
+    Examples:
+        >>> cdl.monads.initial_chain(cdl.functors.NatF, 2)[2]
+        Approximant(size=2, values=(Zero(), Succ(Zero())))
+    """
 
     size: Size
     values: tuple[Any, ...] | None
@@ -59,6 +64,10 @@ def initial_chain(
     its letter. `listed`: the most elements that are written out.
 
     **Raises:** `SignatureError` for a constant that is not given, or a signature of several sorts.
+
+    Examples:
+        >>> [trees.size for trees in cdl.monads.initial_chain(cdl.TreeF, 3, {"A": "ab"})]
+        [0, 2, 6, 38]
     """
     return _chain(_term(signature), (), steps, constants or {}, listed)
 
@@ -67,7 +76,12 @@ def initial_chain(
 def final_chain(
     signature: Any, steps: int, constants: Constants | None = None, *, listed: int = 64
 ) -> list[Approximant]:
-    """The sets `1, F 1, …, Fⁿ 1`: the `n`th holds what `n` observations of a behaviour can see."""
+    """The sets `1, F 1, …, Fⁿ 1`: the `n`th holds what `n` observations of a behaviour can see.
+
+    Examples:
+        >>> [seen.size for seen in cdl.monads.final_chain(cdl.functors.NatF, 3)]
+        [1, 2, 3, 4]
+    """
     return _chain(_term(signature), ((),), steps, constants or {}, listed)
 
 

@@ -31,12 +31,24 @@ A_co = TypeVar("A_co", covariant=True)
 
 
 class Pure(Base[Never, Never], Generic[A_co]):
-    """`Pure(a)`: the tree that is only a variable."""
+    """`Pure(a)`: the tree that is only a variable.
+
+    Examples:
+        >>> cdl.monads.bind(cdl.monads.Pure("x"), lambda name: cdl.Leaf(name))
+        Leaf('x')
+    """
 
     value: A_co
 
 
 Free = TypeAliasType("Free", "Pure[A] | Base[T, Free[T, A]]", type_params=(T, A))
+"""Trees of `T` with variables of type `A`: the free monad. A variable is a `Pure`.
+
+Examples:
+    >>> formula: cdl.monads.Free[cdl.Tree[int], str] = cdl.Fork(cdl.monads.Pure("x"), cdl.Leaf(1))
+    >>> formula
+    Fork(Pure('x'), Leaf(1))
+"""
 
 
 @dataclass_transform(frozen_default=True)
@@ -46,7 +58,14 @@ class _Frozen:
 
 @as_value
 class Cofree(_Frozen, Value, Generic[T_co, A_co]):
-    """A tree with an `A` at every node: the value here, and the layer of what is below."""
+    """A tree with an `A` at every node: the value here, and the layer of what is below.
+
+    Examples:
+        >>> from cdl.functors import Succ, Zero
+        >>> counted = cdl.monads.Cofree(1, Succ(cdl.monads.Cofree(0, Zero())))
+        >>> counted.head, counted.tail.pred.head
+        (1, 0)
+    """
 
     head: A_co
     tail: Base[T_co, "Cofree[T_co, A_co]"]
@@ -54,58 +73,113 @@ class Cofree(_Frozen, Value, Generic[T_co, A_co]):
 
 @with_types
 def bind(free: Free[T, A], f: Callable[[A], Free[T, B]]) -> Free[T, B]:
-    """The tree with `f(a)` grafted at each variable `a`."""
+    """The tree with `f(a)` grafted at each variable `a`.
+
+    Examples:
+        >>> formula = cdl.Fork(cdl.monads.Pure("x"), cdl.monads.Pure("y"))
+        >>> cdl.monads.bind(formula, lambda name: cdl.Leaf({"x": 1, "y": 2}[name]))
+        Fork(Leaf(1), Leaf(2))
+    """
     return cast("Free[T, B]", _over_free(f, lambda frame, go: frame.filled(go))(free))
 
 
 @with_types
 def interpret(f: Callable[[A], B], algebra: Callable[[Base[T, B]], B]) -> Callable[[Free[T, A]], B]:
-    """The one map of algebras `Free F A → B` that is `f` on variables."""
+    """The one map of algebras `Free F A → B` that is `f` on variables.
+
+    Examples:
+        >>> add = cdl.algebra(lambda t: t.left + t.right if isinstance(t, cdl.Fork) else t.label)
+        >>> formula = cdl.Fork(cdl.monads.Pure("x"), cdl.Fork(cdl.Leaf(1), cdl.monads.Pure("y")))
+        >>> cdl.monads.interpret({"x": 10, "y": 100}.get, add)(formula)
+        111
+    """
     return _over_free(f, lambda frame, go: algebra(frame.filled(go)))
 
 
 @with_types
 def extract(cofree: Cofree[T, A]) -> A:
-    """The value at the root."""
+    """The value at the root.
+
+    Examples:
+        >>> cdl.monads.extract(cdl.monads.Cofree(7, cdl.functors.Zero()))
+        7
+    """
     return cofree.head
 
 
 @with_types
 def extend(f: Callable[[Cofree[T, A]], B]) -> Callable[[Cofree[T, A]], Cofree[T, B]]:
-    """`f` of the whole context at every node."""
+    """`f` of the whole context at every node.
+
+    Examples:
+        >>> from cdl.functors import Succ, Zero
+        >>> counted = cdl.monads.Cofree(1, Succ(cdl.monads.Cofree(5, Zero())))
+        >>> with_child = lambda w: w.head + w.tail.pred.head if isinstance(w.tail, Succ) else w.head
+        >>> cdl.monads.extend(with_child)(counted)
+        Cofree(6, Succ(Cofree(5, Zero())))
+    """
     up: Any = lambda frame, go: Cofree(f(frame.seed), frame.filled(go))
     return recursion(lambda _, cofree: cofree.tail, up)(0)
 
 
 @with_types
 def duplicate(cofree: Cofree[T, A]) -> Cofree[T, Cofree[T, A]]:
-    """Each node's own context at that node: `extend` of the identity."""
+    """Each node's own context at that node: `extend` of the identity.
+
+    Examples:
+        >>> from cdl.functors import Succ, Zero
+        >>> counted = cdl.monads.Cofree(1, Succ(cdl.monads.Cofree(5, Zero())))
+        >>> cdl.monads.duplicate(counted).tail.pred.head
+        Cofree(5, Zero())
+    """
     return extend(_same)(cofree)
 
 
 @with_types
 def observe(f: Callable[[S], A], coalgebra: Callable[[S], Base[T, S]]) -> Callable[[S], Cofree[T, A]]:
-    """The one map of coalgebras `S → Cofree F A` whose heads are `f`: all that is ever seen from a state."""
+    """The one map of coalgebras `S → Cofree F A` whose heads are `f`: all that is ever seen from a state.
+
+    Examples:
+        >>> from cdl.functors import Succ, Zero
+        >>> down = lambda n: Succ(n - 1) if n else Zero()
+        >>> cdl.monads.observe(lambda n: n * n, down)(2)
+        Cofree(4, Succ(Cofree(1, Succ(Cofree(0, Zero())))))
+    """
     up: Any = lambda frame, go: Cofree(f(frame.seed), frame.filled(go))
     return recursion(lambda _, s: coalgebra(s), up)(0)
 
 
 @with_types
 def map_cofree(f: Callable[[A], B], cofree: Cofree[T, A]) -> Cofree[T, B]:
-    """`f` at every node."""
+    """`f` at every node.
+
+    Examples:
+        >>> cdl.monads.map_cofree(str, cdl.monads.Cofree(7, cdl.functors.Zero()))
+        Cofree('7', Zero())
+    """
     at_head: Callable[[Cofree[T, A]], B] = lambda context: f(context.head)
     return extend(at_head)(cofree)
 
 
 @with_types
 def map_free(f: Callable[[A], B], free: Free[T, A]) -> Free[T, B]:
-    """`f` at every variable."""
+    """`f` at every variable.
+
+    Examples:
+        >>> cdl.monads.map_free(str.upper, cdl.Fork(cdl.monads.Pure("x"), cdl.monads.Pure("y")))
+        Fork(Pure('X'), Pure('Y'))
+    """
     return bind(free, lambda a: Pure(f(a)))
 
 
 @with_types
 def one_step(layer: Base[T, A]) -> Free[T, A]:
-    """A layer of variables as a free tree of depth one."""
+    """A layer of variables as a free tree of depth one.
+
+    Examples:
+        >>> cdl.monads.one_step(cdl.Fork("x", "y"))
+        Fork(Pure('x'), Pure('y'))
+    """
     return cast("Free[T, A]", fmap(Pure, layer))
 
 

@@ -23,7 +23,13 @@ E = TypeVar("E")
 
 
 class List(Generic[A]):
-    """The name of the functor `1 + A × X`; its initial algebra is the finite lists."""
+    """The name of the functor `1 + A × X`; its initial algebra is the finite lists.
+
+    Examples:
+        >>> letters: cdl.Fix[cdl.List[str]] = cdl.to_list("ab")
+        >>> letters
+        Cons('a', Cons('b', Nil()))
+    """
 
 
 class Nil(Base[Never, Never]):
@@ -48,14 +54,31 @@ class Cons(Base["List[A]", X], Generic[A, X]):
 
 
 ListF: TypeAlias = Union[Nil, Cons[A, X]]
+"""`1 + A × X`: the constructors `Nil` and `Cons`.
+
+Examples:
+    >>> str(cdl.functor(cdl.ListF))
+    '1 + A × X'
+"""
 
 
 class SnocList(Generic[A]):
-    """The name of the functor `1 + X × A`; its initial algebra is the finite lists, read from the start."""
+    """The name of the functor `1 + X × A`; its initial algebra is the finite lists, read from the start.
+
+    Examples:
+        >>> grown: cdl.Fix[cdl.functors.SnocList[str]] = cdl.functors.to_snoc("ab")
+        >>> grown
+        Snoc(Snoc(Lin(), 'a'), 'b')
+    """
 
 
 class Lin(Base[Never, Never]):
-    """The summand `1`: nothing has been read."""
+    """The summand `1`: nothing has been read.
+
+    Examples:
+        >>> cdl.functors.Snoc(cdl.functors.Lin(), 1) == cdl.functors.to_snoc([1])
+        True
+    """
 
 
 class Snoc(Base["SnocList[A]", X], Generic[A, X]):
@@ -71,10 +94,22 @@ class Snoc(Base["SnocList[A]", X], Generic[A, X]):
 
 
 SnocF: TypeAlias = Union[Lin, Snoc[A, X]]
+"""`1 + X × A`: the constructors `Lin` and `Snoc`.
+
+Examples:
+    >>> str(cdl.functor(cdl.functors.SnocF))
+    '1 + X × A'
+"""
 
 
 class NonEmpty(Generic[A]):
-    """The name of the functor `A × (1 + X)`; its initial algebra is the lists of at least one element."""
+    """The name of the functor `A × (1 + X)`; its initial algebra is the lists of at least one element.
+
+    Examples:
+        >>> pair: cdl.Fix[cdl.functors.NonEmpty[str]] = cdl.functors.Link("a", cdl.functors.Link("b"))
+        >>> pair.tail.head
+        'b'
+    """
 
 
 class Link(Base["NonEmpty[A]", X], Generic[A, X]):

@@ -24,11 +24,24 @@ Out = TypeVar("Out")
 
 
 class Stream(Generic[O_co]):
-    """The name of the functor `O × X`."""
+    """The name of the functor `O × X`.
+
+    Examples:
+        >>> count = lambda n: cdl.functors.StreamF(n, lambda: n + 1)
+        >>> numbers: cdl.Fix[cdl.functors.Stream[int]] = cdl.ana(count)(7)
+        >>> cdl.functors.take(3, numbers)
+        [7, 8, 9]
+    """
 
 
 class StreamF(Base["Stream[O_co]", X], Generic[O_co, X]):
-    """An output now, and the rest when it is asked for."""
+    """An output now, and the rest when it is asked for.
+
+    Examples:
+        >>> ones = cdl.functors.StreamF(1, lambda: ones)
+        >>> ones.tail().tail().head
+        1
+    """
 
     head: O_co
     tail: Callable[[], X]
@@ -86,6 +99,11 @@ def take(n: int, stream: Fix[Stream[Out]]) -> list[Out]:
     """The first `n` outputs of a stream.
 
     **Raises:** `CdlError` for what is no stream.
+
+    Examples:
+        >>> doubling = cdl.ana(lambda n: cdl.functors.StreamF(n, lambda: 2 * n))
+        >>> cdl.functors.take(5, doubling(1))
+        [1, 2, 4, 8, 16]
     """
     outputs: list[Out] = []
     rest: Any = stream

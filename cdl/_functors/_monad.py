@@ -22,7 +22,13 @@ A = TypeVar("A")
 
 
 class Monad:
-    """A functor `M` with `η : A → M A` and `μ : M M A → M A`."""
+    """A functor `M` with `η : A → M A` and `μ : M M A → M A`.
+
+    Examples:
+        >>> lists: cdl.monads.Monad = cdl.monads.ListMonad()
+        >>> lists.unit(1), lists.join(((1, 2), (3,))), lists.bind((1, 2), lambda x: (x, 10 * x))
+        ((1,), (1, 2, 3), (1, 10, 2, 20))
+    """
 
     @abstractmethod
     def unit(self, a: Any, /) -> Any:
@@ -42,7 +48,14 @@ class Monad:
 
 
 class EilenbergMoore(eqx.Module, Generic[A]):
-    """An algebra of a monad: a map `M A → A` that agrees with the monad's unit and its join."""
+    """An algebra of a monad: a map `M A → A` that agrees with the monad's unit and its join.
+
+    Examples:
+        >>> plus = cdl.monads.Monoid(0, lambda x, y: x + y)
+        >>> total: cdl.monads.EilenbergMoore = cdl.monads.ListMonad().algebra(plus)
+        >>> total((1, 2, 3))
+        6
+    """
 
     monad: Monad
     action: Callable[[Any], A]

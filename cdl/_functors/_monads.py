@@ -34,7 +34,13 @@ Pair: TypeAlias = tuple[M, A]
 
 
 class Monoid(eqx.Module, Generic[M]):
-    """An associative product with a unit: `cdl.laws.monoid` checks it."""
+    """An associative product with a unit: `cdl.laws.monoid` checks it.
+
+    Examples:
+        >>> plus = cdl.monads.Monoid(0, lambda x, y: x + y)
+        >>> plus.combine(3, plus.unit)
+        3
+    """
 
     unit: M
     combine: Callable[[M, M], M]
@@ -45,7 +51,13 @@ class Monoid(eqx.Module, Generic[M]):
 
 @dataclass(frozen=True)
 class ListMonad(Monad):
-    """`List A`: its algebras are monoids."""
+    """`List A`: its algebras are monoids.
+
+    Examples:
+        >>> product = cdl.monads.ListMonad().algebra(cdl.monads.Monoid(1, lambda x, y: x * y))
+        >>> product((2, 3, 4)), cdl.monads.ListMonad().structure(product).unit
+        (24, 1)
+    """
 
     def unit(self, a: A, /) -> tuple[A, ...]:
         return (a,)
@@ -71,7 +83,14 @@ class ListMonad(Monad):
 
 @dataclass(frozen=True)
 class MaybeMonad(Monad):
-    """`1 + A`: its algebras are sets with a point."""
+    """`1 + A`: its algebras are sets with a point.
+
+    Examples:
+        >>> maybe = cdl.monads.MaybeMonad()
+        >>> or_seven = maybe.algebra(7)
+        >>> or_seven(maybe.unit(1))
+        1
+    """
 
     def unit(self, a: A, /) -> Maybe[A]:
         return Some(a)
@@ -96,7 +115,14 @@ class MaybeMonad(Monad):
 
 @dataclass(frozen=True)
 class Writer(Monad, Generic[M]):
-    """`M × A` for a monoid `M`: its algebras are actions of the monoid."""
+    """`M × A` for a monoid `M`: its algebras are actions of the monoid.
+
+    Examples:
+        >>> steps = cdl.monads.Writer(cdl.monads.Monoid(0, lambda m, n: m + n))
+        >>> moving = steps.algebra(lambda step, at: at + step)
+        >>> moving((3, 10)), steps.join((1, (2, "x")))
+        (13, (3, 'x'))
+    """
 
     monoid: Monoid[M]
 
@@ -130,7 +156,14 @@ class Writer(Monad, Generic[M]):
 
 @dataclass(frozen=True)
 class FreeMonad(Monad):
-    """`Free F A`, the trees of `F` with variables in `A`: its algebras are the algebras of `F`."""
+    """`Free F A`, the trees of `F` with variables in `A`: its algebras are the algebras of `F`.
+
+    Examples:
+        >>> add = cdl.algebra(lambda t: t.left + t.right if isinstance(t, cdl.Fork) else t.label)
+        >>> trees = cdl.monads.FreeMonad(cdl.TreeF)
+        >>> trees.algebra(add)(cdl.Fork(cdl.monads.Pure(2), cdl.Leaf(3)))
+        5
+    """
 
     signature: Any
 

@@ -74,6 +74,19 @@ else:
         recursive place extends `Base[Expr, Never]`. The subclass becomes a frozen dataclass and a JAX pytree.
 
         **Raises:** `SignatureError` where a field has no annotation, or a constructor extends another.
+
+        Examples:
+            >>> from typing import Generic, Never, TypeVar
+            >>> X = TypeVar("X", covariant=True)
+            >>> class Expr: ...
+            >>> class Lit(cdl.Base[Expr, Never]):
+            ...     value: float
+            ...
+            >>> class Neg(cdl.Base[Expr, X], Generic[X]):
+            ...     arg: X
+            ...
+            >>> Neg(Lit(2.0))
+            Neg(Lit(2.0))
         """
 
         def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -87,13 +100,56 @@ else:
 
 # Which of the two recursive aliases pyright objects to depends on the file that it reads first.
 Fix = TypeAliasType("Fix", "Base[T, Fix[T]]", type_params=(T,))  # pyright: ignore[reportInvalidTypeForm]
+"""The trees of `T`: layers of layers, with no wrapper at run time. An initial algebra, `F μF ≅ μF`.
+
+Examples:
+    >>> tree: cdl.Fix[cdl.Tree[str]] = cdl.Fork(cdl.Leaf("a"), cdl.Leaf("b"))
+    >>> tree.right
+    Leaf('b')
+"""
 Sorts2 = TypeAliasType(  # the trees of each of two sorts
     "Sorts2",
     "tuple[Base[T, Sorts2[T, X]], Base[X, Sorts2[T, X]]]",  # pyright: ignore[reportInvalidTypeForm]
     type_params=(T, X),
 )
 Fix1of2 = TypeAliasType("Fix1of2", "Base[T, Sorts2[T, X]]", type_params=(T, X))
+"""The trees of the sort `T`, where those of two sorts `T` and `X` stand inside each other.
+
+Examples:
+    >>> from typing import Generic, Never, TypeVar
+    >>> X, Y = TypeVar("X", covariant=True), TypeVar("Y", covariant=True)
+    >>> class Term: ...
+    >>> class Proof: ...
+    >>> class Var(cdl.Base[Term, Never]):
+    ...     name: str
+    ...
+    >>> class Because(cdl.Base[Term, X], Generic[X, Y]):
+    ...     of: X
+    ...     why: Y
+    ...
+    >>> class Trivial(cdl.Base[Proof, Never]): ...
+    >>> term: cdl.functors.Fix1of2[Term, Proof] = Because(Var("x"), Trivial())
+    >>> term
+    Because(Var('x'), Trivial())
+"""
 Fix2of2 = TypeAliasType("Fix2of2", "Base[X, Sorts2[T, X]]", type_params=(T, X))
+"""The trees of the sort `X`, where those of two sorts `T` and `X` stand inside each other.
+
+Examples:
+    >>> from typing import Generic, Never, TypeVar
+    >>> X, Y = TypeVar("X", covariant=True), TypeVar("Y", covariant=True)
+    >>> class Term: ...
+    >>> class Proof: ...
+    >>> class Var(cdl.Base[Term, Never]):
+    ...     name: str
+    ...
+    >>> class About(cdl.Base[Proof, Y], Generic[X, Y]):
+    ...     what: X
+    ...
+    >>> proof: cdl.functors.Fix2of2[Term, Proof] = About(Var("x"))
+    >>> proof
+    About(Var('x'))
+"""
 
 
 def project(tree: Fix[T]) -> Base[T, Fix[T]]:

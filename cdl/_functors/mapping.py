@@ -58,7 +58,12 @@ def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
 
 
 def fmap_term(term: Poly, f: Any, value: Any) -> Any:
-    """`F f` for a functor given as a term."""
+    """`F f` for a functor given as a term.
+
+    Examples:
+        >>> cdl.functors.fmap_term(cdl.functor(cdl.TreeF), lambda x: 10 * x, cdl.Fork(1, 2))
+        Fork(10, 20)
+    """
     functions = (f,) if callable(f) else f
     marked = [functions[sort](x) for sort, x in _each(term, value)]
     return _refill(term, value, iter(marked), functions)

@@ -41,7 +41,12 @@ class Const:
 
 @dataclass(frozen=True)
 class Id:
-    """The identity functor, or the projection to one sort of several."""
+    """The identity functor, or the projection to one sort of several.
+
+    Examples:
+        >>> cdl.functors.fmap_term(cdl.poly.Id(), abs, -3)
+        3
+    """
 
     sort: int = 0
     letter: str = field(default="X", compare=False)
@@ -52,7 +57,13 @@ class Id:
 
 @dataclass(frozen=True)
 class Product:
-    """The product `F × G × …`; the empty product is `1`."""
+    """The product `F × G × …`; the empty product is `1`.
+
+    Examples:
+        >>> pair = cdl.poly.Product((cdl.poly.Id(), cdl.poly.Const(str)))
+        >>> str(pair), cdl.functors.fmap_term(pair, abs, (-3, "a"))
+        ('X × str', (3, 'a'))
+    """
 
     factors: tuple["Poly", ...]
 
@@ -62,7 +73,13 @@ class Product:
 
 @dataclass(frozen=True)
 class Record:
-    """A product whose values are the instances of a constructor."""
+    """A product whose values are the instances of a constructor.
+
+    Examples:
+        >>> nil, cons = cdl.functor(cdl.ListF).summands
+        >>> cons.names, str(cons)
+        (('head', 'tail'), 'A × X')
+    """
 
     constructor: type[Any]
     names: tuple[str, ...]
@@ -74,7 +91,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Sum:
-    """The sum `F + G + …`: of records for a signature, of anything for terms written by hand."""
+    """The sum `F + G + …`: of records for a signature, of anything for terms written by hand.
+
+    Examples:
+        >>> either = cdl.poly.Sum((cdl.poly.Id(), cdl.poly.Const(str)))
+        >>> cdl.functors.fmap_term(either, abs, cdl.poly.Inj(0, -3))
+        Inj(index=0, value=3)
+    """
 
     summands: tuple["Poly", ...]
 
@@ -89,7 +112,13 @@ class Sum:
 
 @dataclass(frozen=True)
 class Maybe:
-    """`1 + F`: an optional place."""
+    """`1 + F`: an optional place.
+
+    Examples:
+        >>> maybe = cdl.poly.Maybe(cdl.poly.Id())
+        >>> [cdl.functors.fmap_term(maybe, abs, value) for value in (-3, None)]
+        [3, None]
+    """
 
     of: "Poly"
 
@@ -99,7 +128,12 @@ class Maybe:
 
 @dataclass(frozen=True)
 class ListOf:
-    """`1 + F + F² + …`: a Python tuple, which an algebra may take apart."""
+    """`1 + F + F² + …`: a Python tuple, which an algebra may take apart.
+
+    Examples:
+        >>> cdl.functors.fmap_term(cdl.poly.ListOf(cdl.poly.Id()), abs, (-1, 2, -3))
+        (1, 2, 3)
+    """
 
     of: "Poly"
 
@@ -109,7 +143,12 @@ class ListOf:
 
 @dataclass(frozen=True)
 class ManyOf:
-    """`1 + F + F² + …`: a `Many`, which an algebra may only map and reduce."""
+    """`1 + F + F² + …`: a `Many`, which an algebra may only map and reduce.
+
+    Examples:
+        >>> cdl.functors.fmap_term(cdl.poly.ManyOf(cdl.poly.Id()), abs, cdl.Many([-1, 2, -3]))
+        Many([1, 2, 3])
+    """
 
     of: "Poly"
 
@@ -119,7 +158,13 @@ class ManyOf:
 
 @dataclass(frozen=True)
 class Exp:
-    """`[I, F]`: functions out of a fixed domain."""
+    """`[I, F]`: functions out of a fixed domain.
+
+    Examples:
+        >>> reader = cdl.poly.Exp(int, cdl.poly.Id())
+        >>> cdl.functors.fmap_term(reader, abs, lambda i: -10 * i)(3)
+        30
+    """
 
     domain: Any
     of: "Poly"
@@ -129,11 +174,24 @@ class Exp:
 
 
 Poly: TypeAlias = Union[Const, Id, Product, Record, Sum, Maybe, ListOf, ManyOf, Exp]
+"""A polynomial functor as a term: any of the classes below.
+
+Examples:
+    >>> term: cdl.poly.Poly = cdl.functor(cdl.ListF)
+    >>> str(term), isinstance(term, cdl.poly.Sum)
+    ('1 + A × X', True)
+"""
 
 
 @dataclass(frozen=True)
 class Inj:
-    """A value of the summand number `index` of a sum written by hand."""
+    """A value of the summand number `index` of a sum written by hand.
+
+    Examples:
+        >>> number_or_word = cdl.poly.Sum((cdl.poly.Id(), cdl.poly.Const(str)))
+        >>> cdl.functors.fmap_term(number_or_word, abs, cdl.poly.Inj(1, "a"))
+        Inj(index=1, value='a')
+    """
 
     index: int
     value: Any
@@ -153,7 +211,12 @@ def parts(term: Poly) -> tuple[Poly, ...]:
 
 
 def walk(term: Poly) -> Iterator[Poly]:
-    """The term and every term inside it, outermost first."""
+    """The term and every term inside it, outermost first.
+
+    Examples:
+        >>> [str(term) for term in cdl.poly.walk(cdl.functor(cdl.TreeF))]
+        ['A + X²', 'A', 'A', 'X²', 'X', 'X']
+    """
     yield term
     for part in parts(term):
         yield from walk(part)
@@ -164,6 +227,11 @@ def compose(outer: Poly, inner: Poly) -> Poly:
     """`F ∘ G`: the inner term in each place of the outer. Records become plain products.
 
     Values of `F ∘ G` at `X` are values of `F` at `G X`, so a sum's summand is named by `Inj`.
+
+    Examples:
+        >>> pair, maybe = cdl.poly.Product((cdl.poly.Id(), cdl.poly.Id())), cdl.poly.Maybe(cdl.poly.Id())
+        >>> str(cdl.poly.compose(pair, maybe)), str(cdl.poly.compose(maybe, pair))
+        ('(1 + X)²', '(1 + X²)')
     """
     match outer:
         case Const():

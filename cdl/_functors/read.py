@@ -69,6 +69,10 @@ def functor(signature: Any) -> Any:
 
     **Raises:** `SignatureError` where there is no constructor, where constructors have different tags, and where an
     annotation is no functor: a negative occurrence of `X`, say, or a container that has no reading.
+
+    Examples:
+        >>> str(cdl.functor(cdl.TreeF)), str(cdl.functor(cdl.RoseF))
+        ('A + X²', 'A × Many(X)')
     """
     if isinstance(signature, tuple) and not any(isinstance(x, Base) for x in signature):
         if not signature:

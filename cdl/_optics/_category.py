@@ -35,6 +35,11 @@ class DifferentiableMap(ABC, Generic[F]):
     """A map of a reverse derivative category, from vectors of length `source` to those of length `target`.
 
     Of the category of `F`, as in `class SmoothMap(DifferentiableMap["SmoothMap"])`.
+
+    Examples:
+        >>> cube: cdl.optics.DifferentiableMap = cdl.optics.SmoothMap(1, 1, lambda x: x**3)
+        >>> cube(jnp.array([2.0])).tolist()
+        [8.0]
     """
 
     source: int
@@ -115,7 +120,13 @@ def expect_places(source: int, places: Sequence[int]) -> None:
 
 @with_types
 def R(f: DifferentiableMap[F], /) -> F:
-    """The reverse derivative: at `a`, it sends a change of the value to a change of `a`."""
+    """The reverse derivative: at `a`, it sends a change of the value to a change of `a`.
+
+    Examples:
+        >>> cube = cdl.optics.SmoothMap(1, 1, lambda x: x**3)
+        >>> cdl.optics.R(cube)(jnp.array([2.0, 1.0])).tolist()
+        [12.0]
+    """
     return f.reversed()
 
 
@@ -124,6 +135,11 @@ def D(f: DifferentiableMap[F], /) -> F:
     """The derivative, by reverse derivatives alone: at `a`, it sends a change of `a` to a change of the value.
 
     `R[f]` is linear in its second argument, and `R` of what is linear is its transpose.
+
+    Examples:
+        >>> product = cdl.optics.SmoothMap(2, 1, lambda x: x[:1] * x[1:])
+        >>> cdl.optics.D(product)(jnp.array([2.0, 5.0, 1.0, 0.0])).tolist()
+        [5.0]
     """
     n, m = f.source, f.target
     a = f.pick(2 * n, range(n))

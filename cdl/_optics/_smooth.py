@@ -20,7 +20,13 @@ POINTS = 2  # how many points two maps are compared at
 @final
 @dataclass(frozen=True)
 class SmoothMap(DifferentiableMap["SmoothMap"]):
-    """A smooth map `Rⁿ → Rᵐ`, as a function from vectors to vectors; its reverse derivative is `jax.vjp`'s."""
+    """A smooth map `Rⁿ → Rᵐ`, as a function from vectors to vectors; its reverse derivative is `jax.vjp`'s.
+
+    Examples:
+        >>> product = cdl.optics.SmoothMap(2, 1, lambda x: x[:1] * x[1:])
+        >>> cdl.optics.R(product)(jnp.array([2.0, 5.0, 1.0])).tolist()
+        [5.0, 2.0]
+    """
 
     source: int
     target: int

@@ -27,7 +27,13 @@ from .optic import Optic
 
 @final
 class Lens(eqx.Module, Generic[X, Y, DX, DY]):
-    """A map `X → Y`, and a map back that is given the `X` once more."""
+    """A map `X → Y`, and a map back that is given the `X` once more.
+
+    Examples:
+        >>> first_three = cdl.Lens(lambda text: text[:3], lambda text, new: new + text[3:])
+        >>> first_three.get("optics"), first_three.put("optics", "fabr")
+        ('opt', 'fabrics')
+    """
 
     get: Callable[[X], Y]
     put: Callable[[X, DY], DX]
@@ -96,13 +102,25 @@ def _whole(get: Any, put: Any) -> Any:
 
 @with_types
 def to_lens(optic: Optic[X, Y, DX, DY], /) -> Lens[X, Y, DX, DY]:
-    """What can be seen of an optic: two optics are the same when their lenses are."""
+    """What can be seen of an optic: two optics are the same when their lenses are.
+
+    Examples:
+        >>> lens = cdl.optics.to_lens(cdl.reverse(jnp.square))
+        >>> float(lens.get(3.0)), float(lens.put(3.0, 1.0))
+        (9.0, 6.0)
+    """
     return Lens(optic.get, optic.put)
 
 
 @with_types
 def to_optic(lens: Lens[X, Y, DX, DY], /) -> Optic[X, Y, DX, DY]:
-    """The optic of a lens, whose residual is its whole input."""
+    """The optic of a lens, whose residual is its whole input.
+
+    Examples:
+        >>> length = cdl.Lens(len, lambda text, n: text[:n])
+        >>> cdl.to_optic(length).put("optics", 5)
+        'optic'
+    """
     return _FromLens(lens)
 
 

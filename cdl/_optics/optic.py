@@ -30,7 +30,14 @@ from .letters import DV, DW, DX, DY, DZ, M, V, W, X, Y, Z
 
 
 class Optic(eqx.Module, Generic[X, Y, DX, DY]):
-    """A map `X → Y` with a way back, `Y' → X'`. Extend it, or give the two maps to `Optic.of`."""
+    """A map `X → Y` with a way back, `Y' → X'`. Extend it, or give the two maps to `Optic.of`.
+
+    Examples:
+        >>> wave = cdl.reverse(jnp.sin) >> cdl.reverse(jnp.square)
+        >>> slope = wave.put(0.5, 1.0)
+        >>> round(float(slope - 2 * jnp.sin(0.5) * jnp.cos(0.5)), 6)
+        0.0
+    """
 
     @abstractmethod
     def forward(self, x: X, /) -> tuple[Y, Any]:

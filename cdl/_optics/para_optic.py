@@ -35,7 +35,17 @@ from .types import like, rows, show, value_type
 
 @final
 class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
-    """An optic out of `P × X`, with a point of `P`. Called, it is its forward map at that point."""
+    """An optic out of `P × X`, with a point of `P`. Called, it is its forward map at that point.
+
+    Examples:
+        >>> layer = cdl.ParaOptic.of(cdl.Para(jnp.array(2.0), lambda p, x: p * x))
+        >>> network = layer >> layer
+        >>> float(network(5.0))
+        20.0
+        >>> slopes, at_input = network.optic.put(((2.0, 3.0), 5.0), 1.0)
+        >>> [float(slope) for slope in slopes], float(at_input)
+        ([15.0, 10.0], 6.0)
+    """
 
     params: P
     optic: Optic[tuple[P, X], Y, tuple[DP, DX], DY]

@@ -10,6 +10,11 @@
 All are isomorphisms and keep nothing: the way back of each undoes it on changes. `cdl.laws.monoidal_optics` checks
 that they are natural, and that the pentagon and the triangle commute (Mac Lane, *Categories for the Working
 Mathematician*, VII.1).
+
+Examples:
+    >>> rebracket = cdl.optics.structure.associator()
+    >>> cdl.optics.to_lens(rebracket).get((("x", "y"), "z"))
+    ('x', ('y', 'z'))
 """
 
 from .._functors.usage import with_usage
@@ -23,37 +28,69 @@ Right = tuple[X, tuple[Y, Z]]
 
 @with_usage
 def associator() -> Optic[Left[X, Y, Z], Right[X, Y, Z], Left[DV, DW, DZ], Right[DV, DW, DZ]]:
-    """`(X × Y) × Z → X × (Y × Z)`, and back."""
+    """`(X × Y) × Z → X × (Y × Z)`, and back.
+
+    Examples:
+        >>> cdl.optics.to_lens(cdl.optics.structure.associator()).get((("x", "y"), "z"))
+        ('x', ('y', 'z'))
+        >>> cdl.optics.structure.associator().put((("x", "y"), "z"), (1, (2, 3)))
+        ((1, 2), 3)
+    """
     return Optic.iso(_to_the_right, _to_the_left, wires=(("x", "y"), "z"))
 
 
 @with_usage
 def associator_back() -> Optic[Right[X, Y, Z], Left[X, Y, Z], Right[DV, DW, DZ], Left[DV, DW, DZ]]:
-    """The inverse of `associator`."""
+    """The inverse of `associator`.
+
+    Examples:
+        >>> cdl.optics.to_lens(cdl.optics.structure.associator_back()).get(("x", ("y", "z")))
+        (('x', 'y'), 'z')
+    """
     return Optic.iso(_to_the_left, _to_the_right, wires=("x", ("y", "z")))
 
 
 @with_usage
 def left_unitor() -> Optic[tuple[tuple[()], X], X, tuple[tuple[()], DX], DX]:
-    """`I × X → X`, and back."""
+    """`I × X → X`, and back.
+
+    Examples:
+        >>> cdl.optics.to_lens(cdl.optics.structure.left_unitor()).get(((), "x"))
+        'x'
+    """
     return Optic.iso(_second, _with_first, wires=((), "x"))
 
 
 @with_usage
 def left_unitor_back() -> Optic[X, tuple[tuple[()], X], DX, tuple[tuple[()], DX]]:
-    """The inverse of `left_unitor`."""
+    """The inverse of `left_unitor`.
+
+    Examples:
+        >>> cdl.optics.to_lens(cdl.optics.structure.left_unitor_back()).get("x")
+        ((), 'x')
+    """
     return Optic.iso(_with_first, _second, wires="x")
 
 
 @with_usage
 def right_unitor() -> Optic[tuple[X, tuple[()]], X, tuple[DX, tuple[()]], DX]:
-    """`X × I → X`, and back."""
+    """`X × I → X`, and back.
+
+    Examples:
+        >>> cdl.optics.to_lens(cdl.optics.structure.right_unitor()).get(("x", ()))
+        'x'
+    """
     return Optic.iso(_first, _with_second, wires=("x", ()))
 
 
 @with_usage
 def right_unitor_back() -> Optic[X, tuple[X, tuple[()]], DX, tuple[DX, tuple[()]]]:
-    """The inverse of `right_unitor`."""
+    """The inverse of `right_unitor`.
+
+    Examples:
+        >>> cdl.optics.to_lens(cdl.optics.structure.right_unitor_back()).get("x")
+        ('x', ())
+    """
     return Optic.iso(_with_second, _first, wires="x")
 
 

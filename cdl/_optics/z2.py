@@ -10,6 +10,12 @@
 
 Polynomials are not functions here: `x²` and `x` have the same values and different derivatives, `0` and `1`. As
 functions they would be equal, and the chain rule would fail: `x ↦ (x, x) ↦ x·x` would have two derivatives.
+
+Examples:
+    >>> x, y = cdl.optics.z2.variables(2)
+    >>> by_x, by_y = cdl.optics.R(x * y)(jnp.array([0b0011, 0b0101, 0b1111]))  # four samples, one in each bit
+    >>> int(by_x) == 0b0101, int(by_y) == 0b0011
+    (True, True)
 """
 
 from collections import Counter
@@ -38,7 +44,14 @@ Polynomial: TypeAlias = frozenset[Monomial]  # the sum of these
 @final
 @dataclass(frozen=True)
 class Z2Map(DifferentiableMap["Z2Map"]):
-    """A polynomial for each output, in `source` variables."""
+    """A polynomial for each output, in `source` variables.
+
+    Examples:
+        >>> x, y = cdl.optics.z2.variables(2)
+        >>> disjunction = x * y + x + y
+        >>> bin(disjunction(jnp.array([0b0011, 0b0101]))[0])
+        '0b111'
+    """
 
     source: int
     rows: tuple[Polynomial, ...]
@@ -122,14 +135,27 @@ class Z2Map(DifferentiableMap["Z2Map"]):
 
 @with_types
 def variables(n: int, /) -> tuple[Z2Map, ...]:
-    """The `n` variables, as maps `Z₂ⁿ → Z₂`: sums and products of them are polynomials."""
+    """The `n` variables, as maps `Z₂ⁿ → Z₂`: sums and products of them are polynomials.
+
+    Examples:
+        >>> x, y = cdl.optics.z2.variables(2)
+        >>> x * y == y * x, x * x == x
+        (True, False)
+    """
     size("n", n, least=0)
     return tuple(Z2Map.pick(n, (i,)) for i in range(n))
 
 
 @with_types
 def one(n: int, /) -> Z2Map:
-    """The polynomial `1`, in `n` variables."""
+    """The polynomial `1`, in `n` variables.
+
+    Examples:
+        >>> x, = cdl.optics.z2.variables(1)
+        >>> negated = x + cdl.optics.z2.one(1)
+        >>> int(negated(jnp.array([0b01]))[0]) & 1
+        0
+    """
     size("n", n, least=0)
     return Z2Map(n, (frozenset([(0,) * n]),))
 
@@ -142,6 +168,11 @@ def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
 
     **Raises:** `CdlError` for an operation that is neither a sum nor a product, and for a number that is not whole;
     where only a compiled program knows the number, what it gives is NaN.
+
+    Examples:
+        >>> product = cdl.optics.z2.reverse(lambda bits: bits[0] * bits[1])
+        >>> product.put(jnp.array([1.0, 0.0]), jnp.array(1.0)).tolist()
+        [0.0, 1.0]
     """
 
     def forward(x: X) -> tuple[Y, Any]:
@@ -175,14 +206,58 @@ def _gate(name: str, forward: Callable[[Any], Any], backward: Callable[[Any, Any
 
 
 XOR: Optic[tuple[Array, Array], Array] = _gate("xor", lambda xy: (xy[0] ^ xy[1], ()), lambda _, d: (d, d))
+"""`x, y ↦ x + y`, and back `dz ↦ dz, dz`.
+
+Examples:
+    >>> bin(cdl.optics.to_lens(cdl.optics.z2.XOR).get((0b0011, 0b0101)))
+    '0b110'
+"""
 AND: Optic[tuple[Array, Array], Array] = _gate(
     "and", lambda xy: (xy[0] & xy[1], xy), lambda xy, d: (xy[1] & d, xy[0] & d)
 )
+"""`x, y ↦ x y`, and back `dz ↦ y dz, x dz`.
+
+Examples:
+    >>> bin(cdl.optics.to_lens(cdl.optics.z2.AND).get((0b0011, 0b0101)))
+    '0b1'
+    >>> [bin(change) for change in cdl.optics.z2.AND.put((0b0011, 0b0101), 0b1111)]
+    ['0b101', '0b11']
+"""
 NOT: Optic[Array, Array] = _gate("not", lambda x: (~x, ()), lambda _, d: d)
+"""`x ↦ x + 1`, and back `dz ↦ dz`.
+
+Examples:
+    >>> bin(cdl.optics.to_lens(cdl.optics.z2.NOT).get(0b01) & 0b11)
+    '0b10'
+"""
 COPY: Optic[Array, tuple[Array, Array]] = _gate("copy", lambda x: ((x, x), ()), lambda _, d: d[0] ^ d[1])
+"""`x ↦ x, x`, and back `dy, dz ↦ dy + dz`.
+
+Examples:
+    >>> bin(cdl.optics.z2.COPY.put(0b01, (0b11, 0b01)))
+    '0b10'
+"""
 DISCARD: Optic[Array, tuple[()], Array, tuple[()]] = _gate("discard", lambda x: ((), x), lambda x, _: x ^ x)
+"""`x ↦ ()`, and back `() ↦ 0`.
+
+Examples:
+    >>> cdl.optics.z2.DISCARD.put(0b01, ())
+    0
+"""
 MIDDLE: Optic[Any, Any, Any, Any] = Optic.iso(lambda v: _middle(v), lambda v: _middle(v)).named("middle four")
+"""`(x, y), (z, w) ↦ (x, z), (y, w)`, and back the same.
+
+Examples:
+    >>> cdl.optics.to_lens(cdl.optics.z2.MIDDLE).get(((1, 2), (3, 4)))
+    ((1, 3), (2, 4))
+"""
 OR: Optic[tuple[Array, Array], Array] = ((COPY @ COPY) >> MIDDLE >> (AND @ XOR) >> XOR).named("or")
+"""`x, y ↦ x y + x + y`, made of the gates above.
+
+Examples:
+    >>> bin(cdl.optics.to_lens(cdl.optics.z2.OR).get((0b0011, 0b0101)))
+    '0b111'
+"""
 
 
 def _middle(four: Any) -> Any:

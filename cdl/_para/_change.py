@@ -28,7 +28,14 @@ from .para import Para
 
 @dataclass(frozen=True)
 class Change:
-    """A functor on maps, with what makes it one that preserves products."""
+    """A functor on maps, with what makes it one that preserves products.
+
+    Examples:
+        >>> moving: cdl.para.Change = cdl.para.TANGENT
+        >>> value, velocity = moving.on(jnp.square)((3.0, 1.0))
+        >>> float(value), float(velocity)
+        (9.0, 6.0)
+    """
 
     on: Callable[[Callable[[Any], Any]], Callable[[Any], Any]]
     pair: Callable[[Any, Any], Any]
@@ -40,7 +47,14 @@ class Change:
 
 @with_types
 def change(functor: Change, f: Para[Any, Any, Any], /) -> Para[Any, Any, Any]:
-    """The parametric map `G P × G X → G Y`, at the point of `G P` that `f`'s parameters are."""
+    """The parametric map `G P × G X → G Y`, at the point of `G P` that `f`'s parameters are.
+
+    Examples:
+        >>> double = cdl.Para(2.0, lambda p, x: p * x)
+        >>> value, velocity = cdl.para.change(cdl.para.TANGENT, double)((3.0, 1.0))
+        >>> float(value), float(velocity)
+        (6.0, 2.0)
+    """
     mapped = functor.on(lambda both: f.fn(*both))
     return Para(functor.point(f.params), lambda params, x: mapped(functor.pair(params, x)))
 
@@ -50,12 +64,24 @@ TANGENT = Change(
     pair=lambda p, x: ((p[0], x[0]), (p[1], x[1])),
     point=lambda p: (p, jax.tree.map(jnp.zeros_like, p)),
 )
-"""`T`: an element and its velocity. A point of `P` stands still."""
+"""`T`: an element and its velocity. A point of `P` stands still.
+
+Examples:
+    >>> value, velocity = cdl.para.TANGENT.on(lambda x: x**3)((2.0, 1.0))
+    >>> float(value), float(velocity)
+    (8.0, 12.0)
+"""
 
 
 @with_types
 def power(n: int, /) -> Change:
-    """`X ↦ Xⁿ`: arrays with a new first axis of `n`. A point of `P` is the same `n` times."""
+    """`X ↦ Xⁿ`: arrays with a new first axis of `n`. A point of `P` is the same `n` times.
+
+    Examples:
+        >>> double = cdl.Para(2.0, lambda p, x: p * x)
+        >>> cdl.para.change(cdl.para.power(2), double)(jnp.array([3.0, 4.0])).tolist()
+        [6.0, 8.0]
+    """
     whole("n", n)
     repeated: Callable[[Any], Any] = lambda p: jax.tree.map(lambda x: jnp.broadcast_to(x, (n, *jnp.shape(x))), p)
     return Change(on=jax.vmap, pair=lambda p, x: (p, x), point=repeated)

@@ -51,6 +51,11 @@ class CoKleisli(eqx.Module, Generic[P, X, Y]):
 
     **Arguments:** `fn`: the map. `space`: the type of a parameter as `parameter_space` gives it; `None` where any is
     taken. Where it is known on both sides, composition checks that it is the same.
+
+    Examples:
+        >>> scale = cdl.para.CoKleisli.of(cdl.Para(2.0, lambda p, x: p * x))
+        >>> (scale >> scale)(3.0, 5.0)
+        45.0
     """
 
     fn: Callable[[P, X], Y]
@@ -141,7 +146,14 @@ class _Name(str):
 
 @with_usage
 def parameter_space(params: Any, /) -> Space:
-    """The type of a parameter: arrays by their shapes and dtypes, anything else by its class."""
+    """The type of a parameter: arrays by their shapes and dtypes, anything else by its class.
+
+    Examples:
+        >>> str(cdl.para.parameter_space(jnp.zeros((2, 3))))
+        'f32[2,3]'
+        >>> cdl.para.parameter_space(2.0) == cdl.para.parameter_space(3.0)
+        True
+    """
     leaves, structure = jax.tree.flatten(params)
     kind = lambda x: shaped(x.shape, x.dtype) if hasattr(x, "shape") and hasattr(x, "dtype") else type(x)
     return Space(structure, tuple(map(kind, leaves)))

@@ -56,6 +56,14 @@ class DoubleCell(eqx.Module, Generic[P, X, Y, Q, V, W]):
 
     **Arguments:** `top`, `bottom`: parametric maps `P × X → Y` and `Q × V → W`. `left`, `right`: maps `X → V` and
     `Y → W`. `cell`: the map of parameters `P → Q`.
+
+    Examples:
+        >>> double, half = cdl.Para(2.0, lambda p, x: p * x), lambda x: x / 2
+        >>> halved = cdl.para.DoubleCell(double, double, half, half, lambda p: p)
+        >>> halved.over(5.0), halved.under(5.0)
+        (5.0, 5.0)
+        >>> (halved >> halved).over(5.0), halved.above(halved).under(5.0)
+        (10.0, 2.5)
     """
 
     top: Para[P, X, Y]

@@ -41,7 +41,14 @@ A = TypeVar("A")
 
 
 class LaxAlgebra(eqx.Module, Generic[P, A]):
-    """A parametric map `P × T A → A` with a 2-cell for the unit of `T` and one for its multiplication."""
+    """A parametric map `P × T A → A` with a 2-cell for the unit of `T` and one for its multiplication.
+
+    Examples:
+        >>> counts = cdl.monads.Writer(cdl.monads.Monoid(0, lambda m, n: m + n))
+        >>> powers = cdl.para.lax_algebra(counts, cdl.Para(2.0, lambda p, x: p ** x[0] * x[1]))
+        >>> powers.counit(2.0), powers.comultiplication(2.0)
+        ((), (2.0, 2.0))
+    """
 
     monad: Monad
     action: Para[P, Any, A]
@@ -67,13 +74,28 @@ class LaxAlgebra(eqx.Module, Generic[P, A]):
 
 @with_types
 def lax_algebra(monad: Monad, action: Para[P, Any, A], /) -> LaxAlgebra[P, A]:
-    """A parametric map as a lax algebra along `P → 1` and `Δ`: `cdl.laws.lax_algebra` checks that it is one."""
+    """A parametric map as a lax algebra along `P → 1` and `Δ`: `cdl.laws.lax_algebra` checks that it is one.
+
+    Examples:
+        >>> counts = cdl.monads.Writer(cdl.monads.Monoid(0, lambda m, n: m + n))
+        >>> powers = cdl.para.lax_algebra(counts, cdl.Para(2.0, lambda p, x: p ** x[0] * x[1]))
+        >>> powers.action((3, 1.0))
+        8.0
+    """
     return LaxAlgebra(monad, action, discard, delta(2))
 
 
 @with_types
 def free_algebra(signature: Any, alg: Para[P, Base[T, A], A], /) -> LaxAlgebra[P, A]:
-    """A parametric algebra of a signature as one of its free monad: it reads trees with variables."""
+    """A parametric algebra of a signature as one of its free monad: it reads trees with variables.
+
+    Examples:
+        >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
+        >>> weigh = cdl.Para(2.0, read)
+        >>> of_trees = cdl.para.free_algebra(cdl.TreeF, weigh)
+        >>> of_trees.action(cdl.Fork(cdl.monads.Pure(1.0), cdl.Leaf(4.0)))
+        10.0
+    """
     return lax_algebra(FreeMonad(signature), Para(alg.params, _Interpreted(alg.fn)))
 
 

@@ -55,6 +55,12 @@ def unroll_coalgebra(coalgebra: Any, seed: Any, until: Any, /) -> Any:
     **Raises:** `CdlError` where the first is not a `Para`, where the depth is not a whole number, where a choice
     depends on traced values, and `ForeignLayer` where the coalgebra gives another layer than the tree has, when the
     network is made or when it is called with other parameters.
+
+    Examples:
+        >>> down = cdl.Para(2, lambda p, n: cdl.Cons(p * n, n - 1) if n else cdl.Nil())
+        >>> untied = cdl.para.unroll_coalgebra(down, 2, 5)
+        >>> untied(), untied.params
+        (Cons(4, Cons(2, Nil())), (2, 2, 2))
     """
     expect_para("unroll_coalgebra", "coalgebra", coalgebra)
     if isinstance(until, Base):

@@ -57,6 +57,11 @@ def unroll_machine(machine: Any, state: Any, inputs: Any, /) -> Any:
     **Raises:** `CdlError` where the first is not a `Para`, where inputs are given to a stream or a number to a machine,
     and where inputs have no order, as in a set;
     `ForeignLayer` where it gives no layer of a machine, or of another one later.
+
+    Examples:
+        >>> counter = cdl.Para(2, lambda p, n: cdl.MealyF(lambda i: (p * i + n, n + 1)))
+        >>> cdl.para.unroll_machine(counter, 0, [5, 5])()
+        [10, 11]
     """
     expect_para("unroll_machine", "machine", machine)
     kind = type(expect_layer(machine(state)))

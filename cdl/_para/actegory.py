@@ -14,6 +14,12 @@
 | `POWER`      | `Xⁿ`, of a natural number: windows of `n` | maps of windows, which compose to maps of wider windows |
 
 (Capucci, Gavranović, Hedges and Rischel, 2022; Gavranović et al., *Categorical Deep Learning*, 2024, definition E.2.)
+
+Examples:
+    >>> from cdl.para.actegory import Acted, POWER
+    >>> difference = Acted(POWER, 2, lambda window: window[1] - window[0])
+    >>> float((difference >> difference)(jnp.array([1.0, 4.0, 4.0, 9.0])))
+    2.0
 """
 
 from collections.abc import Callable
@@ -33,7 +39,14 @@ Y = TypeVar("Y")
 
 @dataclass(frozen=True)
 class Actegory(Generic[M]):
-    """A monoidal category of parameters, whose objects are the values of `M`, and how it acts on maps of arrays."""
+    """A monoidal category of parameters, whose objects are the values of `M`, and how it acts on maps of arrays.
+
+    Examples:
+        >>> from cdl.para.actegory import Actegory, POWER
+        >>> powers: Actegory = POWER
+        >>> powers.times(2, 3), powers.unit
+        (6, 1)
+    """
 
     on: Callable[[M, Callable[[Any], Any]], Callable[[Any], Any]]
     times: Callable[[M, M], M]
@@ -51,7 +64,14 @@ class Actegory(Generic[M]):
 
 @dataclass(frozen=True)
 class Acted(Generic[M]):
-    """A map `P ▷ X → Y`. Called, it is that map."""
+    """A map `P ▷ X → Y`. Called, it is that map.
+
+    Examples:
+        >>> from cdl.para.actegory import Acted, POWER
+        >>> mean = Acted(POWER, 3, lambda window: window.mean())
+        >>> float(mean(jnp.array([1.0, 2.0, 6.0]))), (mean >> mean).params
+        (3.0, 9)
+    """
 
     over: Actegory[M]
     params: M
@@ -77,7 +97,14 @@ PRODUCT: Actegory[Any] = Actegory(
     unit=(),
     strip=lambda pair: pair[1],
 )
-"""The product: `Acted(PRODUCT, P, f)` is a map of pairs of a parameter in `P`, whose name it is, and an input."""
+"""The product: `Acted(PRODUCT, P, f)` is a map of pairs of a parameter in `P`, whose name it is, and an input.
+
+Examples:
+    >>> from cdl.para.actegory import Acted, PRODUCT
+    >>> scale = Acted(PRODUCT, "slope", lambda pair: pair[0] * pair[1])
+    >>> scale((2.0, 5.0))
+    10.0
+"""
 
 
 POWER: Actegory[int] = Actegory(
@@ -87,4 +114,11 @@ POWER: Actegory[int] = Actegory(
     unit=1,
     strip=lambda x: jax.tree.map(lambda leaf: leaf[0], x),
 )
-"""Powers: `Acted(POWER, n, f)` is a map of arrays with a leading axis of `n`."""
+"""Powers: `Acted(POWER, n, f)` is a map of arrays with a leading axis of `n`.
+
+Examples:
+    >>> from cdl.para.actegory import Acted, POWER
+    >>> difference = Acted(POWER, 2, lambda window: window[1] - window[0])
+    >>> float(difference(jnp.array([1.0, 4.0])))
+    3.0
+"""

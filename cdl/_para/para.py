@@ -38,7 +38,15 @@ A = TypeVar("A")
 
 
 class Para(eqx.Module, Generic[P, X, Y]):
-    """A map `P × X → Y` with a point of `P`. Called, it is the map at that point."""
+    """A map `P × X → Y` with a point of `P`. Called, it is the map at that point.
+
+    Examples:
+        >>> double = cdl.Para(2.0, lambda p, x: p * x)
+        >>> double(5.0), (double >> double)(5.0), (double @ double)((1.0, 5.0))
+        (10.0, 20.0, (2.0, 10.0))
+        >>> (double >> double).params
+        (2.0, 2.0)
+    """
 
     params: P
     fn: Callable[[P, X], Y]
@@ -94,19 +102,35 @@ class Para(eqx.Module, Generic[P, X, Y]):
 
 @with_usage
 def identity() -> Para[tuple[()], X, X]:
-    """`X → X`, with no parameters."""
+    """`X → X`, with no parameters.
+
+    Examples:
+        >>> (cdl.Para(2.0, lambda p, x: p * x) >> cdl.para.identity())(5.0)
+        10.0
+    """
     return Para((), _Moved(_same, "x"))
 
 
 @with_usage
 def swap() -> Para[tuple[()], tuple[X, Y], tuple[Y, X]]:
-    """`X × Y → Y × X`, with no parameters."""
+    """`X × Y → Y × X`, with no parameters.
+
+    Examples:
+        >>> cdl.para.swap()((1, 2))
+        (2, 1)
+    """
     return Para((), _Moved(_swapped, ("x", "y")))
 
 
 @with_types
 def fanout(f: Para[P, X, Y], g: Para[Q, X, Z], /) -> Para[tuple[P, Q], X, tuple[Y, Z]]:
-    """Both of one input: `x ↦ (f(p, x), g(q, x))`."""
+    """Both of one input: `x ↦ (f(p, x), g(q, x))`.
+
+    Examples:
+        >>> double, shift = cdl.Para(2.0, lambda p, x: p * x), cdl.Para(3.0, lambda p, x: p + x)
+        >>> cdl.para.fanout(double, shift)(5.0)
+        (10.0, 8.0)
+    """
     return Para((f.params, g.params), _Fanned(f.fn, g.fn))
 
 

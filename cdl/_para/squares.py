@@ -43,6 +43,13 @@ class Square(eqx.Module, Generic[P, Q]):
 
     Of a fold they are maps of one layer of trees: `through` folds the children and then reads the layer, `direct` folds
     the tree that the layer is.
+
+    Examples:
+        >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
+        >>> weigh = cdl.Para(2.0, read)
+        >>> both: cdl.para.Square = cdl.para.square(weigh)
+        >>> both.through.params, both.direct.params
+        ((2.0, 2.0), 2.0)
     """
 
     through: Para[Q, Any, Any]
@@ -60,14 +67,28 @@ class Square(eqx.Module, Generic[P, Q]):
 
 @with_types
 def square(alg: Para[P, Base[T, A], A], /) -> Square[P, tuple[P, P]]:
-    """The square that says that the fold of a parametric algebra is a lax homomorphism, and its 2-cell `Δ`."""
+    """The square that says that the fold of a parametric algebra is a lax homomorphism, and its 2-cell `Δ`.
+
+    Examples:
+        >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
+        >>> weigh = cdl.Para(2.0, read)
+        >>> both = cdl.para.square(weigh)
+        >>> layer = cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0)))
+        >>> both.through(layer), both.direct(layer), both.cell(both.direct.params)
+        (22.0, 22.0, (2.0, 2.0))
+    """
     fold = Para(alg.params, _Fold(alg.fn))
     return Square(lift(fold) >> alg, fold, delta(2))
 
 
 @with_usage
 def discard(params: Any, /) -> tuple[()]:
-    """`P → 1`, the counit beside `Δ`."""
+    """`P → 1`, the counit beside `Δ`.
+
+    Examples:
+        >>> cdl.para.discard((1.0, 2.0))
+        ()
+    """
     del params
     return ()
 

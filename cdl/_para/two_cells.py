@@ -13,9 +13,15 @@
 
 A 2-cell points against its map: from the parameters of what is given to those of what there was. Composition in `Para`
 associates up to the associator and no better: the two sides have their parameters in other brackets.
+
+Examples:
+    >>> double = cdl.Para(2.0, lambda p, x: p * x)
+    >>> tied = (double >> double).reparametrise(cdl.para.two_cells.delta(2), at=3.0)
+    >>> tied.params, tied(1.0)
+    (3.0, 9.0)
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, overload, TypeVar
 
@@ -34,13 +40,23 @@ B = TypeVar("B")
 
 @with_usage
 def same(params: P, /) -> P:
-    """The identity 2-cell."""
+    """The identity 2-cell.
+
+    Examples:
+        >>> cdl.para.two_cells.same((1.0, 2.0))
+        (1.0, 2.0)
+    """
     return params
 
 
 @with_types
 def horizontal(r: Callable[[A], P], s: Callable[[B], Q], /) -> Callable[[tuple[A, B]], tuple[P, Q]]:
-    """`r` on the parameters of the first, and `s` on those of the second: of `f >> g`, and of `f @ g`."""
+    """`r` on the parameters of the first, and `s` on those of the second: of `f >> g`, and of `f @ g`.
+
+    Examples:
+        >>> cdl.para.two_cells.horizontal(abs, lambda q: 10 * q)((-1, -2))
+        (1, -20)
+    """
 
     def both(pair: tuple[A, B]) -> tuple[P, Q]:
         a, b = two("horizontal(r, s)", pair)
@@ -51,33 +67,58 @@ def horizontal(r: Callable[[A], P], s: Callable[[B], Q], /) -> Callable[[tuple[A
 
 @with_usage
 def associator(params: tuple[P, tuple[Q, R]], /) -> tuple[tuple[P, Q], R]:
-    """From the parameters of `f >> (g >> h)` to those of `(f >> g) >> h`."""
+    """From the parameters of `f >> (g >> h)` to those of `(f >> g) >> h`.
+
+    Examples:
+        >>> cdl.para.two_cells.associator(("f", ("g", "h")))
+        (('f', 'g'), 'h')
+    """
     p, (q, r) = params
     return (p, q), r
 
 
 @with_usage
 def associator_back(params: tuple[tuple[P, Q], R], /) -> tuple[P, tuple[Q, R]]:
-    """The inverse of `associator`."""
+    """The inverse of `associator`.
+
+    Examples:
+        >>> cdl.para.two_cells.associator_back((("f", "g"), "h"))
+        ('f', ('g', 'h'))
+    """
     (p, q), r = params
     return p, (q, r)
 
 
 @with_usage
 def left_unitor(params: P, /) -> tuple[tuple[()], P]:
-    """From the parameters of `f` to those of `identity() >> f`."""
+    """From the parameters of `f` to those of `identity() >> f`.
+
+    Examples:
+        >>> cdl.para.two_cells.left_unitor("f")
+        ((), 'f')
+    """
     return (), params
 
 
 @with_usage
 def right_unitor(params: P, /) -> tuple[P, tuple[()]]:
-    """From the parameters of `f` to those of `f >> identity()`."""
+    """From the parameters of `f` to those of `f >> identity()`.
+
+    Examples:
+        >>> cdl.para.two_cells.right_unitor("f")
+        ('f', ())
+    """
     return params, ()
 
 
 @with_usage
 def middle_four(params: tuple[tuple[P, R], tuple[Q, S]], /) -> tuple[tuple[P, Q], tuple[R, S]]:
-    """From the parameters of `(f >> h) @ (g >> k)` to those of `(f @ g) >> (h @ k)`; its own inverse."""
+    """From the parameters of `(f >> h) @ (g >> k)` to those of `(f @ g) >> (h @ k)`; its own inverse.
+
+    Examples:
+        >>> cdl.para.two_cells.middle_four((("f", "h"), ("g", "k")))
+        (('f', 'g'), ('h', 'k'))
+    """
     (p, r), (q, s) = params
     return (p, q), (r, s)
 
@@ -88,7 +129,14 @@ def delta(n: Literal[2], /) -> Callable[[P], tuple[P, P]]: ...
 def delta(n: int, /) -> Callable[[P], tuple[P, ...]]: ...
 @with_types
 def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
-    """`Δ : P → Pⁿ`, the same parameters `n` times. Along it gradients are summed."""
+    """`Δ : P → Pⁿ`, the same parameters `n` times. Along it gradients are summed.
+
+    Examples:
+        >>> cdl.para.two_cells.delta(3)(2.0)
+        (2.0, 2.0, 2.0)
+        >>> jax.grad(lambda p: sum(cdl.para.two_cells.delta(3)(p)))(2.0).item()
+        3.0
+    """
     whole("n", n, least=0)
 
     def Δ(params: P) -> tuple[P, ...]:
@@ -98,14 +146,25 @@ def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
 
 
 @with_types
-def gather(index: tuple[int, ...], /) -> Callable[[tuple[P, ...]], tuple[P, ...]]:
-    """`Pᵏ → Pⁿ`, which gives place `i` the parameters of number `index[i]`: partial tying; `delta` where all are 0."""
-    return Gather(index)
+def gather(index: Sequence[int], /) -> Callable[[tuple[P, ...]], tuple[P, ...]]:
+    """`Pᵏ → Pⁿ`, which gives place `i` the parameters of number `index[i]`: partial tying; `delta` where all are 0.
+
+    Examples:
+        >>> cdl.para.two_cells.gather([0, 1, 0])(("p", "q"))
+        ('p', 'q', 'p')
+    """
+    return Gather(tuple(index))
 
 
 @dataclass(frozen=True)
 class Gather:
-    """A map between powers of one space that only copies."""
+    """A map between powers of one space that only copies.
+
+    Examples:
+        >>> cell: cdl.para.two_cells.Gather = cdl.para.two_cells.gather([0, 1, 0])
+        >>> cell.index
+        (0, 1, 0)
+    """
 
     index: tuple[int, ...]
 

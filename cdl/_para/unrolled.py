@@ -40,7 +40,15 @@ Y = TypeVar("Y")
 
 @dataclass(frozen=True)
 class Place:
-    """A node of a tree: its number in pre-order, how deep it is, how high above its leaves, and its constructor."""
+    """A node of a tree: its number in pre-order, how deep it is, how high above its leaves, and its constructor.
+
+    Examples:
+        >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
+        >>> weigh = cdl.Para(2.0, read)
+        >>> untied = cdl.unroll(weigh, cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))))
+        >>> [(place.index, place.depth, place.height) for place in untied.places]
+        [(0, 0, 2), (1, 1, 0), (2, 1, 1), (3, 2, 0), (4, 2, 0)]
+    """
 
     index: int
     depth: int
@@ -49,7 +57,18 @@ class Place:
 
 
 class Untied(eqx.Module, Generic[P, A]):
-    """The network of one tree with a copy of the parameters for each node, in pre-order; called, it gives its value."""
+    """The network of one tree with a copy of the parameters for each node, in pre-order; called, it gives its value.
+
+    Examples:
+        >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
+        >>> weigh = cdl.Para(2.0, read)
+        >>> untied = cdl.unroll(weigh, cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))))
+        >>> untied.tied().params, untied.tied()(())
+        ((2.0,), 22.0)
+        >>> by_level = untied.tied(lambda place: place.depth)
+        >>> by_level.params
+        (2.0, 2.0, 2.0)
+    """
 
     para: Para[tuple[P, ...], tuple[()], A]
     places: tuple[Place, ...] = eqx.field(static=True)
@@ -91,7 +110,13 @@ class Untied(eqx.Module, Generic[P, A]):
 
 @with_types
 def lift(f: Para[P, X, Y], /) -> Para[P, Base[Any, X], Base[Any, Y]]:
-    """`F` of a parametric map, by the strength of `F`: the same parameters at every place of a layer."""
+    """`F` of a parametric map, by the strength of `F`: the same parameters at every place of a layer.
+
+    Examples:
+        >>> double = cdl.Para(2.0, lambda p, x: p * x)
+        >>> cdl.lift(double)(cdl.Fork(1.0, 5.0))
+        Fork(2.0, 10.0)
+    """
     return Para(f.params, _Lifted(f.fn))
 
 
@@ -100,6 +125,15 @@ def unroll(algebra: Para[P, Base[T, A], A], tree: Fix[T], /) -> Untied[P, A]:
     """The untied network of a parametric algebra over a tree, at as many copies of the algebra's parameters.
 
     **Raises:** `CdlError` where the first is not a `Para`, or the second not a tree.
+
+    Examples:
+        >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
+        >>> weigh = cdl.Para(2.0, read)
+        >>> untied = cdl.unroll(weigh, cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(4.0)))
+        >>> untied(), untied.params
+        (10.0, (2.0, 2.0, 2.0))
+        >>> untied.at((3.0, 2.0, 2.0))
+        15.0
     """
     if not isinstance(algebra, Para):
         write = "the algebra comes first, `unroll(Para.of(alg), tree)`"

@@ -32,7 +32,19 @@ B = TypeVar("B")
 
 
 class Window(eqx.Module):
-    """The values at a node and so many levels below it. `there` says whether the node is, or only its place."""
+    """The values at a node and so many levels below it. `there` says whether the node is, or only its place.
+
+    Examples:
+        >>> from cdl.functors import NatF, Succ, Zero
+        >>> from cdl.schemes import histo_algebra, past
+        >>> @cdl.algebra
+        ... def fibonacci(layer: NatF[object]):
+        ...     return past(layer.pred, (), 1) + past(layer.pred, (0,), 0) if isinstance(layer, Succ) else 1
+        ...
+        >>> window = cdl.cata(histo_algebra(fibonacci, 1))(Succ(Succ(Succ(Zero()))))
+        >>> int(window.head), [int(below.head) for below in window.below]
+        (3, [2])
+    """
 
     head: Any
     there: Any
@@ -89,7 +101,20 @@ class _Prepro(Algebra[Any, Any]):
 def zygo_algebra(
     helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /
 ) -> Algebra[Base[T, tuple[B, A]], tuple[B, A]]:
-    """`zygo` as a plain algebra: `cata(zygo_algebra(helper, alg))(tree)[1] == zygo(helper, alg)(tree)`."""
+    """`zygo` as a plain algebra: `cata(zygo_algebra(helper, alg))(tree)[1] == zygo(helper, alg)(tree)`.
+
+    Examples:
+        >>> height = cdl.algebra(lambda t: 1 + max(t.left, t.right) if isinstance(t, cdl.Fork) else 0)
+        >>> @cdl.algebra
+        ... def balanced(layer):
+        ...     if isinstance(layer, cdl.Leaf):
+        ...         return True
+        ...     (a, left), (b, right) = layer.left, layer.right
+        ...     return left and right and abs(a - b) <= 1
+        ...
+        >>> cdl.cata(cdl.schemes.zygo_algebra(height, balanced))(cdl.Fork(cdl.Leaf(1), cdl.Leaf(2)))
+        (1, True)
+    """
     return _Zygo(helper, alg)
 
 
@@ -97,7 +122,15 @@ def zygo_algebra(
 def mutu_algebra(
     other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /
 ) -> Algebra[Base[T, tuple[B, A]], tuple[B, A]]:
-    """`mutu` as a plain algebra: `cata(mutu_algebra(other, alg))(tree)[1] == mutu(other, alg)(tree)`."""
+    """`mutu` as a plain algebra: `cata(mutu_algebra(other, alg))(tree)[1] == mutu(other, alg)(tree)`.
+
+    Examples:
+        >>> from cdl.functors import Succ, Zero
+        >>> odd = cdl.algebra(lambda n: isinstance(n, Succ) and n.pred[1])
+        >>> even = cdl.algebra(lambda n: isinstance(n, Zero) or n.pred[0])
+        >>> cdl.cata(cdl.schemes.mutu_algebra(odd, even))(Succ(Succ(Succ(Zero()))))
+        (True, False)
+    """
     return _Mutu(other, alg)
 
 
@@ -110,6 +143,16 @@ def histo_algebra(alg: Algebra[Base[T, Cofree[T, A]], A], depth: int, /) -> Alge
 
     **Raises:** `SignatureError` where the algebra does not say what it reads, or a constructor may have any number of
     children.
+
+    Examples:
+        >>> from cdl.functors import NatF, Succ, Zero
+        >>> from cdl.schemes import histo_algebra, past
+        >>> @cdl.algebra
+        ... def fibonacci(layer: NatF[object]):
+        ...     return past(layer.pred, (), 1) + past(layer.pred, (0,), 0) if isinstance(layer, Succ) else 1
+        ...
+        >>> int(cdl.cata(histo_algebra(fibonacci, 1))(Succ(Succ(Succ(Succ(Zero()))))).head)
+        5
     """
     kinds = reads(alg)
     if kinds is None:
@@ -127,6 +170,12 @@ def prepro_algebra(
 
     `cata(prepro_algebra(η, alg, depth))(tree)[0] == prepro(η, alg)(tree)`: the value has a leading axis, of how often
     the tree has been transformed already.
+
+    Examples:
+        >>> total = cdl.algebra(lambda l: l.head + l.tail if isinstance(l, cdl.Cons) else 0)
+        >>> tenfold = lambda l: cdl.Cons(10 * l.head, l.tail) if isinstance(l, cdl.Cons) else l
+        >>> int(cdl.cata(cdl.schemes.prepro_algebra(tenfold, total, 4))(cdl.to_list([1, 2, 3]))[0])
+        321
     """
     if depth < 1:
         raise CdlError(f"`depth` is {depth}, and a tree has one level at least: give the number of levels.")

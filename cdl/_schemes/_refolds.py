@@ -81,7 +81,14 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
 
 @with_usage
 def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], A]:
-    """`histo` after `futu`: several layers ahead, every value behind (a chronomorphism)."""
+    """`histo` after `futu`: several layers ahead, every value behind (a chronomorphism).
+
+    Examples:
+        >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
+        >>> total = cdl.algebra(lambda l: l.head + l.tail.head if isinstance(l, cdl.Cons) else 0)
+        >>> cdl.schemes.chrono(total, twice)(3)
+        12
+    """
     solved = shared(lambda free: ahead(coalg, free), lambda frame, go: remember(alg, frame.filled(go)))
     return lambda seed: solved(Pure(seed)).head
 
@@ -113,6 +120,13 @@ def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]
 
 @with_usage
 def coelgot(alg: Callable[[S, Base[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
-    """A refold whose algebra sees, beside the layer of values, the seed that it came from."""
+    """A refold whose algebra sees, beside the layer of values, the seed that it came from.
+
+    Examples:
+        >>> from cdl.functors import Succ, Zero
+        >>> down = lambda n: Succ(n - 1) if n else Zero()
+        >>> cdl.schemes.coelgot(lambda n, layer: n * layer.pred if n else 1, down)(5)
+        120
+    """
     down: Any = lambda seed: expect_layer(coalg(seed))
     return shared(down, lambda frame, go: alg(frame.seed, frame.filled(go)))

@@ -43,6 +43,16 @@ class Algebra(eqx.Module, Generic[FA_co, A]):
     """`α : F A → A`. Extend it as `class Net(Algebra[ExprF[H], H])` and write `__call__` on one layer.
 
     An algebra that wants randomness takes `__call__(self, layer, *, key=None)`.
+
+    Examples:
+        >>> from typing import Any
+        >>> class Scaled(cdl.Algebra[cdl.TreeF[float, Any], Any]):
+        ...     by: float
+        ...     def __call__(self, layer):
+        ...         return layer.label if isinstance(layer, cdl.Leaf) else self.by * (layer.left + layer.right)
+        ...
+        >>> cdl.cata(Scaled(0.5))(cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(3.0)))
+        2.0
     """
 
     @abstractmethod

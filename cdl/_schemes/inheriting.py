@@ -49,6 +49,12 @@ def inherited(step: Any, at_root: Any, /) -> Any:
 
     **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places;
     `SignatureError` where there are not as many steps as sorts; `CdlError` where something else than a step is given.
+
+    Examples:
+        >>> depth = cdl.inherited(lambda level, layer: cdl.fmap(lambda _: level + 1, layer), 0)
+        >>> tree = cdl.Fork(cdl.Leaf("a"), cdl.Fork(cdl.Leaf("b"), cdl.Leaf("c")))
+        >>> depth(tree).tail.right.tail.left.head
+        2
     """
     steps = step if isinstance(step, tuple) else (step,)
     expect_steps("inherited", steps)

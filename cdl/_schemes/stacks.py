@@ -23,6 +23,11 @@ class Stacked(eqx.Module, Generic[M]):
     `stack[type(layer)]` is a constructor's cell, as from a `dict` of cells. `fold` reads the stack as it is, where the
     cells of a `dict` are stacked anew at every step. Take the cell in the case itself, and not in the function that is
     mapped over a `Many`: then constructors are computed together.
+
+    Examples:
+        >>> cells = cdl.stacked(cdl.TreeF, lambda key: eqx.nn.Linear(2, 3, key=key), key=jax.random.key(0))
+        >>> cells.cells.weight.shape, cells[cdl.Fork].weight.shape
+        ((2, 3, 2), (3, 2))
     """
 
     cells: M
@@ -49,6 +54,11 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
     constructor in the order they were written.
 
     **Raises:** `SignatureError` where the signature has no constructors.
+
+    Examples:
+        >>> cells = cdl.stacked(cdl.TreeF, lambda key: eqx.nn.Linear(2, 3, key=key), key=jax.random.key(0))
+        >>> cells[cdl.Leaf](jnp.zeros(2)).shape
+        (3,)
     """
     kinds = signature if isinstance(signature, tuple) else constructors(signature)
     cells: M = eqx.filter_vmap(cell)(jr.split(key, len(kinds)))

@@ -170,7 +170,13 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
 
 @with_usage
 def futu(coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], Fix[T]]:
-    """An unfold that may give several layers at once, with seeds at the variables (a futumorphism)."""
+    """An unfold that may give several layers at once, with seeds at the variables (a futumorphism).
+
+    Examples:
+        >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
+        >>> cdl.schemes.futu(twice)(2) == cdl.to_list([2, 2, 1, 1])
+        True
+    """
     solved = recursion(lambda _, free: ahead(coalg, free), lambda frame, go: frame.filled(go))(0)
     return lambda seed: cast("Fix[T]", solved(Pure(seed)))
 

@@ -29,7 +29,13 @@ from ..errors import CdlError, PortMismatch
 @final
 @dataclass(frozen=True, eq=False)
 class Arrow:
-    """A map, with its two ends."""
+    """A map, with its two ends.
+
+    Examples:
+        >>> row: cdl.categories.Arrow = cdl.categories.MAT.arrow([[1.0, 2.0]])
+        >>> row.source, row.target
+        (2, 1)
+    """
 
     source: Any
     target: Any
@@ -48,6 +54,12 @@ class Category:
     a size. `one`: the body of the identity at an object. `then`: the body of two bodies, the first one first.
     `observed`: what two maps are compared by. `required`: two sides that are the same where a body is a map of this
     category. `meets`: whether two objects are one.
+
+    Examples:
+        >>> matrices: cdl.categories.Category = cdl.categories.MAT
+        >>> row, column = matrices.arrow([[1.0, 2.0]]), matrices.arrow([[3.0], [4.0]])
+        >>> matrices.compose(column, row).body.tolist()
+        [[11.0]]
     """
 
     name: str
@@ -93,6 +105,11 @@ def product_category(category: Category, n: int, /) -> Category:
     """The product of a category with itself, `n` times: its maps go between tuples of objects.
 
     **Raises:** `CdlError` for objects and maps that are not `n`.
+
+    Examples:
+        >>> pairs = cdl.categories.product_category(cdl.categories.MAT, 2)
+        >>> pairs.identity((1, 2)).source
+        (1, 2)
     """
     whole("n", n, least=0)
 

@@ -24,7 +24,13 @@ from ._category import Arrow, Category
 @final
 @dataclass(frozen=True, eq=False)
 class Functor:
-    """A functor: `on_objects` of an object, and `on_maps` of a map, of which it gives the body."""
+    """A functor: `on_objects` of an object, and `on_maps` of a map, of which it gives the body.
+
+    Examples:
+        >>> transposed: cdl.categories.Functor = cdl.categories.DAGGER
+        >>> transposed(cdl.categories.MAT.arrow([[1.0, 2.0]])).target
+        2
+    """
 
     source: Category
     target: Category
@@ -72,7 +78,13 @@ class Functor:
 
 @dataclass(frozen=True, eq=False)
 class NatTrans:
-    """A natural transformation between two functors `C → D`; `at` gives the body of its component at an object."""
+    """A natural transformation between two functors `C → D`; `at` gives the body of its component at an object.
+
+    Examples:
+        >>> here = cdl.categories.Functor.identity(cdl.categories.MAT)
+        >>> doubled = cdl.categories.NatTrans(here, here, lambda n: 2 * jnp.eye(n))
+        >>> cdl.laws.natural_transformation(doubled, cdl.categories.MAT.arrow([[1.0, 2.0]]))
+    """
 
     source: Functor
     target: Functor
@@ -95,7 +107,13 @@ class NatTrans:
 @final
 @dataclass(frozen=True, eq=False)
 class NatIso(NatTrans):
-    """A natural transformation with an inverse: `back` gives the body of its component at an object."""
+    """A natural transformation with an inverse: `back` gives the body of its component at an object.
+
+    Examples:
+        >>> here = cdl.categories.Functor.identity(cdl.categories.MAT)
+        >>> doubled = cdl.categories.NatIso(here, here, lambda n: 2 * jnp.eye(n), lambda n: jnp.eye(n) / 2)
+        >>> cdl.laws.natural_isomorphism(doubled, cdl.categories.MAT.arrow([[1.0, 2.0]]))
+    """
 
     back: Callable[[Any], Any]
 

@@ -51,7 +51,13 @@ PARA = Monoidal(
     right_unitor=lambda x: _still(*right_unitor(x)),
     braiding=lambda *_: swap(),
 )
-"""Parametric maps: `PARA.arrow(Para.of(module), example_of_an_input)`."""
+"""Parametric maps: `PARA.arrow(Para.of(module), example_of_an_input)`.
+
+Examples:
+    >>> double = cdl.categories.PARA.arrow(cdl.Para(jnp.array(2.0), lambda p, x: p * x), 1.0)
+    >>> cdl.categories.PARA.compose(double, double).body(5.0).item()
+    20.0
+"""
 
 
 def _optic_ends(f: Optic[Any, Any, Any, Any], example: Any) -> tuple[Any, Any]:
@@ -78,8 +84,20 @@ OPTIC = Monoidal(
     right_unitor=lambda _: (structure.right_unitor(), structure.right_unitor_back()),
     braiding=lambda *_: Optic.swap(),
 )
-"""Optics of smooth maps: `OPTIC.arrow(optic, example_of_an_input)`."""
+"""Optics of smooth maps: `OPTIC.arrow(optic, example_of_an_input)`.
+
+Examples:
+    >>> square = cdl.categories.OPTIC.arrow(cdl.reverse(jnp.square), 1.0)
+    >>> float(cdl.categories.OPTIC.compose(square, square).body.put(2.0, 1.0))
+    32.0
+"""
 
 
 BACKPROPAGATION = Functor(SMOOTH, OPTIC, lambda x: x, lambda f: reverse(f.body))
-"""`f ↦ (f, R[f])`: covariant, and it keeps objects and tensors."""
+"""`f ↦ (f, R[f])`: covariant, and it keeps objects and tensors.
+
+Examples:
+    >>> cube = cdl.categories.SMOOTH.arrow(lambda x: x**3, 1.0)
+    >>> float(cdl.categories.BACKPROPAGATION(cube).body.put(2.0, 1.0))
+    12.0
+"""

@@ -35,6 +35,11 @@ class Monoidal(Category):
     **Arguments:** `unit`: an object. `pair`: the tensor of two objects. `beside`: the body of the tensor of two maps.
     `associator`, `left_unitor`, `right_unitor`: of the objects, the bodies of the isomorphism and of its inverse.
     `braiding`: of two objects, the body of the exchange. The others are those of `Category`.
+
+    Examples:
+        >>> sets: cdl.categories.Monoidal = cdl.categories.SETS
+        >>> sets.σ(2, 2).body.tolist()
+        [0, 2, 1, 3]
     """
 
     unit: Any

@@ -84,11 +84,22 @@ MAT = Monoidal(
     right_unitor=_same_matrix,
     braiding=_moved,
 )
-"""Matrices of real or complex numbers: `MAT.arrow(matrix)`."""
+"""Matrices of real or complex numbers: `MAT.arrow(matrix)`.
+
+Examples:
+    >>> row = cdl.categories.MAT.arrow([[1.0, 2.0]])
+    >>> cdl.categories.MAT.tensor(row, row).source
+    4
+"""
 
 
 DAGGER = Functor(MAT, MAT, lambda n: n, lambda f: _numbers(f.body).conj().T, contravariant=True)
-"""The conjugate transpose: it changes no object, turns maps around, and is its own inverse."""
+"""The conjugate transpose: it changes no object, turns maps around, and is its own inverse.
+
+Examples:
+    >>> cdl.categories.DAGGER(cdl.categories.MAT.arrow([[1.0, 2.0]])).body.tolist()
+    [[1.0], [2.0]]
+"""
 
 
 SETS = Monoidal(
@@ -105,4 +116,10 @@ SETS = Monoidal(
     right_unitor=_same_function,
     braiding=_places,
 )
-"""Functions between finite sets: `SETS.arrow(indices, size_of_the_target)`."""
+"""Functions between finite sets: `SETS.arrow(indices, size_of_the_target)`.
+
+Examples:
+    >>> swap, const = cdl.categories.SETS.arrow([1, 0], 2), cdl.categories.SETS.arrow([0, 0], 3)
+    >>> cdl.categories.SETS.compose(swap, const).body.tolist()
+    [0, 0]
+"""

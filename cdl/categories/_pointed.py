@@ -31,7 +31,14 @@ from ._smooth import in_order, same
 @final
 @dataclass(frozen=True, eq=False)
 class Pointed:
-    """A space with a point. Two are the same where their points are, up to rounding in single precision."""
+    """A space with a point. Two are the same where their points are, up to rounding in single precision.
+
+    Examples:
+        >>> square = cdl.categories.POINTED.arrow(jnp.square, 3.0)
+        >>> point: cdl.categories.Pointed = square.target
+        >>> float(point.point)
+        9.0
+    """
 
     point: Any
 
@@ -64,8 +71,20 @@ POINTED = Category(
     required=lambda f: (f.body(f.source.point), f.target.point),
     meets=_one_point,
 )
-"""Smooth maps that keep a point: `POINTED.arrow(f, x)`. Two are compared by value and derivative there."""
+"""Smooth maps that keep a point: `POINTED.arrow(f, x)`. Two are compared by value and derivative there.
+
+Examples:
+    >>> square, root = cdl.categories.POINTED.arrow(jnp.square, 3.0), cdl.categories.POINTED.arrow(jnp.sqrt, 9.0)
+    >>> float(cdl.categories.POINTED.compose(square, root).target.point)
+    3.0
+"""
 
 
 GRADIENT = Functor(POINTED, MAT, lambda x: ravel_pytree(x.point)[0].size, _transposed, contravariant=True)
-"""The transposed Jacobian at the point, which moves gradients back."""
+"""The transposed Jacobian at the point, which moves gradients back.
+
+Examples:
+    >>> square = cdl.categories.POINTED.arrow(jnp.square, jnp.array([3.0]))
+    >>> cdl.categories.GRADIENT(square).body.tolist()
+    [[6.0]]
+"""

@@ -23,7 +23,14 @@ from ._smooth import associator, both, braiding, in_order, left_unitor, right_un
 @final
 @dataclass(frozen=True)
 class Over:
-    """A space with a loss. Two are the same where their types are equal, and their losses are the same function."""
+    """A space with a loss. Two are the same where their types are equal, and their losses are the same function.
+
+    Examples:
+        >>> kept = cdl.categories.SLICE.arrow(jnp.negative, jnp.ones(2), jnp.sum)
+        >>> over: cdl.categories.Over = kept.source
+        >>> float(over.loss(jnp.ones(2)))
+        -2.0
+    """
 
     kind: Any
     loss: Callable[[Any], Any]
@@ -72,4 +79,10 @@ SLICE = Monoidal(
     right_unitor=right_unitor,
     braiding=braiding,
 )
-"""Smooth maps that keep a loss: `SLICE.arrow(f, example_of_an_input, loss_of_the_target)`."""
+"""Smooth maps that keep a loss: `SLICE.arrow(f, example_of_an_input, loss_of_the_target)`.
+
+Examples:
+    >>> kept = cdl.categories.SLICE.arrow(jnp.negative, jnp.ones(2), jnp.sum)
+    >>> float(kept.target.loss(jnp.ones(2))), float(kept.source.loss(jnp.ones(2)))
+    (2.0, -2.0)
+"""

@@ -81,4 +81,11 @@ SMOOTH = Monoidal(
     right_unitor=right_unitor,
     braiding=braiding,
 )
-"""Smooth maps: `SMOOTH.arrow(f, example_of_an_input)`."""
+"""Smooth maps: `SMOOTH.arrow(f, example_of_an_input)`.
+
+Examples:
+    >>> sine = cdl.categories.SMOOTH.arrow(jnp.sin, jnp.zeros(2))
+    >>> total = cdl.categories.SMOOTH.arrow(jnp.sum, jnp.zeros(2))
+    >>> float(cdl.categories.SMOOTH.compose(sine, total).body(jnp.zeros(2)))
+    0.0
+"""

@@ -66,7 +66,7 @@ def run(
 
     Examples:
         >>> total = lambda s: cdl.MealyF(lambda i: (s + i, s + i))
-        >>> cdl.laws.run(total, jnp.array(0), jnp.array([1, 2, 3]))
+        >>> cdl.laws.run(total, jnp.array(0), [jnp.array(i) for i in (1, 2, 3)])
     """
     outputs = by(machine, state, jax.tree.map(lambda *xs: jnp.stack(xs), *inputs))[0]
     rows = range(jax.tree.leaves(outputs)[0].shape[0])

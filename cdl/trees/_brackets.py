@@ -31,23 +31,45 @@ WRITTEN = {word: written for written, word in WORDS.items()}
 
 
 class Brackets(Generic[A]):
-    """The name of the functor of trees in brackets, whose labels and words are of type `A`."""
+    """The name of the functor of trees in brackets, whose labels and words are of type `A`.
+
+    Examples:
+        >>> tree: cdl.Fix[cdl.trees.Brackets[str]] = cdl.trees.parse_brackets("(NP (DT the) cat)")[0]
+        >>> cdl.trees.to_brackets(tree)
+        '(NP (DT the) cat)'
+    """
 
 
 class Phrase(Base["Brackets[A]", X], Generic[A, X]):
-    """A pair of brackets: a label, which is empty where there is none, and the parts."""
+    """A pair of brackets: a label, which is empty where there is none, and the parts.
+
+    Examples:
+        >>> cdl.trees.parse_brackets("(DT the)")[0]
+        Phrase('DT', Many([Word('the')]))
+    """
 
     label: A
     parts: Many[X]
 
 
 class Word(Base["Brackets[A]", Never], Generic[A]):
-    """A word."""
+    """A word.
+
+    Examples:
+        >>> cdl.trees.to_brackets(cdl.trees.Phrase("N", cdl.Many([cdl.trees.Word("cat")])))
+        '(N cat)'
+    """
 
     word: A
 
 
 BracketsF: TypeAlias = Union[Phrase[A, X], Word[A]]
+"""One layer of a tree in brackets: `Phrase` or `Word`.
+
+Examples:
+    >>> str(cdl.functor(cdl.trees.BracketsF))
+    'A × Many(X) + A'
+"""
 originate({str: Word, "phrase": Phrase}, "cdl.trees.parse_brackets(text)")
 
 

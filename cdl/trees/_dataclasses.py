@@ -32,6 +32,21 @@ class Derived:
 
     An algebra of these trees matches the constructors. Your own classes, which layers are never instances of, are
     refused in it.
+
+    Examples:
+        >>> from dataclasses import dataclass
+        >>> @dataclass
+        ... class Point:
+        ...     x: float
+        ...
+        >>> @dataclass
+        ... class Line:
+        ...     start: Point
+        ...     end: Point
+        ...
+        >>> made = cdl.trees.of_dataclasses(Line | Point, sorts=False)
+        >>> made.to_tree(Line(Point(1.0), Point(4.0)))
+        Line(Point(1.0), Point(4.0))
     """
 
     signature: Any

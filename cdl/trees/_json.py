@@ -26,51 +26,98 @@ X = TypeVar("X", covariant=True)  # a recursive place
 
 
 class JSON(Generic[A]):
-    """The name of the functor of JSON values, whose texts are of type `A`."""
+    """The name of the functor of JSON values, whose texts are of type `A`.
+
+    Examples:
+        >>> record: cdl.Fix[cdl.trees.JSON[str]] = cdl.trees.of_json([1, True])
+        >>> record
+        Array(Many([Number(1), Boolean(True)]))
+    """
 
 
 class Object(Base["JSON[A]", X], Generic[A, X]):
-    """`{…}`: its members, in order."""
+    """`{…}`: its members, in order.
+
+    Examples:
+        >>> cdl.trees.of_json({})
+        Object(Many([]))
+    """
 
     members: Many[X]
 
 
 class Member(Base["JSON[A]", X], Generic[A, X]):
-    """A key and the value under it, in an `Object`."""
+    """A key and the value under it, in an `Object`.
+
+    Examples:
+        >>> cdl.trees.of_json({"a": 1}).members.items[0]
+        Member('a', Number(1))
+    """
 
     key: A
     value: X
 
 
 class Array(Base["JSON[A]", X], Generic[A, X]):
-    """`[…]`: its items, in order."""
+    """`[…]`: its items, in order.
+
+    Examples:
+        >>> cdl.trees.of_json([1, "b"])
+        Array(Many([Number(1), String('b')]))
+    """
 
     items: Many[X]
 
 
 class String(Base["JSON[A]", Never], Generic[A]):
-    """A text."""
+    """A text.
+
+    Examples:
+        >>> cdl.trees.of_json("a")
+        String('a')
+    """
 
     value: A
 
 
 class Number(Base[Never, Never]):
-    """A number: an `int` or a `float` in the tree, and a float once it is packed."""
+    """A number: an `int` or a `float` in the tree, and a float once it is packed.
+
+    Examples:
+        >>> cdl.trees.of_json(2.5)
+        Number(2.5)
+    """
 
     value: float
 
 
 class Boolean(Base[Never, Never]):
-    """`true` or `false`."""
+    """`true` or `false`.
+
+    Examples:
+        >>> cdl.trees.of_json(True)
+        Boolean(True)
+    """
 
     value: bool
 
 
 class Null(Base[Never, Never]):
-    """`null`."""
+    """`null`.
+
+    Examples:
+        >>> cdl.trees.of_json(None)
+        Null()
+    """
 
 
 JSONF: TypeAlias = Union[Object[A, X], Member[A, X], Array[A, X], String[A], Number, Boolean, Null]
+"""One layer of JSON: `Object`, `Member`, `Array`, `String`, `Number`, `Boolean` or `Null`.
+
+Examples:
+    >>> str(cdl.functor(cdl.trees.JSONF))
+    'Many(X) + A × X + Many(X) + A + float + bool + 1'
+"""
 
 
 @with_usage

@@ -36,6 +36,14 @@ class Vocabulary:
 
     **Raises:** `CdlError` where `words` are not texts in an order, or one is there twice; where `only` has something
     else than constructors with a text.
+
+    Examples:
+        >>> trees = cdl.trees.parse_brackets("(NP (DT the) cat)")
+        >>> words = cdl.trees.Vocabulary.of(trees)
+        >>> words.encode(trees[0])
+        Phrase(4, Many([Phrase(2, Many([Word(1)])), Word(3)]))
+        >>> words.decode(words.encode(trees[0])) == trees[0]
+        True
     """
 
     words: tuple[str, ...]

@@ -20,7 +20,7 @@ import cdl
 ROOT = pathlib.Path(__file__).parents[2]
 ENTRY = re.compile(r"^::: (\S+)$", re.MULTILINE)
 ENTRIES = [e for page in sorted(ROOT.glob("tutorials/reference/*.md")) for e in ENTRY.findall(page.read_text())]
-KNOWN = {"cdl": cdl, "jax": jax, "jnp": jnp, "eqx": eqx}
+KNOWN = {"__name__": "example", "cdl": cdl, "jax": jax, "jnp": jnp, "eqx": eqx}
 # What an example writes as `…` in three dots is not compared, nor how its lines are broken.
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

@@ -27,6 +27,15 @@ def check_monoid(monoid: Monoid[M], samples: Sequence[M], tolerance: float = 1e-
     as a part of the greater number, or of 1; integers are equal or not.
 
     **Raises:** `LawBroken` naming the elements and both sides.
+
+    Examples:
+        >>> some = [jnp.array(1), jnp.array(2)]
+        >>> cdl.monoids.check_monoid(cdl.monads.Monoid(0, lambda x, y: x + y), some)
+        >>> cdl.monoids.check_monoid(cdl.monads.Monoid(0, lambda x, y: x - y), some)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.LawBroken: `1 x = x`: for x = 1 the left side is -1. Give the monoid the unit of its
+        product.
     """
     if not samples:
         raise PayloadMismatch("there is no sample: give some elements of the monoid.")

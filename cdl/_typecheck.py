@@ -48,6 +48,14 @@ def typechecked(fn: Function) -> Function:
     **Raises:** when called, `typeguard.TypeCheckError` for a value that does not fit (which jaxtyping's hook turns
     into `jaxtyping.TypeCheckError`, with the sizes of the axes), and `jaxtyping.AnnotationError` for an annotation
     that names something unknown.
+
+    Examples:
+        >>> @cdl.testing.typechecked
+        ... def doubled(x: int) -> int:
+        ...     return 2 * x
+        ...
+        >>> doubled(2)
+        4
     """
     if not inspect.isfunction(fn):
         return fn

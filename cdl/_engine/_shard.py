@@ -35,7 +35,14 @@ B = TypeVar("B")
 
 class Shards(eqx.Module, Generic[B]):
     """The parts of a batch, one for each device along an axis of a mesh; made by `shard`. `stacked` is a part whose
-    arrays have an axis of devices in front, and `nodes` how many nodes of forests each device has."""
+    arrays have an axis of devices in front, and `nodes` how many nodes of forests each device has.
+
+    Examples:
+        >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
+        >>> shards: cdl.compiled.Shards = cdl.compiled.shard([forest], jax.make_mesh((1,), ("data",)))
+        >>> shards.nodes.tolist()
+        [4]
+    """
 
     stacked: B
     nodes: Int[Array, " devices"]
@@ -94,6 +101,13 @@ def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
     devices of this one, in the mesh's order. `axis`: that of the mesh which the batch is divided along.
 
     **Raises:** `CdlError` where there are not as many parts as devices, and where two parts differ in form.
+
+    Examples:
+        >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
+        >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
+        >>> shards = cdl.compiled.shard([forest], jax.make_mesh((1,), ("data",)))
+        >>> shards.nodes.tolist()
+        [4]
     """
     if axis not in mesh.shape:
         raise CdlError(f"the mesh has the axes {tuple(mesh.shape)}, and `{axis}` is none of them: give `axis=` one.")
@@ -123,6 +137,14 @@ def shard_mean(
 
     **Returns:** a function of the model and the shards, to be differentiated and then compiled (`eqx.filter_jit`),
     since the devices meet in one program. The model's arrays are copied to every device.
+
+    Examples:
+        >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
+        >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
+        >>> shards = cdl.compiled.shard([forest], jax.make_mesh((1,), ("data",)))
+        >>> mean = cdl.compiled.shard_mean(lambda alg, part: (cdl.fold(alg, part).sum(), jnp.array(2.0)))
+        >>> float(mean(total, shards))
+        3.0
     """
 
     def mean(model: M, shards: Shards[B]) -> Float[Array, ""]:

@@ -44,6 +44,12 @@ class Levels:
     not.
 
     **Raises:** `CdlError` for another `remat`.
+
+    Examples:
+        >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
+        >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
+        >>> cdl.fold(total, forest, how=cdl.compiled.Levels(remat="all")).tolist()
+        [5.0]
     """
 
     remat: Remat = "cheap"
@@ -62,6 +68,15 @@ class Scan:
 
     **Raises:** `CdlError` for a number of steps that is not a whole one, or less than 1; and where `bulk` is asked for,
     and `forward`, which leaves it out.
+
+    Examples:
+        >>> @cdl.algebra
+        ... def total(layer: cdl.ListF[float, float]):
+        ...     return layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0
+        ...
+        >>> lists = cdl.Seq.of([jnp.array([1.0, 2.0, 3.0]), jnp.array([4.0])])
+        >>> cdl.fold(total, lists, how=cdl.compiled.Scan(unroll=2)).tolist()
+        [6.0, 4.0]
     """
 
     segment: Segment = None
@@ -92,6 +107,12 @@ class Bracketing:
     of all by halves, which gives no prefix; `"chunked"`, in pieces.
 
     **Raises:** `CdlError` for another way.
+
+    Examples:
+        >>> steps = cdl.Seq((jnp.full((1, 3), 2.0), jnp.ones((1, 3))), [3])
+        >>> slope, offset = cdl.fold(cdl.monoids.linear_recurrence(), steps, how=cdl.compiled.Bracketing("halving"))
+        >>> slope.tolist(), offset.tolist()
+        ([8.0], [7.0])
     """
 
     way: Way

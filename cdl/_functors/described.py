@@ -12,7 +12,12 @@ from .words import an, short
 
 
 def described(given: Any) -> str:
-    """A value, named by what it is: "a tree of `Expr`", "the class `Net`", "a `list` of trees"."""
+    """A value, named by what it is: "a tree of `Expr`", "the class `Net`", "a `list` of trees".
+
+    Examples:
+        >>> cdl.checks.described(jnp.zeros(3))
+        'an array of shape (3,)'
+    """
     kind = type(given)
     if isinstance(given, type):
         return f"the class `{given.__name__}`"

@@ -28,6 +28,17 @@ def with_usage(fn: Function) -> Function:
     Switches, which nothing else looks at, are checked before the call: truth values, and words out of a few. The other
     arguments are compared with their annotations where the call failed, and not by an error of cdl: the first that does
     not fit is named, with what it should be.
+
+    Examples:
+        >>> @cdl.checks.with_usage
+        ... def scaled(by, x):
+        ...     return by * x
+        ...
+        >>> scaled(2.0)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.CdlError: `scaled` was called with other arguments than it takes, missing a required
+        argument: 'x': write `scaled(by, x)`.
     """
     return _with_usage(fn, is_switch)
 
@@ -36,6 +47,18 @@ def with_types(fn: Function) -> Function:
     """The function, with every argument compared with its annotation before the call.
 
     It is for a function whose mistakes would only be seen later, or not at all: one that makes a value out of others.
+
+    Examples:
+        >>> @cdl.checks.with_types
+        ... def repeated(text: str, times: int) -> str:
+        ...     return text * times
+        ...
+        >>> repeated("ab", 2)
+        'abab'
+        >>> repeated("ab", "2")
+        Traceback (most recent call last):
+            ...
+        cdl.errors.CdlError: `times` of `repeated` is '2', and must be `int`.
     """
     return _with_usage(fn, lambda hint: True)
 
@@ -95,7 +118,17 @@ def _misfit(
 
 
 def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlError) -> int:
-    """A size as an `int`. **Raises:** `error` where it is not a whole number of at least `least`."""
+    """A size as an `int`. **Raises:** `error` where it is not a whole number of at least `least`.
+
+    Examples:
+        >>> cdl.checks.whole("width", jnp.array(8))
+        8
+        >>> cdl.checks.whole("width", 2.5)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.CdlError: `width` is 2.5, and a size is a whole number that is known before the
+        program runs: give an `int` of at least 1.
+    """
     try:
         number = None if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:  # JAX's own, too, where a number is known only when the program runs
@@ -119,7 +152,12 @@ def _several(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ..
 
 
 def takes(fn: Callable[..., Any], *args: Any) -> bool:
-    """Whether a function takes these arguments, as far as it tells."""
+    """Whether a function takes these arguments, as far as it tells.
+
+    Examples:
+        >>> cdl.checks.takes(pow, 2, 3), cdl.checks.takes(pow, 2)
+        (True, False)
+    """
     try:
         inspect.signature(fn).bind(*args)
     except ValueError:

@@ -11,7 +11,12 @@ _repr.maxstring = _repr.maxother = _repr.maxlong = LONG
 
 
 def short(value: Any) -> str:
-    """The `repr` of a value on one line, cut where it is long: of a list, only the first few are written at all."""
+    """The `repr` of a value on one line, cut where it is long: of a list, only the first few are written at all.
+
+    Examples:
+        >>> cdl.checks.short(list(range(1000)))
+        '[0, 1, 2, 3, 4, 5, ...]'
+    """
     try:
         text = " ".join(_repr.repr(value).split())
     except ValueError:  # an integer of very many digits
@@ -20,13 +25,23 @@ def short(value: Any) -> str:
 
 
 def an(name: str) -> str:
-    """A name of the code with its article: "a `list`", "an `Obj`"."""
+    """A name of the code with its article: "a `list`", "an `Obj`".
+
+    Examples:
+        >>> cdl.checks.an("list"), cdl.checks.an("Obj")
+        ('a `list`', 'an `Obj`')
+    """
     vowel = re.match(r"(?!un[ai]|uint|us|eu|one)[aeiou]", str(name), re.IGNORECASE)
     return f"{'an' if vowel else 'a'} `{name}`"
 
 
 def number_of(thing: str, number: int) -> str:
-    """A number of things: "1 sort", "2 sorts"."""
+    """A number of things: "1 sort", "2 sorts".
+
+    Examples:
+        >>> cdl.checks.number_of("sort", 1), cdl.checks.number_of("sort", 2)
+        ('1 sort', '2 sorts')
+    """
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 

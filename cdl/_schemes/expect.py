@@ -84,7 +84,15 @@ def expect_steps(of: str, steps: tuple[Any, ...]) -> None:
 
 
 def expect_key(key: Any) -> None:
-    """**Raises:** `CdlError` where something else than a key is given as one."""
+    """**Raises:** `CdlError` where something else than a key is given as one.
+
+    Examples:
+        >>> cdl.checks.expect_key(jax.random.key(0))
+        >>> cdl.checks.expect_key(0)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.CdlError: `key` is `0`, and a key comes from JAX: write `key=jax.random.key(0)`.
+    """
     if key is None:
         return
     typed = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)

@@ -19,6 +19,15 @@ def in_range(numbers: Any, count: int, words: Callable[[Any], str], within: Any 
     knows it. `within`: which of the numbers are to be, where not all are.
 
     **Raises:** `CdlError`; from a compiled program, Equinox's error when it runs.
+
+    Examples:
+        >>> labels = jnp.array([0, 3])
+        >>> cdl.checks.in_range(labels, 4, lambda x: f"a label is {x}, and there are 4 classes").tolist()
+        [0, 3]
+        >>> cdl.checks.in_range(labels, 3, lambda x: f"a label is {x}, and there are 3 classes")
+        Traceback (most recent call last):
+            ...
+        cdl.errors.CdlError: a label is 3, and there are 3 classes
     """
     if isinstance(numbers, Tracer) or isinstance(within, Tracer):
         most = min(count - 1, _greatest(numbers))

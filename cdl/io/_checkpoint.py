@@ -38,6 +38,11 @@ def save(path: str | os.PathLike[str], tree: Any) -> None:
 
     **Raises:** `CheckpointError` for another leaf, an array of Python objects, an integer of more than 64 bits, and
     where the path is not that of a file. `OSError` where it cannot be written.
+
+    Examples:
+        >>> cdl.io.save("weights.cdl", {"scale": jnp.array([1.0, 2.0])})
+        >>> cdl.io.load("weights.cdl", {"scale": jnp.zeros(2)})["scale"].tolist()
+        [1.0, 2.0]
     """
     path, saved = _path("save", path), leaves(tree)
     start = written(_head(saved), path)
@@ -61,6 +66,11 @@ def load(path: str | os.PathLike[str], like: T) -> T:
 
     **Raises:** `CheckpointError` naming the two things that differ: the file's length, checksum, version or structure,
     and what it should be. `OSError` where the file cannot be read.
+
+    Examples:
+        >>> cdl.io.save("weights.cdl", {"scale": jnp.array([1.0, 2.0])})
+        >>> cdl.io.load("weights.cdl", {"scale": jnp.zeros(2)})["scale"].tolist()
+        [1.0, 2.0]
     """
     path, wanted = _path("load", path), leaves(like)
     regular(path, os.stat(path))  # a pipe is not even opened: that would wait for someone to write

@@ -53,6 +53,11 @@ def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Map
 
     **Raises:** `CheckpointError` for a text, for what `save` refuses, for numbers of a type that the format does not
     have, and where two paths have one name.
+
+    Examples:
+        >>> cdl.io.export_safetensors("weights.safetensors", {"scale": jnp.array([1.0, 2.0])})
+        >>> cdl.io.import_safetensors("weights.safetensors", {"scale": jnp.zeros(2)})["scale"].tolist()
+        [1.0, 2.0]
     """
     leaves = named(tree)
     tensors = {name: _numbers(name, leaf) for name, leaf in leaves.items()}
@@ -74,6 +79,11 @@ def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
 
     **Raises:** `CheckpointError` where a tensor is missing or is one too many, or is of another shape or type, with
     both of them: a key is not the array of its numbers, nor a key of another implementation.
+
+    Examples:
+        >>> cdl.io.export_safetensors("weights.safetensors", {"scale": jnp.array([1.0, 2.0])})
+        >>> cdl.io.import_safetensors("weights.safetensors", {"scale": jnp.zeros(2)})["scale"].tolist()
+        [1.0, 2.0]
     """
     wanted, file = named(like), os.fspath(path)
     try:

@@ -45,6 +45,11 @@ def save_sharded(path: str | os.PathLike[str], tree: Any) -> None:
     **Raises:** `CheckpointError` for a text, for what `save` refuses, for numbers of a type that orbax does not write,
     for a value without arrays and numbers, and where the folder exists; `CdlError` where the package
     `orbax-checkpoint` is not installed.
+
+    Examples:
+        >>> cdl.io.save_sharded("weights", {"scale": jnp.array([1.0, 2.0])})
+        >>> cdl.io.load_sharded("weights", {"scale": jnp.zeros(2)})["scale"].tolist()
+        [1.0, 2.0]
     """
     orbax, folder, leaves = _library(), os.path.abspath(os.fspath(path)), named(tree)
     if os.path.exists(folder):
@@ -67,6 +72,11 @@ def load_sharded(path: str | os.PathLike[str], like: T) -> T:
     **Raises:** `CheckpointError` where the folder's arrays differ from the template's, with what differs: a key is not
     the array of its numbers, nor a key of another implementation. `CdlError` where the package `orbax-checkpoint` is
     not installed.
+
+    Examples:
+        >>> cdl.io.save_sharded("weights", {"scale": jnp.array([1.0, 2.0])})
+        >>> cdl.io.load_sharded("weights", {"scale": jnp.zeros(2)})["scale"].tolist()
+        [1.0, 2.0]
     """
     orbax, folder, wanted = _library(), os.path.abspath(os.fspath(path)), named(like)
     if not os.path.isdir(folder):

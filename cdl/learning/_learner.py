@@ -33,7 +33,18 @@ class Step(Protocol[K, D_contra]):
 
 @final
 class Learner(eqx.Module, Generic[K, D, P]):
-    """A closed composite, and the state that it starts in: `step` gives the next state, and the loss before it."""
+    """A closed composite, and the state that it starts in: `step` gives the next state, and the loss before it.
+
+    Examples:
+        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
+        >>> model = layers.linear(1, 1, key=jax.random.key(0)).batched()
+        >>> learner: cdl.Learner = cdl.supervised(model, losses.mse(), optimisers.adam(0.1))
+        >>> inputs = jnp.array([[1.0], [2.0], [3.0]])
+        >>> learn = lambda state, _: learner.step(state, (inputs, 5 * inputs))
+        >>> state, losses = jax.lax.scan(learn, learner.state, length=400)
+        >>> bool(losses[-1] < 1e-3)
+        True
+    """
 
     optic: Optic[tuple[K, D], Array, tuple[K, Any], Array]
     rate: Optic[Array, tuple[()], Array, tuple[()]]

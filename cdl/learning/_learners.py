@@ -50,6 +50,15 @@ def supervised(
 
     **Raises:** `PortMismatch` where the loss does not fit, or is no number; `CdlError` for what is not a model, a loss
     or an optimiser.
+
+    Examples:
+        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
+        >>> model = layers.linear(1, 1, key=jax.random.key(0))
+        >>> learner = cdl.supervised(model, losses.mse(), optimisers.descent(0.1))
+        >>> state, before = learner.step(learner.state, (jnp.array([1.0]), jnp.array([5.0])))
+        >>> state, after = learner.step(state, (jnp.array([1.0]), jnp.array([5.0])))
+        >>> bool(after < before)
+        True
     """
     _expect(model, loss, optimiser)
     _check(model, loss, rate, target)
@@ -71,6 +80,14 @@ def dream(
     **Arguments:** `target`: a target, or the type of one, where it is not like what the model gives.
 
     **Raises:** `PortMismatch` where the model does not take `x`, the loss does not fit, or is no number.
+
+    Examples:
+        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
+        >>> model = layers.linear(2, 1, key=jax.random.key(0))
+        >>> learner = cdl.learning.dream(model, jnp.zeros(2), losses.dot(), optimisers.ascent(0.1))
+        >>> dreamt, _ = learner.step(learner.state, (model.params, jnp.ones(1)))
+        >>> bool(model(dreamt)[0] > model(jnp.zeros(2))[0])
+        True
     """
     _expect(model, loss, optimiser)
     prediction = value_type(model, eqx.filter_eval_shape(lambda x: x, x))
@@ -91,6 +108,15 @@ def autoencoder(
 
     **Raises:** `PortMismatch` where the decoder does not take what the encoder gives, or the loss does not take the
     input and what the decoder gives.
+
+    Examples:
+        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
+        >>> encoder, decoder = (layers.linear(*sizes, key=jax.random.key(0)) for sizes in ((4, 2), (2, 4)))
+        >>> learner = cdl.learning.autoencoder(encoder, decoder, losses.mse(), optimisers.descent(0.1))
+        >>> state, before = learner.step(learner.state, jnp.ones(4))
+        >>> state, after = learner.step(state, jnp.ones(4))
+        >>> bool(after < before)
+        True
     """
     _expect(encoder, loss, optimiser)
     _expect(decoder, loss, optimiser)
@@ -118,6 +144,15 @@ def gan(
     scores of what is made and of what is real; if not given, the mean of these less the mean of those.
 
     **Raises:** `PortMismatch` where the critic does not take what the generator makes, or the payoff is no number.
+
+    Examples:
+        >>> layers, optimisers = cdl.learning.layers, cdl.learning.optimisers
+        >>> critic = layers.linear(2, 1, key=jax.random.key(0))
+        >>> learner = cdl.learning.gan(layers.bias(2), critic, optimisers.descent(0.1), optimisers.ascent(0.1))
+        >>> noise, real = jnp.zeros(2), jnp.ones(2)
+        >>> state, payoff = learner.step(learner.state, (noise, real))
+        >>> bool((payoff == critic(real) - critic(noise)).all())
+        True
     """
     value = reverse(_margin).named("payoff") if payoff is None else payoff
     for model, optimiser in ((generator, g), (critic, d)):

@@ -13,6 +13,14 @@
 
 In a batch, changes that are added mod 2 would cancel: two samples that want the same bit changed would leave it as it
 is. So votes are counted: for a bit, how many samples it matters to, and how many of them want it changed.
+
+Examples:
+    >>> circuits = cdl.learning.circuits
+    >>> learner = circuits.majority(circuits.table(2))
+    >>> inputs, answers = jnp.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), jnp.array([[0.0], [1], [1], [0]])
+    >>> entries, _ = jax.jit(learner.step)(learner.state, (inputs, answers))
+    >>> entries.tolist()
+    [[0.0], [1.0], [1.0], [0.0]]
 """
 
 from collections.abc import Callable

@@ -11,6 +11,12 @@
 | `run(machine, state)` | a sequence, run by a machine: backpropagation through time                              ||
 
 Any other module is a layer by `ParaOptic.of(module)`. A layer takes one input; `model.batched(n)` takes `n`.
+
+Examples:
+    >>> layers = cdl.learning.layers
+    >>> model = layers.dense(2, 4, jnp.tanh, key=jax.random.key(0)) >> layers.bias(4)
+    >>> model(jnp.ones(2)).shape, model.param_types
+    ((4,), ('<4,2>', '<4>', '<0>', '<4>'))
 """
 
 from collections.abc import Callable

@@ -12,6 +12,11 @@ A loss has two ports on its left: the way back has a change of the target as wel
 
 Labels are checked, since JAX would take the label −1 for the last class: at once where they are known, else when the
 compiled program runs. Equinox's `EQX_ON_ERROR=off` leaves the second check out.
+
+Examples:
+    >>> loss = cdl.learning.losses.mse()
+    >>> float(cdl.optics.to_lens(loss.optic).get((jnp.array([1.0]), jnp.array([3.0]))))
+    2.0
 """
 
 from collections.abc import Callable

@@ -13,6 +13,11 @@
 
 An optimiser is a 2-cell: `model.reparametrise(optimiser.optic, at=optimiser.start(params))` is a model that learns. Two
 signs are in use, a step against the change and a rate of 1, or addition and a rate of `−ε`: they are the same.
+
+Examples:
+    >>> descent = cdl.learning.optimisers.descent(0.25)
+    >>> float(descent.optic.put(jnp.array(1.0), jnp.array(2.0)))
+    0.5
 """
 
 from collections.abc import Callable
@@ -36,6 +41,11 @@ class Optimiser(eqx.Module):
     """A lens from what is kept, parameters among it, to parameters of any structure; and how to start.
 
     What is kept is the optimiser's own, so its type is `Any`: it fits the parameters that it was started with.
+
+    Examples:
+        >>> adam: cdl.learning.Optimiser = cdl.learning.optimisers.adam(0.1)
+        >>> [float(number) for number in jax.tree.leaves(adam.start(jnp.array(3.0)))]
+        [0.0, 0.0, 0.0, 3.0]
     """
 
     start: Callable[[Any], Any]

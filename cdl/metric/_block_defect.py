@@ -40,6 +40,11 @@ def costates(modules: Modules, loss: Callable[[Any], Array], x: Any, /) -> tuple
     **Arguments:** `modules`: one after the other. `loss`: of the output of the last. `x`: the input of the first.
 
     **Returns:** one gradient for each module, as its output is.
+
+    Examples:
+        >>> modules = (lambda x: 3 * x, lambda y: y + 1)
+        >>> [float(back) for back in cdl.metric.costates(modules, lambda z: z**2, jnp.array(1.0))]
+        [8.0, 8.0]
     """
     ways, h = [], x
     for module in modules:
@@ -58,6 +63,12 @@ def costate_losses(costates: tuple[Any, ...], x: Any, /) -> tuple[Loss, ...]:
     **Arguments:** `costates`: one for each module; those of an earlier step are allowed. `x`: the input of the first.
 
     **Raises:** `CdlError`, where a loss is taken, for modules that the costates are not of.
+
+    Examples:
+        >>> modules = (eqx.nn.Lambda(lambda x: 3 * x), eqx.nn.Lambda(lambda y: y + 1))
+        >>> backs = cdl.metric.costates(modules, lambda z: z**2, jnp.array(1.0))
+        >>> [float(loss(modules)) for loss in cdl.metric.costate_losses(backs, jnp.array(1.0))]
+        [24.0, 32.0]
     """
 
     def of(place: int) -> Loss:
@@ -87,6 +98,14 @@ def block_defect(losses: Sequence[Loss], whole: Loss, modules: Modules, /) -> Ar
     only that of the whole is zero.
 
     **Raises:** `CdlError` where there are not as many losses as modules, or a module has no parameters.
+
+    Examples:
+        >>> modules = (eqx.nn.Linear(2, 2, key=jax.random.key(1)), eqx.nn.Linear(2, 1, key=jax.random.key(2)))
+        >>> whole = lambda modules: jnp.sum(modules[1](modules[0](jnp.ones(2))) ** 2)
+        >>> backs = cdl.metric.costates(modules, lambda z: jnp.sum(z**2), jnp.ones(2))
+        >>> losses = cdl.metric.costate_losses(backs, jnp.ones(2))
+        >>> bool(cdl.metric.block_defect(losses, whole, modules).max() < 1e-5)
+        True
     """
     if len(losses) != len(modules):
         raise CdlError(f"{len(losses)} losses for {len(modules)} modules: give one for each.")

@@ -26,7 +26,13 @@ from ..errors import CdlError
 
 
 class Distribution(eqx.Module):
-    """A distribution for each example, whose arrays are its parameters. Extend it for one of your own."""
+    """A distribution for each example, whose arrays are its parameters. Extend it for one of your own.
+
+    Examples:
+        >>> coin: cdl.metric.Distribution = cdl.metric.Bernoulli(jnp.zeros(3))
+        >>> jnp.exp(coin.log_density(jnp.array([0, 1, 1]))).tolist()
+        [0.5, 0.5, 0.5]
+    """
 
     event: ClassVar[int] = 0
     """The axes that the parameters of one number have: 0, or 1 for scores of classes."""
@@ -88,6 +94,11 @@ def negative_log_likelihood(distribution: Distribution, targets: Any, /) -> Arra
     """The mean of `−log p(y)` over the examples: the loss whose metric `fisher` is.
 
     **Raises:** `CdlError` for targets that the distribution does not take, and where there are no examples.
+
+    Examples:
+        >>> coin = cdl.metric.Bernoulli(jnp.zeros(3))
+        >>> round(float(cdl.metric.negative_log_likelihood(coin, jnp.array([0, 1, 1]))), 4)
+        0.6931
     """
     count, found = distribution.examples, distribution.log_density(targets)
     if found.shape != distribution.shape:

@@ -38,7 +38,13 @@ P = TypeVar("P")
 
 @final
 class SearchDistribution(eqx.Module, Generic[P]):
-    """A Gaussian over parameters: its mean, and the logarithm of the standard deviation of each number."""
+    """A Gaussian over parameters: its mean, and the logarithm of the standard deviation of each number.
+
+    Examples:
+        >>> search = cdl.metric.SearchDistribution.about(jnp.ones(2), 0.5)
+        >>> search.mean.tolist(), jnp.exp(search.log_scale).tolist()
+        ([1.0, 1.0], [0.5, 0.5])
+    """
 
     mean: P
     log_scale: Any
@@ -72,6 +78,15 @@ def evolve(
 
     **Raises:** `CdlError` for an odd population, parameters without numbers, a `log_scale` of other shapes, and a loss
     that does not give one real number.
+
+    Examples:
+        >>> loss = lambda w: jnp.sum(w**2)
+        >>> search = cdl.metric.SearchDistribution.about(jnp.ones(2))
+        >>> for key in jax.random.split(jax.random.key(0), 30):
+        ...     search, value = cdl.metric.evolve(search, loss, key)
+        ...
+        >>> bool(loss(search.mean) < 0.1 * loss(jnp.ones(2)))
+        True
     """
     if whole("population", population, least=2) % 2:
         raise CdlError(f"`population` is {population}: give an even number, half of them drawn and half mirrored.")
@@ -95,6 +110,13 @@ def natural_estimate(search: SearchDistribution[P], noise: Array, values: Array,
     **Arguments:** `noise`: `ε`, of shape `(draws, numbers)`, in the order of `ravel_pytree`. `values`: `f`, `(draws,)`.
 
     **Raises:** `CdlError` where these shapes do not fit.
+
+    Examples:
+        >>> search = cdl.metric.SearchDistribution.about(jnp.zeros(1))
+        >>> noise = jnp.array([[1.0], [-1.0]])
+        >>> along_mean, along_scale = cdl.metric.natural_estimate(search, noise, jnp.array([3.0, 1.0]))
+        >>> round(float(along_mean[0]), 4), float(along_scale[0])
+        (0.1, 0.0)
     """
     smooth, _ = coordinates(search.mean)
     flat, back = ravel_pytree(smooth)

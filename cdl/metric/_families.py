@@ -39,6 +39,11 @@ class Categorical(Distribution):
     **Arguments:** `logits`: `(examples, …, classes)`; `−∞` for a class that is masked.
 
     **Raises:** `CdlError` for what is not an array of scores.
+
+    Examples:
+        >>> die = cdl.metric.Categorical(jnp.zeros((1, 4)))
+        >>> jnp.exp(die.log_density(jnp.array([2]))).tolist()
+        [0.25]
     """
 
     logits: Array
@@ -77,6 +82,11 @@ class Bernoulli(Distribution):
     **Arguments:** `logits`: `(examples, …)`.
 
     **Raises:** `CdlError` for what is not an array of floating numbers.
+
+    Examples:
+        >>> coin = cdl.metric.Bernoulli(jnp.zeros(2))
+        >>> jnp.exp(coin.log_density(jnp.array([0, 1]))).tolist()
+        [0.5, 0.5]
     """
 
     logits: Array
@@ -110,6 +120,11 @@ class Gaussian(Distribution):
     a number, or a parameter of the model as well. Where it is not above 0, all that is computed from it is NaN.
 
     **Raises:** `CdlError` for what is not an array of floating numbers, or does not broadcast.
+
+    Examples:
+        >>> here, there = cdl.metric.Gaussian(jnp.array([0.0])), cdl.metric.Gaussian(jnp.array([2.0]))
+        >>> here.kl(there).tolist()
+        [2.0]
     """
 
     mean: Array
@@ -151,6 +166,11 @@ class Poisson(Distribution):
     **Arguments:** `log_rate`: `(examples, …)`.
 
     **Raises:** `CdlError` for what is not an array of floating numbers.
+
+    Examples:
+        >>> rain = cdl.metric.Poisson(jnp.array([0.0]))
+        >>> round(float(jnp.exp(rain.log_density(jnp.array([0])))[0]), 4)
+        0.3679
     """
 
     log_rate: Array

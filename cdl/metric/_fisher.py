@@ -45,6 +45,12 @@ def fisher(model: Model[P], params: P, /) -> Metric:
     `eqx.filter_grad` gives them. `as_matrix()` is the dense matrix, in the order of `jax.flatten_util.ravel_pytree`.
 
     **Raises:** `CdlError` for a model that gives something else than a distribution, and parameters without numbers.
+
+    Examples:
+        >>> inputs = jnp.array([[1.0, 0.0], [0.0, 2.0]])
+        >>> metric = cdl.metric.fisher(lambda w: cdl.metric.Bernoulli(inputs @ w), jnp.zeros(2))
+        >>> metric.as_matrix().tolist()
+        [[0.125, 0.0], [0.0, 0.5]]
     """
     return pulled(_expected(model, params), params, lambda out: lambda v: over_examples(out, out.fisher(v)))
 
@@ -54,6 +60,12 @@ def empirical_fisher(model: Model[P], params: P, targets: Any, /) -> Metric:
     """`E s sᵀ` with the score `s` of the data's targets: not the Fisher metric, and often taken for it.
 
     **Raises:** as `fisher`; and `CdlError` for targets that are not of the distribution.
+
+    Examples:
+        >>> inputs, targets = jnp.array([[1.0, 0.0], [0.0, 2.0]]), jnp.array([0, 1])
+        >>> says = lambda w: cdl.metric.Bernoulli(inputs @ w)
+        >>> cdl.metric.empirical_fisher(says, jnp.array([0.0, 10.0]), targets).as_matrix().round(3).tolist()
+        [[0.125, 0.0], [0.0, 0.0]]
     """
 
     def metric(out: Distribution) -> Callable[[Any], Any]:
@@ -74,6 +86,12 @@ def ggn(model: Model[P], params: P, targets: Any, /) -> Metric:
     """The generalised Gauss–Newton matrix of the negative log-likelihood: `E Jᵀ H J`, `H` by differentiation.
 
     **Raises:** as `empirical_fisher`.
+
+    Examples:
+        >>> inputs, targets = jnp.array([[1.0, 0.0], [0.0, 2.0]]), jnp.array([0, 1])
+        >>> says = lambda w: cdl.metric.Bernoulli(inputs @ w)
+        >>> cdl.metric.ggn(says, jnp.zeros(2), targets).as_matrix().tolist()
+        [[0.125, 0.0], [0.0, 0.5]]
     """
 
     def metric(out: Distribution) -> Callable[[Any], Any]:

@@ -45,6 +45,16 @@ def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q
     `chart`: `φ`, from `η` to `θ`. `at`: the point, in `η`.
 
     **Raises:** `CdlError` where `rule` does not give a transformation of optax.
+
+    Examples:
+        >>> import optax
+        >>> says = lambda w: cdl.metric.Bernoulli(w)
+        >>> loss = lambda w: cdl.metric.negative_log_likelihood(says(w), jnp.array([1, 0]))
+        >>> stretched = lambda v: jnp.array([1.0, 10.0]) * v
+        >>> natural = lambda chart: cdl.metric.natural(lambda v: says(chart(v)))
+        >>> one, other = natural, lambda chart: optax.sgd(1.0)
+        >>> [bool(cdl.metric.invariance_defect(rule, loss, stretched, jnp.ones(2)) < 1e-4) for rule in (one, other)]
+        [True, False]
     """
     coordinates(at)
     there = chart(at)
@@ -66,6 +76,14 @@ def modularity_defect(
 
     **Arguments:** `whole`, `parts`: two optimisers of the same parameters: `natural(model, damping=λ)`, and the same
     with `how=Blocks()`.
+
+    Examples:
+        >>> says = lambda pair: cdl.metric.Gaussian(jnp.stack([pair[0] + pair[1]]))
+        >>> loss = lambda pair: cdl.metric.negative_log_likelihood(says(pair), jnp.array([2.0]))
+        >>> whole = cdl.metric.natural(says, damping=0.5)
+        >>> parts = cdl.metric.natural(says, damping=0.5, how=cdl.metric.Blocks())
+        >>> round(float(cdl.metric.modularity_defect(whole, parts, loss, (jnp.array(0.0), jnp.array(0.0)))), 4)
+        0.6667
     """
     coordinates(at)
     u, v = (_minus(_stepped(lambda _, tx=tx: tx, loss, _same, at), at) for tx in (whole, parts))

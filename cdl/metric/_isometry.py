@@ -42,6 +42,11 @@ def jacobian_moments(
     **Returns:** `m₂` and `m₄`; NaN where the value of `f` itself is not finite.
 
     **Raises:** `CdlError` where `x` has no floating numbers, and where `x` or `f(x)` has complex ones.
+
+    Examples:
+        >>> second, fourth = cdl.metric.jacobian_moments(lambda x: 2 * x, jnp.ones(3))
+        >>> float(second), float(fourth)
+        (4.0, 16.0)
     """
     numbers, rest = eqx.partition(x, eqx.is_inexact_array)
     _refuse_complex("input", numbers)
@@ -78,6 +83,13 @@ def isometry_defect(f: Callable[[Any], Any], x: Any, /, key: PRNGKeyArray | None
 
     **Returns:** a number; `inf` where it is not finite, as of a network that overflows or whose gradient is zero: so
     that in any order these come last. With few vectors the second term may be a little below zero.
+
+    Examples:
+        >>> turn = jnp.array([[0.0, -1.0], [1.0, 0.0]])
+        >>> float(cdl.metric.isometry_defect(lambda x: turn @ x, jnp.ones(2)))
+        0.0
+        >>> round(float(cdl.metric.isometry_defect(lambda x: 2 * x, jnp.ones(2)) / jnp.log(4.0)), 4)
+        1.0
     """
     second, fourth = jacobian_moments(f, x, key, probes=probes)
     found = jnp.abs(jnp.log(second)) + jnp.log(fourth) - 2 * jnp.log(second)
@@ -90,6 +102,12 @@ def residual_isometry_defect(a: float, b: float, depth: int, /) -> float:
     `n`: `L |log(a² + b²)| + log(1 + L κ)`.
 
     **Raises:** `CdlError` where both numbers are 0, or one is not finite.
+
+    Examples:
+        >>> round(float(cdl.metric.residual_isometry_defect(1.0, 0.0, 10)), 4)
+        0.0
+        >>> round(float(cdl.metric.residual_isometry_defect(0.0, 1.0, 1)), 4)
+        0.6931
     """
     whole("depth", depth, least=0)
     if not (math.isfinite(a) and math.isfinite(b) and (a or b)):

@@ -51,7 +51,16 @@ MOST = 2048  # numbers of an array that is not of a linear layer
 
 @final
 class Kronecker(eqx.Module):
-    """The block of a layer, `G ⊗ A`. The last row of `inputs` is that of the bias, where there is one."""
+    """The block of a layer, `G ⊗ A`. The last row of `inputs` is that of the bias, where there is one.
+
+    Examples:
+        >>> inputs = jnp.array([[1.0, 0.0], [0.0, 2.0]])
+        >>> net = eqx.nn.Linear(2, 3, key=jax.random.key(0))
+        >>> factors = cdl.metric.kfac(lambda net: cdl.metric.Categorical(jax.vmap(net)(inputs)), net)
+        >>> block: cdl.metric.Kronecker = factors.blocks
+        >>> block.inputs.shape, block.outputs.shape
+        ((3, 3), (3, 3))
+    """
 
     inputs: Array
     outputs: Array
@@ -72,7 +81,16 @@ class Kronecker(eqx.Module):
 @final
 class Kfac(eqx.Module):
     """A metric of blocks. `blocks` has a `Kronecker` in the place of each linear layer, and an operator for each other
-    array."""
+    array.
+
+    Examples:
+        >>> inputs = jnp.array([[1.0, 0.0], [0.0, 2.0]])
+        >>> net = eqx.nn.Linear(2, 3, key=jax.random.key(0))
+        >>> says = lambda net: cdl.metric.Categorical(jax.vmap(net)(inputs))
+        >>> factors: cdl.metric.Kfac = cdl.metric.kfac(says, net)
+        >>> isinstance(factors.blocks, cdl.metric.Kronecker)
+        True
+    """
 
     blocks: Any
     structure: Any = eqx.field(static=True)
@@ -123,6 +141,13 @@ def kfac(model: Model[P], params: P, /, *, key: PRNGKeyArray | None = None, shar
 
     **Raises:** as `fisher`; `CdlError` for an array outside of linear layers that is too large for a dense block, and
     for linear layers that are stacked.
+
+    Examples:
+        >>> inputs = jnp.array([[1.0, 0.0], [0.0, 2.0]])
+        >>> net = eqx.nn.Linear(2, 3, key=jax.random.key(0))
+        >>> factors = cdl.metric.kfac(lambda net: cdl.metric.Categorical(jax.vmap(net)(inputs)), net)
+        >>> factors.blocks.inputs.tolist()
+        [[0.5, 0.0, 0.5], [0.0, 2.0, 1.0], [0.5, 1.0, 1.0]]
     """
     out = value_of(model, params)
     reduced = shared == "reduce"

@@ -47,7 +47,14 @@ AnyParaOptic = ParaOptic[Any, Any, Any, Any, Any, Any]
 
 @final
 class MeasuredChange(eqx.Module):
-    """A covector at a point, such as a gradient, and a metric there, as the function `v ↦ M v`."""
+    """A covector at a point, such as a gradient, and a metric there, as the function `v ↦ M v`.
+
+    Examples:
+        >>> loss = cdl.metric.log_loss(cdl.metric.Bernoulli)
+        >>> _, change = loss.put((jnp.array([1]), jnp.zeros(1)), jnp.array(1.0))
+        >>> change.covector.tolist(), change.metric(jnp.ones(1)).tolist()
+        ([-0.5], [0.25])
+    """
 
     covector: Any
     metric: Callable[[Any], Any]
@@ -61,6 +68,12 @@ def measured(model: AnyParaOptic, /, *, whole: bool = False) -> AnyParaOptic:
     parameters get the full metric, and not a block for each layer.
 
     **Raises:** `CdlError` for a model of layers side by side, or one that is reparametrised already.
+
+    Examples:
+        >>> scores = cdl.learning.layers.linear(2, 3, key=jax.random.key(0)).batched()
+        >>> model = cdl.metric.measured(scores)
+        >>> bool((model(jnp.ones((4, 2))) == scores(jnp.ones((4, 2)))).all())
+        True
     """
     if not whole:
         return dataclasses.replace(model, optic=_measured(model.optic))
@@ -77,6 +90,12 @@ def log_loss(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any],
     **Arguments:** `family`: from predictions to a `Distribution`, such as `Categorical`.
 
     **Raises:** `CdlError` for what is not a function, or gives something else than a distribution.
+
+    Examples:
+        >>> loss = cdl.metric.log_loss(cdl.metric.Categorical)
+        >>> value = cdl.optics.to_lens(loss).get((jnp.array([2]), jnp.zeros((1, 4))))
+        >>> round(float(jnp.exp(-value)), 4)
+        0.25
     """
     if not callable(family):
         raise CdlError(f"`log_loss` takes a family of distributions, and was given {described(family)}.")
@@ -106,6 +125,15 @@ def natural_descent(
 
     **Raises:** `CdlError` for a rate or a bound that is not above 0, and a damping below 0. When it learns, for changes
     without a metric, and for a singular metric without damping.
+
+    Examples:
+        >>> layer = cdl.learning.layers.linear(2, 3, key=jax.random.key(0)).batched()
+        >>> loss, rule = cdl.metric.log_loss(cdl.metric.Categorical), cdl.metric.natural_descent(damping=0.1)
+        >>> learner = cdl.supervised(cdl.metric.measured(layer), loss, rule, target=jnp.array([0, 2]))
+        >>> state, before = learner.step(learner.state, (jnp.eye(2), jnp.array([0, 2])))
+        >>> _, after = learner.step(state, (jnp.eye(2), jnp.array([0, 2])))
+        >>> bool(after < before)
+        True
     """
     expect_step(rate, damping, kl)
 

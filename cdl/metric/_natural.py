@@ -47,6 +47,11 @@ class LevenbergMarquardt(eqx.Module):
     between `least` and `most`. A step that does not lower the loss is not made, and the damping grows. A loss that is
     NaN is not lower. Where the loss is the same to the last digit, as at a minimum, the damping stays. The loss is
     `value`, and at other parameters `value_fn`, as other transformations of optax are told them.
+
+    Examples:
+        >>> rule = cdl.metric.LevenbergMarquardt(start=0.5, factor=2.0)
+        >>> rule.start, rule.factor
+        (0.5, 2.0)
     """
 
     start: float = 1.0
@@ -66,7 +71,15 @@ class LevenbergMarquardt(eqx.Module):
 
 
 class NaturalState(NamedTuple):
-    """What `natural` keeps: the damping of the next step, where that follows the loss."""
+    """What `natural` keeps: the damping of the next step, where that follows the loss.
+
+    Examples:
+        >>> says = lambda w: cdl.metric.Bernoulli(w)
+        >>> step = cdl.metric.natural(says, damping=cdl.metric.LevenbergMarquardt(start=0.5))
+        >>> state: cdl.metric.NaturalState = step.init(jnp.zeros(2))
+        >>> float(state.damping)
+        0.5
+    """
 
     damping: Array
 
@@ -102,6 +115,16 @@ def natural(
 
     Source: S. Amari, *Natural gradient works efficiently in learning* (1998); J. Martens, *New insights and
     perspectives on the natural gradient method* (2020).
+
+    Examples:
+        >>> import optax
+        >>> inputs, targets = jnp.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]]), jnp.array([0, 1, 1])
+        >>> says = lambda w: cdl.metric.Bernoulli(inputs @ w)
+        >>> loss = lambda w: cdl.metric.negative_log_likelihood(says(w), targets)
+        >>> step, w = cdl.metric.natural(says, 0.5), jnp.zeros(2)
+        >>> change, _ = step.update(jax.grad(loss)(w), step.init(w), w)
+        >>> bool(loss(optax.apply_updates(w, change)) < loss(w))
+        True
     """
     expect_step(rate, damping, kl)
     _expect_metric(metric, chart, how)

@@ -32,7 +32,13 @@ from ..errors import CdlError
 P = TypeVar("P")
 Q = TypeVar("Q")
 Metric: TypeAlias = lx.AbstractLinearOperator
-"""A symmetric operator on pytrees: `mv(v)` is its product with a vector, `as_matrix()` the matrix."""
+"""A symmetric operator on pytrees: `mv(v)` is its product with a vector, `as_matrix()` the matrix.
+
+Examples:
+    >>> metric: cdl.metric.Metric = cdl.metric.pullback(lambda w: 3 * w, jnp.ones(2))
+    >>> metric.mv(jnp.array([1.0, 2.0])).tolist()
+    [9.0, 18.0]
+"""
 
 
 @with_types
@@ -45,6 +51,11 @@ def pullback(f: Callable[[P], Q], at: P, metric: Metric | Callable[[Q], Q] | Non
 
     **Raises:** `CdlError` where there is nothing to differentiate, `f` has no derivative in both directions or gives
     complex numbers, and where `metric` is of something else than `f` gives.
+
+    Examples:
+        >>> metric = cdl.metric.pullback(lambda w: jnp.array([[1.0, 2.0]]) @ w, jnp.zeros(2))
+        >>> metric.as_matrix().tolist()
+        [[1.0, 2.0], [2.0, 4.0]]
     """
 
     def there(value: Any) -> Callable[[Any], Any]:

@@ -36,7 +36,15 @@ Number = float | Array
 
 
 class Solver(eqx.Module):
-    """A way to solve `M x = g` with a metric `M`."""
+    """A way to solve `M x = g` with a metric `M`.
+
+    Examples:
+        >>> metric = cdl.metric.pullback(lambda w: jnp.array([2.0, 10.0]) * w, jnp.zeros(2))
+        >>> ways: list[cdl.metric.Solver] = [cdl.metric.Dense(), cdl.metric.Cg(5)]
+        >>> g = jnp.array([4.0, 100.0])
+        >>> [cdl.metric.natural_gradient(metric, g, how=way).round(4).tolist() for way in ways]
+        [[1.0, 1.0], [1.0, 1.0]]
+    """
 
     @abstractmethod
     def __call__(self, metric: Metric, g: Any, /) -> Any:
@@ -45,7 +53,13 @@ class Solver(eqx.Module):
 
 @final
 class Dense(Solver):
-    """With the dense matrix, of some thousand parameters at most: exact, and a singular metric is refused."""
+    """With the dense matrix, of some thousand parameters at most: exact, and a singular metric is refused.
+
+    Examples:
+        >>> metric = cdl.metric.pullback(lambda w: jnp.array([2.0, 10.0]) * w, jnp.zeros(2))
+        >>> cdl.metric.natural_gradient(metric, jnp.array([4.0, 100.0]), how=cdl.metric.Dense()).round(4).tolist()
+        [1.0, 1.0]
+    """
 
     def __call__(self, metric: Metric, g: Any, /) -> Any:
         flat, back = ravel_pytree(g)
@@ -65,6 +79,11 @@ class Cg(Solver):
     It stops early where the residual is below `tolerance` times the gradient. Stopping early also damps.
     Where the gradient is one of the model's own loss, it lies in the range of the metric, and a singular metric does no
     harm; elsewhere, it is refused.
+
+    Examples:
+        >>> metric = cdl.metric.pullback(lambda w: jnp.array([2.0, 10.0]) * w, jnp.zeros(2))
+        >>> cdl.metric.natural_gradient(metric, jnp.array([4.0, 100.0]), how=cdl.metric.Cg(2)).round(4).tolist()
+        [1.0, 1.0]
     """
 
     steps: int = eqx.field(static=True, default=20)
@@ -111,7 +130,15 @@ class Cg(Solver):
 @final
 class Blocks(Solver):
     """Each part of the parameters by itself, as though the metric were block-diagonal: the fields of a module, or the
-    entries of a tuple."""
+    entries of a tuple.
+
+    Examples:
+        >>> metric = cdl.metric.pullback(lambda pair: pair[0] + pair[1], (jnp.array(0.0), jnp.array(0.0)))
+        >>> both = (jnp.array(1.0), jnp.array(2.0))
+        >>> apart = cdl.metric.natural_gradient(metric, both, how=cdl.metric.Blocks())
+        >>> [float(part) for part in apart]
+        [1.0, 2.0]
+    """
 
     each: Solver = Dense()
 
@@ -138,6 +165,11 @@ def natural_gradient(
 
     **Raises:** `CdlError` for a metric that is singular, and for a gradient of another structure; from a compiled
     program, Equinox's error when it runs.
+
+    Examples:
+        >>> metric = cdl.metric.pullback(lambda w: jnp.array([2.0, 10.0]) * w, jnp.zeros(2))
+        >>> cdl.metric.natural_gradient(metric, jnp.array([4.0, 100.0])).round(4).tolist()
+        [1.0, 1.0]
     """
     g = expect_gradient(metric, g)
     return how(damped(metric, damping, within), g)

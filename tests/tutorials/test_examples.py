@@ -41,7 +41,8 @@ def text(entry: str) -> str:
 
 @pytest.mark.page
 @pytest.mark.parametrize("entry", ENTRIES)
-def test_example_runs(entry, capsys):
+def test_example_runs(entry, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     test = doctest.DocTestParser().get_doctest(text(entry), dict(KNOWN), entry, None, 0)
     told = []
     doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=told.append)

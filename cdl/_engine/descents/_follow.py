@@ -63,6 +63,12 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
     where a seed below is not like those at the roots, or there are not as many seeds as trees; `SignatureError` where
     the coalgebras are not those of the forest's sorts, in their order; `CdlError` where something else than a forest is
     given, where a coalgebra branches on a value, and in forward mode.
+
+    Examples:
+        >>> fair = lambda n: cdl.choose(jnp.zeros(2), cdl.functors.Zero(), cdl.functors.Succ(n))
+        >>> forest = cdl.pack(cdl.functors.NatF, [cdl.functors.Zero(), cdl.functors.Succ(cdl.functors.Zero())])
+        >>> jnp.exp(cdl.follow(fair, forest, jnp.zeros(2))).tolist()
+        [0.5, 0.25]
     """
     expect_forest("follow", forest, "coalg")
     expect_coalgebras("follow", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")

@@ -50,6 +50,11 @@ class Bucket:
     a level, `pieces` those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of
     variant v. A class of variants whose chunks are small has the first few sizes only: `few[c]` says how many, and how
     many of the pieces; all, where `few` is empty.
+
+    Examples:
+        >>> one, two = cdl.pack(cdl.TreeF, [cdl.Leaf(1)]), cdl.pack(cdl.TreeF, [cdl.Leaf(2)])
+        >>> isinstance(one.bucket, cdl.compiled.Bucket), one.bucket == two.bucket
+        (True, True)
     """
 
     nodes: int

@@ -50,6 +50,14 @@ class Corpus:
     of the trees where an array is true. `corpus + other` has the trees of both. Every batch has the
     sizes of chunk and the variants of the corpus, and a capacity out of a few. `corpus.batches(size)` is an epoch of
     forests of one bucket, and `corpus.pack(indices, bucket=…)` a forest of a bucket that is given.
+
+    Examples:
+        >>> corpus = cdl.Corpus(cdl.TreeF, [cdl.Leaf(1), cdl.Fork(cdl.Leaf(2), cdl.Leaf(3)), cdl.Leaf(4)])
+        >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
+        >>> cdl.fold(total, corpus[[2, 1]]).tolist()
+        [4, 5]
+        >>> [rows.tolist() for rows, forest in corpus.batches(2)]
+        [[0, 1], [2]]
     """
 
     @with_usage

@@ -27,6 +27,15 @@ class Forest(eqx.Module):
     of a node, in the order of the rows they start from; after them come the edges that end at the roots, one for each
     tree, and one that ends at no node. All arrays but the payload are integers: the program as data. The payload's
     arrays are differentiable, one row for each node.
+
+    Examples:
+        >>> trees = [cdl.Leaf(1), cdl.Fork(cdl.Leaf(2), cdl.Fork(cdl.Leaf(3), cdl.Leaf(4)))]
+        >>> forest: cdl.Forest = cdl.pack(cdl.TreeF, trees)
+        >>> len(forest), forest.size, forest.depth
+        (2, 6, 3)
+        >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
+        >>> cdl.fold(total, forest).tolist()
+        [1, 9]
     """
 
     payload: tuple[Array, ...]

@@ -130,6 +130,14 @@ def unfold(
     **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is not a positive
     whole number, where a coalgebra branches on a seed's value, and where a score is NaN; `CarrierMismatch` where it
     gives seeds of another form; `SignatureError` where there are not as many coalgebras as sorts, or in another order.
+
+    Examples:
+        >>> halve = lambda n: cdl.choose(jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n), cdl.Fork(n // 2, n - n // 2))
+        >>> grown = cdl.unfold(halve, jnp.array([1.0, 3.0]), 7)
+        >>> grown.count.tolist()
+        [1, 5]
+        >>> grown.results()[1].unwrap()
+        Fork(Leaf(1.0), Fork(Leaf(1.0), Leaf(1.0)))
     """
     expect_coalgebras("unfold", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
     expect_key(key)

@@ -38,6 +38,17 @@ class Seq(eqx.Module, Generic[E]):
 
     **Raises:** `PayloadMismatch` where the arrays differ in their first two axes, `LengthMismatch` where lengths are no
     integers, or are negative, or longer than the data.
+
+    Examples:
+        >>> lists = cdl.Seq.of([jnp.array([1.0, 2.0, 3.0]), jnp.array([4.0])])
+        >>> lists.values.tolist(), lists.lengths.tolist()
+        ([[1.0, 2.0, 3.0], [4.0, 0.0, 0.0]], [3, 1])
+        >>> @cdl.algebra
+        ... def total(layer: cdl.ListF[float, float]):
+        ...     return layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0
+        ...
+        >>> cdl.fold(total, lists).tolist()
+        [6.0, 4.0]
     """
 
     values: PyTree[Array]

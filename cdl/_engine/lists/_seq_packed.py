@@ -38,6 +38,15 @@ class Packed(eqx.Module, Generic[E]):
     """Lists laid end to end in lanes. `fold` and `annotate` read it as they read a `Seq`, in the lists' own order.
 
     `values` are arrays `(steps, lanes, …)`. Made by `Packed.of` on the host.
+
+    Examples:
+        >>> lists = cdl.Packed.of([jnp.array([1.0, 2.0, 3.0]), jnp.array([4.0])])
+        >>> @cdl.algebra
+        ... def total(layer: cdl.ListF[float, float]):
+        ...     return layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0
+        ...
+        >>> cdl.fold(total, lists).tolist()
+        [6.0, 4.0]
     """
 
     values: PyTree[Array]

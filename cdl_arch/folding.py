@@ -13,6 +13,13 @@ functor's choice. `horner` has data to learn from: words of bits, and the binary
 a fold themselves.
 
 (Gavranović et al., *Categorical Deep Learning*, 2024, examples 2.9, 2.12 and I.1.)
+
+Examples:
+    >>> from cdl_arch.folding import elman
+    >>> net = elman(2, 4, key=jax.random.key(0))
+    >>> lists = cdl.Seq.of([jnp.ones((3, 2)), jnp.ones((1, 2))])
+    >>> cdl.fold(net, lists).shape, cdl.annotate(net, lists).values.shape
+    ((2, 4), (2, 3, 4))
 """
 
 from collections.abc import Callable

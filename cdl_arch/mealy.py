@@ -10,6 +10,14 @@
 that adds has two states, whether a one is carried or not.
 
 (Gavranović et al., *Categorical Deep Learning*, 2024, examples 2.11 and I.4.)
+
+Examples:
+    >>> from cdl_arch.mealy import FullRNN, sums
+    >>> net = FullRNN(2, 4, "scalar", key=jax.random.key(0))
+    >>> pairs, bits = sums(3, 5, key=jax.random.key(1))
+    >>> answers, state = cdl.run(net, jnp.zeros(4), pairs[0])
+    >>> answers.shape
+    (5,)
 """
 
 from collections.abc import Callable

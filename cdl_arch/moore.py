@@ -10,6 +10,14 @@
 finite automaton, which is a Moore machine itself. `automata` reads the automaton that has been learnt.
 
 (Gavranović et al., *Categorical Deep Learning*, 2024, example I.5.)
+
+Examples:
+    >>> from cdl_arch.moore import every_word, Recogniser
+    >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])
+    >>> words, accepted = every_word(even, 2)
+    >>> words.tolist(), accepted.tolist()
+    ([[0, 0], [0, 1], [1, 0], [1, 1]], [[True, True, True], [True, True, False], [True, False,
+    False], [True, False, True]])
 """
 
 from typing import Any

@@ -9,6 +9,17 @@
 A run is a value: its parameters, its optimiser's state and its history are one `Run`, and a checkpoint is a `Run` in a
 file. All randomness is a function of the key, the epoch and the step; so a run that is broken off goes on to the same
 numbers, to the last bit on one machine, as one that is not.
+
+Examples:
+    >>> import optax
+    >>> from cdl_arch.train import train
+    >>> loss = lambda w, x, key: (w - x) ** 2
+    >>> score = lambda w: -float((w - 3.0) ** 2)
+    >>> one_batch = lambda epoch: [jnp.array(3.0)] * 20
+    >>> step = optax.sgd(0.25)
+    >>> run = train(jnp.array(0.0), one_batch, loss, score, optimiser=step, epochs=2, key=jax.random.key(0))
+    >>> round(float(run.best), 3)
+    3.0
 """
 
 import dataclasses

@@ -12,6 +12,12 @@
 learn from.
 
 (Gavranović et al., *Categorical Deep Learning*, 2024, examples 2.15 and I.3.)
+
+Examples:
+    >>> from cdl_arch.unfolding import generator
+    >>> waves = cdl.unfold(generator(4, key=jax.random.key(0)), jnp.zeros((3, 4)), 10)
+    >>> waves.shape
+    (3, 10)
 """
 
 from collections.abc import Callable

@@ -23,6 +23,11 @@ def to_discopy(para: Para[Any, Any, Any], /) -> Any:
     """The term of a parametric map as a `discopy.symmetric.Diagram`.
 
     **Raises:** `ImportError` where DisCoPy is not installed, which the extra `discopy` brings.
+
+    Examples:
+        >>> double = cdl.Para(jnp.array([2.0]), lambda p, x: p * x)
+        >>> str(cdl.drawing.to_discopy(double >> double).dom)
+        'ℝ¹ @ ℝ¹ @ X'
     """
     try:
         symmetric: Any = import_module("discopy.symmetric")

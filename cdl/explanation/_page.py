@@ -18,7 +18,14 @@ MEANT = re.compile(r"[<&|`*~$\\]|(?<=\])\(|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])") 
 
 @dataclass(frozen=True)
 class Weights:
-    """An array of parameters: where it is in the architecture, its shape and type, and how many numbers it is."""
+    """An array of parameters: where it is in the architecture, its shape and type, and how many numbers it is.
+
+    Examples:
+        >>> double = cdl.Para(jnp.array(2.0), lambda p, x: p * x)
+        >>> weights: cdl.explanation.Weights = cdl.explain(double, jnp.array(3.0)).parameters[0]
+        >>> weights.shape, weights.size
+        ('f32[]', 1)
+    """
 
     name: str
     shape: str
@@ -27,7 +34,15 @@ class Weights:
 
 @dataclass(frozen=True)
 class Checked:
-    """A law that was run: the greatest difference of its two sides, over what is allowed."""
+    """A law that was run: the greatest difference of its two sides, over what is allowed.
+
+    Examples:
+        >>> double = cdl.Para(jnp.array(2.0), lambda p, x: p * x)
+        >>> explained = cdl.explain(double, jnp.array(3.0))
+        >>> law: cdl.explanation.Checked = explained.laws[0]
+        >>> law.holds, law.law
+        (True, 'identity() >> f = f, f >> identity() = f')
+    """
 
     law: str
     difference: float

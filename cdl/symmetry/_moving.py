@@ -34,7 +34,15 @@ from ._word import Word, word_of
 
 
 Actions: TypeAlias = Any
-"""A pytree of actions, with `None` where nothing moves."""
+"""A pytree of actions, with `None` where nothing moves.
+
+Examples:
+    >>> shift = cdl.symmetry.groups.cyclic(3)
+    >>> carrier: cdl.symmetry.Actions = (shift, None)
+    >>> moved, still = cdl.symmetry.moved(("shift",), carrier, (jnp.arange(3.0), 7))
+    >>> moved.tolist(), still
+    ([2.0, 0.0, 1.0], 7)
+"""
 
 
 @with_usage

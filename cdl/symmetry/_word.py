@@ -8,6 +8,13 @@ from ..errors import CdlError
 
 
 Word: TypeAlias = tuple[str, ...]
+"""An element of the free monoid on names: a tuple of them, the last acting first.
+
+Examples:
+    >>> word: cdl.symmetry.Word = ("shift", "shift")
+    >>> cdl.symmetry.groups.cyclic(4)(word, jnp.arange(4.0)).tolist()
+    [2.0, 3.0, 0.0, 1.0]
+"""
 WORDS: Monoid[Word] = Monoid((), lambda m, n: (*m, *n))
 """The free monoid on names: a product is one word after the other.
 

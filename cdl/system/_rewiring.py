@@ -36,6 +36,14 @@ from ._wiring import Wiring
 
 
 Rewiring = ParaOptic[Any, Any, Any, Any, Any, Any]
+"""A diagram that depends on a state, which what flows changes: made by `rewiring`, `among` and `fixed`.
+
+Examples:
+    >>> ports = cdl.system.Interface(inputs={"x": float}, outputs={"y": float})
+    >>> same: cdl.system.Rewiring = cdl.system.fixed(cdl.system.Wiring.identity(ports))
+    >>> same.params
+    ()
+"""
 
 
 @with_types

@@ -12,6 +12,12 @@
 | `folders`    | pictures in folders, one for each class, read lazily: `Folders`                      |
 | `datasets`   | all sets of pictures behind one value: `dataset(name, root)`, a `Dataset` or `Absent` |
 | `karate`     | Zachary's karate club: a graph of 34 members, and the side of each                   |
+
+Examples:
+    >>> from cdl_arch.data import dataset
+    >>> digits = dataset("digits")
+    >>> digits.images.shape[1:], digits.classes
+    ((8, 8, 1), 10)
 """
 
 # isort: off

@@ -9,6 +9,14 @@
 epoch holds depends on its number and the seed alone, so that it may begin at any step: `batches(epoch, step)`.
 Packing is NumPy and a copy to the device, which let other threads run; a forest is not worth sending from a process to
 another.
+
+Examples:
+    >>> import numpy as np
+    >>> from cdl_arch.data.batches import Batches
+    >>> corpus = cdl.Corpus(cdl.TreeF, [cdl.Leaf(i) for i in range(5)])
+    >>> epochs = Batches(corpus, np.arange(5), 2)
+    >>> sum(len(forest) for forest, _ in epochs(0))
+    5
 """
 
 import dataclasses

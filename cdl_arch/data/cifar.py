@@ -9,6 +9,14 @@
 
 Five files hold 10,000 pictures each to learn from, `data_batch_1.bin` to `data_batch_5.bin`; `test_batch.bin` holds
 10,000 to test with. Source: Krizhevsky, Learning multiple layers of features from tiny images (2009).
+
+Examples:
+    >>> import pathlib
+    >>> from cdl_arch.data.cifar import read_cifar
+    >>> _ = pathlib.Path("test_batch.bin").write_bytes(bytes([6] + 3072 * [255]) * 10)
+    >>> images, labels = read_cifar("test_batch.bin", pictures=10)
+    >>> images.shape, labels.tolist()[:2]
+    ((10, 32, 32, 3), [6, 6])
 """
 
 import os

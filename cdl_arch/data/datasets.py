@@ -30,7 +30,14 @@ TESTED = 0.3  # the share of the digits to test with
 
 
 class Dataset(NamedTuple):
-    """Labelled pictures. `images` has a shape and a length, and is asked for rows: an array, or `Folders`."""
+    """Labelled pictures. `images` has a shape and a length, and is asked for rows: an array, or `Folders`.
+
+    Examples:
+        >>> from cdl_arch.data import Dataset, dataset
+        >>> digits: Dataset = dataset("digits", part="test")
+        >>> digits.name, len(digits.labels) == len(digits.images)
+        ('digits', True)
+    """
 
     name: str
     images: Float[np.ndarray, "_ _ _ _"] | Folders
@@ -43,7 +50,14 @@ class Dataset(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """Data that are not on this machine, and what was looked for."""
+    """Data that are not on this machine, and what was looked for.
+
+    Examples:
+        >>> from cdl_arch.data import Absent, dataset
+        >>> nothing = dataset("mnist", "no-such-folder")
+        >>> isinstance(nothing, Absent), nothing.name
+        (True, 'mnist')
+    """
 
     name: str
     wanted: str
@@ -64,6 +78,12 @@ def dataset(
 
     **Raises:** `CdlError` for another name or part, for files that are cut short or hold something else, and for
     folders whose two parts have other classes.
+
+    Examples:
+        >>> from cdl_arch.data import dataset
+        >>> digits = dataset("digits")
+        >>> digits.images.shape[1:], digits.classes
+        ((8, 8, 1), 10)
     """
     if name not in SETS or part not in PARTS:
         raise CdlError(

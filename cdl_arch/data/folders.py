@@ -6,6 +6,17 @@
 | `n01440764/a.JPEG`         | one picture: its shorter side resized, the middle square kept     |
 
 Nothing is opened to list a folder, so that a million files cost a million names. `folder[rows]` opens those rows.
+
+Examples:
+    >>> import pathlib
+    >>> from cdl_arch.data.folders import Folders
+    >>> for kind in ("cat", "dog"):
+    ...     pathlib.Path("pets", kind).mkdir(parents=True)
+    ...     pathlib.Path("pets", kind, "a.png").touch()
+    ...
+    >>> pets = Folders("pets")
+    >>> len(pets), pets.classes
+    (2, ('cat', 'dog'))
 """
 
 import importlib

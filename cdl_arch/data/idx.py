@@ -9,6 +9,13 @@
 | the rest                 | the numbers, row after row, the greatest byte first                 |
 
 A file is read as far as its head says, and one byte further: a file that is longer or shorter than that is refused.
+
+Examples:
+    >>> import pathlib
+    >>> from cdl_arch.data.idx import read_idx
+    >>> _ = pathlib.Path("three.idx").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 3, 7, 8, 9]))
+    >>> read_idx("three.idx").tolist()
+    [7, 8, 9]
 """
 
 import gzip

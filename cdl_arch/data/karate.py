@@ -7,6 +7,11 @@
 
 Source: Zachary, An information flow model for conflict and fission in small groups (1977). The sides are the clubs that
 members joined; member 8 joined the teacher's.
+
+Examples:
+    >>> from cdl_arch.data import karate
+    >>> karate.edges().shape, karate.sides()[[0, 33]].tolist()
+    ((78, 2), [0, 1])
 """
 
 import numpy as np

@@ -7,6 +7,11 @@
 | a photograph in grey             | `photograph(name)`   | scikit-learn, which has two; it needs Pillow          |
 
 Nothing is downloaded. Where data are not there a `CdlError` says what was looked for and where.
+
+Examples:
+    >>> from cdl_arch.data import pictures
+    >>> pictures.digits().images.shape
+    (1797, 8, 8)
 """
 
 import importlib

@@ -2,6 +2,11 @@
 
 Files are split by a hash of their path, so that a file is in the same part on every machine, and a longer or shorter
 list of files moves none of the others.
+
+Examples:
+    >>> from cdl_arch.data import stdlib
+    >>> [stdlib.relative(path) for path in stdlib.files(1)]
+    ['__future__.py']
 """
 
 import ast

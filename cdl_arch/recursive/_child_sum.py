@@ -58,3 +58,14 @@ child_sum = Architecture(
     about="The child-sum Tree-LSTM of a signature: one cell, which is told what the node is but not the children's "
     "order.",
 )
+"""The child-sum Tree-LSTM: children are added, each through a forget gate (Tai et al., 2015).
+
+Examples:
+    >>> from cdl_arch.recursive import child_sum
+    >>> words = eqx.nn.Embedding(10, 3, key=jax.random.key(1))
+    >>> net = child_sum(cdl.RoseF, 4, embed=3, payload={cdl.Node: words}, key=jax.random.key(0))
+    >>> node = lambda word, *kids: cdl.Node(word, cdl.Many(kids))
+    >>> forest = cdl.pack(cdl.RoseF, [node(3), node(1, node(2), node(2))])
+    >>> cdl.fold(net, forest).hidden.shape
+    (2, 4)
+"""

@@ -22,7 +22,13 @@ Circuit = Fix[Tree[Bit]]
 
 @algebra
 def nand(layer: TreeF[Bit, Bit]) -> Bit:
-    """A bit is itself; a gate is on unless both its inputs are."""
+    """A bit is itself; a gate is on unless both its inputs are.
+
+    Examples:
+        >>> from cdl_arch.recursive import nand
+        >>> float(cdl.cata(nand)(cdl.Fork(cdl.Leaf(jnp.array(1.0)), cdl.Leaf(jnp.array(1.0)))))
+        0.0
+    """
     match layer:
         case Leaf(bit):
             return bit
@@ -31,7 +37,14 @@ def nand(layer: TreeF[Bit, Bit]) -> Bit:
 
 
 def nand_circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Circuit], Float[Array, " count"]]:
-    """Circuits of random shape, of up to `depth` gates one after the other, and what comes out of each."""
+    """Circuits of random shape, of up to `depth` gates one after the other, and what comes out of each.
+
+    Examples:
+        >>> from cdl_arch.recursive import nand, nand_circuits
+        >>> circuits, answers = nand_circuits(5, 3, key=jax.random.key(0))
+        >>> len(circuits), answers.shape, float(cdl.cata(nand)(circuits[0])) == float(answers[0])
+        (5, (5,), True)
+    """
     chance = np.random.default_rng(np.asarray(jr.key_data(key)))
 
     def grown(depth: int) -> Circuit:

@@ -46,6 +46,13 @@ class Architecture(Generic[S]):
     nothing. `carrier(width, dtype)` are the shapes of a state, `leaf(width, dtype, key)` one to begin learning from.
     `share` names the cell for an arity: constructors of one name have it in common. `shared`: whether they do, where it
     is not said. `name` and `about` are for `help`.
+
+    Examples:
+        >>> from cdl_arch.recursive import Architecture, child_sum
+        >>> kind: Architecture = child_sum
+        >>> net = kind(cdl.TreeF, 4, payload={cdl.Leaf: 1}, key=jax.random.key(0))
+        >>> cdl.fold(net, cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(0.5), cdl.Leaf(1.0))])).hidden.shape
+        (1, 4)
     """
 
     cell: Callable[..., Cell[S]]

@@ -19,7 +19,14 @@ from cdl.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Product, Recor
 
 
 class Arity(NamedTuple):
-    """How many places and groups the layers of a constructor have, and the names of the fields that are payload."""
+    """How many places and groups the layers of a constructor have, and the names of the fields that are payload.
+
+    Examples:
+        >>> from cdl_arch.recursive import Arity, arity_of
+        >>> arity: Arity = arity_of(cdl.Cons)
+        >>> arity.payload, arity.places
+        (('head',), 1)
+    """
 
     places: int
     groups: int
@@ -45,6 +52,11 @@ def arity_of(constructor: type[Any]) -> Arity:
 
     **Raises:** `SignatureError` where a constructor has a function in it, or a payload inside an optional place or a
     list of places.
+
+    Examples:
+        >>> from cdl_arch.recursive import arity_of
+        >>> arity_of(cdl.Node)
+        Arity(places=0, groups=1, payload=('label',))
     """
     record = layout(constructor)
     payload = tuple(n for n, f in zip(record.names, record.factors, strict=True) if isinstance(f, Const))

@@ -80,6 +80,17 @@ n_ary = Architecture(
     name="n_ary",
     about="The N-ary Tree-LSTM of a signature: a cell for each arity, in which each child has its own gate.",
 )
+"""The N-ary Tree-LSTM: a matrix for each place, which tells left from right (Tai et al., 2015).
+
+Examples:
+    >>> from cdl_arch.recursive import n_ary
+    >>> words = eqx.nn.Embedding(10, 3, key=jax.random.key(1))
+    >>> net = n_ary(cdl.TreeF, 4, embed=3, payload={cdl.Leaf: words}, key=jax.random.key(0))
+    >>> pairs = [cdl.Fork(cdl.Leaf(1), cdl.Leaf(2)), cdl.Fork(cdl.Leaf(2), cdl.Leaf(1))]
+    >>> one, other = cdl.fold(net, cdl.pack(cdl.TreeF, pairs)).hidden
+    >>> bool(jnp.allclose(one, other))
+    False
+"""
 
 gated = replace(
     n_ary,
@@ -87,3 +98,12 @@ gated = replace(
     name="gated",
     about="The Tree-LSTM of a signature with a cell for each constructor: `n_ary` with nothing shared.",
 )
+"""The Tree-LSTM of a signature with a cell for each constructor: `n_ary` with nothing shared.
+
+Examples:
+    >>> from cdl_arch.recursive import gated
+    >>> words = eqx.nn.Embedding(10, 3, key=jax.random.key(1))
+    >>> net = gated(cdl.TreeF, 4, embed=3, payload={cdl.Leaf: words}, key=jax.random.key(0))
+    >>> cdl.fold(net, cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1), cdl.Leaf(2))])).hidden.shape
+    (1, 4)
+"""

@@ -21,6 +21,12 @@ class Named(Mapping[str, M]):
 
     `held` has the modules that stand alone, by their names, and stacks of the modules of several constructors, by what
     their forms are called. `named["If"]` is that of the constructor `If`, also where it is in a stack.
+
+    Examples:
+        >>> from cdl_arch.recursive import Named, tree_rnn
+        >>> cells: Named = tree_rnn(cdl.TreeF, 4, payload={cdl.Leaf: 10}, key=jax.random.key(0)).cells
+        >>> sorted(cells)
+        ['0 places, 0 groups', '2 places, 0 groups']
     """
 
     def __init__(self, held: dict[str, Any]) -> None:

@@ -31,7 +31,16 @@ Vector: TypeAlias = Float[Array, " width"]
 
 
 class State(NamedTuple):
-    """The carrier of an LSTM: what it shows to the node above, and what it keeps."""
+    """The carrier of an LSTM: what it shows to the node above, and what it keeps.
+
+    Examples:
+        >>> from cdl_arch.recursive import n_ary, State
+        >>> words = eqx.nn.Embedding(10, 3, key=jax.random.key(1))
+        >>> net = n_ary(cdl.TreeF, 4, embed=3, payload={cdl.Leaf: words}, key=jax.random.key(0))
+        >>> state: State = cdl.cata(net)(cdl.Leaf(jnp.array(1)))
+        >>> state.hidden.shape, state.memory.shape
+        ((4,), (4,))
+    """
 
     hidden: Vector
     memory: Vector
@@ -81,6 +90,12 @@ class TreeNet(Algebra[Any, S]):
 
     With a key, each child's vector (of an LSTM, its hidden one) goes through dropout; the children of one group, which
     share their weights, share a mask. Without a key nothing is dropped.
+
+    Examples:
+        >>> from cdl_arch.recursive import tree_rnn, TreeNet
+        >>> net: TreeNet = tree_rnn(cdl.TreeF, 4, payload={cdl.Leaf: 10}, key=jax.random.key(0))
+        >>> sorted(net.cells)
+        ['0 places, 0 groups', '2 places, 0 groups']
     """
 
     inputs: Named[Input]

@@ -46,3 +46,12 @@ tree_rnn = Architecture(
     name="tree_rnn",
     about="The plain recursive network of a signature: a cell for each arity. Its carrier is a vector.",
 )
+"""A tree RNN: at each node a matrix for each child, and `tanh` (Socher et al., 2013).
+
+Examples:
+    >>> from cdl_arch.recursive import tree_rnn
+    >>> net = tree_rnn(cdl.TreeF, 4, payload={cdl.Leaf: 2}, key=jax.random.key(0))
+    >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(jnp.ones(2)), cdl.Leaf(jnp.zeros(2)))])
+    >>> cdl.fold(net, forest).shape
+    (1, 4)
+"""

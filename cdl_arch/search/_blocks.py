@@ -59,6 +59,12 @@ class Blocks(Space):
 
     **Raises:** `CdlError` for sizes below 1, fewer than 2 classes, a `minimum` that is not between 1 and the depth, and
     for another `block`.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks
+        >>> space = Blocks((8, 8, 1), classes=10, width=16, depth=3)
+        >>> space.sizes, space.count
+        ((4, 5, 2, 4, 4, 5, 2, 4, 4, 5, 2, 4), 4096000)
     """
 
     shape: tuple[int, int, int]

@@ -23,7 +23,16 @@ from ._scores import to_draw
 
 
 class Pool(NamedTuple):
-    """Architectures trained from several seeds each."""
+    """Architectures trained from several seeds each.
+
+    Examples:
+        >>> import numpy as np
+        >>> from cdl_arch.search import Pool
+        >>> accuracies = np.array([[0.5, 0.6], [0.8, 0.7]])  # of two architectures, from two seeds each
+        >>> pool = Pool(accuracies, accuracies, np.ones((2, 2), bool))
+        >>> pool.test.shape
+        (2, 2)
+    """
 
     validation: Float[np.ndarray, "n seeds"]
     test: Float[np.ndarray, "n seeds"]
@@ -31,7 +40,17 @@ class Pool(NamedTuple):
 
 
 class Resampled(NamedTuple):
-    """Of each search the accuracy of what it found, and the share of its trainings that were stable."""
+    """Of each search the accuracy of what it found, and the share of its trainings that were stable.
+
+    Examples:
+        >>> import numpy as np
+        >>> from cdl_arch.search import bootstrap, Pool, Resampled
+        >>> accuracies = np.array([[0.5, 0.6], [0.8, 0.7]])  # of two architectures, from two seeds each
+        >>> pool = Pool(accuracies, accuracies, np.ones((2, 2), bool))
+        >>> searches: Resampled = bootstrap(pool, 2, draws=10)
+        >>> searches.accuracy.shape
+        (10,)
+    """
 
     accuracy: Float[np.ndarray, " draws"]
     stable: Float[np.ndarray, " draws"]
@@ -52,6 +71,14 @@ def bootstrap(
 
     **Raises:** `CdlError` where the pool is too small for one search or has one seed, where `share` has no `scores`
     or is not from 0 to below 1, for no trainings, and for arrays of other shapes.
+
+    Examples:
+        >>> import numpy as np
+        >>> from cdl_arch.search import bootstrap, Pool
+        >>> accuracies = np.array([[0.5, 0.6], [0.8, 0.7]])  # of two architectures, from two seeds each
+        >>> pool = Pool(accuracies, accuracies, np.ones((2, 2), bool))
+        >>> bool(bootstrap(pool, 2).accuracy.mean() > bootstrap(pool, 1).accuracy.mean())
+        True
     """
     shapes = {name: np.shape(array) for name, array in pool._asdict().items()}
     if len(set(shapes.values())) > 1 or len(shapes["validation"]) != 2:

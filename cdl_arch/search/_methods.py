@@ -34,7 +34,14 @@ Codes = Int[Array, "n places"]
 
 
 class Method(Protocol):
-    """A way to search. It is hashable: what changes is in its state."""
+    """A way to search. It is hashable: what changes is in its state.
+
+    Examples:
+        >>> from cdl_arch.search import Evolution, Method, Random
+        >>> methods: list[Method] = [Random(), Evolution(population=6, tournament=2)]
+        >>> [method.cost for method in methods]
+        [0, 0]
+    """
 
     @property
     def cost(self) -> int:
@@ -64,7 +71,13 @@ class Untold:
 
 @dataclass(frozen=True)
 class Random(Untold):
-    """Random search: the baseline that every other method has to beat."""
+    """Random search: the baseline that every other method has to beat.
+
+    Examples:
+        >>> from cdl_arch.search import Random
+        >>> Random()
+        Random(cost=0)
+    """
 
     cost: int = 0
 
@@ -82,6 +95,12 @@ class Pruned(Untold):
     A share of 0 is random search, to the last bit.
 
     **Raises:** `CdlError` for a share that is not from 0 to below 1, and for `inits` below 1.
+
+    Examples:
+        >>> from cdl_arch.search import isometry, Pruned
+        >>> half = Pruned(isometry, 0.5)
+        >>> half.share
+        0.5
     """
 
     score: Score
@@ -112,6 +131,11 @@ class Evolution:
     **Arguments:** `population`: how many live. `tournament`: how many of these are compared for each child.
 
     **Raises:** `CdlError` where one of the two is below 1.
+
+    Examples:
+        >>> from cdl_arch.search import Evolution
+        >>> Evolution(population=6, tournament=2)
+        Evolution(population=6, tournament=2, cost=0)
     """
 
     population: int = 10
@@ -146,6 +170,11 @@ class Controller:
     """REINFORCE on a product of distributions: `∇ log p(code)` times how much better the code was than the mean.
 
     **Raises:** `CdlError`, where it is asked, for rounds of one code, of which the mean is its own score.
+
+    Examples:
+        >>> from cdl_arch.search import Controller
+        >>> Controller(rate=2.0)
+        Controller(rate=2.0, cost=0)
     """
 
     rate: float = 2.0

@@ -28,12 +28,29 @@ from ._task import norm, Task
 
 
 Score: TypeAlias = Callable[[Task, Int[Array, " places"], PRNGKeyArray], Float[Array, ""]]
+"""From a task, a code and a key to a number: the less, the better.
+
+Examples:
+    >>> from cdl_arch.search import isometry, Score
+    >>> score: Score = isometry
+    >>> score.__name__
+    'isometry'
+"""
 PROBES = 4
 ROUNDING = 1e-9
 
 
 def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
-    """How far the trunk is from an isometry at its first parameters: the mean over a few random points."""
+    """How far the trunk is from an isometry at its first parameters: the mean over a few random points.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks, isometry, Part, Task
+        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=2), part, part, part, steps=1, batch=2)
+        >>> code = jnp.ones(len(task.space.sizes), int)
+        >>> bool(jnp.isfinite(isometry(task, code, jax.random.key(0))))
+        True
+    """
     first, at, probes = jr.split(key, 3)
     trunk = task.space.trunk(task.space.init(first), code)
 
@@ -45,7 +62,16 @@ def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Floa
 
 
 def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
-    """The logarithm of the norm of the first gradient, on one batch, to compare with; `inf` where the gradient is 0."""
+    """The logarithm of the norm of the first gradient, on one batch, to compare with; `inf` where the gradient is 0.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks, gradient_norm, Part, Task
+        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=2), part, part, part, steps=1, batch=2)
+        >>> code = jnp.ones(len(task.space.sizes), int)
+        >>> bool(jnp.isfinite(gradient_norm(task, code, jax.random.key(0))))
+        True
+    """
     first, rows = jr.split(key)
     slope = jax.grad(task.loss)(task.space.init(first), code, task.drawn(rows))
     return jnp.where(norm(slope) > 0, jnp.log(norm(slope)), jnp.inf)
@@ -57,6 +83,13 @@ def scored(
     """The mean score of each code over some first parameters, the same ones for all codes.
 
     **Raises:** `CdlError` for a code that is not in the space, and for no first parameters.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks, isometry, Part, scored, Task
+        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=2), part, part, part, steps=1, batch=2)
+        >>> scored(isometry, task, jnp.zeros((3, len(task.space.sizes)), int), jax.random.key(0)).shape
+        (3,)
     """
     whole("inits", inits)
     return _scored(score, task, rows_of(task.space, codes), jr.split(key, inits))
@@ -68,7 +101,13 @@ def _scored(score: Score, task: Task, codes: Array, keys: Key[Array, " inits"]) 
 
 
 def ranked(scores: Float[Array, " n"]) -> Int[Array, " n"]:
-    """The places from the least score to the greatest; NaN comes last, and equal ones in their order."""
+    """The places from the least score to the greatest; NaN comes last, and equal ones in their order.
+
+    Examples:
+        >>> from cdl_arch.search import ranked
+        >>> ranked(jnp.array([2.0, jnp.nan, 1.0])).tolist()
+        [2, 0, 1]
+    """
     return jnp.argsort(scores, stable=True)  # which puts NaN after infinity, of either sign
 
 

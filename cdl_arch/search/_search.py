@@ -36,7 +36,15 @@ BEFORE = 2**31  # the number of no round
 
 
 class Search(eqx.Module):
-    """The trainings of each seed so far, in order, and the method's state. Rows of rounds to come are NaN."""
+    """The trainings of each seed so far, in order, and the method's state. Rows of rounds to come are NaN.
+
+    Examples:
+        >>> from cdl_arch.search import Random, Search, search, Signatures, tree_task
+        >>> task = tree_task(Signatures(4), trees=8, depth=2, steps=2)
+        >>> found: Search = search(task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1)
+        >>> found.codes.shape
+        (1, 2, 8)
+    """
 
     state: Any
     round: int
@@ -78,6 +86,13 @@ def search(
     of `Evolution` and one round more; for keys that are not an array of them, a batch below 1, or a cost below 0.
     `CheckpointError` where
     the file is of a search with another method, other keys, another task or another budget, and says which.
+
+    Examples:
+        >>> from cdl_arch.search import Random, search, Signatures, tree_task
+        >>> task = tree_task(Signatures(4), trees=8, depth=2, steps=2)
+        >>> found = search(task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1)
+        >>> found.best.shape, found.validation.shape
+        ((1, 8), (1, 2))
     """
     expect_keys(keys)
     whole_number("cost", method.cost, least=0)
@@ -114,7 +129,16 @@ def search(
 
 
 def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"]) -> Outcome:
-    """Trains each code once from each key: outcomes of shape `(n, keys)`."""
+    """Trains each code once from each key: outcomes of shape `(n, keys)`.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks, Part, retrained, Task
+        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=1), part, part, part, steps=1, batch=2)
+        >>> code = jnp.ones((1, len(task.space.sizes)), int)
+        >>> retrained(task, code, jax.random.split(jax.random.key(0), 2)).test.shape
+        (1, 2)
+    """
     codes = rows_of(task.space, codes)
     n, each = len(codes), len(keys)
     out = trained(task, jnp.repeat(codes, each, 0), jnp.tile(keys, n))

@@ -83,6 +83,12 @@ class Signatures(Space):
 
     A "sum" sees the sum of its children, and so cannot tell left from right; "places" has a matrix for each. `width` is
     the size of the carrier, at least 1.
+
+    Examples:
+        >>> from cdl_arch.search import Signatures
+        >>> space = Signatures(4)
+        >>> space.sizes, space.count
+        ((4, 4, 4, 4, 2, 2, 2, 2), 4096)
     """
 
     width: int = 8
@@ -171,6 +177,12 @@ def tree_task(space: Signatures, trees: int = 60, depth: int = 4, *, seed: int =
     `options`: of `Task`.
 
     **Raises:** `CdlError` for no trees, and a depth below 0.
+
+    Examples:
+        >>> from cdl_arch.search import Signatures, tree_task
+        >>> task = tree_task(Signatures(4), trees=8, depth=2, steps=2)
+        >>> len(task.train.labels)
+        8
     """
     whole("trees", trees)
     whole("depth", depth, least=0)

@@ -28,7 +28,14 @@ from ._choice import made
 
 
 class Space(abc.ABC):
-    """Networks that differ in finitely many choices. A subclass is hashable: its fields are static."""
+    """Networks that differ in finitely many choices. A subclass is hashable: its fields are static.
+
+    Examples:
+        >>> from cdl_arch.search import Signatures, Space
+        >>> space: Space = Signatures(4)
+        >>> space.sizes, space.count
+        ((4, 4, 4, 4, 2, 2, 2, 2), 4096)
+    """
 
     @property
     @abc.abstractmethod

@@ -58,6 +58,11 @@ class Enas(AbstractShared):
     `cost * task.steps // draws` of them.
 
     **Raises:** `CdlError` for fewer than 2 draws.
+
+    Examples:
+        >>> from cdl_arch.search import Enas
+        >>> Enas(draws=2)
+        Enas(draws=2, rate=8.0, cost=4)
     """
 
     draws: int = 2
@@ -93,6 +98,11 @@ class Darts(AbstractShared):
     **Arguments:** `rate`: of Adam, for the mixture's weights. `cost`: in trainings. A step costs as much as 4 steps of
     a training, as it has a gradient for the weights and one for the mixture, each through every branch; so there are
     `cost * task.steps // 4` of them.
+
+    Examples:
+        >>> from cdl_arch.search import Darts
+        >>> Darts()
+        Darts(rate=0.05, cost=4)
     """
 
     rate: float = 0.05

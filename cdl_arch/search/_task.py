@@ -32,7 +32,14 @@ MEMORY = 4 * 2**30
 
 
 class Part(NamedTuple):
-    """Inputs, arrays with a row for each label or a forest with a tree for each."""
+    """Inputs, arrays with a row for each label or a forest with a tree for each.
+
+    Examples:
+        >>> from cdl_arch.search import Part
+        >>> part = Part(jnp.zeros((5, 8, 8, 1)), jnp.zeros(5, int))
+        >>> part.inputs.shape
+        (5, 8, 8, 1)
+    """
 
     inputs: Any
     labels: Int[Array, "..."]
@@ -45,6 +52,13 @@ class Task(eqx.Module):
 
     **Raises:** `CdlError` where inputs and labels have other numbers of rows, for a label that is not a class of the
     space, for a batch of a forest, and for an optimiser, rate, batch or number of steps that there is not.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks, Part, Task
+        >>> part = Part(jnp.zeros((5, 8, 8, 1)), jnp.zeros(5, int))
+        >>> task = Task(Blocks((8, 8, 1), 10, width=4, depth=2), part, part, part, steps=3, batch=2)
+        >>> task.steps
+        3
     """
 
     space: Space = eqx.field(static=True)
@@ -75,7 +89,17 @@ class Task(eqx.Module):
 
 
 class Outcome(NamedTuple):
-    """What came of each training. An accuracy is NaN where the training did not stay finite."""
+    """What came of each training. An accuracy is NaN where the training did not stay finite.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks, Outcome, Part, Task, trained
+        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=1), part, part, part, steps=1, batch=2)
+        >>> code = jnp.ones((1, len(task.space.sizes)), int)
+        >>> outcome: Outcome = trained(task, code, jax.random.split(jax.random.key(0), 1))
+        >>> outcome.validation.shape, outcome.stable.shape
+        ((1,), (1,))
+    """
 
     validation: Float[Array, "..."]
     test: Float[Array, "..."]
@@ -94,6 +118,14 @@ def of_dataset(
 
     **Raises:** `CdlError` where the pictures or classes are not the space's, where there are not 2 pictures to learn
     from and 1 to test with, and where the pictures take more than 4 GiB.
+
+    Examples:
+        >>> from cdl_arch.data import dataset
+        >>> from cdl_arch.search import Blocks, of_dataset
+        >>> train, test = dataset("digits"), dataset("digits", part="test")
+        >>> task = of_dataset(Blocks((8, 8, 1), 10), train, test, most=40)
+        >>> len(task.train.labels), len(task.validation.labels)
+        (30, 10)
     """
     wanted = getattr(space, "shape", None), getattr(space, "classes", None)
     for given in (data, test):
@@ -136,6 +168,14 @@ def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -
     """Trains every candidate, each from its key. One program is compiled for each number of candidates.
 
     **Raises:** `CdlError` for a code that is not in the space, and where there is not one key for each code.
+
+    Examples:
+        >>> from cdl_arch.search import Blocks, Part, Task, trained
+        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=1), part, part, part, steps=1, batch=2)
+        >>> code = jnp.ones((1, len(task.space.sizes)), int)
+        >>> trained(task, code, jax.random.split(jax.random.key(0), 1)).validation.shape
+        (1,)
     """
     found = rows_of(task.space, codes)
     expect_keys(keys, len(found))

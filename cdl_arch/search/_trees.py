@@ -100,6 +100,13 @@ WRITTEN = Union[Bit, First[X], Second[X], Third[X], Fourth[X]]
 CONSTRUCTORS = (A, B, C, D)
 OPERATIONS = (First, Second, Third, Fourth)
 RIGHT = (0, 0, 1, 1, 0, 1, 0, 0)  # the constructor of each operation, then each constructor's cell
+"""The code of the signature that made the trees of `tree_task`.
+
+Examples:
+    >>> from cdl_arch.search import RIGHT, Signatures
+    >>> len(RIGHT) == len(Signatures(4).sizes)
+    True
+"""
 
 
 @algebra

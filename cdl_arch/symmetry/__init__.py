@@ -19,6 +19,13 @@
 `Convolution` and `GroupConvolution` give the same as a dense layer with its weights tied by `hom`, which is their
 `equivariant`. So do `DeepSet`, `GraphLayer` and `Tensors`: their `at(n)` is that layer on `n` nodes. The monoids of
 `futures`, `counter`, `reset`, `stack` and `min_plus` are not groups: what their elements do cannot be undone.
+
+Examples:
+    >>> from cdl_arch.symmetry import Convolution
+    >>> layer = Convolution((5,), 1, 1, (3,), key=jax.random.key(0))
+    >>> x = jnp.arange(5.0)[None]
+    >>> bool(jnp.allclose(layer(jnp.roll(x, 1, axis=1)), jnp.roll(layer(x), 1, axis=1), atol=1e-5))
+    True
 """
 
 # isort: off

@@ -32,6 +32,11 @@ def closed(simplices: Iterable[Sequence[int]]) -> list[Simplex]:
     """The simplices with all their faces, smallest first, each with its vertices in ascending order.
 
     **Raises:** `CdlError` where a simplex is not a tuple of whole numbers, each once.
+
+    Examples:
+        >>> from cdl_arch.symmetry import closed
+        >>> closed([(0, 1, 2)])
+        [(0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)]
     """
     faces = {
         f for s in map(_simplex, simplices) for k in range(1, len(s) + 1) for f in itertools.combinations(sorted(s), k)
@@ -40,7 +45,14 @@ def closed(simplices: Iterable[Sequence[int]]) -> list[Simplex]:
 
 
 class Complex:
-    """Vertices, edges, triangles and so on, each with an orientation, in the order in which they were listed."""
+    """Vertices, edges, triangles and so on, each with an orientation, in the order in which they were listed.
+
+    Examples:
+        >>> from cdl_arch.symmetry import closed, Complex
+        >>> hollow = Complex(closed([(0, 1), (1, 2), (0, 2)]))
+        >>> hollow.betti
+        (1, 1)
+    """
 
     def __init__(self, simplices: Iterable[Sequence[int]]) -> None:
         """**Arguments:** `simplices`: tuples of vertices. A vertex is a whole number.

@@ -32,7 +32,14 @@ from ._windows import checked, dense, drawn, read_at, windowed
 
 
 class Convolution(EquivariantMap):
-    """A convolution of channels on a grid of any number of axes, periodic or causal."""
+    """A convolution of channels on a grid of any number of axes, periodic or causal.
+
+    Examples:
+        >>> from cdl_arch.symmetry import Convolution
+        >>> layer = Convolution((8, 8), 1, 4, (3, 3), key=jax.random.key(0))
+        >>> layer(jnp.ones((1, 8, 8))).shape, layer.kernel.shape
+        ((4, 8, 8), (4, 1, 3, 3))
+    """
 
     kernel: Float[Array, "outs ins *window"]
     beta: Float[Array, "outs 1"] | None

@@ -33,7 +33,15 @@ from ._tensors import Tensors
 
 
 class DeepSet(NodeLayer):
-    """One layer, from sets to sets of as many elements."""
+    """One layer, from sets to sets of as many elements.
+
+    Examples:
+        >>> from cdl_arch.symmetry import DeepSet
+        >>> layer = DeepSet(1, 2, key=jax.random.key(0))
+        >>> x = jnp.array([[3.0, 1.0, 2.0]])
+        >>> bool(jnp.allclose(layer(x[:, ::-1]), layer(x)[:, ::-1], atol=1e-5))
+        True
+    """
 
     tensors: Tensors
     order: int = eqx.field(static=True)
@@ -72,6 +80,13 @@ def deep_sets(channels: Sequence[int], outputs: int, *, function: Function = jax
     between layers.
 
     **Raises:** `CdlError` for no channels, and where the function does not commute with permutations.
+
+    Examples:
+        >>> from cdl_arch.symmetry import deep_sets
+        >>> net = deep_sets((1, 8), 2, key=jax.random.key(0))
+        >>> x = jnp.array([[3.0, 1.0, 2.0]])
+        >>> bool(jnp.allclose(net(x), net(x[:, ::-1]), atol=1e-5))
+        True
     """
     if not channels:
         raise CdlError("a set of no channels is asked for: give the channels of its elements.")

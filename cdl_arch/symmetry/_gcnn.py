@@ -36,6 +36,13 @@ def gcnn(
     it gives. `width`: of the filters. `mirrors`: whether mirror images are in the group. `function`: between layers.
 
     **Raises:** `CdlError` where the function does not commute with the action of the group.
+
+    Examples:
+        >>> from cdl_arch.symmetry import gcnn
+        >>> net = gcnn(6, (1, 2, 2), 3, key=jax.random.key(0))
+        >>> x = jax.random.normal(jax.random.key(1), (1, 6, 6))
+        >>> bool(jnp.allclose(net(x), net(jnp.rot90(x, axes=(1, 2))), atol=1e-4))
+        True
     """
     if len(channels) < 2:
         raise CdlError(f"channels {tuple(channels)} are asked for: give those of the images and of each feature map.")

@@ -41,7 +41,16 @@ Answers = Float[Array, "outs nodes"]
 
 
 class GraphLayer(eqx.Module):
-    """A node's own features and the sum of its neighbours', each by a matrix of channels."""
+    """A node's own features and the sum of its neighbours', each by a matrix of channels.
+
+    Examples:
+        >>> from cdl_arch.symmetry import GraphLayer
+        >>> path = jnp.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> layer = GraphLayer(1, 2, key=jax.random.key(0))
+        >>> ends = layer(path, jnp.ones((1, 3)))
+        >>> ends.shape, bool(jnp.allclose(ends[:, 0], ends[:, 2]))
+        ((2, 3), True)
+    """
 
     own: Float[Array, "outs ins"]
     messages: Float[Array, "outs ins"]
@@ -75,7 +84,14 @@ class GraphLayer(eqx.Module):
 
 
 class GraphNetwork(eqx.Module):
-    """Layers on the nodes of a graph, with a function between them."""
+    """Layers on the nodes of a graph, with a function between them.
+
+    Examples:
+        >>> from cdl_arch.symmetry import GraphNetwork
+        >>> path = jnp.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])
+        >>> GraphNetwork((1, 8, 2), key=jax.random.key(0))(path, jnp.ones((1, 3))).shape
+        (2, 3)
+    """
 
     layers: tuple[GraphLayer, ...]
     function: Function

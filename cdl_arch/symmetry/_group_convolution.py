@@ -29,7 +29,14 @@ from ._windows import checked, dense, drawn, read_at, windowed
 
 
 class GroupConvolution(EquivariantMap):
-    """From feature maps of the group to feature maps of it; or from images, which is called lifting."""
+    """From feature maps of the group to feature maps of it; or from images, which is called lifting.
+
+    Examples:
+        >>> from cdl_arch.symmetry import GroupConvolution
+        >>> lift = GroupConvolution(8, 1, 4, 3, lifting=True, key=jax.random.key(0))
+        >>> lift(jnp.ones((1, 8, 8))).shape
+        (4, 4, 8, 8)
+    """
 
     kernel: Float[Array, "outs ins *points width width"]
     beta: Float[Array, "outs 1"] | None

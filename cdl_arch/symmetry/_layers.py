@@ -24,7 +24,14 @@ from ._node_layers import NodeLayer
 
 
 class Layers(eqx.Module):
-    """A network on tensors over nodes, of any number of them."""
+    """A network on tensors over nodes, of any number of them.
+
+    Examples:
+        >>> from cdl_arch.symmetry import DeepSet, Layers
+        >>> net = Layers([DeepSet(1, 4, key=jax.random.key(0)), DeepSet(4, 1, key=jax.random.key(1))])
+        >>> net(jnp.ones((1, 7))).shape
+        (1, 7)
+    """
 
     layers: tuple[NodeLayer, ...]
     function: Function

@@ -57,7 +57,13 @@ def images(side: int, mirrors: bool) -> Action:
 
 
 def planes(side: int, mirrors: bool = False) -> Action:
-    """The group p4, or p4m with mirror images, acting on itself: the carrier is `(4 or 8, side, side)`."""
+    """The group p4, or p4m with mirror images, acting on itself: the carrier is `(4 or 8, side, side)`.
+
+    Examples:
+        >>> from cdl_arch.symmetry import planes
+        >>> planes(3).shape, planes(3, mirrors=True).shape
+        ((4, 3, 3), (8, 3, 3))
+    """
     of = points(mirrors)
     action = Action((len(of), side, side))
     for name in images(side, mirrors).names:

@@ -46,7 +46,16 @@ def maps(complex: Complex, dimensions: int) -> Maps:
 
 
 class SimplicialLayer(eqx.Module):
-    """Equivariant linear maps of the numbers at the simplices of each dimension, to those of each."""
+    """Equivariant linear maps of the numbers at the simplices of each dimension, to those of each.
+
+    Examples:
+        >>> from cdl_arch.symmetry import closed, Complex, maps, SimplicialLayer
+        >>> hollow = Complex(closed([(0, 1), (1, 2), (0, 2)]))
+        >>> own = maps(hollow, 2)
+        >>> layer = SimplicialLayer((1, 1), (2, 2), key=jax.random.key(0))
+        >>> [out.shape for out in layer(own, [jnp.ones((1, 3)), jnp.ones((1, 3))])]
+        [(2, 3), (2, 3)]
+    """
 
     weights: list[list[Float[Array, "_ _"]]]
 
@@ -97,7 +106,16 @@ class SimplicialLayer(eqx.Module):
 
 
 class SimplicialNetwork(eqx.Module):
-    """Layers with an odd function at each place between them."""
+    """Layers with an odd function at each place between them.
+
+    Examples:
+        >>> from cdl_arch.symmetry import closed, Complex, maps, SimplicialNetwork
+        >>> hollow = Complex(closed([(0, 1), (1, 2), (0, 2)]))
+        >>> own = maps(hollow, 2)
+        >>> net = SimplicialNetwork([(1, 1), (4, 4), (1, 1)], key=jax.random.key(0))
+        >>> [out.shape for out in net(own, [jnp.ones((1, 3)), jnp.ones((1, 3))])]
+        [(1, 3), (1, 3)]
+    """
 
     layers: list[SimplicialLayer]
 
@@ -123,7 +141,15 @@ class SimplicialNetwork(eqx.Module):
 def flows(
     complex: Complex, count: int, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "n edges"], Float[Array, "n edges"]]:
-    """Random flows along the edges, and the part of each that goes round holes: that has no boundary and is none."""
+    """Random flows along the edges, and the part of each that goes round holes: that has no boundary and is none.
+
+    Examples:
+        >>> from cdl_arch.symmetry import closed, Complex, flows
+        >>> hollow = Complex(closed([(0, 1), (1, 2), (0, 2)]))
+        >>> flow, around = flows(hollow, 2, key=jax.random.key(0))
+        >>> flow.shape, bool(jnp.allclose(around[:, 0], around[:, 2]))
+        ((2, 3), True)
+    """
     a, b, c = jr.split(key, 3)
     down, up = complex.laplacians(1)
     values, vectors = np.linalg.eigh(down + up)

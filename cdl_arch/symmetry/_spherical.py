@@ -46,6 +46,12 @@ def on_points(points: np.ndarray = POINTS) -> Action:
 
     **Raises:** `CdlError` for an array of another form, for a point that is listed twice, and where one is rotated to
     a point that is not in the set.
+
+    Examples:
+        >>> from cdl_arch.symmetry import FACES, on_points
+        >>> faces = on_points(FACES)
+        >>> faces(("about_x",) * 4, jnp.arange(6.0)).tolist()
+        [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
     """
     points = np.asarray(points)
     if points.ndim != 2 or points.shape[1] != 3 or not len(points):
@@ -64,12 +70,27 @@ def on_points(points: np.ndarray = POINTS) -> Action:
 
 
 def on_group() -> Action:
-    """The rotations of a cube on functions on themselves, of 24 places."""
+    """The rotations of a cube on functions on themselves, of 24 places.
+
+    Examples:
+        >>> from cdl_arch.symmetry import on_group
+        >>> on_group().size
+        24
+    """
     return groups.regular(on_points())
 
 
 class Spherical(eqx.Module):
-    """A first layer from the sphere to the group, layers on the group, and a reading of the mean over it."""
+    """A first layer from the sphere to the group, layers on the group, and a reading of the mean over it.
+
+    Examples:
+        >>> from cdl_arch.symmetry import FACES, on_points, Spherical
+        >>> net = Spherical(FACES, (1, 2), 3, key=jax.random.key(0))
+        >>> x = jnp.arange(6.0)[None]
+        >>> turned = on_points(FACES)("about_x", x[0])[None]
+        >>> bool(jnp.allclose(net(x), net(turned), atol=1e-4))
+        True
+    """
 
     body: Chain
     read: eqx.nn.Linear
@@ -101,7 +122,14 @@ class Spherical(eqx.Module):
 def patterns(
     classes: int, count: int, points: np.ndarray = POINTS, noise: float = 0.3, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "count 1 points"], Int[Array, " count"]]:
-    """Noisy patterns on the points, each one of as many as there are classes, turned by any of the rotations."""
+    """Noisy patterns on the points, each one of as many as there are classes, turned by any of the rotations.
+
+    Examples:
+        >>> from cdl_arch.symmetry import FACES, patterns
+        >>> inputs, labels = patterns(3, 5, FACES, key=jax.random.key(0))
+        >>> inputs.shape, labels.shape
+        ((5, 1, 6), (5,))
+    """
     a, b, c = jr.split(key, 3)
     of, turn = jr.randint(a, (count,), 0, classes), jr.randint(b, (count,), 0, 24)
     noises = noise * jr.normal(c, (count, len(points)))

@@ -34,7 +34,14 @@ from ._windows import drawn
 
 
 class Tensors(NodeLayer):
-    """A layer from tensors of one order to tensors of another."""
+    """A layer from tensors of one order to tensors of another.
+
+    Examples:
+        >>> from cdl_arch.symmetry import Tensors
+        >>> layer = Tensors(2, 2, 1, 1, key=jax.random.key(0))
+        >>> layer.theta.size, layer(jnp.ones((1, 5, 5))).shape
+        (15, (1, 5, 5))
+    """
 
     theta: Float[Array, "outs ins operations"]
     beta: Float[Array, "outs biases"] | None

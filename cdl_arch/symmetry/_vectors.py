@@ -32,7 +32,19 @@ Vectors = Float[Array, "vectors axes"]
 
 
 class VectorLayer(eqx.Module):
-    """From scalars and vectors to scalars and vectors: scalars do not change, and vectors turn, with the input."""
+    """From scalars and vectors to scalars and vectors: scalars do not change, and vectors turn, with the input.
+
+    Examples:
+        >>> from cdl_arch.symmetry import VectorLayer
+        >>> layer = VectorLayer(cdl.symmetry.groups.so(3), (1, 2), (1, 1), 4, key=jax.random.key(0))
+        >>> turn = jnp.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])
+        >>> scalars, vectors = jnp.ones(1), jnp.arange(6.0).reshape(2, 3)
+        >>> one, turned = layer(scalars, vectors), layer(scalars, vectors @ turn.T)
+        >>> bool(jnp.allclose(one[0], turned[0], atol=1e-4))
+        True
+        >>> bool(jnp.allclose(one[1] @ turn.T, turned[1], atol=1e-4))
+        True
+    """
 
     into: Equivariant
     beside: Equivariant

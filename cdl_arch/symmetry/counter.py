@@ -9,6 +9,12 @@
 A price that depends on how often something was bought, up to a cap, is such a `v`. The layer reads it now for any
 number of purchases to come. The only element of this monoid with an inverse is the unit, so a symmetry of groups says
 nothing here, or something else: on a circle, the greatest count is followed by none.
+
+Examples:
+    >>> from cdl_arch.symmetry import counter
+    >>> counts = counter.counts(3)
+    >>> counts("up", jnp.array([1.0, 2.0, 4.0])).tolist()
+    [0.0, 1.0, 6.0]
 """
 
 from cdl.symmetry import Action, groups, monoids

@@ -11,6 +11,12 @@
 A map `f` of actions has `f(x)(m) = (m · f(x))(1) = f(m · x)(1)`, so its values at the unit determine it. Therefore
 `hom(X, futures(X))` has one dimension for each state, for every monoid: this is Yoneda's lemma. No inverse is used, and
 nothing here is special to groups. Source: Gavranović et al., Categorical Deep Learning (2024), remark 2.9.
+
+Examples:
+    >>> from cdl_arch.symmetry import futures
+    >>> counts = cdl.symmetry.monoids.saturating_counter(3)
+    >>> futures.futures(counts).size, futures.words(futures.futures(counts))
+    (3, [(), ('up',), ('up', 'up')])
 """
 
 import functools

@@ -11,6 +11,16 @@
 A minimum cannot be undone: of two numbers it forgets one. The maps that commute with both algebras are the matrices
 over `(min, +)`, and `MinPlus` is such a matrix for each graph. Other aggregations by a semigroup go the same way:
 `−f(−x)` is linear where `max` adds.
+
+Examples:
+    >>> from cdl_arch.symmetry.min_plus import Graph, MinPlus
+    >>> line = Graph(jnp.array([0, 1]), jnp.array([1, 2]), jnp.ones((2, 1)))
+    >>> layer = MinPlus(1, 4, key=jax.random.key(0))
+    >>> far = jnp.array([0.0, jnp.inf, jnp.inf])
+    >>> jnp.isfinite(layer.distances(line, far, 1)).tolist()
+    [True, True, False]
+    >>> jnp.isfinite(layer.distances(line, far, 2)).tolist()
+    [True, True, True]
 """
 
 from collections.abc import Callable

@@ -8,6 +8,12 @@
 
 A reset has no inverse: after it, what was before can no longer be told. In a group that is so of no element, and the
 nearest that a group comes to a reset is to leave it out.
+
+Examples:
+    >>> from cdl_arch.symmetry import reset
+    >>> states = reset.states(3)
+    >>> states("reset", jnp.array([1.0, 2.0, 4.0])).tolist()
+    [7.0, 0.0, 0.0]
 """
 
 import numpy as np

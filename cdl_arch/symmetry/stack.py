@@ -9,6 +9,11 @@
 
 `pop · push_a = 1`, and `push_a · pop` is not: a pop forgets a symbol. A memory outside a network is an action of this
 monoid, and a map that commutes with it says of each content what it will give after any pushes and pops.
+
+Examples:
+    >>> from cdl_arch.symmetry import stack
+    >>> stack.contents(2, 1)
+    [(), (0,), (1,)]
 """
 
 import itertools

@@ -7,6 +7,11 @@
 | `neurons`    | networks as diagrams in diagrams                                                  |
 | `cells`      | their nerve cells as boxes of a diagram                                           |
 | `talk`       | the same with wires between the nerve cells                                       |
+
+Examples:
+    >>> from cdl_arch.system import circuits
+    >>> cdl.system.latency(circuits.full_adder())["carry"]["a"]
+    Latency(shortest=4, longest=7)
 """
 
 # isort: off

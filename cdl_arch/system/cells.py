@@ -11,6 +11,12 @@ number differs. A cell that several neurons read is one box, and takes the sum o
 
 Source: D. Spivak, T. Hosgood, *Deep neural networks as nested dynamical systems*, 2021, figures 1 to 3, where to make a
 diagram of a network is to unfold it.
+
+Examples:
+    >>> from cdl_arch.system import cells
+    >>> stream = cells.cell(jnp.array([1.0, 2.0]))
+    >>> list(stream.interface.outputs), list(stream.interface.inputs)
+    (['value'], ['change'])
 """
 
 from collections.abc import Sequence

@@ -18,6 +18,14 @@ one.
 Sources: D. Spivak, T. Hosgood, *Deep neural networks as nested dynamical systems*, 2021, figure 5, for the
 disjunction; D. Vagner, D. Spivak, E. Lerman, *Algebras of open dynamical systems on the operad of wiring diagrams*,
 2015, for diagrams.
+
+Examples:
+    >>> from cdl_arch.system import circuits
+    >>> both = circuits.conjunction()
+    >>> inputs = {"a": jnp.array([True, True]), "b": jnp.array([True, True])}
+    >>> answers, _ = cdl.run(both, both.state, inputs)
+    >>> answers["out"].tolist()
+    [False, True, True]
 """
 
 from collections.abc import Mapping

@@ -8,6 +8,12 @@
 
 The sources are numbered: first the inputs of the array, then its gates. A wire from a number of nothing is open: it
 carries false, and the output `open` says so.
+
+Examples:
+    >>> from cdl_arch.system.gates import gate_array
+    >>> array = gate_array(jnp.array([[0, 1], [2, 2]]), inputs=2)
+    >>> sorted(array.interface.inputs), sorted(array.interface.outputs)
+    (['load', 'sources', 'x'], ['open', 'out'])
 """
 
 from typing import Any

@@ -11,6 +11,13 @@ the source calls the change of a value.
 
 Sources: D. Spivak, T. Hosgood, *Deep neural networks as nested dynamical systems*, 2021, figures 1 to 3; B. Fong,
 D. Spivak, R. Tuyéras, *Backprop as Functor*, 2019.
+
+Examples:
+    >>> from cdl_arch.system import neurons
+    >>> mlp = eqx.nn.MLP(2, 1, 3, 1, key=jax.random.key(0))
+    >>> network = neurons.from_mlp(mlp, rate=0.1)
+    >>> len(jax.tree.leaves(network.params))
+    4
 """
 
 from collections.abc import Callable, Sequence

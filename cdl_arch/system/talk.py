@@ -7,6 +7,14 @@
 | no wires: the ordinary network                      | a matrix of zeros                               |
 
 Source: D. Spivak, T. Hosgood, *Deep neural networks as nested dynamical systems*, 2021, figure 4.
+
+Examples:
+    >>> from cdl_arch.system import neurons, talk
+    >>> mlp = eqx.nn.MLP(2, 1, 3, 1, key=jax.random.key(0))
+    >>> level = neurons.levels(mlp, 0.1)[0]
+    >>> spoken = talk.peers(level, jnp.zeros((2, 2)))
+    >>> type(spoken).__name__
+    'ParaOptic'
 """
 
 from typing import Any, final

@@ -48,3 +48,7 @@ def test_example_runs(entry, capsys, tmp_path, monkeypatch):
     doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, out=told.append)
     if told:
         pytest.fail("".join(told), pytrace=False)
+
+
+def test_every_entry_has_an_example():
+    assert [entry for entry in ENTRIES if ">>> " not in text(entry) and "```python" not in text(entry)] == []

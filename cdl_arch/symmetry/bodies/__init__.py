@@ -1,6 +1,13 @@
 """Trees whose nodes have vectors in space, read by a fold that does not tell a rotated body from the same unrotated.
 
 The page *How equivariant is it?* has a table of what such a fold gains.
+
+Examples:
+    >>> from cdl_arch.symmetry import bodies
+    >>> body = bodies.bodies(1, (3, 3), 0)[0]
+    >>> turned = bodies.rotated([body], 1)[0]
+    >>> bool(jnp.allclose(bodies.gyration(body), bodies.gyration(turned), rtol=1e-4))
+    True
 """
 
 # isort: off

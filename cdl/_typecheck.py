@@ -43,7 +43,7 @@ COLLECTIONS = (list, tuple, dict, set, frozenset, collections.abc.Sequence, coll
 def typechecked(fn: Function) -> Function:
     """Check the arguments and the result of `fn` against its annotations, at every call.
 
-    **Arguments:** `fn`: any function. What is no plain function is returned as it is.
+    **Arguments:** `fn`: any function. What is not a plain function is returned as it is.
 
     **Raises:** when called, `typeguard.TypeCheckError` for a value that does not fit (which jaxtyping's hook turns
     into `jaxtyping.TypeCheckError`, with the sizes of the axes), and `jaxtyping.AnnotationError` for an annotation
@@ -53,7 +53,6 @@ def typechecked(fn: Function) -> Function:
         >>> @cdl.testing.typechecked
         ... def doubled(x: int) -> int:
         ...     return 2 * x
-        ...
         >>> doubled(2)
         4
     """

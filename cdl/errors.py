@@ -23,7 +23,10 @@ class CdlError(ValueError):
             ...
         cdl.errors.ForeignLayer: an `int` stands where a constructor of `Tree` (Leaf, Fork) belongs: in
         tree 0, at the root.
-        >>> isinstance(cdl.errors.SignatureError("…"), cdl.CdlError), issubclass(cdl.CdlError, ValueError)
+        >>> (
+        ...     isinstance(cdl.errors.SignatureError("…"), cdl.CdlError),
+        ...     issubclass(cdl.CdlError, ValueError),
+        ... )
         (True, True)
     """
 

@@ -14,7 +14,9 @@ had no part in the making, and what was found is told.
 Examples:
     >>> from cdl_arch.automata import extract
     >>> fours = lambda n: cdl.MooreF(n % 2 == 0, lambda letter: (n + letter) % 4)
-    >>> found = extract(fours, jnp.array(0), jnp.array([0, 1]), lambda out: out, key=jax.random.key(0))
+    >>> found = extract(
+    ...     fours, jnp.array(0), jnp.array([0, 1]), lambda out: out, key=jax.random.key(0)
+    ... )
     >>> found.automaton.states, float(found.agreement)
     (2, 1.0)
 """

@@ -6,7 +6,7 @@
 | `P × S → O × [I, S] ≅ (P × S → O) × (P × S × I → S)`     | `Recogniser`: `read`, and `cell` after `letters`         |
 | the map into the final coalgebra, `S → (I* → O)`         | `run`, `start`; `respond` for one word by definition     |
 
-`every_word` has data to learn from: all words of so many letters, and which of their prefixes are in the language of a
+`every_word` has data to learn from: all words of one length, and which of their prefixes are in the language of a
 finite automaton, which is a Moore machine itself. `automata` reads the automaton that has been learnt.
 
 (Gavranović et al., *Categorical Deep Learning*, 2024, example I.5.)
@@ -64,7 +64,7 @@ class Recogniser(eqx.Module):
 
 
 def every_word(language: cdl.Automaton, time: int) -> Words:
-    """All words of so many letters, and which of their prefixes, the empty one first, the automaton accepts."""
+    """All words of one length, and which of their prefixes, the empty one first, the automaton accepts."""
     words = jnp.array(list(np.ndindex(*[language.letters] * time)), jnp.int32)
     belongs: Any = jax.vmap(lambda word: cdl.run(language, language.start, word)[0])(words)
     return words, belongs

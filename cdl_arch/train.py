@@ -17,7 +17,15 @@ Examples:
     >>> score = lambda w: -float((w - 3.0) ** 2)
     >>> one_batch = lambda epoch: [jnp.array(3.0)] * 20
     >>> step = optax.sgd(0.25)
-    >>> run = train(jnp.array(0.0), one_batch, loss, score, optimiser=step, epochs=2, key=jax.random.key(0))
+    >>> run = train(
+    ...     jnp.array(0.0),
+    ...     one_batch,
+    ...     loss,
+    ...     score,
+    ...     optimiser=step,
+    ...     epochs=2,
+    ...     key=jax.random.key(0),
+    ... )
     >>> round(float(run.best), 3)
     3.0
 """

@@ -18,7 +18,7 @@ def arrays(tree: Any, what: str) -> Any:
 
     **Arguments:** `what`: what an error calls one of these values, such as `"a seed"`.
 
-    **Raises:** `PayloadMismatch` where a leaf is no number, and where JAX's type for it cannot hold it.
+    **Raises:** `PayloadMismatch` where a leaf is not a number, and where JAX's type for it cannot hold it.
     """
 
     def array(x: object) -> jax.Array:

@@ -39,7 +39,9 @@ class Shards(eqx.Module, Generic[B]):
 
     Examples:
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
-        >>> shards: cdl.compiled.Shards = cdl.compiled.shard([forest], jax.make_mesh((1,), ("data",)))
+        >>> shards: cdl.compiled.Shards = cdl.compiled.shard(
+        ...     [forest], jax.make_mesh((1,), ("data",))
+        ... )
         >>> shards.nodes.tolist()
         [4]
     """
@@ -142,7 +144,9 @@ def shard_mean(
         >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
         >>> shards = cdl.compiled.shard([forest], jax.make_mesh((1,), ("data",)))
-        >>> mean = cdl.compiled.shard_mean(lambda alg, part: (cdl.fold(alg, part).sum(), jnp.array(2.0)))
+        >>> mean = cdl.compiled.shard_mean(
+        ...     lambda alg, part: (cdl.fold(alg, part).sum(), jnp.array(2.0))
+        ... )
         >>> float(mean(total, shards))
         3.0
     """

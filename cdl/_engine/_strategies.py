@@ -73,7 +73,6 @@ class Scan:
         >>> @cdl.algebra
         ... def total(layer: cdl.ListF[float, float]):
         ...     return layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0
-        ...
         >>> lists = cdl.Seq.of([jnp.array([1.0, 2.0, 3.0]), jnp.array([4.0])])
         >>> cdl.fold(total, lists, how=cdl.compiled.Scan(unroll=2)).tolist()
         [6.0, 4.0]
@@ -110,7 +109,9 @@ class Bracketing:
 
     Examples:
         >>> steps = cdl.Seq((jnp.full((1, 3), 2.0), jnp.ones((1, 3))), [3])
-        >>> slope, offset = cdl.fold(cdl.monoids.linear_recurrence(), steps, how=cdl.compiled.Bracketing("halving"))
+        >>> slope, offset = cdl.fold(
+        ...     cdl.monoids.linear_recurrence(), steps, how=cdl.compiled.Bracketing("halving")
+        ... )
         >>> slope.tolist(), offset.tolist()
         ([8.0], [7.0])
     """

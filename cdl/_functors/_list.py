@@ -106,7 +106,9 @@ class NonEmpty(Generic[A]):
     """The name of the functor `A × (1 + X)`; its initial algebra is the lists of at least one element.
 
     Examples:
-        >>> pair: cdl.Fix[cdl.functors.NonEmpty[str]] = cdl.functors.Link("a", cdl.functors.Link("b"))
+        >>> pair: cdl.Fix[cdl.functors.NonEmpty[str]] = cdl.functors.Link(
+        ...     "a", cdl.functors.Link("b")
+        ... )
         >>> pair.tail.head
         'b'
     """

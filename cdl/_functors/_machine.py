@@ -62,7 +62,6 @@ class MooreF(Base["Moore[I_contra, O_co]", X], Generic[I_contra, O_co, X]):
     Examples:
         >>> def counter(n):
         ...     return cdl.MooreF(n, lambda step: n + step)
-        ...
         >>> cdl.run(counter, 0, jnp.array([1, 2, 3]))[0]
         Array([0, 1, 3, 6], dtype=int32)
     """
@@ -86,7 +85,6 @@ class MealyF(Base["Mealy[I_contra, O_co]", X], Generic[I_contra, O_co, X]):
     Examples:
         >>> def total(n):
         ...     return cdl.MealyF(lambda x: (n + x, n + x))
-        ...
         >>> cdl.run(total, 0, jnp.array([1, 2, 3]))[0]
         Array([1, 3, 6], dtype=int32)
     """
@@ -98,7 +96,7 @@ class MealyF(Base["Mealy[I_contra, O_co]", X], Generic[I_contra, O_co, X]):
 def take(n: int, stream: Fix[Stream[Out]]) -> list[Out]:
     """The first `n` outputs of a stream.
 
-    **Raises:** `CdlError` for what is no stream.
+    **Raises:** `CdlError` for what is not a stream.
 
     Examples:
         >>> doubling = cdl.ana(lambda n: cdl.functors.StreamF(n, lambda: 2 * n))
@@ -127,7 +125,6 @@ def respond(machine: Fix[Mealy[Any, Any]] | Fix[Moore[Any, Any]], inputs: Iterab
     Examples:
         >>> def total(n):
         ...     return cdl.MealyF(lambda x: (n + x, n + x))
-        ...
         >>> cdl.machines.respond(cdl.ana(total)(0), [1, 2, 3])
         [1, 3, 6]
     """

@@ -138,8 +138,12 @@ class Nat:
     """The name of the functor `1 + X`; its initial algebra is the natural numbers.
 
     Examples:
-        >>> two: cdl.Fix[cdl.functors.Nat] = cdl.functors.Succ(cdl.functors.Succ(cdl.functors.Zero()))
-        >>> cdl.cata(cdl.algebra(lambda n: 1 + n.pred if isinstance(n, cdl.functors.Succ) else 0))(two)
+        >>> two: cdl.Fix[cdl.functors.Nat] = cdl.functors.Succ(
+        ...     cdl.functors.Succ(cdl.functors.Zero())
+        ... )
+        >>> cdl.cata(cdl.algebra(lambda n: 1 + n.pred if isinstance(n, cdl.functors.Succ) else 0))(
+        ...     two
+        ... )
         2
     """
 

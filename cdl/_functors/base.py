@@ -81,10 +81,8 @@ else:
             >>> class Expr: ...
             >>> class Lit(cdl.Base[Expr, Never]):
             ...     value: float
-            ...
             >>> class Neg(cdl.Base[Expr, X], Generic[X]):
             ...     arg: X
-            ...
             >>> Neg(Lit(2.0))
             Neg(Lit(2.0))
         """

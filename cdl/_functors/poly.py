@@ -229,7 +229,10 @@ def compose(outer: Poly, inner: Poly) -> Poly:
     Values of `F ∘ G` at `X` are values of `F` at `G X`, so a sum's summand is named by `Inj`.
 
     Examples:
-        >>> pair, maybe = cdl.poly.Product((cdl.poly.Id(), cdl.poly.Id())), cdl.poly.Maybe(cdl.poly.Id())
+        >>> pair, maybe = (
+        ...     cdl.poly.Product((cdl.poly.Id(), cdl.poly.Id())),
+        ...     cdl.poly.Maybe(cdl.poly.Id()),
+        ... )
         >>> str(cdl.poly.compose(pair, maybe)), str(cdl.poly.compose(maybe, pair))
         ('(1 + X)²', '(1 + X²)')
     """

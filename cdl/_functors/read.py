@@ -68,7 +68,7 @@ def functor(signature: Any) -> Any:
     (`type ExprF[X] = …` or `TypeAlias`), or a lone constructor; of a family, a tuple, `(ExprF, StmtF)`.
 
     **Raises:** `SignatureError` where there is no constructor, where constructors have different tags, and where an
-    annotation is no functor: a negative occurrence of `X`, say, or a container that has no reading.
+    annotation is not a functor: a negative occurrence of `X`, say, or a container that is not read.
 
     Examples:
         >>> str(cdl.functor(cdl.TreeF)), str(cdl.functor(cdl.RoseF))

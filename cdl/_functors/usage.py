@@ -33,7 +33,6 @@ def with_usage(fn: Function) -> Function:
         >>> @cdl.checks.with_usage
         ... def scaled(by, x):
         ...     return by * x
-        ...
         >>> scaled(2.0)
         Traceback (most recent call last):
             ...
@@ -52,7 +51,6 @@ def with_types(fn: Function) -> Function:
         >>> @cdl.checks.with_types
         ... def repeated(text: str, times: int) -> str:
         ...     return text * times
-        ...
         >>> repeated("ab", 2)
         'abab'
         >>> repeated("ab", "2")

@@ -6,7 +6,7 @@
 | its residual                                       | what `jax.vjp` keeps of `f`: no second `f`         |
 | `R[g ∘ f]` is the composite of `R[f]` and `R[g]`   | `reverse(f) >> reverse(g)`, with the same numbers  |
 
-What is no floating number (a label, an index, a tree's shape) has no change: `None` stands where one would be.
+What is not a floating number (a label, an index, a tree's shape) has no change: `None` stands where one would be.
 """
 
 from collections.abc import Callable

@@ -13,7 +13,9 @@ functions they would be equal, and the chain rule would fail: `x ↦ (x, x) ↦ 
 
 Examples:
     >>> x, y = cdl.optics.z2.variables(2)
-    >>> by_x, by_y = cdl.optics.R(x * y)(jnp.array([0b0011, 0b0101, 0b1111]))  # four samples, one in each bit
+    >>> by_x, by_y = cdl.optics.R(x * y)(
+    ...     jnp.array([0b0011, 0b0101, 0b1111])
+    ... )  # four samples, one in each bit
     >>> int(by_x) == 0b0101, int(by_y) == 0b0011
     (True, True)
 """
@@ -151,7 +153,7 @@ def one(n: int, /) -> Z2Map:
     """The polynomial `1`, in `n` variables.
 
     Examples:
-        >>> x, = cdl.optics.z2.variables(1)
+        >>> (x,) = cdl.optics.z2.variables(1)
         >>> negated = x + cdl.optics.z2.one(1)
         >>> int(negated(jnp.array([0b01]))[0]) & 1
         0

@@ -12,7 +12,7 @@
 | the diagonal `Δ : P → Pⁿ`                              | `delta(n)`: weight tying                         |
 
 A 2-cell points against its map: from the parameters of what is given to those of what there was. Composition in `Para`
-associates up to the associator and no better: the two sides have their parameters in other brackets.
+associates up to the associator, and not exactly: the two sides have their parameters in other brackets.
 
 Examples:
     >>> double = cdl.Para(2.0, lambda p, x: p * x)

@@ -45,7 +45,9 @@ class Place:
     Examples:
         >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
         >>> weigh = cdl.Para(2.0, read)
-        >>> untied = cdl.unroll(weigh, cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))))
+        >>> untied = cdl.unroll(
+        ...     weigh, cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0)))
+        ... )
         >>> [(place.index, place.depth, place.height) for place in untied.places]
         [(0, 0, 2), (1, 1, 0), (2, 1, 1), (3, 2, 0), (4, 2, 0)]
     """
@@ -62,7 +64,9 @@ class Untied(eqx.Module, Generic[P, A]):
     Examples:
         >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
         >>> weigh = cdl.Para(2.0, read)
-        >>> untied = cdl.unroll(weigh, cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))))
+        >>> untied = cdl.unroll(
+        ...     weigh, cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0)))
+        ... )
         >>> untied.tied().params, untied.tied()(())
         ((2.0,), 22.0)
         >>> by_level = untied.tied(lambda place: place.depth)
@@ -161,7 +165,7 @@ class _Lifted(eqx.Module):
 
 
 class Network(eqx.Module):
-    """The network of one tree, of which each node has parameters of its own."""
+    """The network of one tree, in which each node has its own parameters."""
 
     fn: Callable[[Any, Any], Any]
 

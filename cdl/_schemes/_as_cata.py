@@ -32,15 +32,18 @@ B = TypeVar("B")
 
 
 class Window(eqx.Module):
-    """The values at a node and so many levels below it. `there` says whether the node is, or only its place.
+    """The values at a node and a few levels below it. `there`: whether the tree has the node, or only a place for it.
 
     Examples:
         >>> from cdl.functors import NatF, Succ, Zero
         >>> from cdl.schemes import histo_algebra, past
         >>> @cdl.algebra
         ... def fibonacci(layer: NatF[object]):
-        ...     return past(layer.pred, (), 1) + past(layer.pred, (0,), 0) if isinstance(layer, Succ) else 1
-        ...
+        ...     return (
+        ...         past(layer.pred, (), 1) + past(layer.pred, (0,), 0)
+        ...         if isinstance(layer, Succ)
+        ...         else 1
+        ...     )
         >>> window = cdl.cata(histo_algebra(fibonacci, 1))(Succ(Succ(Succ(Zero()))))
         >>> int(window.head), [int(below.head) for below in window.below]
         (3, [2])
@@ -104,14 +107,15 @@ def zygo_algebra(
     """`zygo` as a plain algebra: `cata(zygo_algebra(helper, alg))(tree)[1] == zygo(helper, alg)(tree)`.
 
     Examples:
-        >>> height = cdl.algebra(lambda t: 1 + max(t.left, t.right) if isinstance(t, cdl.Fork) else 0)
+        >>> height = cdl.algebra(
+        ...     lambda t: 1 + max(t.left, t.right) if isinstance(t, cdl.Fork) else 0
+        ... )
         >>> @cdl.algebra
         ... def balanced(layer):
         ...     if isinstance(layer, cdl.Leaf):
         ...         return True
         ...     (a, left), (b, right) = layer.left, layer.right
         ...     return left and right and abs(a - b) <= 1
-        ...
         >>> cdl.cata(cdl.schemes.zygo_algebra(height, balanced))(cdl.Fork(cdl.Leaf(1), cdl.Leaf(2)))
         (1, True)
     """
@@ -149,8 +153,11 @@ def histo_algebra(alg: Algebra[Base[T, Cofree[T, A]], A], depth: int, /) -> Alge
         >>> from cdl.schemes import histo_algebra, past
         >>> @cdl.algebra
         ... def fibonacci(layer: NatF[object]):
-        ...     return past(layer.pred, (), 1) + past(layer.pred, (0,), 0) if isinstance(layer, Succ) else 1
-        ...
+        ...     return (
+        ...         past(layer.pred, (), 1) + past(layer.pred, (0,), 0)
+        ...         if isinstance(layer, Succ)
+        ...         else 1
+        ...     )
         >>> int(cdl.cata(histo_algebra(fibonacci, 1))(Succ(Succ(Succ(Succ(Zero()))))).head)
         5
     """
@@ -197,7 +204,6 @@ def past(history: Cofree[Any, Any] | Window, way: Sequence[int], default: A, /) 
         ...     if isinstance(n, cdl.functors.Zero):
         ...         return 0
         ...     return cdl.schemes.past(n.pred, (), 0) + cdl.schemes.past(n.pred, (0,), 1)
-        ...
         >>> five = cdl.ana(lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero())(5)
         >>> cdl.schemes.histo(fibonacci)(five)
         5

@@ -62,8 +62,9 @@ def choose(scores: Any, /, *layers: Any) -> Any:
 
     Examples:
         >>> def coin(n):
-        ...     return cdl.schemes.choose(jnp.array([2.0, 1.0]), cdl.Leaf(n), cdl.Fork(n + 1, n + 1))
-        ...
+        ...     return cdl.schemes.choose(
+        ...         jnp.array([2.0, 1.0]), cdl.Leaf(n), cdl.Fork(n + 1, n + 1)
+        ...     )
         >>> cdl.ana(coin)(0)
         Leaf(0)
     """

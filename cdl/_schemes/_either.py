@@ -19,7 +19,9 @@ class Left(Generic[A]):
 
     Examples:
         >>> rest = cdl.to_list([8, 9])
-        >>> up_to_two = lambda n: cdl.Cons(n, cdl.schemes.Right(n + 1) if n < 2 else cdl.schemes.Left(rest))
+        >>> up_to_two = lambda n: cdl.Cons(
+        ...     n, cdl.schemes.Right(n + 1) if n < 2 else cdl.schemes.Left(rest)
+        ... )
         >>> cdl.schemes.apo(up_to_two)(1) == cdl.to_list([1, 2, 8, 9])
         True
     """

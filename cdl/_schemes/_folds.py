@@ -64,7 +64,6 @@ def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
         >>> @cdl.algebra
         ... def largest(layer: cdl.TreeF[int, int]) -> int:
         ...     return layer.label if isinstance(layer, cdl.Leaf) else max(layer.left, layer.right)
-        ...
         >>> cdl.cata(largest)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
         8
     """
@@ -82,8 +81,11 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
     Examples:
         >>> @cdl.algebra
         ... def shown(layer):
-        ...     return str(layer.label) if isinstance(layer, cdl.Leaf) else f"{layer.left} | {layer.right}"
-        ...
+        ...     return (
+        ...         str(layer.label)
+        ...         if isinstance(layer, cdl.Leaf)
+        ...         else f"{layer.left} | {layer.right}"
+        ...     )
         >>> cdl.schemes.para(shown)(cdl.Fork(cdl.Leaf(1), cdl.Leaf(2)))
         "(Leaf(1), '1') | (Leaf(2), '2')"
     """
@@ -103,15 +105,15 @@ def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], 
         >>> @cdl.algebra
         ... def depth(layer):
         ...     return 0 if isinstance(layer, cdl.Leaf) else 1 + max(layer.left, layer.right)
-        ...
         >>> @cdl.algebra
         ... def balanced(layer):
         ...     if isinstance(layer, cdl.Leaf):
         ...         return True
         ...     (left, below), (right, beside) = layer.left, layer.right
         ...     return below and beside and abs(left - right) <= 1
-        ...
-        >>> cdl.schemes.zygo(depth, balanced)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
+        >>> cdl.schemes.zygo(depth, balanced)(
+        ...     cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2)))
+        ... )
         True
     """
 
@@ -132,11 +134,9 @@ def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, 
         >>> @cdl.algebra
         ... def even(n):
         ...     return True if isinstance(n, cdl.functors.Zero) else n.pred[1]
-        ...
         >>> @cdl.algebra
         ... def odd(n):
         ...     return False if isinstance(n, cdl.functors.Zero) else n.pred[0]
-        ...
         >>> three = cdl.functors.Succ(cdl.functors.Succ(cdl.functors.Succ(cdl.functors.Zero())))
         >>> cdl.schemes.mutu(even, odd)(three)
         True
@@ -163,7 +163,6 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
         ...     if isinstance(n, cdl.functors.Zero):
         ...         return 0
         ...     return cdl.schemes.past(n.pred, (), 0) + cdl.schemes.past(n.pred, (0,), 1)
-        ...
         >>> five = cdl.ana(lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero())(5)
         >>> cdl.schemes.histo(fibonacci)(five)
         5
@@ -181,12 +180,12 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
 
     Examples:
         >>> def doubled(layer):
-        ...     return cdl.Cons(2 * layer.head, layer.tail) if isinstance(layer, cdl.Cons) else layer
-        ...
+        ...     return (
+        ...         cdl.Cons(2 * layer.head, layer.tail) if isinstance(layer, cdl.Cons) else layer
+        ...     )
         >>> @cdl.algebra
         ... def total(layer):
         ...     return layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0
-        ...
         >>> cdl.schemes.prepro(doubled, total)(cdl.to_list([1, 1, 1]))
         7
     """
@@ -227,7 +226,6 @@ def decorate(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
         >>> @cdl.algebra
         ... def size(layer):
         ...     return 1 if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-        ...
         >>> cdl.schemes.decorate(size)(cdl.Fork(cdl.Leaf("a"), cdl.Leaf("b")))
         Cofree(2, Fork(Cofree(1, Leaf('a')), Cofree(1, Leaf('b'))))
     """
@@ -249,7 +247,6 @@ def hoist(transform: Callable[[Base[T, Any]], Base[U, Any]], /) -> Callable[[Fix
     Examples:
         >>> def mirrored(layer):
         ...     return cdl.Fork(layer.right, layer.left) if isinstance(layer, cdl.Fork) else layer
-        ...
         >>> cdl.schemes.hoist(mirrored)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
         Fork(Fork(Leaf(2), Leaf(8)), Leaf(3))
     """

@@ -42,10 +42,8 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
         >>> @cdl.algebra
         ... def total(layer):
         ...     return layer.label if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-        ...
         >>> def halves(n: int):
         ...     return cdl.Leaf(n) if n < 2 else cdl.Fork(n // 2, n - n // 2)
-        ...
         >>> cdl.hylo(total, halves)(10)
         10
     """
@@ -68,10 +66,8 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
         ...     if isinstance(n, cdl.functors.Zero):
         ...         return 0
         ...     return cdl.schemes.past(n.pred, (), 0) + cdl.schemes.past(n.pred, (0,), 1)
-        ...
         >>> def count(n):
         ...     return cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
-        ...
         >>> cdl.schemes.dyna(fibonacci, count)(90)
         2880067194370816120
     """
@@ -101,13 +97,16 @@ def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]
         >>> @cdl.algebra
         ... def product(layer):
         ...     return layer.head * layer.tail if isinstance(layer, cdl.Cons) else 1
-        ...
         >>> def reads(numbers):
         ...     if numbers and numbers[0] == 0:
         ...         return cdl.schemes.Left(0)
-        ...     return cdl.schemes.Right(cdl.Cons(numbers[0], numbers[1:]) if numbers else cdl.Nil())
-        ...
-        >>> cdl.schemes.elgot(product, reads)([2, 3, 0, 5]), cdl.schemes.elgot(product, reads)([2, 3, 5])
+        ...     return cdl.schemes.Right(
+        ...         cdl.Cons(numbers[0], numbers[1:]) if numbers else cdl.Nil()
+        ...     )
+        >>> (
+        ...     cdl.schemes.elgot(product, reads)([2, 3, 0, 5]),
+        ...     cdl.schemes.elgot(product, reads)([2, 3, 5]),
+        ... )
         (0, 30)
     """
 

@@ -48,9 +48,13 @@ class Algebra(eqx.Module, Generic[FA_co, A]):
         >>> from typing import Any
         >>> class Scaled(cdl.Algebra[cdl.TreeF[float, Any], Any]):
         ...     by: float
-        ...     def __call__(self, layer):
-        ...         return layer.label if isinstance(layer, cdl.Leaf) else self.by * (layer.left + layer.right)
         ...
+        ...     def __call__(self, layer):
+        ...         return (
+        ...             layer.label
+        ...             if isinstance(layer, cdl.Leaf)
+        ...             else self.by * (layer.left + layer.right)
+        ...         )
         >>> cdl.cata(Scaled(0.5))(cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(3.0)))
         2.0
     """
@@ -67,7 +71,6 @@ class algebra(Algebra[FA_co, A]):
         >>> @cdl.algebra
         ... def size(layer: cdl.TreeF[str, int]) -> int:
         ...     return 1 if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-        ...
         >>> cdl.cata(size)(cdl.Fork(cdl.Leaf("a"), cdl.Leaf("b")))
         2
     """
@@ -108,12 +111,12 @@ def product(
         >>> @cdl.algebra
         ... def size(layer):
         ...     return 1 if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-        ...
         >>> @cdl.algebra
         ... def depth(layer):
         ...     return 0 if isinstance(layer, cdl.Leaf) else 1 + max(layer.left, layer.right)
-        ...
-        >>> cdl.cata(cdl.schemes.product(size, depth))(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
+        >>> cdl.cata(cdl.schemes.product(size, depth))(
+        ...     cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2)))
+        ... )
         (3, 2)
     """
     for alg in (first, second):

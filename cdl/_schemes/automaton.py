@@ -111,7 +111,6 @@ def tabulate(
     Examples:
         >>> def counter(n):
         ...     return cdl.MooreF(n == 0, lambda step: (n + step) % 3)
-        ...
         >>> found = cdl.machines.tabulate(counter, 0, [0, 1])
         >>> found[0].next
         array([[0, 1],

@@ -143,7 +143,6 @@ def feedback(machine: Any, through: Any = None) -> Any:
     Examples:
         >>> def add(_):
         ...     return cdl.MealyF(lambda both: ((both[0] + both[1], both[0] + both[1]), ()))
-        ...
         >>> running = cdl.machines.feedback(add, cdl.machines.delay)
         >>> cdl.run(running, ((), 0), jnp.array([1, 2, 3]))[0]
         Array([1, 3, 6], dtype=int32)
@@ -164,7 +163,6 @@ def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], Meal
     Examples:
         >>> def counter(n):
         ...     return cdl.MooreF(n, lambda step: n + step)
-        ...
         >>> cdl.run(cdl.machines.as_mealy(counter), 0, jnp.array([1, 2, 3]))[0]
         Array([1, 3, 6], dtype=int32)
     """

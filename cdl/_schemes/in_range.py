@@ -22,7 +22,9 @@ def in_range(numbers: Any, count: int, words: Callable[[Any], str], within: Any 
 
     Examples:
         >>> labels = jnp.array([0, 3])
-        >>> cdl.checks.in_range(labels, 4, lambda x: f"a label is {x}, and there are 4 classes").tolist()
+        >>> cdl.checks.in_range(
+        ...     labels, 4, lambda x: f"a label is {x}, and there are 4 classes"
+        ... ).tolist()
         [0, 3]
         >>> cdl.checks.in_range(labels, 3, lambda x: f"a label is {x}, and there are 3 classes")
         Traceback (most recent call last):

@@ -78,8 +78,9 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> A
 
     Examples:
         >>> def coin(n):
-        ...     return cdl.schemes.choose(jnp.array([0.0, 0.0]), cdl.Leaf(n), cdl.Fork(n + 1, n + 1))
-        ...
+        ...     return cdl.schemes.choose(
+        ...         jnp.array([0.0, 0.0]), cdl.Leaf(n), cdl.Fork(n + 1, n + 1)
+        ...     )
         >>> jnp.exp(cdl.schemes.likelihood(coin, 0)(cdl.Fork(cdl.Leaf(1), cdl.Leaf(1))))
         Array(0.125, dtype=float32)
     """

@@ -25,7 +25,9 @@ class Stacked(eqx.Module, Generic[M]):
     mapped over a `Many`: then constructors are computed together.
 
     Examples:
-        >>> cells = cdl.stacked(cdl.TreeF, lambda key: eqx.nn.Linear(2, 3, key=key), key=jax.random.key(0))
+        >>> cells = cdl.stacked(
+        ...     cdl.TreeF, lambda key: eqx.nn.Linear(2, 3, key=key), key=jax.random.key(0)
+        ... )
         >>> cells.cells.weight.shape, cells[cdl.Fork].weight.shape
         ((2, 3, 2), (3, 2))
     """
@@ -56,7 +58,9 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
     **Raises:** `SignatureError` where the signature has no constructors.
 
     Examples:
-        >>> cells = cdl.stacked(cdl.TreeF, lambda key: eqx.nn.Linear(2, 3, key=key), key=jax.random.key(0))
+        >>> cells = cdl.stacked(
+        ...     cdl.TreeF, lambda key: eqx.nn.Linear(2, 3, key=key), key=jax.random.key(0)
+        ... )
         >>> cells[cdl.Leaf](jnp.zeros(2)).shape
         (3,)
     """

@@ -88,7 +88,6 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     Examples:
         >>> def halves(n: int):
         ...     return cdl.Leaf(n) if n < 2 else cdl.Fork(n // 2, n - n // 2)
-        ...
         >>> cdl.ana(halves)(3)
         Fork(Leaf(1), Fork(Leaf(1), Leaf(1)))
     """
@@ -156,7 +155,6 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
         ...     if isinstance(items, cdl.Cons) and items.head < 3:
         ...         return cdl.Cons(items.head, cdl.schemes.Right(items.tail))
         ...     return cdl.Cons(3, cdl.schemes.Left(items))
-        ...
         >>> cdl.schemes.apo(inserted)(cdl.to_list([1, 2, 4, 5]))
         Cons(1, Cons(2, Cons(3, Cons(4, Cons(5, Nil())))))
     """

@@ -111,7 +111,9 @@ class NatIso(NatTrans):
 
     Examples:
         >>> here = cdl.categories.Functor.identity(cdl.categories.MAT)
-        >>> doubled = cdl.categories.NatIso(here, here, lambda n: 2 * jnp.eye(n), lambda n: jnp.eye(n) / 2)
+        >>> doubled = cdl.categories.NatIso(
+        ...     here, here, lambda n: 2 * jnp.eye(n), lambda n: jnp.eye(n) / 2
+        ... )
         >>> cdl.laws.natural_isomorphism(doubled, cdl.categories.MAT.arrow([[1.0, 2.0]]))
     """
 

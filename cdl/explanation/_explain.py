@@ -59,7 +59,7 @@ def explain(
     that is above 1, and for an equivariant map over that of either side; without, what rounding does to numbers of
     their type.
 
-    **Raises:** `CdlError` for what is no architecture, and where samples or a state are needed and not given;
+    **Raises:** `CdlError` for what is not an architecture, and where samples or a state are needed and not given;
     `SignatureError` where an algebra does not say what it reads.
 
     Examples:

@@ -56,7 +56,9 @@ def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Map
 
     Examples:
         >>> cdl.io.export_safetensors("weights.safetensors", {"scale": jnp.array([1.0, 2.0])})
-        >>> cdl.io.import_safetensors("weights.safetensors", {"scale": jnp.zeros(2)})["scale"].tolist()
+        >>> cdl.io.import_safetensors("weights.safetensors", {"scale": jnp.zeros(2)})[
+        ...     "scale"
+        ... ].tolist()
         [1.0, 2.0]
     """
     leaves = named(tree)
@@ -82,7 +84,9 @@ def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
 
     Examples:
         >>> cdl.io.export_safetensors("weights.safetensors", {"scale": jnp.array([1.0, 2.0])})
-        >>> cdl.io.import_safetensors("weights.safetensors", {"scale": jnp.zeros(2)})["scale"].tolist()
+        >>> cdl.io.import_safetensors("weights.safetensors", {"scale": jnp.zeros(2)})[
+        ...     "scale"
+        ... ].tolist()
         [1.0, 2.0]
     """
     wanted, file = named(like), os.fspath(path)

@@ -58,7 +58,9 @@ def from_para(m: Para[Any, Any, Any], n: Para[Any, Any, Any], x: Any, *, toleran
     **Raises:** `LawBroken`.
 
     Examples:
-        >>> cdl.laws.from_para(cdl.Para(2.0, lambda p, x: p * x), cdl.Para(3.0, lambda p, x: p + x), 1.0)
+        >>> cdl.laws.from_para(
+        ...     cdl.Para(2.0, lambda p, x: p * x), cdl.Para(3.0, lambda p, x: p + x), 1.0
+        ... )
     """
     _same_para("`(of m).para(m.params) = m`", CoKleisli.of(m).para(m.params), m, x, tolerance)
     whole: Map = CoKleisli.of(m >> n)

@@ -39,7 +39,9 @@ def distributive(
     Examples:
         >>> turn = cdl.symmetry.groups.cyclic(3)
         >>> law = cdl.symmetry.Distributive(cdl.TreeF, {cdl.Leaf: turn})
-        >>> cdl.laws.distributive(law, cdl.Leaf(jnp.arange(3.0)), ("shift",), ("shift", "shift"), abs)
+        >>> cdl.laws.distributive(
+        ...     law, cdl.Leaf(jnp.arange(3.0)), ("shift",), ("shift", "shift"), abs
+        ... )
     """
     first, second = word_of(first), word_of(second)
     each: Callable[[Any, Any], Any] = lambda g, l: fmap_term(layout(type(l)), defaultdict(lambda: g), l)  # of all sorts

@@ -30,7 +30,9 @@ def double_cell(a: Cell, x: Any, *, tolerance: float = 0.0) -> None:
 
     Examples:
         >>> double = cdl.Para(2.0, lambda p, x: p * x)
-        >>> halved = cdl.para.DoubleCell(double, double, lambda x: x / 2, lambda y: y / 2, lambda p: p)
+        >>> halved = cdl.para.DoubleCell(
+        ...     double, double, lambda x: x / 2, lambda y: y / 2, lambda p: p
+        ... )
         >>> cdl.laws.double_cell(halved, 5.0)
     """
     hold("`v ∘ f = f' ∘ (r × u)`", a.over(x), a.under(x), tolerance)

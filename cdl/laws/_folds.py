@@ -53,8 +53,12 @@ def algebra_map(
     **Raises:** `LawBroken`.
 
     Examples:
-        >>> size = cdl.algebra(lambda layer: layer.left + layer.right if isinstance(layer, cdl.Fork) else 1)
-        >>> odd = cdl.algebra(lambda layer: layer.left ^ layer.right if isinstance(layer, cdl.Fork) else True)
+        >>> size = cdl.algebra(
+        ...     lambda layer: layer.left + layer.right if isinstance(layer, cdl.Fork) else 1
+        ... )
+        >>> odd = cdl.algebra(
+        ...     lambda layer: layer.left ^ layer.right if isinstance(layer, cdl.Fork) else True
+        ... )
         >>> cdl.laws.algebra_map(lambda n: n % 2 == 1, size, odd, cdl.Fork(2, 3))
         >>> cdl.laws.algebra_map(lambda n: n > 1, size, odd, cdl.Fork(2, 3))
         Traceback (most recent call last):
@@ -76,7 +80,7 @@ def lambek(
     """That the structure map of an initial algebra is an isomorphism, whose inverse is a fold.
 
     **Arguments:** `layer`: a layer of elements of the algebra (any tree is one). `embed`, `project`: the structure map
-    and its inverse; for trees of one's own kind (lists as tuples, say), one's own.
+    and its inverse; for trees of another kind (lists as tuples, say), give yours.
 
     **Raises:** `LawBroken`.
 
@@ -114,8 +118,12 @@ def fusion(
     **Raises:** `LawBroken`, which says whether it is the premise that fails.
 
     Examples:
-        >>> total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0)
-        >>> minus = cdl.algebra(lambda layer: layer.tail - layer.head if isinstance(layer, cdl.Cons) else 0)
+        >>> total = cdl.algebra(
+        ...     lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0
+        ... )
+        >>> minus = cdl.algebra(
+        ...     lambda layer: layer.tail - layer.head if isinstance(layer, cdl.Cons) else 0
+        ... )
         >>> cdl.laws.fusion(lambda x: -x, total, minus, cdl.to_list([1, 2, 3]))
         >>> cdl.laws.fusion(abs, total, minus, cdl.to_list([1, 2, 3]))
         Traceback (most recent call last):
@@ -135,7 +143,9 @@ def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, toleran
     """That two folds are one, of the product of their algebras. **Raises:** `LawBroken`.
 
     Examples:
-        >>> total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0)
+        >>> total = cdl.algebra(
+        ...     lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0
+        ... )
         >>> length = cdl.algebra(lambda layer: 1 + layer.tail if isinstance(layer, cdl.Cons) else 0)
         >>> cdl.laws.banana_split(total, length, cdl.to_list([1, 2, 3]))
     """
@@ -151,7 +161,6 @@ def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) ->
         >>> @cdl.algebra
         ... def tails(layer):
         ...     return (layer.tail[0],) + layer.tail[1] if isinstance(layer, cdl.Cons) else ()
-        ...
         >>> cdl.laws.para(tails, cdl.to_list("ab"))
     """
     paired = _reader(lambda layer: (the_embed(fmap(_first, layer)), alg(layer)))
@@ -163,11 +172,14 @@ def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = th
     """That `zygo` is a `cata` of pairs, the first of which needs no second. **Raises:** `LawBroken`.
 
     Examples:
-        >>> even = cdl.algebra(lambda layer: not layer.tail if isinstance(layer, cdl.Cons) else True)
+        >>> even = cdl.algebra(
+        ...     lambda layer: not layer.tail if isinstance(layer, cdl.Cons) else True
+        ... )
         >>> @cdl.algebra
         ... def every_second(layer):
-        ...     return layer.tail[1] + layer.head * layer.tail[0] if isinstance(layer, cdl.Cons) else 0
-        ...
+        ...     return (
+        ...         layer.tail[1] + layer.head * layer.tail[0] if isinstance(layer, cdl.Cons) else 0
+        ...     )
         >>> cdl.laws.zygo(even, every_second, cdl.to_list([1, 2, 3]))
     """
     paired = _reader(lambda layer: (helper(fmap(_first, layer)), alg(layer)))
@@ -192,8 +204,13 @@ def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) 
     """That `histo` is a `cata` that keeps every value. **Raises:** `LawBroken`.
 
     Examples:
-        >>> before = lambda child: (child.head, child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0)
-        >>> fibonacci = cdl.algebra(lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1)
+        >>> before = lambda child: (
+        ...     child.head,
+        ...     child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0,
+        ... )
+        >>> fibonacci = cdl.algebra(
+        ...     lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1
+        ... )
         >>> cdl.laws.histo(fibonacci, cdl.to_list("abcd"))
     """
     kept = _reader(lambda layer: Cofree(alg(layer), layer))

@@ -39,10 +39,12 @@ def free(
 
     **Arguments:** `g`: a map of algebras from trees with variables to the carrier of `alg`. `value`: such a tree.
 
-    **Raises:** `LawBroken`, also where `g` is no map of algebras.
+    **Raises:** `LawBroken`, also where `g` is not a map of algebras.
 
     Examples:
-        >>> size = cdl.algebra(lambda layer: layer.left + layer.right if isinstance(layer, cdl.Fork) else 1)
+        >>> size = cdl.algebra(
+        ...     lambda layer: layer.left + layer.right if isinstance(layer, cdl.Fork) else 1
+        ... )
         >>> known = {"x": 3, "y": 4}
         >>> value = cdl.monads.interpret(known.get, size)
         >>> cdl.laws.free(value, size, cdl.Fork(cdl.monads.Pure("x"), cdl.monads.Pure("y")))
@@ -75,7 +77,7 @@ def cofree(
 
     **Arguments:** `g`: a map of coalgebras from the seeds of `coalg` to `Cofree`s. `seed`: one whose tree is finite.
 
-    **Raises:** `LawBroken`, also where `g` is no map of coalgebras.
+    **Raises:** `LawBroken`, also where `g` is not a map of coalgebras.
 
     Examples:
         >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
@@ -102,7 +104,7 @@ def comonad(
     map: Callable[[Callable[[Any], Any], Any], Any] = map_cofree,
     tolerance: float = 0.0,
 ) -> None:
-    """The laws of a comonad at one value: of `Cofree`, or of one's own `extract`, `duplicate` and `map`.
+    """The laws of a comonad at one value: of `Cofree`, or of your own `extract`, `duplicate` and `map`.
 
     **Raises:** `LawBroken`.
 

@@ -65,7 +65,9 @@ def strength(
     **Raises:** `LawBroken`.
 
     Examples:
-        >>> after = lambda p, layer: cdl.fmap(lambda x: (x, p), layer)  # the parameter on the wrong side
+        >>> after = lambda p, layer: cdl.fmap(
+        ...     lambda x: (x, p), layer
+        ... )  # the parameter on the wrong side
         >>> cdl.laws.strength(cdl.Fork(1, 2), "p", "q", str.upper, lambda x: x + 1)
         >>> cdl.laws.strength(cdl.Fork(1, 2), "p", "q", str.upper, lambda x: x + 1, by=after)
         Traceback (most recent call last):
@@ -97,7 +99,9 @@ def natural_on_layers(
     **Raises:** `LawBroken`.
 
     Examples:
-        >>> mirror = lambda layer: cdl.Fork(layer.right, layer.left) if isinstance(layer, cdl.Fork) else layer
+        >>> mirror = lambda layer: (
+        ...     cdl.Fork(layer.right, layer.left) if isinstance(layer, cdl.Fork) else layer
+        ... )
         >>> cdl.laws.natural_on_layers(mirror, cdl.Fork(1, 2), str)
     """
     hold("`τ ∘ F f = G f ∘ τ`", transform(source(f, layer)), target(f, transform(layer)), tolerance)

@@ -1,4 +1,4 @@
-"""Lawful interfaces, for containers of one's own: `returns.contrib.hypothesis.laws.check_all_laws` tests each law.
+"""Lawful interfaces, for containers of your own: `returns.contrib.hypothesis.laws.check_all_laws` tests each law.
 
 | extend              | and write                       | to be tested for                         |
 | ------------------- | ------------------------------- | ---------------------------------------- |
@@ -42,9 +42,11 @@ class LawfulFunctor(Generic[A], Lawful["LawfulFunctor[A]"]):
 
     Examples:
         >>> class Box(cdl.laws.LawfulFunctor):
-        ...     def __init__(self, x): self.x = x
-        ...     def map(self, f): return Box(f(self.x))
+        ...     def __init__(self, x):
+        ...         self.x = x
         ...
+        ...     def map(self, f):
+        ...         return Box(f(self.x))
         >>> [law.name for law in Box.laws()[cdl.laws.LawfulFunctor]]
         ['identity', 'composition']
     """
@@ -81,11 +83,17 @@ class LawfulMonad(LawfulFunctor[A]):
 
     Examples:
         >>> class One(cdl.laws.LawfulMonad):
-        ...     def __init__(self, x): self.x = x
-        ...     def map(self, f): return One(f(self.x))
-        ...     def wrap(self, element): return One(element)
-        ...     def join(self): return self.x
+        ...     def __init__(self, x):
+        ...         self.x = x
         ...
+        ...     def map(self, f):
+        ...         return One(f(self.x))
+        ...
+        ...     def wrap(self, element):
+        ...         return One(element)
+        ...
+        ...     def join(self):
+        ...         return self.x
         >>> [law.name for law in One.laws()[cdl.laws.LawfulMonad]]
         ['left_unit', 'right_unit', 'associativity']
     """
@@ -134,11 +142,17 @@ class LawfulComonad(LawfulFunctor[A]):
 
     Examples:
         >>> class One(cdl.laws.LawfulComonad):
-        ...     def __init__(self, x): self.x = x
-        ...     def map(self, f): return One(f(self.x))
-        ...     def extract(self): return self.x
-        ...     def duplicate(self): return One(self)
+        ...     def __init__(self, x):
+        ...         self.x = x
         ...
+        ...     def map(self, f):
+        ...         return One(f(self.x))
+        ...
+        ...     def extract(self):
+        ...         return self.x
+        ...
+        ...     def duplicate(self):
+        ...         return One(self)
         >>> [law.name for law in One.laws()[cdl.laws.LawfulComonad]]
         ['left_counit', 'right_counit', 'associativity']
     """

@@ -13,7 +13,7 @@
 
 Two parametric maps are the same here when they have the same parameters and give the same at the point that is asked;
 parametrised optics, when they also put the same, changes of parameters and of input. The laws hold up to these 2-cells
-and no better: the two sides have their parameters in other brackets.
+and not exactly: the two sides have their parameters in other brackets.
 """
 
 from collections.abc import Callable

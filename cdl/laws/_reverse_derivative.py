@@ -35,7 +35,7 @@ def reverse_derivative(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.
 
     Examples:
         >>> x, y = cdl.optics.z2.variables(2)
-        >>> u, = cdl.optics.z2.variables(1)
+        >>> (u,) = cdl.optics.z2.variables(1)
         >>> cdl.laws.reverse_derivative(x * y, x + y, u * u + u)
     """
     same = _comparison(tolerance)
@@ -78,7 +78,7 @@ def left_additive(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.0) ->
 
     Examples:
         >>> x, y = cdl.optics.z2.variables(2)
-        >>> u, = cdl.optics.z2.variables(1)
+        >>> (u,) = cdl.optics.z2.variables(1)
         >>> cdl.laws.left_additive(x * y, x + y, u * u + u)
     """
     same = _comparison(tolerance)

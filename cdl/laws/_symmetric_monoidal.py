@@ -77,7 +77,9 @@ def natural_isomorphism(τ: NatIso, f: Arrow, *, tolerance: float = 0.0) -> None
 
     Examples:
         >>> here = cdl.categories.Functor.identity(cdl.categories.MAT)
-        >>> doubled = cdl.categories.NatIso(here, here, lambda n: 2 * jnp.eye(n), lambda n: jnp.eye(n) / 2)
+        >>> doubled = cdl.categories.NatIso(
+        ...     here, here, lambda n: 2 * jnp.eye(n), lambda n: jnp.eye(n) / 2
+        ... )
         >>> cdl.laws.natural_isomorphism(doubled, cdl.categories.MAT.arrow([[1.0, 2.0]]))
     """
     _isomorphism("τ", τ, f, tolerance)

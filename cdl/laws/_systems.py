@@ -45,7 +45,9 @@ def system(
         >>> ports = {"inputs": {"in": float}, "outputs": {"out": float}}
         >>> late = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["in"]), 0.0, **ports)
         >>> wires = {"a.in": "x", "b.in": "a.out"}
-        >>> twice = cdl.system.wire({"a": late, "b": late}, wires, {"y": "b.out"}, inputs={"x": float})
+        >>> twice = cdl.system.wire(
+        ...     {"a": late, "b": late}, wires, {"y": "b.out"}, inputs={"x": float}
+        ... )
         >>> cdl.laws.system(twice, [{"x": 1.0}, {"x": 2.0}, {"x": 3.0}])
     """
     if not inputs:

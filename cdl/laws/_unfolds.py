@@ -84,7 +84,9 @@ def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0
 
     Examples:
         >>> rest = cdl.to_list([3, 4])
-        >>> before = lambda n: cdl.Cons(n, cdl.schemes.Right(n + 1) if n < 2 else cdl.schemes.Left(rest))
+        >>> before = lambda n: cdl.Cons(
+        ...     n, cdl.schemes.Right(n + 1) if n < 2 else cdl.schemes.Left(rest)
+        ... )
         >>> cdl.laws.apo(before, 0)
     """
 
@@ -112,7 +114,9 @@ def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolera
 
     Examples:
         >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
-        >>> multiply = cdl.algebra(lambda layer: layer.head * layer.tail if isinstance(layer, cdl.Cons) else 1)
+        >>> multiply = cdl.algebra(
+        ...     lambda layer: layer.head * layer.tail if isinstance(layer, cdl.Cons) else 1
+        ... )
         >>> cdl.laws.hylo(multiply, down, 5)
     """
     hold("`hylo α γ = cata α ∘ ana γ`", by(alg, coalg)(seed), cata(alg)(ana(coalg)(seed)), tolerance)
@@ -124,8 +128,13 @@ def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolera
 
     Examples:
         >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
-        >>> before = lambda child: (child.head, child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0)
-        >>> fibonacci = cdl.algebra(lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1)
+        >>> before = lambda child: (
+        ...     child.head,
+        ...     child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0,
+        ... )
+        >>> fibonacci = cdl.algebra(
+        ...     lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1
+        ... )
         >>> cdl.laws.dyna(fibonacci, down, 8)
     """
     hold("`dyna α γ = histo α ∘ ana γ`", by(alg, coalg)(seed), histo(alg)(ana(coalg)(seed)), tolerance)
@@ -137,8 +146,13 @@ def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, to
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
-        >>> before = lambda child: (child.head, child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0)
-        >>> fibonacci = cdl.algebra(lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1)
+        >>> before = lambda child: (
+        ...     child.head,
+        ...     child.tail.tail.head if isinstance(child.tail, cdl.Cons) else 0,
+        ... )
+        >>> fibonacci = cdl.algebra(
+        ...     lambda layer: sum(before(layer.tail)) if isinstance(layer, cdl.Cons) else 1
+        ... )
         >>> cdl.laws.chrono(fibonacci, twice, 4)
     """
     in_two = histo(alg)(the_futu(coalg)(seed))

@@ -36,7 +36,11 @@ class Learner(eqx.Module, Generic[K, D, P]):
     """A closed composite, and the state that it starts in: `step` gives the next state, and the loss before it.
 
     Examples:
-        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
+        >>> layers, losses, optimisers = (
+        ...     cdl.learning.layers,
+        ...     cdl.learning.losses,
+        ...     cdl.learning.optimisers,
+        ... )
         >>> model = layers.linear(1, 1, key=jax.random.key(0)).batched()
         >>> learner: cdl.Learner = cdl.supervised(model, losses.mse(), optimisers.adam(0.1))
         >>> inputs = jnp.array([[1.0], [2.0], [3.0]])

@@ -48,11 +48,15 @@ def supervised(
     **Arguments:** `loss`: an optic from a target and a prediction. `rate`: the change of the loss that is wished for.
     `target`: a target, or the type of one; where the model's own type is known, the loss is checked against both.
 
-    **Raises:** `PortMismatch` where the loss does not fit, or is no number; `CdlError` for what is not a model, a loss
-    or an optimiser.
+    **Raises:** `PortMismatch` where the loss does not fit, or is not a number; `CdlError` for what is not a model, a
+    loss or an optimiser.
 
     Examples:
-        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
+        >>> layers, losses, optimisers = (
+        ...     cdl.learning.layers,
+        ...     cdl.learning.losses,
+        ...     cdl.learning.optimisers,
+        ... )
         >>> model = layers.linear(1, 1, key=jax.random.key(0))
         >>> learner = cdl.supervised(model, losses.mse(), optimisers.descent(0.1))
         >>> state, before = learner.step(learner.state, (jnp.array([1.0]), jnp.array([5.0])))
@@ -79,10 +83,14 @@ def dream(
 
     **Arguments:** `target`: a target, or the type of one, where it is not like what the model gives.
 
-    **Raises:** `PortMismatch` where the model does not take `x`, the loss does not fit, or is no number.
+    **Raises:** `PortMismatch` where the model does not take `x`, the loss does not fit, or is not a number.
 
     Examples:
-        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
+        >>> layers, losses, optimisers = (
+        ...     cdl.learning.layers,
+        ...     cdl.learning.losses,
+        ...     cdl.learning.optimisers,
+        ... )
         >>> model = layers.linear(2, 1, key=jax.random.key(0))
         >>> learner = cdl.learning.dream(model, jnp.zeros(2), losses.dot(), optimisers.ascent(0.1))
         >>> dreamt, _ = learner.step(learner.state, (model.params, jnp.ones(1)))
@@ -110,9 +118,17 @@ def autoencoder(
     input and what the decoder gives.
 
     Examples:
-        >>> layers, losses, optimisers = cdl.learning.layers, cdl.learning.losses, cdl.learning.optimisers
-        >>> encoder, decoder = (layers.linear(*sizes, key=jax.random.key(0)) for sizes in ((4, 2), (2, 4)))
-        >>> learner = cdl.learning.autoencoder(encoder, decoder, losses.mse(), optimisers.descent(0.1))
+        >>> layers, losses, optimisers = (
+        ...     cdl.learning.layers,
+        ...     cdl.learning.losses,
+        ...     cdl.learning.optimisers,
+        ... )
+        >>> encoder, decoder = (
+        ...     layers.linear(*sizes, key=jax.random.key(0)) for sizes in ((4, 2), (2, 4))
+        ... )
+        >>> learner = cdl.learning.autoencoder(
+        ...     encoder, decoder, losses.mse(), optimisers.descent(0.1)
+        ... )
         >>> state, before = learner.step(learner.state, jnp.ones(4))
         >>> state, after = learner.step(state, jnp.ones(4))
         >>> bool(after < before)
@@ -143,12 +159,14 @@ def gan(
     **Arguments:** `g`, `d`: the optimisers of the two; one of them descends and the other ascends. `payoff`: from the
     scores of what is made and of what is real; if not given, the mean of these less the mean of those.
 
-    **Raises:** `PortMismatch` where the critic does not take what the generator makes, or the payoff is no number.
+    **Raises:** `PortMismatch` where the critic does not take what the generator makes, or the payoff is not a number.
 
     Examples:
         >>> layers, optimisers = cdl.learning.layers, cdl.learning.optimisers
         >>> critic = layers.linear(2, 1, key=jax.random.key(0))
-        >>> learner = cdl.learning.gan(layers.bias(2), critic, optimisers.descent(0.1), optimisers.ascent(0.1))
+        >>> learner = cdl.learning.gan(
+        ...     layers.bias(2), critic, optimisers.descent(0.1), optimisers.ascent(0.1)
+        ... )
         >>> noise, real = jnp.zeros(2), jnp.ones(2)
         >>> state, payoff = learner.step(learner.state, (noise, real))
         >>> bool((payoff == critic(real) - critic(noise)).all())

@@ -17,7 +17,10 @@ is. So votes are counted: for a bit, how many samples it matters to, and how man
 Examples:
     >>> circuits = cdl.learning.circuits
     >>> learner = circuits.majority(circuits.table(2))
-    >>> inputs, answers = jnp.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), jnp.array([[0.0], [1], [1], [0]])
+    >>> inputs, answers = (
+    ...     jnp.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]),
+    ...     jnp.array([[0.0], [1], [1], [0]]),
+    ... )
     >>> entries, _ = jax.jit(learner.step)(learner.state, (inputs, answers))
     >>> entries.tolist()
     [[0.0], [1.0], [1.0], [0.0]]
@@ -63,7 +66,7 @@ FLIP = _kept("flip", _flipped)
 
 @with_types
 def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
-    """Any function of so many bits: a bit of each output for each of the `2ⁿ` inputs, at first 0."""
+    """Any function of bits, as its table: a bit of each output for each of the `2ⁿ` inputs, at first 0."""
     whole("inputs", inputs, least=0)
     whole("outputs", outputs, least=0)
     others = 1.0 - np.array(list(product((0.0, 1.0), repeat=inputs)), np.float32)

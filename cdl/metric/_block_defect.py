@@ -100,7 +100,10 @@ def block_defect(losses: Sequence[Loss], whole: Loss, modules: Modules, /) -> Ar
     **Raises:** `CdlError` where there are not as many losses as modules, or a module has no parameters.
 
     Examples:
-        >>> modules = (eqx.nn.Linear(2, 2, key=jax.random.key(1)), eqx.nn.Linear(2, 1, key=jax.random.key(2)))
+        >>> modules = (
+        ...     eqx.nn.Linear(2, 2, key=jax.random.key(1)),
+        ...     eqx.nn.Linear(2, 1, key=jax.random.key(2)),
+        ... )
         >>> whole = lambda modules: jnp.sum(modules[1](modules[0](jnp.ones(2))) ** 2)
         >>> backs = cdl.metric.costates(modules, lambda z: jnp.sum(z**2), jnp.ones(2))
         >>> losses = cdl.metric.costate_losses(backs, jnp.ones(2))

@@ -84,7 +84,6 @@ def evolve(
         >>> search = cdl.metric.SearchDistribution.about(jnp.ones(2))
         >>> for key in jax.random.split(jax.random.key(0), 30):
         ...     search, value = cdl.metric.evolve(search, loss, key)
-        ...
         >>> bool(loss(search.mean) < 0.1 * loss(jnp.ones(2)))
         True
     """
@@ -114,7 +113,9 @@ def natural_estimate(search: SearchDistribution[P], noise: Array, values: Array,
     Examples:
         >>> search = cdl.metric.SearchDistribution.about(jnp.zeros(1))
         >>> noise = jnp.array([[1.0], [-1.0]])
-        >>> along_mean, along_scale = cdl.metric.natural_estimate(search, noise, jnp.array([3.0, 1.0]))
+        >>> along_mean, along_scale = cdl.metric.natural_estimate(
+        ...     search, noise, jnp.array([3.0, 1.0])
+        ... )
         >>> round(float(along_mean[0]), 4), float(along_scale[0])
         (0.1, 0.0)
     """

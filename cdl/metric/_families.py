@@ -122,7 +122,10 @@ class Gaussian(Distribution):
     **Raises:** `CdlError` for what is not an array of floating numbers, or does not broadcast.
 
     Examples:
-        >>> here, there = cdl.metric.Gaussian(jnp.array([0.0])), cdl.metric.Gaussian(jnp.array([2.0]))
+        >>> here, there = (
+        ...     cdl.metric.Gaussian(jnp.array([0.0])),
+        ...     cdl.metric.Gaussian(jnp.array([2.0])),
+        ... )
         >>> here.kl(there).tolist()
         [2.0]
     """

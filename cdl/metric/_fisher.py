@@ -9,8 +9,8 @@
 
 A model is any function from parameters to a `Distribution`, such as `lambda net: Categorical(cdl.fold(net, forest))`.
 All three are means over its examples, as `negative_log_likelihood` is. The first two are different matrices, though
-both are printed as `E ∇ log p ∇ log pᵀ`: the second is no curvature away from the optimum. The third is the first where
-the outputs are natural parameters.
+both are printed as `E ∇ log p ∇ log pᵀ`: the second is not a curvature away from the optimum. The third is the first
+where the outputs are natural parameters.
 
 Source: S. Amari, *Natural gradient works efficiently in learning* (1998); J. Martens, *New insights and perspectives on
 the natural gradient method* (2020); F. Kunstner et al., *Limitations of the empirical Fisher approximation* (2019).
@@ -64,7 +64,9 @@ def empirical_fisher(model: Model[P], params: P, targets: Any, /) -> Metric:
     Examples:
         >>> inputs, targets = jnp.array([[1.0, 0.0], [0.0, 2.0]]), jnp.array([0, 1])
         >>> says = lambda w: cdl.metric.Bernoulli(inputs @ w)
-        >>> cdl.metric.empirical_fisher(says, jnp.array([0.0, 10.0]), targets).as_matrix().round(3).tolist()
+        >>> cdl.metric.empirical_fisher(says, jnp.array([0.0, 10.0]), targets).as_matrix().round(
+        ...     3
+        ... ).tolist()
         [[0.125, 0.0], [0.0, 0.0]]
     """
 

@@ -53,7 +53,10 @@ def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q
         >>> stretched = lambda v: jnp.array([1.0, 10.0]) * v
         >>> natural = lambda chart: cdl.metric.natural(lambda v: says(chart(v)))
         >>> one, other = natural, lambda chart: optax.sgd(1.0)
-        >>> [bool(cdl.metric.invariance_defect(rule, loss, stretched, jnp.ones(2)) < 1e-4) for rule in (one, other)]
+        >>> [
+        ...     bool(cdl.metric.invariance_defect(rule, loss, stretched, jnp.ones(2)) < 1e-4)
+        ...     for rule in (one, other)
+        ... ]
         [True, False]
     """
     coordinates(at)
@@ -82,7 +85,14 @@ def modularity_defect(
         >>> loss = lambda pair: cdl.metric.negative_log_likelihood(says(pair), jnp.array([2.0]))
         >>> whole = cdl.metric.natural(says, damping=0.5)
         >>> parts = cdl.metric.natural(says, damping=0.5, how=cdl.metric.Blocks())
-        >>> round(float(cdl.metric.modularity_defect(whole, parts, loss, (jnp.array(0.0), jnp.array(0.0)))), 4)
+        >>> round(
+        ...     float(
+        ...         cdl.metric.modularity_defect(
+        ...             whole, parts, loss, (jnp.array(0.0), jnp.array(0.0))
+        ...         )
+        ...     ),
+        ...     4,
+        ... )
         0.6667
     """
     coordinates(at)

@@ -56,7 +56,9 @@ class Kronecker(eqx.Module):
     Examples:
         >>> inputs = jnp.array([[1.0, 0.0], [0.0, 2.0]])
         >>> net = eqx.nn.Linear(2, 3, key=jax.random.key(0))
-        >>> factors = cdl.metric.kfac(lambda net: cdl.metric.Categorical(jax.vmap(net)(inputs)), net)
+        >>> factors = cdl.metric.kfac(
+        ...     lambda net: cdl.metric.Categorical(jax.vmap(net)(inputs)), net
+        ... )
         >>> block: cdl.metric.Kronecker = factors.blocks
         >>> block.inputs.shape, block.outputs.shape
         ((3, 3), (3, 3))
@@ -145,7 +147,9 @@ def kfac(model: Model[P], params: P, /, *, key: PRNGKeyArray | None = None, shar
     Examples:
         >>> inputs = jnp.array([[1.0, 0.0], [0.0, 2.0]])
         >>> net = eqx.nn.Linear(2, 3, key=jax.random.key(0))
-        >>> factors = cdl.metric.kfac(lambda net: cdl.metric.Categorical(jax.vmap(net)(inputs)), net)
+        >>> factors = cdl.metric.kfac(
+        ...     lambda net: cdl.metric.Categorical(jax.vmap(net)(inputs)), net
+        ... )
         >>> factors.blocks.inputs.tolist()
         [[0.5, 0.0, 0.5], [0.0, 2.0, 1.0], [0.5, 1.0, 1.0]]
     """

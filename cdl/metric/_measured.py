@@ -128,8 +128,13 @@ def natural_descent(
 
     Examples:
         >>> layer = cdl.learning.layers.linear(2, 3, key=jax.random.key(0)).batched()
-        >>> loss, rule = cdl.metric.log_loss(cdl.metric.Categorical), cdl.metric.natural_descent(damping=0.1)
-        >>> learner = cdl.supervised(cdl.metric.measured(layer), loss, rule, target=jnp.array([0, 2]))
+        >>> loss, rule = (
+        ...     cdl.metric.log_loss(cdl.metric.Categorical),
+        ...     cdl.metric.natural_descent(damping=0.1),
+        ... )
+        >>> learner = cdl.supervised(
+        ...     cdl.metric.measured(layer), loss, rule, target=jnp.array([0, 2])
+        ... )
         >>> state, before = learner.step(learner.state, (jnp.eye(2), jnp.array([0, 2])))
         >>> _, after = learner.step(state, (jnp.eye(2), jnp.array([0, 2])))
         >>> bool(after < before)

@@ -57,7 +57,9 @@ class Dense(Solver):
 
     Examples:
         >>> metric = cdl.metric.pullback(lambda w: jnp.array([2.0, 10.0]) * w, jnp.zeros(2))
-        >>> cdl.metric.natural_gradient(metric, jnp.array([4.0, 100.0]), how=cdl.metric.Dense()).round(4).tolist()
+        >>> cdl.metric.natural_gradient(
+        ...     metric, jnp.array([4.0, 100.0]), how=cdl.metric.Dense()
+        ... ).round(4).tolist()
         [1.0, 1.0]
     """
 
@@ -82,7 +84,9 @@ class Cg(Solver):
 
     Examples:
         >>> metric = cdl.metric.pullback(lambda w: jnp.array([2.0, 10.0]) * w, jnp.zeros(2))
-        >>> cdl.metric.natural_gradient(metric, jnp.array([4.0, 100.0]), how=cdl.metric.Cg(2)).round(4).tolist()
+        >>> cdl.metric.natural_gradient(
+        ...     metric, jnp.array([4.0, 100.0]), how=cdl.metric.Cg(2)
+        ... ).round(4).tolist()
         [1.0, 1.0]
     """
 
@@ -133,7 +137,9 @@ class Blocks(Solver):
     entries of a tuple.
 
     Examples:
-        >>> metric = cdl.metric.pullback(lambda pair: pair[0] + pair[1], (jnp.array(0.0), jnp.array(0.0)))
+        >>> metric = cdl.metric.pullback(
+        ...     lambda pair: pair[0] + pair[1], (jnp.array(0.0), jnp.array(0.0))
+        ... )
         >>> both = (jnp.array(1.0), jnp.array(2.0))
         >>> apart = cdl.metric.natural_gradient(metric, both, how=cdl.metric.Blocks())
         >>> [float(part) for part in apart]

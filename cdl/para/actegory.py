@@ -1,4 +1,4 @@
-"""`Para` where parameters act otherwise than by a product."""
+"""`Para` where parameters act in another way than by a product."""
 
 # isort: off
 from .._para.actegory import Actegory as Actegory, Acted as Acted, PRODUCT as PRODUCT, POWER as POWER

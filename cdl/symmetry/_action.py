@@ -196,7 +196,7 @@ class Action:
         return self._all([*self.generators, *renamed(other.generators, self.names)])
 
     def power(self, order: int) -> "Action":
-        """Tensors of an order: `X @ X @ …`, so many times; of order 0, the trivial action on one number."""
+        """Tensors of an order: `X @ X @ …`, `order` times; of order 0, the trivial action on one number."""
         if isinstance(order, bool) or not isinstance(order, int | np.integer) or order < 0:
             raise CdlError(f"a tensor has an order of 0 or more, not {short(order)}.")
         return functools.reduce(lambda x, y: x @ y, [self] * int(order), self.trivial()) if order != 1 else self
@@ -253,7 +253,7 @@ class Action:
 
 
 def expect_action(given: Any, what: str) -> None:
-    """**Raises:** `CdlError` for what is no action."""
+    """**Raises:** `CdlError` for what is not an action."""
     if not isinstance(given, Action):
         raise CdlError(f"{what} is of actions, and {short(given)} is not one: make one with `Action(shape)`.")
 

@@ -7,7 +7,7 @@
 | or of the two examples, along a leading axis           | `apart_by_example`          |
 | whether that is at most `√ε` of the type of each array | `agree`                     |
 
-Whole numbers are compared exactly, of any size; what is no number is equal, or infinitely far apart.
+Whole numbers are compared exactly, of any size; what is not a number is equal, or infinitely far apart.
 """
 
 from typing import Any

@@ -32,7 +32,9 @@ class Attribution(NamedTuple):
     Examples:
         >>> turn = cdl.symmetry.groups.so(2)
         >>> along = lambda x: turn("turn01", x)
-        >>> found = cdl.symmetry.attributed([lambda x: 3 * x, jnp.square], [along] * 3, jnp.array([[1.0, 2.0]]))
+        >>> found = cdl.symmetry.attributed(
+        ...     [lambda x: 3 * x, jnp.square], [along] * 3, jnp.array([[1.0, 2.0]])
+        ... )
         >>> found.mean  # the error is all of the second map's
         Array([  0. , 364.5], dtype=float32)
     """

@@ -21,7 +21,9 @@ class Chain(EquivariantMap):
 
     Examples:
         >>> C4 = cdl.symmetry.groups.cyclic(4)
-        >>> net = cdl.symmetry.chain(cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(0)), jnp.tanh)
+        >>> net = cdl.symmetry.chain(
+        ...     cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(0)), jnp.tanh
+        ... )
         >>> len(net.maps)
         2
     """
@@ -52,7 +54,9 @@ def chain(first: EquivariantMap, *rest: EquivariantMap | Callable[[jax.Array], j
 
     Examples:
         >>> C4 = cdl.symmetry.groups.cyclic(4)
-        >>> first, second = (cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(i)) for i in range(2))
+        >>> first, second = (
+        ...     cdl.symmetry.Equivariant(C4, C4, key=jax.random.key(i)) for i in range(2)
+        ... )
         >>> net = cdl.symmetry.chain(first, jnp.tanh, second)
         >>> cdl.symmetry.is_hom(net, C4, C4, jnp.array([[1.0, -2.0, 3.0, -4.0]]))
         True

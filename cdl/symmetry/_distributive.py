@@ -49,11 +49,16 @@ class Distributive:
     Examples:
         >>> @cdl.algebra
         ... def cross(layer: cdl.TreeF[jax.Array, jax.Array]) -> jax.Array:
-        ...     return layer.label if isinstance(layer, cdl.Leaf) else jnp.cross(layer.left, layer.right)
-        ...
+        ...     return (
+        ...         layer.label
+        ...         if isinstance(layer, cdl.Leaf)
+        ...         else jnp.cross(layer.left, layer.right)
+        ...     )
         >>> turn = cdl.symmetry.groups.so(3)
         >>> rotations = cdl.symmetry.Distributive(cdl.TreeF, {cdl.Leaf: turn})
-        >>> tree = cdl.Fork(cdl.Leaf(jnp.array([1.0, 0.0, 0.0])), cdl.Leaf(jnp.array([0.0, 1.0, 0.0])))
+        >>> tree = cdl.Fork(
+        ...     cdl.Leaf(jnp.array([1.0, 0.0, 0.0])), cdl.Leaf(jnp.array([0.0, 1.0, 0.0]))
+        ... )
         >>> float(rotations.check(cross, turn, rotations.layers(cross, [tree]))) < 1e-6
         True
     """

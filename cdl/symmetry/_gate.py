@@ -22,7 +22,11 @@ class NormGate(EquivariantMap):
         >>> turn = cdl.symmetry.groups.so(3)
         >>> gate = cdl.symmetry.NormGate(turn, key=jax.random.key(0))
         >>> along = lambda x: turn("turn01", x)
-        >>> float(abs(cdl.symmetry.lie_derivative(gate, along, along)(jnp.array([1.0, 2.0, 3.0]))).max()) < 1e-6
+        >>> float(
+        ...     abs(
+        ...         cdl.symmetry.lie_derivative(gate, along, along)(jnp.array([1.0, 2.0, 3.0]))
+        ...     ).max()
+        ... ) < 1e-6
         True
     """
 

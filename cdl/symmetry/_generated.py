@@ -24,7 +24,9 @@ def generated(
     **Raises:** `CdlError` where there are more elements than the limit.
 
     Examples:
-        >>> elements, _ = cdl.symmetry.generated(1, 1, lambda letter, x: 2 * x % 5, limit=9, what="doubling mod 5")
+        >>> elements, _ = cdl.symmetry.generated(
+        ...     1, 1, lambda letter, x: 2 * x % 5, limit=9, what="doubling mod 5"
+        ... )
         >>> elements
         [1, 2, 4, 3]
     """

@@ -52,7 +52,9 @@ def rotation(x: jax.Array) -> jax.Array:
     """The field of rotation about the centre, anticlockwise where the first row is on top: `float[…, h, w]`.
 
     Examples:
-        >>> ramp = jnp.broadcast_to(jnp.arange(8.0), (8, 8))  # turning it moves the top and the bottom the other way
+        >>> ramp = jnp.broadcast_to(
+        ...     jnp.arange(8.0), (8, 8)
+        ... )  # turning it moves the top and the bottom the other way
         >>> moves = cdl.symmetry.fields.rotation(ramp)
         >>> bool(jnp.allclose(moves, -moves[::-1], atol=1e-4))
         True

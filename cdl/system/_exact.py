@@ -25,7 +25,7 @@ def exact(value: Any) -> Any:
 
 
 def strong(state: Any) -> Any:
-    """A state that a user gives, of arrays of fixed types. **Raises:** `PayloadMismatch` for what is no number."""
+    """A state that a user gives, of arrays of fixed types. **Raises:** `PayloadMismatch` for what is not a number."""
     return exact(arrays(state, "a state"))
 
 

@@ -36,7 +36,9 @@ def managed(system: Rewired) -> Wired:
         >>> ports = dict(inputs={"x": int}, outputs={"out": int})
         >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
         >>> stays = cdl.system.fixed(cdl.system.Wiring.identity(delay.interface))
-        >>> same = cdl.system.managed(cdl.system.rewire(stays, {"box": delay}, {"out": int}, inputs={"x": int}))
+        >>> same = cdl.system.managed(
+        ...     cdl.system.rewire(stays, {"box": delay}, {"out": int}, inputs={"x": int})
+        ... )
         >>> isinstance(same, cdl.system.Wired)
         True
     """

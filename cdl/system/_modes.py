@@ -4,7 +4,7 @@
 | --------------------------------------------- | ------------------------------------------------------------- |
 | a sum of interfaces, `Σₘ Aₘ y^Bₘ`             | `modes({name: system, …}, choose, state)`                     |
 | a position: a mode, and what is shown in it   | the output `mode`, a number, and for each mode what it shows  |
-| its directions: what is awaited in that mode  | an input for each mode, of which the one of the mode is read  |
+| its directions: what is awaited in that mode  | an input for each mode; the one of the current mode is read    |
 | a lens `S y^S → Σₘ Aₘ y^Bₘ`                   | the systems, all of them on the one state, by `lax.switch`    |
 
 A layer is computed for what it shows, and once more for its step: the branches of a switch hand on arrays of one type,
@@ -46,8 +46,12 @@ class Modal(System):
     of its machine.
 
     Examples:
-        >>> up = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s + 1), 0, outputs={"n": int})
-        >>> down = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s - 1), 0, outputs={"n": int})
+        >>> up = cdl.system.box(
+        ...     lambda s: cdl.MooreF({"n": s}, lambda i: s + 1), 0, outputs={"n": int}
+        ... )
+        >>> down = cdl.system.box(
+        ...     lambda s: cdl.MooreF({"n": s}, lambda i: s - 1), 0, outputs={"n": int}
+        ... )
         >>> saw = cdl.system.modes({"up": up, "down": down}, lambda s: jnp.where(s >= 2, 1, 0), 0)
         >>> int(saw(0).out["mode"]), int(saw(2).out["mode"])
         (0, 1)
@@ -90,7 +94,9 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     """Finitely many systems on one state, which says which of them is in force.
 
     ```python
-    valve = modes({"open": flowing, "closed": waiting}, lambda s: jnp.int32(s["level"] < 1), state)
+    valve = modes(
+        {"open": flowing, "closed": waiting}, lambda s: jnp.int32(s["level"] < 1), state
+    )
     ```
 
     The outputs are `mode`, the number of the mode, and for each mode a dictionary of its outputs, zero where it is not
@@ -106,8 +112,12 @@ def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: An
     at once; `CarrierMismatch` where one has a state of another type.
 
     Examples:
-        >>> up = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s + 1), 0, outputs={"n": int})
-        >>> down = cdl.system.box(lambda s: cdl.MooreF({"n": s}, lambda i: s - 1), 0, outputs={"n": int})
+        >>> up = cdl.system.box(
+        ...     lambda s: cdl.MooreF({"n": s}, lambda i: s + 1), 0, outputs={"n": int}
+        ... )
+        >>> down = cdl.system.box(
+        ...     lambda s: cdl.MooreF({"n": s}, lambda i: s - 1), 0, outputs={"n": int}
+        ... )
         >>> saw = cdl.system.modes({"up": up, "down": down}, lambda s: jnp.where(s >= 2, 1, 0), 0)
         >>> int(saw(0).out["mode"]), int(saw(2).out["mode"])
         (0, 1)

@@ -89,7 +89,12 @@ def wire(
     """Systems, joined by wires: `oapply` of the diagram of their interfaces. Arguments as of `Wiring`.
 
     ```python
-    inverter = wire({"gate": nand}, {"gate.a": "x", "gate.b": "x"}, {"out": "gate.out"}, inputs={"x": bool})
+    inverter = wire(
+        {"gate": nand},
+        {"gate.a": "x", "gate.b": "x"},
+        {"out": "gate.out"},
+        inputs={"x": bool},
+    )
     ```
 
     **Raises:** as `Wiring` and `oapply` do.

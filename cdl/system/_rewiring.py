@@ -63,7 +63,9 @@ def rewiring(
         >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
         >>> turns = cdl.system.rewiring(
         ...     lambda s, inner: {"out": inner["d"]["out"]},
-        ...     lambda s, inner, outer: {"d": {"x": jnp.where(s, inner["d"]["out"], outer["x"])}},  # hold, or read
+        ...     lambda s, inner, outer: {
+        ...         "d": {"x": jnp.where(s, inner["d"]["out"], outer["x"])}
+        ...     },  # hold, or read
         ...     lambda s, inner, outer: ~s,
         ...     jnp.array(False),
         ... )
@@ -133,8 +135,12 @@ def among(
         ...     )
         ...     for a, b in ("pq", "qp")
         ... )
-        >>> turns = cdl.system.among([p_then_q, q_then_p], lambda s: s, lambda s, inner, outer: 1 - s, jnp.array(0))
-        >>> both = cdl.system.rewire(turns, {"p": delay, "q": delay}, {"out": int}, inputs={"x": int})
+        >>> turns = cdl.system.among(
+        ...     [p_then_q, q_then_p], lambda s: s, lambda s, inner, outer: 1 - s, jnp.array(0)
+        ... )
+        >>> both = cdl.system.rewire(
+        ...     turns, {"p": delay, "q": delay}, {"out": int}, inputs={"x": int}
+        ... )
         >>> cdl.run(both, both.state, {"x": jnp.array([1, 2, 3, 4])})[0]
         {'out': Array([0, 1, 2, 3, 4], dtype=int32)}
     """

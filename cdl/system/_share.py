@@ -85,7 +85,10 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     gradients add up. As with `wire`, that it is given twice is seen when it is shared: it is one Python object.
 
     ```python
-    share({"birth": birth, "hunt": hunt}, {"rabbits": ["birth.n", "hunt.prey"], "foxes": ["hunt.predator"]})
+    share(
+        {"birth": birth, "hunt": hunt},
+        {"rabbits": ["birth.n", "hunt.prey"], "foxes": ["hunt.predator"]},
+    )
     ```
 
     **Arguments:** `fields`: by name. Their inputs are those of the whole, and one that two have is one.

@@ -35,7 +35,12 @@ class Wiring:
 
     ```python
     gate = Interface(inputs={"a": bool, "b": bool}, outputs={"out": bool})
-    inverter = Wiring({"gate": gate}, {"gate.a": "x", "gate.b": "x"}, {"out": "gate.out"}, inputs={"x": bool})
+    inverter = Wiring(
+        {"gate": gate},
+        {"gate.a": "x", "gate.b": "x"},
+        {"out": "gate.out"},
+        inputs={"x": bool},
+    )
     ```
 
     **Arguments:** `boxes`: the interface of each box. `wires`: for each input of a box, as `"box.port"`, what drives

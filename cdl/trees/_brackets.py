@@ -34,7 +34,9 @@ class Brackets(Generic[A]):
     """The name of the functor of trees in brackets, whose labels and words are of type `A`.
 
     Examples:
-        >>> tree: cdl.Fix[cdl.trees.Brackets[str]] = cdl.trees.parse_brackets("(NP (DT the) cat)")[0]
+        >>> tree: cdl.Fix[cdl.trees.Brackets[str]] = cdl.trees.parse_brackets("(NP (DT the) cat)")[
+        ...     0
+        ... ]
         >>> cdl.trees.to_brackets(tree)
         '(NP (DT the) cat)'
     """
@@ -80,7 +82,9 @@ def parse_brackets(text: str) -> list[Fix[Brackets[str]]]:
 
     ```python
     [tree] = cdl.trees.parse_brackets("(NP (DT the) (NN cat))")
-    assert tree == Phrase("NP", Many([Phrase("DT", Many([Word("the")])), Phrase("NN", Many([Word("cat")]))]))
+    assert tree == Phrase(
+        "NP", Many([Phrase("DT", Many([Word("the")])), Phrase("NN", Many([Word("cat")]))])
+    )
     ```
 
     What follows an opening bracket, and is not a bracket, is the label. Where there is none, as in the outermost pair

@@ -29,7 +29,11 @@ def of_classes(
     value is left out.
 
     ```python
-    kinds = [kind for kind in vars(ast).values() if isinstance(kind, type) and issubclass(kind, ast.AST)]
+    kinds = [
+        kind
+        for kind in vars(ast).values()
+        if isinstance(kind, type) and issubclass(kind, ast.AST)
+    ]
     made = cdl.trees.of_classes(kinds, ast.iter_child_nodes)
     tree = made.to_tree(ast.parse("x = f(1)"))
     ```

@@ -38,12 +38,10 @@ class Derived:
         >>> @dataclass
         ... class Point:
         ...     x: float
-        ...
         >>> @dataclass
         ... class Line:
         ...     start: Point
         ...     end: Point
-        ...
         >>> made = cdl.trees.of_dataclasses(Line | Point, sorts=False)
         >>> made.to_tree(Line(Point(1.0), Point(4.0)))
         Line(Point(1.0), Point(4.0))
@@ -89,10 +87,12 @@ def of_dataclasses(of: Any, *, sorts: bool = True) -> Derived:
     class Lit:
         value: float
 
+
     @dataclass
     class Add:
         left: "Lit | Add"
         right: "Lit | Add"
+
 
     made = cdl.trees.of_dataclasses(Lit | Add)
     forest = cdl.pack(made.signature, [made.to_tree(Add(Lit(1.0), Lit(2.0)))])

@@ -148,7 +148,7 @@ def of_json(value: Any) -> Fix[JSON[str]]:
 
 @with_usage
 def to_json(tree: Fix[JSON[str]]) -> Any:
-    """The value that `of_json` makes the tree of: `to_json(of_json(value)) == value`, with each number of its own type.
+    """The value that `of_json` makes the tree of: `to_json(of_json(value)) == value`, and each number keeps its type.
 
     **Raises:** `ForeignLayer` where a `Member` stands outside an `Object`, or another tree in one; `CdlError` where an
     object has one key twice, or a text is a number that stands for it.

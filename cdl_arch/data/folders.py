@@ -13,7 +13,6 @@ Examples:
     >>> for kind in ("cat", "dog"):
     ...     pathlib.Path("pets", kind).mkdir(parents=True)
     ...     pathlib.Path("pets", kind, "a.png").touch()
-    ...
     >>> pets = Folders("pets")
     >>> len(pets), pets.classes
     (2, ('cat', 'dog'))

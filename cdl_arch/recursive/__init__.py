@@ -14,6 +14,7 @@ comes out of them, which is a fold itself. For a signature at hand, the algebra 
 ```python
 import cdl, equinox as eqx, jax.numpy as jnp, jax.random as jr
 
+
 class Rnn(cdl.Algebra[cdl.TreeF[float, jnp.ndarray], jnp.ndarray]):
     leaf: eqx.nn.Linear
     fork: eqx.nn.Linear
@@ -24,6 +25,7 @@ class Rnn(cdl.Algebra[cdl.TreeF[float, jnp.ndarray], jnp.ndarray]):
                 return self.leaf(jnp.asarray([label]))
             case cdl.Fork(left, right):
                 return jnp.tanh(self.fork(jnp.concatenate([left, right])))
+
 
 rnn = Rnn(eqx.nn.Linear(1, 4, key=jr.key(0)), eqx.nn.Linear(8, 4, key=jr.key(1)))
 assert cdl.cata(rnn)(cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))).shape == (4,)
@@ -43,6 +45,7 @@ class TreeLSTM(cdl.Algebra[cdl.LabelledTreeF[jnp.ndarray, tuple], tuple]):
                 c = i * jnp.tanh(u) + f * c + g * d
                 return o * jnp.tanh(c), c
 
+
 import jax
 
 lstm = TreeLSTM(eqx.nn.Linear(3 + 8, 20, key=jr.key(0)))
@@ -58,7 +61,10 @@ class Sums(cdl.Algebra[cdl.RoseF[jnp.ndarray, jnp.ndarray], jnp.ndarray]):
     kids: eqx.nn.Linear
 
     def __call__(self, layer):
-        return jnp.tanh(self.label(layer.label) + layer.kids.map(self.kids).sum(jnp.zeros(4)))
+        return jnp.tanh(
+            self.label(layer.label) + layer.kids.map(self.kids).sum(jnp.zeros(4))
+        )
+
 
 sums = Sums(eqx.nn.Linear(3, 4, key=jr.key(0)), eqx.nn.Linear(4, 4, key=jr.key(1)))
 many = cdl.Node(jnp.ones(3), cdl.Many([cdl.Node(jnp.ones(3), cdl.Many())] * 3))

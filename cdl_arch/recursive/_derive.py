@@ -51,7 +51,9 @@ class Architecture(Generic[S]):
         >>> from cdl_arch.recursive import Architecture, child_sum
         >>> kind: Architecture = child_sum
         >>> net = kind(cdl.TreeF, 4, payload={cdl.Leaf: 1}, key=jax.random.key(0))
-        >>> cdl.fold(net, cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(0.5), cdl.Leaf(1.0))])).hidden.shape
+        >>> cdl.fold(
+        ...     net, cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(0.5), cdl.Leaf(1.0))])
+        ... ).hidden.shape
         (1, 4)
     """
 
@@ -118,13 +120,27 @@ class Architecture(Generic[S]):
 
         X = TypeVar("X", covariant=True)
 
-        class Length: "The name of the functor."
-        class Lit(cdl.Base[Length, Never]): value: float; unit: int
-        class Add(cdl.Base[Length, X], Generic[X]): left: X; right: X
+
+        class Length:
+            "The name of the functor."
+
+
+        class Lit(cdl.Base[Length, Never]):
+            value: float
+            unit: int
+
+
+        class Add(cdl.Base[Length, X], Generic[X]):
+            left: X
+            right: X
+
 
         class Amount(eqx.Module):
             units: eqx.nn.Embedding
-            def __call__(self, value, unit): return value * self.units(unit)
+
+            def __call__(self, value, unit):
+                return value * self.units(unit)
+
 
         amount = Amount(eqx.nn.Embedding(5, 8, key=jr.key(0)))
         net = gated(Union[Lit, Add[X]], 8, payload={Lit: amount}, key=jr.key(1))

@@ -6,7 +6,7 @@
 | `X`, and each `X` of a product | a place: one child, with weights of its own                |
 | `1 + X`                        | a place that may be empty                                  |
 | `List X`, `Many X`             | a group: any number of children, who share their weights   |
-| `[I, X]`                       | none: a machine is no tree                                 |
+| `[I, X]`                       | none: a machine is not a tree                              |
 """
 
 from collections.abc import Iterator

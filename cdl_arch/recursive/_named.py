@@ -24,7 +24,9 @@ class Named(Mapping[str, M]):
 
     Examples:
         >>> from cdl_arch.recursive import Named, tree_rnn
-        >>> cells: Named = tree_rnn(cdl.TreeF, 4, payload={cdl.Leaf: 10}, key=jax.random.key(0)).cells
+        >>> cells: Named = tree_rnn(
+        ...     cdl.TreeF, 4, payload={cdl.Leaf: 10}, key=jax.random.key(0)
+        ... ).cells
         >>> sorted(cells)
         ['0 places, 0 groups', '2 places, 0 groups']
     """

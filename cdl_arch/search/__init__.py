@@ -12,7 +12,9 @@
 Examples:
     >>> from cdl_arch.search import Signatures, Random, search, tree_task
     >>> task = tree_task(Signatures(4), trees=8, depth=2, steps=2)
-    >>> found = search(task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1)
+    >>> found = search(
+    ...     task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1
+    ... )
     >>> found.validation.shape
     (1, 2)
 """

@@ -28,7 +28,9 @@ class Pool(NamedTuple):
     Examples:
         >>> import numpy as np
         >>> from cdl_arch.search import Pool
-        >>> accuracies = np.array([[0.5, 0.6], [0.8, 0.7]])  # of two architectures, from two seeds each
+        >>> accuracies = np.array(
+        ...     [[0.5, 0.6], [0.8, 0.7]]
+        ... )  # of two architectures, from two seeds each
         >>> pool = Pool(accuracies, accuracies, np.ones((2, 2), bool))
         >>> pool.test.shape
         (2, 2)
@@ -45,7 +47,9 @@ class Resampled(NamedTuple):
     Examples:
         >>> import numpy as np
         >>> from cdl_arch.search import bootstrap, Pool, Resampled
-        >>> accuracies = np.array([[0.5, 0.6], [0.8, 0.7]])  # of two architectures, from two seeds each
+        >>> accuracies = np.array(
+        ...     [[0.5, 0.6], [0.8, 0.7]]
+        ... )  # of two architectures, from two seeds each
         >>> pool = Pool(accuracies, accuracies, np.ones((2, 2), bool))
         >>> searches: Resampled = bootstrap(pool, 2, draws=10)
         >>> searches.accuracy.shape
@@ -65,7 +69,7 @@ def bootstrap(
     draws: int = 2000,
     seed: int = 0,
 ) -> Resampled:
-    """Searches of so many trainings each, resampled from a pool.
+    """Searches of `trainings` trainings each, resampled from a pool.
 
     **Arguments:** `scores`: of each architecture, the less the better. `share`: how much of what is drawn is left out.
 
@@ -75,7 +79,9 @@ def bootstrap(
     Examples:
         >>> import numpy as np
         >>> from cdl_arch.search import bootstrap, Pool
-        >>> accuracies = np.array([[0.5, 0.6], [0.8, 0.7]])  # of two architectures, from two seeds each
+        >>> accuracies = np.array(
+        ...     [[0.5, 0.6], [0.8, 0.7]]
+        ... )  # of two architectures, from two seeds each
         >>> pool = Pool(accuracies, accuracies, np.ones((2, 2), bool))
         >>> bool(bootstrap(pool, 2).accuracy.mean() > bootstrap(pool, 1).accuracy.mean())
         True

@@ -3,7 +3,7 @@
 | the method                    | how it asks                                                                       |
 | ----------------------------- | --------------------------------------------------------------------------------- |
 | `Random`                      | all codes are equally likely                                                      |
-| `Pruned(score, share)`        | random codes, of which the worst `share` by a score are left out                  |
+| `Pruned(score, share)`        | random codes, without the `share` of them that a score finds worst                |
 | `Evolution`                   | a mutation of the best of a few of the youngest: regularised evolution            |
 | `Controller`                  | a distribution that REINFORCE moves to codes that did well                        |
 

@@ -45,7 +45,9 @@ def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Floa
 
     Examples:
         >>> from cdl_arch.search import Blocks, isometry, Part, Task
-        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> part = Part(
+        ...     jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0])
+        ... )
         >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=2), part, part, part, steps=1, batch=2)
         >>> code = jnp.ones(len(task.space.sizes), int)
         >>> bool(jnp.isfinite(isometry(task, code, jax.random.key(0))))
@@ -66,7 +68,9 @@ def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) ->
 
     Examples:
         >>> from cdl_arch.search import Blocks, gradient_norm, Part, Task
-        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> part = Part(
+        ...     jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0])
+        ... )
         >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=2), part, part, part, steps=1, batch=2)
         >>> code = jnp.ones(len(task.space.sizes), int)
         >>> bool(jnp.isfinite(gradient_norm(task, code, jax.random.key(0))))
@@ -86,9 +90,13 @@ def scored(
 
     Examples:
         >>> from cdl_arch.search import Blocks, isometry, Part, scored, Task
-        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> part = Part(
+        ...     jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0])
+        ... )
         >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=2), part, part, part, steps=1, batch=2)
-        >>> scored(isometry, task, jnp.zeros((3, len(task.space.sizes)), int), jax.random.key(0)).shape
+        >>> scored(
+        ...     isometry, task, jnp.zeros((3, len(task.space.sizes)), int), jax.random.key(0)
+        ... ).shape
         (3,)
     """
     whole("inits", inits)

@@ -2,7 +2,7 @@
 
 | the thing                              | here                                                                  |
 | -------------------------------------- | --------------------------------------------------------------------- |
-| the budget: so many trainings          | `budget`; a method's `cost` is taken from it before the first round   |
+| the budget: a number of trainings      | `budget`; a method's `cost` is taken from it before the first round   |
 | one round                              | `batch` codes for each seed, all trained in one program               |
 | how far it has come                    | `Search`, a pytree of arrays; a checkpoint has it, and what it is of  |
 
@@ -41,7 +41,9 @@ class Search(eqx.Module):
     Examples:
         >>> from cdl_arch.search import Random, Search, search, Signatures, tree_task
         >>> task = tree_task(Signatures(4), trees=8, depth=2, steps=2)
-        >>> found: Search = search(task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1)
+        >>> found: Search = search(
+        ...     task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1
+        ... )
         >>> found.codes.shape
         (1, 2, 8)
     """
@@ -90,7 +92,9 @@ def search(
     Examples:
         >>> from cdl_arch.search import Random, search, Signatures, tree_task
         >>> task = tree_task(Signatures(4), trees=8, depth=2, steps=2)
-        >>> found = search(task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1)
+        >>> found = search(
+        ...     task, Random(), jax.random.split(jax.random.key(0), 1), budget=2, batch=1
+        ... )
         >>> found.best.shape, found.validation.shape
         ((1, 8), (1, 2))
     """
@@ -133,7 +137,9 @@ def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"])
 
     Examples:
         >>> from cdl_arch.search import Blocks, Part, retrained, Task
-        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> part = Part(
+        ...     jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0])
+        ... )
         >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=1), part, part, part, steps=1, batch=2)
         >>> code = jnp.ones((1, len(task.space.sizes)), int)
         >>> retrained(task, code, jax.random.split(jax.random.key(0), 2)).test.shape

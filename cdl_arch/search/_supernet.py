@@ -93,7 +93,7 @@ class Enas(AbstractShared):
 
 @dataclass(frozen=True)
 class Darts(AbstractShared):
-    """DARTS-like: a mixture of all choices at each place, of which the heaviest are left at the end.
+    """DARTS-like: a mixture of all choices at each place; the heaviest are kept at the end.
 
     **Arguments:** `rate`: of Adam, for the mixture's weights. `cost`: in trainings. A step costs as much as 4 steps of
     a training, as it has a gradient for the weights and one for the mixture, each through every branch; so there are

@@ -93,7 +93,9 @@ class Outcome(NamedTuple):
 
     Examples:
         >>> from cdl_arch.search import Blocks, Outcome, Part, Task, trained
-        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> part = Part(
+        ...     jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0])
+        ... )
         >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=1), part, part, part, steps=1, batch=2)
         >>> code = jnp.ones((1, len(task.space.sizes)), int)
         >>> outcome: Outcome = trained(task, code, jax.random.split(jax.random.key(0), 1))
@@ -171,7 +173,9 @@ def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -
 
     Examples:
         >>> from cdl_arch.search import Blocks, Part, Task, trained
-        >>> part = Part(jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0]))
+        >>> part = Part(
+        ...     jax.random.normal(jax.random.key(0), (5, 2, 2, 1)), jnp.array([0, 1, 0, 1, 0])
+        ... )
         >>> task = Task(Blocks((2, 2, 1), 2, width=8, depth=1), part, part, part, steps=1, batch=2)
         >>> code = jnp.ones((1, len(task.space.sizes)), int)
         >>> trained(task, code, jax.random.split(jax.random.key(0), 1)).validation.shape

@@ -24,7 +24,11 @@ Examples:
     >>> from cdl_arch.symmetry import Convolution
     >>> layer = Convolution((5,), 1, 1, (3,), key=jax.random.key(0))
     >>> x = jnp.arange(5.0)[None]
-    >>> bool(jnp.allclose(layer(jnp.roll(x, 1, axis=1)), jnp.roll(layer(x), 1, axis=1), atol=1e-5))
+    >>> bool(
+    ...     jnp.allclose(
+    ...         layer(jnp.roll(x, 1, axis=1)), jnp.roll(layer(x), 1, axis=1), atol=1e-5
+    ...     )
+    ... )
     True
 """
 

@@ -28,7 +28,9 @@ class Layers(eqx.Module):
 
     Examples:
         >>> from cdl_arch.symmetry import DeepSet, Layers
-        >>> net = Layers([DeepSet(1, 4, key=jax.random.key(0)), DeepSet(4, 1, key=jax.random.key(1))])
+        >>> net = Layers(
+        ...     [DeepSet(1, 4, key=jax.random.key(0)), DeepSet(4, 1, key=jax.random.key(1))]
+        ... )
         >>> net(jnp.ones((1, 7))).shape
         (1, 7)
     """

@@ -81,7 +81,7 @@ class MinPlus(eqx.Module):
         return self._step(x, graph, jax.vmap(self.length)(graph.features))
 
     def distances(self, graph: Graph, start: Float[Array, " nodes"], rounds: int) -> Float[Array, " nodes"]:
-        """The least length of a path of at most so many edges, to each node; `start` is 0 where paths begin, and
+        """The least length of a path of at most `rounds` edges, to each node; `start` is 0 where paths begin, and
         infinity elsewhere."""
         lengths = jax.vmap(self.length)(graph.features)
         return _repeated(lambda x: self._step(x, graph, lengths), start, rounds)
@@ -110,7 +110,7 @@ class SumPassing(eqx.Module):
         self.mean = mean
 
     def distances(self, graph: Graph, start: Float[Array, " nodes"], rounds: int) -> Float[Array, " nodes"]:
-        """A number for each node, after so many rounds of messages; the first number of a node's state is 1 where
+        """A number for each node, after `rounds` rounds of messages; the first number of a node's state is 1 where
         `start` is 0."""
         expect_edges(graph, len(start))
         begin = jnp.zeros((len(start), self.inner.in_features)).at[:, 0].set((start == 0).astype(jnp.float32))

@@ -66,7 +66,9 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
 
     Examples:
         >>> fair = lambda n: cdl.choose(jnp.zeros(2), cdl.functors.Zero(), cdl.functors.Succ(n))
-        >>> forest = cdl.pack(cdl.functors.NatF, [cdl.functors.Zero(), cdl.functors.Succ(cdl.functors.Zero())])
+        >>> forest = cdl.pack(
+        ...     cdl.functors.NatF, [cdl.functors.Zero(), cdl.functors.Succ(cdl.functors.Zero())]
+        ... )
         >>> jnp.exp(cdl.follow(fair, forest, jnp.zeros(2))).tolist()
         [0.5, 0.25]
     """

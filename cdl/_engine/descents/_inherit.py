@@ -65,7 +65,6 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     Examples:
         >>> def deeper(depth, layer):
         ...     return cdl.fmap(lambda below: depth + 1, layer)
-        ...
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))])
         >>> cdl.inherit(deeper, forest, jnp.array([0]))[forest.nodes(0)]
         Array([0, 1, 1], dtype=int32)

@@ -106,8 +106,11 @@ def annotate(
     Examples:
         >>> @cdl.algebra
         ... def total(layer):
-        ...     return jnp.asarray(layer.label) if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-        ...
+        ...     return (
+        ...         jnp.asarray(layer.label)
+        ...         if isinstance(layer, cdl.Leaf)
+        ...         else layer.left + layer.right
+        ...     )
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))])
         >>> cdl.annotate(total, forest)[forest.nodes(0)]
         Array([3., 1., 2.], dtype=float32, weak_type=True)

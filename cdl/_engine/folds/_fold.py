@@ -121,8 +121,11 @@ def fold(
         >>> from cdl.functors import TreeF
         >>> @cdl.algebra
         ... def total(layer: TreeF[float, jax.Array]) -> jax.Array:
-        ...     return jnp.asarray(layer.label) if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-        ...
+        ...     return (
+        ...         jnp.asarray(layer.label)
+        ...         if isinstance(layer, cdl.Leaf)
+        ...         else layer.left + layer.right
+        ...     )
         >>> trees = [cdl.Leaf(0.5), cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))]
         >>> cdl.fold(total, cdl.pack(TreeF, trees))
         Array([0.5, 3. ], dtype=float32, weak_type=True)

@@ -52,7 +52,9 @@ class Corpus:
     forests of one bucket, and `corpus.pack(indices, bucket=…)` a forest of a bucket that is given.
 
     Examples:
-        >>> corpus = cdl.Corpus(cdl.TreeF, [cdl.Leaf(1), cdl.Fork(cdl.Leaf(2), cdl.Leaf(3)), cdl.Leaf(4)])
+        >>> corpus = cdl.Corpus(
+        ...     cdl.TreeF, [cdl.Leaf(1), cdl.Fork(cdl.Leaf(2), cdl.Leaf(3)), cdl.Leaf(4)]
+        ... )
         >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
         >>> cdl.fold(total, corpus[[2, 1]]).tolist()
         [4, 5]

@@ -50,8 +50,8 @@ class _Rows:
 def stack(place: Place, values: list[Any]) -> NDArray[Any]:
     """The values at one place of a layer, one row for each, of the annotated type.
 
-    **Raises:** `PayloadMismatch` where shapes differ, where a value is no number, and where one is not of the annotated
-    kind or would be changed.
+    **Raises:** `PayloadMismatch` where shapes differ, where a value is not a number, and where one is not of the
+    annotated kind or would be changed.
     """
     groups = _grouped(place.name, values)
     target = _target(place, groups)

@@ -54,7 +54,7 @@ def listed(of: str, trees: Any) -> list[Any]:
 
 
 def expect_bucket(bucket: object) -> None:
-    """**Raises:** `CdlError` for what is no bucket."""
+    """**Raises:** `CdlError` for what is not a bucket."""
     if not (bucket is None or isinstance(bucket, Bucket)):
         raise CdlError(
             f"`bucket` is the bucket of another forest, in whose program this one is to run, and "

@@ -40,7 +40,9 @@ class Grown(eqx.Module, Generic[R]):
     The payload and `log_prob` are differentiable in the coalgebra's arrays and in the seeds.
 
     Examples:
-        >>> halve = lambda n: cdl.choose(jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n), cdl.Fork(n // 2, n - n // 2))
+        >>> halve = lambda n: cdl.choose(
+        ...     jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n), cdl.Fork(n // 2, n - n // 2)
+        ... )
         >>> grown: cdl.Grown = cdl.unfold(halve, jnp.array([3.0, 9.0]), 7)
         >>> grown.count.tolist(), grown.cut.tolist()
         ([5, 7], [False, True])

@@ -95,12 +95,12 @@ def refold(
 
     Examples:
         >>> def halves(x):
-        ...     return cdl.Leaf(x[0]) if len(x) == 1 else cdl.Fork(x[: len(x) // 2], x[len(x) // 2 :])
-        ...
+        ...     return (
+        ...         cdl.Leaf(x[0]) if len(x) == 1 else cdl.Fork(x[: len(x) // 2], x[len(x) // 2 :])
+        ...     )
         >>> @cdl.algebra
         ... def total(layer):
         ...     return layer.label if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-        ...
         >>> cdl.compiled.refold(total, halves, jnp.arange(8.0).reshape(2, 4))
         Array([ 6., 22.], dtype=float32)
     """

@@ -67,7 +67,9 @@ class Lists(eqx.Module, Generic[E]):
     logarithm of the probability of what was chosen there, and is differentiable; zero past the end.
 
     Examples:
-        >>> down = lambda n: cdl.choose(jnp.stack([0.5 - n, n - 0.5]), cdl.Nil(), cdl.Cons(n, n - 1))
+        >>> down = lambda n: cdl.choose(
+        ...     jnp.stack([0.5 - n, n - 0.5]), cdl.Nil(), cdl.Cons(n, n - 1)
+        ... )
         >>> counted: cdl.compiled.Lists = cdl.unfold(down, jnp.array([2.0, 9.0]), 4)
         >>> counted.cut.tolist()
         [False, True]

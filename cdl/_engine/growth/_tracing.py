@@ -66,7 +66,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     """A coalgebra's candidates, and its arrays. `sort`: which one of its family's it grows, of seeds of these forms.
 
     **Raises:** `CarrierMismatch` where it gives seeds of another form than it takes, `PayloadMismatch` where a payload
-    is no number, `ForeignLayer` where it gives no layer, or a machine, `SignatureError` for another number of sorts,
+    is not a number, `ForeignLayer` where it gives no layer, or a machine, `SignatureError` for another number of sorts,
     or where they are in another order.
     """
     own = forms[sort]

@@ -2,9 +2,9 @@
 
 | the functor         | what is grown                                 | how                                          |
 | ------------------- | --------------------------------------------- | -------------------------------------------- |
-| `O × [1, X]`        | so many outputs of each stream                | one scan (`_stream`)                         |
-| `1 + A × X`         | each list, as far as so many nodes            | one scan with a mask (`_stream`)             |
-| any other           | each tree, as far as so many nodes            | one queue for all trees (`_grow`)            |
+| `O × [1, X]`        | the first outputs of each stream              | one scan (`_stream`)                         |
+| `1 + A × X`         | each list, up to a number of nodes            | one scan with a mask (`_stream`)             |
+| any other           | each tree, up to a number of nodes            | one queue for all trees (`_grow`)            |
 
 It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
 (`_grow_rule`).
@@ -132,7 +132,9 @@ def unfold(
     gives seeds of another form; `SignatureError` where there are not as many coalgebras as sorts, or in another order.
 
     Examples:
-        >>> halve = lambda n: cdl.choose(jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n), cdl.Fork(n // 2, n - n // 2))
+        >>> halve = lambda n: cdl.choose(
+        ...     jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n), cdl.Fork(n // 2, n - n // 2)
+        ... )
         >>> grown = cdl.unfold(halve, jnp.array([1.0, 3.0]), 7)
         >>> grown.count.tolist()
         [1, 5]

@@ -79,7 +79,9 @@ def with_resets(monoid: Monoid[M]) -> Monoid[tuple[Array, M]]:
     Examples:
         >>> monoid = cdl.monoids.with_resets(cdl.monoids.matrices(1))
         >>> one, two = jnp.array([[3.0]]), jnp.array([[5.0]])
-        >>> monoid.combine((jnp.array(False), one), (jnp.array(True), two))  # the second begins anew
+        >>> monoid.combine(
+        ...     (jnp.array(False), one), (jnp.array(True), two)
+        ... )  # the second begins anew
         (Array(True, dtype=bool), Array([[5.]], dtype=float32))
     """
     return Monoid((jnp.zeros((), bool), monoid.unit), Reset(monoid.combine))

@@ -44,7 +44,6 @@ class Packed(eqx.Module, Generic[E]):
         >>> @cdl.algebra
         ... def total(layer: cdl.ListF[float, float]):
         ...     return layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0
-        ...
         >>> cdl.fold(total, lists).tolist()
         [6.0, 4.0]
     """

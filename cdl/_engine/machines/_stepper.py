@@ -40,7 +40,6 @@ class Stepper(Generic[I, O, S]):
     Examples:
         >>> def total(n):
         ...     return cdl.MealyF(lambda x: (n + x, n + x))
-        ...
         >>> first, machine = cdl.machines.start(total, 0).step(5)
         >>> second, machine = machine.step(2)
         >>> first, second
@@ -137,7 +136,6 @@ def start(
     Examples:
         >>> def total(n):
         ...     return cdl.MealyF(lambda x: (n + x, n + x))
-        ...
         >>> answer, machine = cdl.machines.start(total, 0).step(5)
         >>> answer, machine.state
         (Array(5, dtype=int32, weak_type=True), Array(5, dtype=int32))

@@ -83,7 +83,7 @@ def bodies(count: int, masses: tuple[int, int], seed: int) -> list[Any]:
 
 
 def rotated(trees: list[Any], seed: int) -> list[Any]:
-    """Each body turned by a rotation of its own, all rotations being as likely."""
+    """Each body turned by its own random rotation, uniformly drawn."""
     rng = np.random.default_rng(seed)
 
     def turn(matrix: np.ndarray) -> Any:

@@ -89,10 +89,15 @@ def _bit(x: Any) -> tuple[Any, Any]:
 
 
 def bits(numbers: Any, kinds: Kinds, sound: Any) -> Any:
-    """Whole numbers as floating bits, each of its dtype; NaN unless they are sound."""
+    """Whole numbers as floating bits, each of its dtype; NaN unless they are sound. `None` is the change of what has
+    none, as in `cdl.reverse`."""
     leaves, structure = jax.tree.flatten(numbers)
-    found = [(x & 1).astype(kind) for x, kind in zip(leaves, kinds, strict=True)]
-    return jax.tree.unflatten(structure, found if sound is True else [jnp.where(sound, x, jnp.nan) for x in found])
+    known: Callable[[Any], Any] = lambda x: x if sound is True else jnp.where(sound, x, jnp.nan)
+    found = [
+        None if x.dtype == jax.dtypes.float0 else known((x & 1).astype(kind))
+        for x, kind in zip(leaves, kinds, strict=True)
+    ]
+    return jax.tree.unflatten(structure, found)
 
 
 def kinds(tree: Any) -> Kinds:

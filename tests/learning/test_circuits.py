@@ -200,3 +200,20 @@ def test_a_parity_of_sixteen_bits_takes_as_long_as_guessing():
 
     took = np.asarray(jax.jit(jax.vmap(walk))(jr.split(jr.key(0), count)))
     assert abs(np.mean(took) / 2 ** (bits + 1) - 1) < 3 / np.sqrt(count)
+
+
+@pytest.mark.parametrize("dtype", [jnp.int32, jnp.uint8, jnp.bool_], ids=str)
+def test_samples_may_be_whole_numbers_and_truth_values_which_have_no_change(dtype):
+    inputs, answers = jnp.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), jnp.array([[0.0], [1], [1], [0]])
+    learner, one = circuits.majority(circuits.table(2)), circuits.ascend(circuits.table(2))
+    with jax.numpy_dtype_promotion("standard"):
+        for step in (learner.step, jax.jit(learner.step)):
+            assert step(learner.state, (inputs.astype(dtype), answers.astype(dtype)))[0].tolist() == answers.tolist()
+        of_one = one.step(one.state, (inputs[1].astype(dtype), answers[1].astype(dtype)))[0]
+    assert of_one.tolist() == one.step(one.state, (inputs[1], answers[1]))[0].tolist()
+
+
+def test_only_floating_bits_have_a_change():
+    product = z2.reverse(lambda pair: pair[0] * pair[1])
+    assert product.put((jnp.array(1.0), jnp.array(0.0)), jnp.array(1.0)) == (0.0, 1.0)
+    assert product.put((jnp.array(1), jnp.array(0)), jnp.array(1)) == (None, None)

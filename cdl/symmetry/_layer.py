@@ -12,6 +12,7 @@ weights its orbit has, and outputs of independent inputs have the variance of th
 """
 
 import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -26,6 +27,7 @@ from .._para import Para
 from ..errors import CdlError
 from ._action import Action
 from ._hom import hom
+from ._lowering import lowered, Product
 from ._map import EquivariantMap
 from ._sizes import axis_of, counted
 from ._tying import along_last, Tying
@@ -107,7 +109,7 @@ class Equivariant(EquivariantMap):
     @property
     def bias(self) -> jax.Array | None:
         """`float[out_channels, Y.size]`."""
-        return self.weights((self.theta, self.beta))[1]
+        return self._fixed(self.beta)
 
     def dense(self) -> Para[Any, Any, Any]:
         """The dense layer, untied: its parameters are the weights and the bias."""
@@ -120,25 +122,38 @@ class Equivariant(EquivariantMap):
 
     @property
     def execution(self) -> str:
-        rows, columns = self.tying.shape
-        return f"weights of {rows} × {columns} gathered from the parameters, and one dense product"
+        return self._product.words
+
+    @property
+    def _product(self) -> Product:
+        channels = (self.in_channels or 1) * (self.out_channels or 1)
+        return lowered(self.tying, self.source.shape, self.target.shape, channels)
 
     def _apply(self, x: jax.Array) -> jax.Array:
-        return self._dense(self.weights((self.theta, self.beta)), x)
+        return self._of(lambda *given: self._product(self._scaled(self.theta), *given), self.bias, x)
 
     def weights(self, own: tuple[jax.Array, jax.Array | None]) -> tuple[jax.Array, jax.Array | None]:
         """The tying between parameters: from `(theta, beta)` to the weights and the bias of the dense layer."""
         theta, beta = own
-        if self.mean:
-            theta = theta / along_last(orbit_sizes(self.tying), theta)
-        fixed = None if beta is None else fixed_vectors(self.source, self.target).weight(beta)[..., 0]
-        return self.tying.weight(theta), fixed
+        return self.tying.weight(self._scaled(theta)), self._fixed(beta)
+
+    def _scaled(self, theta: jax.Array) -> jax.Array:
+        return theta / along_last(orbit_sizes(self.tying), theta) if self.mean else theta
+
+    def _fixed(self, beta: jax.Array | None) -> jax.Array | None:
+        return None if beta is None else fixed_vectors(self.source, self.target).weight(beta)[..., 0]
 
     def _dense(self, weights: tuple[jax.Array, jax.Array | None], x: jax.Array) -> jax.Array:
         weight, bias = weights
+        product: Any = lambda x, out, inner: jnp.einsum(f"{out}{inner}mn,{inner}n->{out}m", weight, x)
+        return self._of(product, bias, x)
+
+    def _of(
+        self, product: Callable[[jax.Array, str, str], jax.Array], bias: jax.Array | None, x: jax.Array
+    ) -> jax.Array:
+        """What a product with the weights, and a bias, make of an input; the letters of channels are empty without."""
         out, inner = ("o" if self.out_channels else ""), ("c" if self.in_channels else "")
-        flat = x.reshape((*axis_of(self.in_channels), self.source.size))
-        y = jnp.einsum(f"{out}{inner}mn,{inner}n->{out}m", weight, flat)
+        y = product(x.reshape((*axis_of(self.in_channels), self.source.size)), out, inner)
         return (y if bias is None else y + bias).reshape((*axis_of(self.out_channels), *self.target.shape))
 
 

@@ -45,7 +45,8 @@ Free = TypeAliasType("Free", "Pure[A] | Base[T, Free[T, A]]", type_params=(T, A)
 """Trees of `T` with variables of type `A`: the free monad. A variable is a `Pure`.
 
 Examples:
-    >>> formula: cdl.monads.Free[cdl.Tree[int], str] = cdl.Fork(cdl.monads.Pure("x"), cdl.Leaf(1))
+    >>> x = cdl.monads.Pure("x")
+    >>> formula: cdl.monads.Free[cdl.Tree[int], str] = cdl.Fork(x, cdl.Leaf(1))
     >>> formula
     Fork(Pure('x'), Leaf(1))
 """

@@ -74,7 +74,8 @@ POINTED = Category(
 """Smooth maps that keep a point: `POINTED.arrow(f, x)`. Two are compared by value and derivative there.
 
 Examples:
-    >>> square, root = cdl.categories.POINTED.arrow(jnp.square, 3.0), cdl.categories.POINTED.arrow(jnp.sqrt, 9.0)
+    >>> square = cdl.categories.POINTED.arrow(jnp.square, 3.0)
+    >>> root = cdl.categories.POINTED.arrow(jnp.sqrt, 9.0)
     >>> float(cdl.categories.POINTED.compose(square, root).target.point)
     3.0
 """

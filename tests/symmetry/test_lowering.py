@@ -21,6 +21,11 @@ def turned(n: int) -> Action:
     return cyclic(n).perm((-np.arange(n)) % n, "mirror")
 
 
+def signed(n: int) -> Action:
+    """A shift round a circle, where the number that passes the end changes its sign."""
+    return Action(n).signed(np.roll(np.arange(n), -1), np.where(np.arange(n) == n - 1, -1.0, 1.0), "shift")
+
+
 LAYERS = {
     "a circle": (cyclic(131), (None, None), "Circulant"),
     "a circle with a mirror": (turned(128), (None, None), "Circulant"),
@@ -34,6 +39,7 @@ LAYERS = {
     "all permutations, with channels": (permutations(60), (3, 2), "Uniform"),
     "few weights": (cyclic(100), (None, None), "Gathered"),
     "no circle": (truncated_translations(130), (None, None), "Gathered"),
+    "signs": (signed(130), (None, None), "Gathered"),
     "pictures": (dihedral(12), (None, None), "Gathered"),
     "pictures and a mirror": (reflections(12), (None, None), "Gathered"),
 }

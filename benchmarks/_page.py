@@ -140,7 +140,7 @@ The problems are three. **Binary trees**: {_problem(figures, "binary")}, uniform
 to 60 leaves, read by the binary Tree-LSTM; each leaf has a vector of the width of the state, and the gradient is that
 of the weights and of these vectors. **Python**: {_problem(figures, "own")}, functions of the standard library,
 in a signature that is made from the classes of `ast`, with all children in one `Many`; {kinds} constructors are met.
-The child-sum Tree-LSTM reads them. Either every constructor has weights of its own, or all share one set but for a
+The child-sum Tree-LSTM reads them. Either each constructor has its own weights, or all share one set but for a
 vector each.
 
 The peer is the best we know how to write by hand: the nodes of one height at once, exactly as many rows as there are

@@ -129,7 +129,7 @@ summed once (without that of the leaves' vectors here):
 SOLVING = """\
 ## Solving for the maps that commute
 
-`hom(X, X)` for three actions on `n` places, of which the last has signs: the best of seven runs. The generators are
+`hom(X, X)` for three actions on `n` places; the last one has signs: the best of seven runs. The generators are
 arrays of indices, and the answer is one label for each of the `n²` weights, so the time should grow with these.
 """
 

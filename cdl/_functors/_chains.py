@@ -78,6 +78,8 @@ def final_chain(
 ) -> list[Approximant]:
     """The sets `1, F 1, …, Fⁿ 1`: the `n`th holds what `n` observations of a behaviour can see.
 
+    **Arguments:** those of `initial_chain`.
+
     Examples:
         >>> [seen.size for seen in cdl.monads.final_chain(cdl.functors.NatF, 3)]
         [1, 2, 3, 4]

@@ -60,6 +60,9 @@ def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
 def fmap_term(term: Poly, f: Any, value: Any) -> Any:
     """`F f` for a functor given as a term.
 
+    **Arguments:** `term`: as `functor` gives it. `f`: from what stands at a place to what is to stand there. `value`:
+    of the functor.
+
     Examples:
         >>> cdl.functors.fmap_term(cdl.functor(cdl.TreeF), lambda x: 10 * x, cdl.Fork(1, 2))
         Fork(10, 20)

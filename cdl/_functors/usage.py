@@ -118,6 +118,9 @@ def _misfit(
 def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlError) -> int:
     """A size as an `int`. **Raises:** `error` where it is not a whole number of at least `least`.
 
+    **Arguments:** `name`: what the error calls it. `value`: the size, an `int` or a whole number of NumPy or JAX that
+    is known now.
+
     Examples:
         >>> cdl.checks.whole("width", jnp.array(8))
         8

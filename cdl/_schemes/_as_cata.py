@@ -178,6 +178,9 @@ def prepro_algebra(
     `cata(prepro_algebra(η, alg, depth))(tree)[0] == prepro(η, alg)(tree)`: the value has a leading axis, of how often
     the tree has been transformed already.
 
+    **Arguments:** `transform`: `η`, from a layer to one of the same signature. `alg`: the algebra. `depth`: the most
+    levels of a tree.
+
     Examples:
         >>> total = cdl.algebra(lambda l: l.head + l.tail if isinstance(l, cdl.Cons) else 0)
         >>> tenfold = lambda l: cdl.Cons(10 * l.head, l.tail) if isinstance(l, cdl.Cons) else l

@@ -45,8 +45,9 @@ def supervised(
 ) -> Learner[Any, tuple[X, T], P]:
     """Learning from pairs of an input and a target.
 
-    **Arguments:** `loss`: an optic from a target and a prediction. `rate`: the change of the loss that is wished for.
-    `target`: a target, or the type of one; where the model's own type is known, the loss is checked against both.
+    **Arguments:** `model`: from inputs to predictions. `optimiser`: of its parameters. `loss`: an optic from a target
+    and a prediction. `rate`: the change of the loss that is wished for. `target`: a target, or the type of one; where
+    the model's own type is known, the loss is checked against both.
 
     **Raises:** `PortMismatch` where the loss does not fit, or is not a number; `CdlError` for what is not a model, a
     loss or an optimiser.
@@ -81,7 +82,9 @@ def dream(
 ) -> Learner[Any, tuple[P, T], X]:
     """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target.
 
-    **Arguments:** `target`: a target, or the type of one, where it is not like what the model gives.
+    **Arguments:** `model`: with its parameters given at each step. `loss`: from a target and a prediction. `optimiser`:
+    of the input. `rate`: the change of the loss that is wished for. `target`: a target, or the type of one, where it is
+    not like what the model gives.
 
     **Raises:** `PortMismatch` where the model does not take `x`, the loss does not fit, or is not a number.
 
@@ -113,6 +116,9 @@ def autoencoder(
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
 ) -> Learner[Any, X, tuple[P, Q]]:
     """Learning to give back what came in, by way of a code.
+
+    **Arguments:** `encoder`, `decoder`: models, one after the other. `loss`: from the input and what is decoded.
+    `optimiser`: of both models' parameters. `rate`: the change of the loss that is wished for.
 
     **Raises:** `PortMismatch` where the decoder does not take what the encoder gives, or the loss does not take the
     input and what the decoder gives.
@@ -156,8 +162,10 @@ def gan(
 ) -> Learner[tuple[Any, Any], tuple[Z, X], tuple[P, Q]]:
     """A generator against a critic, which is one and the same for what is made and what is real: tied along its copy.
 
-    **Arguments:** `g`, `d`: the optimisers of the two; one of them descends and the other ascends. `payoff`: from the
-    scores of what is made and of what is real; if not given, the mean of these less the mean of those.
+    **Arguments:** `generator`: from noise to what is to look real. `critic`: from such to one number. `rate`: the
+    change of the payoff that is wished for. `g`, `d`: the optimisers of the two; one of them descends and the other
+    ascends. `payoff`: from the scores of what is made and of what is real; if not given, the mean of these less the
+    mean of those.
 
     **Raises:** `PortMismatch` where the critic does not take what the generator makes, or the payoff is not a number.
 

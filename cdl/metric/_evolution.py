@@ -72,9 +72,9 @@ def evolve(
 ) -> tuple[SearchDistribution[P], Array]:
     """One step of separable natural evolution, and the mean loss of the parameters drawn.
 
-    **Arguments:** `loss`: of one set of parameters; it is under `vmap`. `population`: how many are drawn, an even
-    number: each `ε` comes with `−ε`. `rate`: that of the mean. `scale_rate`: that of the standard deviations; if not
-    given, `(3 + log d) / 5√d` for `d` numbers.
+    **Arguments:** `search`: the distribution. `key`: for the draws. `loss`: of one set of parameters; it is under
+    `vmap`. `population`: how many are drawn, an even number: each `ε` comes with `−ε`. `rate`: that of the mean.
+    `scale_rate`: that of the standard deviations; if not given, `(3 + log d) / 5√d` for `d` numbers.
 
     **Raises:** `CdlError` for an odd population, parameters without numbers, a `log_scale` of other shapes, and a loss
     that does not give one real number.

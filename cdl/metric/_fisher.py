@@ -59,6 +59,8 @@ def fisher(model: Model[P], params: P, /) -> Metric:
 def empirical_fisher(model: Model[P], params: P, targets: Any, /) -> Metric:
     """`E s sᵀ` with the score `s` of the data's targets: not the Fisher metric, and often taken for it.
 
+    **Arguments:** `model`, `params`: as for `fisher`. `targets`: one for each example, as the distribution takes them.
+
     **Raises:** as `fisher`; and `CdlError` for targets that are not of the distribution.
 
     Examples:
@@ -86,6 +88,8 @@ def empirical_fisher(model: Model[P], params: P, targets: Any, /) -> Metric:
 @with_types
 def ggn(model: Model[P], params: P, targets: Any, /) -> Metric:
     """The generalised Gauss–Newton matrix of the negative log-likelihood: `E Jᵀ H J`, `H` by differentiation.
+
+    **Arguments:** `model`, `params`: as for `fisher`. `targets`: one for each example, as the distribution takes them.
 
     **Raises:** as `empirical_fisher`.
 

@@ -77,8 +77,8 @@ def modularity_defect(
     """How far the update of a whole is from another, such as that of its modules by themselves: `‖u − v‖ / ‖u‖`.
     It is 0 where both are zero.
 
-    **Arguments:** `whole`, `parts`: two optimisers of the same parameters: `natural(model, damping=λ)`, and the same
-    with `how=Blocks()`.
+    **Arguments:** `loss`: of the parameters. `at`: the parameters. `whole`, `parts`: two optimisers of the same
+    parameters: `natural(model, damping=λ)`, and the same with `how=Blocks()`.
 
     Examples:
         >>> says = lambda pair: cdl.metric.Gaussian(jnp.stack([pair[0] + pair[1]]))

@@ -73,6 +73,8 @@ def lie_error(h: Called, source: Called, target: Called, xs: Any) -> Measured:
     The relative error is that over the mean of `‖D h ξ_X‖² + ‖ξ_Y h‖²`. Where both sides are rounding, as for an
     invariant map, the denominator is kept above the rounding of `h(x)`.
 
+    **Arguments:** `h`: the map. `source`, `target`: the fields along which its input and its output move.
+
     **Raises:** `CdlError` for an `Action`, which does not say which field is meant.
 
     Examples:

@@ -49,6 +49,9 @@ Examples:
 def moved(word: str | Word, actions: Actions, value: Any) -> Any:
     """`m · x`, for a word of names, or one name.
 
+    **Arguments:** `word`: a tuple of names. `actions`: a pytree of actions, `None` where nothing moves. `value`: a
+    pytree of arrays that matches it.
+
     **Raises:** `CdlError` for a generator of a Lie algebra, and where the two have different structures.
 
     Examples:

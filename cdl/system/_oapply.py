@@ -42,6 +42,8 @@ def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system
     one Python object. So wire first, and then take gradients or call `jit`, whose argument `{"p": cell, "q": cell}`
     has two copies. What is wired holds each machine once, whatever is done with its arrays.
 
+    **Arguments:** `wiring`: the diagram. `systems`: what goes into its boxes, by name. `name`: of the new system.
+
     **Raises:** `CdlError` where a box has no system, or a system no box, and where a machine of one box is inside of
     that of another; `PortMismatch` where a system has another interface than its box, and for a loop without a state,
     which is named box by box.

@@ -39,6 +39,8 @@ def nand(layer: TreeF[Bit, Bit]) -> Bit:
 def nand_circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Circuit], Float[Array, " count"]]:
     """Circuits of random shape, of up to `depth` gates one after the other, and what comes out of each.
 
+    **Arguments:** `count`: how many circuits. `key`: for their shapes and bits.
+
     Examples:
         >>> from cdl_arch.recursive import nand, nand_circuits
         >>> circuits, answers = nand_circuits(5, 3, key=jax.random.key(0))

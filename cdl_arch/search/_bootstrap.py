@@ -71,7 +71,9 @@ def bootstrap(
 ) -> Resampled:
     """Searches of `trainings` trainings each, resampled from a pool.
 
-    **Arguments:** `scores`: of each architecture, the less the better. `share`: how much of what is drawn is left out.
+    **Arguments:** `pool`: the trainings to draw from. `trainings`: how many each search has. `draws`: how many
+    searches. `seed`: of the draws. `scores`: of each architecture, the less the better. `share`: how much of what is
+    drawn is left out.
 
     **Raises:** `CdlError` where the pool is too small for one search or has one seed, where `share` has no `scores`
     or is not from 0 to below 1, for no trainings, and for arrays of other shapes.

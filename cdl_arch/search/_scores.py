@@ -43,6 +43,9 @@ ROUNDING = 1e-9
 def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
     """How far the trunk is from an isometry at its first parameters: the mean over a few random points.
 
+    **Arguments:** `task`: whose inputs are read. `code`: `int[places]`. `key`: for the first parameters, the points and
+    the probes.
+
     Examples:
         >>> from cdl_arch.search import Blocks, isometry, Part, Task
         >>> part = Part(
@@ -66,6 +69,8 @@ def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Floa
 def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
     """The logarithm of the norm of the first gradient, on one batch, to compare with; `inf` where the gradient is 0.
 
+    **Arguments:** `task`: whose data are read. `code`: `int[places]`. `key`: for the first parameters and the batch.
+
     Examples:
         >>> from cdl_arch.search import Blocks, gradient_norm, Part, Task
         >>> part = Part(
@@ -85,6 +90,9 @@ def scored(
     score: Score, task: Task, codes: Int[Array, "n places"], key: PRNGKeyArray, inits: int = 1
 ) -> Float[Array, " n"]:
     """The mean score of each code over some first parameters, the same ones for all codes.
+
+    **Arguments:** `score`: such as `isometry`. `task`: what it reads. `codes`: `int[n, places]`. `key`: split, one for
+    each first parameters. `inits`: over how many of these the mean is taken.
 
     **Raises:** `CdlError` for a code that is not in the space, and for no first parameters.
 

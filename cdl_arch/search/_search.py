@@ -78,16 +78,17 @@ def search(
 ) -> Search:
     """Searches once from each key.
 
-    **Arguments:** `keys`: one for each search, `(seeds,)`. `budget`: trainings for each search; what is left after
-    whole rounds is not used. `batch`: how many a round has. `checkpoint`: a file that is written after each round, and
-    read where it is there. `rounds`: where to stop, to be resumed later; by default at the end.
+    **Arguments:** `task`: the space and the data. `method`: such as `Random()` or `Evolution()`. `keys`: one for each
+    search, `(seeds,)`. `budget`: trainings for each search; what is left after whole rounds is not used. `batch`: how
+    many a round has. `checkpoint`: a file that is written after each round, and read where it is there. `rounds`: where
+    to stop, to be resumed later; by default at the end.
 
     **Returns:** the searches, in one `Search`; `found.best` are their codes.
 
     **Raises:** `CdlError` where the budget is not enough for the method's cost and one round, or for a first generation
     of `Evolution` and one round more; for keys that are not an array of them, a batch below 1, or a cost below 0.
-    `CheckpointError` where
-    the file is of a search with another method, other keys, another task or another budget, and says which.
+    `CheckpointError` where the file is of a search with another method, other keys, another task or another budget, and
+    says which.
 
     Examples:
         >>> from cdl_arch.search import Random, search, Signatures, tree_task
@@ -134,6 +135,8 @@ def search(
 
 def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"]) -> Outcome:
     """Trains each code once from each key: outcomes of shape `(n, keys)`.
+
+    **Arguments:** `task`: the space and the data. `codes`: `int[n, places]`. `keys`: `key[k]`, the same for all codes.
 
     Examples:
         >>> from cdl_arch.search import Blocks, Part, retrained, Task

@@ -173,8 +173,8 @@ class Signatures(Space):
 def tree_task(space: Signatures, trees: int = 60, depth: int = 4, *, seed: int = 0, **options: Any) -> Task:
     """A task whose right signature is known, `RIGHT`: the trees to test with have one more level.
 
-    **Arguments:** `trees`: how many there are to learn from. `depth`: the most operations one after the other.
-    `options`: of `Task`.
+    **Arguments:** `space`: whose signature is searched. `seed`: of the trees and of what is at their leaves. `trees`:
+    how many there are to learn from. `depth`: the most operations one after the other. `options`: of `Task`.
 
     **Raises:** `CdlError` for no trees, and a depth below 0.
 

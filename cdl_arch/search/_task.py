@@ -169,6 +169,9 @@ def _part(data: Dataset) -> Part:
 def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
     """Trains every candidate, each from its key. One program is compiled for each number of candidates.
 
+    **Arguments:** `task`: the space and the data. `codes`: `int[n, places]`, one row for each candidate. `keys`:
+    `key[n]`, for its first parameters and its batches.
+
     **Raises:** `CdlError` for a code that is not in the space, and where there is not one key for each code.
 
     Examples:

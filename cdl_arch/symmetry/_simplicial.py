@@ -143,6 +143,8 @@ def flows(
 ) -> tuple[Float[Array, "n edges"], Float[Array, "n edges"]]:
     """Random flows along the edges, and the part of each that goes round holes: that has no boundary and is none.
 
+    **Arguments:** `complex`: with edges. `count`: how many flows. `key`: for the numbers.
+
     Examples:
         >>> from cdl_arch.symmetry import closed, Complex, flows
         >>> hollow = Complex(closed([(0, 1), (1, 2), (0, 2)]))

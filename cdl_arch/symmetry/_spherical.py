@@ -124,6 +124,10 @@ def patterns(
 ) -> tuple[Float[Array, "count 1 points"], Int[Array, " count"]]:
     """Noisy patterns on the points, each one of as many as there are classes, turned by any of the rotations.
 
+    **Arguments:** `classes`: how many patterns there are. `count`: how many examples. `points`: `int[n, 3]`, as for
+    `on_points`. `noise`: the standard deviation of what is added. `key`: for which pattern each is, the turns and
+    the noise.
+
     Examples:
         >>> from cdl_arch.symmetry import FACES, patterns
         >>> inputs, labels = patterns(3, 5, FACES, key=jax.random.key(0))

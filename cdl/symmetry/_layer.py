@@ -27,7 +27,7 @@ from .._para import Para
 from ..errors import CdlError
 from ._action import Action
 from ._hom import hom
-from ._lowering import lowered, Product
+from ._lowering import Gathered, lowered, Product
 from ._map import EquivariantMap
 from ._sizes import axis_of, counted
 from ._tying import along_last, Tying
@@ -130,6 +130,8 @@ class Equivariant(EquivariantMap):
         return lowered(self.tying, self.source.shape, self.target.shape, channels)
 
     def _apply(self, x: jax.Array) -> jax.Array:
+        if isinstance(self._product, Gathered):
+            return self._dense(self.weights((self.theta, self.beta)), x)
         return self._of(lambda *given: self._product(self._scaled(self.theta), *given), self.bias, x)
 
     def weights(self, own: tuple[jax.Array, jax.Array | None]) -> tuple[jax.Array, jax.Array | None]:

@@ -69,7 +69,7 @@ def equivariant_fold(
     **Arguments:** `carrier`: the action on the carrier. `word`: of generators that are not of a Lie algebra; for one,
     give `law.flow(t)` and `cdl.symmetry.flow(carrier, t)`. `by`: the fold.
 
-    **Raises:** `LawBroken`, which says whether it is the premise that fails.
+    **Raises:** `LawBroken`. Where the premise fails, the formula in the error is the premise's.
 
     Examples:
         >>> turn = cdl.symmetry.groups.cyclic(3)

@@ -115,7 +115,7 @@ def fusion(
 ) -> None:
     """That a map of algebras slides out of a fold; that it is one is checked at every node of the tree.
 
-    **Raises:** `LawBroken`, which says whether it is the premise that fails.
+    **Raises:** `LawBroken`. Where the premise fails, the formula in the error is the premise's.
 
     Examples:
         >>> total = cdl.algebra(

@@ -63,7 +63,7 @@ def unfold_fusion(
 ) -> None:
     """That a map of coalgebras slides into an unfold; that it is one is checked at every seed on the way.
 
-    **Raises:** `LawBroken`, which says whether it is the premise that fails.
+    **Raises:** `LawBroken`. Where the premise fails, the formula in the error is the premise's.
 
     Examples:
         >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()

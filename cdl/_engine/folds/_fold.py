@@ -102,11 +102,11 @@ def fold(
     is rounded as that dtype is, and whole numbers wrap around: a Python `int` is an `int32` (`int64` with
     `jax_enable_x64`), and a division by zero has infinity or NaN, or for whole numbers any number, where Python
     raises an error. In a case a payload is a traced array: an `if` on it is refused, and so are `v is True`, `case
-    Flag(True)` and `isinstance(v, int)` of a field. In a helper that is given the number alone these cannot be
-    seen, nor can `f"{v}"` anywhere: they are answered for the array. Decide by `jnp.where`, or by a constructor for
-    each case. Of a `jax.lax.cond` both sides are computed at every node, as under `jax.vmap`: where one is infinite or
-    NaN at nodes that take the other, so is the gradient, which is that of `jnp.where`. The dictionaries of a value have
-    their keys sorted, as in JAX.
+    Flag(True)` and `isinstance(v, int)` of a field. **These cannot be detected in a helper that is given the number
+    alone, nor can `f"{v}"` anywhere: they are answered for the array, without an error.** Decide by `jnp.where`, or
+    by a constructor for each case. Of a `jax.lax.cond` both sides are computed at every node, as under `jax.vmap`:
+    where one is infinite or NaN at nodes that take the other, so is the gradient, which is that of `jnp.where`. The
+    dictionaries of a value have their keys sorted, as in JAX.
 
     **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.

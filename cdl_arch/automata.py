@@ -9,7 +9,7 @@
 The states of a trained cell are vectors, and no two words may lead to the same one. Two of them count as one state here
 if the machine answers the same to every word up to a length, all of which are run at once. What comes out is the
 machine's own automaton if no longer word would tell more states apart: that is not known, so it is tried on words that
-had no part in the making, and what was found is told.
+had no part in the making, and `agreement` is the share of these that it answers as the machine does.
 
 Examples:
     >>> from cdl_arch.automata import extract

@@ -29,9 +29,15 @@ class Drawing:
     """A diagram in all its forms. In a notebook it shows itself; `str` of it is the text.
 
     Examples:
-        >>> drawing = cdl.draw(cdl.Para(jnp.array(2.0), lambda p, x: p * x) >> cdl.para.identity())
-        >>> drawing.diagram.count("box")
-        1
+        >>> drawing = cdl.draw(cdl.Fork(cdl.Leaf(1), cdl.Leaf(2)))
+        >>> print(drawing.text)
+               ┌──────┐
+               │ Fork │
+               └──┬───┘
+            ┌─────┴─────┐
+        ┌───┴────┐  ┌───┴────┐
+        │ Leaf 1 │  │ Leaf 2 │
+        └────────┘  └────────┘
     """
 
     diagram: Diagram
@@ -109,9 +115,18 @@ def draw(x: Any, at: Any = None, /, *, signature: Any = None) -> Drawing:
     **Raises:** `CdlError` for what cannot be drawn, `SignatureError` where an algebra does not say what it reads.
 
     Examples:
-        >>> drawing = cdl.draw(cdl.TreeF)
-        >>> drawing.svg[:4]
-        '<svg'
+        >>> print(cdl.draw(cdl.to_list("ab")))
+        ┌──────────┐
+        │ Cons 'a' │
+        └────┬─────┘
+             │
+        ┌────┴─────┐
+        │ Cons 'b' │
+        └────┬─────┘
+             │
+          ┌──┴──┐
+          │ Nil │
+          └─────┘
     """
     x = read_by(x, signature)
     if signature is not None and not all(isinstance(alg, Algebra) for alg in (x if isinstance(x, tuple) else (x,))):

@@ -51,7 +51,7 @@ def expect_as_many(of: str, forest: Forest, what: str, count: int) -> None:
 
 
 def expect_forest(of: str, forest: object, alg: str) -> None:
-    """**Raises:** `CdlError` where something else than a forest is given. `alg`: what an error calls the reader, which
+    """**Raises:** `CdlError` where anything other than a forest is given. `alg`: what an error calls the reader, which
     comes first."""
     if isinstance(forest, Forest):
         expect_payload(forest, f"`{of}` reads")

@@ -59,7 +59,7 @@ class Shards(eqx.Module, Generic[B]):
 def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
     """Divides trees among devices: the same number for each, and nearly the same number of nodes.
 
-    The heaviest tree first, each to the part that is lightest so far and not full.
+    The largest tree is placed first; each goes to the part that has the fewest nodes so far and is not full.
 
     **Arguments:** `nodes`: how many nodes each tree has: `corpus.nodes`, or those of some of its rows. `parts`: how
     many parts.
@@ -145,7 +145,7 @@ def shard_mean(
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
         >>> shards = cdl.compiled.shard([forest], jax.make_mesh((1,), ("data",)))
         >>> mean = cdl.compiled.shard_mean(
-        ...     lambda alg, part: (cdl.fold(alg, part).sum(), jnp.array(2.0))
+        ...     lambda alg, part: (cdl.fold(alg, part).sum(), jnp.float32(len(part)))
         ... )
         >>> float(mean(total, shards))
         3.0

@@ -43,7 +43,7 @@ class Levels:
     or `"all"`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes through, and reverse mode does
     not.
 
-    **Raises:** `CdlError` for another `remat`.
+    **Raises:** `CdlError` for any other `remat`.
 
     Examples:
         >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
@@ -105,7 +105,7 @@ class Bracketing:
     **Arguments:** `way`: `"scan"`, one after another; `"associative"`, all prefixes by halves; `"halving"`, the product
     of all by halves, which gives no prefix; `"chunked"`, in pieces.
 
-    **Raises:** `CdlError` for another way.
+    **Raises:** `CdlError` for any other way.
 
     Examples:
         >>> steps = cdl.Seq((jnp.full((1, 3), 2.0), jnp.ones((1, 3))), [3])

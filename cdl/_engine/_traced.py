@@ -141,7 +141,7 @@ def without_leaks(name: str) -> Iterator[None]:
 def applied(alg: Any, layer: Any, key: Any = None) -> Any:
     """The algebra at a layer of traced values: `apply`, and numbers in the end.
 
-    **Raises:** `CdlError` where it asks for a value, `CarrierMismatch` where it gives something else than numbers.
+    **Raises:** `CdlError` where it asks for a value, `CarrierMismatch` where it gives anything other than numbers.
     """
     name, kind = name_of(alg), type(layer).__name__
     with without_values(name, f"at `{kind}`"):

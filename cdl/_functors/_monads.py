@@ -18,9 +18,11 @@ from typing import Any, Generic, TypeAlias, TypeVar
 import equinox as eqx
 from returns.maybe import Maybe, Nothing, Some
 
+from ..errors import CdlError
 from ._free import bind, Free, interpret, map_free, one_step, Pure
 from ._monad import EilenbergMoore, Monad
 from .base import Base
+from .described import described
 from .expected import expect_fields
 from .ordered import two
 from .read import functor
@@ -83,13 +85,14 @@ class ListMonad(Monad):
 
 @dataclass(frozen=True)
 class MaybeMonad(Monad):
-    """`1 + A`: its algebras are sets with a point.
+    """`1 + A`: its algebras are sets with a point. A value is a `Maybe` of the package `returns`.
 
     Examples:
+        >>> from returns.maybe import Nothing
         >>> maybe = cdl.monads.MaybeMonad()
         >>> or_seven = maybe.algebra(7)
-        >>> or_seven(maybe.unit(1))
-        1
+        >>> or_seven(maybe.unit(1)), or_seven(Nothing)
+        (1, 7)
     """
 
     def unit(self, a: A, /) -> Maybe[A]:
@@ -105,7 +108,16 @@ class MaybeMonad(Monad):
 
     def algebra(self, point: A) -> EilenbergMoore[A]:
         """The point as an algebra: the value of nothing."""
-        return EilenbergMoore(self, lambda value: value.value_or(point))
+
+        def action(value: Maybe[A]) -> A:
+            if not isinstance(value, Maybe):
+                raise CdlError(
+                    f"an algebra of `MaybeMonad` reads `Some(x)` or `Nothing` of `returns.maybe`, and was given "
+                    f"{described(value)}."
+                )
+            return value.value_or(point)
+
+        return EilenbergMoore(self, action)
 
     @with_types
     def structure(self, algebra: EilenbergMoore[A]) -> A:

@@ -30,7 +30,7 @@ KINDS: dict[Callable[..., bool | int | float | complex], Any] = {
 
 def expect_type(what: str, value: Any, hint: Any) -> None:
     """**Raises:** `CdlError` where a value does not fit an annotation."""
-    if isinstance(value, type) and issubclass(value, eqx.Module) and _is_function(hint):
+    if unmade(value) and _is_function(hint):
         raise CdlError(f"{what} is the class `{value.__name__}`: make one, `{value.__name__}(…)`, and give that.")
     try:
         check_type(value, _expanded(hint), forward_ref_policy=ForwardRefPolicy.IGNORE)
@@ -40,6 +40,12 @@ def expect_type(what: str, value: Any, hint: Any) -> None:
         raise CdlError(f"{what} is {short(value)}, and must be {spelt(hint)}.") from None
     except (NameError, TypeError):  # what typing and typeguard raise for an annotation that cannot be read
         return
+
+
+def unmade(value: Any) -> bool:
+    """Whether it is a class of modules that are called, given where one of them belongs."""
+    of_modules = isinstance(value, type) and issubclass(value, eqx.Module)
+    return of_modules and any("__call__" in vars(kind) for kind in value.__mro__)
 
 
 def expect_fields(made: Any) -> None:

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from .._functors.described import described
 from .._functors.expected import expect_fields
 from .._functors.usage import whole, with_types
+from ..errors import CdlError, PortMismatch
 from ._category import DifferentiableMap, expect_length, expect_places, fit
 
 
@@ -21,6 +23,11 @@ POINTS = 2  # how many points two maps are compared at
 @dataclass(frozen=True)
 class SmoothMap(DifferentiableMap["SmoothMap"]):
     """A smooth map `Rⁿ → Rᵐ`, as a function from vectors to vectors; its reverse derivative is `jax.vjp`'s.
+
+    **Arguments:** `source`, `target`: `n` and `m`. `fn`: from a vector `(n,)` to one `(m,)`.
+
+    **Raises:** when called, `PortMismatch` for a vector, or a value of `fn`, of another length; `CdlError` for one of
+    whole numbers.
 
     Examples:
         >>> product = cdl.optics.SmoothMap(2, 1, lambda x: x[:1] * x[1:])
@@ -37,7 +44,17 @@ class SmoothMap(DifferentiableMap["SmoothMap"]):
 
     def __call__(self, x: Array, /) -> Array:
         expect_length(x, self.source)
-        return self.fn(x)
+        if not jnp.issubdtype(jnp.result_type(x), jnp.inexact):
+            raise CdlError(
+                f"a `SmoothMap` is of vectors in floating point, and was given {described(x)}: write `x.astype(float)`."
+            )
+        y = self.fn(x)
+        if jnp.shape(y)[:1] != (self.target,):
+            raise PortMismatch(
+                f"`target` of this `SmoothMap` is {self.target}, and its function gives {described(y)}: let it give a "
+                f"vector of {self.target}, or change `target`."
+            )
+        return y
 
     @with_types
     def __rshift__(self, other: "SmoothMap") -> "SmoothMap":

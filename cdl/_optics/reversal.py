@@ -25,10 +25,13 @@ from .optic import Optic
 def reverse(f: Callable[[X], Y], /) -> Optic[X, Y]:
     """A smooth map with its reverse derivative: `x ↦ f(x)`, and back `dy ↦ R[f](x, dy)`.
 
+    What is not in floating point has no change, and `None` stands for it: also for a Python number such as `3`, where
+    you may mean `3.0`.
+
     Examples:
-        >>> y, back = cdl.optics.reverse(jnp.sin).forward(jnp.array(0.0))
-        >>> y
-        Array(0., dtype=float32, weak_type=True)
+        >>> power = cdl.reverse(lambda pair: pair[0] ** pair[1])
+        >>> power.get((3.0, 2)), power.put((3.0, 2), 1.0)
+        (Array(9., dtype=float32, weak_type=True), (Array(6., dtype=float32, weak_type=True), None))
     """
     return Reverse(f)
 

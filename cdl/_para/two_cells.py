@@ -28,6 +28,8 @@ from typing import Literal, overload, TypeVar
 from .._functors.expected import expect_fields
 from .._functors.ordered import two
 from .._functors.usage import whole, with_types, with_usage
+from .._functors.words import number_of
+from ..errors import CdlError
 
 
 P = TypeVar("P")
@@ -149,6 +151,8 @@ def delta(n: int, /) -> Callable[[P], tuple[P, ...]]:
 def gather(index: Sequence[int], /) -> Callable[[tuple[P, ...]], tuple[P, ...]]:
     """`Pᵏ → Pⁿ`, which gives place `i` the parameters of number `index[i]`: partial tying; `delta` where all are 0.
 
+    **Raises:** `CdlError` for a number below 0, and when called, for one that the parameters do not have.
+
     Examples:
         >>> cdl.para.two_cells.gather([0, 1, 0])(("p", "q"))
         ('p', 'q', 'p')
@@ -170,8 +174,15 @@ class Gather:
 
     def __post_init__(self) -> None:
         expect_fields(self)
+        if self.index and min(self.index) < 0:
+            raise CdlError(f"`index` has {min(self.index)}: parameters are numbered from 0.")
 
     __name__ = "Δ"
 
     def __call__(self, params: tuple[P, ...], /) -> tuple[P, ...]:
+        if self.index and max(self.index) >= len(params):
+            raise CdlError(
+                f"`index` has {max(self.index)}, and there are {number_of('space', len(params))} of parameters, "
+                "numbered from 0: give a number below."
+            )
         return tuple(params[i] for i in self.index)

@@ -54,10 +54,13 @@ def choose(scores: Scores, /, *layers: L0) -> L0: ...
 def choose(scores: Any, /, *layers: Any) -> Any:
     """One of the layers, by its score: `return choose(scores, Nil(), Cons(a, s))`.
 
+    Without a key the layer with the greatest score is taken; with one, a layer is drawn with the probabilities
+    `softmax(scores)`.
+
     **Arguments:** `scores`: unnormalised log-probabilities, one for each layer. `layers`: every candidate, in a fixed
     order.
 
-    **Raises:** `PayloadMismatch` where there are not as many scores as layers, `ForeignLayer` for something else than a
+    **Raises:** `PayloadMismatch` where there are not as many scores as layers, `ForeignLayer` for anything other than a
     layer, `SignatureError` for layers of two signatures.
 
     Examples:

@@ -17,9 +17,11 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .._functors import Base, Cofree, Free, Pure
+from .._functors.described import described
 from .._functors.recursion import Done, recursion
 from .._functors.usage import with_usage
-from ._either import Either, Left
+from ..errors import CdlError
+from ._either import Either, Left, Right
 from ._folds import remember
 from ._share import shared
 from .algebras import Algebra, apply
@@ -93,6 +95,8 @@ def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, 
 def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]]], /) -> Callable[[S], A]:
     """A refold that may stop early: `Left(value)` answers, `Right(layer)` goes on (an Elgot algebra).
 
+    **Raises:** `CdlError` where the coalgebra gives neither.
+
     Examples:
         >>> @cdl.algebra
         ... def product(layer):
@@ -112,6 +116,11 @@ def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]
 
     def down(seed: Any) -> Any:
         given = coalg(seed)
+        if not isinstance(given, Left | Right):
+            raise CdlError(
+                f"the coalgebra of `elgot` gave {described(given)}: write `Left(value)` to answer, `Right(layer)` to "
+                "go on."
+            )
         return Done(given.value) if isinstance(given, Left) else expect_layer(given.value)
 
     return shared(down, lambda frame, go: apply(alg, frame.filled(go)))

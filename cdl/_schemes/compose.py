@@ -24,6 +24,7 @@ import jax
 
 from .. import _terms as t
 from .._functors import Base, Mealy, MealyF, Moore, MooreF
+from .._functors.described import described
 from .._functors.ordered import two
 from .._functors.usage import with_types, with_usage
 from .._functors.words import an
@@ -159,6 +160,8 @@ def as_mealy(machine: Callable[[S], Base[Moore[I, O], S]]) -> Callable[[S], Meal
 
     The output before any input is lost: `run(as_mealy(f), s, inputs)` has the outputs of `run(f, s, inputs)` but the
     first.
+
+    **Raises:** `CdlError`; of a machine that is a Mealy machine already, when it is run.
 
     Examples:
         >>> def counter(n):
@@ -302,6 +305,11 @@ class AsMealy(Composed):
 
     def __call__(self, state: Any, /, *, key: Any = None) -> Any:
         layer = layer_of(self.machine, state, key, 0)
+        if not isinstance(layer, MooreF):
+            raise CdlError(
+                f"`as_mealy` takes a Moore machine, and {described(self.machine)} gave {described(layer)}: one that "
+                "gives `MealyF` is a Mealy machine already."
+            )
 
         def step(i: Any) -> Any:
             after = layer.step(i)

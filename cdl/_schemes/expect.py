@@ -4,12 +4,12 @@ import functools
 import inspect
 from typing import Any, get_origin, get_type_hints
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from .._functors import Base, MealyF, MooreF
 from .._functors.described import described
+from .._functors.expected import unmade
 from .._functors.usage import takes
 from .._functors.words import an
 from ..errors import CarrierMismatch, CdlError
@@ -84,7 +84,7 @@ def expect_steps(of: str, steps: tuple[Any, ...]) -> None:
 
 
 def expect_key(key: Any) -> None:
-    """**Raises:** `CdlError` where something else than a key is given as one.
+    """**Raises:** `CdlError` where anything other than a key is given as one.
 
     Examples:
         >>> cdl.checks.expect_key(jax.random.key(0))
@@ -112,7 +112,7 @@ def returned(fn: Any) -> Any:
 def _expect(of: str, what: str, does: str, given: Any, several: str) -> None:
     if isinstance(given, Algebra) and what != "an algebra":
         write = f"an algebra reads layers, for `cata` and `fold`; write a function that {does}"
-    elif isinstance(given, type) and issubclass(given, eqx.Module):
+    elif unmade(given):
         write = f"make one, `{given.__name__}(…)`, and give that"
     elif isinstance(given, Base) and what == "an algebra":
         write = "the tree comes after the algebra, as in `cata(alg)(tree)` or `fold(alg, pack(signature, [tree]))`"

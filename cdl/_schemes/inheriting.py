@@ -48,7 +48,7 @@ def inherited(step: Any, at_root: Any, /) -> Any:
     **Returns:** a function from trees, plain or as `decorate` gives them, to trees of values; for a family, a tuple.
 
     **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or with other places;
-    `SignatureError` where there are not as many steps as sorts; `CdlError` where something else than a step is given.
+    `SignatureError` where there are not as many steps as sorts; `CdlError` where anything other than a step is given.
 
     Examples:
         >>> depth = cdl.inherited(lambda level, layer: cdl.fmap(lambda _: level + 1, layer), 0)

@@ -32,6 +32,7 @@ from jax.core import Tracer
 from jaxtyping import Array, PRNGKeyArray
 
 from .._functors import Base, Fix, Fix1of2, Fix2of2, Free, holes, Pure
+from .._functors.described import described
 from .._functors.mapping import fill
 from .._functors.origin import not_a_constructor
 from .._functors.read import sorts
@@ -39,7 +40,7 @@ from .._functors.recursion import Done, recursion
 from .._functors.usage import with_usage
 from .._functors.words import an
 from ..errors import CdlError, ForeignLayer, SignatureError
-from ._either import Either, Left
+from ._either import Either, Left, Right
 from .algebras import wants_key
 from .expect import expect_coalgebras, expect_key
 
@@ -83,7 +84,7 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     **Returns:** a function from seeds to trees; for several sorts, a tuple of them.
 
     **Raises:** `SignatureError` where there are not as many coalgebras as sorts, `ForeignLayer` where one gives
-    something else than a layer; `CdlError` where a score that `choose` is given is NaN.
+    anything other than a layer; `CdlError` where a score that `choose` is given is NaN.
 
     Examples:
         >>> def halves(n: int):
@@ -150,6 +151,8 @@ class _OnPath:
 def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fix[T]]:
     """An unfold that may put a finished tree at a place: `Left(tree)` stays, `Right(seed)` grows (an apomorphism).
 
+    **Raises:** `CdlError` where neither is at a place.
+
     Examples:
         >>> def inserted(items):
         ...     if isinstance(items, cdl.Cons) and items.head < 3:
@@ -160,6 +163,11 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
     """
 
     def down(_: int, place: Any) -> Any:
+        if not isinstance(place, Left | Right | _Root):
+            raise CdlError(
+                f"the coalgebra of `apo` gave {described(place)} at a place: write `Left(tree)` for a tree that stays, "
+                "`Right(seed)` for a seed that grows."
+            )
         return Done(place.value) if isinstance(place, Left) else expect_layer(coalg(place.value))
 
     solved = recursion(down, lambda frame, go: frame.filled(go))(0)

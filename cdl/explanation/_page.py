@@ -73,8 +73,8 @@ class Explanation:
     Examples:
         >>> double = cdl.Para(jnp.array(2.0), lambda p, x: p * x)
         >>> found = cdl.explain(double, jnp.array(3.0))
-        >>> found.holds, found.markdown.startswith("#")
-        (True, True)
+        >>> [law.holds for law in found.laws], found.type
+        ([True, True, True], 'f : P × X → Y')
     """
 
     name: str

@@ -36,7 +36,7 @@ def save(path: str | os.PathLike[str], tree: Any) -> None:
     **Arguments:** `tree`: a value whose leaves are arrays, keys of random numbers, Python's numbers and strings.
     Functions and classes may be among them: they are not saved, and `load` takes them from the template.
 
-    **Raises:** `CheckpointError` for another leaf, an array of Python objects, an integer of more than 64 bits, and
+    **Raises:** `CheckpointError` for any other leaf, an array of Python objects, an integer of more than 64 bits, and
     where the path is not that of a file. `OSError` where it cannot be written.
 
     Examples:
@@ -84,7 +84,7 @@ def load(path: str | os.PathLike[str], like: T) -> T:
 
 
 def _path(of: str, path: Any) -> Path:
-    """**Raises:** `CheckpointError` where something else than a path is given as one."""
+    """**Raises:** `CheckpointError` where anything other than a path is given as one."""
     if not isinstance(path, str | os.PathLike):
         raise CheckpointError(f"`{of}` takes the path first, and was given {described(path)}: write `{of}(path, …)`.")
     return Path(path)

@@ -27,7 +27,7 @@ from ..errors import CheckpointError
 def replaced(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A new file to write to, which takes the place of the one at a path when all was written.
 
-    **Raises:** `CheckpointError` where something else than a file is there; `OSError` where it cannot be written.
+    **Raises:** `CheckpointError` where anything other than a file is there; `OSError` where it cannot be written.
     """
     target = Path(os.path.realpath(path))
     old = _status(target)

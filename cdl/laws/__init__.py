@@ -1,7 +1,10 @@
 """Every law as a function: give it your own instance, and it raises `LawBroken` with the two sides that differ.
 
-A law is checked at the values it is given, so feed it from a property test. Values are compared by `==`, arrays within
-`tolerance` of each other; the default, 0, is exact, and right for integers.
+A law is checked at the values it is given, so feed it from a property test. Values are compared part by part, by `==`.
+Two numbers in floating point may differ by `tolerance`, times the right one where that is above 1; the default, 0, is
+exact, and right for whole numbers.
+
+`by` is what you check in the place of cdl's own: for a law of folds, any fold; for the law of systems, what runs them.
 """
 
 # isort: off

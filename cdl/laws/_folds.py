@@ -21,6 +21,7 @@ from typing import Any
 
 from .._functors import Cofree, embed as the_embed, fmap, project as the_project
 from .._functors.usage import with_usage
+from .._functors.words import short
 from .._schemes import (
     Algebra,
     algebra,
@@ -50,6 +51,8 @@ def algebra_map(
 ) -> None:
     """That `h` is a map of algebras from `alg` to `other`, at a layer of `alg`'s carrier.
 
+    **Arguments:** `h`: from the values of `alg`, which is `α`, to those of `other`, which is `β`.
+
     **Raises:** `LawBroken`.
 
     Examples:
@@ -63,10 +66,10 @@ def algebra_map(
         >>> cdl.laws.algebra_map(lambda n: n > 1, size, odd, cdl.Fork(2, 3))
         Traceback (most recent call last):
             ...
-        cdl.errors.LawBroken: `h ∘ α = β ∘ F h`: the left side gives `True` where the right gives
-        `False`.
+        cdl.errors.LawBroken: `h ∘ α = β ∘ F h`, at the layer `Fork(2, 3)`: the left side gives
+        `True` where the right gives `False`.
     """
-    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance)
+    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance, at=f"the layer `{short(layer)}`")
 
 
 @with_usage
@@ -115,7 +118,9 @@ def fusion(
 ) -> None:
     """That a map of algebras slides out of a fold; that it is one is checked at every node of the tree.
 
-    **Raises:** `LawBroken`. Where the premise fails, the formula in the error is the premise's.
+    **Arguments:** as for `algebra_map`: the map comes first, then the algebra before it and the one after it.
+
+    **Raises:** `LawBroken`. Where the premise fails, the error has the premise's formula, and the layer where it fails.
 
     Examples:
         >>> total = cdl.algebra(
@@ -128,7 +133,8 @@ def fusion(
         >>> cdl.laws.fusion(abs, total, minus, cdl.to_list([1, 2, 3]))
         Traceback (most recent call last):
             ...
-        cdl.errors.LawBroken: `h ∘ α = β ∘ F h`: the left side gives `3` where the right gives `-3`.
+        cdl.errors.LawBroken: `h ∘ α = β ∘ F h`, at the layer `Cons(3, 0)`: the left side gives
+        `3` where the right gives `-3`.
     """
 
     def checked(layer: Any) -> Any:

@@ -2,18 +2,45 @@
 
 from typing import Any
 
-from .._functors.difference import difference
+import jax.numpy as jnp
+import numpy as np
+
+from .._functors.difference import as_numpy, difference
 from ..errors import LawBroken
 
 
-def hold(law: str, left: Any, right: Any, tolerance: float = 0.0) -> None:
-    """That the two sides are the same value.
+ROUNDED = 1e-2  # what rounding may come to, in proportion: 16 bits have two or three digits
+
+
+def hold(law: str, left: Any, right: Any, tolerance: float = 0.0, *, at: str = "") -> None:
+    """That the two sides are the same value. `at`: where the law is looked at, if it is at several places.
 
     **Raises:** `LawBroken`, with the parts of the two sides that differ and no more.
     """
     found = difference(left, right, tolerance)
     if found is not None:
-        raise LawBroken(f"{law}: the left side gives `{_text(found[0])}` where the right gives `{_text(found[1])}`.")
+        left, right = found
+        raise LawBroken(
+            f"{law}{at and f', at {at}'}: the left side gives `{_text(left)}` where the right gives `{_text(right)}`."
+            f"{_apart(left, right)}"
+        )
+
+
+def _apart(left: Any, right: Any) -> str:
+    """What to do where two numbers in floating point differ by so little that it may be rounding."""
+    if not (_is_inexact(left) and _is_inexact(right)) or np.shape(left) != np.shape(right):
+        return ""
+    a, b = as_numpy(left), as_numpy(right)
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(a - b)
+    if not np.all(apart <= ROUNDED * np.maximum(1.0, np.abs(b))):
+        return ""
+    return f" They differ by {float(apart.max()):.1e}: if that is rounding, give a `tolerance`."
+
+
+def _is_inexact(value: Any) -> bool:
+    dtype = getattr(value, "dtype", None)
+    return isinstance(value, float | complex) or (dtype is not None and jnp.issubdtype(dtype, jnp.inexact))
 
 
 def _text(value: Any) -> str:

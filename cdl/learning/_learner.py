@@ -45,8 +45,8 @@ class Learner(eqx.Module, Generic[K, D, P]):
         >>> learner: cdl.Learner = cdl.supervised(model, losses.mse(), optimisers.adam(0.1))
         >>> inputs = jnp.array([[1.0], [2.0], [3.0]])
         >>> learn = lambda state, _: learner.step(state, (inputs, 5 * inputs))
-        >>> state, losses = jax.lax.scan(learn, learner.state, length=400)
-        >>> bool(losses[-1] < 1e-3)
+        >>> state, loss_before = jax.lax.scan(learn, learner.state, length=400)
+        >>> bool(loss_before[-1] < 1e-3)
         True
     """
 

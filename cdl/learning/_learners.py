@@ -46,8 +46,8 @@ def supervised(
     """Learning from pairs of an input and a target.
 
     **Arguments:** `model`: from inputs to predictions. `optimiser`: of its parameters. `loss`: an optic from a target
-    and a prediction. `rate`: the change of the loss that is wished for. `target`: a target, or the type of one; where
-    the model's own type is known, the loss is checked against both.
+    and a prediction. `rate`: by how much the loss should change. `target`: a target, or the type of one; where the
+    model's own type is known, the loss is checked against both.
 
     **Raises:** `PortMismatch` where the loss does not fit, or is not a number; `CdlError` for what is not a model, a
     loss or an optimiser.
@@ -83,8 +83,8 @@ def dream(
     """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target.
 
     **Arguments:** `model`: with its parameters given at each step. `loss`: from a target and a prediction. `optimiser`:
-    of the input. `rate`: the change of the loss that is wished for. `target`: a target, or the type of one, where it is
-    not like what the model gives.
+    of the input. `rate`: by how much the loss should change. `target`: a target, or the type of one, where it is not
+    like what the model gives.
 
     **Raises:** `PortMismatch` where the model does not take `x`, the loss does not fit, or is not a number.
 
@@ -118,7 +118,7 @@ def autoencoder(
     """Learning to give back what came in, by way of a code.
 
     **Arguments:** `encoder`, `decoder`: models, one after the other. `loss`: from the input and what is decoded.
-    `optimiser`: of both models' parameters. `rate`: the change of the loss that is wished for.
+    `optimiser`: of both models' parameters. `rate`: by how much the loss should change.
 
     **Raises:** `PortMismatch` where the decoder does not take what the encoder gives, or the loss does not take the
     input and what the decoder gives.
@@ -162,10 +162,10 @@ def gan(
 ) -> Learner[tuple[Any, Any], tuple[Z, X], tuple[P, Q]]:
     """A generator against a critic, which is one and the same for what is made and what is real: tied along its copy.
 
-    **Arguments:** `generator`: from noise to what is to look real. `critic`: from such to one number. `rate`: the
-    change of the payoff that is wished for. `g`, `d`: the optimisers of the two; one of them descends and the other
-    ascends. `payoff`: from the scores of what is made and of what is real; if not given, the mean of these less the
-    mean of those.
+    **Arguments:** `generator`: from noise to what should look real. `critic`: from either to one number, its score.
+    `rate`: by how much the payoff should change. `g`, `d`: the optimisers of the two; one of them descends and the
+    other ascends. `payoff`: from the scores of what is made and of what is real; if not given, the mean score of what
+    is real less the mean score of what is made.
 
     **Raises:** `PortMismatch` where the critic does not take what the generator makes, or the payoff is not a number.
 

@@ -91,8 +91,8 @@ def costate_losses(costates: tuple[Any, ...], x: Any, /) -> tuple[Loss, ...]:
 def block_defect(losses: Sequence[Loss], whole: Loss, modules: Modules, /) -> Array:
     """How far the gradient of each module's own loss is from that of the whole: `‖gᵢ − ∂L/∂θᵢ‖ / ‖∂L/∂θᵢ‖`.
 
-    **Arguments:** `losses`: for each module the loss that it learns by, of all modules; of its gradient the part of
-    this module is read. `whole`: the loss of all. `modules`: where they are.
+    **Arguments:** `losses`: for each module the loss that it learns by, a function of all modules; only its gradient in
+    that module is read. `whole`: the loss of all. `modules`: the point at which the gradients are taken.
 
     **Returns:** one number for each module: 0 where both gradients are the same, also where both are zero; `inf` where
     only that of the whole is zero.

@@ -44,7 +44,7 @@ def fisher(model: Model[P], params: P, /) -> Metric:
     **Returns:** a linear operator of `lineax`, on pytrees with the arrays of `params` and `None` for the rest, as
     `eqx.filter_grad` gives them. `as_matrix()` is the dense matrix, in the order of `jax.flatten_util.ravel_pytree`.
 
-    **Raises:** `CdlError` for a model that gives something else than a distribution, and parameters without numbers.
+    **Raises:** `CdlError` for a model that gives anything other than a distribution, and parameters without numbers.
 
     Examples:
         >>> inputs = jnp.array([[1.0, 0.0], [0.0, 2.0]])

@@ -48,7 +48,7 @@ def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q
 
     Examples:
         >>> import optax
-        >>> says = lambda w: cdl.metric.Bernoulli(w)
+        >>> says = cdl.metric.Bernoulli  # w ↦ Bernoulli(w)
         >>> loss = lambda w: cdl.metric.negative_log_likelihood(says(w), jnp.array([1, 0]))
         >>> stretched = lambda v: jnp.array([1.0, 10.0]) * v
         >>> natural = lambda chart: cdl.metric.natural(lambda v: says(chart(v)))

@@ -89,7 +89,7 @@ def log_loss(family: Callable[[Any], Distribution], /) -> Optic[tuple[Any, Any],
 
     **Arguments:** `family`: from predictions to a `Distribution`, such as `Categorical`.
 
-    **Raises:** `CdlError` for what is not a function, or gives something else than a distribution.
+    **Raises:** `CdlError` for what is not a function, or gives anything other than a distribution.
 
     Examples:
         >>> loss = cdl.metric.log_loss(cdl.metric.Categorical)

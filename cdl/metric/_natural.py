@@ -74,7 +74,7 @@ class NaturalState(NamedTuple):
     """What `natural` keeps: the damping of the next step, where that follows the loss.
 
     Examples:
-        >>> says = lambda w: cdl.metric.Bernoulli(w)
+        >>> says = cdl.metric.Bernoulli  # w ↦ Bernoulli(w)
         >>> step = cdl.metric.natural(says, damping=cdl.metric.LevenbergMarquardt(start=0.5))
         >>> state: cdl.metric.NaturalState = step.init(jnp.zeros(2))
         >>> float(state.damping)

@@ -50,7 +50,7 @@ def pullback(f: Callable[[P], Q], at: P, metric: Metric | Callable[[Q], Q] | Non
     the identity, so that the result is the Gauss–Newton matrix `Jᵀ J`.
 
     **Raises:** `CdlError` where there is nothing to differentiate, `f` has no derivative in both directions or gives
-    complex numbers, and where `metric` is of something else than `f` gives.
+    complex numbers, and where `metric` is of anything other than `f` gives.
 
     Examples:
         >>> metric = cdl.metric.pullback(lambda w: jnp.array([[1.0, 2.0]]) @ w, jnp.zeros(2))
@@ -60,6 +60,8 @@ def pullback(f: Callable[[P], Q], at: P, metric: Metric | Callable[[Q], Q] | Non
 
     def there(value: Any) -> Callable[[Any], Any]:
         numbers = [x for x in jax.tree.leaves(value) if eqx.is_inexact_array(x)]
+        if not numbers:
+            raise CdlError("`f` gives no array in floating point, so that there is nothing to differentiate.")
         if any(jnp.issubdtype(x.dtype, jnp.complexfloating) for x in numbers):
             raise CdlError("`f` gives complex numbers, and a metric is of real ones: let it give their two parts.")
         if not isinstance(metric, lx.AbstractLinearOperator):

@@ -27,7 +27,7 @@ from ._given import acted
 def translation(x: jax.Array, axis: int = -1) -> jax.Array:
     """The field of translation along one of the last two axes, towards higher indices: `float[…, h, w]` of that shape.
 
-    **Raises:** `CdlError` for another axis, and for what is not an image of real numbers.
+    **Raises:** `CdlError` for any other axis, and for what is not an image of real numbers.
 
     Examples:
         >>> waves = jnp.broadcast_to(jnp.sin(2 * jnp.pi * jnp.arange(8.0) / 8), (8, 8))

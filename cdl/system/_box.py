@@ -29,8 +29,8 @@ class Box(System):
     Examples:
         >>> ports = dict(inputs={"x": int}, outputs={"out": int})
         >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
-        >>> isinstance(delay, cdl.system.Box), delay.state
-        (True, Array(0, dtype=int32))
+        >>> delay, delay.state
+        (Box('<lambda>': (x: i32[]) → (out: i32[])), Array(0, dtype=int32))
     """
 
     reads_state = False

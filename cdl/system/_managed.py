@@ -36,11 +36,12 @@ def managed(system: Rewired) -> Wired:
         >>> ports = dict(inputs={"x": int}, outputs={"out": int})
         >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
         >>> stays = cdl.system.fixed(cdl.system.Wiring.identity(delay.interface))
-        >>> same = cdl.system.managed(
-        ...     cdl.system.rewire(stays, {"box": delay}, {"out": int}, inputs={"x": int})
-        ... )
-        >>> isinstance(same, cdl.system.Wired)
-        True
+        >>> changing = cdl.system.rewire(stays, {"box": delay}, {"out": int}, inputs={"x": int})
+        >>> steady = cdl.system.managed(changing)
+        >>> [cdl.run(s, s.state, {"x": jnp.array([3, 1, 4])})[0] for s in (changing, steady)]
+        [{'out': Array([0, 3, 1, 4], dtype=int32)}, {'out': Array([0, 3, 1], dtype=int32)}]
+        >>> sorted(steady.boxes)
+        ['manager', 'systems.box']
     """
     beside, ports = system.systems, system.interface
     boxes = beside.nested.wiring.boxes

@@ -92,7 +92,7 @@ def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *
     ```
 
     **Arguments:** `fields`: by name. Their inputs are those of the whole, and one that two have is one.
-    `junctions`: for each variable of the whole those that it is, as `"field.variable"`.
+    `junctions`: for each variable of the whole, the variables that are tied to be it, as `"field.variable"`.
 
     **Raises:** `PortMismatch` for an unknown variable, for one in no junction or in two, for one of another shape or
     unit than those that it is joined with, and for a field that gives other rates than it has variables; `CdlError` for

@@ -38,8 +38,8 @@ class System(eqx.Module):
     Examples:
         >>> ports = dict(inputs={"x": int}, outputs={"out": int})
         >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
-        >>> isinstance(delay, cdl.system.System)
-        True
+        >>> cdl.run(delay, delay.state, {"x": jnp.array([3, 1, 4])})
+        ({'out': Array([0, 3, 1, 4], dtype=int32)}, Array(4, dtype=int32))
     """
 
     interface: eqx.AbstractVar[Interface]

@@ -68,8 +68,8 @@ class Wired(System):
         >>> delay = cdl.system.box(lambda s: cdl.MooreF({"out": s}, lambda i: i["x"]), 0, **ports)
         >>> boxes, wires = {"p": delay, "q": delay}, {"p.x": "x", "q.x": "p.out"}
         >>> twice = cdl.system.wire(boxes, wires, {"out": "q.out"}, inputs={"x": int})
-        >>> isinstance(twice, cdl.system.Wired), twice.state
-        (True, (Array([0, 0], dtype=int32),))
+        >>> twice, sorted(twice.boxes), len(twice.machines), twice.state
+        (Wired('system': (x: i32[]) → (out: i32[])), ['p', 'q'], 1, (Array([0, 0], dtype=int32),))
     """
 
     reads_state = False

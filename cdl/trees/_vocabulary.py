@@ -91,7 +91,7 @@ class Vocabulary:
         **Returns:** a vocabulary with the most frequent word first, and of equally frequent ones that which was met
         first.
 
-        **Raises:** `CdlError` where something that is not a tree is given, and where `only` has something else than
+        **Raises:** `CdlError` where something that is not a tree is given, and where `only` has anything other than
         constructors with a text.
         """
         chosen = tuple(only)

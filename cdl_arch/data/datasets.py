@@ -76,7 +76,7 @@ def dataset(
 
     **Returns:** the set, or `Absent`, where nothing of it is there.
 
-    **Raises:** `CdlError` for another name or part, for files that are cut short or hold something else, and for
+    **Raises:** `CdlError` for any other name or part, for files that are cut short or hold something else, and for
     folders whose two parts have other classes.
 
     Examples:

@@ -105,7 +105,7 @@ class Architecture(Generic[S]):
         array of shape `(trees, width)`, for the others a `State` of two, `hidden` and `memory`.
 
         **Raises:** `SignatureError` for several signatures; for a constructor whose fields cannot be read, or whose
-        payload is of unknown size; for a `payload` of something else than a constructor, and for one that does not take
+        payload is of unknown size; for a `payload` of anything other than a constructor, and for one that does not take
         an argument for each field; for a `dropout` below 0, or of at least 1. When a tree is read, `PayloadMismatch`
         for a vector of another size than `embed`.
 

@@ -40,7 +40,7 @@ class Flat(eqx.Module):
 
 
 def expect_payloads(kinds: tuple[type[Any], ...], given: Payloads) -> None:
-    """**Raises:** `SignatureError` where something else than a constructor with a payload has one, or where a map does
+    """**Raises:** `SignatureError` where anything other than a constructor with a payload has one, or where a map does
     not take one argument for each of its fields."""
     if not isinstance(given, Mapping):
         raise SignatureError(

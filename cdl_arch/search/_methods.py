@@ -92,15 +92,19 @@ class Random(Untold):
 class Pruned(Untold):
     """Random search among the codes that a score leaves, in the order in which they were drawn.
 
-    A share of 0 is random search, to the last bit.
+    **Arguments:** `score`: such as `isometry`; the codes with the least are left. `share`: how much of what was drawn
+    is left out; 0 is random search, to the last bit. `inits`: over how many first parameters a score is taken. `cost`:
+    in trainings.
 
     **Raises:** `CdlError` for a share that is not from 0 to below 1, and for `inits` below 1.
 
     Examples:
         >>> from cdl_arch.search import isometry, Pruned
         >>> half = Pruned(isometry, 0.5)
-        >>> half.share
-        0.5
+        >>> Pruned(isometry, 1.0)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.CdlError: the share to leave out is 1.0, and is from 0 to below 1.
     """
 
     score: Score
@@ -130,12 +134,16 @@ class Evolution:
 
     **Arguments:** `population`: how many live. `tournament`: how many of these are compared for each child.
 
-    **Raises:** `CdlError` where one of the two is below 1.
+    **Raises:** `CdlError` where one of the two is below 1, and for a tournament of more than live.
 
     Examples:
         >>> from cdl_arch.search import Evolution
         >>> Evolution(population=6, tournament=2)
         Evolution(population=6, tournament=2, cost=0)
+        >>> Evolution(population=2, tournament=6)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.CdlError: `tournament` is 6, and `population` 2: compare as many as live, or fewer.
     """
 
     population: int = 10
@@ -145,6 +153,11 @@ class Evolution:
     def __post_init__(self) -> None:
         whole("population", self.population)
         whole("tournament", self.tournament)
+        if self.tournament > self.population:
+            raise CdlError(
+                f"`tournament` is {self.tournament}, and `population` {self.population}: compare as many as live, or "
+                "fewer."
+            )
 
     def begin(self, task: Task, key: PRNGKeyArray) -> tuple[Codes, Float[Array, " n"]]:
         return jnp.zeros((self.population, len(task.space.sizes)), jnp.int32), jnp.full(self.population, -jnp.inf)
@@ -169,7 +182,7 @@ class Evolution:
 class Controller:
     """REINFORCE on a product of distributions: `∇ log p(code)` times how much better the code was than the mean.
 
-    **Raises:** `CdlError`, where it is asked, for rounds of one code, of which the mean is its own score.
+    **Raises:** `CdlError`, when it is asked for a round of one code: its score is the mean, and it learns nothing.
 
     Examples:
         >>> from cdl_arch.search import Controller

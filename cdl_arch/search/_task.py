@@ -50,8 +50,9 @@ class Task(eqx.Module):
 
     `batch` is how many rows a step sees, drawn at random; `None` for all of them, in order, as a forest needs.
 
-    **Raises:** `CdlError` where inputs and labels have other numbers of rows, for a label that is not a class of the
-    space, for a batch of a forest, and for an optimiser, rate, batch or number of steps that there is not.
+    **Raises:** `CdlError` where inputs and labels differ in their rows, for a label that is not a class of the
+    space, for a batch of a forest, for an unknown optimiser, and for a rate, batch or number of steps that is too
+    small.
 
     Examples:
         >>> from cdl_arch.search import Blocks, Part, Task

@@ -104,8 +104,8 @@ RIGHT = (0, 0, 1, 1, 0, 1, 0, 0)  # the constructor of each operation, then each
 
 Examples:
     >>> from cdl_arch.search import RIGHT, Signatures
-    >>> len(RIGHT) == len(Signatures(4).sizes)
-    True
+    >>> list(Signatures(4).described(RIGHT).items())[:4]
+    [('First', 'A'), ('Second', 'A'), ('Third', 'B'), ('Fourth', 'B')]
 """
 
 

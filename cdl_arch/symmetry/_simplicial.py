@@ -141,7 +141,9 @@ class SimplicialNetwork(eqx.Module):
 def flows(
     complex: Complex, count: int, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "n edges"], Float[Array, "n edges"]]:
-    """Random flows along the edges, and the part of each that goes round holes: that has no boundary and is none.
+    """Random flows along the edges, and the harmonic part of each, which goes round the holes.
+
+    It has no boundary, and is none.
 
     **Arguments:** `complex`: with edges. `count`: how many flows. `key`: for the numbers.
 

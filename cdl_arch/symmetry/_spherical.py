@@ -122,7 +122,7 @@ class Spherical(eqx.Module):
 def patterns(
     classes: int, count: int, points: np.ndarray = POINTS, noise: float = 0.3, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "count 1 points"], Int[Array, " count"]]:
-    """Noisy patterns on the points, each one of as many as there are classes, turned by any of the rotations.
+    """Noisy examples of some patterns on the points, one pattern for each class, each turned by a random rotation.
 
     **Arguments:** `classes`: how many patterns there are. `count`: how many examples. `points`: `int[n, 3]`, as for
     `on_points`. `noise`: the standard deviation of what is added. `key`: for which pattern each is, the turns and

@@ -15,8 +15,8 @@ diagram of a network is to unfold it.
 Examples:
     >>> from cdl_arch.system import cells
     >>> stream = cells.cell(jnp.array([1.0, 2.0]))
-    >>> list(stream.interface.outputs), list(stream.interface.inputs)
-    (['value'], ['change'])
+    >>> cdl.run(stream, stream.state, {"change": jnp.zeros(2)})[0]
+    {'value': Array([1., 2., 1.], dtype=float32)}
 """
 
 from collections.abc import Sequence

@@ -12,8 +12,15 @@ carries false, and the output `open` says so.
 Examples:
     >>> from cdl_arch.system.gates import gate_array
     >>> array = gate_array(jnp.array([[0, 1], [2, 2]]), inputs=2)
-    >>> sorted(array.interface.inputs), sorted(array.interface.outputs)
-    (['load', 'sources', 'x'], ['open', 'out'])
+    >>> x = jnp.array([[True, True], [True, True], [True, True]])
+    >>> as_before = {"load": jnp.zeros(3, bool), "sources": jnp.zeros((3, 2, 2), int)}
+    >>> cdl.run(array, array.state, {"x": x, **as_before})[0][
+    ...     "out"
+    ... ]  # x₀ and x₁, two ticks later
+    Array([[False],
+           [ True],
+           [ True],
+           [ True]], dtype=bool)
 """
 
 from typing import Any

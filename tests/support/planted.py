@@ -19,7 +19,7 @@ def breaks(law: str, check: Callable[[], None], *sides: Any) -> None:
     """
     failed: set[str] = set()
 
-    def write_down(name: str, left: Any, right: Any, tolerance: float = 0.0) -> None:
+    def write_down(name: str, left: Any, right: Any, tolerance: float = 0.0, *, at: str = "") -> None:
         if difference(left, right, tolerance) is not None:
             failed.add(name)
 
@@ -30,7 +30,7 @@ def breaks(law: str, check: Callable[[], None], *sides: Any) -> None:
         check()
     assert failed == {law}
     shown = "the left side gives `{}` where the right gives `{}`.".format(*sides) if sides else "the left side gives"
-    with pytest.raises(LawBroken, match="^" + re.escape(f"{law}: {shown}")):
+    with pytest.raises(LawBroken, match=f"^{re.escape(law)}(, at the layer `.*`)?: {re.escape(shown)}"):
         check()
 
 

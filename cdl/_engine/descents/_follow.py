@@ -61,7 +61,7 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `CarrierMismatch`
     where a seed below is not like those at the roots, or there are not as many seeds as trees; `SignatureError` where
-    the coalgebras are not those of the forest's sorts, in their order; `CdlError` where something else than a forest is
+    the coalgebras are not those of the forest's sorts, in their order; `CdlError` where anything other than a forest is
     given, where a coalgebra branches on a value, and in forward mode.
 
     Examples:

@@ -112,8 +112,8 @@ def fold(
     For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.
 
     **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
-    nothing, or something else than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in
-    their order; `CdlError` where something else than trees or lists is given, where `how` is not for the data, where a
+    nothing, or anything other than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in
+    their order; `CdlError` where anything other than trees or lists is given, where `how` is not for the data, where a
     case branches on a value, or reads more from outside than can be compared at each call, and in forward mode without
     `forward=True` in `how`.
 

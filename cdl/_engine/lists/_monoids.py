@@ -18,6 +18,8 @@ from jaxtyping import Array
 
 from ..._functors import Monoid
 from ..._functors.usage import whole, with_types
+from ..._schemes.in_range import in_range
+from ...errors import CdlError
 
 
 @with_types
@@ -37,6 +39,8 @@ def linear_recurrence(shape: tuple[int, ...] = (), dtype: Any = None) -> Monoid[
 def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
     """`n × n` matrices and their product.
 
+    **Arguments:** `n`: the rows of a matrix. `dtype`: of the unit; JAX's default where none is given.
+
     Examples:
         >>> shear = jnp.array([[1.0, 1.0], [0.0, 1.0]])
         >>> cdl.monoids.matrices(2).combine(shear, shear)
@@ -51,19 +55,26 @@ def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
 def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = maxₖ xᵢₖ + yₖⱼ`: the best path through a lattice, as in Viterbi's algorithm.
 
+    **Arguments:** `n`: the rows of a matrix. `dtype`: of the unit, which has `−inf` off the diagonal.
+
+    **Raises:** `CdlError` for a `dtype` without infinity, such as one of whole numbers.
+
     Examples:
         >>> step = jnp.array([[0.0, 5.0], [1.0, 0.0]])
         >>> cdl.monoids.max_plus(2).combine(step, step)
         Array([[6., 5.],
                [1., 6.]], dtype=float32)
     """
-    whole("n", n, least=0)
-    return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), -jnp.inf), _max_plus)
+    return Monoid(_tropical("max_plus", n, dtype, -jnp.inf), _max_plus)
 
 
 @with_types
 def min_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = minₖ xᵢₖ + yₖⱼ`: the shortest path, as in Bellman and Ford's algorithm.
+
+    **Arguments:** `n`: the rows of a matrix. `dtype`: of the unit, which has `inf` off the diagonal.
+
+    **Raises:** `CdlError` for a `dtype` without infinity, such as one of whole numbers.
 
     Examples:
         >>> roads = jnp.array([[0.0, 5.0], [1.0, 0.0]])
@@ -71,13 +82,17 @@ def min_plus(n: int, dtype: Any = None) -> Monoid[Array]:
         Array([[0., 5.],
                [1., 0.]], dtype=float32)
     """
-    whole("n", n, least=0)
-    return Monoid(jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), jnp.inf), _min_plus)
+    return Monoid(_tropical("min_plus", n, dtype, jnp.inf), _min_plus)
 
 
 @with_types
 def transitions(n: int) -> Monoid[Array]:
     """Maps of `n` states to themselves: what a word does to a finite automaton.
+
+    An element is an array of whole numbers `(n,)`, the next state of each. `combine(x, y)` is `x`, then `y`.
+
+    **Raises:** when two are combined, `CdlError` for a next state that is not one of the `n`; from a compiled program,
+    Equinox's error when it runs.
 
     Examples:
         >>> cdl.monoids.transitions(3).combine(jnp.array([1, 2, 0]), jnp.array([0, 0, 1]))
@@ -85,6 +100,17 @@ def transitions(n: int) -> Monoid[Array]:
     """
     whole("n", n, least=0)
     return Monoid(jnp.arange(n, dtype=jnp.int32), _then)
+
+
+def _tropical(of: str, n: int, dtype: Any, absent: float) -> Array:
+    """The unit: 0 on the diagonal, and elsewhere what no path costs."""
+    whole("n", n, least=0)
+    if dtype is not None and not jnp.issubdtype(dtype, jnp.floating):
+        raise CdlError(
+            f"`dtype` of `{of}` is {jnp.dtype(dtype).name}, and its unit has {absent} in it: give a type of floating "
+            "point, such as `jnp.float32`."
+        )
+    return jnp.where(jnp.eye(n, dtype=bool), jnp.zeros((), dtype), jnp.asarray(absent, dtype))
 
 
 def _affine(first: tuple[Array, Array], then: tuple[Array, Array]) -> tuple[Array, Array]:
@@ -100,4 +126,6 @@ def _min_plus(x: Array, y: Array) -> Array:
 
 
 def _then(first: Array, then: Array) -> Array:
-    return then[first]
+    states = jnp.shape(then)[-1]
+    words = f"`transitions` of {states} states takes next states from 0 to {states - 1}, and one is"
+    return then[in_range(first, states, lambda x: f"{words} {'another' if x is None else x}.")]

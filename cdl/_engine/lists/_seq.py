@@ -184,7 +184,7 @@ def checked_lengths(lengths: Any, batch: int, time: int) -> Any:
 
 
 def _expect_arrays(number: int, row: Any) -> None:
-    """**Raises:** `PayloadMismatch` where a list has something else than arrays `(length, …)`."""
+    """**Raises:** `PayloadMismatch` where a list has anything other than arrays `(length, …)`."""
     for x in jax.tree.leaves(row):
         if not x.ndim:
             raise PayloadMismatch(

@@ -100,7 +100,7 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
 
     **Raises:** `CarrierMismatch` where a step changes the state's structure, shape or dtype; `ForeignLayer` where the
     machine gives no layer of a machine; `PayloadMismatch` where an input, an output or a state is not a number;
-    `CdlError` where leading axes differ, where something else than sequences is given, and where the machine branches
+    `CdlError` where leading axes differ, where anything other than sequences is given, and where the machine branches
     on a value.
 
     Examples:

@@ -131,7 +131,7 @@ def start(
 
     **Arguments:** as of `run`.
 
-    **Raises:** `CdlError` where something else than a machine, or a key, is given.
+    **Raises:** `CdlError` where anything other than a machine, or a key, is given.
 
     Examples:
         >>> def total(n):

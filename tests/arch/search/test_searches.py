@@ -101,7 +101,7 @@ def test_reinforce_moves_to_what_did_well_and_not_by_nan():
 def test_evolution_forgets_the_oldest_and_counts_nan_as_worst(task):
     from cdl_arch.search import Evolution
 
-    method = Evolution(population=2)
+    method = Evolution(population=2, tournament=2)
     state = method.begin(task, jr.key(0))
     codes = jnp.arange(3)[:, None] * jnp.ones((1, 8), jnp.int32)
     held, known = method.tell(task, state, codes, jnp.array([0.9, jnp.nan, 0.5]))

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import CdlError, Cons, Fork, laws, Leaf, Many, Node
+from cdl import algebra, CdlError, Cons, Fork, laws, Leaf, Many, Node, to_list
 from cdl._functors.difference import difference
 from cdl.errors import LawBroken
 from cdl.laws._hold import hold
@@ -110,6 +110,36 @@ def test_parts_that_are_shared_are_compared_once(pair):
     assert difference(doubled(Leaf(1)), doubled(Leaf(1))) is None
     assert difference((doubled(Leaf(1)), 2), (doubled(Leaf(1)), 3)) == (2, 3)
     assert difference(doubled(Leaf(1)), doubled(Leaf(2))) == (1, 2)
+
+
+def test_a_law_at_several_places_says_at_which_it_fails():
+    with pytest.raises(LawBroken, match=r"^a law, at the root: the left side gives `1` where the right gives `2`\.$"):
+        hold("a law", 1, 2, at="the root")
+    with pytest.raises(LawBroken, match=r"^a law: the left side"):
+        hold("a law", 1, 2)
+    less = algebra(lambda layer: layer.tail - layer.head if isinstance(layer, Cons) else 0)
+    total = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)
+    with pytest.raises(LawBroken, match=r"^`h ∘ α = β ∘ F h`, at the layer `Cons\(3, 0\)`: the left side"):
+        laws.fusion(abs, total, less, to_list([1, 2, 3]))
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "told"),
+    [
+        (1.0, 1.001, "They differ by 1.0e-03: if that is rounding, give a `tolerance`."),
+        (1000.0, 1001.0, "They differ by 1.0e+00: if"),
+        (np.ones(2), np.array([1, 1.001]), "They differ by 1.0e-03: if"),
+        (1.0, 1.5, None),
+        (1.0, 2, None),
+        (float("nan"), 1.0, None),
+        (np.ones(2), np.ones(3), None),
+    ],
+)
+def test_a_tolerance_is_proposed_where_the_difference_may_be_rounding(left, right, told):
+    with pytest.raises(LawBroken) as broken:
+        hold("a law", left, right)
+    assert ("They differ" in str(broken.value)) is (told is not None)
+    assert told is None or told in str(broken.value)
 
 
 def test_a_long_side_is_cut():

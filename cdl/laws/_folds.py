@@ -35,8 +35,10 @@ from .._schemes import (
     zygo as the_zygo,
 )
 from ._hold import hold
+from ._in_place import maps_of_algebras
 
 
+Map = Callable[[Any], Any]
 Fold = Callable[[Any], Callable[[Any], Any]]
 
 
@@ -53,7 +55,7 @@ def algebra_map(
 
     **Arguments:** `h`: from the values of `alg`, which is `α`, to those of `other`, which is `β`.
 
-    **Raises:** `LawBroken`.
+    **Raises:** `LawBroken`; `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> size = cdl.algebra(
@@ -69,7 +71,7 @@ def algebra_map(
         cdl.errors.LawBroken: `h ∘ α = β ∘ F h`, at the layer `Fork(2, 3)`: the left side gives
         `True` where the right gives `False`.
     """
-    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance, at=f"the layer `{short(layer)}`")
+    _hold_at(layer, *maps_of_algebras("algebra_map(h, alg, other, layer)", h, alg, other), tolerance)
 
 
 @with_usage
@@ -121,6 +123,7 @@ def fusion(
     **Arguments:** as for `algebra_map`: the map comes first, then the algebra before it and the one after it.
 
     **Raises:** `LawBroken`. Where the premise fails, the error has the premise's formula, and the layer where it fails.
+    `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> total = cdl.algebra(
@@ -137,8 +140,10 @@ def fusion(
         `3` where the right gives `-3`.
     """
 
+    h, alg, other = maps_of_algebras("fusion(h, alg, other, tree)", h, alg, other)
+
     def checked(layer: Any) -> Any:
-        algebra_map(h, alg, other, layer, tolerance=tolerance)
+        _hold_at(layer, h, alg, other, tolerance)
         return alg(layer)
 
     hold("`h ∘ cata α = cata β`", h(by(_reader(checked))(tree)), by(_reader(other))(tree), tolerance)
@@ -233,6 +238,11 @@ def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float =
     """
     kept = _reader(lambda layer: Cofree(alg(fmap(_head, layer)), layer))
     hold("`decorate α = cata ⟨α ∘ F head, id⟩`", by(alg)(tree), cata(kept)(tree), tolerance)
+
+
+def _hold_at(layer: Any, h: Map, alg: Map, other: Map, tolerance: float) -> None:
+    """That `h` is a map of algebras at one layer."""
+    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance, at=f"the layer `{short(layer)}`")
 
 
 def _reader(read: Callable[[Any], Any]) -> Algebra[Any, Any]:

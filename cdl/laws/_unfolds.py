@@ -17,6 +17,7 @@ from typing import Any
 
 from .._functors import fmap, project, Pure
 from .._functors.usage import with_usage
+from .._functors.words import short
 from .._schemes import (
     ana,
     apo as the_apo,
@@ -30,6 +31,7 @@ from .._schemes import (
     Right,
 )
 from ._hold import hold
+from ._in_place import maps_of_coalgebras
 
 
 Coalgebra = Callable[[Any], Any]
@@ -41,14 +43,18 @@ Refold = Callable[[Any, Any], Callable[[Any], Any]]
 def coalgebra_map(
     h: Callable[[Any], Any], coalg: Coalgebra, other: Coalgebra, seed: Any, *, tolerance: float = 0.0
 ) -> None:
-    """That `h` is a map of coalgebras from `coalg` to `other`, at a seed. **Raises:** `LawBroken`.
+    """That `h` is a map of coalgebras from `coalg` to `other`, at a seed.
+
+    **Arguments:** `h`: from the seeds of `coalg`, which is `γ`, to those of `other`, which is `δ`.
+
+    **Raises:** `LawBroken`; `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
         >>> in_twos = lambda n: cdl.functors.Succ(n - 2) if n else cdl.functors.Zero()
         >>> cdl.laws.coalgebra_map(lambda n: 2 * n, down, in_twos, 3)
     """
-    hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance)
+    _hold_at(seed, *maps_of_coalgebras("coalgebra_map(h, coalg, other, seed)", h, coalg, other), tolerance)
 
 
 @with_usage
@@ -63,7 +69,10 @@ def unfold_fusion(
 ) -> None:
     """That a map of coalgebras slides into an unfold; that it is one is checked at every seed on the way.
 
-    **Raises:** `LawBroken`. Where the premise fails, the formula in the error is the premise's.
+    **Arguments:** as for `coalgebra_map`: the map comes first, then the coalgebra before it and the one after it.
+
+    **Raises:** `LawBroken`. Where the premise fails, the error has the premise's formula, and the seed where it fails.
+    `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
@@ -71,8 +80,10 @@ def unfold_fusion(
         >>> cdl.laws.unfold_fusion(lambda n: 2 * n, down, in_twos, 3)
     """
 
+    h, coalg, other = maps_of_coalgebras("unfold_fusion(h, coalg, other, seed)", h, coalg, other)
+
     def checked(at: Any) -> Any:
-        coalgebra_map(h, coalg, other, at, tolerance=tolerance)
+        _hold_at(at, h, coalg, other, tolerance)
         return coalg(at)
 
     hold("`ana γ = ana δ ∘ h`", by(checked)(seed), by(other)(h(seed)), tolerance)
@@ -157,3 +168,8 @@ def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, to
     """
     in_two = histo(alg)(the_futu(coalg)(seed))
     hold("`chrono α γ = histo α ∘ futu γ`", by(alg, coalg)(seed), in_two, tolerance)
+
+
+def _hold_at(seed: Any, h: Coalgebra, coalg: Coalgebra, other: Coalgebra, tolerance: float) -> None:
+    """That `h` is a map of coalgebras at one seed."""
+    hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance, at=f"the seed `{short(seed)}`")

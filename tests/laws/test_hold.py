@@ -3,15 +3,18 @@
 import copy
 import inspect
 import re
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import algebra, CdlError, Cons, Fork, laws, Leaf, Many, Node, to_list
+from cdl import algebra, CdlError, Cons, fmap, Fork, laws, Leaf, Many, Nil, Node, to_list
 from cdl._functors.difference import difference
-from cdl.errors import LawBroken
+from cdl.errors import ForeignLayer, LawBroken
+from cdl.functors import Succ, Zero
 from cdl.laws._hold import hold
+from cdl.machines import delay
 from cdl.monads import Monoid
 
 
@@ -121,6 +124,63 @@ def test_a_law_at_several_places_says_at_which_it_fails():
     total = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)
     with pytest.raises(LawBroken, match=r"^`h ∘ α = β ∘ F h`, at the layer `Cons\(3, 0\)`: the left side"):
         laws.fusion(abs, total, less, to_list([1, 2, 3]))
+
+
+TOTAL = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)
+DOWN = lambda n: Succ(n - 1) if n else Zero()
+MINUS: Any = lambda x: -x
+LIST = to_list([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("swapped", "said"),
+    [
+        # `fusion` would compare `TOTAL` of a number, which is 0 by its last case, with itself.
+        (
+            lambda: laws.fusion(TOTAL, TOTAL, TOTAL, LIST),
+            "`h` is an `algebra`, which reads layers, and is called with `0`",
+        ),
+        (
+            lambda: laws.fusion(TOTAL, MINUS, TOTAL, LIST),
+            r"`alg` is the function `<lambda>`, and fails on `Nil\(\)`, a layer",
+        ),
+        (
+            lambda: laws.fusion(MINUS, TOTAL, MINUS, LIST),
+            r"`other` is the function `<lambda>`, and fails on `Nil\(\)`, a lay",
+        ),
+        (
+            lambda: laws.algebra_map(TOTAL, TOTAL, MINUS, Cons(1, 2)),
+            "`h` is an `algebra`.* called with `3`, a value of `alg`",
+        ),
+        (lambda: laws.coalgebra_map(DOWN, MINUS, DOWN, 3), "`coalg` is .*, and gives `-3`, which is not a layer"),
+        (lambda: laws.unfold_fusion(DOWN, DOWN, MINUS, 3), r"`other` is .*, and fails on `Succ\(2\)`, a value of `h`"),
+        (
+            lambda: laws.machine_map(delay, MINUS, delay, 1, [2]),
+            "`machine` is .*, and gives `-1`, which is not a layer",
+        ),
+    ],
+)
+def test_a_function_in_the_place_of_another_is_told(swapped, said):
+    with pytest.raises(
+        CdlError, match=f"{said}.*: `h` maps the (values|seeds) of .* to those of `other`, .* Write `"
+    ) as e:
+        swapped()
+    assert not isinstance(e.value, LawBroken)
+
+
+def test_an_algebra_is_a_map_where_the_values_are_layers():
+    """Lambek: `α` is a map of algebras from `F α` to `α`."""
+    mapped = algebra(lambda layer: fmap(TOTAL, layer))
+    laws.fusion(TOTAL, mapped, TOTAL, LIST)
+
+
+def test_an_error_of_cdl_inside_of_one_of_the_three_stays_what_it_is():
+    def foreign(x: Any) -> Any:
+        raise ForeignLayer("a layer of another signature")  # which is a `TypeError` too
+
+    for law in (laws.algebra_map, laws.fusion):
+        with pytest.raises(ForeignLayer, match="^a layer of another signature$"):
+            law(foreign, TOTAL, TOTAL, Nil())
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_an_error_of_cdl_inside_of_one_of_the_three_stays_what_it_is():
         raise ForeignLayer("a layer of another signature")  # which is a `TypeError` too
 
     for law in (laws.algebra_map, laws.fusion):
-        with pytest.raises(ForeignLayer, match="^a layer of another signature$"):
+        with pytest.raises(ForeignLayer, match=r"^a layer of another signature$"):
             law(foreign, TOTAL, TOTAL, Nil())
 
 

@@ -173,7 +173,7 @@ def sign(layer: ExprF[Any]) -> Any:
 
 def test_the_line_that_asks_for_a_value_is_shown():
     number = sign.fn.__code__.co_firstlineno + 4
-    said = f"`sign` asks for the value of a number at `Lit`, in `if value > 0:` at line {number}, and one compiled"
+    said = rf"`sign` asks for the value of a number at `Lit`, in `if value > 0:` at line {number}, and one compiled"
     with pytest.raises(CdlError, match=said) as refusal:
         fold(sign, forest)
     assert refusal.value.__notes__[0] == f"It is line {number} of {__file__}: `if value > 0:`."

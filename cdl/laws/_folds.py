@@ -21,7 +21,6 @@ from typing import Any
 
 from .._functors import Cofree, embed as the_embed, fmap, project as the_project
 from .._functors.usage import with_usage
-from .._functors.words import short
 from .._schemes import (
     Algebra,
     algebra,
@@ -34,7 +33,7 @@ from .._schemes import (
     product,
     zygo as the_zygo,
 )
-from ._hold import hold
+from ._hold import hold, place
 from ._in_place import maps_of_algebras
 
 
@@ -242,7 +241,7 @@ def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float =
 
 def _hold_at(layer: Any, h: Map, alg: Map, other: Map, tolerance: float) -> None:
     """That `h` is a map of algebras at one layer."""
-    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance, at=f"the layer `{short(layer)}`")
+    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance, at=f"the layer `{place(layer)}`")
 
 
 def _reader(read: Callable[[Any], Any]) -> Algebra[Any, Any]:

@@ -17,7 +17,6 @@ from typing import Any
 
 from .._functors import fmap, project, Pure
 from .._functors.usage import with_usage
-from .._functors.words import short
 from .._schemes import (
     ana,
     apo as the_apo,
@@ -30,7 +29,7 @@ from .._schemes import (
     Left,
     Right,
 )
-from ._hold import hold
+from ._hold import hold, place
 from ._in_place import maps_of_coalgebras
 
 
@@ -172,4 +171,4 @@ def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, to
 
 def _hold_at(seed: Any, h: Coalgebra, coalg: Coalgebra, other: Coalgebra, tolerance: float) -> None:
     """That `h` is a map of coalgebras at one seed."""
-    hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance, at=f"the seed `{short(seed)}`")
+    hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance, at=f"the seed `{place(seed)}`")

@@ -120,6 +120,9 @@ def test_a_law_at_several_places_says_at_which_it_fails():
         hold("a law", 1, 2, at="the root")
     with pytest.raises(LawBroken, match=r"^a law: the left side"):
         hold("a law", 1, 2)
+    in_arrays = algebra(lambda layer: jnp.array(1) if isinstance(layer, Nil) else 2 * layer.tail)
+    with pytest.raises(LawBroken, match=r"at the layer `Cons\(0, 1\)`: the left side"):  # and not `Array(1, dtype=…`
+        laws.fusion(abs, in_arrays, algebra(lambda layer: jnp.array(1)), to_list([0]))
     less = algebra(lambda layer: layer.tail - layer.head if isinstance(layer, Cons) else 0)
     total = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)
     with pytest.raises(LawBroken, match=r"^`h ∘ α = β ∘ F h`, at the layer `Cons\(3, 0\)`: the left side"):

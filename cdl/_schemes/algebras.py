@@ -106,6 +106,8 @@ def product(
 ) -> Algebra[Base[T, tuple[A, B]], tuple[A, B]]:
     """The product algebra: one pass of it is a pass of each (banana-split).
 
+    **Arguments:** `first`, `second`: algebras of one signature; the value is the pair of theirs.
+
     **Raises:** `CdlError` where one of them is not an algebra.
 
     Examples:

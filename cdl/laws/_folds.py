@@ -99,7 +99,11 @@ def lambek(
 
 @with_usage
 def reflection(tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
-    """That a tree folded with its own constructors is itself. **Raises:** `LawBroken`.
+    """That a tree folded with its own constructors is itself.
+
+    **Arguments:** `tree`: the tree to fold. `by`: the fold to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> cdl.laws.reflection(cdl.to_list("abc"))
@@ -150,7 +154,11 @@ def fusion(
 
 @with_usage
 def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
-    """That two folds are one, of the product of their algebras. **Raises:** `LawBroken`.
+    """That two folds are one, of the product of their algebras.
+
+    **Arguments:** `first`, `second`: algebras. `tree`: the tree to fold. `by`: the fold to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> total = cdl.algebra(
@@ -165,7 +173,12 @@ def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, toleran
 
 @with_usage
 def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) -> None:
-    """That `para` is a `cata` that builds the tree again as it goes. **Raises:** `LawBroken`.
+    """That `para` is a `cata` that builds the tree again as it goes.
+
+    **Arguments:** `alg`: sees at each place the subtree and its value. `tree`: the tree to fold. `by`: the scheme to
+    check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> @cdl.algebra
@@ -179,7 +192,11 @@ def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) ->
 
 @with_usage
 def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_zygo, tolerance: float = 0.0) -> None:
-    """That `zygo` is a `cata` of pairs, the first of which needs no second. **Raises:** `LawBroken`.
+    """That `zygo` is a `cata` of pairs, the first of which needs no second.
+
+    **Arguments:** `helper`, `alg`: as for `cdl.schemes.zygo`. `tree`: the tree to fold. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> even = cdl.algebra(
@@ -198,7 +215,11 @@ def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = th
 
 @with_usage
 def mutu(other: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_mutu, tolerance: float = 0.0) -> None:
-    """That `mutu` is a `cata` of pairs. **Raises:** `LawBroken`.
+    """That `mutu` is a `cata` of pairs.
+
+    **Arguments:** `other`, `alg`: as for `cdl.schemes.mutu`. `tree`: the tree to fold. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> odd = cdl.algebra(lambda layer: isinstance(layer, cdl.functors.Succ) and layer.pred[1])
@@ -211,7 +232,11 @@ def mutu(other: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the
 
 @with_usage
 def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) -> None:
-    """That `histo` is a `cata` that keeps every value. **Raises:** `LawBroken`.
+    """That `histo` is a `cata` that keeps every value.
+
+    **Arguments:** `alg`: sees a `Cofree` at each place. `tree`: the tree to fold. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> before = lambda child: (
@@ -229,7 +254,11 @@ def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) 
 
 @with_usage
 def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float = 0.0) -> None:
-    """That `decorate` keeps at each node the fold of the tree below it. **Raises:** `LawBroken`.
+    """That `decorate` keeps at each node the fold of the tree below it.
+
+    **Arguments:** `alg`: an algebra. `tree`: the tree to decorate. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> length = cdl.algebra(lambda layer: 1 + layer.tail if isinstance(layer, cdl.Cons) else 0)

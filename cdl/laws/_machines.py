@@ -66,7 +66,12 @@ def run(
     by: Callable[[Any, Any, Any], Any] = the_run,
     tolerance: float = 0.0,
 ) -> None:
-    """That running a machine gives the outputs of its behaviour. **Raises:** `LawBroken`.
+    """That running a machine gives the outputs of its behaviour.
+
+    **Arguments:** `machine`: the machine. `state`: its first state. `inputs`: one after the other. `by`: what runs it,
+    as `cdl.run` does.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> total = lambda s: cdl.MealyF(lambda i: (s + i, s + i))

@@ -90,7 +90,11 @@ def unfold_fusion(
 
 @with_usage
 def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0.0) -> None:
-    """That `apo` is an `ana` that copies what is finished. **Raises:** `LawBroken`.
+    """That `apo` is an `ana` that copies what is finished.
+
+    **Arguments:** `coalg`: as for `cdl.schemes.apo`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> rest = cdl.to_list([3, 4])
@@ -108,7 +112,11 @@ def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0
 
 @with_usage
 def futu(coalg: Coalgebra, seed: Any, *, by: Grow = the_futu, tolerance: float = 0.0) -> None:
-    """That `futu` is an `ana` of trees with seeds for variables. **Raises:** `LawBroken`.
+    """That `futu` is an `ana` of trees with seeds for variables.
+
+    **Arguments:** `coalg`: as for `cdl.schemes.futu`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
@@ -120,7 +128,11 @@ def futu(coalg: Coalgebra, seed: Any, *, by: Grow = the_futu, tolerance: float =
 
 @with_usage
 def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolerance: float = 0.0) -> None:
-    """That growing and reading at once is growing, then reading. **Raises:** `LawBroken`.
+    """That growing and reading at once is growing, then reading.
+
+    **Arguments:** `alg`, `coalg`: as for `cdl.hylo`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
@@ -134,7 +146,11 @@ def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolera
 
 @with_usage
 def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolerance: float = 0.0) -> None:
-    """The same with memory. **Raises:** `LawBroken`.
+    """That `dyna` is `histo` after `ana`: growing and reading at once, with memory.
+
+    **Arguments:** `alg`, `coalg`: as for `cdl.schemes.dyna`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
@@ -152,7 +168,11 @@ def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolera
 
 @with_usage
 def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, tolerance: float = 0.0) -> None:
-    """The same with memory, and several layers at a time. **Raises:** `LawBroken`.
+    """That `chrono` is `histo` after `futu`: the same, and several layers at a time.
+
+    **Arguments:** `alg`, `coalg`: as for `cdl.schemes.chrono`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()

@@ -52,7 +52,10 @@ def futures(X: Action, limit: int = 10_000) -> Action:
 
 
 def number(future: Action, word: str | Word) -> int:
-    """The number of the element that a word is, in `futures(X)`; the last letter acts first."""
+    """The number of the element that a word is, in `futures(X)`; the last letter acts first.
+
+    **Arguments:** `future`: the action `futures(X)`. `word`: generators.
+    """
     at = 0
     for name in word_of(word):
         at = int(future[name].columns[at])

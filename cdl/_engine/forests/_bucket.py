@@ -44,8 +44,12 @@ class Size:
 
 @dataclass(frozen=True)
 class Bucket:
-    """The static part of a forest: capacity in nodes, sizes of chunk, variants and the payload each one has.
+    """What two forests must have in common to run in one compiled program: the static part of a forest.
 
+    Give a new forest the bucket of the last one, `pack(signature, trees, bucket=forest.bucket)`: it is padded to that
+    capacity, and nothing recompiles. Trees that do not fit are refused. `Corpus.batches` does so for a whole epoch.
+
+    The fields are for the engine: capacity in nodes, sizes of chunk, variants, and the payload that each one has.
     `inner` is the capacity in nodes with children, `leaves` that in leaves with payload. `sizes` are those of chunks of
     a level, `pieces` those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of
     variant v. A class of variants whose chunks are small has the first few sizes only: `few[c]` says how many, and how

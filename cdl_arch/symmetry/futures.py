@@ -84,7 +84,10 @@ def units(X: Action) -> Action:
 
 
 def foresight_of_units(X: Action, channels: int | None = None, *, key: jax.Array) -> Equivariant:
-    """The layer from states to futures that commutes with the invertible generators, and need not with others."""
+    """The layer from states to futures that commutes with the invertible generators, and need not with others.
+
+    **Arguments:** as of `foresight`.
+    """
     kept = units(X)
     future = futures(X)
     known = Action(future.shape, [future[name] for name in kept.names])

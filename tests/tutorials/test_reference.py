@@ -78,8 +78,12 @@ def test_every_entry_of_the_reference_is_a_name():
 
 
 def named(entry: str) -> object:
-    module, _, name = entry.rpartition(".")
-    return getattr(importlib.import_module(module), name)
+    """What an entry is about: a module, or a name in one."""
+    try:
+        return importlib.import_module(entry)
+    except ModuleNotFoundError:
+        module, _, name = entry.rpartition(".")
+        return getattr(importlib.import_module(module), name)
 
 
 def test_every_function_of_two_arguments_says_what_they_are():

@@ -65,7 +65,7 @@ class FullRNN(eqx.Module):
 def sums(
     count: int, bits: int, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "count bits 2"], Float[Array, "count bits"]]:
-    """Pairs of binary numbers of so many bits, the lowest bit first, and as many bits of their sums.
+    """Pairs of random binary numbers, the lowest bit first, and as many bits of their sums.
 
     **Arguments:** `count`: how many pairs of numbers. `bits`: of each number. `key`: for the numbers.
     """

@@ -191,4 +191,4 @@ def _maximum(x: Any, y: Any) -> Any:
         return jnp.maximum(x, y)
     if hasattr(x, "dtype") or hasattr(y, "dtype"):
         return np.maximum(x, y)
-    return x if x != x or (y == y and x >= y) else y  # what is no number stays, as in NumPy
+    return x if x != x or (y == y and x >= y) else y  # NaN stays, as in NumPy

@@ -40,8 +40,8 @@ class Kept:
 
 @dataclass(frozen=True)
 class Traced:
-    """The outputs at a number of rows, and after them the residuals, as a jaxpr; with what it holds, and what becomes of
-    the residuals."""
+    """The outputs at a number of rows, and after them the residuals, as a jaxpr; with what it holds, and what becomes
+    of the residuals."""
 
     part: Part
     held: Arrays

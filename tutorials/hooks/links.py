@@ -25,7 +25,8 @@ SIGNATURE = re.compile(r'<div class="[^"]*doc-signature.*?</div>', re.DOTALL)
 def on_files(files: Any, /, *, config: Any) -> None:
     """Finds the entries, the page of each, and the names that `cdl` has itself."""
     reference = [file for file in files if file.src_uri.startswith("reference/")]
-    config.extra["entries"] = {entry: file.url for file in reference for entry in ENTRY.findall(file.content_string)}
+    found = {entry: file.url for file in reference for entry in ENTRY.findall(file.content_string)}
+    config.extra["entries"] = {entry: url for entry, url in found.items() if "._" not in entry}  # those have no heading
     contents = pathlib.Path(config.config_file_path).parent / "cdl/__init__.py"
     config.extra["top"] = at_the_top(contents.read_text())
 
@@ -131,15 +132,17 @@ def imported(markdown: str) -> dict[str, str]:
 
 
 def by_last_part(entries: Iterable[str], top: Mapping[str, str], markdown: str) -> dict[str, str]:
-    """The entry that a name without its module means: the one whose full name the page has, or that `cdl` has itself,
-    or the only one, where a law of the same name is left out."""
+    """The entry that a name without its module means: what the page writes as `cdl.NAME` or by its full name, or what
+    `cdl` has itself, or the only one, where a law of the same name is left out."""
     found = defaultdict(list)
     for entry in entries:
         found[entry.rpartition(".")[2]].append(entry)
 
     def one(name: str, same: list[str]) -> list[str]:
-        written = [entry for entry in same if re.search(rf"{re.escape(entry)}\b", markdown)]
         at_top = [entry for entry in same if entry == top.get(name)]
+        if at_top and re.search(rf"\bcdl\.{name}\b", markdown):
+            return at_top
+        written = [entry for entry in same if re.search(rf"{re.escape(entry)}\b", markdown)]
         return written or at_top or [entry for entry in same if not entry.startswith("cdl.laws.")] or same
 
     chosen = {name: one(name, same) for name, same in found.items()}

@@ -78,8 +78,9 @@ def test_every_entry_of_the_reference_is_a_name():
 
 
 def named(entry: str) -> object:
+    """What has an entry: a name of a module, or a module."""
     module, _, name = entry.rpartition(".")
-    return getattr(importlib.import_module(module), name)
+    return getattr(importlib.import_module(module), name, None) or importlib.import_module(entry)
 
 
 def test_every_function_of_two_arguments_says_what_they_are():
@@ -95,6 +96,18 @@ def test_every_function_of_two_arguments_says_what_they_are():
         if len(arguments) > 1 and not told:
             silent.append(entry)
     assert silent == []
+
+
+@pytest.mark.parametrize("name", ["gated", "n_ary", "child_sum", "tree_rnn"])
+def test_the_page_says_how_a_tree_network_is_called(name):
+    """These are instances of a class, so their entries have no signature: the page gives it, and each argument."""
+    page = (TUTORIALS / "reference/arch.md").read_text()
+    said = re.search(r"^gated\(\n    (.*)\n\)$", page, re.MULTILINE)[1]
+    called = inspect.signature(named(f"cdl_arch.recursive.{name}"))
+    plain = [x.replace(annotation=x.empty) for x in called.parameters.values()]
+    assert f"({said})" == str(inspect.Signature(plain)).replace(" ->", "")
+    assert re.findall(r"^- `(\w+)`: ", page, re.MULTILINE)[: len(plain)] == list(called.parameters)
+    assert f"`{name}`" in page.split("```python")[0]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -6,7 +6,9 @@ import pathlib
 import re
 import sys
 import types
+from typing import get_args, get_origin
 
+import jax
 import pytest
 
 
@@ -83,19 +85,35 @@ def named(entry: str) -> object:
     return getattr(importlib.import_module(module), name, None) or importlib.import_module(entry)
 
 
+def functions() -> list[tuple[str, inspect.Signature, str]]:
+    """The functions of the reference, and what is said of each above its examples."""
+    found = [(entry, named(entry)) for entry in entries()]
+    return [
+        (entry, inspect.signature(x), (inspect.getdoc(x) or "").split("Examples:")[0])
+        for entry, x in found
+        if inspect.isfunction(inspect.unwrap(x)) and not isinstance(x, type)
+    ]
+
+
 def test_every_function_of_two_arguments_says_what_they_are():
-    """A section **Arguments:**, or at least one of their names in the text above the examples."""
-    silent = []
-    for entry in entries():
-        function = named(entry)
-        if not inspect.isfunction(inspect.unwrap(function)) or isinstance(function, type):
-            continue
-        words = (inspect.getdoc(function) or "").split("Examples:")[0]
-        arguments = [x for x in inspect.signature(function).parameters if x != "tolerance"]
-        told = "**Arguments" in words or any(re.search(rf"`[^`]*\b{x}\b[^`]*`", words) for x in arguments)
-        if len(arguments) > 1 and not told:
-            silent.append(entry)
+    silent = [
+        entry
+        for entry, signature, words in functions()
+        if len(signature.parameters.keys() - {"tolerance"}) > 1 and "**Arguments" not in words
+    ]
     assert silent == []
+
+
+def holds_arrays(kind: object) -> bool:
+    if get_origin(kind) is tuple:
+        return any(map(holds_arrays, get_args(kind)))
+    return kind is jax.Array or getattr(kind, "array_type", None) is jax.Array
+
+
+def test_every_function_that_returns_arrays_says_what_they_are():
+    returning = [(x, words) for x, signature, words in functions() if holds_arrays(signature.return_annotation)]
+    assert len(returning) >= 20
+    assert [x for x, words in returning if "**Returns:**" not in words] == []
 
 
 @pytest.mark.parametrize("name", ["gated", "n_ary", "child_sum", "tree_rnn"])

@@ -82,7 +82,7 @@ def _opening(figures: Figures) -> str:
 ![Bars of the speed of fold against PyTorch, by problem and width, with a line where both are as
 fast](images/benchmarks.svg)
 
-The peer is a program in PyTorch that is written by hand for these very trees, level by level. Bars are means over
+The peer is a program in eager PyTorch, written by hand for these trees, level by level. Bars are means over
 memory in small and in huge pages. The tables below have each measurement, and compare both with what the machine can
 do. This page is written by `make bench`, and the picture by `make front`; all rows of a table are of one run.
 

@@ -81,7 +81,7 @@ scores, and one is taken. `unfold` makes the leaves' labels. `refold` reads the 
 PyTorch grows all nodes of one depth at once. It runs twice: as it grows, when each level's scores say which rows go on;
 and told the indices beforehand, which only a program that knows the trees can be. `follow` is one: it is given the same
 trees, with labels, and says how likely each of them is. *Halves* is a `refold` that needs no choice: lists of 64
-elements, cut in two until there is one, beside the loop over levels that one writes by hand in JAX. `ana` is the
+elements, cut in two until there is one, beside the loop over levels written by hand in JAX. `ana` is the
 definition, one node at a time, on two trees and scaled up.
 """
 
@@ -104,7 +104,7 @@ cut to other sizes as well, width 128:
 SIGNATURES = """\
 ## Signatures of a hundred constructors
 
-The same functions of the standard library, read by the child-sum Tree-LSTM with weights of its own for each
+The same functions of the standard library, read by the child-sum Tree-LSTM with separate weights for each
 constructor: with the classes of `ast` dealt out to 4 constructors, with one for each class, and with these as a family
 of three sorts, expressions, statements and the rest, whose children are in one `Many` for each sort or in fields by
 name. In brackets, the time for a node over that of 4 constructors:
@@ -113,7 +113,7 @@ name. In brackets, the time for a node over that of 4 constructors:
 LEARNING = """\
 ## Learning as one composite
 
-A step of learning with Adam: model, loss and optimiser as one composite of optics, and the step that one writes by hand
+A step of learning with Adam: model, loss and optimiser as one composite of optics, and a step written by hand
 with `value_and_grad`, from the same parameters and with the same ones after it. Each is traced and compiled
 three times, in turn and from empty caches: whoever comes first in a process pays for what JAX traces only once in it.
 """
@@ -122,7 +122,7 @@ DEVICES = """\
 ## More cores
 
 The runtime of XLA gives the small operations in a loop to one core at a time. A batch that is dealt out to two devices
-of the host, by `balance` and `shard`, is two loops, each over a forest of its own, and the gradient of the weights is
+of the host, by `balance` and `shard`, is two loops, each over its part of the trees, and the gradient of the weights is
 summed once (without that of the leaves' vectors here):
 """
 

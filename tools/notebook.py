@@ -16,7 +16,8 @@ import importlib.util
 import subprocess
 import sys
 
-SOURCE = "cdl-jax"  # or the folder of a clone
+# until there is a release: the folder of a clone, or its address, "git+https://…"
+SOURCE = "cdl-jax"
 if importlib.util.find_spec("cdl") is None:
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", SOURCE], check=True)
 """

@@ -76,6 +76,8 @@ class Cofree(_Frozen, Value, Generic[T_co, A_co]):
 def bind(free: Free[T, A], f: Callable[[A], Free[T, B]]) -> Free[T, B]:
     """The tree with `f(a)` grafted at each variable `a`.
 
+    **Arguments:** `free`: a tree with variables. `f`: from a variable to the tree that replaces it.
+
     Examples:
         >>> formula = cdl.Fork(cdl.monads.Pure("x"), cdl.monads.Pure("y"))
         >>> cdl.monads.bind(formula, lambda name: cdl.Leaf({"x": 1, "y": 2}[name]))
@@ -87,6 +89,8 @@ def bind(free: Free[T, A], f: Callable[[A], Free[T, B]]) -> Free[T, B]:
 @with_types
 def interpret(f: Callable[[A], B], algebra: Callable[[Base[T, B]], B]) -> Callable[[Free[T, A]], B]:
     """The one map of algebras `Free F A → B` that is `f` on variables.
+
+    **Arguments:** `f`: from a variable to its value. `algebra`: how to read one layer of values.
 
     Examples:
         >>> add = cdl.algebra(lambda t: t.left + t.right if isinstance(t, cdl.Fork) else t.label)
@@ -140,6 +144,8 @@ def duplicate(cofree: Cofree[T, A]) -> Cofree[T, Cofree[T, A]]:
 def observe(f: Callable[[S], A], coalgebra: Callable[[S], Base[T, S]]) -> Callable[[S], Cofree[T, A]]:
     """The one map of coalgebras `S → Cofree F A` whose heads are `f`: all that is ever seen from a state.
 
+    **Arguments:** `f`: from a state to the head of its node. `coalgebra`: from a state to a layer of states.
+
     Examples:
         >>> from cdl.functors import Succ, Zero
         >>> down = lambda n: Succ(n - 1) if n else Zero()
@@ -154,6 +160,8 @@ def observe(f: Callable[[S], A], coalgebra: Callable[[S], Base[T, S]]) -> Callab
 def map_cofree(f: Callable[[A], B], cofree: Cofree[T, A]) -> Cofree[T, B]:
     """`f` at every node.
 
+    **Arguments:** `f`: a function of heads. `cofree`: a tree with a head at every node.
+
     Examples:
         >>> cdl.monads.map_cofree(str, cdl.monads.Cofree(7, cdl.functors.Zero()))
         Cofree('7', Zero())
@@ -165,6 +173,8 @@ def map_cofree(f: Callable[[A], B], cofree: Cofree[T, A]) -> Cofree[T, B]:
 @with_types
 def map_free(f: Callable[[A], B], free: Free[T, A]) -> Free[T, B]:
     """`f` at every variable.
+
+    **Arguments:** `f`: a function of variables. `free`: a tree with variables.
 
     Examples:
         >>> cdl.monads.map_free(str.upper, cdl.Fork(cdl.monads.Pure("x"), cdl.monads.Pure("y")))

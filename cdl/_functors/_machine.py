@@ -96,6 +96,8 @@ class MealyF(Base["Mealy[I_contra, O_co]", X], Generic[I_contra, O_co, X]):
 def take(n: int, stream: Fix[Stream[Out]]) -> list[Out]:
     """The first `n` outputs of a stream.
 
+    **Arguments:** `n`: how many outputs. `stream`: a stream, as `ana` gives it.
+
     **Raises:** `CdlError` for what is not a stream.
 
     Examples:

@@ -37,6 +37,9 @@ def fmap(f: Any, layer: Base[T, Any]) -> Base[T, Any]:
     Goes round the constructor's own checks, because a layer of batched fields is a layer too. For a signature of
     several sorts, `f` is a tuple of functions, one for each.
 
+    **Arguments:** `f`: a function, or a tuple of functions, one for each sort. `layer`: a layer with any values at its
+    places.
+
     Examples:
         >>> cdl.fmap(len, cdl.Fork("two", "three"))
         Fork(3, 5)

@@ -228,6 +228,8 @@ def compose(outer: Poly, inner: Poly) -> Poly:
 
     Values of `F ∘ G` at `X` are values of `F` at `G X`, so a sum's summand is named by `Inj`.
 
+    **Arguments:** `outer`, `inner`: the terms of `F` and `G`.
+
     Examples:
         >>> pair, maybe = (
         ...     cdl.poly.Product((cdl.poly.Id(), cdl.poly.Id())),

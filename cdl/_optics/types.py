@@ -22,7 +22,7 @@ def like(value: Any) -> Any:
 
 
 def rows(size: int | None, kind: Any) -> Any:
-    """The type of a batch: the same with a leading axis."""
+    """The type of an array of `n` such values: `(n, …)`."""
     stacked = lambda x: jnp.broadcast_to(x, (size, *x.shape))
     return eqx.filter_eval_shape(lambda kind: jax.tree.map(stacked, kind), kind)
 

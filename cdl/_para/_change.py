@@ -49,6 +49,8 @@ class Change:
 def change(functor: Change, f: Para[Any, Any, Any], /) -> Para[Any, Any, Any]:
     """The parametric map `G P × G X → G Y`, at the point of `G P` that `f`'s parameters are.
 
+    **Arguments:** `functor`: the functor `G`, with its strength. `f`: a parametric map `P × X → Y`.
+
     Examples:
         >>> double = cdl.Para(2.0, lambda p, x: p * x)
         >>> value, velocity = cdl.para.change(cdl.para.TANGENT, double)((3.0, 1.0))

@@ -31,7 +31,7 @@ def family(algs: tuple[Any, ...], kinds: Kinds) -> Para[Any, Any, Any]:
 
 
 def sort_of(node: Any, kinds: Kinds) -> int:
-    """The sort that a node is of; 0 for one of none, which whoever reads it refuses."""
+    """The number of a node's sort, or 0 for a node of no sort. The caller refuses that."""
     return next((sort for sort, some in enumerate(kinds) if type(node) in some), 0)
 
 

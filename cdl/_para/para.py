@@ -126,6 +126,8 @@ def swap() -> Para[tuple[()], tuple[X, Y], tuple[Y, X]]:
 def fanout(f: Para[P, X, Y], g: Para[Q, X, Z], /) -> Para[tuple[P, Q], X, tuple[Y, Z]]:
     """Both of one input: `x ↦ (f(p, x), g(q, x))`.
 
+    **Arguments:** `f`, `g`: parametric maps with the same inputs.
+
     Examples:
         >>> double, shift = cdl.Para(2.0, lambda p, x: p * x), cdl.Para(3.0, lambda p, x: p + x)
         >>> cdl.para.fanout(double, shift)(5.0)

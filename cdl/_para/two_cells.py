@@ -55,6 +55,8 @@ def same(params: P, /) -> P:
 def horizontal(r: Callable[[A], P], s: Callable[[B], Q], /) -> Callable[[tuple[A, B]], tuple[P, Q]]:
     """`r` on the parameters of the first, and `s` on those of the second: of `f >> g`, and of `f @ g`.
 
+    **Arguments:** `r`, `s`: reparametrisations, of the first map and of the second.
+
     Examples:
         >>> cdl.para.two_cells.horizontal(abs, lambda q: 10 * q)((-1, -2))
         (1, -20)

@@ -106,6 +106,9 @@ def zygo_algebra(
 ) -> Algebra[Base[T, tuple[B, A]], tuple[B, A]]:
     """`zygo` as a plain algebra: `cata(zygo_algebra(helper, alg))(tree)[1] == zygo(helper, alg)(tree)`.
 
+    **Arguments:** `helper`: an algebra that reads by itself. `alg`: an algebra that sees at each place the pair of the
+    helper's value and its own.
+
     Examples:
         >>> height = cdl.algebra(
         ...     lambda t: 1 + max(t.left, t.right) if isinstance(t, cdl.Fork) else 0
@@ -128,6 +131,8 @@ def mutu_algebra(
 ) -> Algebra[Base[T, tuple[B, A]], tuple[B, A]]:
     """`mutu` as a plain algebra: `cata(mutu_algebra(other, alg))(tree)[1] == mutu(other, alg)(tree)`.
 
+    **Arguments:** `other`, `alg`: algebras that both see at each place the pair of the value of `other` and of `alg`.
+
     Examples:
         >>> from cdl.functors import Succ, Zero
         >>> odd = cdl.algebra(lambda n: isinstance(n, Succ) and n.pred[1])
@@ -144,6 +149,9 @@ def histo_algebra(alg: Algebra[Base[T, Cofree[T, A]], A], depth: int, /) -> Alge
 
     `cata(histo_algebra(alg, depth))(tree).head == histo(alg)(tree)`, for an algebra that looks at its history by `past`
     alone, and no further.
+
+    **Arguments:** `alg`: an algebra of histories, as `histo` takes it. `depth`: how many levels below a child it may
+    read.
 
     **Raises:** `SignatureError` where the algebra does not say what it reads, or a constructor may have any number of
     children.

@@ -28,6 +28,8 @@ def distinguish(a: Automaton, b: Automaton) -> Word | None:
 
     The pairs of states that the same word leads to, in the order of words: where all agree, they are a bisimulation.
 
+    **Arguments:** `a`, `b`: automata over the same letters.
+
     **Raises:** `CdlError` where the two do not read the same letters, or are not of a kind.
 
     Examples:

@@ -184,6 +184,9 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
     `transform` is a natural transformation of the functor: it may change a layer's constructor and payloads, and
     drop, repeat or swap its places, but not look at what stands there. Takes time in the square of the depth.
 
+    **Arguments:** `transform`: a natural transformation, from a layer to a layer. `alg`: how to read one layer of
+    values.
+
     Examples:
         >>> def doubled(layer):
         ...     return (

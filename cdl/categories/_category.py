@@ -104,6 +104,8 @@ class Category:
 def product_category(category: Category, n: int, /) -> Category:
     """The product of a category with itself, `n` times: its maps go between tuples of objects.
 
+    **Arguments:** `category`: the one to take the product of. `n`: how many times.
+
     **Raises:** `CdlError` for objects and maps that are not `n`.
 
     Examples:

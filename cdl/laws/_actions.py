@@ -45,6 +45,9 @@ def equivariant(
     """That `h(m · x) = m · h(x)`, at an element of the carrier and a word; for a generator of a Lie algebra, that
     `D h(x) A x = A h(x)`, and that `h(exp(t A) x) = exp(t A) h(x)` at two times.
 
+    **Arguments:** `h`: the map. `X`, `Y`: the actions on its inputs and outputs. `x`: an input. `word`: generators, one
+    after the other. `tolerance`: the largest difference that is allowed.
+
     **Raises:** `LawBroken`; `CdlError` for a longer word with a generator of a Lie algebra in it.
 
     Examples:

@@ -26,6 +26,8 @@ Cell: TypeAlias = DoubleCell[Any, Any, Any, Any, Any, Any]
 def double_cell(a: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That a square commutes: `v(f(p, x)) = f'(r(p), u(x))`, at the parameters of its top.
 
+    **Arguments:** `a`: the square. `x`: an input of its top. `tolerance`: the largest difference that is allowed.
+
     **Raises:** `LawBroken`.
 
     Examples:

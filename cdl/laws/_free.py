@@ -106,6 +106,9 @@ def comonad(
 ) -> None:
     """The laws of a comonad at one value: of `Cofree`, or of your own `extract`, `duplicate` and `map`.
 
+    **Arguments:** `value`: the value at which the laws are checked. `extract`, `duplicate`, `map`: those of the
+    comonad.
+
     **Raises:** `LawBroken`.
 
     Examples:

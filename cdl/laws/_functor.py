@@ -65,6 +65,10 @@ def strength(
 ) -> None:
     """That `by` is a strength: unit, product, and naturality for `f` on parameters and `g` at places.
 
+    **Arguments:** `layer`: a layer. `p`, `q`: two parameters. `f`: a function of parameters. `g`: a function of values
+    at places. `map`: the functor's action on functions. `by`: the strength. `observe`: from a layer to what is
+    compared.
+
     **Raises:** `LawBroken`.
 
     Examples:

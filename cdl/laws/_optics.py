@@ -105,6 +105,9 @@ def reverse_functor(
 ) -> None:
     """That backpropagation is a functor, and a monoidal one, at maps `X → Y → Z`, an `x` and a change of `g(f(x))`.
 
+    **Arguments:** `f`, `g`: maps, the second from where the first ends. `x`: an input of `f`. `dz`: a change of
+    `g(f(x))`. `by`: from a map to its optic. `tolerance`: the largest difference that is allowed.
+
     **Raises:** `LawBroken`.
 
     Examples:

@@ -62,6 +62,8 @@ def costate_losses(costates: tuple[Any, ...], x: Any, /) -> tuple[Loss, ...]:
 
     **Arguments:** `costates`: one for each module; those of an earlier step are allowed. `x`: the input of the first.
 
+    **Returns:** a tuple of losses, one for each module. Each gives `float[]` from the parameters of all modules.
+
     **Raises:** `CdlError`, where a loss is taken, for modules that the costates are not of.
 
     Examples:

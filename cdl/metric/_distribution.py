@@ -95,6 +95,8 @@ def negative_log_likelihood(distribution: Distribution, targets: Any, /) -> Arra
 
     **Arguments:** `distribution`: what a model predicts. `targets`: what was observed, a row for each.
 
+    **Returns:** the loss, `float[]`.
+
     **Raises:** `CdlError` for targets that the distribution does not take, and where there are no examples.
 
     Examples:

@@ -79,6 +79,8 @@ def evolve(
     `vmap`. `population`: how many are drawn, an even number: each `ε` comes with `−ε`. `rate`: that of the mean.
     `scale_rate`: that of the standard deviations; if not given, `(3 + log d) / 5√d` for `d` numbers.
 
+    **Returns:** the next distribution, and the mean loss, `float[]`.
+
     **Raises:** `CdlError` for an odd population, parameters without numbers, a `log_scale` of other shapes, and a loss
     that does not give one real number.
 

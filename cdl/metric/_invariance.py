@@ -44,6 +44,8 @@ def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q
     `lambda c: natural(lambda p: model(c(p)), 0.1)`; one that does not look at the model is a constant. `loss`: of `θ`.
     `chart`: `φ`, from `η` to `θ`. `at`: the point, in `η`.
 
+    **Returns:** a ratio, `float[]`.
+
     **Raises:** `CdlError` where `rule` does not give a transformation of optax.
 
     Examples:
@@ -79,6 +81,8 @@ def modularity_defect(
 
     **Arguments:** `loss`: of the parameters. `at`: the parameters. `whole`, `parts`: two optimisers of the same
     parameters: `natural(model, damping=λ)`, and the same with `how=Blocks()`.
+
+    **Returns:** a ratio, `float[]`.
 
     Examples:
         >>> says = lambda pair: cdl.metric.Gaussian(jnp.stack([pair[0] + pair[1]]))

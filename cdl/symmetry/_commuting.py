@@ -58,6 +58,9 @@ class Sides(NamedTuple):
 def sides(h: Callable[[Any], Any], X: Action, Y: Action, x: Any, word: str | Word) -> list[Sides]:
     """What is to be equal at one element of the carrier of `X`, and one word.
 
+    **Arguments:** `h`: the map. `X`, `Y`: the actions on its inputs and outputs. `x`: an input. `word`: generators, one
+    after the other.
+
     **Raises:** `CdlError` for a longer word with a generator of a Lie algebra in it.
 
     Examples:

@@ -101,6 +101,8 @@ def flow(actions: Actions, t: float) -> Actions:
     """The elements `exp(t A)` for the generators `A` of a Lie algebra, in an action or a pytree of actions. The other
     generators stay.
 
+    **Arguments:** `actions`: an action of a Lie algebra, or a pytree of actions. `t`: the time.
+
     **Raises:** `CdlError` for a time that is not a finite number, known before the program runs.
 
     Examples:

@@ -29,6 +29,8 @@ def translation(x: jax.Array, axis: int = -1) -> jax.Array:
 
     **Arguments:** `x`: an image. `axis`: -1 or -2.
 
+    **Returns:** an array of the shape of `x`.
+
     **Raises:** `CdlError` for any other axis, and for what is not an image of real numbers.
 
     Examples:
@@ -53,6 +55,10 @@ def translation(x: jax.Array, axis: int = -1) -> jax.Array:
 def rotation(x: jax.Array) -> jax.Array:
     """The field of rotation about the centre, anticlockwise where the first row is on top: `float[…, h, w]`.
 
+    **Arguments:** `x`: an image.
+
+    **Returns:** an array of the shape of `x`.
+
     Examples:
         >>> ramp = jnp.broadcast_to(
         ...     jnp.arange(8.0), (8, 8)
@@ -69,6 +75,10 @@ def rotation(x: jax.Array) -> jax.Array:
 def scaling(x: jax.Array) -> jax.Array:
     """The field of scaling about the centre, by which the image grows: `float[…, h, w]`.
 
+    **Arguments:** `x`: an image.
+
+    **Returns:** an array of the shape of `x`.
+
     Examples:
         >>> flat = jnp.ones((4, 4))  # an image of one colour does not change where it grows
         >>> bool(jnp.allclose(cdl.symmetry.fields.scaling(flat), 0.0, atol=1e-5))
@@ -81,6 +91,10 @@ def scaling(x: jax.Array) -> jax.Array:
 
 def still(x: jax.Array) -> jax.Array:
     """The field of the trivial action: zero. It is the field of a target that is to be invariant.
+
+    **Arguments:** `x`: any array.
+
+    **Returns:** zeros of the shape of `x`.
 
     Examples:
         >>> cdl.symmetry.fields.still(jnp.ones((2, 2)))

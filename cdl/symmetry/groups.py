@@ -176,6 +176,8 @@ def so(dimension: int) -> Action:
 def scalings(n: int, factor: float = 2.0) -> Action:
     """All of `ℝⁿ` times a factor. Generator `scale`. With a factor of 0 it is a monoid, and no group.
 
+    **Arguments:** `n`: the dimension. `factor`: what a vector is multiplied by.
+
     Examples:
         >>> cdl.symmetry.groups.scalings(2)("scale", jnp.array([1.0, 3.0]))
         Array([2., 6.], dtype=float32)

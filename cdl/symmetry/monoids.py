@@ -49,6 +49,8 @@ def idempotent(projection: Any) -> Action:
 def saturating_counter(n: int, down: bool = False) -> Action:
     """The counter `i ↦ min(i + 1, n − 1)` on `n` states; with `down`, also `i ↦ max(i − 1, 0)`.
 
+    **Arguments:** `n`: the number of states. `down`: whether there is a generator that counts down.
+
     Examples:
         >>> counter = cdl.symmetry.monoids.saturating_counter(3)
         >>> cdl.symmetry.hom(counter, counter).dimension

@@ -21,6 +21,8 @@ from ._polynomial import Polynomial
 def curry(lens: DependentLens, r: Polynomial, p: Polynomial) -> DependentLens:
     """Of `r ⊗ p → q`, the lens `r → [p, q]`: a position of `r` wires `p` to `q`.
 
+    **Arguments:** `lens`: from `r ⊗ p` to `q`. `r`, `p`: the two factors of its source.
+
     **Raises:** `PortMismatch` where the lens does not begin at `r ⊗ p`.
 
     Examples:
@@ -48,6 +50,8 @@ def curry(lens: DependentLens, r: Polynomial, p: Polynomial) -> DependentLens:
 @with_types
 def uncurry(lens: DependentLens, p: Polynomial, q: Polynomial) -> DependentLens:
     """Of `r → [p, q]`, the lens `r ⊗ p → q`: the other way of `curry`.
+
+    **Arguments:** `lens`: from `r` to `[p, q]`. `p`, `q`: the two polynomials of its target.
 
     **Raises:** `PortMismatch` where the lens does not end at `[p, q]`.
 

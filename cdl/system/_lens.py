@@ -190,6 +190,8 @@ def lenses(p: Polynomial, q: Polynomial) -> Iterator[DependentLens]:
 def hom(p: Polynomial, q: Polynomial) -> Polynomial:
     """`[p, q]`: a lens, and what flows through it, which is a position of `p` and a direction where it goes.
 
+    **Arguments:** `p`, `q`: the source and the target of the lenses.
+
     Examples:
         >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})
         >>> q = cdl.system.Polynomial.monomial([0, 1], ["tick"])

@@ -88,7 +88,7 @@ def wire(
     inputs: Mapping[str, Any] | None = None,
     name: str = "system",
 ) -> Wired:
-    """Systems, joined by wires: `oapply` of the diagram of their interfaces. Arguments as of `Wiring`.
+    """Systems, joined by wires: `oapply` of the diagram of their interfaces.
 
     ```python
     inverter = wire(
@@ -98,6 +98,10 @@ def wire(
         inputs={"x": bool},
     )
     ```
+
+    **Arguments:** `systems`: the boxes by name. `wires`: from each input `"box.port"` of a box to what it reads.
+    `outputs`: from each output outside to what it shows. `inputs`: the inputs outside, with their types. `name`: of the
+    whole, for drawings and errors.
 
     **Raises:** as `Wiring` and `oapply` do.
 

@@ -42,8 +42,10 @@ Examples:
     >>> ports = cdl.system.Interface(inputs={"x": float}, outputs={"y": float})
     >>> same: cdl.system.Rewiring = cdl.system.fixed(cdl.system.Wiring.identity(ports))
     >>> inside, outside = {"box": {"y": 3.0}}, {"x": 5.0}
-    >>> same.optic.get((same.params, inside)), same.optic.put((same.params, inside), outside)
-    ({'y': Array(3., dtype=float32, weak_type=True)}, ((), {'box': {'x': Array(5., dtype=float32, weak_type=True)}}))
+    >>> same.optic.get((same.params, inside))
+    {'y': Array(3., dtype=float32, weak_type=True)}
+    >>> same.optic.put((same.params, inside), outside)
+    ((), {'box': {'x': Array(5., dtype=float32, weak_type=True)}})
 """
 
 

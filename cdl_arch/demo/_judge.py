@@ -53,8 +53,5 @@ def untrained(key: PRNGKeyArray) -> Judge:
 
 
 def trained() -> Judge:
-    """The judge that comes with the package.
-
-    **Raises:** `CdlError` where the extra `safetensors` is not installed.
-    """
+    """The judge that comes with the package."""
     return import_safetensors(WEIGHTS, untrained(jr.key(0)))

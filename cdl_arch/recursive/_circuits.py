@@ -41,6 +41,8 @@ def nand_circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Ci
 
     **Arguments:** `count`: how many circuits. `key`: for their shapes and bits.
 
+    **Returns:** the circuits, as a list of trees, and their outputs, `float[count]`.
+
     Examples:
         >>> from cdl_arch.recursive import nand, nand_circuits
         >>> circuits, answers = nand_circuits(5, 3, key=jax.random.key(0))

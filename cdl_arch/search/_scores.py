@@ -46,6 +46,8 @@ def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Floa
     **Arguments:** `task`: whose inputs are read. `code`: `int[places]`. `key`: for the first parameters, the points and
     the probes.
 
+    **Returns:** a number, `float[]`: 0 for an isometry.
+
     Examples:
         >>> from cdl_arch.search import Blocks, isometry, Part, Task
         >>> part = Part(
@@ -71,6 +73,8 @@ def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) ->
 
     **Arguments:** `task`: whose data are read. `code`: `int[places]`. `key`: for the first parameters and the batch.
 
+    **Returns:** a number, `float[]`.
+
     Examples:
         >>> from cdl_arch.search import Blocks, gradient_norm, Part, Task
         >>> part = Part(
@@ -93,6 +97,8 @@ def scored(
 
     **Arguments:** `score`: such as `isometry`. `task`: what it reads. `codes`: `int[n, places]`. `key`: split, one for
     each first parameters. `inits`: over how many of these the mean is taken.
+
+    **Returns:** a score for each code, `float[n]`.
 
     **Raises:** `CdlError` for a code that is not in the space, and for no first parameters.
 
@@ -118,6 +124,10 @@ def _scored(score: Score, task: Task, codes: Array, keys: Key[Array, " inits"]) 
 
 def ranked(scores: Float[Array, " n"]) -> Int[Array, " n"]:
     """The places from the least score to the greatest; NaN comes last, and equal ones in their order.
+
+    **Arguments:** `scores`: `float[n]`.
+
+    **Returns:** places of `scores`, `int[n]`, the best first.
 
     Examples:
         >>> from cdl_arch.search import ranked

@@ -59,6 +59,8 @@ def images(side: int, mirrors: bool) -> Action:
 def planes(side: int, mirrors: bool = False) -> Action:
     """The group p4, or p4m with mirror images, acting on itself: the carrier is `(4 or 8, side, side)`.
 
+    **Arguments:** `side`: the length of both sides of the torus. `mirrors`: whether mirror images belong to the group.
+
     Examples:
         >>> from cdl_arch.symmetry import planes
         >>> planes(3).shape, planes(3, mirrors=True).shape

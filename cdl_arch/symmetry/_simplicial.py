@@ -147,6 +147,8 @@ def flows(
 
     **Arguments:** `complex`: with edges. `count`: how many flows. `key`: for the numbers.
 
+    **Returns:** the flows and their harmonic parts, both `float[count, edges]`.
+
     Examples:
         >>> from cdl_arch.symmetry import closed, Complex, flows
         >>> hollow = Complex(closed([(0, 1), (1, 2), (0, 2)]))

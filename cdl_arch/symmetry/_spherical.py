@@ -128,6 +128,8 @@ def patterns(
     `on_points`. `noise`: the standard deviation of what is added. `key`: for which pattern each is, the turns and
     the noise.
 
+    **Returns:** the examples, `float[count, 1, points]`, and their classes, `int[count]`.
+
     Examples:
         >>> from cdl_arch.symmetry import FACES, patterns
         >>> inputs, labels = patterns(3, 5, FACES, key=jax.random.key(0))

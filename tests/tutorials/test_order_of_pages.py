@@ -11,7 +11,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 WIDTH = 88
 
 
-ORDER = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+NAVIGATION = (ROOT / "mkdocs.yml").read_text().partition("\nnav:\n")[2]
+ORDER = re.findall(r"^ +- (?:.+: )?(\S+\.md)$", NAVIGATION, re.MULTILINE)
 PAGES = [file for file in ORDER if not file.startswith("reference/")]
 FENCE = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 
@@ -19,6 +20,15 @@ FENCE = re.compile(r"^ *```python\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 def test_every_page_stands_in_the_navigation_once():
     written = sorted(path.name for path in (ROOT / "tutorials").glob("*.md"))
     assert sorted(PAGES) == written
+
+
+def test_the_parts_go_from_the_first_steps_to_the_theory_and_then_to_practice():
+    parts = re.findall(r"^  - (.+):$", NAVIGATION, re.MULTILINE)
+    assert parts == [
+        *("Start", "Trees", "Sequences and machines", "Learning", "Symmetry", "Systems", "Theory"),
+        *("In practice", "Reference"),
+    ]
+    assert ORDER.index("all-of-cdl.md") + 1 == ORDER.index("reference/errors.md")  # the map, before what it leads to
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -6,7 +6,9 @@ import pathlib
 import re
 import sys
 import types
+from typing import get_args, get_origin
 
+import jax
 import pytest
 
 
@@ -78,27 +80,52 @@ def test_every_entry_of_the_reference_is_a_name():
 
 
 def named(entry: str) -> object:
-    """What an entry is about: a module, or a name in one."""
-    try:
-        return importlib.import_module(entry)
-    except ModuleNotFoundError:
-        module, _, name = entry.rpartition(".")
-        return getattr(importlib.import_module(module), name)
+    """What has an entry: a name of a module, or a module."""
+    module, _, name = entry.rpartition(".")
+    return getattr(importlib.import_module(module), name, None) or importlib.import_module(entry)
+
+
+def functions() -> list[tuple[str, inspect.Signature, str]]:
+    """The functions of the reference, and what is said of each above its examples."""
+    found = [(entry, named(entry)) for entry in entries()]
+    return [
+        (entry, inspect.signature(x), (inspect.getdoc(x) or "").split("Examples:")[0])
+        for entry, x in found
+        if inspect.isfunction(inspect.unwrap(x)) and not isinstance(x, type)
+    ]
 
 
 def test_every_function_of_two_arguments_says_what_they_are():
-    """A section **Arguments:**, or at least one of their names in the text above the examples."""
-    silent = []
-    for entry in entries():
-        function = named(entry)
-        if not inspect.isfunction(inspect.unwrap(function)) or isinstance(function, type):
-            continue
-        words = (inspect.getdoc(function) or "").split("Examples:")[0]
-        arguments = [x for x in inspect.signature(function).parameters if x != "tolerance"]
-        told = "**Arguments" in words or any(re.search(rf"`[^`]*\b{x}\b[^`]*`", words) for x in arguments)
-        if len(arguments) > 1 and not told:
-            silent.append(entry)
+    silent = [
+        entry
+        for entry, signature, words in functions()
+        if len(signature.parameters.keys() - {"tolerance"}) > 1 and "**Arguments" not in words
+    ]
     assert silent == []
+
+
+def holds_arrays(kind: object) -> bool:
+    if get_origin(kind) is tuple:
+        return any(map(holds_arrays, get_args(kind)))
+    return kind is jax.Array or getattr(kind, "array_type", None) is jax.Array
+
+
+def test_every_function_that_returns_arrays_says_what_they_are():
+    returning = [(x, words) for x, signature, words in functions() if holds_arrays(signature.return_annotation)]
+    assert len(returning) >= 20
+    assert [x for x, words in returning if "**Returns:**" not in words] == []
+
+
+@pytest.mark.parametrize("name", ["gated", "n_ary", "child_sum", "tree_rnn"])
+def test_the_page_says_how_a_tree_network_is_called(name):
+    """These are instances of a class, so their entries have no signature: the page gives it, and each argument."""
+    page = (TUTORIALS / "reference/arch.md").read_text()
+    said = re.search(r"^gated\(\n    (.*)\n\)$", page, re.MULTILINE)[1]
+    called = inspect.signature(named(f"cdl_arch.recursive.{name}"))
+    plain = [x.replace(annotation=x.empty) for x in called.parameters.values()]
+    assert f"({said})" == str(inspect.Signature(plain)).replace(" ->", "")
+    assert re.findall(r"^- `(\w+)`: ", page, re.MULTILINE)[: len(plain)] == list(called.parameters)
+    assert f"`{name}`" in page.split("```python")[0]
 
 
 @pytest.mark.parametrize("name", MODULES)

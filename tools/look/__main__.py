@@ -2,8 +2,8 @@
 
 At three widths, light and dark, each page is drawn by Chromium from files alone. It is wrong if it scrolls sideways, if
 a block of code is wider than its box on a wide screen, or what a program says on any, if mathematics is left as TeX, if
-a figure is missing or has no alternative text, if a link or an anchor leads nowhere, if a script reports an error, or
-if anything is asked of another host. The pictures go to a folder.
+a figure is missing, has no alternative text or has letters too small to read on a phone, if a link or an anchor leads
+nowhere, if a script reports an error, or if anything is asked of another host. The pictures go to a folder.
 """
 
 import argparse

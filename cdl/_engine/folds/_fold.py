@@ -108,8 +108,8 @@ def fold(
     where one is infinite or NaN at nodes that take the other, so is the gradient, which is that of `jnp.where`. The
     dictionaries of a value have their keys sorted, as in JAX.
 
-    **Returns:** the values at the roots, in the order of the trees: the carrier with a leading axis of their number.
-    For a family, a tuple of these, of each sort's roots; `None` for a sort that no node of the forest has.
+    **Returns:** the value at each root, `(trees, …)`, in the order of the trees. For a family, a tuple with one such
+    array for each sort, and `None` for a sort that no node of the forest has.
 
     **Raises:** `CarrierMismatch` where two constructors' cases differ in structure, shape or dtype, or a case gives
     nothing, or anything other than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in

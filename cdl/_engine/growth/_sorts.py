@@ -64,7 +64,7 @@ def at_roots(seeds: tuple[Any, ...], trees: tuple[int, ...]) -> list[Any]:
 
 
 def _room(x: jax.Array, own: int, trees: tuple[int, ...]) -> jax.Array:
-    """A leaf of one sort's seeds at the trees of all sorts: at others', the first that there is, or zero."""
+    """Seeds for every tree, from the seeds of one sort. A tree of another sort gets the first of them, or zeros."""
     first = lax.stop_gradient(x[0]) if trees[own] else jnp.zeros(x.shape[1:], x.dtype)
     return jnp.concatenate([x if s == own else jnp.broadcast_to(first, (n, *x.shape[1:])) for s, n in enumerate(trees)])
 

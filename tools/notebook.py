@@ -16,7 +16,7 @@ import importlib.util
 import subprocess
 import sys
 
-SOURCE = "cdl-jax"  # or the folder of a clone
+SOURCE = "cdl-jax"  # until it is released: the folder of a clone, or "git+https://…"
 if importlib.util.find_spec("cdl") is None:
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", SOURCE], check=True)
 """

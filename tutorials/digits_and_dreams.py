@@ -64,7 +64,7 @@ print(*network.param_types)
 # ## Learning, beside the plain network
 #
 # The learner is the network, the loss and an optimiser in one composite. Beside it stands the same network in plain
-# Equinox with the step that one writes by hand, from the same weights and on the same batches.
+# Equinox, with a step written by hand, from the same weights and on the same batches.
 
 # %%
 adam = optax.adam(2e-3)

@@ -94,9 +94,10 @@ def loss_by_hand(twin, xs, ys):
 
 
 def step_by_hand(state, batch):
-    twin, kept = state
-    change, kept = adam.update(jax.grad(loss_by_hand)(twin, *batch), kept, twin)
-    return eqx.apply_updates(twin, change), kept
+    twin, opt_state = state
+    grads = jax.grad(loss_by_hand)(twin, *batch)
+    change, opt_state = adam.update(grads, opt_state, twin)
+    return eqx.apply_updates(twin, change), opt_state
 
 
 twin = Twin(

@@ -21,8 +21,8 @@
 # statements, and the others fall.](first_network_files/accuracy-by-size.svg)
 #
 # On the left, models are trained on statements of all sizes. On the right, they are trained on statements of at most 25
-# nodes, the grey band, and tested on all. Beyond 40 nodes the tree networks are right about 97 to 99 %. The GRU that reads
-# the same tree as text falls to 90 % (89 % in the mean of three seeds), and the best linear model to 83 %.
+# nodes, the grey band, and tested on all. Beyond 40 nodes, tree networks are right for 97 to 99 % of the statements. The
+# GRU that reads the same tree as text falls to 90 % (89 % in the mean of three seeds), and the best linear model to 83 %.
 #
 # The examples are the compound statements of Python's standard library, labelled by the exact algorithm. Nobody needs
 # this network, since the truth is known. That is why it is a good one to learn from: you can check everything it says.
@@ -484,7 +484,7 @@ print("programs compiled for all steps of all epochs and seeds:", programs)
 # A model that has learnt what each constructor does has no reason to fail on larger statements. This is the figure at
 # the top of the page:
 
-# %% folded="The code of the figure" figure="accuracy-by-size" alt="Accuracy against the size of a statement, in two panels: the tree networks stay near 1, the linear models fall"
+# %% folded="The code of the figure" figure="accuracy-by-size" alt="Accuracy by size: trees near 1, linear models fall"
 STYLE = {
     "gated": ("cell by constructor", BLUE),
     "Tree-LSTM": ("Tree-LSTM", GREEN),
@@ -591,7 +591,7 @@ if full.exists():
 # After the first epoch, the network with a cell for each constructor is below the strongest linear model. After the
 # second, it is above it, and right on nearly all of the validation part.
 
-# %% folded="The code of the figure" figure="learning-curves" alt="Validation accuracy after each epoch: from the second on, the two tree networks are above the best linear model"
+# %% folded="The code of the figure" figure="learning-curves" alt="Both tree networks pass the linear model at epoch 2"
 scores = {name: [run.scores for run in runs[name, "same"]] for name in seeds}
 lowest = min(0.85, *(np.min(some) for some in scores.values()))
 figure, axes = plt.subplots(figsize=(7.2, 3.8))
@@ -644,7 +644,7 @@ for which, what in ((hard, "with `while True` and `try`"), (~hard, "others")):
 # can compare the algebras everywhere, through the head. Here is a statement whose answer is wrong: the network gives
 # less than one half to "bound", and `sent` is always bound after the loop.
 
-# %% folded="The code of the figure" figure="one-statement" alt="A `while True` loop with a `try`, and beside each node of its tree the exact state and the probability of the network"
+# %% folded="The code of the figure" figure="one-statement" alt="A loop; at each node of its tree, both answers"
 def outline(tree: Any, judge: Judge) -> list[figures.Node]:
     """Every node in pre-order, with what both algebras say there; members of a list are
     at one depth."""

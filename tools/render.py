@@ -30,6 +30,15 @@ sys.argv = [{script!r}, *{arguments!r}]
 sys.path.insert(0, {folder!r})
 _figures.set_matplotlib_formats("svg")
 """
+# What a cell prints is a block like those of other pages, see outputs.py.
+TEMPLATE = """\
+{%- extends "markdown/index.md.j2" -%}
+{% block stream %}
+```text title="output"
+{{ output.text.strip("\n") }}
+```
+{% endblock stream %}
+"""
 
 
 def head(script: pathlib.Path) -> str:
@@ -61,7 +70,7 @@ def render(script: pathlib.Path, into: pathlib.Path, arguments: list[str]) -> No
     files = f"{script.stem}_files"
     resources = {"unique_key": script.stem, "output_files_dir": files}
     notebook = executed(script, arguments)
-    body, resources = MarkdownExporter().from_notebook_node(notebook, resources)
+    body, resources = MarkdownExporter(raw_template=TEMPLATE).from_notebook_node(notebook, resources)
     for number, cell in enumerate(notebook.cells):
         if title := cell.metadata.get("folded"):
             code = f"```python\n{cell.source}\n```"

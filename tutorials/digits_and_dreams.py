@@ -64,7 +64,7 @@ print(*network.param_types)
 # ## Learning, beside the plain network
 #
 # The learner is the network, the loss and an optimiser in one composite. Beside it stands the same network in plain
-# Equinox with the step that one writes by hand, from the same weights and on the same batches.
+# Equinox, with a step written by hand, from the same weights and on the same batches.
 
 # %%
 adam = optax.adam(2e-3)
@@ -94,9 +94,10 @@ def loss_by_hand(twin, xs, ys):
 
 
 def step_by_hand(state, batch):
-    twin, kept = state
-    change, kept = adam.update(jax.grad(loss_by_hand)(twin, *batch), kept, twin)
-    return eqx.apply_updates(twin, change), kept
+    twin, opt_state = state
+    grads = jax.grad(loss_by_hand)(twin, *batch)
+    change, opt_state = adam.update(grads, opt_state, twin)
+    return eqx.apply_updates(twin, change), opt_state
 
 
 twin = Twin(

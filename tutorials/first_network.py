@@ -21,13 +21,17 @@
 # statements, and the others fall.](first_network_files/accuracy-by-size.svg)
 #
 # On the left, models are trained on statements of all sizes. On the right, they are trained on statements of at most 25
-# nodes, the grey band, and tested on all. Tree networks keep 97 to 98 % beyond 40 nodes. A GRU that reads the same tree
-# as text falls to 89 %, and the best linear model to 83 %.
+# nodes, the grey band, and tested on all. Beyond 40 nodes, tree networks are right for 97 to 99 % of the statements.
+# The GRU that reads the same tree as text falls to 90 % (89 % in the mean of three seeds). The best linear model falls
+# to 83 %.
 #
 # The examples are the compound statements of Python's standard library, labelled by the exact algorithm. Nobody needs
 # this network, since the truth is known. That is why it is a good one to learn from: you can check everything it says.
 #
-# This page is a program. `make first-network` runs it in about three minutes. `python tutorials/first_network.py
+# Try it first, without training: `python -m cdl_arch.demo FILE` asks a small trained network about a Python file of
+# yours, and prints the exact answers beside its own. It takes about ten seconds.
+#
+# This page is a program. `make first-network` runs it in about four minutes. `python tutorials/first_network.py
 # --check FILE` asks both algebras about a file of yours, and `--help` lists the rest.
 
 # %% folded="Imports and options"
@@ -326,9 +330,9 @@ assert jnp.allclose(
 # %% [markdown]
 # ## What a network has to beat
 #
-# Four models that ignore composition: the more common answer, and logistic regression on three kinds of counts. It
-# counts the nodes of each constructor, the pairs of a node and its child, or the paths from the root. Paths are the
-# strongest: they say nearly everything about a small statement.
+# Four baselines ignore composition. One always gives the commoner answer. The others are logistic regression on counts
+# of the nodes of each constructor, of parent-child pairs, or of paths from the root. Paths are the strongest: they say
+# nearly everything about a small statement.
 
 # %% folded="The code of the baselines"
 results: dict[
@@ -481,7 +485,7 @@ print("programs compiled for all steps of all epochs and seeds:", programs)
 # A model that has learnt what each constructor does has no reason to fail on larger statements. This is the figure at
 # the top of the page:
 
-# %% folded="The code of the figure" figure="accuracy-by-size" alt="Accuracy by size"
+# %% folded="The code of the figure" figure="accuracy-by-size" alt="Accuracy by size: trees near 1, linear models fall"
 STYLE = {
     "gated": ("cell by constructor", BLUE),
     "Tree-LSTM": ("Tree-LSTM", GREEN),
@@ -588,7 +592,7 @@ if full.exists():
 # After the first epoch, the network with a cell for each constructor is below the strongest linear model. After the
 # second, it is above it, and right on nearly all of the validation part.
 
-# %% folded="The code of the figure" figure="learning-curves" alt="Validation accuracy"
+# %% folded="The code of the figure" figure="learning-curves" alt="Both tree networks pass the linear model at epoch 2"
 scores = {name: [run.scores for run in runs[name, "same"]] for name in seeds}
 lowest = min(0.85, *(np.min(some) for some in scores.values()))
 figure, axes = plt.subplots(figsize=(7.2, 3.8))
@@ -641,7 +645,7 @@ for which, what in ((hard, "with `while True` and `try`"), (~hard, "others")):
 # can compare the algebras everywhere, through the head. Here is a statement whose answer is wrong: the network gives
 # less than one half to "bound", and `sent` is always bound after the loop.
 
-# %% folded="The code of the figure" figure="one-statement" alt="A loop beside its tree"
+# %% folded="The code of the figure" figure="one-statement" alt="A loop; at each node of its tree, both answers"
 def outline(tree: Any, judge: Judge) -> list[figures.Node]:
     """Every node in pre-order, with what both algebras say there; members of a list are
     at one depth."""
@@ -748,10 +752,12 @@ for name, *both in reversed(list(zip(names, tables, read(seen), strict=True))):
         print(f"{name:<14}{row[0]:<36}{row[1]}")
 
 # %% [markdown]
-# At the `break` itself the network is right. Two tables go wrong first. The `if` has lost the exit at `break`, and the
-# `except` has lost the exit at `continue`. The nodes above them inherit the loss. At the root, a loop that is only left
-# at a `break` looks as if it were never left with `sent` bound. So the cells to mend are those that drop an exit.
-# Statements with a `break` in one branch are the training data to add.
+# At the `break` itself the network is right. Two tables go wrong first: the `if` loses the exit at `break`, and the
+# `except` loses the exit at `continue`. The nodes above inherit this. In the body of the loop the exit at `break` comes
+# back, as `maybe` in place of `bound`. This loop is left only at its `break`, so the root says `maybe` too.
+#
+# The probe is a second model and may err itself. We have not tried it, but the next step would be to add training
+# statements with a `break` or a `continue` in one branch.
 
 # %% [markdown]
 # ## What to notice
@@ -760,8 +766,8 @@ for name, *both in reversed(list(zip(names, tables, read(seen), strict=True))):
 #   `annotate` take either.
 # - **You did not tie weights by hand.** An algebra is one map for each constructor, so each cell is used at every node
 #   of its constructor.
-# - **Structure extrapolates, and more parameters do not help.** The Tree-LSTM has half the parameters of the network
-#   with a cell for each constructor, and is at least as good on large statements. Its cells see more examples each.
+# - **Structure extrapolates, and more parameters do not help.** The Tree-LSTM has half the parameters and extrapolates
+#   better: 98.2 ± 0.6 % against 97.1 ± 0.6 %, over three seeds. Each of its cells sees more examples.
 #
 # **Next:** [your own signature](your-own-signature.md).
 

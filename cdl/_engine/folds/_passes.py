@@ -17,12 +17,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._carrier import Storage
 from .._jaxprs import opened
 from .._rows import apart, put, room, spread, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_smooth
-from ._carrier import Storage
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._present import has_finite_slopes, only_present
 from ._program import Program

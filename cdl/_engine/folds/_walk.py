@@ -12,13 +12,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._carrier import Storage
 from .._random_keys import keys_at
 from .._rows import take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
 from ..shapes import Arrays, shaped
-from ._carrier import Storage
 from ._group import Group
 from ._indexed import Over
 from ._loop import Body, C, over_chunks

@@ -5,9 +5,9 @@ from typing import Any
 
 import jax
 
-from ..._functors.items import weaken
-from .._types import differ
-from ..shapes import is_smooth, is_weak, shaped
+from .._functors.items import weaken
+from ._types import differ, joined, Own
+from .shapes import is_smooth, is_weak, shaped
 
 
 @dataclass(frozen=True)
@@ -16,6 +16,20 @@ class Carrier:
 
     structure: Any
     leaves: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, own: Own) -> "Carrier":
+        """That of the values like one."""
+        return cls(own.structure, own.leaves)
+
+    @property
+    def own(self) -> Own:
+        """A value of it."""
+        return Own(self.structure, self.leaves)
+
+    def joined(self, own: Own) -> "Carrier":
+        """That of values like these, and like one more of the same structure."""
+        return Carrier(self.structure, tuple(map(joined, self.leaves, own.leaves)))
 
     def unflatten(self, leaves: Any) -> Any:
         return jax.tree.unflatten(self.structure, list(leaves))

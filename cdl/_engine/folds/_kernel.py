@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._rows import after_all, apart, put, room, write
+from .._rows import after_all, put, room, take, write
 from ..forests._bucket import Size
 from ..shapes import Arrays
 from ._indexed import Rows
@@ -110,19 +110,18 @@ class Kernel:
 
     def reverse(
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
-        found: Cotangents,
+        kept: Arrays, found: Cotangents,
     ) -> tuple[Given, Cotangents]:  # fmt: skip
         """The cotangents of what a chunk's rows read, and all that is found.
 
         `given` are the cotangents of the smooth outputs. They are zeros at edges past the chunk's own, and for a
-        program by constructor also at rows past its own.
+        program by constructor also at rows past its own. `kept` are the chunk's `products`.
         """
         tables, sums = dict(found.tables), list(found.sums)
         if p in self.indexed:
-            kept = self._products(p, at, tables) if self.keep else None
-            after = after_all(kept or [])
+            after = after_all(kept) if size.rows > 1 else 0  # a single row was read in the turn before
             over = self.walk.over(p, at, chunk)
-            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, kept, given)
+            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, kept if self.keep else None, given)
             of_payload, slots, _, manys, own = out[0]
             outputs = jax.tree.leaves(out)
             for table, number, many in self.plans[p].writes:
@@ -136,6 +135,14 @@ class Kernel:
             sums[p] = self.walk.added(p, chunk, sums[p], of_weights)
         payload = self.walk.payload(p, at, found.payload, of_payload)
         return Given(slots, manys, own), Cotangents(tables, sums, payload)
+
+    def products(self, p: int, at: Chunk, found: Cotangents) -> Arrays:
+        """The products of a chunk that were kept, by site; `None` at those that are computed again. The tables lose
+        them to the cotangents."""
+        if p not in self.indexed or not self.keep:
+            return []
+        pairs = zip(self.plans[p].products, self.indexed[p].sites, strict=True)
+        return [None if t is None else take(found.tables[t], self._lines(at, t, site.many)[0]) for t, site in pairs]
 
     def gradients(
         self, weights: Weights, found: Cotangents, read: Read, wanted: Sequence[Sequence[bool]]
@@ -166,11 +173,6 @@ class Kernel:
             new = write(tables[table], lines[0], valid, found) if down else put(tables[table], lines[0], found)
             tables[table] = new
         return tables
-
-    def _products(self, p: int, at: Chunk, tables: Tables) -> Arrays:
-        """The products of a chunk, by site."""
-        pairs = zip(self.plans[p].products, self.indexed[p].sites, strict=True)
-        return [None if t is None else apart(tables[t], self._lines(at, t, site.many)[0]) for t, site in pairs]
 
     def _lines(self, at: Chunk, table: Table, many: int | None) -> tuple[Any, Any]:
         """Where a table has a chunk's rows, or the edges of one of its `Many`s, and which are its own."""

@@ -2,10 +2,14 @@
 
 The tables of chunks are data; the programs and sizes are what is compiled. Inside the loop over the chunks is one loop
 for each program and size, which runs as long as the chunks are its own.
+
+A turn may read rows of a table that it then writes over. XLA copies the whole table where it reads them late
+(`test_hlo`). So a turn for a single row is given them by the turn before. One for many rows gathers them itself: its
+size changes more often, and what is read for a turn of another size is lost.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -18,16 +22,21 @@ from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
 
 C = TypeVar("C")
 
-Body = Callable[[int, Size, jax.Array, C], C]  # of a program, a size, a chunk, and what the loop carries
+Read = Callable[[int, Size, jax.Array, C], Any]  # of a program, a size, a chunk, and what the loop carries
+Body = Callable[[int, Size, jax.Array, C, Any], C]  # of the same, and what was read
+
+
+def nothing(*_: Any) -> None:
+    """Reads nothing: for a body that writes over none of what it reads."""
 
 
 def over_chunks(
-    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], body: Body[C], carry: C, down: bool
+    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], read: Read[C], body: Body[C], carry: C, down: bool
 ) -> C:
     """Runs every chunk that has a program, in order, or in reverse order `down` the trees.
 
     `of_level` and `of_piece` are the programs of the variants, by chunks of a level and by those of one variant; -1 for
-    a variant that has none.
+    a variant that has none. `read` reads the rows of a chunk that `body` writes over.
     """
     table, code, count, kinds = _order(forest, of_level, of_piece)
     if not kinds:
@@ -36,14 +45,24 @@ def over_chunks(
     code = jnp.concatenate([end, code, end])  # stops at both ends
     step = jnp.int32(-1 if down else 1)
 
+    def chunk(t: jax.Array) -> jax.Array:
+        return lax.dynamic_index_in_dim(table, t - 1, keepdims=False, allow_negative_indices=False)
+
     def along(number: int, state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
-        p, size = kinds[number]
+        (p, size), (t, carry) = kinds[number], state
+        ahead = size.rows == 1
 
-        def run(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
-            t, carry = state
-            return t + step, body(p, size, table[t - 1], carry)
+        def found(t: jax.Array, carry: C) -> Any:
+            return read(p, size, chunk(t), carry)
 
-        return lax.while_loop(lambda state: code[state[0]] == number, run, state)
+        def run(state: tuple[jax.Array, C, Any]) -> tuple[jax.Array, C, Any]:
+            t, carry, before = state
+            carry = body(p, size, chunk(t), carry, before if ahead else found(t, carry))
+            return t + step, carry, found(t + step, carry) if ahead else None
+
+        # the rows of a chunk of another kind may be any, and no turn is given them
+        start = t, carry, found(t, carry) if ahead else None
+        return lax.while_loop(lambda state: code[state[0]] == number, run, start)[:2]
 
     def turn(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
         for number in reversed(range(len(kinds))) if down else range(len(kinds)):

@@ -19,11 +19,12 @@ import jax.numpy as jnp
 
 from .._carrier import Storage
 from .._jaxprs import opened
-from .._rows import apart, put, room, spread, take, write
+from .._rows import put, room, spread, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_smooth
 from ._kernel import Cotangents, Kernel, Read, Tables
+from ._loop import nothing
 from ._present import has_finite_slopes, only_present
 from ._program import Program
 from ._residual import only
@@ -68,7 +69,7 @@ class Passes:
                 states[c] = states[c].at[jnp.array(program.members)].set(x)
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: jax.Array, both: tuple[Arrays, Tables]) -> tuple[Arrays, Tables]:
+        def body(p: int, size: Size, chunk: jax.Array, both: tuple[Arrays, Tables], _: None) -> tuple[Arrays, Tables]:
             at, states = self.walk.chunk(p, size, chunk), list(both[0])
             inputs = self.walk.inputs(p, at, payload, states)
             out, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, both[1])
@@ -77,7 +78,7 @@ class Passes:
                 states[c] = put(states[c], at.row, x) if together else write(states[c], at.row, at.valid, x)
             return states, tables
 
-        found: tuple[Arrays, Tables] = self.walk.loop(body, (states, tables))
+        found: tuple[Arrays, Tables] = self.walk.loop(nothing, body, (states, tables))
         return found
 
     def backward(
@@ -96,15 +97,21 @@ class Passes:
         by_row = [None] * len(given) if at_roots else given
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Cotangents]:
+        def read(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Arrays]:
+            at = self.walk.chunk(p, size, chunk)
+            return self._own(p, at, by_row, carry[0]), self.kernel.products(p, at, carry[1])
+
+        def body(
+            p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents], had: tuple[Arrays, Arrays]
+        ) -> tuple[Arrays, Cotangents]:
             at, wiring, brought = self.walk.chunk(p, size, chunk), self.programs[p].wiring, list(carry[0])
-            inputs, own = self.walk.inputs(p, at, payload, states), self._own(p, at, by_row, brought)
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, own, carry[1])
+            inputs = self.walk.inputs(p, at, payload, states)
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, *had, carry[1])
             write_edges(brought, at, wiring.slots, to.slots, wiring.manys, to.manys)
             return brought, found
 
         start = self.kernel.start(ready, payload, tables, wanted, but=self.constant)
-        brought, found = self.walk.loop(body, (brought, start), down=True)
+        brought, found = self.walk.loop(read, body, (brought, start), down=True)
         again: Read = lambda p, at, index: self.walk.again(p, at, index, payload, states)
         sums = self.kernel.gradients(ready, found, again, wanted[0])
         for p in self.constant:
@@ -117,7 +124,7 @@ class Passes:
         """The cotangents of a chunk's rows; zeros past its own where it has one constructor."""
         edge = take(self.forest.above, at.rows)
         columns = self._smooth(self.programs[p].wiring.out)
-        own = [apart(brought[c], edge) for c in columns]
+        own = [take(brought[c], edge) for c in columns]
         own = [x if given[c] is None else x + take(given[c], at.rows) for c, x in zip(columns, own, strict=True)]
         return own if p in self.kernel.indexed else [jnp.where(spread(at.valid, x), x, 0) for x in own]
 

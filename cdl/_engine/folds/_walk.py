@@ -21,7 +21,7 @@ from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
 from ..shapes import Arrays, shaped
 from ._group import Group
 from ._indexed import Over
-from ._loop import Body, C, over_chunks
+from ._loop import Body, C, over_chunks, Read
 from ._plan import Again, Table
 from ._program import Columns, Program
 
@@ -94,7 +94,8 @@ class Walk:
         variant = self.programs[p].variant
         row, count = chunk[ROW], chunk[ROWS]
         places = jnp.arange(size.rows, dtype=jnp.int32)
-        inside = jnp.minimum(places, count - 1)
+        alone = size.rows == 1  # then the row is valid: every chunk has one
+        inside, valid = (places, jnp.ones(1, bool)) if alone else (jnp.minimum(places, count - 1), places < count)
         k = variant.slots
         slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
         edges = []
@@ -104,7 +105,7 @@ class Walk:
             edge = first + jnp.minimum(line, many - 1)
             segment = jnp.where(line < many, take(self.forest.owner, edge) - row, size.rows)
             edges.append((edge, line < many, segment))
-        return Chunk(row, row + inside, places < count, slots, edges)
+        return Chunk(row, row + inside, valid, slots, edges)
 
     def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
@@ -189,9 +190,9 @@ class Walk:
                 total[c] = write(total[c], at.row, at.valid, x)
         return total
 
-    def loop(self, body: Body[C], carry: C, *, down: bool = False) -> C:
+    def loop(self, read: Read[C], body: Body[C], carry: C, *, down: bool = False) -> C:
         """Runs every chunk that has a program, in order, or in reverse order `down` the trees."""
-        return over_chunks(self.forest, self._of_level, self._of_piece, body, carry, down)
+        return over_chunks(self.forest, self._of_level, self._of_piece, read, body, carry, down)
 
 
 def write_edges(

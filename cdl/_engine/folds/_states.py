@@ -97,8 +97,10 @@ def _values(
     for s, carrier in storage.carriers.items():
         own = [columns[c] for c in storage.columns(s)]
         if at_roots:
-            here = take(forest.tree, forest.roots[s])
-            found[s] = carrier.given_back([take(x, here) for x in own])
+            if len(storage.carriers) > 1:
+                here = take(forest.tree, forest.roots[s])
+                own = [take(x, here) for x in own]
+            found[s] = carrier.given_back(own)
         else:
             found[s] = in_pre_order(forest, s, carrier.given_back(own), rows_of)
     return found

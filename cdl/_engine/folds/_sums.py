@@ -24,7 +24,7 @@ from ._walk import Walk
 
 
 BIG, SMALL = 256, 32  # rows of a tile
-BLOCK = 4096  # rows of a block
+BLOCK = 16384  # rows of a block
 
 
 class Sums:

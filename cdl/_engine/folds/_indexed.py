@@ -134,7 +134,8 @@ class Rows(Phase):
         z: Any
         if self.given is None:
             z = product(x, w, self.group, out.dtype, precision)
-            z = z if w.ndim == 2 else repeated(z, self.group.own, self.group.count - 1)
+            if w.ndim > 2 and self.group.tiles is None:  # tiles of rows past the valid ones have been left out
+                z = repeated(z, self.group.own, self.group.count - 1)
         else:
             z = self.given[len(self.values)]
             z = tie(z, x, w, self.group, precision) if is_smooth(x) else z

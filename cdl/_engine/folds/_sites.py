@@ -12,9 +12,10 @@ import jax
 import jax.numpy as jnp
 
 from .._jaxprs import without_constants
+from .._platform import platform
 from ..forests._bucket import Bucket
 from ..shapes import Arrays, is_smooth, rows_of, shaped
-from ._group import Group
+from ._group import Group, Tiles
 from ._indexed import broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._plan import Plan, Planning
@@ -124,7 +125,8 @@ def _both(found: tuple[Arrays, Rows]) -> tuple[Arrays, Arrays]:
 def _probe(manys: int) -> Over:
     """The shapes of what a chunk is computed over."""
     ints: Callable[..., Any] = lambda *shape: shaped(shape, jnp.int32)
-    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(n), ints(), n, n)
+    tiles: Callable[[int], Any] = lambda n: Tiles(ints(n, n), ints(n), ints(n)) if platform().batched else None
+    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(), n, ints(n), tiles(n))
     edges = [EDGES_OF_PROBE] * manys
     return Over(group(ROWS_OF_PROBE), [group(n) for n in edges], [ints(n) for n in edges], [ints(n) for n in edges])
 

@@ -12,12 +12,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._platform import platform
 from .._random_keys import keys_at
 from .._rows import take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
 from ..shapes import Arrays, shaped
+from ._batched import tiles_in
 from ._carrier import Storage
 from ._group import Group
 from ._indexed import Over
@@ -54,11 +56,11 @@ class Walk:
         bucket, count = forest.bucket, len(forest.bucket.variants)
         of = {v: p for p, program in enumerate(programs) for v in program.members}
         places = {v: place for program in programs for v, place in zip(program.members, program.places, strict=True)}
-        self._place_of = jnp.array([*(places.get(v, 0) for v in range(count)), 0], jnp.int32)
+        self.place_of = jnp.array([*(places.get(v, 0) for v in range(count)), 0], jnp.int32)
         numbers = {
             v: n for program in programs for n, v in enumerate(sorted(program.members, key=bucket.rank.__getitem__))
         }
-        self._number_of = jnp.array([*(numbers.get(v, 0) for v in range(count)), 0], jnp.int32)
+        self.number_of = jnp.array([*(numbers.get(v, 0) for v in range(count)), 0], jnp.int32)
         self._constant = [of.get(v) in constant for v in range(count)]
         alike = {c: {of.get(v) for v in range(count) if bucket.classes[v] == c} for c in bucket.classes}
         whole = [len(alike[bucket.classes[v]]) == 1 and of.get(v) in levels for v in range(count)]
@@ -87,7 +89,7 @@ class Walk:
 
     def place(self, chunk: jax.Array) -> jax.Array:
         """The place of a chunk's variant in the stacks of its program."""
-        return self._place_of[chunk[VARIANT]]
+        return self.place_of[chunk[VARIANT]]
 
     def chunk(self, p: int, size: Size, chunk: jax.Array) -> Chunk:
         """The rows and edges of a chunk."""
@@ -108,23 +110,24 @@ class Walk:
 
     def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
+        forest = self.forest
         most = len(self.programs[p].members)
-        group = self._group(at.rows, at.rows, chunk[ROWS], self.forest.until, most)
+        group = self._group(at.rows, at.rows, chunk[ROWS], forest.until, forest.tile, most)
         has_slots = self.programs[p].variant.slots > 0
         edges, places = [], []
         for g, (edge, _, _) in enumerate(at.edges):
             owner, count = take(self.forest.owner, edge), chunk[EDGES + 2 * (g + has_slots) + 1]
-            edges.append(self._group(edge, owner, count, self.forest.edges_until, most))
+            edges.append(self._group(edge, owner, count, forest.edges_until, forest.edges_tile, most))
             places.append(owner - at.row)
         return Over(group, edges, places, [segment for *_, segment in at.edges])
 
-    def _group(self, lines: jax.Array, rows: jax.Array, count: jax.Array, until: jax.Array, most: int) -> Group:
-        ends = jnp.minimum(take(until, lines) - lines[0], count)
-        return self.group(take(self.forest.variant, rows), ends, count, most)
-
-    def group(self, variant: jax.Array, until: jax.Array, count: jax.Array, most: int) -> Group:
-        """Rows of these variants, of one program with `most` of them."""
-        return Group(self._place_of[variant], self._number_of[variant], until, count, len(variant), most)
+    def _group(
+        self, lines: jax.Array, rows: jax.Array, count: jax.Array, until: jax.Array, tile: jax.Array, most: int
+    ) -> Group:
+        kind = self.place_of[take(self.forest.variant, rows)]
+        if platform().batched:
+            return Group(kind, count, len(lines), tiles=tiles_in(tile, lines, kind, count, most))
+        return Group(kind, count, len(lines), jnp.minimum(take(until, lines) - lines[0], count))
 
     def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Any:
         """A program's inputs at a chunk: payload, slots, keys, edges, and the nodes' `own`."""

@@ -42,10 +42,9 @@ def group_of(counts: list[int], length: int) -> Group:
     until = np.cumsum(counts)[number]
     fill: Any = lambda x: jnp.array(np.pad(x, (0, length - len(x)), mode="edge"), jnp.int32)
     place, first = tiled(np.cumsum(counts) - counts, len(number))
-    table = np.zeros((2 * length, 2), np.int32)
-    table[: len(number), 0], table[: len(first), 1] = place, first
-    kind, count, lines = fill((3 * number) % KINDS), jnp.int32(len(number)), fill(np.arange(len(number)))
-    tiles = _batched.tiles_in(jnp.array(table), lines, kind, count, KINDS)
+    firsts = jnp.array(np.pad(first, (0, 2 * length - len(first))), jnp.int32)
+    kind, count = fill((3 * number) % KINDS), jnp.int32(len(number))
+    tiles = _batched.tiles_in(firsts, jnp.int32(0), fill(place), kind, count, KINDS)
     return Group(kind, count, length, fill(until), tiles)
 
 

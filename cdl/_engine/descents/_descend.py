@@ -122,8 +122,7 @@ class Descent:
 
     def _own(self, p: int, at: Chunk, handed: Buffers) -> Arrays:
         """What rows inherit, from the edge above."""
-        edge = take(self.forest.above, at.rows)
-        return [apart(handed[c], edge) for c in self.programs[p].wiring.own]
+        return [apart(handed[c], at.above) for c in self.programs[p].wiring.own]
 
     def _given(self, p: int, at: Chunk, given: tuple[Buffers, Buffers], inherited: Buffers) -> Arrays:
         """The cotangents of a program's outputs at a chunk: of the edges below it, and of what is its own; zeros past
@@ -149,8 +148,8 @@ class Descent:
                     else take(given[1][c], at.rows)
                 )
                 found.append(jnp.where(spread(at.valid, x), x, 0))
-        for (edge, valid, _), columns in zip(at.edges, self._manys(p), strict=True):
-            along(columns, edge, valid)
+        for edge, columns in zip(at.edges, self._manys(p), strict=True):
+            along(columns, edge.lines, edge.valid)
         return found
 
     def _outputs(self, p: int) -> tuple[Any, Any, Any]:

@@ -18,16 +18,17 @@ from ._group import Group, Tiles
 BITS = TILE.bit_length() - 1
 
 
-def tiles_in(tile: jax.Array, lines: jax.Array, kind: jax.Array, count: jax.Array, most: int) -> Tiles:
-    """The tiles of a chunk: `tile` is the forest's table of them, and `lines` are the chunk's rows or edges, `count` of
-    them and the last again and again. There are `most` constructors. Of the first tile the chunk may have only the end.
-    """
-    length, size = len(lines), min(TILE, len(lines))
-    spot = take(tile, lines)[:, 0]
+def tiles_in(
+    firsts: jax.Array, begin: jax.Array, spot: jax.Array, kind: jax.Array, count: jax.Array, most: int
+) -> Tiles:
+    """The tiles of a chunk: `firsts` are the first row of each tile of the forest, or edge, and `begin` that of the
+    chunk, which has `count`, the last repeated; `spot` are the places of these in the forest's tiles. There are `most`
+    constructors. Of the first tile the chunk may have only the end."""
+    length, size = len(spot), min(TILE, len(spot))
     number, offset = lax.shift_right_logical(spot, jnp.int32(BITS)), spot & (TILE - 1)
     offset -= jnp.where(number == number[0], offset[0], 0)
     room = min(length, (length + (TILE - 1) * (most + 1)) // TILE)
-    first = lax.dynamic_slice_in_dim(tile[:, 1], number[0], room, allow_negative_indices=False) - lines[0]
+    first = lax.dynamic_slice_in_dim(firsts, number[0], room, allow_negative_indices=False) - begin
     rows = jnp.clip(first, 0, count - 1)[:, None] + jnp.arange(size, dtype=jnp.int32)[None]
     rows = jnp.minimum(rows, count - 1)
     return Tiles(rows, take(kind, rows[:, 0]), (number - number[0]) * size + offset)

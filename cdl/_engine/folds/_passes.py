@@ -115,9 +115,8 @@ class Passes:
 
     def _own(self, p: int, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
         """The cotangents of a chunk's rows; zeros past its own where it has one constructor."""
-        edge = take(self.forest.above, at.rows)
         columns = self._smooth(self.programs[p].wiring.out)
-        own = [apart(brought[c], edge) for c in columns]
+        own = [apart(brought[c], at.above) for c in columns]
         own = [x if given[c] is None else x + take(given[c], at.rows) for c, x in zip(columns, own, strict=True)]
         return own if p in self.kernel.indexed else [jnp.where(spread(at.valid, x), x, 0) for x in own]
 

@@ -7,7 +7,7 @@ edges. So padding computes with numbers of the forest, and makes no NaN that the
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +28,19 @@ from ._plan import Again, Table
 from ._program import Columns, Program
 
 
+KIND, END, ABOVE, CHILD, OWNER = 0, 1, 2, 2, 3  # columns of what there is to know of each row, or edge
+
+
+class Edge(NamedTuple):
+    """The edges of a `Many` at a chunk, the last of its own repeated."""
+
+    lines: jax.Array
+    valid: jax.Array  # which are its own
+    segment: jax.Array  # the place of each one's row; the number of places, past its own
+    facts: jax.Array  # `KIND`, `END`, `CHILD`, `OWNER`
+    count: jax.Array
+
+
 @dataclass(frozen=True)
 class Chunk:
     """A chunk's own rows and edges."""
@@ -35,10 +48,14 @@ class Chunk:
     row: jax.Array
     rows: jax.Array  # the row of each place, repeated past the chunk's own
     valid: jax.Array  # which places are its own
+    facts: jax.Array  # of each place: `KIND`, `END`, `ABOVE`
     slots: jax.Array | None  # the edge of each place and slot
-    edges: list[
-        tuple[jax.Array, jax.Array, jax.Array]
-    ]  # for each `Many`: the edge of each place, which are its own, each one's row
+    edges: list[Edge]  # those of each `Many`
+
+    @property
+    def above(self) -> jax.Array:
+        """The edge above each place's row."""
+        return self.facts[:, ABOVE]
 
 
 class Walk:
@@ -70,6 +87,10 @@ class Walk:
         self.child = self.rows_of(forest.child)  # the row at the end of each edge, where its value is
         bare = [region == 2 for region in bucket.regions]
         self.length = bucket.starts[2] if self._constant == bare else bucket.rows  # of tables of rows
+        kind, batched = self.place_of[forest.variant], platform().batched
+        ends = (forest.tile[:, 0], forest.edges_tile[:, 0]) if batched else (forest.until, forest.edges_until)
+        self._rows = jnp.stack([kind, ends[0], forest.above], 1)
+        self._edges = jnp.stack([take(kind, forest.owner), ends[1], self.child[: bucket.edges], forest.owner], 1)
 
     def rows_of(self, rows: jax.Array) -> jax.Array:
         """The rows at which nodes have their values: those of constants have the variant's."""
@@ -103,31 +124,19 @@ class Walk:
         for g in range(k > 0, len(variant.groups)):
             first, many = chunk[EDGES + 2 * g], chunk[EDGES + 2 * g + 1]
             line = jnp.arange(size.edges, dtype=jnp.int32)
-            edge = first + jnp.minimum(line, many - 1)
-            segment = jnp.where(line < many, take(self.forest.owner, edge) - row, size.rows)
-            edges.append((edge, line < many, segment))
-        return Chunk(row, row + inside, places < count, slots, edges)
+            lines = first + jnp.minimum(line, many - 1)
+            facts = take(self._edges, lines)
+            segment = jnp.where(line < many, facts[:, OWNER] - row, size.rows)
+            edges.append(Edge(lines, line < many, segment, facts, many))
+        return Chunk(row, row + inside, places < count, take(self._rows, row + inside), slots, edges)
 
     def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
-        forest = self.forest
-        most = len(self.programs[p].members)
-        group = self._group(at.rows, at.rows, chunk[ROWS], forest.until, forest.tile, most)
-        has_slots = self.programs[p].variant.slots > 0
-        edges, places = [], []
-        for g, (edge, _, _) in enumerate(at.edges):
-            owner, count = take(self.forest.owner, edge), chunk[EDGES + 2 * (g + has_slots) + 1]
-            edges.append(self._group(edge, owner, count, forest.edges_until, forest.edges_tile, most))
-            places.append(owner - at.row)
-        return Over(group, edges, places, [segment for *_, segment in at.edges])
-
-    def _group(
-        self, lines: jax.Array, rows: jax.Array, count: jax.Array, until: jax.Array, tile: jax.Array, most: int
-    ) -> Group:
-        kind = self.place_of[take(self.forest.variant, rows)]
-        if platform().batched:
-            return Group(kind, count, len(lines), tiles=tiles_in(tile, lines, kind, count, most))
-        return Group(kind, count, len(lines), jnp.minimum(take(until, lines) - lines[0], count))
+        forest, most = self.forest, len(self.programs[p].members)
+        group = _group(at.rows, at.facts, chunk[ROWS], forest.tile, most)
+        edges = [_group(x.lines, x.facts, x.count, forest.edges_tile, most) for x in at.edges]
+        places = [x.facts[:, OWNER] - at.row for x in at.edges]
+        return Over(group, edges, places, [x.segment for x in at.edges])
 
     def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Any:
         """A program's inputs at a chunk: payload, slots, keys, edges, and the nodes' `own`."""
@@ -139,9 +148,8 @@ class Walk:
             gathered = {c: take(states[c], child) for c in dict.fromkeys(itertools.chain(*program.wiring.slots))}
             slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(program.wiring.slots)]
         many = []
-        for (edge, _, _), columns in zip(at.edges, program.wiring.manys, strict=True):
-            child = take(self.child, edge)
-            many.append([take(states[c], child) for c in columns])
+        for edge, columns in zip(at.edges, program.wiring.manys, strict=True):
+            many.append([take(states[c], edge.facts[:, CHILD]) for c in columns])
         keys = []
         if self.key is not None:
             keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
@@ -152,7 +160,7 @@ class Walk:
         place, program = self.place(chunk), self.programs[p]
         ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
         payload, slots, keys, many, own = inputs
-        edges = [(segment, x) for (*_, segment), x in zip(at.edges, many, strict=True)]
+        edges = [(edge.segment, x) for edge, x in zip(at.edges, many, strict=True)]
         return ws, payload, slots, keys, edges, own
 
     def one(self, p: int, own: Arrays) -> Any:
@@ -210,7 +218,15 @@ def write_edges(
             assert at.slots is not None
             own = jnp.repeat(at.valid, rows.shape[1])
             buffers[c] = write(buffers[c], at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
-    for (edge, own, _), columns, to in zip(at.edges, of_manys, manys, strict=True):
+    for edge, columns, to in zip(at.edges, of_manys, manys, strict=True):
         for c, x in zip(columns, to, strict=True):
             if buffers[c] is not None:
-                buffers[c] = write(buffers[c], edge[0], own, x)
+                buffers[c] = write(buffers[c], edge.lines[0], edge.valid, x)
+
+
+def _group(lines: jax.Array, facts: jax.Array, count: jax.Array, tile: jax.Array, most: int) -> Group:
+    """The rows, or edges, of these numbers, of a program of `most` constructors."""
+    kind, end = facts[:, KIND], facts[:, END]
+    if platform().batched:
+        return Group(kind, count, len(lines), tiles=tiles_in(tile[:, 1], lines[0], end, kind, count, most))
+    return Group(kind, count, len(lines), jnp.minimum(end - lines[0], count))

@@ -89,7 +89,7 @@ class Descent:
             at, (inherited, below) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
             inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
             of_outputs = self._given(p, at, given, inherited)
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, of_outputs, carry[2])
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, of_outputs, carry[2], [])
             wiring = self.programs[p].wiring
             for c, x in zip(wiring.own, to.own, strict=True):
                 if inherited[c] is not None:

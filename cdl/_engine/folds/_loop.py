@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import after_all
 from ..forests._bucket import Bucket, Size
 from ..forests._forest import Forest
 from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
@@ -41,7 +42,8 @@ def over_chunks(
 
         def run(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
             t, carry = state
-            return t + step, body(p, size, table[t - 1], carry)
+            carry = body(p, size, table[t - 1], carry)
+            return t + step + after_all(jax.tree.leaves(carry)), carry
 
         return lax.while_loop(lambda state: code[state[0]] == number, run, state)
 

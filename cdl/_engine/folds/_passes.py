@@ -44,7 +44,7 @@ class Passes:
         found = all_indexed(programs, int(keyed), but=self.constant)
         self.walk = Walk(forest, programs, storage, key, list(found), self.constant)
         smooth = [[storage.smooth[c] for c in program.wiring.out] for program in programs]
-        self.kernel = Kernel(self.walk, found, smooth, [], keep)
+        self.kernel = Kernel(self.walk, found, smooth, [], keep, held=True)
 
     def forward(self, weights: list[Arrays], payload: Arrays) -> Arrays:
         """The value at every row."""
@@ -99,7 +99,8 @@ class Passes:
         def body(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Cotangents]:
             at, wiring, brought = self.walk.chunk(p, size, chunk), self.programs[p].wiring, list(carry[0])
             inputs, own = self.walk.inputs(p, at, payload, states), self._own(p, at, by_row, brought)
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, own, carry[1])
+            held = [take(states[wiring.out[i]], at.rows) for i in self.kernel.held.get(p, [])]
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, own, carry[1], held)
             write_edges(brought, at, wiring.slots, to.slots, wiring.manys, to.manys)
             return brought, found
 

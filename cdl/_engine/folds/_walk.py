@@ -38,7 +38,7 @@ class Edge(NamedTuple):
     valid: jax.Array  # which are its own
     segment: jax.Array  # the place of each one's row; the number of places, past its own
     facts: jax.Array  # `KIND`, `END`, `CHILD`, `OWNER`
-    count: jax.Array
+    total: jax.Array  # how many are its own
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class Walk:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
         forest, most = self.forest, len(self.programs[p].members)
         group = _group(at.rows, at.facts, chunk[ROWS], forest.tile, most)
-        edges = [_group(x.lines, x.facts, x.count, forest.edges_tile, most) for x in at.edges]
+        edges = [_group(x.lines, x.facts, x.total, forest.edges_tile, most) for x in at.edges]
         places = [x.facts[:, OWNER] - at.row for x in at.edges]
         return Over(group, edges, places, [x.segment for x in at.edges])
 

@@ -21,6 +21,7 @@ from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
 from ..folds._program import Program
 from ..folds._sites import all_indexed
+from ..folds._slabs import Slabs
 from ..folds._walk import Chunk, Walk, write_edges
 from ..forests._bucket import Size
 from ..forests._forest import Forest
@@ -40,6 +41,7 @@ class Descent:
         self.handed, self.below, self.out = steps.handed, steps.below, steps.out
         indexed = all_indexed(programs, 0)
         self.walk = Walk(forest, programs, steps.below, None, list(indexed))
+        self.along = Slabs(self.handed.leaves, joined=False)
         smooth = [self._smooth(p) for p in range(len(programs))]
         self.kernel = Kernel(self.walk, indexed, smooth, self.handed.leaves, keep=True)
 
@@ -62,7 +64,7 @@ class Descent:
             found, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, carry[2], down=True)
             every = iter(found)
             slots, own, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
-            write_edges(handed, at, self._slots(p), slots, self._manys(p), manys)
+            write_edges(handed, self.along, at, self._slots(p), slots, self._manys(p), manys)
             for c, x in zip(self.programs[p].wiring.out, own[0], strict=True):
                 outs[c] = write(outs[c], at.row, at.valid, x)
             return handed, outs, tables
@@ -94,7 +96,7 @@ class Descent:
             for c, x in zip(wiring.own, to.own, strict=True):
                 if inherited[c] is not None:
                     inherited[c] = write(inherited[c], at.row, at.valid, x)
-            write_edges(below, at, wiring.slots, to.slots, wiring.manys, to.manys)
+            write_edges(below, self.walk.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
             return inherited, below, found
 
         def zeros(length: int, leaves: Arrays, some: Any) -> Buffers:

@@ -6,8 +6,10 @@ from typing import Any
 import jax
 
 from ..._functors.items import weaken
+from .._platform import platform
 from .._types import differ
 from ..shapes import is_smooth, is_weak, shaped
+from ._slabs import Slabs
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Storage:
         self._keys = list(dict.fromkeys(every))
         self.leaves = [shaped(shape, dtype) for _, shape, dtype in self._keys]
         self.smooth = [is_smooth(x) for x in self.leaves]
+        self.slabs = Slabs(self.leaves, joined=platform().batched)
 
     def differs(self, other: "Storage") -> bool:
         """Whether the type of a leaf differs."""

@@ -80,7 +80,9 @@ def _order(
     if len(tables) == 1 and _first_alone(bucket, of_level if tables[0] is forest.chunk else of_piece):
         (code,) = codes
         begin = jnp.argmax(code >= 0).astype(jnp.int32)
-        return tables[0], code, begin, (code >= 0).sum(dtype=jnp.int32), kinds
+        whole = tables[0] is forest.chunk
+        count = forest.facts[3] - begin if whole else (code >= 0).sum(dtype=jnp.int32)
+        return tables[0], code, begin, count, kinds
     table, code = jnp.concatenate(tables), jnp.concatenate(codes)
     at = jnp.where(code >= 0, table[:, TIME], bucket.nodes)
     rank = jnp.cumsum(jnp.zeros(bucket.nodes, jnp.int32).at[at].set(1, mode="drop"), dtype=jnp.int32)

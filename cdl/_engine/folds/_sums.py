@@ -24,7 +24,7 @@ from ._walk import Walk
 
 
 BIG, SMALL = 256, 32  # rows of a tile
-BLOCK = 16384  # rows of a block
+BLOCK = 32768  # rows of a block, as many as a chunk may have
 
 
 class Block(NamedTuple):
@@ -110,7 +110,10 @@ class Sums:
             begin, end = bounds[b, 0], bounds[b, 1]
             return strides(functools.partial(block, end), begin, end, size, totals)[1]
 
-        return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, [jnp.zeros_like(w) for w in weights])
+        zeros = [jnp.zeros_like(w) for w in weights]
+        if len(bounds) == 1:
+            return run(jnp.int32(0), zeros)
+        return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, zeros)
 
     def _of_block(self, i: int, weight: jax.Array, block: Block) -> jax.Array:
         """The sum of one site over a block."""

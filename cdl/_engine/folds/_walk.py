@@ -26,6 +26,7 @@ from ._indexed import Over
 from ._loop import Body, C, over_chunks
 from ._plan import Again, Table
 from ._program import Columns, Program
+from ._slabs import Slabs
 
 
 KIND, END, ABOVE, CHILD, OWNER = 0, 1, 2, 2, 3  # columns of what there is to know of each row, or edge
@@ -62,14 +63,16 @@ class Walk:
     """The programs of an algebra on their way over a forest.
 
     `levels` are the programs that are computed for rows of several variants; `constant` those that are not met on the
-    way, whose values are at the variants' own rows. `storage` is that of what is read at the children.
+    way, whose values are at the variants' own rows. `storage` is that of what is read at the children, which lies in
+    `slabs`, or column by column.
     """
 
     def __init__(
         self, forest: Forest, programs: list[Program], storage: Storage, key: jax.Array | None,
-        levels: Sequence[int] = (), constant: Sequence[int] = (),
+        levels: Sequence[int] = (), constant: Sequence[int] = (), slabs: Slabs | None = None,
     ) -> None:  # fmt: skip
         self.forest, self.programs, self.storage, self.key = forest, programs, storage, key
+        self.slabs = Slabs(storage.leaves, joined=False) if slabs is None else slabs
         bucket, count = forest.bucket, len(forest.bucket.variants)
         of = {v: p for p, program in enumerate(programs) for v in program.members}
         places = {v: place for program in programs for v, place in zip(program.members, program.places, strict=True)}
@@ -140,16 +143,18 @@ class Walk:
 
     def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Any:
         """A program's inputs at a chunk: payload, slots, keys, edges, and the nodes' `own`."""
-        program = self.programs[p]
-        row_payload = [take(payload[c], at.rows) for c in program.wiring.payload]
+        wiring = self.programs[p].wiring
+        row_payload = [take(payload[c], at.rows) for c in wiring.payload]
         slots: list[Arrays] = []
         if at.slots is not None:
             child = take(self.child, at.slots)
-            gathered = {c: take(states[c], child) for c in dict.fromkeys(itertools.chain(*program.wiring.slots))}
-            slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(program.wiring.slots)]
+            count, lines = child.shape[1], child.reshape(-1)
+            gathered = {c: self.slabs.read(states, c, lines) for c in dict.fromkeys(itertools.chain(*wiring.slots))}
+            gathered = {c: x.reshape(-1, count, *x.shape[1:]) for c, x in gathered.items()}
+            slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(wiring.slots)]
         many = []
-        for edge, columns in zip(at.edges, program.wiring.manys, strict=True):
-            many.append([take(states[c], edge.facts[:, CHILD]) for c in columns])
+        for edge, columns in zip(at.edges, wiring.manys, strict=True):
+            many.append([self.slabs.read(states, c, edge.facts[:, CHILD]) for c in columns])
         keys = []
         if self.key is not None:
             keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
@@ -180,9 +185,9 @@ class Walk:
         if at.what == "payload":
             return take(payload[wiring.payload[at.leaf]], index)
         if at.what == "edges":
-            return take(states[wiring.manys[at.place][at.leaf]], take(self.child, index))
+            return self.slabs.read(states, wiring.manys[at.place][at.leaf], take(self.child, index))
         edge = take(self.forest.slot, index) + at.place
-        return take(states[wiring.slots[at.place][at.leaf]], take(self.child, edge))
+        return self.slabs.read(states, wiring.slots[at.place][at.leaf], take(self.child, edge))
 
     def added(self, p: int, chunk: jax.Array, sums: Arrays, found: Arrays) -> Arrays:
         """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""
@@ -206,22 +211,26 @@ class Walk:
 
 
 def write_edges(
-    buffers: Arrays, at: Chunk, of_slots: Sequence[Columns], slots: Any, of_manys: Sequence[Columns], manys: Any
-) -> None:
-    """Writes what a chunk's rows give to the edges of their slots and `Many`s into the columns of these, but for
-    columns that are `None`. The edges of slots lie row after row."""
-    for c in dict.fromkeys(itertools.chain(*of_slots)):
-        if buffers[c] is not None:
-            nothing = jnp.zeros((len(at.rows), *buffers[c].shape[1:]), buffers[c].dtype)
-            pairs = zip(of_slots, slots, strict=True)
-            rows = jnp.stack([to[columns.index(c)] if c in columns else nothing for columns, to in pairs], 1)
-            assert at.slots is not None
-            own = jnp.repeat(at.valid, rows.shape[1])
-            buffers[c] = write(buffers[c], at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
+    buffers: Arrays, slabs: Slabs, at: Chunk, of_slots: Sequence[Columns], slots: Any, of_manys: Sequence[Columns],
+    manys: Any,
+) -> None:  # fmt: skip
+    """Writes what a chunk's rows give to the edges of their slots and `Many`s into the slabs of these, but for slabs
+    that are `None`. The edges of slots lie row after row."""
+
+    def parts(columns: Columns, to: Any, number: int) -> dict[int, jax.Array]:
+        pairs = zip(columns, to, strict=True)
+        return slabs.rows({c: x for c, x in pairs if buffers[slabs.slab_of[c]] is not None}, number)
+
+    every = [parts(columns, to, len(at.rows)) for columns, to in zip(of_slots, slots, strict=True)]
+    for s in dict.fromkeys(itertools.chain(*every)):
+        nothing = jnp.zeros((len(at.rows), *buffers[s].shape[1:]), buffers[s].dtype)
+        rows = jnp.stack([own.get(s, nothing) for own in every], 1)
+        assert at.slots is not None
+        valid = jnp.repeat(at.valid, rows.shape[1])
+        buffers[s] = write(buffers[s], at.slots[0, 0], valid, rows.reshape(len(valid), *rows.shape[2:]))
     for edge, columns, to in zip(at.edges, of_manys, manys, strict=True):
-        for c, x in zip(columns, to, strict=True):
-            if buffers[c] is not None:
-                buffers[c] = write(buffers[c], edge.lines[0], edge.valid, x)
+        for s, x in parts(columns, to, len(edge.lines)).items():
+            buffers[s] = write(buffers[s], edge.lines[0], edge.valid, x)
 
 
 def _group(lines: jax.Array, facts: jax.Array, count: jax.Array, tile: jax.Array, most: int) -> Group:

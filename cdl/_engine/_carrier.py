@@ -1,4 +1,4 @@
-"""Carriers: the structure of the values at the nodes of each sort, and where their leaves are kept."""
+"""Carriers: the structure of the values at the nodes of one sort."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import jax
 
 from .._functors.items import weaken
-from ._types import differ, joined, Own
-from .shapes import is_smooth, is_weak, shaped
+from ._types import joined, Own
+from .shapes import is_weak
 
 
 @dataclass(frozen=True)
@@ -37,30 +37,3 @@ class Carrier:
     def given_back(self, leaves: Any) -> Any:
         """A value as the caller gets it. Where the definition gives a Python number, it is weakly typed."""
         return self.unflatten([weaken(x) if is_weak(a) else x for x, a in zip(leaves, self.leaves, strict=True)])
-
-
-class Storage:
-    """The carrier of each sort, and the columns in which their leaves are kept.
-
-    A node has one sort. So leaves of different sorts share a column if they have the same number in their carriers, the
-    same shape and the same type.
-    """
-
-    def __init__(self, carriers: dict[int, Carrier]) -> None:
-        self.carriers = carriers
-        every = [(i, x.shape, x.dtype) for c in carriers.values() for i, x in enumerate(c.leaves)]
-        self._keys = list(dict.fromkeys(every))
-        self.leaves = [shaped(shape, dtype) for _, shape, dtype in self._keys]
-        self.smooth = [is_smooth(x) for x in self.leaves]
-
-    def differs(self, other: "Storage") -> bool:
-        """Whether the type of a leaf differs."""
-        return self.carriers.keys() != other.carriers.keys() or any(
-            differ(x, y)
-            for sort, c in self.carriers.items()
-            for x, y in zip(c.leaves, other.carriers[sort].leaves, strict=True)
-        )
-
-    def columns(self, sort: int) -> tuple[int, ...]:
-        """Where the leaves of a sort's carrier are."""
-        return tuple(self._keys.index((i, x.shape, x.dtype)) for i, x in enumerate(self.carriers[sort].leaves))

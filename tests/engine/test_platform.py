@@ -21,6 +21,7 @@ from cdl._engine import _platform
 from cdl._engine.folds import _batched, _tiled
 from cdl._engine.folds._group import Group
 from cdl._engine.forests._bucket import Size
+from cdl._engine.forests._tiles import tiled
 
 
 KINDS = 5
@@ -40,7 +41,18 @@ def group_of(counts: list[int], length: int) -> Group:
     number = np.repeat(np.arange(len(counts)), counts)
     until = np.cumsum(counts)[number]
     fill: Any = lambda x: jnp.array(np.pad(x, (0, length - len(x)), mode="edge"), jnp.int32)
-    return Group(fill((3 * number) % KINDS), fill(number), fill(until), jnp.int32(len(number)), length, KINDS)
+    place, first = tiled(np.cumsum(counts) - counts, len(number))
+    firsts = jnp.array(np.pad(first, (0, 2 * length - len(first))), jnp.int32)
+    kind, count = fill((3 * number) % KINDS), jnp.int32(len(number))
+    tiles = _batched.tiles_in(firsts, jnp.int32(0), fill(place), kind, count, KINDS)
+    return Group(kind, count, length, fill(until), tiles)
+
+
+def rows_of(counts: list[int], length: int) -> tuple[Any, Any, Any]:
+    """Of such rows the constructor's place in the stacks, the tiles, and which rows of these count."""
+    number = jnp.array(np.pad(np.repeat(np.arange(len(counts)), counts), (0, length - sum(counts)), mode="edge"))
+    tiles, inside = _batched.tiles_of(number, (3 * number) % KINDS, KINDS)
+    return (3 * number) % KINDS, tiles, inside & (tiles.rows < sum(counts))
 
 
 GROUPS = [
@@ -67,17 +79,20 @@ def test_a_batched_product_is_the_tiled_one_and_that_of_each_row(counts, length)
 
 @pytest.mark.parametrize(("counts", "length"), few(GROUPS, 0, 2, 6), ids=str)
 def test_sums_by_constructor_are_those_of_each_row(counts, length):
-    group, keys = group_of(counts, length), jr.split(jr.key(length), 2)
+    kind, tiles, inside = rows_of(counts, length)
+    keys = jr.split(jr.key(length), 2)
     y, x = jr.normal(keys[0], (length, 2, 3)), jr.normal(keys[1], (length, 2, 4))
-    each = jnp.where(group.own[:, None, None], jnp.einsum("rmo,rmn->ron", y, x), 0)
-    expected = jax.ops.segment_sum(each, group.kind, KINDS)
-    np.testing.assert_allclose(_batched.sums(y, x, group, KINDS, x.dtype, None), expected, rtol=1e-5, atol=1e-4)
+    own = jnp.arange(length) < sum(counts)
+    each = jnp.where(own[:, None, None], jnp.einsum("rmo,rmn->ron", y, x), 0)
+    expected = jax.ops.segment_sum(each, kind, KINDS)
+    found = _batched.sums(y, x, tiles, inside, KINDS, x.dtype, None)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-4)
 
 
 def test_a_row_that_is_infinite_is_nothing_to_the_sums_of_other_constructors():
-    group = group_of([2, 1, 5], 8)
+    _, tiles, inside = rows_of([2, 1, 5], 8)
     y, x = jnp.ones((8, 1, 3)), jnp.ones((8, 1, 4)).at[2].set(jnp.inf)  # the row of number 1, whose kind is 3
-    finite = np.isfinite(_batched.sums(y, x, group, KINDS, x.dtype, None)).all((1, 2))
+    finite = np.isfinite(_batched.sums(y, x, tiles, inside, KINDS, x.dtype, None)).all((1, 2))
     assert finite.tolist() == [kind != 3 for kind in range(KINDS)]
 
 

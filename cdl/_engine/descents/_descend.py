@@ -21,6 +21,7 @@ from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
 from ..folds._program import Program
 from ..folds._sites import all_indexed
+from ..folds._slabs import Slabs
 from ..folds._walk import Chunk, Walk, write_edges
 from ..forests._bucket import Size
 from ..forests._forest import Forest
@@ -40,6 +41,7 @@ class Descent:
         self.handed, self.below, self.out = steps.handed, steps.below, steps.out
         indexed = all_indexed(programs, 0)
         self.walk = Walk(forest, programs, steps.below, None, list(indexed))
+        self.along = Slabs(self.handed.leaves, joined=False)
         smooth = [self._smooth(p) for p in range(len(programs))]
         self.kernel = Kernel(self.walk, indexed, smooth, self.handed.leaves, keep=True)
 
@@ -65,7 +67,7 @@ class Descent:
             found, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, carry[2], down=True)
             every = iter(found)
             slots, out, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
-            write_edges(handed, at, self._slots(p), slots, self._manys(p), manys)
+            write_edges(handed, self.along, at, self._slots(p), slots, self._manys(p), manys)
             for c, x in zip(self.programs[p].wiring.out, out[0], strict=True):
                 outs[c] = write(outs[c], at.row, at.valid, x)
             return handed, outs, tables
@@ -95,12 +97,12 @@ class Descent:
         def body(p: int, size: Size, chunk: jax.Array, carry: Any, had: tuple[Arrays, Arrays]) -> Any:
             at, (inherited, below) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
             inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, *had, carry[2])
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, *had, carry[2], [])
             wiring = self.programs[p].wiring
             for c, x in zip(wiring.own, to.own, strict=True):
                 if inherited[c] is not None:
                     inherited[c] = write(inherited[c], at.row, at.valid, x)
-            write_edges(below, at, wiring.slots, to.slots, wiring.manys, to.manys)
+            write_edges(below, self.walk.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
             return inherited, below, found
 
         def zeros(length: int, leaves: Arrays, some: Any) -> Buffers:
@@ -128,8 +130,7 @@ class Descent:
 
     def _own(self, p: int, at: Chunk, handed: Buffers) -> Arrays:
         """What rows inherit, from the edge above."""
-        edge = take(self.forest.above, at.rows)
-        return [take(handed[c], edge) for c in self.programs[p].wiring.own]
+        return [take(handed[c], at.above) for c in self.programs[p].wiring.own]
 
     def _given(self, p: int, at: Chunk, given: tuple[Buffers, Buffers], inherited: Buffers) -> Arrays:
         """The cotangents of a program's outputs at a chunk: of the edges below it, and of what is its own; zeros past
@@ -155,8 +156,8 @@ class Descent:
                     else take(given[1][c], at.rows)
                 )
                 found.append(jnp.where(spread(at.valid, x), x, 0))
-        for (edge, valid, _), columns in zip(at.edges, self._manys(p), strict=True):
-            along(columns, edge, valid)
+        for edge, columns in zip(at.edges, self._manys(p), strict=True):
+            along(columns, edge.lines, edge.valid)
         return found
 
     def _outputs(self, p: int) -> tuple[Any, Any, Any]:

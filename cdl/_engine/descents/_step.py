@@ -18,7 +18,7 @@ from ..._functors import Base
 from ..._functors.many import Many
 from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
-from .._carrier import Carrier, Storage
+from .._carrier import Carrier
 from .._traced import told_with, without_values
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own, own_of
@@ -26,6 +26,7 @@ from ..folds._edges import Edges
 from ..folds._node import Node, node_of, wiring
 from ..folds._program import PROBE, Program, programs, Wiring
 from ..folds._sites import trace_alone
+from ..folds._storage import Storage
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
 

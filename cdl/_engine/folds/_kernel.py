@@ -58,12 +58,15 @@ class Given(NamedTuple):
 class Kernel:
     """The programs of a walk at one chunk. `indexed` are those whose rows are computed together, `smooth` says of each
     program which outputs have a derivative, and `keep` whether products are kept for the reverse pass, or computed
-    again. `own` are the types of what nodes read of their own."""
+    again. `own` are the types of what nodes read of their own. `held` says whether the outputs are at hand in reverse;
+    then `held[p]` are those that the program uses itself, by number."""
 
     def __init__(
-        self, walk: Walk, indexed: dict[int, Indexed], smooth: Sequence[Sequence[bool]], own: Arrays, keep: bool
-    ) -> None:
+        self, walk: Walk, indexed: dict[int, Indexed], smooth: Sequence[Sequence[bool]], own: Arrays, keep: bool,
+        held: bool = False,
+    ) -> None:  # fmt: skip
         self.walk, self.indexed, self.smooth, self.own, self.keep = walk, indexed, smooth, own, keep
+        self.held = {p: x.used if held else [] for p, x in indexed.items()}
 
     @functools.cached_property
     def plans(self) -> dict[int, Plan]:
@@ -72,7 +75,7 @@ class Kernel:
         found = {}
         for p, x in self.indexed.items():
             weights, inputs = self.walk.one(p, self.own)
-            found[p] = x.plan(weights, inputs, self.keep)
+            found[p] = x.plan(weights, inputs, self.keep, self.held[p])
         return found
 
     def weights(self, weights: list[Arrays]) -> Weights:
@@ -110,18 +113,21 @@ class Kernel:
 
     def reverse(
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
-        kept: Arrays, found: Cotangents,
+        kept: Arrays, found: Cotangents, held: Arrays,
     ) -> tuple[Given, Cotangents]:  # fmt: skip
         """The cotangents of what a chunk's rows read, and all that is found.
 
         `given` are the cotangents of the smooth outputs. They are zeros at edges past the chunk's own, and for a
-        program by constructor also at rows past its own. `kept` are the chunk's `products`.
+        program by constructor also at rows past its own. `kept` are the chunk's `products`, and `held` the outputs that
+        the program uses itself.
         """
         tables, sums = dict(found.tables), list(found.sums)
         if p in self.indexed:
             after = after_all(kept) if size.rows > 1 else 0  # a single row was read in the turn before
             over = self.walk.over(p, at, chunk)
-            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, kept if self.keep else None, given)
+            at_hand = dict(zip(self.held[p], held, strict=True))
+            products = kept if self.keep else None
+            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, products, given, at_hand)
             of_payload, slots, _, manys, own = out[0]
             outputs = jax.tree.leaves(out)
             for table, number, many in self.plans[p].writes:

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..forests._bucket import Size
+from ..forests._bucket import Bucket, Size
 from ..forests._forest import Forest
 from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
 
@@ -38,7 +38,7 @@ def over_chunks(
     `of_level` and `of_piece` are the programs of the variants, by chunks of a level and by those of one variant; -1 for
     a variant that has none. `read` reads the rows of a chunk that `body` writes over.
     """
-    table, code, count, kinds = _order(forest, of_level, of_piece)
+    table, code, begin, count, kinds = _order(forest, of_level, of_piece)
     if not kinds:
         return carry
     end = jnp.full(1, -1, code.dtype)
@@ -69,17 +69,18 @@ def over_chunks(
             state = along(number, state)
         return state
 
-    first = count if down else jnp.int32(1)
+    first = begin + count if down else begin + 1
     return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
 
 
 def _order(
     forest: Forest, of_level: Sequence[int], of_piece: Sequence[int]
-) -> tuple[jax.Array, jax.Array, jax.Array, list[tuple[int, Size]]]:
-    """The chunks in order, the kind of each, how many there are, and the kinds: programs and sizes."""
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array, list[tuple[int, Size]]]:
+    """The chunks in order, the kind of each, where those that have one begin, how many there are, and the kinds:
+    programs and sizes."""
     bucket = forest.bucket
     kinds: list[tuple[int, Size]] = []
-    tables, codes, every = [], [], True
+    tables, codes = [], []
     for table, of, sizes_of in (
         (forest.chunk, of_level, bucket.sizes_of), (forest.piece, of_piece, bucket.pieces_of)
     ):  # fmt: skip
@@ -91,15 +92,26 @@ def _order(
             base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
             tables.append(table)
             codes.append(jnp.where((base < 0) | (table[:, ROWS] == 0), -1, base + table[:, SIZE]))
-            every = every and all(p >= 0 for p in of)
     if not tables:
-        return forest.chunk, jnp.full(len(forest.chunk), -1), jnp.int32(0), []
-    if every and len(tables) == 1:
-        return tables[0], codes[0], (codes[0] >= 0).sum(dtype=jnp.int32), kinds
+        return forest.chunk, jnp.full(len(forest.chunk), -1), jnp.int32(0), jnp.int32(0), []
+    if len(tables) == 1 and _first_alone(bucket, of_level if tables[0] is forest.chunk else of_piece):
+        (code,) = codes
+        begin = jnp.argmax(code >= 0).astype(jnp.int32)
+        whole = tables[0] is forest.chunk
+        count = forest.facts[3] - begin if whole else (code >= 0).sum(dtype=jnp.int32)
+        return tables[0], code, begin, count, kinds
     table, code = jnp.concatenate(tables), jnp.concatenate(codes)
     at = jnp.where(code >= 0, table[:, TIME], bucket.nodes)
     rank = jnp.cumsum(jnp.zeros(bucket.nodes, jnp.int32).at[at].set(1, mode="drop"), dtype=jnp.int32)
     place = jnp.where(code >= 0, rank.at[at].get(mode="clip") - 1, len(code))
     count = rank[-1]
     ordered = jnp.zeros_like(table).at[place].set(table, mode="drop")
-    return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), count, kinds
+    return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), jnp.int32(0), count, kinds
+
+
+def _first_alone(bucket: Bucket, of: Sequence[int]) -> bool:
+    """Whether the chunks of variants that have no program come before all others: those of leaves come first, and
+    among them those without payload."""
+    without = [region for region, p in zip(bucket.regions, of, strict=True) if p < 0]
+    met = [region for region, p in zip(bucket.regions, of, strict=True) if p >= 0]
+    return not without or min(without) > max(met)

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,8 +14,8 @@ from .._platform import platform
 from .._rows import put, spread, take
 from .._strides import strides
 from ..shapes import Arrays
-from ._batched import sums
-from ._group import Group
+from ._batched import sums, tiles_of
+from ._group import Tiles
 from ._indexed import lookup
 from ._levels import Site, STACK
 from ._plan import Again, Found, Joined, Plan, Table
@@ -24,7 +24,18 @@ from ._walk import Walk
 
 
 BIG, SMALL = 256, 32  # rows of a tile
-BLOCK = 4096  # rows of a block
+BLOCK = 32768  # rows of a block, as many as a chunk may have
+
+
+class Block(NamedTuple):
+    """Rows, or edges, of several constructors: their numbers, the places of their constructors in the stacks, and which
+    count, as the last is repeated; their tiles, and which rows of those count."""
+
+    lines: jax.Array
+    kind: jax.Array
+    own: jax.Array
+    tiles: Tiles
+    inside: jax.Array
 
 
 class Sums:
@@ -80,37 +91,42 @@ class Sums:
 
     def _blocks(self, many: int | None, numbers: list[int], weights: Arrays) -> Arrays:
         """The same, over blocks of rows of several constructors: few operations, for a GPU or a TPU."""
-        bucket = self.forest.bucket
         lines, bounds = self._lines(many, apart=False)
-        ends = self._begin(many)[1 + jnp.array(bucket.rank, jnp.int32)]
         size = min(BLOCK, len(lines))
 
         def block(end: jax.Array, at: jax.Array, totals: Arrays) -> Arrays:
             lie = at + jnp.arange(size, dtype=jnp.int32)
             index = take(lines, jnp.minimum(lie, end - 1))
             variant = take(self.forest.variant, index if many is None else take(self.forest.owner, index))
-            count = jnp.minimum(end - at, size)
-            group = self.walk.group(variant, jnp.minimum(ends[variant] - at, count), count, len(self.members))
-            found = [self._of_group(i, w, index, group) for i, w in zip(numbers, weights, strict=True)]
+            kind = self.walk.place_of[variant]
+            tiles, inside = tiles_of(self.walk.number_of[variant], kind, len(self.members))
+            own = lie < end
+            inside &= take(own, tiles.rows)
+            block = Block(index, kind, own, tiles, inside)
+            found = [self._of_block(i, w, block) for i, w in zip(numbers, weights, strict=True)]
             return [total + x for total, x in zip(totals, found, strict=True)]
 
         def run(b: jax.Array, totals: Arrays) -> Arrays:
             begin, end = bounds[b, 0], bounds[b, 1]
             return strides(functools.partial(block, end), begin, end, size, totals)[1]
 
-        return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, [jnp.zeros_like(w) for w in weights])
+        zeros = [jnp.zeros_like(w) for w in weights]
+        if len(bounds) == 1:
+            return run(jnp.int32(0), zeros)
+        return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, zeros)
 
-    def _of_group(self, i: int, weight: jax.Array, index: jax.Array, group: Group) -> jax.Array:
-        """The sum of one site over rows or edges of several constructors."""
+    def _of_block(self, i: int, weight: jax.Array, block: Block) -> jax.Array:
+        """The sum of one site over a block."""
         site = self.indexed.sites[i]
-        given = self._read(self._table(i), index)
-        given = jnp.where(spread(group.own, given), given, 0)
-        if site.kind == "spread":
-            return jax.ops.segment_sum(given, group.kind, len(weight)) if site.level == STACK else given.sum(0)
-        (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        if site.level == STACK:
+        given = self._read(self._table(i), block.lines)
+        if site.kind == "product" and site.level == STACK:
+            (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
             rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), math.prod(x.shape[1:-1]), x.shape[-1])
-            return sums(rows(given), rows(x), group, len(weight), weight.dtype, site.precision)
+            return sums(rows(given), rows(x), block.tiles, block.inside, len(weight), weight.dtype, site.precision)
+        given = jnp.where(spread(block.own, given), given, 0)
+        if site.kind == "spread":
+            return jax.ops.segment_sum(given, block.kind, len(weight)) if site.level == STACK else given.sum(0)
+        (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
         return _outer(given, x, weight.dtype, site.precision)
 
     def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:

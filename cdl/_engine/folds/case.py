@@ -10,13 +10,14 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
-from .._carrier import Carrier, Storage
+from .._carrier import Carrier
 from .._traced import applied
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ._node import Node, node_of, wiring
 from ._program import PROBE, Program, programs
+from ._storage import Storage
 
 
 @dataclass(frozen=True)

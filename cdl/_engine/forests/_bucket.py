@@ -127,8 +127,9 @@ class Bucket:
 
     @cached_property
     def rank(self) -> tuple[int, ...]:
-        """The place of each variant when they are in the order of their classes."""
-        return tuple(np.argsort(np.argsort(self.classes, kind="stable")).tolist())
+        """The place of each variant when they are in the order of their classes, leaves without payload first."""
+        met = np.array(self.regions, np.int64) != 2
+        return tuple(np.argsort(np.lexsort((np.array(self.classes, np.int64), met))).tolist())
 
     @cached_property
     def slots(self) -> int:

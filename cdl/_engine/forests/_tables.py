@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ._aligned import full, zeros
 from ._layout import Layout
 from ._places import Int, spread
+from ._tiles import tiles
 
 
 Tables = dict[str, Any]
@@ -29,6 +30,7 @@ def tables(trees: Layout) -> Tables:
         **_rows(trees),
         **_edges(trees),
         **_edges_by_variant(trees, by_rank),
+        **tiles(trees),
     }
 
 

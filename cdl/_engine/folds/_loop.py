@@ -1,9 +1,12 @@
 """The loop over the chunks of a forest, in the order of its levels or in reverse.
 
 The tables of chunks are data; the programs and sizes are what is compiled. Inside the loop over the chunks is one loop
-for each program and size, which runs as long as the chunks are its own.
+for each program and size, which runs as long as the chunks are its own. A chunk's row of the table is carried from one
+turn to the next. So it is read once, and not in each of the kernels that need one of its numbers. These kernels are
+more often the same in several programs, and then XLA compiles them once.
 """
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -11,13 +14,17 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import take
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
 
 
+END, BEGIN = -1, -2  # kinds of chunk: after the last one, and before the first
+
 C = TypeVar("C")
 
+At = tuple[jax.Array, jax.Array, jax.Array]  # the place of the chunk after the next; the next's kind, and its numbers
 Body = Callable[[int, Size, jax.Array, C], C]  # of a program, a size, a chunk, and what the loop carries
 
 
@@ -32,26 +39,24 @@ def over_chunks(
     table, code, count, kinds = _order(forest, of_level, of_piece)
     if not kinds:
         return carry
-    end = jnp.full(1, -1, code.dtype)
-    code = jnp.concatenate([end, code, end])  # stops at both ends
+    table, code = jnp.pad(table, ((1, 1), (0, 0))), jnp.pad(code, 1, constant_values=END)  # stops at both ends
     step = jnp.int32(-1 if down else 1)
 
-    def along(number: int, state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
-        p, size = kinds[number]
+    def along(number: int, run: Callable[[jax.Array, C], C], state: tuple[At, C]) -> tuple[At, C]:
+        def chunk(state: tuple[At, C]) -> tuple[At, C]:
+            (t, _, row), carry = state
+            return (t + step, take(code, t), take(table, t)), run(row, carry)
 
-        def run(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
-            t, carry = state
-            return t + step, body(p, size, table[t - 1], carry)
+        return lax.while_loop(lambda state: state[0][1] == number, chunk, state)
 
-        return lax.while_loop(lambda state: code[state[0]] == number, run, state)
-
-    def turn(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
+    def turn(state: tuple[At, C]) -> tuple[At, C]:
+        state = along(BEGIN, lambda row, carry: carry, state)
         for number in reversed(range(len(kinds))) if down else range(len(kinds)):
-            state = along(number, state)
+            state = along(number, functools.partial(body, *kinds[number]), state)
         return state
 
-    first = count if down else jnp.int32(1)
-    return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
+    first = count if down else jnp.int32(1), jnp.full((), BEGIN, code.dtype), jnp.zeros_like(table[0])
+    return lax.while_loop(lambda state: state[0][1] != END, turn, (first, carry))[1]
 
 
 def _order(

@@ -19,7 +19,7 @@ from hlo import computations, copies_in_loops, gathered_in_loops, in_loops
 from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
 from cdl._engine._platform import CPU
 from cdl._engine.folds._stacks import _stack
-from cdl._engine.folds._sums import BIG, SMALL
+from cdl._engine.folds._tile_sums import BIG, SMALL
 from cdl._engine.forests._bucket import Size
 
 

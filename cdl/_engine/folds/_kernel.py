@@ -18,12 +18,12 @@ import jax.numpy as jnp
 from .._rows import after_all, put, room, take, write
 from ..forests._bucket import Size
 from ..shapes import Arrays
-from ._indexed import Rows
 from ._plan import Again, Plan, Table
 from ._present import FINITE, only_present
 from ._residual import only, pull
 from ._sites import Indexed, Inputs
 from ._sums import Sums
+from ._tile_sums import sums_of
 from ._walk import Chunk, Walk
 
 
@@ -75,7 +75,7 @@ class Kernel:
         found = {}
         for p, x in self.indexed.items():
             weights, inputs = self.walk.one(p, self.own)
-            found[p] = x.plan(weights, inputs, self.keep, self.held[p])
+            found[p] = x.plan(weights, inputs, self.walk.largest(p), self.keep, self.held[p])
         return found
 
     def weights(self, weights: list[Arrays]) -> Weights:
@@ -84,7 +84,7 @@ class Kernel:
 
     def room(self) -> Tables:
         """The tables of what is kept."""
-        return self._tables(t for plan in self.plans.values() for t in plan.kept)
+        return self._tables(t for plan in self.plans.values() for t, *_ in plan.kept)
 
     def forward(
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
@@ -95,8 +95,8 @@ class Kernel:
         if p not in self.indexed:
             alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
             return self.walk.programs[p].at[size](*alone), tables
-        out, phase = self.indexed[p].rows(weights.prepared[p], self.walk.over(p, at, chunk), inputs)
-        return out, self._with_kept(p, at, phase, tables, down) if tables else tables
+        out, values, inner = self.indexed[p].rows(weights.prepared[p], self.walk.over(p, at, chunk), inputs)
+        return out, self._with_kept(p, at, values, inner, tables, down) if tables else tables
 
     def start(
         self, weights: Weights, payload: Arrays, tables: Tables, wanted: Any, but: Sequence[int] = ()
@@ -154,13 +154,16 @@ class Kernel:
         self, weights: Weights, found: Cotangents, read: Read, wanted: Sequence[Sequence[bool]]
     ) -> list[Arrays]:
         """The cotangents of the weights that are `wanted`, once all chunks are done."""
-        sums = list(found.sums)
-        for p, x in self.indexed.items():
-            if any(wanted[p]):
-                sites = Sums(self.walk, x, self.plans[p])
-                given = sites.of(weights.prepared[p], found.tables, functools.partial(read, p))
-                smooth = functools.partial(_smooth_sites, x, self._prepare(p))
-                (sums[p],) = jax.vjp(smooth, weights.plain[p])[1](given)
+        sums, some = list(found.sums), [p for p in self.indexed if any(wanted[p])]
+        sites = [
+            Sums(
+                self.walk, self.indexed[p], self.plans[p], weights.prepared[p], found.tables, functools.partial(read, p)
+            )
+            for p in some
+        ]
+        for p, given in zip(some, sums_of(sites), strict=True):
+            smooth = functools.partial(_smooth_sites, self.indexed[p], self._prepare(p))
+            (sums[p],) = jax.vjp(smooth, weights.plain[p])[1](given)
         return list(map(only, sums, wanted))
 
     def _prepare(self, p: int) -> Callable[[Arrays], Arrays]:
@@ -171,11 +174,12 @@ class Kernel:
     def _tables(self, tables: Iterable[Table]) -> Tables:
         return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}
 
-    def _with_kept(self, p: int, at: Chunk, phase: Rows, tables: Tables, down: bool) -> Tables:
+    def _with_kept(self, p: int, at: Chunk, values: Arrays, inner: list[Arrays], tables: Tables, down: bool) -> Tables:
+        """The tables with what is kept of a chunk: of the sites' values, and of what they are computed from."""
         tables = dict(tables)
-        for table, (i, x) in self.plans[p].kept.items():
-            found = phase.values[i] if x is None else phase.inputs[i][x]
-            lines, valid = self._lines(at, table, phase.sites[i].many)
+        for table, i, x in self.plans[p].kept:
+            found = values[i] if x is None else inner[i][x]
+            lines, valid = self._lines(at, table, self.indexed[p].sites[i].many)
             new = write(tables[table], lines[0], valid, found) if down else put(tables[table], lines[0], found)
             tables[table] = new
         return tables

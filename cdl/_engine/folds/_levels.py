@@ -30,6 +30,7 @@ from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
@@ -42,6 +43,10 @@ LARGE = 4096  # numbers in a weight, above which it is not spread over rows
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "checkpoint": "jaxpr",
          "remat2": "jaxpr"}  # fmt: skip
 LOOKUPS = "gather", "dynamic_slice"
+EACH = frozenset(
+    "add sub mul div neg max min abs sign exp log tanh logistic sqrt rsqrt square sin cos integer_pow eq ne lt le gt "
+    "ge and or not".split()
+)  # operations that do the same to each number of arrays of one shape
 
 
 class NotIndexed(Exception):
@@ -273,4 +278,15 @@ def bind(eqn: core.JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) 
         return list(out) if eqn.primitive.multiple_results else [out]
 
     with eqn.ctx.manager:
-        return jax.vmap(one, in_axes=tuple(axes))(*values) if 0 in axes else one(*values)
+        return one(*values) if 0 not in axes or _each(eqn, axes) else jax.vmap(one, in_axes=tuple(axes))(*values)
+
+
+def _each(eqn: core.JaxprEqn, axes: Sequence[int | None]) -> bool:
+    """Whether an equation does the same to each number, with rows or without, so that `vmap` would add nothing."""
+    if eqn.primitive.name not in EACH:
+        return False
+    pairs = list(zip(eqn.invars, axes, strict=True))
+    shapes = {getattr(v.aval, "shape", None) for v, axis in pairs if axis == 0}
+    return len(shapes) == 1 and all(
+        axis == 0 or (isinstance(v, core.Literal) and jnp.shape(v.val) == ()) for v, axis in pairs
+    )

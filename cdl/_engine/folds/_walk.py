@@ -24,7 +24,7 @@ from ._group import Group
 from ._indexed import Over
 from ._loop import Body, C, over_chunks, Read
 from ._plan import Again, Table
-from ._program import Columns, Program
+from ._program import Columns, PROBE, Program
 from ._slabs import Slabs
 from ._storage import Storage
 
@@ -111,6 +111,13 @@ class Walk:
         bucket = self.forest.bucket
         return {"rows": bucket.starts[1], "leaves": self.length - bucket.starts[1], "edges": bucket.edges}[table.of]
 
+    def largest(self, p: int) -> Size:
+        """The largest size of the chunks of a program; of a few rows, where these have one."""
+        bucket, members = self.forest.bucket, self.programs[p].members
+        sizes = bucket.sizes_of(*members) if p in self._of_level else bucket.pieces_of(*members)
+        size = max(sizes, key=lambda s: s.rows)
+        return size if size.rows > 1 else PROBE
+
     def place(self, chunk: jax.Array) -> jax.Array:
         """The place of a chunk's variant in the stacks of its program."""
         return self.place_of[chunk[VARIANT]]
@@ -125,8 +132,8 @@ class Walk:
         k = variant.slots
         slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
         edges = []
-        for g in range(k > 0, len(variant.groups)):
-            first, many = chunk[EDGES + 2 * g], chunk[EDGES + 2 * g + 1]
+        for g in range(variant.manys):
+            first, many = chunk[EDGES + 2 * (g + 1)], chunk[EDGES + 2 * (g + 1) + 1]
             line = jnp.arange(size.edges, dtype=jnp.int32)
             lines = first + jnp.minimum(line, many - 1)
             facts = take(self._edges, lines)
@@ -189,6 +196,14 @@ class Walk:
             return self.slabs.read(states, wiring.manys[at.place][at.leaf], take(self.child, index))
         edge = take(self.forest.slot, index) + at.place
         return self.slabs.read(states, wiring.slots[at.place][at.leaf], take(self.child, edge))
+
+    def source(self, program: Program, at: Again) -> Again:
+        """What `again` reads, by its column: the same for all programs that read the same of their rows or edges."""
+        wiring = program.wiring
+        columns = {"payload": wiring.payload, "own": wiring.own}.get(at.what)
+        if columns is None:
+            columns = (wiring.slots if at.what == "slots" else wiring.manys)[at.place]
+        return Again(at.what, at.place if at.what == "slots" else 0, columns[at.leaf])
 
     def added(self, p: int, chunk: jax.Array, sums: Arrays, found: Arrays) -> Arrays:
         """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""

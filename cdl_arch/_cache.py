@@ -27,7 +27,7 @@ def folder() -> Path:
 @contextlib.contextmanager
 def kept_programs(wanted: bool = True) -> Iterator[None]:
     """Inside, what takes long to compile is kept in `folder`. Nothing is changed where it is not `wanted`, where the
-    user has a folder of their own (`jax_compilation_cache_dir`), or none (`jax_enable_compilation_cache`)."""
+    user has set a folder (`jax_compilation_cache_dir`), or none (`jax_enable_compilation_cache`)."""
     config: Any = jax.config
     if not wanted or config.jax_compilation_cache_dir or not config.jax_enable_compilation_cache:
         yield

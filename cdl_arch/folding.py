@@ -92,23 +92,36 @@ class Bidirectional(eqx.Module):
 
 
 def elman(size: int, width: int, *, dtype: Any = None, key: PRNGKeyArray) -> FromStart[Vector, Vector]:
-    """An Elman network that reads vectors of a size, from the start."""
+    """An Elman network that reads vectors of a size, from the start.
+
+    **Arguments:** `size`: of an element, a vector. `width`: of the state. `dtype`: of the weights. `key`: for them.
+    """
     return FromStart(jnp.zeros(width, dtype), Elman(size, width, dtype=dtype, key=key))
 
 
 def gru(size: int, width: int, *, dtype: Any = None, key: PRNGKeyArray) -> FromStart[Vector, Vector]:
-    """A GRU that reads vectors of a size, from the start."""
+    """A GRU that reads vectors of a size, from the start.
+
+    **Arguments:** `size`: of an element, a vector. `width`: of the state. `dtype`: of the weights. `key`: for them.
+    """
     return FromStart(jnp.zeros(width, dtype), eqx.nn.GRUCell(size, width, dtype=dtype, key=key))
 
 
 def lstm(size: int, width: int, *, dtype: Any = None, key: PRNGKeyArray) -> FromStart[Vector, tuple[Vector, Vector]]:
-    """An LSTM that reads vectors of a size, from the start. Its carrier is the pair of what it shows and keeps."""
+    """An LSTM that reads vectors of a size, from the start. Its carrier is the pair of what it shows and keeps.
+
+    **Arguments:** `size`: of an element, a vector. `width`: of the state. `dtype`: of the weights. `key`: for them.
+    """
     zeros = jnp.zeros(width, dtype)
     return FromStart((zeros, zeros), eqx.nn.LSTMCell(size, width, dtype=dtype, key=key))
 
 
 def bidirectional(size: int, width: int, *, dtype: Any = None, key: PRNGKeyArray) -> Bidirectional:
-    """Two GRUs, one in each direction."""
+    """Two GRUs, one in each direction.
+
+    **Arguments:** `size`: of an element, a vector. `width`: of each of the two states. `dtype`: of the weights. `key`:
+    for them.
+    """
     forth, back = (gru(size, width, dtype=dtype, key=k) for k in jr.split(key))
     return Bidirectional(forth, FromEnd(back.init, back.cell))
 

@@ -65,7 +65,10 @@ class FullRNN(eqx.Module):
 def sums(
     count: int, bits: int, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "count bits 2"], Float[Array, "count bits"]]:
-    """Pairs of binary numbers of so many bits, the lowest bit first, and as many bits of their sums."""
+    """Pairs of random binary numbers, the lowest bit first, and as many bits of their sums.
+
+    **Arguments:** `count`: how many pairs of numbers. `bits`: of each number. `key`: for the numbers.
+    """
     pairs = jr.bernoulli(key, 0.5, (count, bits, 2)).astype(jnp.int32)
 
     def adds(carry: Any, pair: Any) -> Any:

@@ -64,14 +64,21 @@ class Recogniser(eqx.Module):
 
 
 def every_word(language: cdl.Automaton, time: int) -> Words:
-    """All words of one length, and which of their prefixes, the empty one first, the automaton accepts."""
+    """All words of one length, and which of their prefixes, the empty one first, the automaton accepts.
+
+    **Arguments:** `language`: an automaton. `time`: how long the words are.
+    """
     words = jnp.array(list(np.ndindex(*[language.letters] * time)), jnp.int32)
     belongs: Any = jax.vmap(lambda word: cdl.run(language, language.start, word)[0])(words)
     return words, belongs
 
 
 def loss(model: Recogniser, batch: Words, key: PRNGKeyArray | None = None) -> Float[Array, ""]:
-    """The mean surprise at which prefixes of some words, the empty one first, belong to the language."""
+    """The mean surprise at which prefixes of some words, the empty one first, belong to the language.
+
+    **Arguments:** `model`: what reads words. `batch`: words, and which prefixes are in the language, as `every_word`
+    gives them. `key`: not used; `train` gives one.
+    """
     del key
     words, belongs = batch
     odds = jax.vmap(model.odds)(words)

@@ -90,6 +90,8 @@ class Decoder(eqx.Module):
     def log_prob(self, states: Float[Array, "batch width"], lists: Seq[Letter]) -> Float[Array, " batch"]:
         """The logarithm of the probability of each list, its end included, from a state each.
 
+        **Arguments:** `states`: one for each list. `lists`: a `Seq` of letters.
+
         **Raises:** `CdlError` for a letter that is not one of those that it writes.
         """
         letters, lengths = jnp.asarray(lists.values, jnp.int32), lists.lengths
@@ -123,25 +125,38 @@ class Seq2Seq(eqx.Module):
         return fold(self.reader, Seq(jnp.take(self.letters.weight, letters, axis=0), lengths))
 
     def log_prob(self, given: Seq[Letter], wanted: Seq[Letter]) -> Float[Array, " batch"]:
-        """The logarithm of the probability of each list that is wanted."""
+        """The logarithm of the probability of each list that is wanted.
+
+        **Arguments:** `given`: a `Seq` of letters to read. `wanted`: a `Seq` of letters, one list for each.
+        """
         return self.writer.log_prob(self.read(given), wanted)
 
     def write(self, given: Seq[Letter], nodes: int, *, key: PRNGKeyArray | None = None) -> Any:
-        """The likeliest letter after letter, or with a key one that is drawn: `Lists` of at most so many nodes."""
+        """The likeliest letter after letter, or with a key one that is drawn: `Lists` of at most `nodes` nodes.
+
+        **Arguments:** `given`: a `Seq` of letters to read. `nodes`: the most nodes that all lists may have. `key`: to
+        draw letters; without one, the best are taken.
+        """
         states = self.read(given)
         begin = jnp.full(len(states), self.writer.begin, jnp.int32)
         return unfold(self.writer, (states, begin), nodes, key=key)
 
 
 def generator(width: int, *, key: PRNGKeyArray) -> Generator[Float[Array, ""], Vector]:
-    """A stream of numbers, whose state goes through a linear map and `tanh`."""
+    """A stream of numbers, whose state goes through a linear map and `tanh`.
+
+    **Arguments:** `width`: of the state. `key`: for the weights.
+    """
     a, b = jr.split(key)
     step = eqx.nn.Sequential([eqx.nn.Linear(width, width, key=b), eqx.nn.Lambda(jnp.tanh)])
     return Generator(eqx.nn.Linear(width, "scalar", key=a), step)
 
 
 def waves(count: int, time: int, *, key: PRNGKeyArray) -> tuple[Float[Array, "count 2"], Float[Array, "count time"]]:
-    """Points of a circle, and the stream of heights of each as it goes round, half a radian at a time."""
+    """Points of a circle, and the stream of heights of each as it goes round, half a radian at a time.
+
+    **Arguments:** `count`: how many. `time`: how many steps each has. `key`: for the numbers.
+    """
     angles = jr.uniform(key, (count,), maxval=2 * jnp.pi)
     points = jnp.stack([jnp.cos(angles), jnp.sin(angles)], 1)
     return points, jnp.sin(angles[:, None] + 0.5 * jnp.arange(time, dtype=angles.dtype)[None])

@@ -83,7 +83,7 @@ def _arcs(a: Automaton, order: list[int], place: dict[int, int]) -> list[Arc]:
 
 
 def _drawn(a: Automaton, state: int) -> tuple[Any, tuple[str, ...]]:
-    """Whether a state accepts, and what is written in it: its number, and its output if that is no yes or no."""
+    """Whether a state accepts, and what is written in it: its number, and its output unless that is yes or no."""
     if a.is_mealy:
         return "state", (str(state),)
     if a.outputs.dtype == bool:

@@ -152,7 +152,7 @@ class Picture:
         return Pair(Loose(there, leaves), Loose(back, not leaves))
 
     def name(self, end: Loose, words: str, to: Point, before: int = 0) -> None:
-        """An end is led to a name, of which so many letters stand before that point: at its middle if from above."""
+        """Leads an end to a name, to the point after this number of letters: to the middle if it comes from above."""
         kind: Kind = "parameter" if to[0] == end.at[0] else "port"
         end.end(self.spot(words, kind, to[0] - before, to[1], len(words)), to)
 

@@ -20,7 +20,7 @@ TIP = """\
 
 
 def svg(diagram: Diagram) -> str:
-    """The diagram as a file of its own."""
+    """The diagram as a complete SVG file."""
     columns, rows = diagram.size
     columns = max([columns, *map(len, diagram.notes)])
     width = columns * ACROSS + 2 * MARGIN

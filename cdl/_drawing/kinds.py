@@ -68,7 +68,7 @@ def machine_kind(machine: Any, state: Any = None) -> type[Any] | None:
 def grown_kinds(coalgs: tuple[Any, ...], seed: Any = None) -> Kinds | None:
     """The constructors of what the coalgebra of each sort grows, from its annotations, or from what it gives at a seed.
 
-    Of a family, `seed` is a tuple of one for each sort. `None` for what is no coalgebra, or does not tell.
+    Of a family, `seed` is a tuple of one for each sort. `None` for what is not a coalgebra, or does not tell.
 
     **Raises:** `SignatureError` where there are not as many seeds as coalgebras.
     """

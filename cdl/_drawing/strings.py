@@ -51,14 +51,14 @@ def picture(term: Term, *, fed: bool = False) -> Picture:
 
 
 def gap(wires: int) -> int:
-    """Columns between two pieces: room for every wire between them to turn in one of its own."""
+    """Columns between two pieces: every wire between them has one to turn in."""
     return 2 * max(wires, 1) + 3
 
 
 def turns(here: list[int], rows: list[int], x: int) -> list[list[Point]]:
     """The corners by which wires come from the rows where they are to others, before column `x`.
 
-    Each turns in a column of its own, and those in order do not cross. One that would run on along another, which comes
+    Each turns in another column, and those in order do not cross. One that would run on along another, which comes
     to its row before it has left it, steps aside first.
     """
     ups = [i for i, (old, row) in enumerate(zip(here, rows, strict=True)) if row < old]

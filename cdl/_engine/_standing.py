@@ -14,7 +14,7 @@ from ..errors import CdlError
 
 
 def standing(array: Any, axes: int) -> str:
-    """What a `repr` says of a value by one array of it, which has so many axes; nothing where it has."""
+    """What a `repr` says of a value whose array should have this number of axes; nothing where it has."""
     if not is_array(array):
         return "some of its arrays"
     return f"several, stacked, {array.shape[: array.ndim - axes]}" if array.ndim > axes else ""

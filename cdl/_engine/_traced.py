@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from .._functors.described import described
+from .._functors.users_line import told, users_line
 from .._functors.words import first_line
 from .._schemes.algebras import apply, name_of
 from ..errors import CarrierMismatch, CdlError
@@ -39,64 +40,80 @@ def without_values(name: str, where: str) -> Iterator[None]:
         with without_leaks(name):
             yield
     except jax.errors.TracerArrayConversionError as error:
-        raise CdlError(
+        raise told(
             f"`{name}` gives NumPy a traced array {where}, and NumPy computes at once, not in the compiled program: "
-            "write `jnp` for `np`."
+            "write `jnp` for `np`.",
+            error,
         ) from error
     except ValueError as error:
         if not str(error).startswith("Linearization failed"):
             raise
-        raise CdlError(
+        raise told(
             f"`{name}` takes a derivative {where} through a `Many`, which has none inside a case: differentiate the "
-            "compiled form itself, or annotate the field `tuple[X, ...]`."
+            "compiled form itself, or annotate the field `tuple[X, ...]`.",
+            error,
         ) from error
     except ZeroDivisionError as error:
-        raise CdlError(
+        raise told(
             f"`{name}` divides by zero {where}: divide by what is never 0, or decide by `jnp.where`. `mean(zero)` of a "
-            "`Many` is `zero` where it has no child."
+            "`Many` is `zero` where it has no child.",
+            error,
         ) from error
     except NEEDS_VALUE as error:
-        raise CdlError(
-            f"`{name}` asks for the value of a number {where}, as in `if x > 0:` or `float(x)`, and one compiled "
-            "program runs for all nodes, whatever their values: write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`."
+        raise told(
+            f"`{name}` asks for the value of a number {where}, {_asked(error)}, and one compiled "
+            "program runs for all nodes, whatever their values: write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`.",
+            error,
         ) from error
     except jax.errors.NonConcreteBooleanIndexError as error:
-        raise CdlError(
+        raise told(
             f"`{name}` indexes an array with a truth value {where}, which JAX reads as a mask: write `jnp.where(x, a, "
-            "b)`, or index with `jnp.asarray(x, int)`."
+            "b)`, or index with `jnp.asarray(x, int)`.",
+            error,
         ) from error
     except OverflowError as error:
         if not any(words in str(error) for words in ("Python int", "argument to a jitted computation")):
             raise
-        raise CdlError(
+        raise told(
             f"`{name}` gives JAX a whole number {where} that its type has no room for ({error}): write a float, or "
-            "switch on `jax_enable_x64`."
+            "switch on `jax_enable_x64`.",
+            error,
         ) from error
     except AttributeError as error:
         if not isinstance(error.obj, Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j)):
             raise
-        raise CdlError(
+        raise told(
             f"`{name}` uses `.{error.name}` of a number {where}. Python's numbers have it, and traced arrays do not: "
-            "write it with `jnp`."
+            "write it with `jnp`.",
+            error,
         ) from error
     except TypeError as error:
         if "unhashable type" in str(error) and "Tracer" in str(error):
-            raise CdlError(
+            raise told(
                 f"`{name}` hashes a number {where}, as a look-up in a `dict`, `functools.cache` or `jax.checkpoint` of "
                 "a module does, and one compiled program runs for all nodes, whatever their values: index an array, "
-                "`jnp.array([…])[x]`, compare, `(x == 2) | (x == 3)`, or use `eqx.filter_checkpoint`."
+                "`jnp.array([…])[x]`, compare, `(x == 2) | (x == 3)`, or use `eqx.filter_checkpoint`.",
+                error,
             ) from error
         if "Integers cannot be raised to negative powers" in str(error):
-            raise CdlError(
+            raise told(
                 f"`{name}` raises a whole number to a negative power {where}, which gives a real number in Python, and "
-                "an error for an array of whole numbers: write `1.0 / n`, or `(1.0 * n)**-1`."
+                "an error for an array of whole numbers: write `1.0 / n`, or `(1.0 * n)**-1`.",
+                error,
             ) from error
         if "does not accept dtype bool" not in str(error):
             raise
-        raise CdlError(
+        raise told(
             f"`{name}` reckons with truth values {where}, which those of an array do not allow: write `1 * a - b`, "
-            "say, or `jnp.logical_not(a)`."
+            "say, or `jnp.logical_not(a)`.",
+            error,
         ) from error
+
+
+def _asked(error: Exception) -> str:
+    """Where a value is asked for: the user's line, where it is known."""
+    line = users_line(error)
+    return f"in `{line[0]}` at line {line[1]}" if line and line[0] else "as in `if x > 0:` or `float(x)`"
 
 
 @contextlib.contextmanager

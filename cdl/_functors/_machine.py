@@ -122,6 +122,8 @@ def respond(machine: Fix[Mealy[Any, Any]] | Fix[Moore[Any, Any]], inputs: Iterab
     A Mealy machine gives one for each input. A Moore machine gives one more: its behaviour is a function of words,
     `I* → O`, and the first output is that of the empty word, before any input.
 
+    **Arguments:** `machine`: a layer of behaviours, as `ana(machine)(state)` gives. `inputs`: one after the other.
+
     Examples:
         >>> def total(n):
         ...     return cdl.MealyF(lambda x: (n + x, n + x))

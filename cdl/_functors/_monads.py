@@ -109,7 +109,7 @@ class MaybeMonad(Monad):
     def algebra(self, point: A) -> EilenbergMoore[A]:
         """The point as an algebra: the value of nothing."""
 
-        def action(value: Maybe[A]) -> A:
+        def action(value: Any) -> A:
             if not isinstance(value, Maybe):
                 raise CdlError(
                     f"an algebra of `MaybeMonad` reads `Some(x)` or `Nothing` of `returns.maybe`, and was given "

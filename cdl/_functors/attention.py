@@ -22,7 +22,7 @@ from ..errors import CarrierMismatch
 
 def weight(score: Any, highest: Any) -> Any:
     """The weight of a score before all weights are divided by their sum: at the highest exactly 1, which rounding and
-    edges that are no row's may miss; with its gradient."""
+    edges of no row may miss; with its gradient."""
     below = score - highest
     return jnp.exp(below - lax.stop_gradient(jnp.where(score >= highest, below, 0)))
 

@@ -142,12 +142,21 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
     structures: list[Any] = [jax.tree.structure(child), jax.tree.structure(zero)]
     same = structures[0] == structures[1]
     if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
+        filled = _filled(child, zero)
         child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
         name = USAGE.get(how, ("zero",))[-1]
         raise CarrierMismatch(
             f"a `Many` of {child} is reduced by `{how}` with `{name}={zero}`: give `{name}` the structure and shapes "
-            "of one mapped child."
+            f"of one mapped child{filled and f', such as `{filled}`'}."
         )
+
+
+def _filled(child: Any, number: Any) -> str:
+    """How an array with the number everywhere and the shape of the child is written; nothing, where that is not it."""
+    if not (isinstance(number, int | float) and hasattr(child, "dtype")):
+        return ""
+    shape = child.shape[0] if child.ndim == 1 else child.shape
+    return f"jnp.zeros({shape})" if number == 0 else f"jnp.full({shape}, {number})"
 
 
 def as_number(x: Any) -> Any:
@@ -182,4 +191,4 @@ def _maximum(x: Any, y: Any) -> Any:
         return jnp.maximum(x, y)
     if hasattr(x, "dtype") or hasattr(y, "dtype"):
         return np.maximum(x, y)
-    return x if x != x or (y == y and x >= y) else y  # what is no number stays, as in NumPy
+    return x if x != x or (y == y and x >= y) else y  # NaN stays, as in NumPy

@@ -50,6 +50,8 @@ def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
     Each polynomial functor of sets has this one strength, natural in both arguments; `cdl.laws.strength` checks
     its two axioms.
 
+    **Arguments:** `p`: the parameter. `layer`: a layer with any values at its places.
+
     Examples:
         >>> cdl.functors.strength("weights", cdl.Fork(1, 2))
         Fork(('weights', 1), ('weights', 2))

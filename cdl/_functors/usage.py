@@ -155,6 +155,8 @@ def _several(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ..
 def takes(fn: Callable[..., Any], *args: Any) -> bool:
     """Whether a function takes these arguments, as far as it tells.
 
+    **Arguments:** `fn`: a function. `args`: the arguments, without names.
+
     Examples:
         >>> cdl.checks.takes(pow, 2, 3), cdl.checks.takes(pow, 2)
         (True, False)

@@ -1,4 +1,4 @@
-"""Trees as values: equality, hash, text, pickle and copy, each with a stack of its own instead of recursion.
+"""Trees as values: equality, hash, text, pickle and copy, each with an explicit stack instead of recursion.
 
 A tree's inside is its layers, and the tuples and `Many`s in their fields; anything else is a payload. Payloads
 compare by value: arrays of any library by shape and elements, the rest by `==`.

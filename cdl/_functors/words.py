@@ -38,6 +38,8 @@ def an(name: str) -> str:
 def number_of(thing: str, number: int) -> str:
     """A number of things: "1 sort", "2 sorts".
 
+    **Arguments:** `thing`: its name, in the singular. `number`: how many.
+
     Examples:
         >>> cdl.checks.number_of("sort", 1), cdl.checks.number_of("sort", 2)
         ('1 sort', '2 sorts')

@@ -64,12 +64,19 @@ class DifferentiableMap(ABC, Generic[F]):
     @classmethod
     @abstractmethod
     def pick(cls, source: int, places: Sequence[int], /) -> F:
-        """The map that reads its input at these places: projections, the diagonal, exchanges."""
+        """The map that reads its input at these places: projections, the diagonal, exchanges.
+
+        **Arguments:** `source`: how many places the input has. `places`: the numbers of those that are picked, in their
+        new order.
+        """
 
     @classmethod
     @abstractmethod
     def zero(cls, source: int, target: int, /) -> F:
-        """The map that is zero."""
+        """The map that is zero.
+
+        **Arguments:** `source`, `target`: how many places the input and the output have.
+        """
 
     @abstractmethod
     def reversed(self) -> F:

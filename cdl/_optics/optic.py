@@ -45,14 +45,20 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
 
     @abstractmethod
     def backward(self, residual: Any, dy: DY, /) -> DX:
-        """The way back, from the residual and a change of the value."""
+        """The way back, from the residual and a change of the value.
+
+        **Arguments:** `residual`: what `forward` gave beside its value. `dy`: the change of that value.
+        """
 
     def get(self, x: X, /) -> Y:
         """The value alone."""
         return self.forward(x)[0]
 
     def put(self, x: X, dy: DY, /) -> DX:
-        """Forward and back at once."""
+        """Forward and back at once.
+
+        **Arguments:** `x`: the input. `dy`: the change of the output.
+        """
         return self.backward(self.forward(x)[1], dy)
 
     @with_types
@@ -76,7 +82,11 @@ class Optic(eqx.Module, Generic[X, Y, DX, DY]):
     @staticmethod
     @with_types
     def of(forward: Callable[[V], tuple[W, M]], backward: Callable[[M, DW], DV]) -> "Optic[V, W, DV, DW]":
-        """The optic of two maps, which agree on a residual."""
+        """The optic of two maps, which agree on a residual.
+
+        **Arguments:** `forward`: from an input to an output and a residual. `backward`: from a residual and a change of
+        the output to a change of the input.
+        """
         return _Of(forward, backward)
 
     @staticmethod

@@ -22,7 +22,7 @@ def like(value: Any) -> Any:
 
 
 def rows(size: int | None, kind: Any) -> Any:
-    """The type of so many, along an axis in front."""
+    """The type of a batch: the same with a leading axis."""
     stacked = lambda x: jnp.broadcast_to(x, (size, *x.shape))
     return eqx.filter_eval_shape(lambda kind: jax.tree.map(stacked, kind), kind)
 
@@ -94,6 +94,6 @@ def refusing(what: Callable[[], str], mend: str) -> Iterator[None]:
 
 
 def _strong(kind: Any) -> Any:
-    """A type without what it owes to Python's numbers, which is no part of what a port takes."""
+    """A type without what it owes to Python's numbers, which a port does not look at."""
     plain = lambda x: shaped(x.shape, x.dtype) if isinstance(x, jax.ShapeDtypeStruct) else x
     return jax.tree.map(plain, kind)

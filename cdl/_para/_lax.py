@@ -76,6 +76,8 @@ class LaxAlgebra(eqx.Module, Generic[P, A]):
 def lax_algebra(monad: Monad, action: Para[P, Any, A], /) -> LaxAlgebra[P, A]:
     """A parametric map as a lax algebra along `P → 1` and `Δ`: `cdl.laws.lax_algebra` checks that it is one.
 
+    **Arguments:** `monad`: the monad `M`. `action`: a parametric map from `M A` to `A`.
+
     Examples:
         >>> counts = cdl.monads.Writer(cdl.monads.Monoid(0, lambda m, n: m + n))
         >>> powers = cdl.para.lax_algebra(counts, cdl.Para(2.0, lambda p, x: p ** x[0] * x[1]))
@@ -88,6 +90,8 @@ def lax_algebra(monad: Monad, action: Para[P, Any, A], /) -> LaxAlgebra[P, A]:
 @with_types
 def free_algebra(signature: Any, alg: Para[P, Base[T, A], A], /) -> LaxAlgebra[P, A]:
     """A parametric algebra of a signature as one of its free monad: it reads trees with variables.
+
+    **Arguments:** `signature`: of the layers. `alg`: an algebra of it, as a `Para`.
 
     Examples:
         >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)

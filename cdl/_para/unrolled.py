@@ -128,6 +128,8 @@ def lift(f: Para[P, X, Y], /) -> Para[P, Base[Any, X], Base[Any, Y]]:
 def unroll(algebra: Para[P, Base[T, A], A], tree: Fix[T], /) -> Untied[P, A]:
     """The untied network of a parametric algebra over a tree, at as many copies of the algebra's parameters.
 
+    **Arguments:** `algebra`: as a `Para`. `tree`: the tree whose nodes are untied.
+
     **Raises:** `CdlError` where the first is not a `Para`, or the second not a tree.
 
     Examples:

@@ -56,6 +56,8 @@ def distinguish(a: Automaton, b: Automaton) -> Word | None:
 def bisimilar(a: Automaton, b: Automaton) -> bool:
     """Whether two automata answer every word alike. `distinguish` has a word on which they do not.
 
+    **Arguments:** `a`, `b`: automata over the same letters.
+
     Examples:
         >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])
         >>> twice = cdl.Automaton([[2, 1], [1, 0], [0, 3], [3, 2]], [True, False, True, False])

@@ -101,6 +101,9 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
 def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism).
 
+    **Arguments:** `helper`: an algebra that reads by itself. `alg`: an algebra that sees at each place the pair of the
+    helper's value and its own.
+
     Examples:
         >>> @cdl.algebra
         ... def depth(layer):
@@ -129,6 +132,9 @@ def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], 
 @with_usage
 def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
     """Two folds, each seeing the values of both; gives the second's (a mutumorphism).
+
+    **Arguments:** `other`, `alg`: algebras that both see at each place the pair of the value of `other` and of `alg`;
+    the value of `alg` is the answer.
 
     Examples:
         >>> @cdl.algebra

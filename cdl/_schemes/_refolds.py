@@ -40,6 +40,8 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
 
     `cdl.refold` is the same, compiled, for many seeds.
 
+    **Arguments:** `alg`: how to read one layer of values. `coalg`: from a seed to a layer of seeds.
+
     Examples:
         >>> @cdl.algebra
         ... def total(layer):
@@ -62,6 +64,9 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
     The table is made of `Cofree`s, one for each seed: edit distance over an `n × m` table makes `n·m` calls, and
     Fibonacci's numbers by `A + X²`, where a tree would have `2ⁿ` nodes, make `n`.
 
+    **Arguments:** `alg`: reads a layer with a `Cofree` at each place: the value there and all those below. `coalg`:
+    from a seed to a layer of seeds.
+
     Examples:
         >>> @cdl.algebra
         ... def fibonacci(n):
@@ -81,6 +86,9 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
 def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], A]:
     """`histo` after `futu`: several layers ahead, every value behind (a chronomorphism).
 
+    **Arguments:** `alg`: reads a layer with a `Cofree` at each place. `coalg`: from a seed to a layer of `Free`, with
+    `Pure(seed)` where it goes on.
+
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
         >>> total = cdl.algebra(lambda l: l.head + l.tail.head if isinstance(l, cdl.Cons) else 0)
@@ -94,6 +102,9 @@ def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, 
 @with_usage
 def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]]], /) -> Callable[[S], A]:
     """A refold that may stop early: `Left(value)` answers, `Right(layer)` goes on (an Elgot algebra).
+
+    **Arguments:** `alg`: how to read one layer of values. `coalg`: from a seed to `Left(value)`, or `Right(layer)` of
+    seeds.
 
     **Raises:** `CdlError` where the coalgebra gives neither.
 
@@ -129,6 +140,8 @@ def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]
 @with_usage
 def coelgot(alg: Callable[[S, Base[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
     """A refold whose algebra sees, beside the layer of values, the seed that it came from.
+
+    **Arguments:** `alg`: a function of a seed and its layer of values. `coalg`: from a seed to a layer of seeds.
 
     Examples:
         >>> from cdl.functors import Succ, Zero

@@ -28,7 +28,8 @@ from .._functors.described import described
 from .._functors.origin import not_yet_a_tree, of_constructors, origin_of
 from .._functors.read import cached, cached_weakly, signature_name, tag, tag_name
 from .._functors.usage import with_usage
-from .._functors.words import an
+from .._functors.users_line import told
+from .._functors.words import an, first_line
 from ..errors import CarrierMismatch, CdlError, ForeignLayer, SignatureError
 from ._own_classes import expect_constructors
 
@@ -105,6 +106,8 @@ def product(
 ) -> Algebra[Base[T, tuple[A, B]], tuple[A, B]]:
     """The product algebra: one pass of it is a pass of each (banana-split).
 
+    **Arguments:** `first`, `second`: algebras of one signature; the value is the pair of theirs.
+
     **Raises:** `CdlError` where one of them is not an algebra.
 
     Examples:
@@ -132,10 +135,16 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     """The algebra at a layer, with a key where one is given and wanted; never `None` by oversight.
 
     **Raises:** `CarrierMismatch` where nothing comes back: a `match` without a case for the constructor;
-    `SignatureError` where it asks for a class of the user's own, and a layer is of the constructor derived from it.
+    `SignatureError` where it asks for a class of the user's own, and a layer is of the constructor derived from it;
+    `CdlError` where it fails on a place that is `None`.
     """
     expect_no_own_classes(alg, layer)
-    value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
+    try:
+        value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
+    except (TypeError, AttributeError) as error:
+        if "NoneType" in str(error) and not isinstance(error, CdlError):
+            _refuse_none(name_of(alg), layer, error)
+        raise
     if value is None:
         raise CarrierMismatch(
             f"`{name_of(alg)}` gives nothing for `{type(layer).__name__}`: its `match` has no case for it, "
@@ -143,6 +152,18 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
             f"{anew([type(layer)], reads(alg) or ())}{of_constructors(type(layer))}"
         )
     return value
+
+
+def _refuse_none(name: str, layer: Any, error: Exception) -> None:
+    """**Raises:** `CdlError` where a layer on which an algebra failed has `None` at a place, as `X | None` allows."""
+    empty = [n for n in layer.__match_args__ if getattr(layer, n) is None]
+    if empty:
+        n, kind = empty[0], type(layer).__name__
+        raise told(
+            f"`{name}` fails on {an(kind)} that has `None` at `{n}` ({first_line(error)}): say what it is then, as in "
+            f"`0.0 if layer.{n} is None else layer.{n}`, or add a case, `case {kind}({n}=None)`, above the other.",
+            error,
+        ) from error
 
 
 _ASKED: weakref.WeakKeyDictionary[Any, set[type[Any]]] = weakref.WeakKeyDictionary()  # derived constructors

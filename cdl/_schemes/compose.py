@@ -86,6 +86,8 @@ def series(first: Any, second: Any) -> Any:
     `run(series(f, g), (s, r), inputs)` has the outputs of `run(g, r, run(f, s, inputs)[0])`; of two Moore machines,
     all of them but the last. Associative up to the regrouping of states, which is a bisimulation.
 
+    **Arguments:** `first`, `second`: machines; the outputs of the first are the inputs of the second.
+
     **Raises:** `CdlError` where one is not a machine.
 
     Examples:
@@ -109,6 +111,8 @@ def parallel(
 @with_usage
 def parallel(first: Any, second: Any) -> Any:
     """Two machines side by side: pairs in, pairs out.
+
+    **Arguments:** `first`, `second`: machines, both Mealy or both Moore; inputs, outputs and states are pairs.
 
     **Raises:** `CdlError` where one is not a machine; when it is run, where one is a Moore and the other a Mealy
     machine.

@@ -115,7 +115,7 @@ def of_sorts(coalg: Any, seeds: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 
 
 def expect_sorts(count: int, kind: type[Any]) -> None:
-    """**Raises:** `SignatureError` where a constructor's family has not so many sorts."""
+    """**Raises:** `SignatureError` where a constructor's family has another number of sorts."""
     if sorts(kind) not in (0, count):
         raise SignatureError(
             f"`{kind.__name__}` is of a family of {sorts(kind)} sorts, and the number of coalgebras is {count}: give "

@@ -64,7 +64,10 @@ class Monoidal(Category):
         return Arrow(self.pair(f.source, g.source), self.pair(f.target, g.target), self.beside(f, g))
 
     def α(self, x: Any, y: Any, z: Any) -> Arrow:
-        """`(X ⊗ Y) ⊗ Z → X ⊗ (Y ⊗ Z)`."""
+        """`(X ⊗ Y) ⊗ Z → X ⊗ (Y ⊗ Z)`.
+
+        **Arguments:** `x`, `y`, `z`: objects.
+        """
         return self.isos()["α"]((x, y, z))
 
     def λ(self, x: Any) -> Arrow:
@@ -76,7 +79,10 @@ class Monoidal(Category):
         return self.isos()["ρ"](x)
 
     def σ(self, x: Any, y: Any) -> Arrow:
-        """`X ⊗ Y → Y ⊗ X`."""
+        """`X ⊗ Y → Y ⊗ X`.
+
+        **Arguments:** `x`, `y`: objects.
+        """
         return self.isos()["σ"]((x, y))
 
     def product(self) -> Functor:

@@ -1,4 +1,4 @@
-"""Systems of a user's, whose layers may read the state to begin in: it stays there, and is no parameter."""
+"""Systems of a user's, whose layers may read the state to begin in: it stays there, and is not a parameter."""
 
 from collections.abc import Callable
 from typing import Any

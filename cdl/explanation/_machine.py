@@ -1,4 +1,4 @@
-"""A machine explained: `γ : P × S → F S`, run on a word, or grown for so many outputs.
+"""A machine explained: `γ : P × S → F S`, run on a word, or grown for a few outputs.
 
 | the law                                      | what is run                                                        |
 | -------------------------------------------- | ------------------------------------------------------------------ |

@@ -31,7 +31,7 @@ def weights(arch: Any) -> tuple[Weights, ...]:
 def apart(left: Any, right: Any) -> float:
     """The greatest difference of two values, over the larger of 1 and the greatest number on the right.
 
-    Infinite where they differ in form, or in what is no number.
+    Infinite where they differ in form, or in what is not a number.
     """
     ours, theirs = jax.tree.leaves(left), jax.tree.leaves(right)
     if not all(map(_is_number, [*ours, *theirs])):

@@ -50,7 +50,7 @@ class Checked:
 
     @property
     def holds(self) -> bool:
-        """Whether the two sides are within the tolerance; a difference that is no number is not."""
+        """Whether the two sides are within the tolerance; NaN is not."""
         return self.difference <= self.tolerance
 
     @property

@@ -20,7 +20,11 @@ from ._monad import eilenberg_moore
 
 @with_usage
 def action(X: Action, x: Any, first: str | Word, second: str | Word, *, tolerance: float = 0.0) -> None:
-    """That words act as their products do, at an element of the carrier and two words. **Raises:** `LawBroken`.
+    """That words act as their products do, at an element of the carrier and two words.
+
+    **Arguments:** `X`: the action. `x`: an element that it moves. `first`, `second`: generators, or words of them.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> shift = cdl.symmetry.groups.cyclic(4)

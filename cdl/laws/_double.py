@@ -70,6 +70,8 @@ def double_category(a: Cell, b: Cell, c: Cell, d: Cell, x: Any, *, tolerance: fl
 def stacked_squares(a: Cell, b: Cell, c: Cell, x: Any, *, tolerance: float = 0.0) -> None:
     """That three squares, one above the other, are one square in either bracketing.
 
+    **Arguments:** `a`, `b`, `c`: cells, the first above the second. `x`: an input of the first.
+
     **Raises:** `LawBroken`; `PortMismatch` where borders do not meet.
 
     Examples:

@@ -21,7 +21,6 @@ from typing import Any
 
 from .._functors import Cofree, embed as the_embed, fmap, project as the_project
 from .._functors.usage import with_usage
-from .._functors.words import short
 from .._schemes import (
     Algebra,
     algebra,
@@ -34,9 +33,11 @@ from .._schemes import (
     product,
     zygo as the_zygo,
 )
-from ._hold import hold
+from ._hold import hold, place
+from ._in_place import maps_of_algebras
 
 
+Map = Callable[[Any], Any]
 Fold = Callable[[Any], Callable[[Any], Any]]
 
 
@@ -53,7 +54,7 @@ def algebra_map(
 
     **Arguments:** `h`: from the values of `alg`, which is `α`, to those of `other`, which is `β`.
 
-    **Raises:** `LawBroken`.
+    **Raises:** `LawBroken`; `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> size = cdl.algebra(
@@ -69,7 +70,7 @@ def algebra_map(
         cdl.errors.LawBroken: `h ∘ α = β ∘ F h`, at the layer `Fork(2, 3)`: the left side gives
         `True` where the right gives `False`.
     """
-    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance, at=f"the layer `{short(layer)}`")
+    _hold_at(layer, *maps_of_algebras("algebra_map(h, alg, other, layer)", h, alg, other), tolerance)
 
 
 @with_usage
@@ -98,7 +99,11 @@ def lambek(
 
 @with_usage
 def reflection(tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
-    """That a tree folded with its own constructors is itself. **Raises:** `LawBroken`.
+    """That a tree folded with its own constructors is itself.
+
+    **Arguments:** `tree`: the tree to fold. `by`: the fold to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> cdl.laws.reflection(cdl.to_list("abc"))
@@ -121,6 +126,7 @@ def fusion(
     **Arguments:** as for `algebra_map`: the map comes first, then the algebra before it and the one after it.
 
     **Raises:** `LawBroken`. Where the premise fails, the error has the premise's formula, and the layer where it fails.
+    `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> total = cdl.algebra(
@@ -137,8 +143,10 @@ def fusion(
         `3` where the right gives `-3`.
     """
 
+    h, alg, other = maps_of_algebras("fusion(h, alg, other, tree)", h, alg, other)
+
     def checked(layer: Any) -> Any:
-        algebra_map(h, alg, other, layer, tolerance=tolerance)
+        _hold_at(layer, h, alg, other, tolerance)
         return alg(layer)
 
     hold("`h ∘ cata α = cata β`", h(by(_reader(checked))(tree)), by(_reader(other))(tree), tolerance)
@@ -146,7 +154,11 @@ def fusion(
 
 @with_usage
 def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, tolerance: float = 0.0) -> None:
-    """That two folds are one, of the product of their algebras. **Raises:** `LawBroken`.
+    """That two folds are one, of the product of their algebras.
+
+    **Arguments:** `first`, `second`: algebras. `tree`: the tree to fold. `by`: the fold to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> total = cdl.algebra(
@@ -161,7 +173,12 @@ def banana_split(first: Any, second: Any, tree: Any, *, by: Fold = cata, toleran
 
 @with_usage
 def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) -> None:
-    """That `para` is a `cata` that builds the tree again as it goes. **Raises:** `LawBroken`.
+    """That `para` is a `cata` that builds the tree again as it goes.
+
+    **Arguments:** `alg`: sees at each place the subtree and its value. `tree`: the tree to fold. `by`: the scheme to
+    check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> @cdl.algebra
@@ -175,7 +192,11 @@ def para(alg: Any, tree: Any, *, by: Fold = the_para, tolerance: float = 0.0) ->
 
 @with_usage
 def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_zygo, tolerance: float = 0.0) -> None:
-    """That `zygo` is a `cata` of pairs, the first of which needs no second. **Raises:** `LawBroken`.
+    """That `zygo` is a `cata` of pairs, the first of which needs no second.
+
+    **Arguments:** `helper`, `alg`: as for `cdl.schemes.zygo`. `tree`: the tree to fold. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> even = cdl.algebra(
@@ -194,7 +215,11 @@ def zygo(helper: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = th
 
 @with_usage
 def mutu(other: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the_mutu, tolerance: float = 0.0) -> None:
-    """That `mutu` is a `cata` of pairs. **Raises:** `LawBroken`.
+    """That `mutu` is a `cata` of pairs.
+
+    **Arguments:** `other`, `alg`: as for `cdl.schemes.mutu`. `tree`: the tree to fold. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> odd = cdl.algebra(lambda layer: isinstance(layer, cdl.functors.Succ) and layer.pred[1])
@@ -207,7 +232,11 @@ def mutu(other: Any, alg: Any, tree: Any, *, by: Callable[[Any, Any], Any] = the
 
 @with_usage
 def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) -> None:
-    """That `histo` is a `cata` that keeps every value. **Raises:** `LawBroken`.
+    """That `histo` is a `cata` that keeps every value.
+
+    **Arguments:** `alg`: sees a `Cofree` at each place. `tree`: the tree to fold. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> before = lambda child: (
@@ -225,7 +254,11 @@ def histo(alg: Any, tree: Any, *, by: Fold = the_histo, tolerance: float = 0.0) 
 
 @with_usage
 def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float = 0.0) -> None:
-    """That `decorate` keeps at each node the fold of the tree below it. **Raises:** `LawBroken`.
+    """That `decorate` keeps at each node the fold of the tree below it.
+
+    **Arguments:** `alg`: an algebra. `tree`: the tree to decorate. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> length = cdl.algebra(lambda layer: 1 + layer.tail if isinstance(layer, cdl.Cons) else 0)
@@ -233,6 +266,11 @@ def decorate(alg: Any, tree: Any, *, by: Fold = the_decorate, tolerance: float =
     """
     kept = _reader(lambda layer: Cofree(alg(fmap(_head, layer)), layer))
     hold("`decorate α = cata ⟨α ∘ F head, id⟩`", by(alg)(tree), cata(kept)(tree), tolerance)
+
+
+def _hold_at(layer: Any, h: Map, alg: Map, other: Map, tolerance: float) -> None:
+    """That `h` is a map of algebras at one layer."""
+    hold("`h ∘ α = β ∘ F h`", h(alg(layer)), other(fmap(h, layer)), tolerance, at=f"the layer `{place(layer)}`")
 
 
 def _reader(read: Callable[[Any], Any]) -> Algebra[Any, Any]:

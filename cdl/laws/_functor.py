@@ -37,6 +37,9 @@ def functor(
 
     Of a `cdl.categories.Functor`, `functor_of_categories` says the same.
 
+    **Arguments:** `layer`: the layer to map over. `f`, `g`: functions; `g` takes what `f` gives. `map`: the map to
+    check. `observe`: what is compared, where layers hold functions.
+
     **Raises:** `LawBroken`.
 
     Examples:
@@ -95,6 +98,9 @@ def natural_on_layers(
     """That a transformation of layers does not look at what stands at their places.
 
     Of a `cdl.categories.NatTrans`, `natural_transformation` says the same.
+
+    **Arguments:** `transform`: from layers to layers. `layer`: the layer to look at. `f`: a function of what is at its
+    places. `source`, `target`: the map of each of the two functors.
 
     **Raises:** `LawBroken`.
 

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
+from .._functors import Base, fmap
 from .._functors.difference import as_numpy, difference
+from .._functors.words import short
 from ..errors import LawBroken
 
 
@@ -24,6 +28,20 @@ def hold(law: str, left: Any, right: Any, tolerance: float = 0.0, *, at: str = "
             f"{law}{at and f', at {at}'}: the left side gives `{_text(left)}` where the right gives `{_text(right)}`."
             f"{_apart(left, right)}"
         )
+
+
+def place(value: Any) -> str:
+    """A layer, or a seed, in the words of an error: an array without axes is written as its number."""
+    return short(fmap(_plain, value) if isinstance(value, Base) else _plain(value))
+
+
+def _plain(value: Any) -> Any:
+    known = isinstance(value, jax.Array | np.ndarray) and not isinstance(value, Tracer)
+    return value.item() if known and value.ndim == 0 and _is_number(value) else value
+
+
+def _is_number(value: Any) -> bool:
+    return bool(jnp.issubdtype(value.dtype, jnp.number) or value.dtype == bool)
 
 
 def _apart(left: Any, right: Any) -> str:

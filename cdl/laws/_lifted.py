@@ -57,6 +57,8 @@ def lax_algebra(lax: LaxAlgebra[P, A], a: A, nested: Any, *, tolerance: float = 
     """That both squares of a lax algebra commute along its 2-cells, at an element of the carrier and one of `T T A`,
     and that these make its parameters a comonoid.
 
+    **Arguments:** `lax`: the algebra. `a`: an element of its carrier. `nested`: one of `M M A`.
+
     **Raises:** `LawBroken`.
 
     Examples:

@@ -19,6 +19,7 @@ from .._functors import MooreF, respond
 from .._functors.usage import with_usage
 from .._schemes import ana
 from ._hold import hold
+from ._in_place import maps_of_coalgebras
 
 
 Machine = Callable[[Any], Any]
@@ -36,16 +37,19 @@ def machine_map(
 ) -> None:
     """That `h` is a map of machines from `machine` to `other`, at every state that a word leads to.
 
+    **Arguments:** `h`: from the states of `machine` to those of `other`. `state`: one of `machine`. `inputs`: the word.
+
     A relation that is a map on one side is a bisimulation: the two behave alike from `state` and from `h(state)`.
 
-    **Raises:** `LawBroken`.
+    **Raises:** `LawBroken`; `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> fours = lambda n: cdl.MooreF(n % 2 == 1, lambda i: (n + i) % 4)
         >>> parity = lambda odd: cdl.MooreF(odd, lambda i: odd ^ (i % 2 == 1))
         >>> cdl.laws.machine_map(lambda n: n % 2 == 1, fours, parity, 0, [1, 3, 2])
     """
-    law = "`F h ∘ γ = δ ∘ h`"
+    law, usage = "`F h ∘ γ = δ ∘ h`", "machine_map(h, machine, other, state, inputs)"
+    h, machine, other = maps_of_coalgebras(usage, h, machine, other, of="machine")
     for i in inputs:
         (out, after), (answer, next_of_h) = _step(machine, state, i), _step(other, h(state), i)
         hold(f"{law}, outputs", out, answer, tolerance)
@@ -62,7 +66,12 @@ def run(
     by: Callable[[Any, Any, Any], Any] = the_run,
     tolerance: float = 0.0,
 ) -> None:
-    """That running a machine gives the outputs of its behaviour. **Raises:** `LawBroken`.
+    """That running a machine gives the outputs of its behaviour.
+
+    **Arguments:** `machine`: the machine. `state`: its first state. `inputs`: one after the other. `by`: what runs it,
+    as `cdl.run` does.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> total = lambda s: cdl.MealyF(lambda i: (s + i, s + i))

@@ -25,7 +25,11 @@ M = TypeVar("M")
 
 @with_usage
 def monoid(instance: Monoid[M], x: M, y: M, z: M, *, tolerance: float = 0.0) -> None:
-    """That the product is associative and has the unit, at three elements. **Raises:** `LawBroken`.
+    """That the product is associative and has the unit, at three elements.
+
+    **Arguments:** `instance`: the monoid. `x`, `y`, `z`: three elements.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> cdl.laws.monoid(cdl.monads.Monoid("", lambda x, y: x + y), "a", "b", "c")
@@ -75,6 +79,8 @@ def monad(
 def eilenberg_moore(algebra: EilenbergMoore[A], a: A, nested: Any, *, tolerance: float = 0.0) -> None:
     """That an action agrees with its monad, at an element of the carrier and one of `M M A`.
 
+    **Arguments:** `algebra`: of a monad. `a`: an element of the carrier. `nested`: one of `M M A`.
+
     **Raises:** `LawBroken`.
 
     Examples:
@@ -95,7 +101,11 @@ def eilenberg_moore_map(
     *,
     tolerance: float = 0.0,
 ) -> None:
-    """That `h` is a map of algebras of a monad, at an element of `M A`. **Raises:** `LawBroken`.
+    """That `h` is a map of algebras of a monad, at an element of `M A`.
+
+    **Arguments:** `h`: from the carrier of `algebra` to that of `other`. `value`: an element of `M A`.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> total = cdl.monads.ListMonad().algebra(cdl.monads.Monoid(0, lambda x, y: x + y))

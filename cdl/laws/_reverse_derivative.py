@@ -31,6 +31,8 @@ AnyMap = DifferentiableMap[Any]
 def reverse_derivative(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.0) -> None:
     """The seven axioms, at two parallel maps and one that follows them.
 
+    **Arguments:** `f`, `g`: maps with one source and one target. `h`: a map from their target.
+
     **Raises:** `LawBroken`, which names the axiom.
 
     Examples:
@@ -73,6 +75,8 @@ def reverse_derivative(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.
 @with_types
 def left_additive(f: AnyMap, g: AnyMap, h: AnyMap, *, tolerance: float = 0.0) -> None:
     """That `f + g` and `0` are a left-additive structure, with the reverse derivatives of copy, discard, add and zero.
+
+    **Arguments:** `f`, `g`: maps with one source and one target. `h`: a map from their target.
 
     **Raises:** `LawBroken`.
 

@@ -25,6 +25,8 @@ from ._hold import hold
 def category(C: Category, f: Arrow, g: Arrow, h: Arrow, *, tolerance: float = 0.0) -> None:
     """That composition is associative and has units, at three maps that compose.
 
+    **Arguments:** `C`: the category. `f`, `g`, `h`: maps, each from where the one before it ends.
+
     **Raises:** `LawBroken`; `PortMismatch` where the maps do not compose.
 
     Examples:
@@ -45,6 +47,8 @@ def category(C: Category, f: Arrow, g: Arrow, h: Arrow, *, tolerance: float = 0.
 def functor_of_categories(F: Functor, f: Arrow, g: Arrow, *, tolerance: float = 0.0) -> None:
     """That a functor between categories keeps identities and composition, at two maps that compose.
 
+    **Arguments:** `F`: the functor. `f`, `g`: maps of its source; `g` begins where `f` ends.
+
     **Raises:** `LawBroken`; `PortMismatch` where the maps do not compose, or their images do not.
 
     Examples:
@@ -59,6 +63,8 @@ def functor_of_categories(F: Functor, f: Arrow, g: Arrow, *, tolerance: float = 
 def natural_transformation(τ: NatTrans, f: Arrow, *, tolerance: float = 0.0) -> None:
     """That the square of a natural transformation commutes, at a map.
 
+    **Arguments:** `τ`: the transformation. `f`: a map of the source of its functors.
+
     **Raises:** `LawBroken`; `PortMismatch` where a component has other ends than the functors give it.
 
     Examples:
@@ -72,6 +78,8 @@ def natural_transformation(τ: NatTrans, f: Arrow, *, tolerance: float = 0.0) ->
 @with_types
 def natural_isomorphism(τ: NatIso, f: Arrow, *, tolerance: float = 0.0) -> None:
     """That a natural transformation is one, and has an inverse.
+
+    **Arguments:** `τ`: the isomorphism. `f`: a map of the source of its functors.
 
     **Raises:** `LawBroken`.
 
@@ -88,6 +96,8 @@ def natural_isomorphism(τ: NatIso, f: Arrow, *, tolerance: float = 0.0) -> None
 @with_types
 def symmetric_monoidal(C: Monoidal, f: Arrow, g: Arrow, h: Arrow, *, tolerance: float = 0.0) -> None:
     """That a category is symmetric monoidal: all of the laws above, at three maps `W → X → Y → Z`.
+
+    **Arguments:** `C`: the category. `f`, `g`, `h`: maps that compose, as above.
 
     **Raises:** `LawBroken`; `PortMismatch` where the maps do not compose, or a structure map has other ends.
 

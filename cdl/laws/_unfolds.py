@@ -29,7 +29,8 @@ from .._schemes import (
     Left,
     Right,
 )
-from ._hold import hold
+from ._hold import hold, place
+from ._in_place import maps_of_coalgebras
 
 
 Coalgebra = Callable[[Any], Any]
@@ -41,14 +42,18 @@ Refold = Callable[[Any, Any], Callable[[Any], Any]]
 def coalgebra_map(
     h: Callable[[Any], Any], coalg: Coalgebra, other: Coalgebra, seed: Any, *, tolerance: float = 0.0
 ) -> None:
-    """That `h` is a map of coalgebras from `coalg` to `other`, at a seed. **Raises:** `LawBroken`.
+    """That `h` is a map of coalgebras from `coalg` to `other`, at a seed.
+
+    **Arguments:** `h`: from the seeds of `coalg`, which is `γ`, to those of `other`, which is `δ`.
+
+    **Raises:** `LawBroken`; `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
         >>> in_twos = lambda n: cdl.functors.Succ(n - 2) if n else cdl.functors.Zero()
         >>> cdl.laws.coalgebra_map(lambda n: 2 * n, down, in_twos, 3)
     """
-    hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance)
+    _hold_at(seed, *maps_of_coalgebras("coalgebra_map(h, coalg, other, seed)", h, coalg, other), tolerance)
 
 
 @with_usage
@@ -63,7 +68,10 @@ def unfold_fusion(
 ) -> None:
     """That a map of coalgebras slides into an unfold; that it is one is checked at every seed on the way.
 
-    **Raises:** `LawBroken`. Where the premise fails, the formula in the error is the premise's.
+    **Arguments:** as for `coalgebra_map`: the map comes first, then the coalgebra before it and the one after it.
+
+    **Raises:** `LawBroken`. Where the premise fails, the error has the premise's formula, and the seed where it fails.
+    `CdlError` where one of the three stands in the place of another.
 
     Examples:
         >>> down = lambda n: cdl.functors.Succ(n - 1) if n else cdl.functors.Zero()
@@ -71,8 +79,10 @@ def unfold_fusion(
         >>> cdl.laws.unfold_fusion(lambda n: 2 * n, down, in_twos, 3)
     """
 
+    h, coalg, other = maps_of_coalgebras("unfold_fusion(h, coalg, other, seed)", h, coalg, other)
+
     def checked(at: Any) -> Any:
-        coalgebra_map(h, coalg, other, at, tolerance=tolerance)
+        _hold_at(at, h, coalg, other, tolerance)
         return coalg(at)
 
     hold("`ana γ = ana δ ∘ h`", by(checked)(seed), by(other)(h(seed)), tolerance)
@@ -80,7 +90,11 @@ def unfold_fusion(
 
 @with_usage
 def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0.0) -> None:
-    """That `apo` is an `ana` that copies what is finished. **Raises:** `LawBroken`.
+    """That `apo` is an `ana` that copies what is finished.
+
+    **Arguments:** `coalg`: as for `cdl.schemes.apo`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> rest = cdl.to_list([3, 4])
@@ -98,7 +112,11 @@ def apo(coalg: Coalgebra, seed: Any, *, by: Grow = the_apo, tolerance: float = 0
 
 @with_usage
 def futu(coalg: Coalgebra, seed: Any, *, by: Grow = the_futu, tolerance: float = 0.0) -> None:
-    """That `futu` is an `ana` of trees with seeds for variables. **Raises:** `LawBroken`.
+    """That `futu` is an `ana` of trees with seeds for variables.
+
+    **Arguments:** `coalg`: as for `cdl.schemes.futu`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
@@ -110,7 +128,11 @@ def futu(coalg: Coalgebra, seed: Any, *, by: Grow = the_futu, tolerance: float =
 
 @with_usage
 def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolerance: float = 0.0) -> None:
-    """That growing and reading at once is growing, then reading. **Raises:** `LawBroken`.
+    """That growing and reading at once is growing, then reading.
+
+    **Arguments:** `alg`, `coalg`: as for `cdl.hylo`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
@@ -124,7 +146,11 @@ def hylo(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_hylo, tolera
 
 @with_usage
 def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolerance: float = 0.0) -> None:
-    """The same with memory. **Raises:** `LawBroken`.
+    """That `dyna` is `histo` after `ana`: growing and reading at once, with memory.
+
+    **Arguments:** `alg`, `coalg`: as for `cdl.schemes.dyna`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> down = lambda n: cdl.Cons(n, n - 1) if n else cdl.Nil()
@@ -142,7 +168,11 @@ def dyna(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_dyna, tolera
 
 @with_usage
 def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, tolerance: float = 0.0) -> None:
-    """The same with memory, and several layers at a time. **Raises:** `LawBroken`.
+    """That `chrono` is `histo` after `futu`: the same, and several layers at a time.
+
+    **Arguments:** `alg`, `coalg`: as for `cdl.schemes.chrono`. `seed`: of a finite tree. `by`: the scheme to check.
+
+    **Raises:** `LawBroken`.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
@@ -157,3 +187,8 @@ def chrono(alg: Any, coalg: Coalgebra, seed: Any, *, by: Refold = the_chrono, to
     """
     in_two = histo(alg)(the_futu(coalg)(seed))
     hold("`chrono α γ = histo α ∘ futu γ`", by(alg, coalg)(seed), in_two, tolerance)
+
+
+def _hold_at(seed: Any, h: Coalgebra, coalg: Coalgebra, other: Coalgebra, tolerance: float) -> None:
+    """That `h` is a map of coalgebras at one seed."""
+    hold("`F h ∘ γ = δ ∘ h`", fmap(h, coalg(seed)), other(h(seed)), tolerance, at=f"the seed `{place(seed)}`")

@@ -66,7 +66,10 @@ FLIP = _kept("flip", _flipped)
 
 @with_types
 def table(inputs: int, outputs: int = 1) -> ParaOptic[Array, Array, Array]:
-    """Any function of bits, as its table: a bit of each output for each of the `2ⁿ` inputs, at first 0."""
+    """Any function of bits, as its table: a bit of each output for each of the `2ⁿ` inputs, at first 0.
+
+    **Arguments:** `inputs`, `outputs`: the numbers of bits.
+    """
     whole("inputs", inputs, least=0)
     whole("outputs", outputs, least=0)
     others = 1.0 - np.array(list(product((0.0, 1.0), repeat=inputs)), np.float32)

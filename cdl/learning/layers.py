@@ -36,7 +36,10 @@ from .._schemes.expect import expect_algebras, expect_machine
 
 @with_usage
 def linear(inputs: int, outputs: int, *, key: PRNGKeyArray) -> ParaOptic[Array, Array, Array]:
-    """`x ↦ M x`."""
+    """`x ↦ M x`.
+
+    **Arguments:** `inputs`, `outputs`: the sizes of the vectors. `key`: for the weights.
+    """
     whole("inputs", inputs)
     whole("outputs", outputs, least=0)
     weight = eqx.nn.Linear(inputs, outputs, use_bias=False, key=key).weight
@@ -125,7 +128,10 @@ def fold(
 
 @with_types
 def run(machine: Any, state: Any) -> ParaOptic[Any, Any, Any]:
-    """A sequence run by a machine from a state, which is a parameter as well; gives the outputs."""
+    """A sequence run by a machine from a state, which is a parameter as well; gives the outputs.
+
+    **Arguments:** `machine`: the machine, whose arrays are the parameters. `state`: its first state.
+    """
     expect_machine("run", machine)
     start = Para.of(machine)
 

@@ -69,13 +69,19 @@ def ascent(rate: float = 1.0) -> Optimiser:
 
 @with_types
 def momentum(rate: float, decay: float = 0.9) -> Optimiser:
-    """A step in the direction of a decaying sum of changes."""
+    """A step in the direction of a decaying sum of changes.
+
+    **Arguments:** `rate`: the step. `decay`: how much of the velocity is kept.
+    """
     return _lens("momentum", lambda p: (_zeros(p), p), _second, _heavy(rate, decay))
 
 
 @with_types
 def nesterov(rate: float, decay: float = 0.9) -> Optimiser:
-    """Momentum, with the change taken a step ahead. It keeps the point itself; optax keeps the one ahead."""
+    """Momentum, with the change taken a step ahead. It keeps the point itself; optax keeps the one ahead.
+
+    **Arguments:** `rate`: the step. `decay`: how much of the velocity is kept.
+    """
     ahead = lambda state: _each(lambda w, p: p - decay * w, state[0], state[1])
     return _lens("nesterov", lambda p: (_zeros(p), p), ahead, _heavy(rate, decay))
 
@@ -94,7 +100,11 @@ def adagrad(rate: float, delta: float = 1e-7, start: float = 0.0) -> Optimiser:
 
 @with_types
 def adam(rate: float, beta1: float = 0.9, beta2: float = 0.999, delta: float = 1e-8) -> Optimiser:
-    """Decaying means of the changes and of their squares, corrected for their start at zero."""
+    """Decaying means of the changes and of their squares, corrected for their start at zero.
+
+    **Arguments:** `rate`: the step. `beta1`, `beta2`: how much is kept of the mean of the gradient and of its square.
+    `delta`: added to the root of the second.
+    """
 
     def put(state: Any, g: Any) -> Any:
         t, m, v, p = state

@@ -93,6 +93,8 @@ class Distribution(eqx.Module):
 def negative_log_likelihood(distribution: Distribution, targets: Any, /) -> Array:
     """The mean of `−log p(y)` over the examples: the loss whose metric `fisher` is.
 
+    **Arguments:** `distribution`: what a model predicts. `targets`: what was observed, a row for each.
+
     **Raises:** `CdlError` for targets that the distribution does not take, and where there are no examples.
 
     Examples:

@@ -52,7 +52,10 @@ class SearchDistribution(eqx.Module, Generic[P]):
     @staticmethod
     @with_types
     def about(params: P, scale: float = 0.1) -> "SearchDistribution[P]":
-        """About these parameters, with one standard deviation."""
+        """About these parameters, with one standard deviation.
+
+        **Arguments:** `params`: the mean. `scale`: the standard deviation of every number.
+        """
         if not scale > 0:
             raise CdlError(f"`scale` is {scale}: give a number above 0.")
         smooth, _ = coordinates(params)

@@ -91,11 +91,16 @@ class Action:
         """With a generator `x ↦ x ∘ g`, `x[i] ↦ x[g(i)]`: `int[size]`, and -1 for a zero.
 
         A pullback reverses products: the word `(m, n)` of two pulled functions takes `x` to `x ∘ n ∘ m`.
+
+        **Arguments:** `function`: the number of a place for each place. `name`: of the generator.
         """
         return self._with(g.against(self._next(name), function, self.size))
 
     def perm(self, permutation: Any, name: str | None = None) -> "Action":
-        """With a generator that moves the number at place `i` to place `p(i)`, each place once: `int[size]`."""
+        """With a generator that moves the number at place `i` to place `p(i)`, each place once: `int[size]`.
+
+        **Arguments:** `permutation`: the number of a place for each place. `name`: of the generator.
+        """
         return self.signed(permutation, None, name)
 
     def signed(self, permutation: Any, scales: Any, name: str | None = None) -> "Action":
@@ -109,11 +114,17 @@ class Action:
         return self._with(g.along(name, found, self.size, scales))
 
     def matrix(self, matrix: Any, name: str | None = None) -> "Action":
-        """With any square matrix as a generator, singular or not: `float[size, size]`, dense or of scipy.sparse."""
+        """With any square matrix as a generator, singular or not: `float[size, size]`, dense or of scipy.sparse.
+
+        **Arguments:** `matrix`: square, of as many rows as the shape has places. `name`: of the generator.
+        """
         return self._with(g.of_matrix(self._next(name), matrix, self.size, lie=False))
 
     def lie(self, matrix: Any, name: str | None = None) -> "Action":
-        """With an element `A` of a Lie algebra: the elements `exp(t A)` act, for every real `t`."""
+        """With an element `A` of a Lie algebra: the elements `exp(t A)` act, for every real `t`.
+
+        **Arguments:** `matrix`: an element of the Lie algebra. `name`: of the generator.
+        """
         return self._with(g.of_matrix(self._next(name), matrix, self.size, lie=True))
 
     def __call__(self, word: str | Word, x: Any, /) -> jax.Array:
@@ -156,7 +167,10 @@ class Action:
         return functools.reduce(times, [self[name].sparse for name in names])
 
     def holds(self, left: str | Word, right: str | Word, tolerance: float = 0.0) -> bool:
-        """Whether two words act alike: a relation of the monoid, such as `("r", "r") = ()` for a reflection."""
+        """Whether two words act alike: a relation of the monoid, such as `("r", "r") = ()` for a reflection.
+
+        **Arguments:** `left`, `right`: words of generators.
+        """
         off = abs(self.element(left) - self.element(right))
         return not self.size or bool(off.max() <= tolerance)
 

@@ -18,7 +18,7 @@ import numpy as np
 from jax.core import Tracer
 
 
-ROUNDINGS = 64  # of what the two sides are computed from, which are no difference
+ROUNDINGS = 64  # of what the two sides are computed from: up to these they are the same
 
 
 def apart(left: Any, right: Any) -> float:
@@ -76,7 +76,7 @@ def _gap(x: np.ndarray, y: np.ndarray) -> float:
 
 def apart_by_example(left: Any, right: Any) -> float:
     """The greatest difference of two arrays, over the greatest finite number of the two sides in its example. What is
-    not a number on both sides is no difference.
+    NaN on both sides counts as the same.
 
     **Arguments:** `left`, `right`: of one shape, `[examples, …]`.
     """

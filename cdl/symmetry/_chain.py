@@ -49,6 +49,8 @@ class Chain(EquivariantMap):
 def chain(first: EquivariantMap, *rest: EquivariantMap | Callable[[jax.Array], jax.Array]) -> Chain:
     """`x ↦ … g(f(x))`. A plain function is taken at each place of what comes before it, as `Pointwise`.
 
+    **Arguments:** `first`, `rest`: maps, each from where the one before it ends.
+
     **Raises:** `CdlError` where the target of one map is not the source of the next, and where a function does not
     commute with the action.
 

@@ -27,7 +27,7 @@ from ._sparse import sp, Sparse
 
 
 WORK = 4e10  # products of two numbers, up to which a rank is counted: some seconds
-ROWS = 2**13  # equations that are combined at once: a sum of so many products is below 2⁶³
+ROWS = 2**13  # equations that are combined at once: a sum of this many products is below 2⁶³
 
 
 def certify(dimension: int, pairs: list[tuple[Generator, Generator]]) -> None:

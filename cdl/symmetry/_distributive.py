@@ -94,14 +94,20 @@ class Distributive:
         return self._map(layer, partial(moved, word), [lambda x: (word, x)] * self.sorts)
 
     def act(self, word: str | Word, tree: Any, /) -> Any:
-        """`m · t`: the tree with the payloads of all its nodes acted on."""
+        """`m · t`: the tree with the payloads of all its nodes acted on.
+
+        **Arguments:** `word`: the generators, in order. `tree`: one of the signature.
+        """
         own = partial(moved, word_of(word))
         pairs: Callable[[Any], Any] = lambda layer: self._map(layer, own, [_same] * self.sorts)
         solved: Any = cata(*[as_algebra(pairs)] * self.sorts)
         return (solved if self.sorts == 1 else solved[self._sort(tree)])(tree)
 
     def layers(self, algebra: Any, trees: Iterable[Any]) -> list[Any]:
-        """The layers that a fold reads in some trees, with values of the carrier in the places of the children."""
+        """The layers that a fold reads in some trees, with values of the carrier in the places of the children.
+
+        **Arguments:** `algebra`: of the signature. `trees`: whose nodes are looked at.
+        """
         found: list[Any] = []
 
         def reader(a: Any) -> Any:

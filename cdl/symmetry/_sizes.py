@@ -25,7 +25,7 @@ def shape_of(shape: Any) -> tuple[int, ...]:
 
 
 def counted(channels: Any) -> int | None:
-    """A number of channels, checked; `None` is no axis of channels."""
+    """A number of channels, checked; `None` where there is not an axis of channels."""
     return None if channels is None else size_of(channels, "channels")
 
 

@@ -27,6 +27,8 @@ from ._given import acted
 def translation(x: jax.Array, axis: int = -1) -> jax.Array:
     """The field of translation along one of the last two axes, towards higher indices: `float[…, h, w]` of that shape.
 
+    **Arguments:** `x`: an image. `axis`: -1 or -2.
+
     **Raises:** `CdlError` for any other axis, and for what is not an image of real numbers.
 
     Examples:

@@ -40,6 +40,8 @@ def of_automaton(automaton: Automaton) -> DependentLens:
 def to_automaton(lens: DependentLens, start: Any) -> Automaton:
     """A lens from `S y^S` to `A y^B` as a Moore machine, whose letters are the numbers of the directions.
 
+    **Arguments:** `lens`: from the states to the interface. `start`: the first state.
+
     **Raises:** `CdlError` where the source is not of that form, or the positions of the target have other directions.
 
     Examples:

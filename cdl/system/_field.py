@@ -53,7 +53,10 @@ class Field(eqx.Module):
 
     @abstractmethod
     def rate(self, values: Values, inputs: Values) -> Values:
-        """How fast each variable changes."""
+        """How fast each variable changes.
+
+        **Arguments:** `values`: the variables, by name. `inputs`: the field's inputs, by name.
+        """
 
     def __diagram__(self) -> Diagram:
         return fields_diagram(self.drawn())

@@ -80,6 +80,9 @@ class DependentLens:
     def back(self, position: Any, direction: Any) -> Any:
         """The direction at a position of the source that one of the target comes back as.
 
+        **Arguments:** `position`: one of the source. `direction`: one of the target, at the position that it is taken
+        to.
+
         **Raises:** `PortMismatch` for what is not a position of the source, or no direction where that is sent.
         """
         expect_among("position", position, self.sent)
@@ -167,6 +170,8 @@ def _sent(of: Any, given: Any) -> Sent:
 @with_types
 def lenses(p: Polynomial, q: Polynomial) -> Iterator[DependentLens]:
     """Every lens from one polynomial to another.
+
+    **Arguments:** `p`, `q`: the source and the target.
 
     Examples:
         >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})

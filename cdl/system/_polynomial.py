@@ -53,7 +53,10 @@ class Polynomial:
     @staticmethod
     @with_types
     def monomial(positions: Iterable[Any], directions: Iterable[Any]) -> "Polynomial":
-        """`A y^B`: the interface of what gives one of `A` and takes one of `B`."""
+        """`A y^B`: the interface of what gives one of `A` and takes one of `B`.
+
+        **Arguments:** `positions`: how many there are. `directions`: how many each position has.
+        """
         each = tuple(directions)
         return Polynomial({i: each for i in positions})
 

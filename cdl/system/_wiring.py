@@ -114,7 +114,10 @@ class Wiring:
     @staticmethod
     @with_types
     def identity(interface: Interface, name: str = "box") -> "Wiring":
-        """One box, whose ports are those outside."""
+        """One box, whose ports are those outside.
+
+        **Arguments:** `interface`: the ports of the one box. `name`: what the box is called.
+        """
         return Wiring(
             {name: interface},
             {f"{name}.{port}": port for port in interface.inputs},
@@ -125,6 +128,9 @@ class Wiring:
     @with_types
     def substitute(self, name: str, inner: "Wiring") -> "Wiring":
         """The diagram with another in the place of one of its boxes.
+
+        **Arguments:** `name`: the box that is replaced. `inner`: the wiring that takes its place, with the same ports
+        outside.
 
         **Raises:** `PortMismatch` where there is no such box, or the other has another interface outside.
         """

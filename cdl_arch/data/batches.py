@@ -40,7 +40,7 @@ TRIED = 16  # from how many epochs the sizes of batches are learnt
 
 
 class Batches:
-    """Epochs of a corpus: every tree once, in an order of its own, `size` at a time. A value of it is a function from
+    """Epochs of a corpus: every tree once, in a new order each time, `size` at a time. A value of it is a function from
     the number of an epoch to its batches: what `train` asks for.
 
     **Arguments:** `corpus`: the trees. `rows`: the numbers of those to take. `size`: how many trees a batch has; what

@@ -32,7 +32,7 @@ from cdl.errors import CdlError
 
 TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 MOST = 2**32  # bytes
-PART = 2**20  # of which so many are read at a time: a head that lies asks for no memory
+PART = 2**20  # bytes that are read at a time: a head that lies makes nothing allocate more
 _GZIP = b"\x1f\x8b"
 
 

@@ -48,7 +48,7 @@ def mnist(folder: str | os.PathLike[str], part: str = "train") -> Pictures:
 
     **Arguments:** `part`: "train", of 60,000, or "t10k", the 10,000 to test with.
 
-    **Raises:** `CdlError` where a file is not there, is no IDX file, or holds anything other than was expected.
+    **Raises:** `CdlError` where a file is not there, is not an IDX file, or holds anything other than was expected.
     """
     if part not in ("train", "t10k"):
         raise CdlError(f'the parts of MNIST are "train" and "t10k", not {part!r}.')

@@ -5,7 +5,7 @@
 | `expr`, `stmt`, everything else     | the sorts 0, 1 and 2: `Expression`, `Statement`, `Part`          |
 | `While(expr test, stmt* body, …)`   | a constructor `While` with `test: E`, `body: Many[S]`            |
 | `expr? returns`                     | `returns: Many[E]`, of none or one                               |
-| `identifier name`, `constant value` | left out, as everything is that is no node                       |
+| `identifier name`, `constant value` | left out, as everything is that is not a node                    |
 
 `pack(python_family(), trees)` takes trees of any sort.
 """
@@ -47,7 +47,7 @@ PLACES: tuple[Any, ...] = (E, S, R)
 def python_family(named: bool = True) -> tuple[Any, Any, Any]:
     """The signatures of expressions, of statements and of the rest: what `pack` takes, in the order of the sorts.
 
-    **Arguments:** `named`: whether each field is a place of its own; else a constructor has one `Many` for each sort,
+    **Arguments:** `named`: whether each field is a separate place; else a constructor has one `Many` for each sort,
     in the order of the text, and constructors differ in nothing but their names.
     """
     by_sort: tuple[list[Any], ...] = ([], [], [])

@@ -2,9 +2,9 @@
 
 A statement *binds* the names it stores to, imports and defines. It *unsettles* those that it deletes or declares
 global or nonlocal, those that an `except … as` binds and takes back, and those that an assignment expression binds
-where the functor of statements has no place to say so: such a name is no question to ask about the statement.
+where the functor of statements has no place to say so: nobody can ask about such a name.
 
-Functions, classes, lambdas and comprehensions inside are scopes of their own, and are not entered.
+Functions, classes, lambdas and comprehensions inside are other scopes, and are not entered.
 """
 
 import ast
@@ -34,7 +34,7 @@ class Names(NamedTuple):
 
 
 def of_simple(statement: ast.stmt) -> Names:
-    """The names of a statement that has no statements inside, or whose statements are a scope of their own."""
+    """The names of a statement that has no statements inside, or whose statements are another scope."""
     match statement:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             return Names(frozenset([name]))

@@ -148,7 +148,7 @@ class Continue(Base[Definite, Never]):
 
 
 class Expr(Base[Definite, Never]):
-    """An expression that does not bind the name: a test, a target, a pattern, or a statement of its own."""
+    """An expression that does not bind the name: a test, a target, a pattern, or a whole statement."""
 
 
 class Assign(Base[Definite, Never]):

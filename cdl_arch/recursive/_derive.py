@@ -2,7 +2,7 @@
 
 | in the functor                     | in the network                                                        |
 | ---------------------------------- | --------------------------------------------------------------------- |
-| a constructor                      | a cell of its own, in a stack; or one shared with those of its arity  |
+| a constructor                      | a cell, in a stack; or one shared with those of its arity             |
 | a constructor with nothing in it   | a state that is learnt                                                |
 | a payload                          | a linear map of its numbers, or a map that is given: `_payload`       |
 """

@@ -3,7 +3,7 @@
 | in the functor                 | to a cell                                                  |
 | ------------------------------ | ---------------------------------------------------------- |
 | `A`                            | payload: a field without a recursive variable              |
-| `X`, and each `X` of a product | a place: one child, with weights of its own                |
+| `X`, and each `X` of a product | a place: one child, with separate weights                  |
 | `1 + X`                        | a place that may be empty                                  |
 | `List X`, `Many X`             | a group: any number of children, who share their weights   |
 | `[I, X]`                       | none: a machine is not a tree                              |
@@ -63,7 +63,7 @@ def arity_of(constructor: type[Any]) -> Arity:
     for name, factor in zip(record.names, record.factors, strict=True):
         if not isinstance(factor, Const) and any(isinstance(t, Const | Exp) for t in walk(factor)):
             raise SignatureError(
-                f"`{constructor.__name__}.{name}` is `{factor}`: a cell reads payloads that are fields of their own, "
+                f"`{constructor.__name__}.{name}` is `{factor}`: a cell reads payloads that are separate fields, "
                 "and children. Give the payload a field, or the list a constructor for its elements."
             )
     kinds = [kind for factor in record.factors for kind, _ in _take(factor, None)]

@@ -1,6 +1,6 @@
 """Masks for dropout, cheap enough to be made at every node.
 
-A node has a key of its own, which is random. The bits of its mask are a hash of the key and of the bit's number: two
+Each node has a random key. The bits of its mask are a hash of the key and of the bit's number: two
 rounds of a 32-bit mixer whose output bits each depend on every input bit. That is all that dropout asks for. A
 generator of random numbers in every cell, again for each pass of `fold`, would cost more than the cell does.
 """

@@ -75,7 +75,7 @@ def expect_payloads(kinds: tuple[type[Any], ...], given: Payloads) -> None:
 
 
 def _ask_of_weights_outside(kind: type[Any], read: Any) -> None:
-    """**Warns:** where a function reads weights from outside: they are no part of the network."""
+    """**Warns:** where a function reads weights from outside: they are not part of the network."""
     if not inspect.isfunction(read):
         return
     read_there = inspect.getclosurevars(read)

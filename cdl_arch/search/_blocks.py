@@ -134,7 +134,12 @@ class Blocks(Space):
     def apply(
         self, params: Weights, code: Array, inputs: Float[Array, "n height width channels"]
     ) -> Float[Array, "n classes"]:
-        """The logits of pictures. **Raises:** `CdlError` for a code or for pictures that are not of this space."""
+        """The logits of pictures.
+
+        **Arguments:** `params`: the weights of all blocks. `code`: which are used. `inputs`: a row for each example.
+
+        **Raises:** `CdlError` for a code or for pictures that are not of this space.
+        """
         code = self.expected(code)
         if inputs.shape[1:] != self.shape:
             raise CdlError(f"the pictures are of {inputs.shape[1:]}, and those of the space of {self.shape}.")
@@ -145,7 +150,10 @@ class Blocks(Space):
         return x @ params.head + params.bias[None]
 
     def trunk(self, params: Weights, code: Array) -> Callable[[Float[Array, " state"]], Float[Array, " state"]]:
-        """The blocks alone. The state of a convolution is `height × width × channels` numbers."""
+        """The blocks alone. The state of a convolution is `height × width × channels` numbers.
+
+        **Arguments:** `params`: the weights of all blocks. `code`: which are used.
+        """
         form = (1, *self.shape[:2], self.width) if self.block == "conv" else (1, self.width)
         return lambda x: self._run(params, code, x.reshape(form)).reshape(x.shape)
 

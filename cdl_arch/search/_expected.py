@@ -84,7 +84,7 @@ def rows_of(space: Any, codes: Any) -> Any:
 
 
 def expect_keys(keys: Any, count: int | None = None) -> None:
-    """**Raises:** `CdlError` where there is not one key for each of so many; of any number, one or more."""
+    """**Raises:** `CdlError` where there is not one key for each of `count`; without it, at least one."""
     typed = jnp.issubdtype(jnp.result_type(keys), jax.dtypes.prng_key)
     if not typed or keys.ndim != 1 or (not len(keys) if count is None else len(keys) != count):
         wanted = "one or more" if count is None else f"{count}"

@@ -49,7 +49,10 @@ class Method(Protocol):
         ...
 
     def begin(self, task: Task, key: PRNGKeyArray) -> Any:
-        """The state before the first round: here belongs what the method learns before it asks."""
+        """The state before the first round: here belongs what the method learns before it asks.
+
+        **Arguments:** `task`: what is searched for. `key`: for random numbers.
+        """
         ...
 
     def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
@@ -57,7 +60,10 @@ class Method(Protocol):
         ...
 
     def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
-        """The state that knows the accuracies of these."""
+        """The state that knows the accuracies of these.
+
+        **Arguments:** `task`, `state`: as for `ask`. `codes`: what was trained. `scores`: how well each did.
+        """
         ...
 
 

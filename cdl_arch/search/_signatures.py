@@ -115,11 +115,19 @@ class Signatures(Space):
         )
 
     def apply(self, params: Weights, code: Array, inputs: Forest) -> Float[Array, "n classes"]:
-        """The logits at the roots of a forest. **Raises:** `CdlError` for a code that is not of this space."""
+        """The logits at the roots of a forest.
+
+        **Arguments:** `params`: the weights. `code`: the signature. `inputs`: a forest.
+
+        **Raises:** `CdlError` for a code that is not of this space.
+        """
         return fold(Candidate(params, self.expected(code)), inputs) @ params.head
 
     def trunk(self, params: Weights, code: Int[Array, " places"]) -> Callable[[Array], Array]:
-        """From the lowest node of a path to its root: each operation twice, the other child always the bit 1."""
+        """From the lowest node of a path to its root: each operation twice, the other child always the bit 1.
+
+        **Arguments:** `params`: the weights. `code`: the signature.
+        """
         candidate = Candidate(params, code)
 
         def path(x: Array) -> Array:
@@ -148,7 +156,10 @@ class Signatures(Space):
         return Union[Leaf, *(kind[X] for kind in kinds)]
 
     def renamed(self, code: Code, tree: Fix[Written]) -> Fix[Read]:
-        """A tree of the written signature as one of the candidate's."""
+        """A tree of the written signature as one of the candidate's.
+
+        **Arguments:** `code`: the candidate. `tree`: of the written signature.
+        """
         to = self.renaming(code)
 
         @algebra

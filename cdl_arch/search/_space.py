@@ -54,7 +54,10 @@ class Space(abc.ABC):
     def trunk(
         self, params: Any, code: Int[Array, " places"]
     ) -> Callable[[Float[Array, " state"]], Float[Array, " state"]]:
-        """The map of hidden states whose Jacobian `isometry` looks at: many layers, or a path through a tree."""
+        """The map of hidden states whose Jacobian `isometry` looks at: many layers, or a path through a tree.
+
+        **Arguments:** `params`: the weights. `code`: the architecture.
+        """
 
     @property
     @abc.abstractmethod
@@ -122,11 +125,17 @@ class Space(abc.ABC):
         return jnp.where(jnp.arange(max(self.sizes))[None] < sizes[:, None], 0.0, -jnp.inf)
 
     def drawn(self, logits: Float[Array, "places most"], n: int, key: PRNGKeyArray) -> Int[Array, "n places"]:
-        """Codes of a distribution."""
+        """Codes of a distribution.
+
+        **Arguments:** `logits`: for each position of a code. `n`: how many codes. `key`: to draw them.
+        """
         return jr.categorical(key, logits, shape=(n, len(self.sizes))).astype(jnp.int32)
 
     def mutated(self, code: Int[Array, " places"], key: PRNGKeyArray) -> Int[Array, " places"]:
-        """The code with another choice at one place."""
+        """The code with another choice at one place.
+
+        **Arguments:** `code`: the parent. `key`: for the change.
+        """
         where, step = jr.split(key)
         sizes = jnp.asarray(self.sizes, code.dtype)
         free = jnp.where(sizes > 1, 0.0, -jnp.inf)  # a place with one choice has no other

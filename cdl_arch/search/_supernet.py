@@ -139,7 +139,7 @@ def clipped(slope: Any) -> Any:
 
 
 def _swept(task: Task, step: Callable[..., Any], steps: int, held: Any, key: PRNGKeyArray) -> Any:
-    """What a controller holds after so many steps, from what it holds before.
+    """What a controller holds after some steps, from what it holds before.
 
     **Raises:** `CdlError` where there are no steps.
     """

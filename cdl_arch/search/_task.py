@@ -84,7 +84,10 @@ class Task(eqx.Module):
         return self.train if self.batch is None else some(self.train, self.batch, key)
 
     def loss(self, params: Any, code: Array, part: Part) -> Float[Array, ""]:
-        """The mean cross-entropy."""
+        """The mean cross-entropy.
+
+        **Arguments:** `params`: the weights. `code`: the architecture. `part`: inputs and labels.
+        """
         logits = self.space.apply(params, code, part.inputs)
         return optax.softmax_cross_entropy_with_integer_labels(logits, part.labels).mean()
 

@@ -104,7 +104,7 @@ RIGHT = (0, 0, 1, 1, 0, 1, 0, 0)  # the constructor of each operation, then each
 
 Examples:
     >>> from cdl_arch.search import RIGHT, Signatures
-    >>> list(Signatures(4).described(RIGHT).items())[:4]
+    >>> list(Signatures(4).described(jnp.array(RIGHT)).items())[:4]
     [('First', 'A'), ('Second', 'A'), ('Third', 'B'), ('Fourth', 'B')]
 """
 

@@ -52,7 +52,10 @@ def futures(X: Action, limit: int = 10_000) -> Action:
 
 
 def number(future: Action, word: str | Word) -> int:
-    """The number of the element that a word is, in `futures(X)`; the last letter acts first."""
+    """The number of the element that a word is, in `futures(X)`; the last letter acts first.
+
+    **Arguments:** `future`: the action `futures(X)`. `word`: generators.
+    """
     at = 0
     for name in word_of(word):
         at = int(future[name].columns[at])
@@ -81,7 +84,10 @@ def units(X: Action) -> Action:
 
 
 def foresight_of_units(X: Action, channels: int | None = None, *, key: jax.Array) -> Equivariant:
-    """The layer from states to futures that commutes with the invertible generators, and need not with others."""
+    """The layer from states to futures that commutes with the invertible generators, and need not with others.
+
+    **Arguments:** as of `foresight`.
+    """
     kept = units(X)
     future = futures(X)
     known = Action(future.shape, [future[name] for name in kept.names])

@@ -30,6 +30,8 @@ Content = tuple[int, ...]
 def contents(symbols: int, depth: int) -> list[Content]:
     """What a stack can hold: the empty word first, then by length; the top is the first symbol.
 
+    **Arguments:** `symbols`: how many there are. `depth`: the most that a stack holds.
+
     **Raises:** `CdlError` where there is no symbol, or no room for one.
     """
     if symbols < 1 or depth < 1:
@@ -39,7 +41,10 @@ def contents(symbols: int, depth: int) -> list[Content]:
 
 
 def stack(symbols: int, depth: int) -> Action:
-    """Pushes of each symbol, `push0`, `push1`, …, and `pop`: on vectors with a place for each content."""
+    """Pushes of each symbol, `push0`, `push1`, …, and `pop`: on vectors with a place for each content.
+
+    **Arguments:** `symbols`: how many there are. `depth`: the most that a stack holds.
+    """
     words = contents(symbols, depth)
     place = {word: i for i, word in enumerate(words)}
     action = Action(len(words))

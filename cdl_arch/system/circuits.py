@@ -11,9 +11,9 @@
 | `full_adder()`  | two half adders and a `disjunction`                    | 15    | 7              |
 | `adder(n)`      | `n` full adders, each with the carry of the one before | `15n` | `4n + 3`       |
 
-The ticks are those of `cdl.system.latency`, which reads them off the wires: after so many ticks of constant inputs the
-outputs are right. Diagrams have no state, so that nesting adds no tick. All gates are one machine, and are computed as
-one.
+The ticks are those of `cdl.system.latency`, which reads them off the wires: after that many ticks of constant
+inputs the outputs are right. Diagrams have no state, so that nesting adds no tick. All gates are one machine, and are
+computed as one.
 
 Sources: D. Spivak, T. Hosgood, *Deep neural networks as nested dynamical systems*, 2021, figure 5, for the
 disjunction; D. Vagner, D. Spivak, E. Lerman, *Algebras of open dynamical systems on the operad of wiring diagrams*,

@@ -115,6 +115,8 @@ def from_mlp(mlp: eqx.nn.MLP, rate: float, names: Sequence[str] | None = None) -
 def opened(network: Rewiring, name: str) -> Rewiring:
     """The diagram in the box of this name, with its state.
 
+    **Arguments:** `network`: diagrams in diagrams, as `from_mlp` gives them. `name`: of the box.
+
     **Raises:** `CdlError` where there is none; it names those that there are.
     """
     found, model = [], network

@@ -274,6 +274,22 @@ def test_a_sequence_to_sequence_network_is_a_fold_and_then_an_unfold(getkey):
     close(slope, wanted, 1e-4)
 
 
+def test_what_a_sequence_to_sequence_network_writes_has_the_probability_that_it_says(getkey):
+    net, given = Seq2Seq(3, WIDTH, key=getkey()), Seq(jnp.array([[0, 2, 1], [2, 0, 0]]), [3, 1])
+    drawn = net.write(given, 60, key=getkey())
+    assert not drawn.cut.any()
+    close(net.log_prob(given, drawn.elements), drawn.log_prob.sum(1), 1e-4)
+
+    best = net.write(given, 12)  # which may be cut: the first letter is there
+    for row, length, first in zip([[0, 2, 1], [2]], best.elements.lengths, best.elements.values[:, 0], strict=True):
+        state = net.reader.init
+        for letter in row:
+            state = net.reader.cell(net.letters.weight[letter], state)
+        state = net.writer.cell(net.writer.letters.weight[net.writer.begin], state)
+        likeliest = int(jnp.argmax(net.writer.scores(state)))
+        assert int(length) == 0 if likeliest == net.writer.begin else int(first) == likeliest
+
+
 def test_a_full_network_is_a_loop_that_answers(getkey):
     with jax.enable_x64(True):
         net = FullRNN(2, WIDTH, 3, dtype=jnp.float64, key=getkey())

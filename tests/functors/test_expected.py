@@ -3,9 +3,10 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ForwardRef, get_type_hints, Never, TypeVar
 
+import equinox as eqx
 import pytest
 from typeguard import (
     check_type_internal,
@@ -54,6 +55,38 @@ def unread(fn: Any, where: dict[str, Any]) -> str | None:
     except Exception as error:
         return f"{fn.__module__}.{fn.__qualname__}: {error!r}"
     return None
+
+
+class Called(eqx.Module):
+    """A module that is called."""
+
+    def __call__(self, layer: Any) -> Any:
+        return layer
+
+
+class Inherits(Called):
+    """One that is called as its parent is."""
+
+
+class Held(eqx.Module):
+    """A module that is a record: its class is a function that makes one, and may be given as that."""
+
+    x: Any
+
+
+@pytest.mark.parametrize("kind", [Called, Inherits, eqx.nn.Linear])
+def test_a_class_of_modules_that_are_called_is_refused_where_one_of_them_belongs(kind):
+    with pytest.raises(
+        CdlError, match=f"`f` is the class `{kind.__name__}`: make one, `{kind.__name__}\\(…\\)`, and give"
+    ):
+        expect_type("`f`", kind, Callable[[Any], Any])
+    with pytest.raises(CdlError, match=f"takes an algebra, and was given the class `{kind.__name__}`: make one"):
+        cdl.cata(kind)
+
+
+def test_a_class_whose_modules_are_not_called_is_a_function():
+    expect_type("`f`", Held, Callable[[Any], Any])
+    assert cdl.cata(Held)(cdl.Leaf(3)).x == cdl.Leaf(3)
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -3,15 +3,18 @@
 import copy
 import inspect
 import re
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import CdlError, Cons, Fork, laws, Leaf, Many, Node
+from cdl import algebra, CdlError, Cons, fmap, Fork, laws, Leaf, Many, Nil, Node, to_list
 from cdl._functors.difference import difference
-from cdl.errors import LawBroken
+from cdl.errors import ForeignLayer, LawBroken
+from cdl.functors import Succ, Zero
 from cdl.laws._hold import hold
+from cdl.machines import delay
 from cdl.monads import Monoid
 
 
@@ -110,6 +113,96 @@ def test_parts_that_are_shared_are_compared_once(pair):
     assert difference(doubled(Leaf(1)), doubled(Leaf(1))) is None
     assert difference((doubled(Leaf(1)), 2), (doubled(Leaf(1)), 3)) == (2, 3)
     assert difference(doubled(Leaf(1)), doubled(Leaf(2))) == (1, 2)
+
+
+def test_a_law_at_several_places_says_at_which_it_fails():
+    with pytest.raises(LawBroken, match=r"^a law, at the root: the left side gives `1` where the right gives `2`\.$"):
+        hold("a law", 1, 2, at="the root")
+    with pytest.raises(LawBroken, match=r"^a law: the left side"):
+        hold("a law", 1, 2)
+    in_arrays = algebra(lambda layer: jnp.array(1) if isinstance(layer, Nil) else 2 * layer.tail)
+    with pytest.raises(LawBroken, match=r"at the layer `Cons\(0, 1\)`: the left side"):  # and not `Array(1, dtype=…`
+        laws.fusion(abs, in_arrays, algebra(lambda layer: jnp.array(1)), to_list([0]))
+    less = algebra(lambda layer: layer.tail - layer.head if isinstance(layer, Cons) else 0)
+    total = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)
+    with pytest.raises(LawBroken, match=r"^`h ∘ α = β ∘ F h`, at the layer `Cons\(3, 0\)`: the left side"):
+        laws.fusion(abs, total, less, to_list([1, 2, 3]))
+
+
+TOTAL = algebra(lambda layer: layer.tail + layer.head if isinstance(layer, Cons) else 0)
+DOWN = lambda n: Succ(n - 1) if n else Zero()
+MINUS: Any = lambda x: -x
+LIST = to_list([1, 2])
+
+
+@pytest.mark.parametrize(
+    ("swapped", "said"),
+    [
+        # `fusion` would compare `TOTAL` of a number, which is 0 by its last case, with itself.
+        (
+            lambda: laws.fusion(TOTAL, TOTAL, TOTAL, LIST),
+            "`h` is an `algebra`, which reads layers, and is called with `0`",
+        ),
+        (
+            lambda: laws.fusion(TOTAL, MINUS, TOTAL, LIST),
+            r"`alg` is the function `<lambda>`, and fails on `Nil\(\)`, a layer",
+        ),
+        (
+            lambda: laws.fusion(MINUS, TOTAL, MINUS, LIST),
+            r"`other` is the function `<lambda>`, and fails on `Nil\(\)`, a lay",
+        ),
+        (
+            lambda: laws.algebra_map(TOTAL, TOTAL, MINUS, Cons(1, 2)),
+            "`h` is an `algebra`.* called with `3`, a value of `alg`",
+        ),
+        (lambda: laws.coalgebra_map(DOWN, MINUS, DOWN, 3), "`coalg` is .*, and gives `-3`, which is not a layer"),
+        (lambda: laws.unfold_fusion(DOWN, DOWN, MINUS, 3), r"`other` is .*, and fails on `Succ\(2\)`, a value of `h`"),
+        (
+            lambda: laws.machine_map(delay, MINUS, delay, 1, [2]),
+            "`machine` is .*, and gives `-1`, which is not a layer",
+        ),
+    ],
+)
+def test_a_function_in_the_place_of_another_is_told(swapped, said):
+    with pytest.raises(
+        CdlError, match=f"{said}.*: `h` maps the (values|seeds) of .* to those of `other`, .* Write `"
+    ) as e:
+        swapped()
+    assert not isinstance(e.value, LawBroken)
+
+
+def test_an_algebra_is_a_map_where_the_values_are_layers():
+    """Lambek: `α` is a map of algebras from `F α` to `α`."""
+    mapped = algebra(lambda layer: fmap(TOTAL, layer))
+    laws.fusion(TOTAL, mapped, TOTAL, LIST)
+
+
+def test_an_error_of_cdl_inside_of_one_of_the_three_stays_what_it_is():
+    def foreign(x: Any) -> Any:
+        raise ForeignLayer("a layer of another signature")  # which is a `TypeError` too
+
+    for law in (laws.algebra_map, laws.fusion):
+        with pytest.raises(ForeignLayer, match=r"^a layer of another signature$"):
+            law(foreign, TOTAL, TOTAL, Nil())
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "told"),
+    [
+        (1.0, 1.001, "They differ by 1.0e-03: if that is rounding, give a `tolerance`."),
+        (1000.0, 1001.0, "They differ by 1.0e+00: if"),
+        (np.ones(2), np.array([1, 1.001]), "They differ by 1.0e-03: if"),
+        (1.0, 1.5, None),
+        (1.0, 2, None),
+        (float("nan"), 1.0, None),
+        (np.ones(2), np.ones(3), None),
+    ],
+)
+def test_a_tolerance_is_proposed_where_the_difference_may_be_rounding(left, right, told):
+    with pytest.raises(LawBroken) as broken:
+        hold("a law", left, right)
+    assert ("They differ" in str(broken.value)) is (told is not None)
+    assert told is None or told in str(broken.value)
 
 
 def test_a_long_side_is_cut():

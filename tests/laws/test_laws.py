@@ -13,7 +13,7 @@ from random_signatures import random_signature, random_trees, size
 from returns.maybe import Nothing, Some
 
 from cdl import algebra, ana, Cons, decorate, fmap, Fork, functor, laws, Leaf, ListF, MealyF, MooreF, Nil, TreeF
-from cdl.errors import SignatureError
+from cdl.errors import CdlError, SignatureError
 from cdl.functors import constructors, fmap_term, holes, StreamF
 from cdl.monads import bind, FreeMonad, interpret, ListMonad, MaybeMonad, Monoid, observe, Pure, Writer
 from cdl.poly import compose, Inj
@@ -225,6 +225,12 @@ def test_maybe_is_a_monad_whose_algebras_are_pointed_sets(value, a):
     laws.eilenberg_moore(pointed, a, Some(value))
     laws.eilenberg_moore(pointed, a, Nothing)
     assert MaybeMonad().structure(pointed) == 7
+
+
+@pytest.mark.parametrize("value", [3, None, (1,)])
+def test_an_algebra_of_maybe_refuses_what_is_not_a_maybe(value):
+    with pytest.raises(CdlError, match=r"reads `Some\(x\)` or `Nothing` of `returns.maybe`, and was given .*\."):
+        MaybeMonad().algebra(7)(value)
 
 
 def test_an_algebra_of_a_functor_is_one_of_its_free_monad_and_back():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cdl import CdlError
-from cdl.learning import circuits
+from cdl.learning import circuits, supervised
 from cdl.optics import z2
 
 
@@ -20,6 +20,17 @@ def bits(n: int) -> Any:
 
 def one_pass(learner: Any, xs: Any, ys: Any) -> Any:
     return jax.lax.scan(learner.step, learner.state, (xs, ys))
+
+
+def test_ascent_is_the_supervised_learner_with_pieces_made_of_bits():
+    model = circuits.table(3)
+    same = supervised(model, circuits.ERROR, circuits.FLIP, rate=circuits.WHOLE)
+    for x in bits(3):
+        for y in (jnp.zeros(1), jnp.ones(1)):
+            entries, error = same.step(same.state, (x, y))
+            expected, expected_error = circuits.ascend(model).step(model.params, (x, y))
+            assert (entries.tolist(), error.tolist()) == (expected.tolist(), expected_error.tolist())
+            assert int(entries.sum()) == int(y[0])  # the one entry that is asked for, where it is to be 1
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,15 @@ def test_a_moore_machine_as_a_mealy_machine_loses_its_first_output(a, word):
     assert respond(ana(as_mealy(Plain(a)))(a.start), word) == answers(a, word)[1:]
 
 
+def test_a_mealy_machine_is_not_made_one_again():
+    said = r"`as_mealy` takes a Moore machine, and a `Stateless` gave a tree of `Mealy`: one that gives `MealyF` is"
+    already = as_mealy(stateless(lambda x: x))
+    with pytest.raises(CdlError, match=said):
+        respond(ana(already)(()), [1])
+    with pytest.raises(CdlError, match=said):
+        run(already, (), jnp.zeros(3))
+
+
 def test_a_delay_gives_its_inputs_one_step_later():
     assert respond(ana(delay)(0), [1, 2, 3]) == [0, 1, 2, 3]
 

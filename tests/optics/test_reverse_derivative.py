@@ -12,7 +12,7 @@ from agreement import close
 from hypothesis import given, settings, strategies as st
 
 from cdl import laws, reverse
-from cdl.errors import LawBroken, PortMismatch
+from cdl.errors import CdlError, LawBroken, PortMismatch
 from cdl.optics import D, DifferentiableMap, R, SmoothMap, to_lens, z2, Z2Map
 
 
@@ -54,6 +54,22 @@ def test_the_derivative_made_of_reverse_derivatives_is_that_of_jvp():
         a, v = jnp.array([0.3, -1.0, 0.7]), jnp.array([1.0, 2.0, -1.0])
         close(D(f)(jnp.concatenate([a, v])), jax.jvp(f, (a,), (v,))[1], 1e-12)
         close(R(f)(jnp.concatenate([a, v[:2]])), jax.vjp(f, a)[1](v[:2])[0], 1e-12)
+
+
+def test_a_smooth_map_refuses_whole_numbers_and_a_target_that_is_not_its_functions():
+    squares = SmoothMap(2, 2, lambda x: x * x)
+    with pytest.raises(
+        CdlError, match=r"is of vectors in floating point, and was given .*\(2,\): write `x.astype\(flo"
+    ):
+        squares(jnp.array([1, 2]))
+    assert squares(jnp.array([1.0, 2.0])).tolist() == [1, 4]
+    said = (
+        r"`target` of this `SmoothMap` is 3, and its function gives an array of shape \(2,\): let it give a vector of 3"
+    )
+    with pytest.raises(PortMismatch, match=said):
+        SmoothMap(2, 3, lambda x: x * x)(jnp.array([1.0, 2.0]))
+    with pytest.raises(PortMismatch, match=r"`target` of this `SmoothMap` is 1, and its function gives .*shape \(\)"):
+        SmoothMap(2, 1, jnp.sum)(jnp.array([1.0, 2.0]))
 
 
 @dataclass(frozen=True)

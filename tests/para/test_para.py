@@ -167,3 +167,15 @@ def test_the_square_of_the_tied_algebra_commutes_along_the_diagonal_and_not_alon
     assert not jnp.allclose(uneven(AT), F(F(AT)))
     assert not jnp.allclose(uneven(AT), once(once(AT)))
     assert gather((0, 0))((1,)) == delta(2)(1)
+
+
+def test_gather_refuses_a_number_that_the_parameters_do_not_have():
+    """Python would count a number below 0 from the end, and tie what nobody asked for."""
+    with pytest.raises(CdlError, match=r"`index` has -1: parameters are numbered from 0\."):
+        gather((0, -1))
+    two = gather((0, 2))
+    with pytest.raises(
+        CdlError, match=r"`index` has 2, and there are 2 spaces of parameters, numbered from 0: give a n"
+    ):
+        two(("p", "q"))
+    assert two(("p", "q", "r")) == ("p", "r")

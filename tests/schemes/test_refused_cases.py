@@ -1,6 +1,6 @@
 """What a case, a coalgebra or a machine does that a compiled program cannot is refused, and the refusal names it."""
 
-from typing import Any
+from typing import Any, Generic, Never
 
 import jax
 import jax.numpy as jnp
@@ -23,13 +23,16 @@ from first_day import (
     spoilt,
     sprout,
     tree,
+    X,
 )
 
 from cdl import (
     algebra,
     ana,
     annotate,
+    Base,
     cata,
+    CdlError,
     choose,
     Cons,
     fold,
@@ -155,6 +158,66 @@ def test_a_case_that_asks_for_a_value_is_named_with_its_constructor(read, words)
     for compiled in (fold, annotate):
         refused(words, lambda compiled=compiled: compiled(reading(read), forest))
     refused(words, lambda: refold(reading(read), sprout, seeds, 9))
+
+
+@algebra
+def sign(layer: ExprF[Any]) -> Any:
+    match layer:
+        case Lit(value):
+            if value > 0:
+                return value
+            return -value
+        case Add(left, right):
+            return left + right
+
+
+def test_the_line_that_asks_for_a_value_is_shown():
+    number = sign.fn.__code__.co_firstlineno + 4
+    said = rf"`sign` asks for the value of a number at `Lit`, in `if value > 0:` at line {number}, and one compiled"
+    with pytest.raises(CdlError, match=said) as refusal:
+        fold(sign, forest)
+    assert refusal.value.__notes__[0] == f"It is line {number} of {__file__}: `if value > 0:`."
+
+
+def test_a_line_that_cannot_be_read_is_told_by_its_number_alone():
+    made: dict[str, Any] = {}
+    exec("def odd(x):\n    return x if x > 0 else -x\n", made)
+    with pytest.raises(CdlError, match=r"at `Lit`, as in `if x > 0:` or `float\(x\)`, and one compiled") as refusal:
+        fold(reading(made["odd"]), forest)
+    assert refusal.value.__notes__[0] == "It is line 2 of <string>."
+
+
+class Program: ...
+
+
+class Number(Base[Program, Never]):
+    value: float
+
+
+class If(Base[Program, X], Generic[X]):
+    then: X
+    other: X | None
+
+
+@pytest.mark.parametrize(
+    "used", [lambda x: 1.0 + x, lambda x: x.sum(), lambda x: jnp.add(x, 1.0)], ids=["+", ".", "jnp"]
+)
+def test_a_case_that_forgets_none_is_told_the_place(used):
+    @algebra
+    def forgets(layer: Any) -> Any:
+        return layer.value if isinstance(layer, Number) else layer.then + used(layer.other)
+
+    @algebra
+    def knows(layer: Any) -> Any:
+        other = 0.0 if layer.other is None else layer.other
+        return layer.then + other
+
+    tree = If(Number(1.0), None)
+    words = r"`forgets` fails on an `If` that has `None` at `other` \(.*NoneType.*\): say .*, `case If\(other=None\)`"
+    refused(words, lambda: cata(forgets)(tree))
+    refused(words, lambda: fold(forgets, pack(Number | If, [tree, If(Number(1.0), Number(2.0))])))
+    with pytest.raises(TypeError, match="NoneType"):  # nothing is at fault but the case
+        cata(algebra(lambda layer: None + 1))(Number(1.0))
 
 
 def test_lists_passes_down_and_machines_that_ask_for_a_value_are_named_too():

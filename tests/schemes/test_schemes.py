@@ -12,6 +12,7 @@ from cdl import (
     algebra,
     ana,
     cata,
+    CdlError,
     Cons,
     decorate,
     Fix,
@@ -259,6 +260,22 @@ def test_elgot_may_answer_at_once():
 
     assert elgot(total, collatz)(3) == 3 + 10 + 5 + 16 + 8 + 100
     assert seen == [3, 10, 5, 16, 8, 4]
+
+
+@pytest.mark.parametrize("given", [Cons(1, 0), Nil(), 3, None])
+def test_elgot_refuses_a_coalgebra_that_gives_neither_left_nor_right(given):
+    said = r"the coalgebra of `elgot` gave .*: write `Left\(value\)` to answer, `Right\(layer\)` to go on\."
+    with pytest.raises(CdlError, match=said):
+        elgot(total, lambda n: given if n else Left(0))(1)
+    with pytest.raises(CdlError, match=said):
+        elgot(total, lambda n: Right(Cons(1, n - 1)) if n > 1 else given)(3)
+
+
+@pytest.mark.parametrize("given", [0, Nil(), None])
+def test_apo_refuses_a_place_that_holds_neither_left_nor_right(given):
+    said = r"the coalgebra of `apo` gave .* at a place: write `Left\(tree\)` for a tree that stays, `Right\(seed\)`"
+    with pytest.raises(CdlError, match=said):
+        apo(lambda n: Cons(n, Right(n - 1) if n > 1 else given))(3)
 
 
 def test_coelgot_shows_the_seed_beside_the_layer():

@@ -30,7 +30,7 @@ def breaks(law: str, check: Callable[[], None], *sides: Any) -> None:
         check()
     assert failed == {law}
     shown = "the left side gives `{}` where the right gives `{}`.".format(*sides) if sides else "the left side gives"
-    with pytest.raises(LawBroken, match=f"^{re.escape(law)}(, at the layer `.*`)?: {re.escape(shown)}"):
+    with pytest.raises(LawBroken, match=f"^{re.escape(law)}(, at the (layer|seed) `.*`)?: {re.escape(shown)}"):
         check()
 
 

@@ -1,6 +1,7 @@
 """The documentation is complete: every public name stands in the reference, once, and on the page with all of cdl."""
 
 import importlib
+import inspect
 import pathlib
 import re
 import sys
@@ -74,6 +75,30 @@ def test_every_entry_of_the_reference_is_a_name():
             importlib.import_module(entry)
         except ModuleNotFoundError:
             assert hasattr(importlib.import_module(module), name), f"there is no `{entry}`"
+
+
+def named(entry: str) -> object:
+    """What an entry is about: a module, or a name in one."""
+    try:
+        return importlib.import_module(entry)
+    except ModuleNotFoundError:
+        module, _, name = entry.rpartition(".")
+        return getattr(importlib.import_module(module), name)
+
+
+def test_every_function_of_two_arguments_says_what_they_are():
+    """A section **Arguments:**, or at least one of their names in the text above the examples."""
+    silent = []
+    for entry in entries():
+        function = named(entry)
+        if not inspect.isfunction(inspect.unwrap(function)) or isinstance(function, type):
+            continue
+        words = (inspect.getdoc(function) or "").split("Examples:")[0]
+        arguments = [x for x in inspect.signature(function).parameters if x != "tolerance"]
+        told = "**Arguments" in words or any(re.search(rf"`[^`]*\b{x}\b[^`]*`", words) for x in arguments)
+        if len(arguments) > 1 and not told:
+            silent.append(entry)
+    assert silent == []
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,6 +1,6 @@
 """The value of an algebra at every row of a forest, and its derivative.
 
-Reverse mode is a rule of its own in two passes (see `_passes`); forward mode runs the same loops without it.
+Reverse mode has a custom rule in two passes (see `_passes`); forward mode runs the same loops without it.
 """
 
 from collections.abc import Callable

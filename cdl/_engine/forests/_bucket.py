@@ -24,9 +24,9 @@ from ._variant import Variant
 WORTH = 0.9  # what share of the cost a further size has to leave, to be worth its compilation
 STEPS = 4  # capacities to an octave
 FINE = 16  # the same, of a region
-FEW = 8  # up to so many pairs of a class and a size, every pair is compiled
+FEW = 8  # up to this number of pairs of a class and a size, every pair is compiled
 SLACK = 0.02  # pairs beyond those are left out, while the cost grows by no more than this share
-WIDER = 4  # a node of another forest may have so many times the children of this one's widest
+WIDER = 4  # a node of another forest may have this many times the children of this one's widest
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,12 @@ class Size:
 
 @dataclass(frozen=True)
 class Bucket:
-    """The static part of a forest: capacity in nodes, sizes of chunk, variants and the payload each one has.
+    """What two forests must have in common to run in one compiled program: the static part of a forest.
 
+    Give a new forest the bucket of the last one, `pack(signature, trees, bucket=forest.bucket)`: it is padded to that
+    capacity, and nothing recompiles. Trees that do not fit are refused. `Corpus.batches` does so for a whole epoch.
+
+    The fields are for the engine: capacity in nodes, sizes of chunk, variants, and the payload that each one has.
     `inner` is the capacity in nodes with children, `leaves` that in leaves with payload. `sizes` are those of chunks of
     a level, `pieces` those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of
     variant v. A class of variants whose chunks are small has the first few sizes only: `few[c]` says how many, and how

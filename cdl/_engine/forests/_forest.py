@@ -21,12 +21,17 @@ from ._trees import trees_of
 
 
 class Forest(eqx.Module):
-    """Trees of one signature, packed. Made by `pack` or by a `Corpus`; read by `fold`.
+    """Trees of one signature, packed: `pack` or a `Corpus` makes it, and `fold`, `annotate` and `inherit` read it.
 
-    Rows are nodes, in the order of the schedule. Edges lie in regions, that of all slots and then one for each `Many`
-    of a node, in the order of the rows they start from; after them come the edges that end at the roots, one for each
-    tree, and one that ends at no node. All arrays but the payload are integers: the program as data. The payload's
-    arrays are differentiable, one row for each node.
+    It is a pytree of arrays, so it goes through `jit` and `vmap` as an argument. `len(forest)` is the number of trees,
+    `forest.size` that of nodes, `forest.depth` that of levels. `annotate` gives one value for each node, and
+    `forest.nodes(i)` are those of tree i; `forest.mask` marks the valid ones. `forest.trees()` gives the trees back.
+    Gradients reach `forest.payload`. Two forests with equal `forest.bucket` run in one compiled program.
+
+    The fields are for the engine. Rows are nodes, in the order of the schedule. Edges lie in regions, that of all slots
+    and then one for each `Many` of a node, in the order of the rows they start from; after them come the edges that end
+    at the roots, one for each tree, and one that ends at no node. All arrays but the payload are integers: the program
+    as data. The payload's arrays are differentiable, one row for each node.
 
     Examples:
         >>> trees = [cdl.Leaf(1), cdl.Fork(cdl.Leaf(2), cdl.Fork(cdl.Leaf(3), cdl.Leaf(4)))]

@@ -89,7 +89,7 @@ def places(flat: Flat, keys: Keys, which: Int) -> Places:
 
 
 def spread(first: Int, count: Int) -> Int:
-    """Numbers side by side, so many from each of these on."""
+    """Consecutive numbers from each start, as many as its count says."""
     return np.arange(count.sum()) + np.repeat(first - starts(count), count)
 
 

@@ -99,7 +99,7 @@ def _payload(trees: Layout, by_variant: Int, nodes: Int, begin: NDArray[Any]) ->
 
 
 def _ends(kinds: Int, count: Int, length: int) -> NDArray[np.int32]:
-    """Where each kind begins, and where the last one ends, with so many of each."""
+    """Where each kind begins, and where the last one ends, from the number of each."""
     return np.append(0, np.cumsum(np.bincount(kinds, count, length))).astype(np.int32)
 
 

@@ -1,7 +1,7 @@
 """Which rows are computed together: those that chose one candidate, block by block.
 
 A block is as wide as a program's arrays. Rows that are missing in one read what its first row does, and write nowhere:
-so a candidate is computed at rows of its own alone.
+so a candidate is computed only at the rows that chose it.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from ._tables import part
 
 C = TypeVar("C")  # what a loop carries
 
-FEW = 8  # so many candidates are counted, and more are sorted
+FEW = 8  # up to this number candidates are counted, and more are sorted
 BULK = 2048  # how many rows a block has where the order is of no matter
 
 

@@ -27,7 +27,7 @@ class Candidate:
     `sorts` of which sort each of its places is."""
 
     constructor: type[Any]
-    structure: Any  # of the layer, with a `Place` for each seed, which is no leaf
+    structure: Any  # of the layer, with a `Place` for each seed, which is not a leaf
     columns: tuple[int, ...]
     sorts: tuple[int, ...]
 

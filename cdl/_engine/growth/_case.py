@@ -40,8 +40,8 @@ class Kept:
 
 @dataclass(frozen=True)
 class Traced:
-    """The outputs at so many rows, and after them the residuals, as a jaxpr; with what it holds, and what becomes of
-    the residuals."""
+    """The outputs at a number of rows, and after them the residuals, as a jaxpr; with what it holds, and what becomes
+    of the residuals."""
 
     part: Part
     held: Arrays
@@ -127,7 +127,7 @@ class Case:
         return [at.part.jaxpr.eqns[k.equation].outvars[k.output] for k in self.kept]
 
     def _at(self, count: int) -> Traced:
-        """The trace at so many rows, once for each number."""
+        """The trace at a number of rows, made once for each number."""
         if count not in self._traced:
             self._traced[count] = self._trace(count)
         return self._traced[count]

@@ -6,7 +6,7 @@
 | seeds (`_chunks`) | the last chunk first      | the cotangents of all other seeds, from their own and those below    |
 | weights           | any; many rows at a time  | the cotangents of the coalgebra's arrays                             |
 
-Which candidate a node has is no smooth function of anything: it is taken as it was. Its payload, and the logarithm of
+The choice of a candidate has no gradient: the reverse pass takes it as it was. Its payload, and the logarithm of
 its chance, are. Every product of the way there was kept (`_case`).
 """
 

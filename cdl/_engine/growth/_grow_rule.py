@@ -1,4 +1,4 @@
-"""Growing, with a reverse rule of its own (`_grow_back`)."""
+"""Growing, with a custom reverse rule (`_grow_back`)."""
 
 import dataclasses
 from typing import Any

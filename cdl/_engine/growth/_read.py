@@ -58,7 +58,7 @@ class Reader:
 
     @functools.cached_property
     def slots(self) -> Slots:
-        """Where cases keep what is no value."""
+        """Where cases keep their residuals."""
         return Slots([[k for k in case.kept if k.out < 0] for case in self.cases])
 
     def chunk(self, queue: Queue, k: jax.Array) -> Agenda:
@@ -70,7 +70,7 @@ class Reader:
         return every(queue.choice, len(self.cases))
 
     def read(self, weights: list[Arrays], payload: Arrays, queue: Queue, *, keep: bool) -> tuple[Arrays, Arrays]:
-        """The value at every row, and what is kept of each that is no value."""
+        """The value at every row, and the residuals that are kept of each."""
         size = queue.choice.shape[0]
         found = [table(size, x) for x in self.leaves], [table(size, x) for x in self.slots.forms] if keep else []
         agenda = self.every(queue)

@@ -1,4 +1,4 @@
-"""Reading, with a reverse rule of its own: the queue forwards again for the payload, then all rows for the weights.
+"""Reading, with a custom reverse rule: the queue forwards again for the payload, then all rows for the weights.
 
 | what    | order                     | what it finds                                                                |
 | ------- | ------------------------- | ---------------------------------------------------------------------------- |

@@ -28,7 +28,7 @@ class Group:
     """The seeds of one form on one level, and what is made of them: `places[i]` says which group of the next level has
     the seeds at place `i`, and from which row on."""
 
-    seeds: Any  # arrays with a row for each; what is no array is part of the form
+    seeds: Any  # arrays with a row for each; what is not an array is part of the form
     above: frozenset[Any]  # the forms of the seeds that led here
     rows: int
     candidate: Any = None

@@ -18,7 +18,7 @@ from .._rows import spread
 
 
 def table(size: int, like: Any) -> jax.Array:
-    """A table of zeros: so many of an array's shape and type."""
+    """A table of zeros: a number of rows of an array's shape and type."""
     return jnp.zeros((size, *like.shape), like.dtype)
 
 

@@ -26,6 +26,8 @@ from ...errors import CdlError
 def linear_recurrence(shape: tuple[int, ...] = (), dtype: Any = None) -> Monoid[tuple[Array, Array]]:
     """`h_t = a_t ⊙ h_(t-1) + b_t` as a product of maps: the second of each prefix is `h_t` from `h = 0`.
 
+    **Arguments:** `shape`: of `a` and of `b`. `dtype`: of the unit; JAX's default where none is given.
+
     Examples:
         >>> monoid = cdl.monoids.linear_recurrence(())
         >>> a, b = jnp.array([0.5, 0.5]), jnp.array([1.0, 2.0])

@@ -1,4 +1,4 @@
-"""A track read in blocks of steps, with a reverse rule of its own.
+"""A track read in blocks of steps, with a custom reverse rule.
 
     a block, forward     [ahead for all its steps] → step by step → what is kept
     a block, backward    pass 1: step by step, the state's cotangent alone

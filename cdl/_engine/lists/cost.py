@@ -3,7 +3,7 @@
 | in the program                           | counts                                             |
 | ---------------------------------------- | -------------------------------------------------- |
 | a product of matrices                    | a multiplication and an addition for each term     |
-| a loop over so many elements             | its body, so many times                            |
+| a loop over `n` elements                 | its body, `n` times                                |
 | a choice of branches                     | the dearest of them                                |
 | what gives an array another shape        | nothing                                            |
 | anything else                            | one for each number of its largest array           |

@@ -2,7 +2,7 @@
 
 Where sequences of several lengths run side by side, each has an end. Beyond it the scan goes on for the others: the
 state is kept as it is, outputs are zeros, and what is computed there is a step that some sequence does take. A step on
-padding could be infinite, and a gradient of zero times infinity is no number. (Where none takes a step at all, it is
+padding could be infinite, and a gradient of zero times infinity is NaN. (Where none takes a step at all, it is
 computed on zeros.)
 """
 

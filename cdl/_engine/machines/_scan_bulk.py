@@ -56,7 +56,7 @@ def scan(body: Callable[[Any, Any, Any], tuple[Any, Any]], state: Any, xs: Any, 
 
 
 def _simple(step: Part) -> Part | None:
-    """A step without inner calls; none where a part of it has a reverse rule of its own."""
+    """A step without inner calls; none where a part of it has a custom reverse rule."""
     part, more = trace(step, *step.inputs)
     return None if more or _has_rule(part.jaxpr) else vectors_first(Part(part.jaxpr, step.shared))
 

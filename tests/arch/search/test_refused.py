@@ -124,6 +124,9 @@ def test_methods_that_learn_nothing_are_refused(task):
         Evolution(population=0)
     with pytest.raises(CdlError, match=r"`tournament` is 0"):
         Evolution(tournament=0)
+    with pytest.raises(CdlError, match=r"`tournament` is 4, and `population` 3: compare as many as live, or fewer"):
+        Evolution(population=3, tournament=4)
+    Evolution(population=3, tournament=3)
     with pytest.raises(CdlError, match=r"draws its first 10 codes at random, and 2 rounds of 5 end before a child"):
         search(task, Evolution(), keys, budget=10)
     for method in (Enas(cost=0), Darts(cost=0)):

@@ -176,6 +176,21 @@ def test_a_reduction_is_told_by_the_name_and_the_arguments_that_one_writes(name)
             many(jnp.zeros(2, jnp.float32))
 
 
+@pytest.mark.parametrize(
+    ("child", "zero", "said"),
+    [
+        (jnp.ones(3), 0.0, r", such as `jnp.zeros\(3\)`\.$"),
+        (jnp.ones((2, 3)), 0, r", such as `jnp.zeros\(\(2, 3\)\)`\.$"),
+        (jnp.ones(3), 1.5, r", such as `jnp.full\(3, 1\.5\)`\.$"),
+        (jnp.ones(3), jnp.zeros(2), r"of one mapped child\.$"),
+        ((1.0, 2.0), 0.0, r"of one mapped child\.$"),
+    ],
+)
+def test_a_number_as_the_zero_of_vectors_is_told_how_to_be_one(child, zero, said):
+    with pytest.raises(CarrierMismatch, match=f"is reduced by `sum` with `zero=.*: give `zero` the structure.*{said}"):
+        Many([child]).sum(zero)
+
+
 @pytest.mark.parametrize("name", ["any", "all"])
 def test_truth_values_of_arrays_are_reduced_element_by_element(name):
     rows = jnp.array([[True, False, True], [True, False, False]])

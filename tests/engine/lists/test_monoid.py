@@ -121,6 +121,28 @@ def test_transitions_are_a_monoid_exactly():
     )
 
 
+@pytest.mark.parametrize(("name", "absent"), [("max_plus", "-inf"), ("min_plus", "inf")])
+@pytest.mark.parametrize("dtype", [jnp.int32, "uint8", bool])
+def test_paths_are_refused_in_a_type_without_infinity(name, absent, dtype):
+    called = jnp.dtype(dtype).name
+    with pytest.raises(cdl.CdlError, match=f"`dtype` of `{name}` is {called}, and its unit has {absent} in it: give a"):
+        getattr(cdl.monoids, name)(2, dtype)
+    assert getattr(cdl.monoids, name)(2, jnp.float16).unit.dtype == jnp.float16
+
+
+@pytest.mark.parametrize("wrong", [3, -1])
+def test_transitions_refuse_a_next_state_that_is_not_one_of_theirs(wrong):
+    """JAX would take the last state for one too high, and count from the end for one below 0."""
+    monoid, turn, bad = cdl.monoids.transitions(3), jnp.array([1, 2, 0]), jnp.array([0, wrong, 1])
+    with pytest.raises(
+        cdl.CdlError, match=f"`transitions` of 3 states takes next states from 0 to 2, and one is {wrong}"
+    ):
+        monoid.combine(bad, turn)
+    with pytest.raises(Exception, match="`transitions` of 3 states takes next states from 0 to 2, and one is another"):
+        jax.block_until_ready(eqx.filter_jit(monoid.combine)(bad, turn))
+    assert eqx.filter_jit(monoid.combine)(turn, turn).tolist() == [2, 0, 1]
+
+
 def test_a_reset_begins_anew():
     elements = (jnp.array([[False, True, False]]), jnp.array([[2.0, 3.0, 5.0]]))
     flag, value = fold(cdl.monoids.with_resets(Monoid(1.0, lambda x, y: x * y)), Seq(elements, [3]))

@@ -34,10 +34,13 @@ class Block:
         """How many there are, meant or not."""
         return int(self.rows.shape[0])
 
-    def put(self, table: jax.Array, new: jax.Array, at: jax.Array, where: jax.Array | bool = True) -> jax.Array:
+    def put(
+        self, table: jax.Array, new: jax.Array, at: tuple[jax.Array, ...], where: jax.Array | bool = True
+    ) -> jax.Array:
         """A table with these rows written `at` some places; where they are meant, and `where`."""
-        here = jnp.where(self.mine & where, at, table.shape[0])
-        return table.at[here].set(new.astype(table.dtype), mode="drop")
+        first, *rest = at
+        here = jnp.where(self.mine & where, first, table.shape[0])
+        return table.at[here, *rest].set(new.astype(table.dtype), mode="drop")
 
 
 def block(mine: jax.Array, head: jax.Array) -> Block:

@@ -72,7 +72,7 @@ class Reader:
     def read(self, weights: list[Arrays], payload: Arrays, queue: Queue, *, keep: bool) -> tuple[Arrays, Arrays]:
         """The value at every row, and what is kept of each that is no value."""
         size = queue.choice.shape[0]
-        found = [table(size, x) for x in self.leaves], [table(size, x) for x in self.slots.forms] if keep else []
+        found = [table((size,), x) for x in self.leaves], [table((size,), x) for x in self.slots.forms] if keep else []
         agenda = self.every(queue)
         for c in self.late:
             found = self._read(c, weights, payload, queue, agenda, found, [], keep)
@@ -119,11 +119,11 @@ class Reader:
             values, kept = map(list, state)
             inputs = self.inputs(c, payload, below, queue, at)
             outs, news = (case.forward if keep else case.plainly)(own, inputs, at.count)
-            values = [at.put(v, x, at.local) for v, x in zip(values, outs, strict=True)]
+            values = [at.put(v, x, (at.local,)) for v, x in zip(values, outs, strict=True)]
             if keep:
                 stored = [x for x, k in zip(news, case.kept, strict=True) if k.out < 0]
                 for slot, x in zip(self.slots.of[c], stored, strict=True):
-                    kept[slot] = at.put(kept[slot], x, at.rows)
+                    kept[slot] = at.put(kept[slot], x, (at.rows,))
             return values, kept
 
         return agenda.each(c, step, found)

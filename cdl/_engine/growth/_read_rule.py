@@ -104,7 +104,7 @@ class Downwards:
         values = []
         for g, v in zip(given, self.values, strict=True):
             if is_smooth(v):
-                values.append(table(size, v[0]) if g is None else table(size, v[0]).at[:roots].set(g[:roots]))
+                values.append(table((size,), v[0]) if g is None else table((size,), v[0]).at[:roots].set(g[:roots]))
         sums = [
             [jnp.zeros(w.shape, w.dtype) if yes and is_smooth(w) else None for w, yes in zip(ws, each, strict=True)]
             for ws, each in zip(self.weights, wanted, strict=True)
@@ -137,10 +137,10 @@ class Downwards:
             place, leaf = divmod(i - len(columns), len(self.values))
             if i < len(columns):
                 if is_smooth(self.payload[columns[i]]):
-                    payload[columns[i]] = at.put(payload[columns[i]], next(rest), at.rows)
+                    payload[columns[i]] = at.put(payload[columns[i]], next(rest), (at.rows,))
             elif is_smooth(self.values[leaf]):
                 below = len(only(self.values[:leaf]))
-                values[below] = at.put(values[below], next(rest), first + place)
+                values[below] = at.put(values[below], next(rest), (first + place,))
         return found._replace(values=values, payload=payload)
 
     def _added(self, c: int, found: Found, news: Arrays) -> Found:

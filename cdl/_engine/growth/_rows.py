@@ -41,15 +41,15 @@ class Rows(eqx.Module):
         """The choice of each node, and -1 where there is none."""
         return jnp.where(self.real, self.choice, -1)
 
-    def address(self, plan: Plan, at: jax.Array) -> jax.Array:
+    def address(self, plan: Plan, at: jax.Array) -> tuple[jax.Array, ...]:
         """Where the payload of some rows is."""
-        return self.tree[at] * plan.nodes + self.number[at] if plan.spread else at
+        return (self.tree[at], self.number[at]) if plan.spread else (at,)
 
 
 def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
     """The roots, and room for the rest. Where there is no seed stands the first, so that none is met which is none."""
     size, roots = plan.rows + plan.lanes, plan.roots
-    nodes = plan.trees * plan.nodes if plan.spread else size
+    nodes = (plan.trees, plan.nodes) if plan.spread else (size,)
     numbers, trees = jnp.zeros(size, jnp.int32), jnp.zeros(plan.trees, jnp.int32)
 
     def room(x: jax.Array) -> jax.Array:
@@ -57,7 +57,7 @@ def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
             return jnp.zeros((size, *x.shape[1:]), x.dtype)
         return jnp.concatenate([x[:roots], jnp.broadcast_to(x[:1], (size - roots, *x.shape[1:]))])
 
-    tables: Any = lambda likes: [table(size, x) for x in likes]
+    tables: Any = lambda likes: [table((size,), x) for x in likes]
     return Rows(
         tree=put(numbers, jnp.arange(roots, dtype=jnp.int32), 0),
         number=numbers,

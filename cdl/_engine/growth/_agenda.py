@@ -18,16 +18,18 @@ from ._tables import part
 C = TypeVar("C")  # what a loop carries
 
 FEW = 8  # so many candidates are counted, and more are sorted
-BULK = 2048  # how many rows a block has where the order is of no matter
+BULK = 512  # how many rows a block has where the order is of no matter
 
 
 @dataclass(frozen=True)
 class Block:
-    """The numbers of some rows, within their chunk and among all, and which of them are meant."""
+    """The numbers of some rows, within their chunk and among all, and which of them are meant; and where the first of
+    them is in the agenda."""
 
     local: jax.Array
     rows: jax.Array
     mine: jax.Array
+    place: jax.Array | int = 0
 
     @property
     def count(self) -> int:
@@ -80,11 +82,15 @@ class Agenda:
         def body(done: jax.Array, found: C) -> C:
             at, mine = part(self.order, first + done, self.width), iota < total - done
             local = jnp.where(mine, at, at[0])
-            return step(Block(local, local + self.offset, mine), found)
+            return step(Block(local, local + self.offset, mine, first + done), found)
 
         turns, found = strides(body, 0, total, self.width, start)
         self.passed += turns
         return found
+
+    def rows(self, count: int) -> jax.Array:
+        """The first rows, so many and those of a block beyond, candidate by candidate."""
+        return self.order[: count + self.width] + self.offset
 
     def after(self, head: jax.Array) -> jax.Array:
         """The same number, known when all that was gone through is done: no loop still reads what is written there."""

@@ -27,7 +27,7 @@ from ._cases import Cases, inputs_of, rows_at, weights_of
 from ._pieces import Piece
 from ._plan import every, Plan
 from ._rows import Rows
-from ._tables import where
+from ._tables import part, where
 
 
 class Found(NamedTuple):
@@ -49,9 +49,12 @@ class Backwards:
         sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
         found = Found([x if is_smooth(x) else None for x in self.rows.seeds], sums)
         if self.plan.trees:
-            agenda = every(self.rows.chosen(), len(self.cases))
+            chosen = self.rows.chosen()
+            without = self.cases.growth.arities[jnp.maximum(chosen, 0)] == 0
+            agenda = every(jnp.where(without, chosen, -1), len(self.cases))
+            given = self._at_ends(agenda)
             for c in self.cases.ends:
-                found = self._candidate(c, agenda, found)
+                found = self._candidate(c, agenda, found, given)
             found = self._chunks(found)
         roots = self.plan.roots
         return [x if x is None else x[:roots] for x in found.seeds], found.sums
@@ -64,13 +67,21 @@ class Backwards:
             k, found = state
             agenda = self.plan.chunk(self.rows.choice, len(self.cases), starts[k], starts[k + 1])
             for c in self.cases.inner:
-                found = self._candidate(c, agenda, found)
+                found = self._candidate(c, agenda, found, None)
             return k - 1, found
 
         return lax.while_loop(lambda s: s[0] >= 0, step, (self.rows.chunks - 1, found))[1]
 
-    def _candidate(self, c: int, agenda: Agenda, found: Found) -> Found:
-        """The rows of one candidate."""
+    def _at_ends(self, agenda: Agenda) -> dict[int, jax.Array]:
+        """The cotangents of what candidates without places make, by column, in the order of the agenda: at once, so
+        that they need not be there for all nodes beside."""
+        rows = agenda.rows(self.plan.ends(self.cases.growth.places))
+        columns = {column for c in self.cases.ends for column in self.cases.columns(c)}
+        given = {column: self.given.payload[column] for column in sorted(columns)}
+        return {column: g[self.rows.address(self.plan, rows)] for column, g in given.items() if g is not None}
+
+    def _candidate(self, c: int, agenda: Agenda, found: Found, at_ends: dict[int, jax.Array] | None) -> Found:
+        """The rows of one candidate. `at_ends`: as above, where it has no places."""
         piece, case, rows = self.cases.pieces[c], self.cases.candidates[c], self.rows
 
         def step(at: Block, found: Found) -> Found:
@@ -78,7 +89,7 @@ class Backwards:
             shared = rows_at(rows.shared, at.rows)
             down, handed = [None] * len(seeds), [None] * len(shared)
             if not case.inert:
-                inputs, given = inputs_of(piece, seeds, shared), self._given(c, at, found.seeds)
+                inputs, given = inputs_of(piece, seeds, shared), self._given(c, at, found.seeds, at_ends)
                 pulled = case.backward(weights_of(piece, self.weights), inputs, at.count, self._kept(c, at), given)
                 found, down, handed = self._added(piece, found, pulled, down, handed)
             found, down = self._choice(at, found, seeds, down, handed)
@@ -102,14 +113,18 @@ class Backwards:
         pulled = case.backward(weights_of(piece, self.weights), inputs, at.count, kept, given)
         return self._added(piece, found, pulled, down, [])[:2]
 
-    def _given(self, c: int, at: Block, below: Arrays) -> Arrays:
+    def _given(self, c: int, at: Block, below: Arrays, at_ends: dict[int, jax.Array] | None) -> Arrays:
         """The cotangents of what a candidate's rows made: their payload, and their children's seeds."""
         rows, case, given = self.rows, self.cases.candidates[c], []
         for column in self.cases.columns(c):
             if is_smooth(x := rows.payload[column]):
                 g = self.given.payload[column]
                 zeros = jnp.zeros((at.count, *self.cases.growth.columns[column].shape), x.dtype)
-                given.append(zeros if g is None else where(at.mine, g[rows.address(self.plan, at.rows)]))
+                if g is not None and at_ends is not None:
+                    g = part(at_ends[column], at.place, at.count)
+                elif g is not None:
+                    g = g[rows.address(self.plan, at.rows)]
+                given.append(zeros if g is None else where(at.mine, g))
         first, kids = rows.first[at.rows], rows.kids[at.rows]
         for place in self.cases.places(c):
             has = at.mine & (place < kids)

@@ -5,6 +5,7 @@ import functools
 import jax
 
 from ..shapes import Arrays
+from ._candidates import at_ends
 from ._case import Case, Kept, Slots
 from ._pieces import Piece, Pieces
 
@@ -22,6 +23,7 @@ class Cases:
         self.pieces = [*pieces.candidates, pieces.choosing]
         self.inner = [c for c, candidate in enumerate(self.growth.candidates) if candidate.arity]
         self.ends = [c for c, candidate in enumerate(self.growth.candidates) if not candidate.arity]
+        self.at_ends = at_ends(self.growth.candidates)
         self.late = [c for c in self.ends if self.candidates[c].smooth]  # the other ends make nothing
 
     def __len__(self) -> int:

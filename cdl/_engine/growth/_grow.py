@@ -53,7 +53,10 @@ def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool
     roots, own = jnp.int32(plan.roots), [x[: plan.lanes] for x in rows.seeds]
     *_, tail, _, rows = lax.while_loop(lambda s: s[0] < s[2], chunk, (jnp.int32(0), roots, roots, own, rows))
     rows = dataclasses.replace(rows, starts=rows.starts.at[rows.chunks].set(tail))
-    agenda = every(rows.chosen(), len(cases))
+    chosen = rows.chosen()
+    without = (chosen >= 0) & (cases.growth.arities[jnp.maximum(chosen, 0)] == 0)
+    rows = dataclasses.replace(rows, end=jnp.cumsum(without, dtype=jnp.int32) - 1)
+    agenda = every(chosen, len(cases))
     for c in cases.late:
         rows = _computed(cases, plan, c, weights, rows, [*rows.seeds, *rows.shared], agenda, keep)
     return rows
@@ -118,7 +121,8 @@ def _computed(
         payload, seeds, kept = map(list, state)
         outs, news = run(weights, rows_at(inputs_of(piece, own[: len(seeds)], own[len(seeds) :]), at.local), at.count)
         for column, x in zip(columns, outs, strict=False):
-            payload[column] = at.put(payload[column], x, rows.address(plan, at.rows))
+            ends = column in cases.at_ends
+            payload[column] = at.put(payload[column], x, rows.address(plan, at.rows, ends=ends))
         curves = cases.curves * len(cases.places(c))
         below = (x if curve is None else curve(x) for curve, x in zip(curves, outs[len(columns) :], strict=True))
         first, kids = rows.first[at.rows], rows.kids[at.rows]

@@ -52,7 +52,7 @@ class Backwards:
             chosen = self.rows.chosen()
             without = self.cases.growth.arities[jnp.maximum(chosen, 0)] == 0
             agenda = every(jnp.where(without, chosen, -1), len(self.cases))
-            given = self._at_ends(agenda)
+            given = self._at_ends(agenda) if self.plan.spread else None
             for c in self.cases.ends:
                 found = self._candidate(c, agenda, found, given)
             found = self._chunks(found)
@@ -123,7 +123,7 @@ class Backwards:
                 if g is not None and at_ends is not None:
                     g = part(at_ends[column], at.place, at.count)
                 elif g is not None:
-                    g = g[rows.address(self.plan, at.rows)]
+                    g = g[rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)]
                 given.append(zeros if g is None else where(at.mine, g))
         first, kids = rows.first[at.rows], rows.kids[at.rows]
         for place in self.cases.places(c):
@@ -138,7 +138,8 @@ class Backwards:
         slots = iter(self.cases.slots.of[c])
         for k in self.cases.candidates[c].kept:
             if self.cases.seen(c, k):
-                found.append(rows.payload[columns[k.out]][rows.address(self.plan, at.rows)])
+                column = columns[k.out]
+                found.append(rows.payload[column][rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)])
             else:
                 found.append(rows.kept[1][next(slots)][at.rows])
         return found

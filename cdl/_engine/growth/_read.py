@@ -16,6 +16,7 @@ from jaxtyping import Array
 from ..lists._scan_parts import Part, trace
 from ..shapes import Arrays, one_of, shaped
 from ._agenda import Agenda, Block
+from ._candidates import at_ends
 from ._case import Case, Slots
 from ._cases import weights_of
 from ._pieces import Piece, piece_of
@@ -27,9 +28,11 @@ from ._turned import turned
 
 
 class Queue(eqx.Module):
-    """What is read of the rows: the choice, -1 where none is read; the first child; and the chunks."""
+    """What is read of the rows: the choice, -1 where none is read; the number among ends; the first child; and the
+    chunks."""
 
     choice: Array
+    end: Array
     first: Array
     starts: Array
     chunks: Array
@@ -38,7 +41,7 @@ class Queue(eqx.Module):
 def queue_of(rows: Rows) -> Queue:
     """The rows of trees that are whole."""
     whole = rows.real & (rows.waiting[rows.tree] == 0)
-    return Queue(jnp.where(whole, rows.choice, -1), rows.first, rows.starts, rows.chunks)
+    return Queue(jnp.where(whole, rows.choice, -1), rows.end, rows.first, rows.starts, rows.chunks)
 
 
 class Reader:
@@ -46,6 +49,7 @@ class Reader:
 
     def __init__(self, found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) -> None:
         self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
+        self.at_ends = at_ends(found.candidates)
         self.pieces: list[Piece] = []
         for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
             columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
@@ -93,8 +97,15 @@ class Reader:
         columns, first, found = self.candidates[c].columns, queue.first[at.rows], []
         for i in self.pieces[c].leaves:
             place, leaf = divmod(i - len(columns), len(self.leaves))
-            found.append(payload[columns[i]][at.rows] if i < len(columns) else values[leaf][first + place])
+            if i < len(columns):
+                found.append(payload[columns[i]][self.address(columns[i], queue, at)])
+            else:
+                found.append(values[leaf][first + place])
         return found
+
+    def address(self, column: int, queue: Queue, at: Block) -> jax.Array:
+        """Where a column of the rows' payload is."""
+        return queue.end[at.rows] if column in self.at_ends else at.rows
 
     def roots(self, values: Arrays) -> Arrays:
         """The values of all trees; zeros for one that has no root."""

@@ -1,10 +1,9 @@
-"""Reading, with a reverse rule of its own: the queue forwards again for the payload, then all rows for the weights.
+"""Reading, with a reverse rule of its own: the queue forwards again, each row before those of its children.
 
 | what    | order                     | what it finds                                                                |
 | ------- | ------------------------- | ---------------------------------------------------------------------------- |
-| values  | the first chunk first     | the cotangents of the values below each row, and of its payload              |
-| ends    | any; many rows at a time  | the same of rows without places, and those of the weights                    |
-| weights | any; many rows at a time  | the cotangents of the other weights                                          |
+| values  | the first chunk first     | the cotangents of the values below each row, of its payload, and of weights  |
+| ends    | any; many rows at a time  | the same of rows without places                                              |
 """
 
 from collections.abc import Sequence
@@ -87,16 +86,14 @@ class Downwards:
             k, own, found = state
             agenda = reader.chunk(self.queue, k)
             for c in reader.early:
-                found = self._case(c, agenda, found, own, True, False)
+                found = self._case(c, agenda, found, own)
             return k + 1, rows(found, self.queue.starts[k + 1]), found
 
         rows: Any = lambda found, head: [part(x, head, reader.plan.lanes) for x in found.values]
         start = jnp.int32(0), rows(found, 0), found
         found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, start)[2])
         for c in reader.late:
-            found = self._case(c, agenda, found, found.values, True, True)
-        for c in reader.early:
-            found = self._case(c, agenda, found, found.values, False, True)
+            found = self._case(c, agenda, found, found.values)
         return found.sums, found.payload
 
     def _begun(self, given: Arrays, wanted: Sequence[Sequence[bool]]) -> Found:
@@ -111,11 +108,10 @@ class Downwards:
         ]
         return Found(values, [jnp.zeros(x.shape, x.dtype) if is_smooth(x) else None for x in self.payload], sums)
 
-    def _case(self, c: int, agenda: Agenda, found: Found, own: Arrays, rows: bool, weights: bool) -> Found:
+    def _case(self, c: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
         """The rows of one candidate. `own`: the cotangents of their values, those of a chunk or of all."""
         case, piece = self.reader.cases[c], self.reader.pieces[c]
-        weights = weights and any(found.sums[c][i] is not None for i in piece.weights)
-        if case.inert or not (rows or weights):
+        if case.inert:
             return found
 
         def step(at: Block, found: Found) -> Found:
@@ -124,8 +120,7 @@ class Downwards:
             kept = [(self.kept[next(slots)] if k.out < 0 else self.values[k.out])[at.rows] for k in case.kept]
             given = [where(at.mine, x) for x in rows_at(own, at.local)]
             to_weights, to_rows = case.backward(weights_of(piece, self.weights[c]), inputs, at.count, kept, given)
-            found = self._added(c, found, to_weights) if weights else found
-            return self._handed(c, found, at, to_rows) if rows else found
+            return self._handed(c, self._added(c, found, to_weights), at, to_rows)
 
         return Found(*agenda.each(c, step, found))
 
@@ -137,7 +132,8 @@ class Downwards:
             place, leaf = divmod(i - len(columns), len(self.values))
             if i < len(columns):
                 if is_smooth(self.payload[columns[i]]):
-                    payload[columns[i]] = at.put(payload[columns[i]], next(rest), (at.rows,))
+                    where_to = self.reader.address(columns[i], self.queue, at)
+                    payload[columns[i]] = at.put(payload[columns[i]], next(rest), (where_to,))
             elif is_smooth(self.values[leaf]):
                 below = len(only(self.values[:leaf]))
                 values[below] = at.put(values[below], next(rest), (first + place,))

@@ -3,7 +3,7 @@
 | the functor         | what is grown                                 | how                                          |
 | ------------------- | --------------------------------------------- | -------------------------------------------- |
 | `O × [1, X]`        | the first outputs of each stream              | one scan (`_stream`)                         |
-| `1 + A × X`         | each list, up to a number of nodes            | one scan with a mask (`_stream`)             |
+| `1 + A × X`         | each list, up to a number of nodes            | one scan with a mask (`_lists`)              |
 | any other           | each tree, up to a number of nodes            | one queue for all trees (`_grow`)            |
 
 It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
@@ -29,11 +29,12 @@ from ..machines._state import leading
 from ..shapes import shaped
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
+from ._lists import Lists, unfold_list
 from ._paths import on_paths
 from ._plan import Plan
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
-from ._stream import Lists, unfold_list, unfold_stream
+from ._stream import unfold_stream
 from ._tracing import kinds
 
 

@@ -43,6 +43,7 @@ def over_chunks(
         def run(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
             t, carry = state
             carry = body(p, size, table[t - 1], carry)
+            # counted when all is done: a number that is still read would be copied in each turn
             return t + step + after_all(jax.tree.leaves(carry)), carry
 
         return lax.while_loop(lambda state: code[state[0]] == number, run, state)

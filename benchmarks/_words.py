@@ -204,8 +204,6 @@ Where an aim is missed:
 - **A chain, with the gradient.** A stored row is read in the same turn in which it is written over. It is read by a
   gather of two rows, and these gathers take about half of the time: where they are slices, also behind an optimisation
   barrier, XLA may copy the whole table.
-- **Operations.** A chunk starts about 100, forward and backward. About a quarter of them arrange rows in tiles.
-  To find the tiles without a scatter was tried, and left the count as it was.
 - **Compiling.** XLA takes 20 ms for each distinct kernel, and there are as many as programs × sizes × passes.
 
 On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.

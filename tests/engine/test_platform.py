@@ -27,15 +27,6 @@ from cdl._engine.forests._tiles import tiled
 KINDS = 5
 
 
-@pytest.fixture
-def accelerator():
-    """Programs as on a GPU or a TPU."""
-    jax.clear_caches()
-    with _platform.taken_for(_platform.ACCELERATOR):
-        yield
-    jax.clear_caches()
-
-
 def group_of(counts: list[int], length: int) -> Group:
     """Rows of constructors with these numbers of rows, the last of them repeated up to the length."""
     number = np.repeat(np.arange(len(counts)), counts)
@@ -112,15 +103,38 @@ def test_a_descent_made_for_an_accelerator_is_the_definition(accelerator):
         inherits(cdl.pack(KindsF, SMALL), SMALL, (reader(jr.key(0), "product"), step), tops(len(SMALL)))
 
 
-def test_on_an_accelerator_a_level_is_one_chunk_and_few_operations_are_started(accelerator):
-    """Each operation is started from the host, and each turn of a loop waits for it."""
-    python = problem("own", 4, 256)
-    forest = cdl.pack(python.signature, python.trees)
-    assert len(forest.chunk[forest.chunk[:, 3] > 0]) <= 1.25 * forest.depth
+def started(forest: Any, asked: Any) -> dict[str, int]:
+    """What a step, forward and backward, starts."""
     step = eqx.filter_jit(eqx.filter_value_and_grad(lambda net: loss(cdl.fold(net, forest)[0])))
-    found = launches(lambda: jax.tree.leaves(eqx.filter(step(python.net), eqx.is_array)))
-    assert 1_000 < found["operations"] < 2_500
-    assert found["loops"] < 40
+    return launches(lambda: jax.tree.leaves(eqx.filter(step(asked.net), eqx.is_array)))
+
+
+BOUNDS = {"own": 1_200, "stacked": 875, "shared": 875, "binary": 800}  # operations
+
+
+@pytest.mark.parametrize("name", few(list(BOUNDS), 0))
+def test_on_an_accelerator_a_level_is_one_chunk_and_few_operations_are_started(accelerator, name):
+    """Each operation is started from the host, and each turn of a loop waits for it."""
+    asked = problem(name, 4, 256)
+    forest = cdl.pack(asked.signature, asked.trees)
+    assert len(forest.chunk[forest.chunk[:, 3] > 0]) <= 1.25 * forest.depth
+    found = started(forest, asked)
+    assert BOUNDS[name] / 2 < found["operations"] < BOUNDS[name]
+    assert found["loops"] < 20
+
+
+BATCHED = {"own": 2_950, "stacked": 2_650, "shared": 2_300, "binary": 2_100}  # the same of many small chunks
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BATCHED)
+def test_few_operations_are_started_in_many_small_chunks(name):
+    asked = problem(name, 4, 256)
+    jax.clear_caches()
+    with _platform.taken_for(dataclasses.replace(_platform.CPU, batched=True)):
+        found = started(cdl.pack(asked.signature, asked.trees), asked)
+    jax.clear_caches()
+    assert BATCHED[name] / 2 < found["operations"] < BATCHED[name]
 
 
 def test_batches_that_are_packed_on_a_thread_are_cut_as_here(accelerator):

@@ -51,13 +51,17 @@ def tiles_of(number: jax.Array, kind: jax.Array, most: int) -> tuple[Tiles, jax.
 def product(
     x: jax.Array, w: jax.Array, group: Group, dtype: np.dtype[Any], precision: lax.PrecisionLike, transposed: bool
 ) -> jax.Array:
-    """`x` of shape (W, m, n) by `w` of shape (C, o, n): (W, m, o). With `transposed`, n and o change places in `w`."""
+    """`x` of shape (W, m, n) by `w` of shape (C, o, n): (W, m, o). Past the valid rows it is that of the last.
+
+    With `transposed`, n and o change places in `w`; what cotangents have past the valid rows is 0, as it is added up.
+    """
     tiles = group.tiles
     assert tiles is not None
     spec = "trmn,tno->trmo" if transposed else "trmn,ton->trmo"
     pairs = take(x, tiles.rows), take(w, tiles.kind)
     z = jnp.einsum(spec, *pairs, precision=precision, preferred_element_type=dtype).astype(dtype)
-    return take(z.reshape(z.shape[0] * z.shape[1], *z.shape[2:]), tiles.place)
+    y = take(z.reshape(z.shape[0] * z.shape[1], *z.shape[2:]), tiles.place)
+    return jnp.where(spread(group.own, y), y, 0) if transposed else y
 
 
 def sums(

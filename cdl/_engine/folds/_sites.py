@@ -37,9 +37,7 @@ class Indexed:
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
         self.met: set[str] = set()  # the operations on weights alone
-        used = {v for eqn in self.jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
-        made = {v for eqn in self.jaxpr.eqns for v in eqn.outvars} & used
-        self.used = [i for i, v in enumerate(self.jaxpr.outvars) if v in made and is_smooth(v.aval)]
+        self.used = _used(self.jaxpr)  # the outputs that others are computed from, by number
         self._plans: dict[bool, Plan] = {}
         self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
         self.rows, self.reverse = Once(self._rows), Once(self._reverse)
@@ -132,6 +130,13 @@ class Indexed:
         traced, found = self.reverse.jaxpr(prepared, over, some, products, given, at_hand)
         of, before = "leaves" if self.program.variant.leaf else "rows", len(jax.tree.leaves((prepared, over)))
         return Planning(self.sites, self._values_of, traced.jaxpr, found, some, before, of, keep).plan()
+
+
+def _used(jaxpr: Any) -> list[int]:
+    read = {v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
+    some = read & {v for eqn in jaxpr.eqns for v in eqn.outvars}
+    outputs = [(i, v) for i, v in enumerate(jaxpr.outvars) if not isinstance(v, Literal)]
+    return [i for i, v in outputs if v in some and is_smooth(v.aval)]
 
 
 def _probe(size: Size, manys: int) -> Over:

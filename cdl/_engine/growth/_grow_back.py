@@ -13,7 +13,7 @@ Which candidate a node has is no smooth function of anything: it is taken as it 
 its chance, are. Every product of the way there was kept (`_case`).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp

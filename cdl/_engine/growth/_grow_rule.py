@@ -45,10 +45,7 @@ def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, c
     weights, seeds = inputs
     wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
     down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)
-    to_seeds = [
-        d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d)
-        for d, x in zip(down, seeds, strict=True)
-    ]
+    to_seeds = [d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d) for d, x in zip(down, seeds, strict=True)]
     return sums, to_seeds
 
 

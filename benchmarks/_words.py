@@ -198,9 +198,9 @@ Where an aim is missed:
 
 - **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and most tiles are not
   full. Tiles of 16 and 128 rows were the fastest of those tried.
-- **`unfold`.** Every node's seed, choice and payload is written to tables of a fixed length, and the reverse pass
-  computes the chosen layers again. Trees grow breadth-first, in one queue for all of them; the engine before this one
-  was 3 to 5 times as slow as PyTorch.
+- **`unfold`.** The payload has a row for every node that a tree may have, three times as many here as there are leaves;
+  PyTorch's has the leaves alone. The reverse pass keeps every product and writes each seed's gradient over the seed.
+  A program whose tables take more than 32 MB gets fresh memory from the system at every call, which is slow.
 - **A chain, with the gradient.** A stored row is read in the same turn in which it is written over. It is read by a
   gather of two rows, and these gathers take about half of the time: where they are slices, also behind an optimisation
   barrier, XLA may copy the whole table.

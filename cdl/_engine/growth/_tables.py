@@ -2,7 +2,8 @@
 
 A loop that reads what it writes makes the compiler copy the table. So the loop over a chunk's blocks has the chunk's
 own rows beside the table, and either it reads those, cut out when the chunk before was done, and writes their children
-in the table; or it reads the children there and writes those, which are put into the table when it is done.
+in the table; or it reads the children there and writes those, which are put into the table when it is done. A reverse
+pass reads and writes one table in a turn: where it writes is not known before it has read (`after_all`).
 """
 
 from typing import Any

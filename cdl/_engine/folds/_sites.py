@@ -37,7 +37,7 @@ class Indexed:
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
         self.met: set[str] = set()  # the operations on weights alone
-        self.used = _used(self.jaxpr)  # the outputs that others are computed from, by number
+        self.used = _used(self.jaxpr)
         self._plans: dict[bool, Plan] = {}
         self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
         self.rows, self.reverse = Once(self._rows), Once(self._reverse)
@@ -133,6 +133,7 @@ class Indexed:
 
 
 def _used(jaxpr: Any) -> list[int]:
+    """The outputs, by number, that other values are computed from."""
     read = {v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
     some = read & {v for eqn in jaxpr.eqns for v in eqn.outvars}
     outputs = [(i, v) for i, v in enumerate(jaxpr.outvars) if not isinstance(v, Literal)]

@@ -156,9 +156,9 @@ class Walk:
         slots: list[Arrays] = []
         if at.slots is not None:
             child = take(self.child, at.slots)
-            count, lines = child.shape[1], child.reshape(-1)
+            lines = child.reshape(-1)
             gathered = {c: self.slabs.read(states, c, lines) for c in dict.fromkeys(itertools.chain(*wiring.slots))}
-            gathered = {c: x.reshape(-1, count, *x.shape[1:]) for c, x in gathered.items()}
+            gathered = {c: x.reshape(*child.shape, *x.shape[1:]) for c, x in gathered.items()}
             slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(wiring.slots)]
         many = []
         for edge, columns in zip(at.edges, wiring.manys, strict=True):

@@ -1,9 +1,7 @@
 """The loop over the chunks of a forest, in the order of its levels or in reverse.
 
 The tables of chunks are data; the programs and sizes are what is compiled. Inside the loop over the chunks is one loop
-for each program and size, which runs as long as the chunks are its own. A chunk's row of the table is carried from one
-turn to the next. So it is read once, and not in each of the kernels that need one of its numbers. These kernels are
-more often the same in several programs, and then XLA compiles them once.
+for each program and size, which runs as long as the chunks are its own.
 
 A turn may read rows of a table that it then writes over. XLA copies the whole table where it reads them late
 (`test_hlo`). So a turn for a single row is given them by the turn before. One for many rows gathers them itself: its
@@ -17,7 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import take
+from .._rows import after_all
 from ..forests._bucket import Bucket, Size
 from ..forests._forest import Forest
 from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
@@ -27,7 +25,6 @@ END = -1  # the kind of what comes after the last chunk
 
 C = TypeVar("C")
 
-At = tuple[jax.Array, jax.Array, jax.Array]  # the place of the chunk after the next; the next's kind, and its numbers
 Read = Callable[[int, Size, jax.Array, C], Any]  # of a program, a size, a chunk, and what the loop carries
 Body = Callable[[int, Size, jax.Array, C, Any], C]  # of the same, and what was read
 
@@ -47,33 +44,37 @@ def over_chunks(
     table, code, begin, count, kinds = _order(forest, of_level, of_piece)
     if not kinds:
         return carry
-    table, code = jnp.pad(table, ((1, 1), (0, 0))), jnp.pad(code, 1, constant_values=END)  # stops at both ends
+    end = jnp.full(1, END, code.dtype)
+    code = jnp.concatenate([end, code, end])  # stops at both ends
     step = jnp.int32(-1 if down else 1)
 
-    def next_from(t: jax.Array) -> At:
-        return t + step, take(code, t), take(table, t)
+    def chunk(t: jax.Array) -> jax.Array:
+        return lax.dynamic_index_in_dim(table, t - 1, keepdims=False, allow_negative_indices=False)
 
-    def along(number: int, state: tuple[At, C]) -> tuple[At, C]:
-        (p, size), (at, carry) = kinds[number], state
+    def along(number: int, state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
+        (p, size), (t, carry) = kinds[number], state
         ahead = size.rows == 1
 
-        def run(state: tuple[At, C, Any]) -> tuple[At, C, Any]:
-            (t, _, chunk), carry, before = state
-            carry = body(p, size, chunk, carry, before if ahead else read(p, size, chunk, carry))
-            after = next_from(t)
-            return after, carry, read(p, size, after[2], carry) if ahead else None
+        def run(state: tuple[jax.Array, C, Any]) -> tuple[jax.Array, C, Any]:
+            t, carry, before = state
+            here = chunk(t)
+            carry = body(p, size, here, carry, before if ahead else read(p, size, here, carry))
+            if ahead:
+                return t + step, carry, read(p, size, chunk(t + step), carry)
+            # counted when all is done: a number that is still read would be copied in each turn
+            return t + step + after_all(jax.tree.leaves(carry)), carry, None
 
         # the rows of a chunk of another kind may be any, and no turn is given them
-        start = at, carry, read(p, size, at[2], carry) if ahead else None
-        return lax.while_loop(lambda state: state[0][1] == number, run, start)[:2]
+        start = t, carry, read(p, size, chunk(t), carry) if ahead else None
+        return lax.while_loop(lambda state: code[state[0]] == number, run, start)[:2]
 
-    def turn(state: tuple[At, C]) -> tuple[At, C]:
+    def turn(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
         for number in reversed(range(len(kinds))) if down else range(len(kinds)):
             state = along(number, state)
         return state
 
     first = begin + count if down else begin + 1
-    return lax.while_loop(lambda state: state[0][1] != END, turn, (next_from(first), carry))[1]
+    return lax.while_loop(lambda state: code[state[0]] != END, turn, (first, carry))[1]
 
 
 def _order(

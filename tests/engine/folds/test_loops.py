@@ -69,5 +69,5 @@ def loops_of_gradient(forest: Forest) -> int:
 def test_the_sums_of_all_programs_and_manys_are_one_loop(more):
     forest = pack(SomeF, [One(Many([End(), End()])), *more])
     kinds = (1 + len(more)) * len(forest.bucket.sizes)
-    passes = 2 * (2 + kinds)  # up and down: over turns, before the first chunk, and for each program and size
+    passes = 2 * (1 + kinds)  # up and down: over turns, and for each program and size
     assert loops_of_gradient(forest) == passes + 3  # over constructors, and over their tiles of two sizes

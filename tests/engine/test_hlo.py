@@ -179,13 +179,3 @@ def test_all_weights_are_cut_out_of_a_stack_by_one_kernel():
     told = [sorted(re.findall(r"= (\S+ (?:constant\(.*?\)|[\w-]+))", kernel)) for kernel in kernels]
     assert len(kernels) == 6
     assert all(x == told[0] for x in told)
-
-
-def test_the_table_of_chunks_is_read_once_in_a_turn():
-    forest = forest_of((4, 16))
-    text = optimised(total, forest)
-    found = computations(text)
-    table = re.compile(rf"= s32\[\d+,{forest.chunk.shape[1]}\]\S* parameter\(")
-    reads = [name for name in in_loops(found) if any(map(table.search, found[name]))]
-    loops = sum(" while(" in line for lines in found.values() for line in lines)
-    assert 0 < len(reads) < loops  # one for each program and size, and one before the first chunk

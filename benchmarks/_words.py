@@ -186,6 +186,7 @@ What made the difference, in the order of its size:
   constructor, leaves and inner nodes have separate tables, and a cotangent is written over its product.
 - **No copies.** If a loop's body reads a buffer and scatters into it, XLA may copy the buffer in each turn, without a
   warning. A node has one edge from above, so cotangents are stored by edge and written in runs.
+  Where a chunk has a single row, as in a chain, the rows that it writes over are read at the end of the turn before.
 - **Edges, not arities.** A chunk has a number of rows and a number of edges: no arity is padded, and one program serves
   all arities.
 - **Cases that are one program share it**, with their weights stacked.
@@ -198,14 +199,9 @@ Where an aim is missed:
 
 - **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and most tiles are not
   full. Tiles of 16 and 128 rows were the fastest of those tried.
-- **`unfold`.** Every node's seed, choice and payload is written to tables of a fixed length, and the reverse pass
-  computes the chosen layers again. Trees grow breadth-first, in one queue for all of them; the engine before this one
-  was 3 to 5 times as slow as PyTorch.
-- **A chain, with the gradient.** A stored row is read in the same turn in which it is written over. It is read by a
-  gather of two rows, and these gathers take about half of the time: where they are slices, also behind an optimisation
-  barrier, XLA may copy the whole table.
-- **Operations.** A chunk starts about 100, forward and backward. About a quarter of them arrange rows in tiles.
-  To find the tiles without a scatter was tried, and left the count as it was.
+- **`unfold`.** The payload has a row for every node that a tree may have, three times as many here as there are leaves;
+  PyTorch's has the leaves alone. The reverse pass keeps every product and writes each seed's gradient over the seed.
+  A program whose tables take more than 32 MB gets fresh memory from the system at every call, which is slow.
 - **Compiling.** XLA takes 20 ms for each distinct kernel, and there are as many as programs × sizes × passes.
 
 On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.

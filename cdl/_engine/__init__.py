@@ -11,7 +11,7 @@ from .descents._inherit import inherit as inherit
 from .descents._follow import follow as follow
 from .growth._unfold import unfold as unfold
 from .growth._grown import Grown as Grown
-from .growth._stream import Lists as Lists
+from .growth._lists import Lists as Lists
 from .growth._refold import refold as refold
 from ._shard import balance as balance, shard as shard, Shards as Shards, shard_mean as shard_mean
 from ._strategies import Levels as Levels, Scan as Scan, Bracketing as Bracketing

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal, Var
 
 
@@ -20,3 +21,35 @@ def opened(case: ClosedJaxpr) -> Callable[..., list[jax.Array]]:
     """A jaxpr as a function of its constants and its inputs."""
     run: Callable[..., Any] = jaxpr_as_fun(ClosedJaxpr(without_constants(case.jaxpr), ()))
     return run
+
+
+class Once:
+    """A function of arrays that is traced once for each type of its arguments, however many passes call it.
+
+    `jax.jit` alone traces it again inside another transformation, as its cache also goes by JAX's context.
+    """
+
+    def __init__(self, f: Callable[..., Any]) -> None:
+        self._f = f
+        self._known: dict[Any, tuple[ClosedJaxpr, Callable[..., Any], Any]] = {}
+
+    def __call__(self, *args: Any) -> Any:
+        _, run, out = self._traced(args)
+        return jax.tree.unflatten(jax.tree.structure(out), run(*jax.tree.leaves(args)))
+
+    def jaxpr(self, *args: Any) -> tuple[ClosedJaxpr, Any]:
+        """The jaxpr, and the shapes of the outputs; arguments may be shapes."""
+        jaxpr, _, out = self._traced(args)
+        return jaxpr, out
+
+    def _traced(self, args: Any) -> tuple[ClosedJaxpr, Callable[..., Any], Any]:
+        leaves, structure = jax.tree.flatten(args)
+        key = structure, tuple(map(_type, leaves))
+        if key not in self._known:
+            traced = jax.jit(self._f).trace(*args)
+            self._known[key] = traced.jaxpr, jax.jit(jaxpr_as_fun(traced.jaxpr)), traced.out_info
+        return self._known[key]
+
+
+def _type(x: Any) -> Any:
+    return ShapedArray(x.shape, x.dtype, x.weak_type) if isinstance(x, jax.ShapeDtypeStruct) else jax.typeof(x)

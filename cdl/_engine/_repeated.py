@@ -102,7 +102,7 @@ class Repeated:
             self._parts[key] = parts = Parts(*key)
         same: Callable[[], bool] = _never
         if isinstance(around, Watched) and around.noted:
-            same = around.same
+            same = around.same()
         else:
             self._looks = Surroundings  # notes take time, and do not help
         self._held = same, parts, [x for x in leaves if eqx.is_array(x)], around.arrays

@@ -29,16 +29,10 @@ def repeated(x: jax.Array, valid: jax.Array, last: jax.Array) -> jax.Array:
     return jnp.where(spread(valid, x), x, lax.stop_gradient(take(x, last)))
 
 
-def apart(table: jax.Array, lines: jax.Array) -> jax.Array:
-    """Rows of a table, gathered before it is written in the same turn. A single row is gathered twice: otherwise XLA
-    reads it late, and copies the whole table (`test_hlo`)."""
-    return take(table, lines) if len(lines) > 1 else take(table, jnp.repeat(lines, 2))[:1]
-
-
 def after_all(rows: Sequence[jax.Array | None]) -> jax.Array:
-    """0, which XLA does not know before it has these rows. Added to where a table is written, it has the table read
-    first: otherwise XLA copies the whole table (`test_hlo`)."""
-    firsts = [x.reshape(-1)[0] for x in rows if x is not None and x.size]
+    """0, which XLA does not know before it has these rows, of real numbers. Added to where a table is written, it has
+    the table read first: otherwise XLA copies the whole table (`test_hlo`)."""
+    firsts = [x.reshape(-1)[0] for x in rows if x is not None and x.size and jnp.issubdtype(x.dtype, jnp.inexact)]
     never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
     return never.astype(jnp.int32)
 

@@ -13,15 +13,13 @@ noted, with the object that was found.
 | a module of a user          | what it has at the names that code mentions                             |
 
 An object that may change and stay the same object, such as a NumPy array or a `ContextVar`, has no such places: where
-one was read, not all is `noted`.
+one was read, not all is `noted`. How places are compared is in `_places`.
 """
 
 import functools
-import itertools
-import operator
 import sys
 import types
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 import equinox as eqx
@@ -32,10 +30,10 @@ from jax.core import Tracer
 from ._held import OPEN
 from ._members import members
 from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
+from ._places import Places
 from ._surroundings import ENVIRONMENT, Surroundings
 
 
-_call: Any = operator.call
 OF_FUNCTIONS = "__code__", "__defaults__", "__kwdefaults__", "__dict__"
 
 
@@ -45,50 +43,44 @@ class Watched(Surroundings):
     def __init__(self, value: object) -> None:
         self.noted = True  # whether all that was read has its places
         self._lists: list[list[Any]] = []
-        self._dicts: list[Any] = []
-        self._reads: list[Callable[[], Iterable[Any]]] = []
-        self._entries: list[tuple[Any, str]] = []
-        self._attributes_read: list[tuple[Any, str]] = []
-        self._absent: list[tuple[Any, frozenset[str]]] = []
+        self._dicts: list[Mapping[str, Any]] = []
+        self._entries: list[tuple[Mapping[str, Any], list[str]]] = []
+        self._attributes_read: list[tuple[object, tuple[str, ...]]] = []
+        self._absent: list[tuple[Mapping[str, Any], frozenset[str]]] = []
         super().__init__(value)
         self._note_owners()
-        self._lengths, self._keys = [*map(len, self._lists)], [*map(list, self._dicts)]
-        self._reads += [*_each(operator.getitem, self._entries), *_each(getattr, self._attributes_read)]
-        self._disjoint = [of.isdisjoint for of, _ in self._absent]
-        self._names_absent = [names for _, names in self._absent]
-        self._found = [*self._read()] if self.noted else []
 
-    def same(self) -> bool:
-        """Whether each place has the object that was found there. Only where all that was read is `noted`."""
-        try:
-            return (
-                [*map(list, self._dicts)] == self._keys
-                and (not self._lists or [*map(len, self._lists)] == self._lengths)
-                and all(map(operator.is_, self._read(), self._found))
-                and all(map(_call, self._disjoint, self._names_absent))
-            )
-        except (AttributeError, LookupError, ValueError):  # a place that is gone
-            return False
-
-    def _read(self) -> Iterable[Any]:
-        return itertools.chain.from_iterable(map(_call, self._reads))
+    def same(self) -> Callable[[], bool]:
+        """A function that says whether each place has the object that it has now. Only where all that was read is
+        `noted`."""
+        at = Places()
+        for x in self._dicts:
+            at.all_of(x)
+        for items in self._lists:
+            at.items(items)
+        for of, names in self._entries:
+            at.entries(of, names)
+        for owner, attributes in self._attributes_read:
+            at.attributes(owner, attributes)
+        for of, missing in self._absent:
+            at.absent(of, missing)
+        return at.same()
 
     def _note(self, has_places: bool) -> None:
         self.noted = self.noted and has_places
 
     def _note_attributes(self, of: object, *names: str) -> None:
-        self._attributes_read += [(of, name) for name in names]
+        self._attributes_read.append((of, names))
 
     def _note_dict(self, x: Any) -> None:
         """All that a dictionary has."""
         self._note(all(type(key) is str for key in x))
         self._dicts.append(x)
-        self._reads.append(x.values)
 
     def _note_names(self, of: Mapping[str, object], names: frozenset[str]) -> None:
         """What a dictionary has at these names, and which of them it does not have."""
-        self._entries += [(of, name) for name in names & of.keys()]
-        self._absent.append((of.keys(), names - of.keys()))
+        self._entries.append((of, [*names & of.keys()]))
+        self._absent.append((of, names - of.keys()))
 
     def _note_owners(self) -> None:
         names = frozenset(self._names[True] | self._names[False])
@@ -100,7 +92,7 @@ class Watched(Surroundings):
                 self._note_names(held, names)
             else:
                 constructed = id(owner) in self._constructed
-                self._entries += [(held, name) for name in members(owner, set(names), constructed=constructed)]
+                self._entries.append((held, [*members(owner, set(names), constructed=constructed)]))
                 self._dicts.append(held)
                 self._note_attributes(owner, "__mro__")
 
@@ -124,7 +116,6 @@ class Watched(Surroundings):
     def _container(self, x: Any) -> Hashable:
         if type(x) is list:
             self._lists.append(x)
-            self._reads.append(x.__iter__)
         elif type(x) is dict:
             self._note_dict(x)
         else:
@@ -162,8 +153,3 @@ class Watched(Surroundings):
         for cell in cells:
             self._note_attributes(cell, "cell_contents")
         return super()._function(fn)
-
-
-def _each(read: Callable[[Any, str], Any], places: list[tuple[Any, str]]) -> list[Callable[[], Iterable[Any]]]:
-    """All these places, read one after another by one function."""
-    return [functools.partial(map, read, *zip(*places, strict=True))] if places else []

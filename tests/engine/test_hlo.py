@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import jax.random as jr
 import pytest
 from any_algebra import any_algebra, H, REDUCTIONS
-from hlo import computations, copies_in_loops, in_loops
+from hlo import computations, copies_in_loops, gathered_in_loops, in_loops
 
 from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
 from cdl._engine._platform import CPU
 from cdl._engine.folds._stacks import _stack
+from cdl._engine.folds._tile_sums import BIG, SMALL
 from cdl._engine.forests._bucket import Size
 
 
@@ -133,6 +134,18 @@ def test_nor_does_the_gradient_of_any_reduction_or_of_a_pass_down(function, way)
     assert copies_in_loops(text, lengths(forest)) == []
 
 
+@pytest.mark.parametrize("function", [total, down])
+def test_the_rows_of_a_chain_are_read_one_at_a_time_and_by_slices(function):
+    chain: Any = End(1.0)
+    for i in range(9):
+        chain = Go(float(i), chain)
+    forest = pack(MixedF, [chain])
+    assert {size.rows for size in forest.bucket.sizes} == {1}
+    text = optimised(eqx.filter_grad(function), forest)
+    assert copies_in_loops(text, lengths(forest)) == []
+    assert set(gathered_in_loops(text)) == {SMALL, BIG}  # for the weights' gradients, at the end
+
+
 def loop(body: Any) -> str:
     """The optimised HLO of a loop over two tables."""
 
@@ -146,6 +159,11 @@ def test_the_reader_finds_a_copy_that_a_loop_makes():
     text = loop(lambda i, tables: (tables[0].at[i].set(tables[1][i + 1]), tables[0]))
     assert copies_in_loops(text, {777})
     assert copies_in_loops(text, {776}) == []
+
+
+def test_the_reader_finds_a_gather_that_a_loop_makes():
+    text = loop(lambda i, tables: (tables[0].at[:3].add(tables[1][jnp.array([i, 2 * i, 7])]), tables[1]))
+    assert gathered_in_loops(text) == [3]
 
 
 def test_the_reader_finds_none_where_a_table_is_written_in_place():

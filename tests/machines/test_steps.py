@@ -283,6 +283,22 @@ def test_steps_are_the_run(kind, length, seed):
     assert int(now.time) == length
 
 
+def test_an_array_that_is_in_the_state_and_in_the_answer_is_given_once():
+    def lstm(state: Any) -> Any:
+        def step(x: Any) -> Any:
+            h, c = jnp.tanh(state[0] + x), state[1] + x
+            return {"hidden": h, "sum": h + c}, (h, c)
+
+        return MealyF(step)
+
+    now = start(lstm, (jnp.zeros(3), jnp.ones(3)))
+    for x in (1.0, 2.0):
+        (wanted, (h, c)) = lstm(now.state).step(jnp.full(3, x))
+        answer, now = now.step(jnp.full(3, x))
+        assert answer["hidden"] is now.state[0]
+        assert all(map(jnp.allclose, (answer["sum"], *now.state), (wanted["sum"], h, c)))
+
+
 def test_a_stepper_is_a_pytree_that_stays_as_it_is():
     machine = Scales([jnp.array(0.5)], lambda: 2.0)
     now = start(machine, jnp.array(1.0))

@@ -1,4 +1,4 @@
-"""A reader of optimised HLO: what the bodies of its loops copy.
+"""A reader of optimised HLO: what the bodies of its loops copy and gather.
 
 A computation is in a loop where a `while` names it as its body or condition, or where one in a loop calls it, as a
 fusion, a call, a branch or another loop.
@@ -12,6 +12,7 @@ HEAD = re.compile(r"^(?:ENTRY )?%?([\w.\-]+) .*\{$")
 CALLED = re.compile(r"(?:calls|to_apply|body|condition|\w+_computation)=%?([\w.\-]+)")
 BRANCHES = re.compile(r"branch_computations=\{([^}]*)\}")
 LOOP = re.compile(r" while\(.*?(?:condition|body)=%?([\w.\-]+).*?(?:condition|body)=%?([\w.\-]+)")
+GATHER = re.compile(r"= \w+\[(\d+).* gather\(")
 COPY = re.compile(r"= \(?\w+\[(\d*)[\d,]*\].* (?:copy|copy-start)\(")
 
 
@@ -37,6 +38,13 @@ def in_loops(found: dict[str, list[str]]) -> set[str]:
             reached.add(name)
             todo.extend(called for line in found[name] for called in _called(line))
     return reached
+
+
+def gathered_in_loops(text: str) -> list[int]:
+    """How many rows each gather in a loop reads."""
+    found = computations(text)
+    lines = [line for name in sorted(in_loops(found)) for line in found[name]]
+    return [int(gather[1]) for line in lines if (gather := GATHER.search(line))]
 
 
 def copies_in_loops(text: str, lengths: set[int]) -> list[str]:

@@ -16,11 +16,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._rows import apart, put, room, spread, take, write
+from .._rows import put, room, spread, take, write
 from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
 from ..folds._program import Program
 from ..folds._sites import all_indexed
+from ..folds._slabs import Slabs
 from ..folds._walk import Chunk, Walk, write_edges
 from ..forests._bucket import Size
 from ..forests._forest import Forest
@@ -40,6 +41,7 @@ class Descent:
         self.handed, self.below, self.out = steps.handed, steps.below, steps.out
         indexed = all_indexed(programs, 0)
         self.walk = Walk(forest, programs, steps.below, None, list(indexed))
+        self.along = Slabs(self.handed.leaves, joined=False)
         smooth = [self._smooth(p) for p in range(len(programs))]
         self.kernel = Kernel(self.walk, indexed, smooth, self.handed.leaves, keep=True)
 
@@ -56,21 +58,24 @@ class Descent:
     ) -> Downwards:
         bucket, ready = self.forest.bucket, self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: Downwards) -> Downwards:
+        def read(p: int, size: Size, chunk: jax.Array, carry: Downwards) -> Arrays:
+            return self._own(p, self.walk.chunk(p, size, chunk), carry[0])
+
+        def body(p: int, size: Size, chunk: jax.Array, carry: Downwards, own: Arrays) -> Downwards:
             at, (handed, outs) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
-            inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
+            inputs = self.walk.inputs(p, at, payload, values, own)
             found, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, carry[2], down=True)
             every = iter(found)
-            slots, own, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
-            write_edges(handed, at, self._slots(p), slots, self._manys(p), manys)
-            for c, x in zip(self.programs[p].wiring.out, own[0], strict=True):
+            slots, out, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
+            write_edges(handed, self.along, at, self._slots(p), slots, self._manys(p), manys)
+            for c, x in zip(self.programs[p].wiring.out, out[0], strict=True):
                 outs[c] = write(outs[c], at.row, at.valid, x)
             return handed, outs, tables
 
         empty = [room((len(self.forest.child), *x.shape), x.dtype, -i) for i, x in enumerate(self.handed.leaves)]
         handed = [put(x, bucket.edges, top) for x, top in zip(empty, tops, strict=True)]
         outs = [jnp.zeros((self.walk.length, *x.shape), x.dtype) for x in self.out.leaves]
-        found: Downwards = self.walk.loop(body, (handed, outs, tables), down=True)
+        found: Downwards = self.walk.loop(read, body, (handed, outs, tables), down=True)
         return found
 
     def backward(
@@ -85,16 +90,19 @@ class Descent:
         weights, payload, values, _ = inputs
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: Any) -> Any:
+        def read(p: int, size: Size, chunk: jax.Array, carry: Any) -> tuple[Arrays, Arrays]:
+            at = self.walk.chunk(p, size, chunk)
+            return self._given(p, at, given, carry[0]), self.kernel.products(p, at, carry[2])
+
+        def body(p: int, size: Size, chunk: jax.Array, carry: Any, had: tuple[Arrays, Arrays]) -> Any:
             at, (inherited, below) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
             inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
-            of_outputs = self._given(p, at, given, inherited)
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, of_outputs, carry[2])
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, *had, carry[2], [])
             wiring = self.programs[p].wiring
             for c, x in zip(wiring.own, to.own, strict=True):
                 if inherited[c] is not None:
                     inherited[c] = write(inherited[c], at.row, at.valid, x)
-            write_edges(below, at, wiring.slots, to.slots, wiring.manys, to.manys)
+            write_edges(below, self.walk.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
             return inherited, below, found
 
         def zeros(length: int, leaves: Arrays, some: Any) -> Buffers:
@@ -104,7 +112,7 @@ class Descent:
         inherited = zeros(self.walk.length, self.handed.leaves, self.handed.smooth)
         below = zeros(len(self.forest.child), self.below.leaves, wanted[2])
         start = self.kernel.start(ready, payload, tables, wanted)
-        inherited, below, found = self.walk.loop(body, (inherited, below, start))
+        inherited, below, found = self.walk.loop(read, body, (inherited, below, start))
 
         def again(p: int, at: Again, index: jax.Array) -> jax.Array:
             if at.what == "own":
@@ -122,8 +130,7 @@ class Descent:
 
     def _own(self, p: int, at: Chunk, handed: Buffers) -> Arrays:
         """What rows inherit, from the edge above."""
-        edge = take(self.forest.above, at.rows)
-        return [apart(handed[c], edge) for c in self.programs[p].wiring.own]
+        return [take(handed[c], at.above) for c in self.programs[p].wiring.own]
 
     def _given(self, p: int, at: Chunk, given: tuple[Buffers, Buffers], inherited: Buffers) -> Arrays:
         """The cotangents of a program's outputs at a chunk: of the edges below it, and of what is its own; zeros past
@@ -133,7 +140,7 @@ class Descent:
         def along(columns: Sequence[int], edge: jax.Array, valid: jax.Array) -> None:
             for c in columns:
                 if self.handed.smooth[c]:
-                    x = apart(inherited[c], take(self.forest.child, edge))
+                    x = take(inherited[c], take(self.forest.child, edge))
                     x = x if given[0][c] is None else x + take(given[0][c], edge)
                     found.append(jnp.where(spread(valid, x), x, 0))
 
@@ -149,8 +156,8 @@ class Descent:
                     else take(given[1][c], at.rows)
                 )
                 found.append(jnp.where(spread(at.valid, x), x, 0))
-        for (edge, valid, _), columns in zip(at.edges, self._manys(p), strict=True):
-            along(columns, edge, valid)
+        for edge, columns in zip(at.edges, self._manys(p), strict=True):
+            along(columns, edge.lines, edge.valid)
         return found
 
     def _outputs(self, p: int) -> tuple[Any, Any, Any]:

@@ -17,15 +17,16 @@ from ..._schemes.algebras import name_of
 from ..._schemes.expect import expect_steps
 from ..._schemes.inheriting import UNSEEN
 from ...errors import CarrierMismatch, SignatureError
+from .._carrier import Carrier
 from .._compiled import compiled
 from .._given import expect_kept
 from .._options import expect_forest
 from .._rows import spread, take
 from .._traced import reverse_only
 from .._types import cast
-from ..folds._carrier import Carrier, Storage
 from ..folds._pre_order import in_pre_order
 from ..folds._residual import wanted
+from ..folds._storage import Storage
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_weak, shaped
 from ._descend import Descent

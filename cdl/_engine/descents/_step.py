@@ -18,14 +18,15 @@ from ..._functors import Base
 from ..._functors.many import Many
 from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
+from .._carrier import Carrier
 from .._traced import told_with, without_values
 from .._truth import expect_no_reckoning
-from .._types import advice, cast, joined, misfit, Own, own_of
-from ..folds._carrier import Carrier, Storage
+from .._types import advice, cast, misfit, Own, own_of
 from ..folds._edges import Edges
 from ..folds._node import Node, node_of, wiring
 from ..folds._program import PROBE, Program, programs, Wiring
 from ..folds._sites import trace_alone
+from ..folds._storage import Storage
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
 
@@ -60,8 +61,7 @@ class Steps:
             for v, (pairs, own) in given:
                 for sort, x in pairs:
                     handed[sort] = over._joined(v, sort, handed[sort], x)
-                known = out.get(0, Carrier(own.structure, own.leaves))
-                out = {0: Carrier(known.structure, tuple(map(joined, known.leaves, own.leaves)))}
+                out = {0: out.get(0, Carrier.of(own)).joined(own)}
             again = dataclasses.replace(over, handed=Storage(handed), out=Storage(out))
             if not again.handed.differs(over.handed) and not again.out.differs(over.out):
                 break
@@ -148,14 +148,14 @@ class Steps:
 
     def _joined(self, variant: Variant, sort: int, carrier: Carrier, own: Own) -> Carrier:
         """The carrier of what is handed to a sort, joined with what one step gives."""
-        if not own.alike(Own(carrier.structure, carrier.leaves)):
+        if not own.alike(carrier.own):
             raise self._mismatch(variant, sort, own, "Give every node the same structure and shapes.")
-        return Carrier(carrier.structure, tuple(map(joined, carrier.leaves, own.leaves)))
+        return carrier.joined(own)
 
     def _mismatch(self, variant: Variant | None, sort: int, own: Own, what: str) -> CarrierMismatch:
         """That of a value which a step hands to a child of some sort, or of that at the roots."""
         carrier, which = self.handed.carriers[sort], f" of sort {sort}" if len(self.names) > 1 else ""
-        others = Own(carrier.structure, carrier.leaves)
+        others = carrier.own
         if variant is None:
             return CarrierMismatch(f"the root{which} is given {own}, and what is handed to a child is {others}. {what}")
         return CarrierMismatch(

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._platform import platform
 from . import _batched, _tiled
 from ._group import Group
 
@@ -33,7 +32,7 @@ def product(
     if w.ndim == 2:
         return jnp.matmul(x, w if transposed else w.T, precision=precision, preferred_element_type=dtype)
     rows, *free, n = x.shape
-    way = _batched if platform().batched else _tiled
+    way = _tiled if group.tiles is None else _batched
     y = way.product(x.reshape(rows, math.prod(free), n), w, group, dtype, precision, transposed)
     return y.reshape(rows, *free, y.shape[-1])
 
@@ -59,3 +58,12 @@ def _tie_backward(
 
 
 tie.defvjp(_tie_forward, _tie_backward)
+
+
+@jax.custom_vjp
+def as_held(value: jax.Array, held: jax.Array) -> jax.Array:
+    """`held`, which is the value and is at hand. Its cotangent is handed to the value, which need not be computed."""
+    return held
+
+
+as_held.defvjp(lambda value, held: (held, None), lambda _, given: (given, None))

@@ -1,22 +1,23 @@
 """The two phases in which a case is computed for rows of several constructors; see `_levels`."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Var
 
 from .._jaxprs import opened
 from .._rows import repeated, take
 from ..shapes import is_smooth
 from ._group import Group
-from ._grouped import product, tie
+from ._grouped import as_held, product, tie
 from ._levels import bind, EDGES, Level, Phase, ROWS, STACK, Value
-from ._segments import over_edges, reduced
+from ._segments import over_edges, reduced, summed
 
 
 class Prepare(Phase):
@@ -86,12 +87,18 @@ class Rows(Phase):
 
     `values` and `inputs` are filled with the value of each site, and with what it is computed from. `given` are the
     values of sites that are known, as in the reverse pass: products are then tied to what they were computed from
-    (`tie`), and lookups have theirs added, which are zeros.
+    (`tie`), and lookups have theirs added, which are zeros. `held` are variables whose values are known.
     """
 
-    def __init__(self, weights: list[Any], over: Over, given: list[Any] | None = None) -> None:
+    def __init__(
+        self,
+        weights: list[Any],
+        over: Over,
+        given: list[Any] | None = None,
+        held: Mapping[Var, Any] = MappingProxyType({}),
+    ) -> None:
         super().__init__()
-        self.over, self.given = over, given
+        self.over, self.given, self.held = over, given, held
         self.weights: Iterator[Any] = iter(weights)
         self.values: list[Any] = []
         self.inputs: list[list[Any]] = []
@@ -100,6 +107,9 @@ class Rows(Phase):
     def group(self) -> Group:
         """The rows, or the edges, that values at `ROWS` are of."""
         return self.over.rows if self.many is None else self.over.edges[self.many]
+
+    def seen(self, v: Var, value: Value) -> Value:
+        return Value(ROWS, as_held(value.value, self.held[v])) if v in self.held else value
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return [None] * len(eqn.outvars)
@@ -134,7 +144,8 @@ class Rows(Phase):
         z: Any
         if self.given is None:
             z = product(x, w, self.group, out.dtype, precision)
-            z = z if w.ndim == 2 else repeated(z, self.group.own, self.group.count - 1)
+            if w.ndim > 2 and self.group.tiles is None:  # tiles of rows past the valid ones have been left out
+                z = repeated(z, self.group.own, self.group.count - 1)
         else:
             z = self.given[len(self.values)]
             z = tie(z, x, w, self.group, precision) if is_smooth(x) else z
@@ -176,7 +187,10 @@ class Rows(Phase):
         if how == "each":
             return [Value(EDGES, y, many) for y in every]
         rows, segment = self.over.rows, self.over.segments[many]
-        sums = (reduced(how, y, segment, rows.length) for y in every)
+        if how == "sum" and rows.tiles is not None:
+            sums = summed(every, segment, rows.length)
+        else:
+            sums = [reduced(how, y, segment, rows.length) for y in every]
         return [Value(ROWS, repeated(y, rows.own, rows.count - 1)) for y in sums]
 
 

@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._rows import after_all, apart, put, room, write
+from .._rows import after_all, put, room, take, write
 from ..forests._bucket import Size
 from ..shapes import Arrays
-from ._indexed import Rows
 from ._plan import Again, Plan, Table
 from ._present import FINITE, only_present
 from ._residual import only, pull
 from ._sites import Indexed, Inputs
 from ._sums import Sums
+from ._tile_sums import sums_of
 from ._walk import Chunk, Walk
 
 
@@ -58,12 +58,15 @@ class Given(NamedTuple):
 class Kernel:
     """The programs of a walk at one chunk. `indexed` are those whose rows are computed together, `smooth` says of each
     program which outputs have a derivative, and `keep` whether products are kept for the reverse pass, or computed
-    again. `own` are the types of what nodes read of their own."""
+    again. `own` are the types of what nodes read of their own. `held` says whether the outputs are at hand in reverse;
+    then `held[p]` are those that the program uses itself, by number."""
 
     def __init__(
-        self, walk: Walk, indexed: dict[int, Indexed], smooth: Sequence[Sequence[bool]], own: Arrays, keep: bool
-    ) -> None:
+        self, walk: Walk, indexed: dict[int, Indexed], smooth: Sequence[Sequence[bool]], own: Arrays, keep: bool,
+        held: bool = False,
+    ) -> None:  # fmt: skip
         self.walk, self.indexed, self.smooth, self.own, self.keep = walk, indexed, smooth, own, keep
+        self.held = {p: x.used if held else [] for p, x in indexed.items()}
 
     @functools.cached_property
     def plans(self) -> dict[int, Plan]:
@@ -72,7 +75,7 @@ class Kernel:
         found = {}
         for p, x in self.indexed.items():
             weights, inputs = self.walk.one(p, self.own)
-            found[p] = x.plan(weights, inputs, self.keep)
+            found[p] = x.plan(weights, inputs, self.walk.largest(p), self.keep, self.held[p])
         return found
 
     def weights(self, weights: list[Arrays]) -> Weights:
@@ -81,7 +84,7 @@ class Kernel:
 
     def room(self) -> Tables:
         """The tables of what is kept."""
-        return self._tables(t for plan in self.plans.values() for t in plan.kept)
+        return self._tables(t for plan in self.plans.values() for t, *_ in plan.kept)
 
     def forward(
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
@@ -92,8 +95,8 @@ class Kernel:
         if p not in self.indexed:
             alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
             return self.walk.programs[p].at[size](*alone), tables
-        out, phase = self.indexed[p].rows(weights.prepared[p], self.walk.over(p, at, chunk), inputs)
-        return out, self._with_kept(p, at, phase, tables, down) if tables else tables
+        out, values, inner = self.indexed[p].rows(weights.prepared[p], self.walk.over(p, at, chunk), inputs)
+        return out, self._with_kept(p, at, values, inner, tables, down) if tables else tables
 
     def start(
         self, weights: Weights, payload: Arrays, tables: Tables, wanted: Any, but: Sequence[int] = ()
@@ -110,19 +113,21 @@ class Kernel:
 
     def reverse(
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
-        found: Cotangents,
+        kept: Arrays, found: Cotangents, held: Arrays,
     ) -> tuple[Given, Cotangents]:  # fmt: skip
         """The cotangents of what a chunk's rows read, and all that is found.
 
         `given` are the cotangents of the smooth outputs. They are zeros at edges past the chunk's own, and for a
-        program by constructor also at rows past its own.
+        program by constructor also at rows past its own. `kept` are the chunk's `products`, and `held` the outputs that
+        the program uses itself.
         """
         tables, sums = dict(found.tables), list(found.sums)
         if p in self.indexed:
-            kept = self._products(p, at, tables) if self.keep else None
-            after = after_all(kept or [])
+            after = after_all(kept) if size.rows > 1 else 0  # a single row was read in the turn before
             over = self.walk.over(p, at, chunk)
-            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, kept, given)
+            at_hand = dict(zip(self.held[p], held, strict=True))
+            products = kept if self.keep else None
+            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, products, given, at_hand)
             of_payload, slots, _, manys, own = out[0]
             outputs = jax.tree.leaves(out)
             for table, number, many in self.plans[p].writes:
@@ -137,17 +142,28 @@ class Kernel:
         payload = self.walk.payload(p, at, found.payload, of_payload)
         return Given(slots, manys, own), Cotangents(tables, sums, payload)
 
+    def products(self, p: int, at: Chunk, found: Cotangents) -> Arrays:
+        """The products of a chunk that were kept, by site; `None` at those that are computed again. The tables lose
+        them to the cotangents."""
+        if p not in self.indexed or not self.keep:
+            return []
+        pairs = zip(self.plans[p].products, self.indexed[p].sites, strict=True)
+        return [None if t is None else take(found.tables[t], self._lines(at, t, site.many)[0]) for t, site in pairs]
+
     def gradients(
         self, weights: Weights, found: Cotangents, read: Read, wanted: Sequence[Sequence[bool]]
     ) -> list[Arrays]:
         """The cotangents of the weights that are `wanted`, once all chunks are done."""
-        sums = list(found.sums)
-        for p, x in self.indexed.items():
-            if any(wanted[p]):
-                sites = Sums(self.walk, x, self.plans[p])
-                given = sites.of(weights.prepared[p], found.tables, functools.partial(read, p))
-                smooth = functools.partial(_smooth_sites, x, self._prepare(p))
-                (sums[p],) = jax.vjp(smooth, weights.plain[p])[1](given)
+        sums, some = list(found.sums), [p for p in self.indexed if any(wanted[p])]
+        sites = [
+            Sums(
+                self.walk, self.indexed[p], self.plans[p], weights.prepared[p], found.tables, functools.partial(read, p)
+            )
+            for p in some
+        ]
+        for p, given in zip(some, sums_of(sites), strict=True):
+            smooth = functools.partial(_smooth_sites, self.indexed[p], self._prepare(p))
+            (sums[p],) = jax.vjp(smooth, weights.plain[p])[1](given)
         return list(map(only, sums, wanted))
 
     def _prepare(self, p: int) -> Callable[[Arrays], Arrays]:
@@ -158,19 +174,15 @@ class Kernel:
     def _tables(self, tables: Iterable[Table]) -> Tables:
         return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}
 
-    def _with_kept(self, p: int, at: Chunk, phase: Rows, tables: Tables, down: bool) -> Tables:
+    def _with_kept(self, p: int, at: Chunk, values: Arrays, inner: list[Arrays], tables: Tables, down: bool) -> Tables:
+        """The tables with what is kept of a chunk: of the sites' values, and of what they are computed from."""
         tables = dict(tables)
-        for table, (i, x) in self.plans[p].kept.items():
-            found = phase.values[i] if x is None else phase.inputs[i][x]
-            lines, valid = self._lines(at, table, phase.sites[i].many)
+        for table, i, x in self.plans[p].kept:
+            found = values[i] if x is None else inner[i][x]
+            lines, valid = self._lines(at, table, self.indexed[p].sites[i].many)
             new = write(tables[table], lines[0], valid, found) if down else put(tables[table], lines[0], found)
             tables[table] = new
         return tables
-
-    def _products(self, p: int, at: Chunk, tables: Tables) -> Arrays:
-        """The products of a chunk, by site."""
-        pairs = zip(self.plans[p].products, self.indexed[p].sites, strict=True)
-        return [None if t is None else apart(tables[t], self._lines(at, t, site.many)[0]) for t, site in pairs]
 
     def _lines(self, at: Chunk, table: Table, many: int | None) -> tuple[Any, Any]:
         """Where a table has a chunk's rows, or the edges of one of its `Many`s, and which are its own."""

@@ -30,17 +30,23 @@ from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
 from .._jaxprs import Atom, without_constants
 from ..shapes import is_smooth
+from ._together import rule_of, side_by_side
 
 
 LARGE = 4096  # numbers in a weight, above which it is not spread over rows
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "checkpoint": "jaxpr",
          "remat2": "jaxpr"}  # fmt: skip
 LOOKUPS = "gather", "dynamic_slice"
+EACH = frozenset(
+    "add sub mul div neg max min abs sign exp log tanh logistic sqrt rsqrt square sin cos integer_pow eq ne lt le gt "
+    "ge and or not".split()
+)  # operations that do the same to each number of arrays of one shape
 
 
 class NotIndexed(Exception):
@@ -61,6 +67,16 @@ class Value(NamedTuple):
     level: Level
     value: Any = None
     many: int | None = None
+
+
+class Parts(NamedTuple):
+    """What a reduction of a `Many` reads: the first value of a list fold, the children, and what its step uses of its
+    surroundings."""
+
+    many: int
+    start: list[Value]
+    children: list[Value]
+    consts: list[Value]
 
 
 @dataclass(frozen=True)
@@ -101,9 +117,14 @@ class Phase:
         """The outputs of a jaxpr."""
         known = Known(dict(zip(jaxpr.invars, args, strict=True)), {})
         known.values.update((v, Value(PLAIN, c)) for v, c in zip(jaxpr.constvars, consts, strict=True))
-        for eqn in jaxpr.eqns:
-            found = self._equation(eqn, list(map(known, eqn.invars)), known)
-            known.values.update(zip(eqn.outvars, found, strict=True))
+        for eqns in side_by_side(jaxpr.eqns):
+            ins = [list(map(known, eqn.invars)) for eqn in eqns]
+            if len(eqns) > 1 and self.many is None and ins[0][1].level == EDGES:
+                found = self._sums(eqns, ins)
+            else:
+                found = [x for eqn, own in zip(eqns, ins, strict=True) for x in self._equation(eqn, own, known)]
+            variables = [v for eqn in eqns for v in eqn.outvars]
+            known.values.update((v, self.seen(v, x)) for v, x in zip(variables, found, strict=True))
         return list(map(known, jaxpr.outvars))
 
     def spread(self, values: Sequence[Value], variables: Sequence[Atom], known: Known | None = None) -> list[Value]:
@@ -123,7 +144,7 @@ class Phase:
 
     def _equation(self, eqn: core.JaxprEqn, ins: list[Value], known: Known) -> list[Value]:
         level, name = max((i.level for i in ins), default=PLAIN), eqn.primitive.name
-        rule = getattr(eqn.params.get("rule"), "rule", None)
+        rule = rule_of(eqn)
         if level == PLAIN:
             return [Value(PLAIN, y) for y in bind(eqn, [i.value for i in ins], [None] * len(ins))]
         if name in CALLS:
@@ -164,25 +185,35 @@ class Phase:
             outs.append(self.spread(found, branch.jaxpr.outvars))
         return [Value(ROWS, self.at_choice(ins[0], ys)) for ys in zip(*outs, strict=True)]
 
+    def _sums(self, eqns: Sequence[core.JaxprEqn], ins: Sequence[list[Value]]) -> list[Value]:
+        """Sums over the same edges: the step of each at every edge, and then the rows', of all of them."""
+        found, parts = [], [_parts(rule_of(eqn), own) for eqn, own in zip(eqns, ins, strict=True)]
+        for eqn, of in zip(eqns, parts, strict=True):
+            found += self._steps(rule_of(eqn), of)
+        return self.at_reduction("sum", found, parts[0].many)
+
     def _reduction(self, rule: Any, ins: list[Value]) -> list[Value]:
         """A reduction of a `Many`: its step at every edge, and then the rows'."""
-        step, starts = rule.step, rule.starts
-        start, segment, rest = ins[1 : 1 + starts], ins[1 + starts], ins[2 + starts :]
-        children, consts = rest[: len(rest) - len(step.consts)], rest[len(rest) - len(step.consts) :]
-        kinds = [v.level for v in (segment, *children)]
-        if segment.many is None or {*kinds} != {EDGES} or any(c.level == EDGES for c in (*start, *consts)):
-            raise NotIndexed
+        of = _parts(rule, ins)
         if rule.reduction == "fold":
-            if any(c.level in (SHARED, STACK) for c in (*start, *consts)):
+            if any(c.level in (SHARED, STACK) for c in (*of.start, *of.consts)):
                 raise NotIndexed
-            return [Value(ROWS, y) for y in self.at_fold(step, start, segment.many, children, consts)]
-        inner = without_constants(step.jaxpr)
-        given = [self.to_edges(c, segment.many) if c.level == ROWS else c for c in consts]
-        self.many = segment.many
-        found = self.run(inner, (), [*given, *(Value(ROWS, c.value) for c in children)])
+            return [Value(ROWS, y) for y in self.at_fold(rule.step, of.start, of.many, of.children, of.consts)]
+        return self.at_reduction(rule.reduction, self._steps(rule, of), of.many)
+
+    def _steps(self, rule: Any, of: Parts) -> list[Value]:
+        """The step of a reduction at every edge."""
+        inner = without_constants(rule.step.jaxpr)
+        given = [self.to_edges(c, of.many) if c.level == ROWS else c for c in of.consts]
+        self.many = of.many
+        found = self.run(inner, (), [*given, *(Value(ROWS, c.value) for c in of.children)])
         found = self.spread(found, inner.outvars)
         self.many = None
-        return self.at_reduction(rule.reduction, found, segment.many)
+        return found
+
+    def seen(self, v: core.Var, value: Value) -> Value:
+        """What is taken for the value of a variable."""
+        return value
 
     # What each phase does for itself.
 
@@ -219,6 +250,17 @@ class Phase:
         raise NotImplementedError
 
 
+def _parts(rule: Any, ins: list[Value]) -> Parts:
+    """What a reduction reads."""
+    start, segment, rest = ins[1 : 1 + rule.starts], ins[1 + rule.starts], ins[2 + rule.starts :]
+    number = len(rest) - len(rule.step.consts)
+    children, consts = rest[:number], rest[number:]
+    kinds = {v.level for v in (segment, *children)}
+    if segment.many is None or kinds != {EDGES} or any(c.level == EDGES for c in (*start, *consts)):
+        raise NotIndexed
+    return Parts(segment.many, start, children, consts)
+
+
 def _weight_side(eqn: core.JaxprEqn, ins: list[Value]) -> int | None:
     """Which operand of a matrix product is a weight, if the other is rows."""
     if eqn.params["dimension_numbers"][1][0] or {i.level for i in ins} - {ROWS} not in ({SHARED}, {STACK}):
@@ -236,4 +278,15 @@ def bind(eqn: core.JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) 
         return list(out) if eqn.primitive.multiple_results else [out]
 
     with eqn.ctx.manager:
-        return jax.vmap(one, in_axes=tuple(axes))(*values) if 0 in axes else one(*values)
+        return one(*values) if 0 not in axes or _each(eqn, axes) else jax.vmap(one, in_axes=tuple(axes))(*values)
+
+
+def _each(eqn: core.JaxprEqn, axes: Sequence[int | None]) -> bool:
+    """Whether an equation does the same to each number, with rows or without, so that `vmap` would add nothing."""
+    if eqn.primitive.name not in EACH:
+        return False
+    pairs = list(zip(eqn.invars, axes, strict=True))
+    shapes = {getattr(v.aval, "shape", None) for v, axis in pairs if axis == 0}
+    return len(shapes) == 1 and all(
+        axis == 0 or (isinstance(v, core.Literal) and jnp.shape(v.val) == ()) for v, axis in pairs
+    )

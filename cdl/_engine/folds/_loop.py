@@ -2,65 +2,89 @@
 
 The tables of chunks are data; the programs and sizes are what is compiled. Inside the loop over the chunks is one loop
 for each program and size, which runs as long as the chunks are its own.
+
+A turn may read rows of a table that it then writes over. XLA copies the whole table where it reads them late
+(`test_hlo`). So a turn for a single row is given them by the turn before. One for many rows gathers them itself: its
+size changes more often, and what is read for a turn of another size is lost.
 """
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from ..forests._bucket import Size
+from .._rows import after_all
+from ..forests._bucket import Bucket, Size
 from ..forests._forest import Forest
 from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
 
 
+END = -1  # the kind of what comes after the last chunk
+
 C = TypeVar("C")
 
-Body = Callable[[int, Size, jax.Array, C], C]  # of a program, a size, a chunk, and what the loop carries
+Read = Callable[[int, Size, jax.Array, C], Any]  # of a program, a size, a chunk, and what the loop carries
+Body = Callable[[int, Size, jax.Array, C, Any], C]  # of the same, and what was read
+
+
+def nothing(*_: Any) -> None:
+    """Reads nothing: for a body that writes over none of what it reads."""
 
 
 def over_chunks(
-    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], body: Body[C], carry: C, down: bool
+    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], read: Read[C], body: Body[C], carry: C, down: bool
 ) -> C:
     """Runs every chunk that has a program, in order, or in reverse order `down` the trees.
 
     `of_level` and `of_piece` are the programs of the variants, by chunks of a level and by those of one variant; -1 for
-    a variant that has none.
+    a variant that has none. `read` reads the rows of a chunk that `body` writes over.
     """
-    table, code, count, kinds = _order(forest, of_level, of_piece)
+    table, code, begin, count, kinds = _order(forest, of_level, of_piece)
     if not kinds:
         return carry
-    end = jnp.full(1, -1, code.dtype)
+    end = jnp.full(1, END, code.dtype)
     code = jnp.concatenate([end, code, end])  # stops at both ends
     step = jnp.int32(-1 if down else 1)
 
+    def chunk(t: jax.Array) -> jax.Array:
+        return lax.dynamic_index_in_dim(table, t - 1, keepdims=False, allow_negative_indices=False)
+
     def along(number: int, state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
-        p, size = kinds[number]
+        (p, size), (t, carry) = kinds[number], state
+        ahead = size.rows == 1
 
-        def run(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
-            t, carry = state
-            return t + step, body(p, size, table[t - 1], carry)
+        def run(state: tuple[jax.Array, C, Any]) -> tuple[jax.Array, C, Any]:
+            t, carry, before = state
+            here = chunk(t)
+            carry = body(p, size, here, carry, before if ahead else read(p, size, here, carry))
+            if ahead:
+                return t + step, carry, read(p, size, chunk(t + step), carry)
+            # counted when all is done: a number that is still read would be copied in each turn
+            return t + step + after_all(jax.tree.leaves(carry)), carry, None
 
-        return lax.while_loop(lambda state: code[state[0]] == number, run, state)
+        # the rows of a chunk of another kind may be any, and no turn is given them
+        start = t, carry, read(p, size, chunk(t), carry) if ahead else None
+        return lax.while_loop(lambda state: code[state[0]] == number, run, start)[:2]
 
     def turn(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
         for number in reversed(range(len(kinds))) if down else range(len(kinds)):
             state = along(number, state)
         return state
 
-    first = count if down else jnp.int32(1)
-    return lax.while_loop(lambda state: code[state[0]] >= 0, turn, (first, carry))[1]
+    first = begin + count if down else begin + 1
+    return lax.while_loop(lambda state: code[state[0]] != END, turn, (first, carry))[1]
 
 
 def _order(
     forest: Forest, of_level: Sequence[int], of_piece: Sequence[int]
-) -> tuple[jax.Array, jax.Array, jax.Array, list[tuple[int, Size]]]:
-    """The chunks in order, the kind of each, how many there are, and the kinds: programs and sizes."""
+) -> tuple[jax.Array, jax.Array, jax.Array, jax.Array, list[tuple[int, Size]]]:
+    """The chunks in order, the kind of each, where those that have one begin, how many there are, and the kinds:
+    programs and sizes."""
     bucket = forest.bucket
     kinds: list[tuple[int, Size]] = []
-    tables, codes, every = [], [], True
+    tables, codes = [], []
     for table, of, sizes_of in (
         (forest.chunk, of_level, bucket.sizes_of), (forest.piece, of_piece, bucket.pieces_of)
     ):  # fmt: skip
@@ -72,15 +96,26 @@ def _order(
             base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
             tables.append(table)
             codes.append(jnp.where((base < 0) | (table[:, ROWS] == 0), -1, base + table[:, SIZE]))
-            every = every and all(p >= 0 for p in of)
     if not tables:
-        return forest.chunk, jnp.full(len(forest.chunk), -1), jnp.int32(0), []
-    if every and len(tables) == 1:
-        return tables[0], codes[0], (codes[0] >= 0).sum(dtype=jnp.int32), kinds
+        return forest.chunk, jnp.full(len(forest.chunk), -1), jnp.int32(0), jnp.int32(0), []
+    if len(tables) == 1 and _first_alone(bucket, of_level if tables[0] is forest.chunk else of_piece):
+        (code,) = codes
+        begin = jnp.argmax(code >= 0).astype(jnp.int32)
+        whole = tables[0] is forest.chunk
+        count = forest.facts[3] - begin if whole else (code >= 0).sum(dtype=jnp.int32)
+        return tables[0], code, begin, count, kinds
     table, code = jnp.concatenate(tables), jnp.concatenate(codes)
     at = jnp.where(code >= 0, table[:, TIME], bucket.nodes)
     rank = jnp.cumsum(jnp.zeros(bucket.nodes, jnp.int32).at[at].set(1, mode="drop"), dtype=jnp.int32)
     place = jnp.where(code >= 0, rank.at[at].get(mode="clip") - 1, len(code))
     count = rank[-1]
     ordered = jnp.zeros_like(table).at[place].set(table, mode="drop")
-    return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), count, kinds
+    return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), jnp.int32(0), count, kinds
+
+
+def _first_alone(bucket: Bucket, of: Sequence[int]) -> bool:
+    """Whether the chunks of variants that have no program come before all others: those of leaves come first, and
+    among them those without payload."""
+    without = [region for region, p in zip(bucket.regions, of, strict=True) if p < 0]
+    met = [region for region, p in zip(bucket.regions, of, strict=True) if p >= 0]
+    return not without or min(without) > max(met)

@@ -7,12 +7,13 @@ import jax.numpy as jnp
 
 from ..._functors import Base
 from ..._functors.many import Many
+from .._carrier import Carrier
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ..shapes import Arrays, one_of, rows_of, Shape, shaped
-from ._carrier import Carrier, Storage
 from ._edges import Edges
 from ._program import Columns, Wiring
+from ._storage import Storage
 
 
 class Node(NamedTuple):

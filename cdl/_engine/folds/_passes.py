@@ -18,16 +18,17 @@ import jax
 import jax.numpy as jnp
 
 from .._jaxprs import opened
-from .._rows import apart, put, room, spread, take, write
+from .._rows import put, room, spread, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_smooth
-from ._carrier import Storage
 from ._kernel import Cotangents, Kernel, Read, Tables
+from ._loop import nothing
 from ._present import has_finite_slopes, only_present
 from ._program import Program
 from ._residual import only
 from ._sites import all_indexed
+from ._storage import Storage
 from ._walk import Chunk, Walk, write_edges
 
 
@@ -42,12 +43,13 @@ class Passes:
         keyed = key is not None
         self.constant = [p for p, x in enumerate(programs) if x.variant.leaf and not x.wiring.payload and not keyed]
         found = all_indexed(programs, int(keyed), but=self.constant)
-        self.walk = Walk(forest, programs, storage, key, list(found), self.constant)
+        self.slabs = storage.slabs
+        self.walk = Walk(forest, programs, storage, key, list(found), self.constant, self.slabs)
         smooth = [[storage.smooth[c] for c in program.wiring.out] for program in programs]
-        self.kernel = Kernel(self.walk, found, smooth, [], keep)
+        self.kernel = Kernel(self.walk, found, smooth, [], keep, held=True)
 
     def forward(self, weights: list[Arrays], payload: Arrays) -> Arrays:
-        """The value at every row."""
+        """The value at every row, in slabs."""
         return self._forward(weights, payload, {})[0]
 
     def forward_and_keep(self, weights: list[Arrays], payload: Arrays) -> tuple[Arrays, Tables]:
@@ -61,23 +63,25 @@ class Passes:
         return found if has_finite_slopes(program.case.jaxpr) else only_present(self.forest, program, found)
 
     def _forward(self, weights: list[Arrays], payload: Arrays, tables: Tables) -> tuple[Arrays, Tables]:
-        states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.storage.leaves)]
+        states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.slabs.shapes)]
         for p in self.constant:
             program = self.programs[p]
-            for c, x in zip(program.wiring.out, self._constants(p)(weights[p]), strict=True):
-                states[c] = states[c].at[jnp.array(program.members)].set(x)
+            out = dict(zip(program.wiring.out, self._constants(p)(weights[p]), strict=True))
+            for s, x in self.slabs.rows(out, len(program.members)).items():
+                states[s] = states[s].at[jnp.array(program.members)].set(x)
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: jax.Array, both: tuple[Arrays, Tables]) -> tuple[Arrays, Tables]:
+        def body(p: int, size: Size, chunk: jax.Array, both: tuple[Arrays, Tables], _: None) -> tuple[Arrays, Tables]:
             at, states = self.walk.chunk(p, size, chunk), list(both[0])
             inputs = self.walk.inputs(p, at, payload, states)
             out, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, both[1])
-            for c, x in zip(self.programs[p].wiring.out, out, strict=True):
+            rows = self.slabs.rows(dict(zip(self.programs[p].wiring.out, out, strict=True)), size.rows)
+            for s, x in rows.items():
                 together = p in self.kernel.indexed
-                states[c] = put(states[c], at.row, x) if together else write(states[c], at.row, at.valid, x)
+                states[s] = put(states[s], at.row, x) if together else write(states[s], at.row, at.valid, x)
             return states, tables
 
-        found: tuple[Arrays, Tables] = self.walk.loop(body, (states, tables))
+        found: tuple[Arrays, Tables] = self.walk.loop(nothing, body, (states, tables))
         return found
 
     def backward(
@@ -86,25 +90,33 @@ class Passes:
     ) -> tuple[list[Arrays], Arrays]:  # fmt: skip
         """The cotangents of the weights and of the payload that are `wanted`, `None` for the others.
 
-        `given` are the cotangents of the values by row or, `at_roots`, by tree; `None` for those that have none.
+        `given` are the cotangents of the values by row or, `at_roots`, by tree, in slabs; `None` for slabs that have
+        none.
         """
         brought: Arrays = []
-        for x, g in zip(self.storage.leaves, given, strict=True):
+        for x, g in zip(self.slabs.shapes, given, strict=True):
             zeros = jnp.zeros((len(self.forest.child), *x.shape), x.dtype)
             of_roots = put(zeros, self.forest.bucket.edges, g) if at_roots and g is not None else zeros
             brought.append(None if g is None else of_roots)
         by_row = [None] * len(given) if at_roots else given
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Cotangents]:
+        def read(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Arrays]:
+            at = self.walk.chunk(p, size, chunk)
+            return self._own(p, at, by_row, carry[0]), self.kernel.products(p, at, carry[1])
+
+        def body(
+            p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents], had: tuple[Arrays, Arrays]
+        ) -> tuple[Arrays, Cotangents]:
             at, wiring, brought = self.walk.chunk(p, size, chunk), self.programs[p].wiring, list(carry[0])
-            inputs, own = self.walk.inputs(p, at, payload, states), self._own(p, at, by_row, brought)
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, own, carry[1])
-            write_edges(brought, at, wiring.slots, to.slots, wiring.manys, to.manys)
+            inputs = self.walk.inputs(p, at, payload, states)
+            held = [self.slabs.read(states, wiring.out[i], at.rows) for i in self.kernel.held.get(p, [])]
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, *had, carry[1], held)
+            write_edges(brought, self.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
             return brought, found
 
         start = self.kernel.start(ready, payload, tables, wanted, but=self.constant)
-        brought, found = self.walk.loop(body, (brought, start), down=True)
+        brought, found = self.walk.loop(read, body, (brought, start), down=True)
         again: Read = lambda p, at, index: self.walk.again(p, at, index, payload, states)
         sums = self.kernel.gradients(ready, found, again, wanted[0])
         for p in self.constant:
@@ -115,10 +127,10 @@ class Passes:
 
     def _own(self, p: int, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
         """The cotangents of a chunk's rows; zeros past its own where it has one constructor."""
-        edge = take(self.forest.above, at.rows)
         columns = self._smooth(self.programs[p].wiring.out)
-        own = [apart(brought[c], edge) for c in columns]
-        own = [x if given[c] is None else x + take(given[c], at.rows) for c, x in zip(columns, own, strict=True)]
+        rows = {s: take(brought[s], at.above) for s in dict.fromkeys(self.slabs.slab_of[c] for c in columns)}
+        rows = {s: x if given[s] is None else x + take(given[s], at.rows) for s, x in rows.items()}
+        own = [self.slabs.pick(c, rows[self.slabs.slab_of[c]]) for c in columns]
         return own if p in self.kernel.indexed else [jnp.where(spread(at.valid, x), x, 0) for x in own]
 
     def _of_constants(self, p: int, given: Arrays, brought: Arrays) -> Arrays:
@@ -126,9 +138,10 @@ class Passes:
         program, variants = self.programs[p], len(self.forest.bucket.variants)
         found = []
         for c in self._smooth(program.wiring.out):
-            total = jax.ops.segment_sum(brought[c], jnp.minimum(self.walk.child, variants), variants + 1)
-            total = total if given[c] is None else total + given[c][: variants + 1]
-            found.append(total[jnp.array(program.members)])
+            s = self.slabs.slab_of[c]
+            total = jax.ops.segment_sum(brought[s], jnp.minimum(self.walk.child, variants), variants + 1)
+            total = total if given[s] is None else total + given[s][: variants + 1]
+            found.append(self.slabs.pick(c, total[jnp.array(program.members)]))
         return found
 
     def _smooth(self, columns: Iterable[int]) -> list[int]:

@@ -17,7 +17,8 @@ from ._levels import Site
 @dataclass(frozen=True, order=True)
 class Table:
     """A table, with one entry for each of `of`: `"rows"` (nodes with children), `"leaves"`, or `"edges"` (of all
-    `Many`s). Entries have this shape and dtype. `number` tells tables of one kind apart."""
+    `Many`s). Entries have this shape and dtype. `number` tells tables of one kind apart that are of the same rows or
+    edges: all programs share them, and the `Many`s of one."""
 
     of: str
     shape: tuple[int, ...]
@@ -54,7 +55,7 @@ class Plan:
     which `Many`.
     """
 
-    kept: dict[Table, tuple[int, int | None]]
+    kept: list[tuple[Table, int, int | None]]
     products: list[Table | None]
     cotangents: list[Table | None]
     inputs: list[list[Found]]
@@ -88,7 +89,7 @@ class Planning:
                 if len(parts) == len(some):
                     self.known[eqn.outvars[0]] = Joined(parts)
         self.count: dict[Any, int] = {}
-        self.kept: dict[Table, tuple[int, int | None]] = {}
+        self.kept: list[tuple[Table, int, int | None]] = []
         self.writes: list[tuple[Table, int, int | None]] = []
 
     def plan(self) -> Plan:
@@ -98,7 +99,7 @@ class Planning:
             table = self._table(site, value) if self.keep and site.kind == "product" else None
             products.append(table)
             if table is not None:
-                self.kept[table] = i, None
+                self.kept.append((table, i, None))
         zero = _zeros(self.jaxpr)
         cotangents: list[Table | None] = []
         given: list[list[Found]] = []
@@ -125,7 +126,7 @@ class Planning:
         if not self.keep or isinstance(v, Literal):
             return self._written(site, number, None)
         self.known[v] = table = self._table(site, v.aval)
-        self.kept[table] = i, x
+        self.kept.append((table, i, x))
         return table
 
     def _written(self, site: Site, number: int, room: Table | None) -> Table:
@@ -139,8 +140,8 @@ class Planning:
 
     def _table(self, site: Site, x: Any) -> Table:
         kind = self.of if site.many is None else "edges", tuple(x.shape[1:]), str(x.dtype)
-        self.count[kind] = self.count.get(kind, 0) + 1
-        return Table(*kind, self.count[kind])
+        self.count[kind, site.many] = number = self.count.get((kind, site.many), 0) + 1
+        return Table(*kind, number)
 
 
 def _zeros(jaxpr: Any) -> set[Any]:

@@ -4,25 +4,28 @@ The reverse pass computes a case again, but for its products, which were kept. I
 were computed from and of the sites; the weights' come from these, of all rows at once (`_sums`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.extend.core import Literal
 
-from .._jaxprs import without_constants
-from ..forests._bucket import Bucket
+from .._jaxprs import Once, without_constants
+from .._platform import platform
+from ..forests._bucket import Bucket, Size
 from ..shapes import Arrays, is_smooth, rows_of, shaped
-from ._group import Group
+from ._group import Group, Tiles
 from ._indexed import broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._plan import Plan, Planning
 from ._program import Program
+from ._together import together
 
 
+Held = Mapping[int, Any]  # outputs, by number
 Inputs = tuple[Arrays, list[Arrays], Arrays, list[Arrays], Arrays]  # payload, slots, keys, edges, and the node's own
-ROWS_OF_PROBE, EDGES_OF_PROBE = 3, 5  # with which the reverse is traced
 
 
 class Indexed:
@@ -30,12 +33,14 @@ class Indexed:
 
     def __init__(self, program: Program, keys: int) -> None:
         self.program, wiring = program, program.wiring
-        self.jaxpr = without_constants(program.case.jaxpr)
+        self.jaxpr = together(without_constants(program.case.jaxpr))
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
         self.met: set[str] = set()  # the operations on weights alone
+        self.used = _used(self.jaxpr)
         self._plans: dict[bool, Plan] = {}
         self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
+        self.rows, self.reverse = Once(self._rows), Once(self._reverse)
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
         slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
         self._nothing = nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own)
@@ -50,11 +55,16 @@ class Indexed:
         self.sites, self.met = phase.sites, phase.met
         return phase.weights
 
-    def rows(self, prepared: Arrays, over: Over, inputs: Inputs, given: Arrays | None = None) -> tuple[Arrays, Rows]:
-        """The outputs at every row, and at every edge for those that are the edges'; and the phase, with its sites."""
-        phase = Rows(prepared, over, given)
+    def _rows(
+        self, prepared: Arrays, over: Over, inputs: Inputs, given: Arrays | None = None, held: Held | None = None
+    ) -> tuple[Arrays, Arrays, list[Arrays]]:
+        """The outputs at every row, and at every edge for those that are the edges'; and of each site its value, and
+        what it is computed from."""
+        at_hand: dict[Any, Any] = {self.jaxpr.outvars[i]: x for i, x in (held or {}).items()}
+        phase = Rows(prepared, over, given, at_hand)
         found = self._run(phase, [None] * len(self.levels), inputs, over)
-        return [x.value if x.level == EDGES else broadcast(x, over.rows) for x in found], phase
+        out = [x.value if x.level == EDGES else broadcast(x, over.rows) for x in found]
+        return out, phase.values, phase.inputs
 
     def _run(self, phase: Any, weights: Arrays, inputs: Inputs, over: Over | None) -> list[Value]:
         payload, slots, keys, edges, own = inputs
@@ -65,16 +75,19 @@ class Indexed:
         args += [Value(ROWS, x) for x in own]
         return list(phase.spread(phase.run(self.jaxpr, (), args), self.jaxpr.outvars))
 
-    def reverse(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays) -> Any:
+    def _reverse(
+        self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays, held: Held
+    ) -> Any:
         """The cotangents of the inputs and of the sites, `None` where there is none, and what each site is computed
-        from. `products` were kept, or are computed again; `given` are the cotangents of the outputs that have one."""
+        from. `products` were kept, or are computed again; `given` are the cotangents of the outputs that have one.
+        `held` are outputs that are at hand, by number."""
         values = self._values(prepared, over, inputs, products)
         smooth, rest = eqx.partition((values, inputs), is_smooth)
 
         def run(smooth: Any) -> tuple[Arrays, Arrays]:
             values, inputs = eqx.combine(smooth, rest)
-            out, phase = self.rows(prepared, over, inputs, values)
-            return [x for x in out if is_smooth(x)], phase.inputs
+            out, _, inner = self._rows(prepared, over, inputs, values, held)
+            return [x for x in out if is_smooth(x)], inner
 
         _, pull, inner = jax.vjp(run, smooth, has_aux=True)
         (to_values, to_inputs), *_ = pull(given)
@@ -82,7 +95,7 @@ class Indexed:
 
     def _values(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None) -> Arrays:
         """The sites' values, from the products; zeros for lookups, to which what is looked up is added."""
-        values = self.rows(prepared, over, inputs)[1].values if products is None else iter(products)
+        values = self.rows(prepared, over, inputs)[1] if products is None else iter(products)
         found: Arrays = []
         for site, w, value, of in zip(self.sites, prepared, values, self._values_of, strict=True):
             group = over.rows if site.many is None else over.edges[site.many]
@@ -94,39 +107,46 @@ class Indexed:
                 found.append(value)
         return found
 
-    def plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:
-        """What is kept of the program. `weights` and `inputs` are their shapes, those of one row or edge; `keep` says
-        whether the products are kept. It is asked for by more than one pass, and found once."""
+    def plan(self, weights: Arrays, inputs: Inputs, size: Size, keep: bool, held: Sequence[int]) -> Plan:
+        """What is kept of the program. `weights` and `inputs` are their shapes, those of one row or edge; `size` is one
+        that chunks have; `keep` says whether the products are kept, and `held` which outputs are at hand in reverse. It
+        is asked for by more than one pass, and found once."""
         if keep not in self._plans:
-            self._plans[keep] = self._plan(weights, inputs, keep)
+            self._plans[keep] = self._plan(weights, inputs, size, keep, held)
         return self._plans[keep]
 
-    def _plan(self, weights: Arrays, inputs: Inputs, keep: bool) -> Plan:
+    def _plan(self, weights: Arrays, inputs: Inputs, size: Size, keep: bool, held: Sequence[int]) -> Plan:
         prepared = jax.eval_shape(self.prepare, weights)
-        over = _probe(len(inputs[3]))
+        over = _probe(size, len(inputs[3]))
         payload, slots, keys, edges, own = inputs
-        many = [rows_of(EDGES_OF_PROBE, xs) for xs in edges]
-        a_row: Callable[[Any], Arrays] = lambda xs: rows_of(ROWS_OF_PROBE, xs)
+        many = [rows_of(size.edges_of(g), xs) for g, xs in enumerate(edges)]
+        a_row: Callable[[Any], Arrays] = lambda xs: rows_of(size.rows, xs)
         some = a_row(payload), list(map(a_row, slots)), a_row(keys), many, a_row(own)
-        out, phase_values = jax.eval_shape(lambda *args: _both(self.rows(*args)), prepared, over, some)
-        self._values_of = list(phase_values)
+        _, (out, values, _) = self.rows.jaxpr(prepared, over, some)
+        self._values_of = list(values)
         given = [x for x in out if is_smooth(x)]
-        products = list(phase_values) if keep else None
-        traced, found = jax.make_jaxpr(self.reverse, return_shape=True)(prepared, over, some, products, given)
+        at_hand = {i: out[i] for i in held}
+        products = self._values_of if keep else None
+        traced, found = self.reverse.jaxpr(prepared, over, some, products, given, at_hand)
         of, before = "leaves" if self.program.variant.leaf else "rows", len(jax.tree.leaves((prepared, over)))
         return Planning(self.sites, self._values_of, traced.jaxpr, found, some, before, of, keep).plan()
 
 
-def _both(found: tuple[Arrays, Rows]) -> tuple[Arrays, Arrays]:
-    return found[0], found[1].values
+def _used(jaxpr: Any) -> list[int]:
+    """The outputs, by number, that other values are computed from."""
+    read = {v for eqn in jaxpr.eqns for v in eqn.invars if not isinstance(v, Literal)}
+    some = read & {v for eqn in jaxpr.eqns for v in eqn.outvars}
+    outputs = [(i, v) for i, v in enumerate(jaxpr.outvars) if not isinstance(v, Literal)]
+    return [i for i, v in outputs if v in some and is_smooth(v.aval)]
 
 
-def _probe(manys: int) -> Over:
-    """The shapes of what a chunk is computed over."""
+def _probe(size: Size, manys: int) -> Over:
+    """The shapes of what a chunk of this size is computed over."""
     ints: Callable[..., Any] = lambda *shape: shaped(shape, jnp.int32)
-    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(n), ints(n), ints(), n, n)
-    edges = [EDGES_OF_PROBE] * manys
-    return Over(group(ROWS_OF_PROBE), [group(n) for n in edges], [ints(n) for n in edges], [ints(n) for n in edges])
+    tiles: Callable[[int], Any] = lambda n: Tiles(ints(n, n), ints(n), ints(n)) if platform().batched else None
+    group: Callable[[int], Group] = lambda n: Group(ints(n), ints(), n, ints(n), tiles(n))
+    edges = [size.edges_of(g) for g in range(manys)]
+    return Over(group(size.rows), [group(n) for n in edges], [ints(n) for n in edges], [ints(n) for n in edges])
 
 
 def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ()) -> dict[int, Indexed]:

@@ -21,7 +21,7 @@ from .._rows import take
 from .._strategies import Levels
 from .._traced import reverse_only
 from ..forests._forest import Forest
-from ..shapes import Arrays
+from ..shapes import Arrays, is_smooth
 from ._kernel import Tables
 from ._passes import Passes
 from ._pre_order import in_pre_order
@@ -92,20 +92,22 @@ def _values(
         return Passes(eqx.combine(integers, forest), programs, storage, key, keep)
 
     inputs = [p.weights for p in programs], list(forest.payload)
-    columns, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
+    slabs, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
     found = {}
     for s, carrier in storage.carriers.items():
-        own = [columns[c] for c in storage.columns(s)]
-        if at_roots:
+        columns = storage.columns(s)
+        own = {i: slabs[i] for i in dict.fromkeys(storage.slabs.slab_of[c] for c in columns)}
+        if not at_roots:
+            own = in_pre_order(forest, s, own, rows_of)
+        elif len(storage.carriers) > 1:
             here = take(forest.tree, forest.roots[s])
-            found[s] = carrier.given_back([take(x, here) for x in own])
-        else:
-            found[s] = in_pre_order(forest, s, carrier.given_back(own), rows_of)
+            own = {i: take(x, here) for i, x in own.items()}
+        found[s] = carrier.given_back([storage.slabs.pick(c, own[storage.slabs.slab_of[c]]) for c in columns])
     return found
 
 
 def _at(over: Passes, states: Arrays, at_roots: bool) -> tuple[Arrays, Any]:
-    """The values at the roots, or at all rows, and the row at which each node has its value."""
+    """The values at the roots, or at all rows, in slabs, and the row at which each node has its value."""
     forest = over.forest
     if at_roots:
         roots = over.walk.child[forest.bucket.edges : -1]
@@ -167,9 +169,6 @@ def _rule_backward(
 ) -> Inputs:
     states, tables = residuals
     over = passes(key, integers)
-    smooth = over.storage.smooth
-    columns = [
-        filled(g, x) if yes else None
-        for g, x, yes in zip(given[0], _at(over, states, at_roots)[0], smooth, strict=True)
-    ]
-    return over.backward(*inputs, states, tables, columns, at_roots, wanted(inputs, perturbed))
+    pairs = zip(given[0], _at(over, states, at_roots)[0], strict=True)
+    slabs = [filled(g, x) if is_smooth(x) else None for g, x in pairs]
+    return over.backward(*inputs, states, tables, slabs, at_roots, wanted(inputs, perturbed))

@@ -2,20 +2,19 @@
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._platform import platform
-from .._rows import put, spread, take
+from .._rows import spread, take
 from .._strides import strides
-from ..shapes import Arrays
-from ._batched import sums
-from ._group import Group
+from ..shapes import Arrays, Shape, shaped
+from ._batched import sums, tiles_of
+from ._group import Tiles
 from ._indexed import lookup
 from ._levels import Site, STACK
 from ._plan import Again, Found, Joined, Plan, Table
@@ -23,108 +22,110 @@ from ._sites import Indexed
 from ._walk import Walk
 
 
-BIG, SMALL = 256, 32  # rows of a tile
-BLOCK = 4096  # rows of a block
+BLOCK = 32768  # rows of a block, as many as a chunk may have
+
+
+class Block(NamedTuple):
+    """Rows, or edges, of several constructors: their numbers, the places of their constructors in the stacks, and which
+    count, as the last is repeated; their tiles, and which rows of those count."""
+
+    lines: jax.Array
+    kind: jax.Array
+    own: jax.Array
+    tiles: Tiles
+    inside: jax.Array
 
 
 class Sums:
-    """The cotangents of one program's sites, summed over its rows."""
+    """The cotangents of one program's sites, summed over its rows. `prepared` is what the sites take, `tables` what was
+    kept and found of the rows, and `again` reads what was not kept, of rows or edges."""
 
-    def __init__(self, walk: Walk, indexed: Indexed, plan: Plan) -> None:
+    def __init__(
+        self, walk: Walk, indexed: Indexed, plan: Plan, prepared: Arrays, tables: dict[Table, Any],
+        again: Callable[[Again, Any], Any],
+    ) -> None:  # fmt: skip
         self.walk, self.forest, self.indexed, self.plan = walk, walk.forest, indexed, plan
-        self.members, self.places = indexed.program.members, jnp.array(indexed.program.places, jnp.int32)
+        self.prepared, self.tables, self.again = prepared, tables, again
+        self.sites, self.program = indexed.sites, indexed.program
 
-    def of(self, prepared: Arrays, tables: dict[Table, Any], again: Callable[[Again, Any], Any]) -> Arrays:
-        """The cotangent of what each smooth site takes. `again` reads what was not kept, of rows or edges."""
-        self.tables, self.again = tables, again
-        sites = self.indexed.sites
-        found: dict[int, Any] = {}
-        some = [i for i, site in enumerate(sites) if site.smooth and self.plan.cotangents[i] is not None]
-        for many in dict.fromkeys(sites[i].many for i in some):
-            own = [i for i in some if sites[i].many == many and sites[i].kind != "lookup"]
-            if own:
-                way = self._blocks if platform().batched else self._tiles
-                found |= dict(zip(own, way(many, own, [prepared[i] for i in own]), strict=True))
-        found |= {i: self._lookup(i, prepared[i]) for i in some if sites[i].kind == "lookup"}
-        return [
-            found.get(i, jnp.zeros_like(w))
-            for i, (site, w) in enumerate(zip(sites, prepared, strict=True))
-            if site.smooth
-        ]
+    def smooth(self) -> dict[int | None, list[int]]:
+        """The sites that have a cotangent and are not lookups: those of the rows, and those of each `Many`."""
+        found: dict[int | None, list[int]] = {}
+        for i, site in enumerate(self.sites):
+            if site.smooth and site.kind != "lookup" and self.plan.cotangents[i] is not None:
+                found.setdefault(site.many, []).append(i)
+        return found
 
-    def _tiles(self, many: int | None, numbers: list[int], weights: Arrays) -> Arrays:
-        """The sums of some sites over the rows, or the edges of a `Many`; constructor by constructor."""
-        sites = [self.indexed.sites[i] for i in numbers]
-        lines, bounds = self._lines(many, any(site.level == STACK for site in sites))
-        one = [jnp.zeros(w.shape[site.level == STACK :], w.dtype) for site, w in zip(sites, weights, strict=True)]
-        whole = [jnp.zeros_like(w) if site.level == STACK else None for site, w in zip(sites, weights, strict=True)]
+    def of(self, known: dict[int, Any]) -> Arrays:
+        """The cotangent of what each smooth site takes; `known` has those of the sites that are not lookups."""
+        return [self._of(i, known) for i, site in enumerate(self.sites) if site.smooth]
 
-        def tile(size: int, at: jax.Array, end: jax.Array, sums: Arrays) -> Arrays:
-            places = at + jnp.arange(size, dtype=jnp.int32)
-            index, own = take(lines, jnp.minimum(places, end - 1)), places < end
-            return [self._add(i, s, index, own) for i, s in zip(numbers, sums, strict=True)]
+    def _of(self, i: int, known: dict[int, Any]) -> jax.Array:
+        if self.sites[i].kind == "lookup" and self.plan.cotangents[i] is not None:
+            return self._lookup(i, self.prepared[i])
+        return known[i] if i in known else jnp.zeros_like(self.prepared[i])
 
-        def of_one(m: jax.Array, both: tuple[Arrays, Arrays]) -> tuple[Arrays, Arrays]:
-            whole, sums = both
-            place = take(self.places, m)
-            sums = _in_tiles(tile, bounds[m, 0], bounds[m, 1], sums)
-            for n, site in enumerate(sites):
-                if site.level == STACK:
-                    before = lax.dynamic_slice_in_dim(whole[n], place, 1, allow_negative_indices=False)
-                    whole[n] = put(whole[n], place, before + sums[n][None])
-                    sums[n] = jnp.zeros_like(sums[n])
-            return whole, sums
-
-        whole, sums = lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), of_one, (whole, one))
-        return [s if w is None else w for w, s in zip(whole, sums, strict=True)]
-
-    def _blocks(self, many: int | None, numbers: list[int], weights: Arrays) -> Arrays:
-        """The same, over blocks of rows of several constructors: few operations, for a GPU or a TPU."""
-        bucket = self.forest.bucket
+    def blocks(self, many: int | None, numbers: list[int]) -> Arrays:
+        """The sums of some sites over the rows, or the edges of a `Many`: in blocks of rows of several constructors,
+        which are few operations, for a GPU or a TPU."""
+        weights = [self.prepared[i] for i in numbers]
         lines, bounds = self._lines(many, apart=False)
-        ends = self._begin(many)[1 + jnp.array(bucket.rank, jnp.int32)]
         size = min(BLOCK, len(lines))
 
         def block(end: jax.Array, at: jax.Array, totals: Arrays) -> Arrays:
             lie = at + jnp.arange(size, dtype=jnp.int32)
             index = take(lines, jnp.minimum(lie, end - 1))
             variant = take(self.forest.variant, index if many is None else take(self.forest.owner, index))
-            count = jnp.minimum(end - at, size)
-            group = self.walk.group(variant, jnp.minimum(ends[variant] - at, count), count, len(self.members))
-            found = [self._of_group(i, w, index, group) for i, w in zip(numbers, weights, strict=True)]
+            kind = self.walk.place_of[variant]
+            tiles, inside = tiles_of(self.walk.number_of[variant], kind, len(self.program.members))
+            own = lie < end
+            inside &= take(own, tiles.rows)
+            block = Block(index, kind, own, tiles, inside)
+            found = [self._of_block(i, w, block) for i, w in zip(numbers, weights, strict=True)]
             return [total + x for total, x in zip(totals, found, strict=True)]
 
         def run(b: jax.Array, totals: Arrays) -> Arrays:
             begin, end = bounds[b, 0], bounds[b, 1]
             return strides(functools.partial(block, end), begin, end, size, totals)[1]
 
-        return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, [jnp.zeros_like(w) for w in weights])
+        zeros = [jnp.zeros_like(w) for w in weights]
+        if len(bounds) == 1:
+            return run(jnp.int32(0), zeros)
+        return lax.fori_loop(jnp.int32(0), jnp.int32(len(bounds)), run, zeros)
 
-    def _of_group(self, i: int, weight: jax.Array, index: jax.Array, group: Group) -> jax.Array:
-        """The sum of one site over rows or edges of several constructors."""
-        site = self.indexed.sites[i]
-        given = self._read(self._table(i), index)
-        given = jnp.where(spread(group.own, given), given, 0)
-        if site.kind == "spread":
-            return jax.ops.segment_sum(given, group.kind, len(weight)) if site.level == STACK else given.sum(0)
-        (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        if site.level == STACK:
+    def _of_block(self, i: int, weight: jax.Array, block: Block) -> jax.Array:
+        """The sum of one site over a block."""
+        site = self.sites[i]
+        given = self._read(self._table(i), block.lines)
+        if site.kind == "product" and site.level == STACK:
+            (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
             rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), math.prod(x.shape[1:-1]), x.shape[-1])
-            return sums(rows(given), rows(x), group, len(weight), weight.dtype, site.precision)
+            return sums(rows(given), rows(x), block.tiles, block.inside, len(weight), weight.dtype, site.precision)
+        given = jnp.where(spread(block.own, given), given, 0)
+        if site.kind == "spread":
+            return jax.ops.segment_sum(given, block.kind, len(weight)) if site.level == STACK else given.sum(0)
+        (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
         return _outer(given, x, weight.dtype, site.precision)
 
     def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
         """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
         order of the stacks, or those that lie side by side together."""
-        bucket = self.forest.bucket
-        ranks = [bucket.rank[v] for v in self.members]
-        pairs = [(r, r + 1) for r in ranks]
-        if not apart:
-            pairs = []
-            for r in sorted(ranks):
-                pairs[-1:] = [(pairs[-1][0], r + 1)] if pairs and pairs[-1][1] == r else [*pairs[-1:], (r, r + 1)]
-        lines = self.forest.by_variant if many is None else self.forest.edges_by_variant
-        return lines, self._begin(many)[jnp.array(pairs, jnp.int32)]
+        return self.lines(many)[0], self._begin(many)[jnp.array(self.ranks(apart), jnp.int32)]
+
+    def lines(self, many: int | None) -> tuple[jax.Array, jax.Array]:
+        """All rows or edges of the forest, by variant, and where those of each begin and end among them."""
+        forest = self.forest
+        return (forest.by_variant, forest.begin) if many is None else (forest.edges_by_variant, forest.edges_begin)
+
+    def ranks(self, apart: bool) -> list[tuple[int, int]]:
+        """From which rank of the variants to which the program's are: see `_lines`."""
+        ranks = [self.forest.bucket.rank[v] for v in self.program.members]
+        if apart:
+            return [(r, r + 1) for r in ranks]
+        pairs: list[tuple[int, int]] = []
+        for r in sorted(ranks):
+            pairs[-1:] = [(pairs[-1][0], r + 1)] if pairs and pairs[-1][1] == r else [*pairs[-1:], (r, r + 1)]
+        return pairs
 
     def _begin(self, many: int | None) -> jax.Array:
         """Where each rank of variants begins, and the last one ends."""
@@ -139,14 +140,31 @@ class Sums:
         assert at is not None
         return at
 
-    def _add(self, i: int, total: jax.Array, index: jax.Array, own: jax.Array) -> jax.Array:
+    def one(self, i: int) -> Shape:
+        """The shape of what a site takes of one constructor."""
+        w = self.prepared[i]
+        return shaped(w.shape[self.sites[i].level == STACK :], w.dtype)
+
+    def key(self, i: int) -> Hashable:
+        """What sites have in common, of whatever programs, for which `add` does the same."""
+        site, one = self.sites[i], self.one(i)
+        inputs = tuple(map(self._source, self.plan.inputs[i]))
+        return site.kind, self._table(i), inputs, one.shape, str(one.dtype), site.precision
+
+    def _source(self, at: Found) -> Hashable:
+        """Where something is found, said without the program."""
+        if isinstance(at, Joined):
+            return tuple(map(self._source, at.parts))
+        return at if isinstance(at, Table) else self.walk.source(self.program, at)
+
+    def add(self, i: int, total: jax.Array, index: jax.Array, own: jax.Array) -> jax.Array:
         """A site's sum with that of the rows or edges of these numbers, which are its `own`."""
         given = self._read(self._table(i), index)
         given = jnp.where(spread(own, given), given, 0)
-        if self.indexed.sites[i].kind == "spread":
+        if self.sites[i].kind == "spread":
             return total + given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        return total + _outer(given, x, total.dtype, self.indexed.sites[i].precision)
+        return total + _outer(given, x, total.dtype, self.sites[i].precision)
 
     def _read(self, at: Found, index: jax.Array) -> jax.Array:
         """What was kept of rows or edges, or is read again."""
@@ -158,7 +176,7 @@ class Sums:
 
     def _lookup(self, i: int, weight: jax.Array) -> jax.Array:
         """The cotangent of a weight that rows index: all rows at once."""
-        site: Site = self.indexed.sites[i]
+        site: Site = self.sites[i]
         at = self._table(i)
         lines, bounds = self._lines(site.many, apart=False)
         place = jnp.arange(len(lines), dtype=jnp.int32)[:, None]
@@ -176,12 +194,3 @@ def _outer(y: jax.Array, x: jax.Array, dtype: np.dtype[Any], precision: lax.Prec
     """The sum of the products of the rows of `y`, (W, …, o), and `x`, (W, …, n): (o, n)."""
     pairs = [rows.reshape(math.prod(rows.shape[:-1]), rows.shape[-1]) for rows in (y, x)]
     return jnp.einsum("ro,rn->on", *pairs, precision=precision, preferred_element_type=dtype)
-
-
-def _in_tiles(
-    tile: Callable[[int, jax.Array, jax.Array, Arrays], Arrays], begin: jax.Array, end: jax.Array, sums: Arrays
-) -> Arrays:
-    """All rows from `begin` to `end`, in big tiles and then, less than half of one, in small ones."""
-    middle = begin + BIG * lax.div(end - begin + BIG // 2 - 1, jnp.int32(BIG))
-    sums = strides(lambda at, sums: tile(BIG, at, end, sums), begin, middle, BIG, sums)[1]
-    return strides(lambda at, sums: tile(SMALL, at, end, sums), middle, end, SMALL, sums)[1]

@@ -7,23 +7,39 @@ edges. So padding computes with numbers of the forest, and makes no NaN that the
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from .._platform import platform
 from .._random_keys import keys_at
 from .._rows import take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
 from ..shapes import Arrays, shaped
-from ._carrier import Storage
+from ._batched import tiles_in
 from ._group import Group
 from ._indexed import Over
-from ._loop import Body, C, over_chunks
+from ._loop import Body, C, over_chunks, Read
 from ._plan import Again, Table
-from ._program import Columns, Program
+from ._program import Columns, PROBE, Program
+from ._slabs import Slabs
+from ._storage import Storage
+
+
+KIND, END, ABOVE, CHILD, OWNER = 0, 1, 2, 2, 3  # columns of what there is to know of each row, or edge
+
+
+class Edge(NamedTuple):
+    """The edges of a `Many` at a chunk, the last of its own repeated."""
+
+    lines: jax.Array
+    valid: jax.Array  # which are its own
+    segment: jax.Array  # the place of each one's row; the number of places, past its own
+    facts: jax.Array  # `KIND`, `END`, `CHILD`, `OWNER`
+    total: jax.Array  # how many are its own
 
 
 @dataclass(frozen=True)
@@ -33,32 +49,38 @@ class Chunk:
     row: jax.Array
     rows: jax.Array  # the row of each place, repeated past the chunk's own
     valid: jax.Array  # which places are its own
+    facts: jax.Array  # of each place: `KIND`, `END`, `ABOVE`
     slots: jax.Array | None  # the edge of each place and slot
-    edges: list[
-        tuple[jax.Array, jax.Array, jax.Array]
-    ]  # for each `Many`: the edge of each place, which are its own, each one's row
+    edges: list[Edge]  # those of each `Many`
+
+    @property
+    def above(self) -> jax.Array:
+        """The edge above each place's row."""
+        return self.facts[:, ABOVE]
 
 
 class Walk:
     """The programs of an algebra on their way over a forest.
 
     `levels` are the programs that are computed for rows of several variants; `constant` those that are not met on the
-    way, whose values are at the variants' own rows. `storage` is that of what is read at the children.
+    way, whose values are at the variants' own rows. `storage` is that of what is read at the children, which lies in
+    `slabs`, or column by column.
     """
 
     def __init__(
         self, forest: Forest, programs: list[Program], storage: Storage, key: jax.Array | None,
-        levels: Sequence[int] = (), constant: Sequence[int] = (),
+        levels: Sequence[int] = (), constant: Sequence[int] = (), slabs: Slabs | None = None,
     ) -> None:  # fmt: skip
         self.forest, self.programs, self.storage, self.key = forest, programs, storage, key
+        self.slabs = Slabs(storage.leaves, joined=False) if slabs is None else slabs
         bucket, count = forest.bucket, len(forest.bucket.variants)
         of = {v: p for p, program in enumerate(programs) for v in program.members}
         places = {v: place for program in programs for v, place in zip(program.members, program.places, strict=True)}
-        self._place_of = jnp.array([*(places.get(v, 0) for v in range(count)), 0], jnp.int32)
+        self.place_of = jnp.array([*(places.get(v, 0) for v in range(count)), 0], jnp.int32)
         numbers = {
             v: n for program in programs for n, v in enumerate(sorted(program.members, key=bucket.rank.__getitem__))
         }
-        self._number_of = jnp.array([*(numbers.get(v, 0) for v in range(count)), 0], jnp.int32)
+        self.number_of = jnp.array([*(numbers.get(v, 0) for v in range(count)), 0], jnp.int32)
         self._constant = [of.get(v) in constant for v in range(count)]
         alike = {c: {of.get(v) for v in range(count) if bucket.classes[v] == c} for c in bucket.classes}
         whole = [len(alike[bucket.classes[v]]) == 1 and of.get(v) in levels for v in range(count)]
@@ -68,6 +90,10 @@ class Walk:
         self.child = self.rows_of(forest.child)  # the row at the end of each edge, where its value is
         bare = [region == 2 for region in bucket.regions]
         self.length = bucket.starts[2] if self._constant == bare else bucket.rows  # of tables of rows
+        kind, batched = self.place_of[forest.variant], platform().batched
+        ends = (forest.tile[:, 0], forest.edges_tile[:, 0]) if batched else (forest.until, forest.edges_until)
+        self._rows = jnp.stack([kind, ends[0], forest.above], 1)
+        self._edges = jnp.stack([take(kind, forest.owner), ends[1], self.child[: bucket.edges], forest.owner], 1)
 
     def rows_of(self, rows: jax.Array) -> jax.Array:
         """The rows at which nodes have their values: those of constants have the variant's."""
@@ -85,60 +111,58 @@ class Walk:
         bucket = self.forest.bucket
         return {"rows": bucket.starts[1], "leaves": self.length - bucket.starts[1], "edges": bucket.edges}[table.of]
 
+    def largest(self, p: int) -> Size:
+        """The largest size of the chunks of a program; of a few rows, where these have one."""
+        bucket, members = self.forest.bucket, self.programs[p].members
+        sizes = bucket.sizes_of(*members) if p in self._of_level else bucket.pieces_of(*members)
+        size = max(sizes, key=lambda s: s.rows)
+        return size if size.rows > 1 else PROBE
+
     def place(self, chunk: jax.Array) -> jax.Array:
         """The place of a chunk's variant in the stacks of its program."""
-        return self._place_of[chunk[VARIANT]]
+        return self.place_of[chunk[VARIANT]]
 
     def chunk(self, p: int, size: Size, chunk: jax.Array) -> Chunk:
         """The rows and edges of a chunk."""
         variant = self.programs[p].variant
         row, count = chunk[ROW], chunk[ROWS]
         places = jnp.arange(size.rows, dtype=jnp.int32)
-        inside = jnp.minimum(places, count - 1)
+        alone = size.rows == 1  # then the row is valid: every chunk has one
+        inside, valid = (places, jnp.ones(1, bool)) if alone else (jnp.minimum(places, count - 1), places < count)
         k = variant.slots
         slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
         edges = []
-        for g in range(k > 0, len(variant.groups)):
-            first, many = chunk[EDGES + 2 * g], chunk[EDGES + 2 * g + 1]
+        for g in range(variant.manys):
+            first, many = chunk[EDGES + 2 * (g + 1)], chunk[EDGES + 2 * (g + 1) + 1]
             line = jnp.arange(size.edges, dtype=jnp.int32)
-            edge = first + jnp.minimum(line, many - 1)
-            segment = jnp.where(line < many, take(self.forest.owner, edge) - row, size.rows)
-            edges.append((edge, line < many, segment))
-        return Chunk(row, row + inside, places < count, slots, edges)
+            lines = first + jnp.minimum(line, many - 1)
+            facts = take(self._edges, lines)
+            segment = jnp.where(line < many, facts[:, OWNER] - row, size.rows)
+            edges.append(Edge(lines, line < many, segment, facts, many))
+        return Chunk(row, row + inside, valid, take(self._rows, row + inside), slots, edges)
 
     def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
-        most = len(self.programs[p].members)
-        group = self._group(at.rows, at.rows, chunk[ROWS], self.forest.until, most)
-        has_slots = self.programs[p].variant.slots > 0
-        edges, places = [], []
-        for g, (edge, _, _) in enumerate(at.edges):
-            owner, count = take(self.forest.owner, edge), chunk[EDGES + 2 * (g + has_slots) + 1]
-            edges.append(self._group(edge, owner, count, self.forest.edges_until, most))
-            places.append(owner - at.row)
-        return Over(group, edges, places, [segment for *_, segment in at.edges])
-
-    def _group(self, lines: jax.Array, rows: jax.Array, count: jax.Array, until: jax.Array, most: int) -> Group:
-        ends = jnp.minimum(take(until, lines) - lines[0], count)
-        return self.group(take(self.forest.variant, rows), ends, count, most)
-
-    def group(self, variant: jax.Array, until: jax.Array, count: jax.Array, most: int) -> Group:
-        """Rows of these variants, of one program with `most` of them."""
-        return Group(self._place_of[variant], self._number_of[variant], until, count, len(variant), most)
+        forest, most = self.forest, len(self.programs[p].members)
+        group = _group(at.rows, at.facts, chunk[ROWS], forest.tile, most)
+        edges = [_group(x.lines, x.facts, x.total, forest.edges_tile, most) for x in at.edges]
+        places = [x.facts[:, OWNER] - at.row for x in at.edges]
+        return Over(group, edges, places, [x.segment for x in at.edges])
 
     def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Any:
         """A program's inputs at a chunk: payload, slots, keys, edges, and the nodes' `own`."""
-        program = self.programs[p]
-        row_payload = [take(payload[c], at.rows) for c in program.wiring.payload]
+        wiring = self.programs[p].wiring
+        row_payload = [take(payload[c], at.rows) for c in wiring.payload]
         slots: list[Arrays] = []
         if at.slots is not None:
             child = take(self.child, at.slots)
-            gathered = {c: take(states[c], child) for c in dict.fromkeys(itertools.chain(*program.wiring.slots))}
-            slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(program.wiring.slots)]
+            lines = child.reshape(-1)
+            gathered = {c: self.slabs.read(states, c, lines) for c in dict.fromkeys(itertools.chain(*wiring.slots))}
+            gathered = {c: x.reshape(*child.shape, *x.shape[1:]) for c, x in gathered.items()}
+            slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(wiring.slots)]
         many = []
-        for (edge, _, _), columns in zip(at.edges, program.wiring.manys, strict=True):
-            child = take(self.child, edge)
-            many.append([take(states[c], child) for c in columns])
+        for edge, columns in zip(at.edges, wiring.manys, strict=True):
+            many.append([self.slabs.read(states, c, edge.facts[:, CHILD]) for c in columns])
         keys = []
         if self.key is not None:
             keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
@@ -149,7 +173,7 @@ class Walk:
         place, program = self.place(chunk), self.programs[p]
         ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
         payload, slots, keys, many, own = inputs
-        edges = [(segment, x) for (*_, segment), x in zip(at.edges, many, strict=True)]
+        edges = [(edge.segment, x) for edge, x in zip(at.edges, many, strict=True)]
         return ws, payload, slots, keys, edges, own
 
     def one(self, p: int, own: Arrays) -> Any:
@@ -169,9 +193,17 @@ class Walk:
         if at.what == "payload":
             return take(payload[wiring.payload[at.leaf]], index)
         if at.what == "edges":
-            return take(states[wiring.manys[at.place][at.leaf]], take(self.child, index))
+            return self.slabs.read(states, wiring.manys[at.place][at.leaf], take(self.child, index))
         edge = take(self.forest.slot, index) + at.place
-        return take(states[wiring.slots[at.place][at.leaf]], take(self.child, edge))
+        return self.slabs.read(states, wiring.slots[at.place][at.leaf], take(self.child, edge))
+
+    def source(self, program: Program, at: Again) -> Again:
+        """What `again` reads, by its column: the same for all programs that read the same of their rows or edges."""
+        wiring = program.wiring
+        columns = {"payload": wiring.payload, "own": wiring.own}.get(at.what)
+        if columns is None:
+            columns = (wiring.slots if at.what == "slots" else wiring.manys)[at.place]
+        return Again(at.what, at.place if at.what == "slots" else 0, columns[at.leaf])
 
     def added(self, p: int, chunk: jax.Array, sums: Arrays, found: Arrays) -> Arrays:
         """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""
@@ -189,25 +221,37 @@ class Walk:
                 total[c] = write(total[c], at.row, at.valid, x)
         return total
 
-    def loop(self, body: Body[C], carry: C, *, down: bool = False) -> C:
+    def loop(self, read: Read[C], body: Body[C], carry: C, *, down: bool = False) -> C:
         """Runs every chunk that has a program, in order, or in reverse order `down` the trees."""
-        return over_chunks(self.forest, self._of_level, self._of_piece, body, carry, down)
+        return over_chunks(self.forest, self._of_level, self._of_piece, read, body, carry, down)
 
 
 def write_edges(
-    buffers: Arrays, at: Chunk, of_slots: Sequence[Columns], slots: Any, of_manys: Sequence[Columns], manys: Any
-) -> None:
-    """Writes what a chunk's rows give to the edges of their slots and `Many`s into the columns of these, but for
-    columns that are `None`. The edges of slots lie row after row."""
-    for c in dict.fromkeys(itertools.chain(*of_slots)):
-        if buffers[c] is not None:
-            nothing = jnp.zeros((len(at.rows), *buffers[c].shape[1:]), buffers[c].dtype)
-            pairs = zip(of_slots, slots, strict=True)
-            rows = jnp.stack([to[columns.index(c)] if c in columns else nothing for columns, to in pairs], 1)
-            assert at.slots is not None
-            own = jnp.repeat(at.valid, rows.shape[1])
-            buffers[c] = write(buffers[c], at.slots[0, 0], own, rows.reshape(len(own), *rows.shape[2:]))
-    for (edge, own, _), columns, to in zip(at.edges, of_manys, manys, strict=True):
-        for c, x in zip(columns, to, strict=True):
-            if buffers[c] is not None:
-                buffers[c] = write(buffers[c], edge[0], own, x)
+    buffers: Arrays, slabs: Slabs, at: Chunk, of_slots: Sequence[Columns], slots: Any, of_manys: Sequence[Columns],
+    manys: Any,
+) -> None:  # fmt: skip
+    """Writes what a chunk's rows give to the edges of their slots and `Many`s into the slabs of these, but for slabs
+    that are `None`. The edges of slots lie row after row."""
+
+    def parts(columns: Columns, to: Any, number: int) -> dict[int, jax.Array]:
+        pairs = zip(columns, to, strict=True)
+        return slabs.rows({c: x for c, x in pairs if buffers[slabs.slab_of[c]] is not None}, number)
+
+    every = [parts(columns, to, len(at.rows)) for columns, to in zip(of_slots, slots, strict=True)]
+    for s in dict.fromkeys(itertools.chain(*every)):
+        nothing = jnp.zeros((len(at.rows), *buffers[s].shape[1:]), buffers[s].dtype)
+        rows = jnp.stack([own.get(s, nothing) for own in every], 1)
+        assert at.slots is not None
+        valid = jnp.repeat(at.valid, rows.shape[1])
+        buffers[s] = write(buffers[s], at.slots[0, 0], valid, rows.reshape(len(valid), *rows.shape[2:]))
+    for edge, columns, to in zip(at.edges, of_manys, manys, strict=True):
+        for s, x in parts(columns, to, len(edge.lines)).items():
+            buffers[s] = write(buffers[s], edge.lines[0], edge.valid, x)
+
+
+def _group(lines: jax.Array, facts: jax.Array, count: jax.Array, tile: jax.Array, most: int) -> Group:
+    """The rows, or edges, of these numbers, of a program of `most` constructors."""
+    kind, end = facts[:, KIND], facts[:, END]
+    if platform().batched:
+        return Group(kind, count, len(lines), tiles=tiles_in(tile[:, 1], lines[0], end, kind, count, most))
+    return Group(kind, count, len(lines), jnp.minimum(end - lines[0], count))

@@ -10,13 +10,14 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
+from .._carrier import Carrier
 from .._traced import applied
 from .._truth import expect_no_reckoning
-from .._types import advice, cast, joined, misfit, Own
+from .._types import advice, cast, misfit, Own
 from ..forests._bucket import Bucket, Size
-from ._carrier import Carrier, Storage
 from ._node import Node, node_of, wiring
 from ._program import PROBE, Program, programs
+from ._storage import Storage
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,10 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
 def _join(t: Reading, first: dict[int, str], carriers: dict[int, Carrier], index: int, own: Own) -> None:
     """Joins a case's carrier to that of its sort, which is to have the same structure and shapes."""
     v = t.bucket.variants[index]
-    a = carriers.setdefault(v.sort, Carrier(own.structure, own.leaves))
-    known = Own(a.structure, a.leaves)
-    if not known.alike(own):
-        raise _mismatch(t, v.sort, (first[v.sort], known), (str(v), own), advice())
-    carriers[v.sort] = Carrier(a.structure, tuple(map(joined, a.leaves, own.leaves)))
+    carrier = carriers.setdefault(v.sort, Carrier.of(own))
+    if not carrier.own.alike(own):
+        raise _mismatch(t, v.sort, (first[v.sort], carrier.own), (str(v), own), advice())
+    carriers[v.sort] = carrier.joined(own)
 
 
 def _expect_held(t: Reading, carriers: dict[int, Carrier], cases: list[Own]) -> None:

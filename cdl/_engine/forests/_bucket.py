@@ -78,6 +78,12 @@ class Bucket:
         """The same of chunks of one variant."""
         return self.pieces[: max(self.few[self.classes[v]][1] for v in variants)] if self.few else self.pieces
 
+    @cached_property
+    def sizes_by_variant(self) -> tuple[list[tuple[Size, ...]], list[tuple[Size, ...]]]:
+        """The sizes of chunk of a level, and of pieces, that each variant has."""
+        every = range(len(self.variants))
+        return [self.sizes_of(v) for v in every], [self.pieces_of(v) for v in every]
+
     @property
     def first(self) -> int:
         """The first row of a node. Before it is a row for each variant, and one that is no node's."""
@@ -131,8 +137,9 @@ class Bucket:
 
     @cached_property
     def rank(self) -> tuple[int, ...]:
-        """The place of each variant when they are in the order of their classes."""
-        return tuple(np.argsort(np.argsort(self.classes, kind="stable")).tolist())
+        """The place of each variant when they are in the order of their classes, leaves without payload first."""
+        met = np.array(self.regions, np.int64) != 2
+        return tuple(np.argsort(np.lexsort((np.array(self.classes, np.int64), met))).tolist())
 
     @cached_property
     def slots(self) -> int:

@@ -52,6 +52,8 @@ class Forest(eqx.Module):
     piece: Int[Array, "pieces columns"]  # those of one variant
     until: Int[Array, " rows"]  # the first row past those of the same height and variant
     edges_until: Int[Array, " edges"]  # the first edge past those of such rows
+    tile: Int[Array, "rows 2"]  # each row's place in the tiles, and the first row of the tile of that number
+    edges_tile: Int[Array, "edges 2"]  # the same of the edges of `Many`s
     slot: Int[Array, " rows"]  # the edge of each row's first slot
     by_variant: Int[Array, " nodes"]  # the rows in the order of their variants' ranks
     begin: Int[Array, " ranks_and_end"]  # where each rank begins among them

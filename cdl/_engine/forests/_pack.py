@@ -97,8 +97,8 @@ class Packer:
             _expect_room(at, bucket)
         trees = Layout(at, bucket)
         chunk, piece = (
-            chunks([sizes(v) for v in range(len(bucket.variants))], bucket.variants, groups, trees.before)
-            for groups, sizes in ((at.levels, bucket.sizes_of), (at.pieces, bucket.pieces_of))
+            chunks(sizes, bucket.variants, groups, trees.before)
+            for groups, sizes in zip((at.levels, at.pieces), bucket.sizes_by_variant, strict=True)
         )
         for table in (chunk, piece):
             table[:, ROW] = trees.row_of_place[table[:, TIME]]

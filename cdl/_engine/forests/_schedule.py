@@ -10,7 +10,8 @@ loop reads:
 | `SIZE`         | which of the bucket's sizes                        |
 | `ROW`, `ROWS`  | the first row, and how many                        |
 | `TIME`         | how many rows come before it                       |
-| `EDGES + 2 g`  | group g's first edge, and after it how many        |
+| `EDGES`, …     | the first edge of its slots, and how many; then the |
+|                | same of each `Many`                                |
 
 Past the last chunk are rows of zeros: chunks without rows.
 """
@@ -48,18 +49,13 @@ def chunks(
         cutting = np.concatenate([cutting, own])
     group, size, rows, begin = cutting[np.argsort(cutting[:, 3])].T
     variant = groups[group, 0]
-    widest = max((len(v.groups) for v in variants), default=0)
-    table = np.zeros((len(group), EDGES + 2 * widest), np.int32)
+    regions = 1 + max((v.manys for v in variants), default=0)
+    table = np.zeros((len(group), EDGES + 2 * regions), np.int32)
     table[:, VARIANT], table[:, SIZE], table[:, ROWS], table[:, TIME] = variant, size, rows, begin
-    has_slots = np.array([v.slots > 0 for v in variants], bool)[variant]
-    for g in range(widest):
-        # a row's edges in a group lie beside those of the next row of its variant
-        region = np.where(has_slots, g, g + 1)
-        here = np.flatnonzero(region < len(before))
-        region = region[here]
-        first = before[region, begin[here]]
-        table[here, EDGES + 2 * g] = first
-        table[here, EDGES + 2 * g + 1] = before[region, (begin + rows)[here]] - first
+    for region, edges in enumerate(before[:regions]):
+        # a row's edges in a region lie beside those of the next row of its variant
+        first, column = edges[begin], EDGES + 2 * region
+        table[:, column], table[:, column + 1] = first, edges[begin + rows] - first
     return table
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ._aligned import full, zeros
 from ._layout import Layout
 from ._places import Int, spread
+from ._tiles import tiles
 
 
 Tables = dict[str, Any]
@@ -29,6 +30,7 @@ def tables(trees: Layout) -> Tables:
         **_rows(trees),
         **_edges(trees),
         **_edges_by_variant(trees, by_rank),
+        **tiles(trees),
     }
 
 
@@ -91,9 +93,19 @@ def _payload(trees: Layout, by_variant: Int, nodes: Int, begin: NDArray[Any]) ->
     for v, leaves in zip(trees.at.keys.variants.tolist(), flat.payload, strict=True):
         if leaves:
             here = slice(*begin[bucket.rank[v] : bucket.rank[v] + 2])
+            rows, own = by_variant[here], flat.nth[nodes[here]]
             for column, leaf in zip(bucket.columns(v), leaves, strict=True):
-                arrays[column][by_variant[here]] = leaf[flat.nth[nodes[here]]]
+                _put(arrays[column], rows, leaf, own)
     return arrays
+
+
+def _put(array: NDArray[Any], rows: Int, leaf: NDArray[Any], own: NDArray[Any]) -> None:
+    """Copies rows `own` of `leaf` to these rows of an array, which ascend. Those that lie side by side, as leaves do,
+    are copied at once."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        np.take(leaf, own, 0, array[rows[0] : rows[-1] + 1], mode="clip")  # checks of indices would copy twice
+    else:
+        array[rows] = leaf[own]
 
 
 def _ends(kinds: Int, count: Int, length: int) -> NDArray[np.int32]:

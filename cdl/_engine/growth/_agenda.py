@@ -18,26 +18,31 @@ from ._tables import part
 C = TypeVar("C")  # what a loop carries
 
 FEW = 8  # up to this number candidates are counted, and more are sorted
-BULK = 2048  # how many rows a block has where the order is of no matter
+BULK = 512  # how many rows a block has where the order is of no matter
 
 
 @dataclass(frozen=True)
 class Block:
-    """The numbers of some rows, within their chunk and among all, and which of them are meant."""
+    """The numbers of some rows, within their chunk and among all, and which of them are meant; and where the first of
+    them is in the agenda."""
 
     local: jax.Array
     rows: jax.Array
     mine: jax.Array
+    place: jax.Array | int = 0
 
     @property
     def count(self) -> int:
         """How many there are, meant or not."""
         return int(self.rows.shape[0])
 
-    def put(self, table: jax.Array, new: jax.Array, at: jax.Array, where: jax.Array | bool = True) -> jax.Array:
+    def put(
+        self, table: jax.Array, new: jax.Array, at: tuple[jax.Array, ...], where: jax.Array | bool = True
+    ) -> jax.Array:
         """A table with these rows written `at` some places; where they are meant, and `where`."""
-        here = jnp.where(self.mine & where, at, table.shape[0])
-        return table.at[here].set(new.astype(table.dtype), mode="drop")
+        first, *rest = at
+        here = jnp.where(self.mine & where, first, table.shape[0])
+        return table.at[here, *rest].set(new.astype(table.dtype), mode="drop")
 
 
 def block(mine: jax.Array, head: jax.Array) -> Block:
@@ -77,11 +82,15 @@ class Agenda:
         def body(done: jax.Array, found: C) -> C:
             at, mine = part(self.order, first + done, self.width), iota < total - done
             local = jnp.where(mine, at, at[0])
-            return step(Block(local, local + self.offset, mine), found)
+            return step(Block(local, local + self.offset, mine, first + done), found)
 
         turns, found = strides(body, 0, total, self.width, start)
         self.passed += turns
         return found
+
+    def rows(self, count: int) -> jax.Array:
+        """The first rows, so many and those of a block beyond, candidate by candidate."""
+        return self.order[: count + self.width] + self.offset
 
     def after(self, head: jax.Array) -> jax.Array:
         """The same number, known when all that was gone through is done: no loop still reads what is written there."""

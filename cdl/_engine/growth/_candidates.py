@@ -129,3 +129,9 @@ class Growth:
                 own = jnp.where(jnp.any(jnp.isnan(scores)), -1, own + number.astype(jnp.int32))
             found = own if found is None else jnp.where(given.sort == sort, own, found)
         return found
+
+
+def at_ends(candidates: tuple[Candidate, ...]) -> frozenset[int]:
+    """The columns of payload that candidates without places alone have."""
+    inner = {column for c in candidates if c.arity for column in c.columns}
+    return frozenset(column for c in candidates for column in c.columns) - inner

@@ -16,18 +16,17 @@ import jax.numpy as jnp
 from jax.extend.core import Literal
 
 from ..lists._scan_keep import to_keep
-from ..lists._scan_parts import cut, Part, trace, variables
+from ..lists._scan_parts import cut, Part, trace
 from ..shapes import Arrays, is_smooth, shaped
 
 
 PROBES = 7, 11
-CURVES = "tanh", "logistic", "exp"  # whose slope follows from the value, and is finite whatever it is
 
 
 @dataclass(frozen=True)
 class Kept:
     """What is kept: where it is computed, the axis of rows, and its shape and type without that axis; and which output
-    it is, or -1. `alone` says that no other output has to do with it, and that its slope is finite anywhere."""
+    it is, or -1."""
 
     equation: int
     output: int
@@ -35,7 +34,6 @@ class Kept:
     shape: tuple[int, ...]
     dtype: Any
     out: int
-    alone: bool
 
 
 @dataclass(frozen=True)
@@ -107,7 +105,6 @@ class Case:
         needed = [v for v in one.outvars[at.outs :] if not isinstance(v, Literal)]
         wanted = set(to_keep(at.part, needed))
         outs = at.part.jaxpr.outvars[: at.outs]
-        read = {v for eqn in cut(at.part, at.part.jaxpr.invars, outs).jaxpr.eqns for v in variables(eqn)}
         found = []
         for e, (a, b) in enumerate(zip(one.eqns, other.eqns, strict=True)):
             for o, (v, w) in enumerate(zip(a.outvars, b.outvars, strict=True)):
@@ -118,8 +115,7 @@ class Case:
                 if axes and not jnp.issubdtype(v.aval.dtype, jax.dtypes.extended):
                     rest = (*shape[: axes[0]], *shape[axes[0] + 1 :])
                     out = next((i for i, x in enumerate(outs) if x is v), -1) if axes[0] == 0 else -1
-                    alone = a.primitive.name in CURVES and v not in read and sum(x is v for x in outs) == 1
-                    found.append(Kept(e, o, axes[0], rest, v.aval.dtype, out, alone))
+                    found.append(Kept(e, o, axes[0], rest, v.aval.dtype, out))
         return found
 
     def _variables(self, at: Traced) -> list[Any]:

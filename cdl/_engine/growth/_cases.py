@@ -5,6 +5,7 @@ import functools
 import jax
 
 from ..shapes import Arrays
+from ._candidates import at_ends
 from ._case import Case, Kept, Slots
 from ._pieces import Piece, Pieces
 
@@ -12,18 +13,18 @@ from ._pieces import Piece, Pieces
 class Cases:
     """A case for each candidate, and one for the choice, which is the last of `pieces` and of `every`.
 
-    What a candidate keeps is `seen` in other tables where it is a payload, or a seed that is nothing else; the rest is
-    in tables of its own, `slots`.
+    What a candidate keeps is `seen` where it is a payload; the rest is in tables of its own, `slots`.
     """
 
     def __init__(self, pieces: Pieces) -> None:
-        self.growth, self.shared = pieces.growth, pieces.shared
+        self.growth, self.shared, self.curves = pieces.growth, pieces.shared, pieces.curves
         self.candidates = [Case(piece.part, piece.held) for piece in pieces.candidates]
         self.choosing = Case(pieces.choosing.part, pieces.choosing.held)
         self.pieces = [*pieces.candidates, pieces.choosing]
-        busy = [c for c, case in enumerate(self.candidates) if case.smooth]  # the others make nothing
-        self.early = [c for c in busy if self.growth.candidates[c].arity]
-        self.late = [c for c in busy if not self.growth.candidates[c].arity]
+        self.inner = [c for c, candidate in enumerate(self.growth.candidates) if candidate.arity]
+        self.ends = [c for c, candidate in enumerate(self.growth.candidates) if not candidate.arity]
+        self.at_ends = at_ends(self.growth.candidates)
+        self.late = [c for c in self.ends if self.candidates[c].smooth]  # the other ends make nothing
 
     def __len__(self) -> int:
         return len(self.candidates)
@@ -42,8 +43,8 @@ class Cases:
         return range(self.growth.candidates[c].arity)
 
     def seen(self, c: int, kept: Kept) -> bool:
-        """Whether what is kept of a candidate is in a table already."""
-        return kept.out >= 0 and (kept.out < len(self.columns(c)) or kept.alone)
+        """Whether what is kept of a candidate is its payload."""
+        return 0 <= kept.out < len(self.columns(c))
 
 
 def weights_of(piece: Piece, weights: Arrays) -> Arrays:

@@ -43,7 +43,7 @@ def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool
         at = block(plan.own(head, stop), head)
         rows = dataclasses.replace(rows, log_prob=at.put(rows.log_prob, chance, rows.address(plan, at.rows)))
         agenda = plan.chunk(rows.choice, len(cases), head, stop)
-        for c in cases.early:
+        for c in cases.inner:
             rows = _computed(cases, plan, c, weights, rows, [*own, *shared], agenda, keep)
         starts = rows.starts.at[rows.chunks].set(head)
         rows = dataclasses.replace(rows, starts=starts, chunks=rows.chunks + 1)
@@ -53,7 +53,10 @@ def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool
     roots, own = jnp.int32(plan.roots), [x[: plan.lanes] for x in rows.seeds]
     *_, tail, _, rows = lax.while_loop(lambda s: s[0] < s[2], chunk, (jnp.int32(0), roots, roots, own, rows))
     rows = dataclasses.replace(rows, starts=rows.starts.at[rows.chunks].set(tail))
-    agenda = every(rows.chosen(), len(cases))
+    chosen = rows.chosen()
+    without = (chosen >= 0) & (cases.growth.arities[jnp.maximum(chosen, 0)] == 0)
+    rows = dataclasses.replace(rows, end=jnp.cumsum(without, dtype=jnp.int32) - 1)
+    agenda = every(chosen, len(cases))
     for c in cases.late:
         rows = _computed(cases, plan, c, weights, rows, [*rows.seeds, *rows.shared], agenda, keep)
     return rows
@@ -118,15 +121,17 @@ def _computed(
         payload, seeds, kept = map(list, state)
         outs, news = run(weights, rows_at(inputs_of(piece, own[: len(seeds)], own[len(seeds) :]), at.local), at.count)
         for column, x in zip(columns, outs, strict=False):
-            payload[column] = at.put(payload[column], x, rows.address(plan, at.rows))
-        below = iter(outs[len(columns) :])
+            ends = column in cases.at_ends
+            payload[column] = at.put(payload[column], x, rows.address(plan, at.rows, ends=ends))
+        curves = cases.curves * len(cases.places(c))
+        below = (x if curve is None else curve(x) for curve, x in zip(curves, outs[len(columns) :], strict=True))
         first, kids = rows.first[at.rows], rows.kids[at.rows]
         for place in cases.places(c):
-            seeds = [at.put(s, next(below), first + place, place < kids) for s in seeds]
+            seeds = [at.put(s, next(below), (first + place,), place < kids) for s in seeds]
         if keep:
             stored = [x for x, k in zip(news, case.kept, strict=True) if not cases.seen(c, k)]
             for slot, x in zip(cases.slots.of[c], stored, strict=True):
-                kept[slot] = at.put(kept[slot], x, at.rows)
+                kept[slot] = at.put(kept[slot], x, (at.rows,))
         return payload, seeds, kept
 
     payload, seeds, kept = agenda.each(c, step, (rows.payload, rows.seeds, rows.kept[1]))

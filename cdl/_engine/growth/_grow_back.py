@@ -1,37 +1,40 @@
-"""The reverse pass of a growth: the queue backwards for the seeds, then all nodes at once for the weights.
+"""The reverse pass of a growth: the queue backwards, each row after those of its children.
 
-| what              | order                     | what it finds                                                        |
+| what              | order                     | which rows                                                           |
 | ----------------- | ------------------------- | -------------------------------------------------------------------- |
-| ends              | any; many rows at a time  | what nodes without places hand to their seeds, and to the weights    |
-| seeds (`_chunks`) | the last chunk first      | the cotangents of all other seeds, from their own and those below    |
-| weights           | any; many rows at a time  | the cotangents of the coalgebra's arrays                             |
+| ends              | any; many rows at a time  | those of candidates without places                                   |
+| chunks            | the last chunk first      | all others                                                           |
+
+A row reads its seed and the cotangents below it, and finds those of its seed and of the coalgebra's arrays. The first
+is written over the seed, which no row reads after this one: so there is one table for both. A seed that goes through a
+curve in the end takes the cotangent of what is under the curve (`_curves`).
 
 The choice of a candidate has no gradient: the reverse pass takes it as it was. Its payload, and the logarithm of
 its chance, are. Every product of the way there was kept (`_case`).
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._strides import strides
+from .._rows import after_all
 from ..shapes import Arrays, is_smooth
-from ._agenda import Agenda, Block, block, BULK
+from ._agenda import Agenda, Block
 from ._case import only
 from ._cases import Cases, inputs_of, rows_at, weights_of
 from ._pieces import Piece
 from ._plan import every, Plan
 from ._rows import Rows
-from ._tables import part, put, where, zeros_after
+from ._tables import part, where
 
 
 class Found(NamedTuple):
-    """The cotangents of the seeds, of what is shared, and of the weights; `None` for what has none."""
+    """The seeds, and the cotangents of those that rows have been gone through; and the cotangents of the weights.
+    `None` for what has none."""
 
     seeds: Arrays
-    shared: Arrays
     sums: Arrays
 
 
@@ -42,96 +45,86 @@ class Backwards:
         self.cases, self.plan, self.weights, self.rows, self.given = cases, plan, weights, rows, given
 
     def all(self, wanted: list[bool]) -> tuple[Arrays, Arrays]:
-        """The cotangents of the rows' seeds, and of those weights that are wanted."""
-        later = zeros_after(jax.tree.leaves((self.given.log_prob, self.given.payload)))
-        zeros: Any = lambda xs: [later(x) if is_smooth(x) else None for x in xs]
+        """The cotangents of the roots' seeds, and of those weights that are wanted."""
         sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
-        found = Found(zeros(self.rows.seeds), zeros(self.rows.shared), sums)
-        if not self.plan.trees:
-            return found.seeds, found.sums
-        agenda = every(self.rows.chosen(), len(self.cases))
-        for c in self.cases.late:
-            if any(self.given.payload[i] is not None for i in self.cases.columns(c)):
-                found = self._candidate(c, agenda, found, [], True, True)
-        found = self._chunks(found)
-        for c in self.cases.early:
-            found = self._candidate(c, agenda, found, found.seeds, False, True)
-        found = self._choices(found)
-        return found.seeds, found.sums
+        found = Found([x if is_smooth(x) else None for x in self.rows.seeds], sums)
+        if self.plan.trees:
+            chosen = self.rows.chosen()
+            without = self.cases.growth.arities[jnp.maximum(chosen, 0)] == 0
+            agenda = every(jnp.where(without, chosen, -1), len(self.cases))
+            given = self._at_ends(agenda) if self.plan.spread else None
+            for c in self.cases.ends:
+                found = self._candidate(c, agenda, found, given)
+            found = self._chunks(found)
+        roots = self.plan.roots
+        return [x if x is None else x[:roots] for x in found.seeds], found.sums
 
     def _chunks(self, found: Found) -> Found:
-        """The queue backwards, for the seeds."""
+        """The queue backwards."""
         starts = self.rows.starts
 
         def step(state: tuple[jax.Array, Found]) -> tuple[jax.Array, Found]:
             k, found = state
-            head, stop = starts[k], starts[k + 1]
-            agenda = self.plan.chunk(self.rows.choice, len(self.cases), head, stop)
-            cut: Any = lambda tables: [x if x is None else part(x, head, self.plan.lanes) for x in tables]
-            own = Found(cut(found.seeds), cut(found.shared), found.sums)
-            for c in self.cases.early:
-                own = self._candidate(c, agenda, own, found.seeds, True, False)
-            own = self._choice(block(self.plan.own(head, stop), head), own, True, False)
-            each: Any = lambda tables, news: zip(tables, news, strict=True)
-            at = agenda.after(head)
-            back: Any = lambda *both: [x if x is None else put(x, y, at) for x, y in each(*both)]
-            return k - 1, Found(back(found.seeds, own.seeds), back(found.shared, own.shared), found.sums)
+            agenda = self.plan.chunk(self.rows.choice, len(self.cases), starts[k], starts[k + 1])
+            for c in self.cases.inner:
+                found = self._candidate(c, agenda, found, None)
+            return k - 1, found
 
         return lax.while_loop(lambda s: s[0] >= 0, step, (self.rows.chunks - 1, found))[1]
 
-    def _choices(self, found: Found) -> Found:
-        """All choices, for the weights."""
-        tail, iota = self.rows.starts[self.rows.chunks], jnp.arange(min(BULK, self.plan.rows), dtype=jnp.int32)
+    def _at_ends(self, agenda: Agenda) -> dict[int, jax.Array]:
+        """The cotangents of what candidates without places make, by column, in the order of the agenda: at once, so
+        that they need not be there for all nodes beside."""
+        rows = agenda.rows(self.plan.ends(self.cases.growth.places))
+        columns = {column for c in self.cases.ends for column in self.cases.columns(c)}
+        given = {column: self.given.payload[column] for column in sorted(columns)}
+        return {column: g[self.rows.address(self.plan, rows)] for column, g in given.items() if g is not None}
 
-        def step(done: jax.Array, found: Found) -> Found:
-            at = block(iota < tail - done, done)
-            own = Found(found.seeds, [x if x is None else x[at.rows] for x in found.shared], found.sums)
-            return found._replace(sums=self._choice(at, own, False, True).sums)
-
-        if not self._learns(self.cases.pieces[-1], found):
-            return found
-        return strides(step, 0, tail, len(iota), found)[1]
-
-    def _candidate(self, c: int, agenda: Agenda, found: Found, below: Arrays, seeds: bool, weights: bool) -> Found:
-        """The rows of one candidate. `found`: that of a chunk, or of all; `below`: where the seeds of children are."""
+    def _candidate(self, c: int, agenda: Agenda, found: Found, at_ends: dict[int, jax.Array] | None) -> Found:
+        """The rows of one candidate. `at_ends`: as above, where it has no places."""
         piece, case, rows = self.cases.pieces[c], self.cases.candidates[c], self.rows
-        weights = weights and self._learns(piece, found)
-        if case.inert or not (seeds or weights):
-            return found
 
         def step(at: Block, found: Found) -> Found:
-            inputs = rows_at(inputs_of(piece, rows.seeds, rows.shared), at.rows)
-            own, given = weights_of(piece, self.weights), self._given(c, at, below)
-            pulled = case.backward(own, inputs, at.count, self._kept(c, at), given)
-            found = self._added(piece, found, pulled[0]) if weights else found
-            return self._handed(piece, found, at, pulled[1], False) if seeds else found
+            seeds = rows_at([y if x is None else x for x, y in zip(found.seeds, rows.seeds, strict=True)], at.rows)
+            shared = rows_at(rows.shared, at.rows)
+            down, handed = [None] * len(seeds), [None] * len(shared)
+            if not case.inert:
+                inputs, given = inputs_of(piece, seeds, shared), self._given(c, at, found.seeds, at_ends)
+                pulled = case.backward(weights_of(piece, self.weights), inputs, at.count, self._kept(c, at), given)
+                found, down, handed = self._added(piece, found, pulled, down, handed)
+            found, down = self._choice(at, found, seeds, down, handed)
+            return self._written(at, found, seeds, down)
 
         return Found(*agenda.each(c, step, found))
 
-    def _choice(self, at: Block, found: Found, seeds: bool, weights: bool) -> Found:
-        """The choices of some rows."""
+    def _choice(self, at: Block, found: Found, seeds: Arrays, down: Arrays, handed: Arrays) -> tuple[Found, Arrays]:
+        """The choices of some rows. `handed`: the cotangents of what they share with their candidates."""
         piece, case, rows = self.cases.pieces[-1], self.cases.choosing, self.rows
         if case.inert or (self.given.log_prob is None and not only(rows.shared)):
-            return found
+            return found, down
         chances = jnp.zeros((at.count, len(self.cases)), rows.log_prob.dtype)
         if self.given.log_prob is not None:
             here = rows.choice[at.rows][:, None] == jnp.arange(len(self.cases), dtype=jnp.int32)[None]
             chance = self.given.log_prob[rows.address(self.plan, at.rows)]
             chances = jnp.where(at.mine[:, None] & here, chance[:, None], 0)
-        given = [chances, *(where(at.mine, x[at.local]) for x in found.shared if x is not None)]
-        inputs, kept = rows_at(inputs_of(piece, rows.seeds, []), at.rows), rows_at(rows.kept[0], at.rows)
+        smooth = [(x, g) for x, g in zip(rows.shared, handed, strict=True) if is_smooth(x)]
+        given = [chances, *(jnp.zeros((at.count, *x.shape[1:]), x.dtype) if g is None else g for x, g in smooth)]
+        inputs, kept = inputs_of(piece, seeds, []), rows_at(rows.kept[0], at.rows)
         pulled = case.backward(weights_of(piece, self.weights), inputs, at.count, kept, given)
-        found = self._added(piece, found, pulled[0]) if weights else found
-        return self._handed(piece, found, at, pulled[1], True) if seeds else found
+        return self._added(piece, found, pulled, down, [])[:2]
 
-    def _given(self, c: int, at: Block, below: Arrays) -> Arrays:
+    def _given(self, c: int, at: Block, below: Arrays, at_ends: dict[int, jax.Array] | None) -> Arrays:
         """The cotangents of what a candidate's rows made: their payload, and their children's seeds."""
         rows, case, given = self.rows, self.cases.candidates[c], []
         for column in self.cases.columns(c):
             if is_smooth(x := rows.payload[column]):
                 g = self.given.payload[column]
-                zeros = jnp.zeros((at.count, *x.shape[1:]), x.dtype)
-                given.append(zeros if g is None else where(at.mine, g[rows.address(self.plan, at.rows)]))
+                zeros = jnp.zeros((at.count, *self.cases.growth.columns[column].shape), x.dtype)
+                if g is not None and at_ends is not None:
+                    g = part(at_ends[column], at.place, at.count)
+                elif g is not None:
+                    g = g[rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)]
+                given.append(zeros if g is None else where(at.mine, g))
         first, kids = rows.first[at.rows], rows.kids[at.rows]
         for place in self.cases.places(c):
             has = at.mine & (place < kids)
@@ -140,35 +133,41 @@ class Backwards:
         return [g.astype(dtype) for g, dtype in zip(given, dtypes, strict=True)]
 
     def _kept(self, c: int, at: Block) -> Arrays:
-        """What is kept of a candidate's rows: in tables of its own, or as their payload and their children's seeds."""
+        """What is kept of a candidate's rows: in tables of its own, or as their payload."""
         rows, columns, found = self.rows, self.cases.columns(c), []
         slots = iter(self.cases.slots.of[c])
         for k in self.cases.candidates[c].kept:
-            if not self.cases.seen(c, k):
-                found.append(rows.kept[1][next(slots)][at.rows])
-            elif k.out < len(columns):
-                found.append(rows.payload[columns[k.out]][rows.address(self.plan, at.rows)])
+            if self.cases.seen(c, k):
+                column = columns[k.out]
+                found.append(rows.payload[column][rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)])
             else:
-                place, leaf = divmod(k.out - len(columns), len(rows.seeds))
-                found.append(rows.seeds[leaf][jnp.where(place < rows.kids[at.rows], rows.first[at.rows] + place, 0)])
+                found.append(rows.kept[1][next(slots)][at.rows])
         return found
 
-    def _handed(self, piece: Piece, found: Found, at: Block, news: Arrays, add: bool) -> Found:
-        """The cotangents of what a piece reads of rows, where they belong; added to what is there, or in its place."""
-        seeds, shared, rest = list(found.seeds), list(found.shared), iter(news)
-        for table, i in [(seeds, i) for i in piece.leaves] + [(shared, i) for i in piece.shared]:
-            if table[i] is not None:
-                x = next(rest)
-                table[i] = at.put(table[i], table[i][at.local] + x if add else x, at.local)
-        return found._replace(seeds=seeds, shared=shared)
-
-    def _added(self, piece: Piece, found: Found, news: Arrays) -> Found:
-        """The sums with the cotangents of the weights that a piece reads."""
-        sums = list(found.sums)
-        for i, x in zip([i for i in piece.weights if is_smooth(self.weights[i])], news, strict=True):
+    def _added(
+        self, piece: Piece, found: Found, pulled: tuple[Arrays, Arrays], down: Arrays, handed: Arrays
+    ) -> tuple[Found, Arrays, Arrays]:
+        """The cotangents of what a piece reads, added to those of the weights, of the rows' seeds, and of what they
+        share."""
+        sums, down, handed = list(found.sums), list(down), list(handed)
+        smooth = [i for i in piece.weights if is_smooth(self.weights[i])]
+        for i, x in zip(smooth, pulled[0], strict=True):
             sums[i] = sums[i] if sums[i] is None else sums[i] + x
-        return found._replace(sums=sums)
+        rest = iter(pulled[1])
+        for some, like, at in ((down, self.rows.seeds, piece.leaves), (handed, self.rows.shared, piece.shared)):
+            for i in (i for i in at if is_smooth(like[i])):
+                x = next(rest)
+                some[i] = x if some[i] is None else some[i] + x
+        return found._replace(sums=sums), down, handed
 
-    def _learns(self, piece: Piece, found: Found) -> bool:
-        """Whether a weight that a piece reads is wanted."""
-        return any(found.sums[i] is not None for i in piece.weights)
+    def _written(self, at: Block, found: Found, seeds: Arrays, down: Arrays) -> Found:
+        """The rows' cotangents over their seeds, when all that reads these is done."""
+        news: Arrays = []
+        for curve, seed, table, x in zip(self.cases.curves, seeds, found.seeds, down, strict=True):
+            x = jnp.zeros_like(seed) if x is None and table is not None else x
+            if x is not None and curve is not None:
+                x = where(at.rows < self.plan.roots, x, x * curve.slope(seed))
+            news.append(x)
+        rows = at.rows + after_all([x for x in [*news, *found.sums] if x is not None])
+        each = zip(found.seeds, news, strict=True)
+        return found._replace(seeds=[t if t is None else at.put(t, x, (rows,)) for t, x in each])

@@ -21,8 +21,7 @@ def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Ro
     """The rows of all trees; their payload and `log_prob` are differentiable in weights and seeds."""
     pieces = in_pieces(growth, weights, seeds)
     found = _rule((weights, seeds), cases=Cases(pieces), plan=plan)
-    # The integers of a rule come with a tangent, which other rules refuse; an operation without derivative drops it.
-    return jax.tree.map(lambda x: x if is_smooth(x) else x | 0, found)
+    return jax.tree.map(_without_tangent, found)
 
 
 Inputs = tuple[Arrays, Arrays]  # weights, and seeds
@@ -45,11 +44,18 @@ def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, c
     weights, seeds = inputs
     wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
     down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)
-    to_seeds = [
-        d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d[: plan.roots])
-        for d, x in zip(down, seeds, strict=True)
-    ]
+    to_seeds = [d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d) for d, x in zip(down, seeds, strict=True)]
     return sums, to_seeds
+
+
+def _without_tangent(x: jax.Array) -> jax.Array:
+    """What has no derivative comes out of a rule with a tangent, which other rules refuse. An operation without a
+    derivative drops it."""
+    if is_smooth(x):
+        return x
+    if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
+        return jax.random.wrap_key_data(_without_tangent(jax.random.key_data(x)), impl=jax.random.key_impl(x))
+    return x | jnp.zeros((), x.dtype)
 
 
 def _shown(rows: Rows) -> Rows:

@@ -145,14 +145,12 @@ class Grown(eqx.Module, Generic[R]):
 def as_grown(candidates: tuple[Candidate, ...], rows: Rows, plan: Plan, trees: slice) -> Grown[Any]:
     """Some of the trees, of rows whose payload is by tree and number."""
     size = rows.choice.shape[0]
-    node = jnp.where(rows.real, rows.tree * plan.nodes + rows.number, plan.trees * plan.nodes)
+    tree = jnp.where(rows.real, rows.tree, plan.trees)
     numbers = jnp.arange(size, dtype=jnp.int32)
-    row = jnp.full(plan.trees * plan.nodes, size, jnp.int32).at[node].set(numbers, mode="drop")
-    row = row.reshape(plan.trees, plan.nodes)[trees]
+    row = jnp.full((plan.trees, plan.nodes), size, jnp.int32).at[tree, rows.number].set(numbers, mode="drop")[trees]
     known: Any = lambda x: x.at[row].get(mode="fill", fill_value=0)
-    by_tree: Any = lambda x: x.reshape(plan.trees, plan.nodes, *x.shape[1:])[trees]
     places = jnp.arange(max(c.arity for c in candidates), dtype=jnp.int32)[None, None]
     child = jnp.where(places < known(rows.kids)[..., None], known(rows.below)[..., None] + places, -1)
-    payload = tuple(map(by_tree, rows.payload))
+    payload = tuple(x[trees] for x in rows.payload)
     count, waiting = rows.count[trees], rows.waiting[trees]
-    return Grown(known(rows.choice), payload, child, by_tree(rows.log_prob), count, waiting, candidates)
+    return Grown(known(rows.choice), payload, child, rows.log_prob[trees], count, waiting, candidates)

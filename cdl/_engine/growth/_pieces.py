@@ -6,7 +6,8 @@
 | `candidates[c]` | the payload of one candidate, and its seeds                                              |
 
 What a candidate shares with the scores, as a hidden state that both are read from, is `shared`: where it is dear it is
-computed once, by the first piece, and handed to the second.
+computed once, by the first piece, and handed to the second. Where all seeds go through one curve, the candidates give
+what is under it (`_curves`).
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from ..lists._scan_keep import is_dear
 from ..lists._scan_parts import cut, Part, trace, variables
 from ..shapes import Arrays
 from ._candidates import Growth
+from ._curves import Curve, curve_of
 from ._turned import turned
 
 
@@ -38,12 +40,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pieces:
-    """A growth in pieces. `shared`: the shapes of what the first piece hands to the others."""
+    """A growth in pieces. `shared`: the shapes of what the first piece hands to the others. `curves`: the one that each
+    leaf of a seed goes through after its candidate, or none."""
 
     growth: Growth
     choosing: Piece
     candidates: tuple[Piece, ...]
     shared: tuple[Any, ...]
+    curves: tuple[Curve | None, ...]
 
 
 def in_pieces(growth: Growth, weights: Arrays, seeds: Arrays) -> Pieces:
@@ -61,20 +65,32 @@ def in_pieces(growth: Growth, weights: Arrays, seeds: Arrays) -> Pieces:
     count = len(held) + len(weights)
     whole = turned(Part(part.jaxpr, count))
     choice, chances, *rest = whole.jaxpr.outvars
-    outs = _by_candidate(growth, rest, len(seeds))
+    outs, curves = _by_candidate(growth, whole, rest, len(seeds))
     dear = _dear(cut(whole, whole.jaxpr.invars, [choice, chances]), count)
     each = [cut(whole, [*whole.jaxpr.invars, *dear], out) for out in outs]
     shared = [v for v in dear if any(v in _read(part) for part in each)]
     first = piece_of(cut(whole, whole.jaxpr.invars, [choice, chances, *shared]), held, whole.jaxpr.invars)
     pieces = [piece_of(part, held, whole.jaxpr.invars, shared) for part in each]
     forms = tuple(jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in shared)
-    return Pieces(growth, first, tuple(pieces), forms)
+    return Pieces(growth, first, tuple(pieces), forms, tuple(curves))
 
 
-def _by_candidate(growth: Growth, outs: list[Any], width: int) -> list[list[Any]]:
-    """The outputs of each candidate: its payload's leaves, and those of its seeds, `width` at each place."""
+def _by_candidate(
+    growth: Growth, part: Part, outs: list[Any], width: int
+) -> tuple[list[list[Any]], list[Curve | None]]:
+    """The outputs of each candidate: its payload's leaves, and those of its seeds, `width` at each place, each as it is
+    before its curve; and the curves."""
     rest = iter(outs)
-    return [[next(rest) for _ in range(len(c.columns) + width * c.arity)] for c in growth.candidates]
+    found = [[next(rest) for _ in range(len(c.columns) + width * c.arity)] for c in growth.candidates]
+    curves = []
+    for leaf in range(width):
+        each = list(zip(growth.candidates, found, strict=True))
+        at = [(out, len(c.columns) + width * place + leaf) for c, out in each for place in range(c.arity)]
+        curve, under = curve_of(part, [out[i] for out, i in at])
+        for (out, i), v in zip(at, under, strict=True):
+            out[i] = v
+        curves.append(curve)
+    return found, curves
 
 
 def _dear(choosing: Part, weights: int) -> list[Any]:

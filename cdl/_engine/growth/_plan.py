@@ -30,6 +30,11 @@ class Plan:
         """How many trees have a root."""
         return min(self.trees, self.rows)
 
+    def ends(self, places: int) -> int:
+        """The most nodes without children that there can be, where none has more than so many `places`: all are roots
+        or children."""
+        return self.rows - (self.rows - self.roots) // places if places else self.rows
+
     @property
     def chunks(self) -> int:
         """The most chunks that there can be: of each level all are full but the last."""

@@ -13,23 +13,27 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array
 
-from ..lists._scan_parts import Part, trace
+from ..lists._scan_parts import cut, Part, trace
 from ..shapes import Arrays, one_of, shaped
 from ._agenda import Agenda, Block
+from ._candidates import at_ends
 from ._case import Case, Slots
 from ._cases import weights_of
+from ._curves import Curve, curve_of
 from ._pieces import Piece, piece_of
 from ._plan import every, Plan
 from ._readings import Readings
 from ._rows import Rows
-from ._tables import part, put, table
+from ._tables import part, put, table, where
 from ._turned import turned
 
 
 class Queue(eqx.Module):
-    """What is read of the rows: the choice, -1 where none is read; the first child; and the chunks."""
+    """What is read of the rows: the choice, -1 where none is read; the number among ends; the first child; and the
+    chunks."""
 
     choice: Array
+    end: Array
     first: Array
     starts: Array
     chunks: Array
@@ -38,7 +42,7 @@ class Queue(eqx.Module):
 def queue_of(rows: Rows) -> Queue:
     """The rows of trees that are whole."""
     whole = rows.real & (rows.waiting[rows.tree] == 0)
-    return Queue(jnp.where(whole, rows.choice, -1), rows.first, rows.starts, rows.chunks)
+    return Queue(jnp.where(whole, rows.choice, -1), rows.end, rows.first, rows.starts, rows.chunks)
 
 
 class Reader:
@@ -46,12 +50,17 @@ class Reader:
 
     def __init__(self, found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) -> None:
         self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
+        self.at_ends = at_ends(found.candidates)
         self.pieces: list[Piece] = []
+        self.curves: list[list[Curve | None]] = []
         for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
             columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
             traced, held = trace(case, *one_of(own), *columns, *self.leaves * candidate.arity)
             whole = turned(Part(traced.jaxpr, len(held) + len(own)))
-            self.pieces.append(piece_of(whole, held, whole.jaxpr.invars))
+            each = [curve_of(whole, [v]) for v in whole.jaxpr.outvars]
+            self.curves.append([curve for curve, _ in each])
+            under = cut(whole, whole.jaxpr.invars, [v for _, (v,) in each])
+            self.pieces.append(piece_of(under, held, under.jaxpr.invars))
         self.cases = [Case(piece.part, piece.held) for piece in self.pieces]
         self.early = [c for c, candidate in enumerate(found.candidates) if candidate.arity]
         self.late = [c for c, candidate in enumerate(found.candidates) if not candidate.arity]
@@ -59,7 +68,7 @@ class Reader:
     @functools.cached_property
     def slots(self) -> Slots:
         """Where cases keep their residuals."""
-        return Slots([[k for k in case.kept if k.out < 0] for case in self.cases])
+        return Slots([case.kept for case in self.cases])
 
     def chunk(self, queue: Queue, k: jax.Array) -> Agenda:
         """The rows of one chunk."""
@@ -72,7 +81,7 @@ class Reader:
     def read(self, weights: list[Arrays], payload: Arrays, queue: Queue, *, keep: bool) -> tuple[Arrays, Arrays]:
         """The value at every row, and the residuals that are kept of each."""
         size = queue.choice.shape[0]
-        found = [table(size, x) for x in self.leaves], [table(size, x) for x in self.slots.forms] if keep else []
+        found = [table((size,), x) for x in self.leaves], [table((size,), x) for x in self.slots.forms] if keep else []
         agenda = self.every(queue)
         for c in self.late:
             found = self._read(c, weights, payload, queue, agenda, found, [], keep)
@@ -93,7 +102,22 @@ class Reader:
         columns, first, found = self.candidates[c].columns, queue.first[at.rows], []
         for i in self.pieces[c].leaves:
             place, leaf = divmod(i - len(columns), len(self.leaves))
-            found.append(payload[columns[i]][at.rows] if i < len(columns) else values[leaf][first + place])
+            if i < len(columns):
+                found.append(payload[columns[i]][self.address(columns[i], queue, at)])
+            else:
+                found.append(values[leaf][first + place])
+        return found
+
+    def address(self, column: int, queue: Queue, at: Block) -> jax.Array:
+        """Where a column of the rows' payload is."""
+        return queue.end[at.rows] if column in self.at_ends else at.rows
+
+    def under(self, leaf: int, choice: jax.Array, value: jax.Array, given: jax.Array) -> jax.Array:
+        """The cotangents of what is under the curve that a leaf of the values of some rows goes through in the end."""
+        found = given
+        for c, curves in enumerate(self.curves):
+            if (curve := curves[leaf]) is not None:
+                found = where(choice == c, given * curve.slope(value), found)
         return found
 
     def roots(self, values: Arrays) -> Arrays:
@@ -119,11 +143,11 @@ class Reader:
             values, kept = map(list, state)
             inputs = self.inputs(c, payload, below, queue, at)
             outs, news = (case.forward if keep else case.plainly)(own, inputs, at.count)
-            values = [at.put(v, x, at.local) for v, x in zip(values, outs, strict=True)]
+            outs = [x if curve is None else curve(x) for curve, x in zip(self.curves[c], outs, strict=True)]
+            values = [at.put(v, x, (at.local,)) for v, x in zip(values, outs, strict=True)]
             if keep:
-                stored = [x for x, k in zip(news, case.kept, strict=True) if k.out < 0]
-                for slot, x in zip(self.slots.of[c], stored, strict=True):
-                    kept[slot] = at.put(kept[slot], x, at.rows)
+                for slot, x in zip(self.slots.of[c], news, strict=True):
+                    kept[slot] = at.put(kept[slot], x, (at.rows,))
             return values, kept
 
         return agenda.each(c, step, found)

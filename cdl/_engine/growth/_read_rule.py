@@ -1,10 +1,12 @@
-"""Reading, with a custom reverse rule: the queue forwards again for the payload, then all rows for the weights.
+"""Reading, with a custom reverse rule: the queue forwards again, each row before those of its children.
 
 | what    | order                     | what it finds                                                                |
 | ------- | ------------------------- | ---------------------------------------------------------------------------- |
-| values  | the first chunk first     | the cotangents of the values below each row, and of its payload              |
-| ends    | any; many rows at a time  | the same of rows without places, and those of the weights                    |
-| weights | any; many rows at a time  | the cotangents of the other weights                                          |
+| values  | the first chunk first     | the cotangents of the values below each row, of its payload, and of weights  |
+| ends    | any; many rows at a time  | the same of rows without places                                              |
+
+The cotangent of a value is written over it: only the row above reads it, and finds its cotangent. A value that goes
+through a curve at last takes that of what is under the curve (`_curves`).
 """
 
 from collections.abc import Sequence
@@ -15,15 +17,15 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import after_all
 from ..shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
-from ._case import only
 from ._cases import rows_at, weights_of
 from ._plan import Plan
 from ._read import Queue, queue_of, Reader
 from ._readings import Readings
 from ._rows import Rows
-from ._tables import part, table, where
+from ._tables import part, where
 
 
 def values_of(found: Readings, weights: list[Arrays], rows: Rows, plan: Plan) -> Arrays:
@@ -61,8 +63,8 @@ def _rule_backward(
 
 
 class Found(NamedTuple):
-    """The cotangents of the values that are smooth, of the payload, and of each case's weights; `None` for what has
-    none."""
+    """The values, and the cotangents of those that a row above has gone through; the cotangents of the payload, and of
+    each case's weights. `None` for what has none."""
 
     values: Arrays
     payload: Arrays
@@ -87,61 +89,73 @@ class Downwards:
             k, own, found = state
             agenda = reader.chunk(self.queue, k)
             for c in reader.early:
-                found = self._case(c, agenda, found, own, True, False)
+                found = self._case(c, agenda, found, own)
             return k + 1, rows(found, self.queue.starts[k + 1]), found
 
-        rows: Any = lambda found, head: [part(x, head, reader.plan.lanes) for x in found.values]
+        rows: Any = lambda found, head: [x if x is None else part(x, head, reader.plan.lanes) for x in found.values]
         start = jnp.int32(0), rows(found, 0), found
         found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, start)[2])
         for c in reader.late:
-            found = self._case(c, agenda, found, found.values, True, True)
-        for c in reader.early:
-            found = self._case(c, agenda, found, found.values, False, True)
+            found = self._case(c, agenda, found, found.values)
         return found.sums, found.payload
 
     def _begun(self, given: Arrays, wanted: Sequence[Sequence[bool]]) -> Found:
-        size, roots = self.queue.choice.shape[0], self.reader.plan.roots
-        values = []
-        for g, v in zip(given, self.values, strict=True):
-            if is_smooth(v):
-                values.append(table(size, v[0]) if g is None else table(size, v[0]).at[:roots].set(g[:roots]))
+        roots = self.reader.plan.roots
+        values: Arrays = []
+        for leaf, (g, v) in enumerate(zip(given, self.values, strict=True)):
+            own = jnp.zeros_like(v[:roots]) if g is None else g[:roots].astype(v.dtype)
+            own = self.reader.under(leaf, self.queue.choice[:roots], v[:roots], own) if is_smooth(v) else own
+            values.append(v.at[:roots].set(own) if is_smooth(v) else None)
         sums = [
             [jnp.zeros(w.shape, w.dtype) if yes and is_smooth(w) else None for w, yes in zip(ws, each, strict=True)]
             for ws, each in zip(self.weights, wanted, strict=True)
         ]
-        return Found(values, [jnp.zeros(x.shape, x.dtype) if is_smooth(x) else None for x in self.payload], sums)
+        zero = after_all(given)  # so that XLA does not make these of the payload's own zeros, kept until now
+        payload = [jnp.full(x.shape, zero.astype(x.dtype)) if is_smooth(x) else None for x in self.payload]
+        return Found(values, payload, sums)
 
-    def _case(self, c: int, agenda: Agenda, found: Found, own: Arrays, rows: bool, weights: bool) -> Found:
+    def _case(self, c: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
         """The rows of one candidate. `own`: the cotangents of their values, those of a chunk or of all."""
-        case, piece = self.reader.cases[c], self.reader.pieces[c]
-        weights = weights and any(found.sums[c][i] is not None for i in piece.weights)
-        if case.inert or not (rows or weights):
-            return found
+        case, piece, reader = self.reader.cases[c], self.reader.pieces[c], self.reader
 
         def step(at: Block, found: Found) -> Found:
-            inputs = self.reader.inputs(c, self.payload, self.values, self.queue, at)
-            slots = iter(self.reader.slots.of[c])
-            kept = [(self.kept[next(slots)] if k.out < 0 else self.values[k.out])[at.rows] for k in case.kept]
-            given = [where(at.mine, x) for x in rows_at(own, at.local)]
+            values = [v if x is None else x for x, v in zip(found.values, self.values, strict=True)]
+            if case.inert:
+                return self._handed(c, found, at, values, [])
+            inputs = reader.inputs(c, self.payload, values, self.queue, at)
+            kept = [self.kept[slot][at.rows] for slot in reader.slots.of[c]]
+            smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
+            given = [where(at.mine, x) for x in rows_at(smooth, at.local)]
             to_weights, to_rows = case.backward(weights_of(piece, self.weights[c]), inputs, at.count, kept, given)
-            found = self._added(c, found, to_weights) if weights else found
-            return self._handed(c, found, at, to_rows) if rows else found
+            return self._handed(c, self._added(c, found, to_weights), at, values, to_rows)
 
         return Found(*agenda.each(c, step, found))
 
-    def _handed(self, c: int, found: Found, at: Block, news: Arrays) -> Found:
-        """The cotangents of a case's payload and of its children's values, where they belong."""
-        columns, first, rest = self.reader.candidates[c].columns, self.queue.first[at.rows], iter(news)
-        values, payload = list(found.values), list(found.payload)
-        for i in self.reader.pieces[c].leaves:
-            place, leaf = divmod(i - len(columns), len(self.values))
-            if i < len(columns):
-                if is_smooth(self.payload[columns[i]]):
-                    payload[columns[i]] = at.put(payload[columns[i]], next(rest), at.rows)
-            elif is_smooth(self.values[leaf]):
-                below = len(only(self.values[:leaf]))
-                values[below] = at.put(values[below], next(rest), first + place)
-        return found._replace(values=values, payload=payload)
+    def _handed(self, c: int, found: Found, at: Block, values: Arrays, news: Arrays) -> Found:
+        """The cotangents of a case's payload and of its children's values, where they belong; zero for what it does not
+        read."""
+        reader, queue, rest = self.reader, self.queue, iter(news)
+        columns, payload = reader.candidates[c].columns, list(found.payload)
+        down: dict[int, Any] = {}
+        for i in reader.pieces[c].leaves if news else ():
+            like = self.payload[columns[i]] if i < len(columns) else values[(i - len(columns)) % len(values)]
+            down |= {i: next(rest)} if is_smooth(like) else {}
+        for i, column in enumerate(columns):
+            if i in down:
+                payload[column] = at.put(payload[column], down[i], (reader.address(column, queue, at),))
+        below: list[tuple[int, jax.Array, jax.Array]] = []
+        for place in range(reader.candidates[c].arity):
+            child = queue.first[at.rows] + place
+            for leaf, v in enumerate(values):
+                if is_smooth(v):
+                    x, value = down.get(len(columns) + place * len(values) + leaf), v[child]
+                    x = jnp.zeros_like(value) if x is None else x.astype(value.dtype)
+                    below.append((leaf, child, reader.under(leaf, queue.choice[child], value, x)))
+        done = after_all([x for x in [*(x for *_, x in below), *found.sums[c]] if x is not None])
+        tables = list(found.values)
+        for leaf, child, x in below:
+            tables[leaf] = at.put(tables[leaf], x, (child + done,))
+        return found._replace(values=tables, payload=payload)
 
     def _added(self, c: int, found: Found, news: Arrays) -> Found:
         """The sums with the cotangents of one case's weights."""

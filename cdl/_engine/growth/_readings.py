@@ -4,7 +4,6 @@ The form of a sort's values is found at a candidate without places, or where the
 every other case is checked against it. A value has room for one of every sort, and is zero where it is of another.
 """
 
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,28 +15,13 @@ from jax.extend.core import ClosedJaxpr
 from ..._functors.read import signature_name
 from ..._schemes.algebras import name_of, reads
 from ...errors import CarrierMismatch, CdlError, SignatureError
+from .._carrier import Carrier
 from .._jaxprs import opened
 from .._traced import applied
-from .._types import advice, cast, differ, joined, misfit, Own, own_of
+from .._types import advice, cast, differ, misfit, Own, own_of
 from ..shapes import Arrays, one_of
 from ._candidates import Candidate, Growth
 from ._tracing import array
-
-
-@dataclass(frozen=True)
-class Carrier:
-    """The form of the values of one sort, and the candidate that it was found at."""
-
-    structure: Any
-    leaves: list[Any]
-    first: Candidate
-
-    def unflatten(self, leaves: Arrays) -> Any:
-        return jax.tree.unflatten(self.structure, list(leaves))
-
-    @property
-    def own(self) -> Own:
-        return Own(self.structure, tuple(self.leaves))
 
 
 @dataclass(frozen=True)
@@ -74,11 +58,11 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
     each = list(zip(growth.owners, growth.candidates, strict=True))
     payloads = [[growth.columns[column] for column in c.columns] for c in growth.candidates]
     known: dict[int, Carrier] = {}
+    first: dict[int, Candidate] = {}  # at which each was found
     for _ in algs:
         for (sort, c), payload in zip(each, payloads, strict=True):
             if sort not in known and known.keys() >= set(c.sorts):
-                found = _shape(algs[sort], c, payload, known)
-                known[sort] = Carrier(found.structure, list(found.leaves), c)
+                known[sort], first[sort] = Carrier.of(_shape(algs[sort], c, payload, known)), c
     if len(known) < len(algs):
         names = ", ".join(c.constructor.__name__ for sort, c in each if sort not in known)
         raise CdlError(
@@ -88,15 +72,15 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
         before = dict(known)
         for (sort, c), payload in zip(each, payloads, strict=True):
             own = _shape(algs[sort], c, payload, before)
-            _expect(known[sort].own.alike(own), algs[sort], known[sort], c, own, advice())
-            known[sort] = dataclasses.replace(known[sort], leaves=list(map(joined, known[sort].leaves, own.leaves)))
+            if not known[sort].own.alike(own):
+                raise _mismatch(algs[sort], first[sort], known[sort], c, own, advice())
+            known[sort] = known[sort].joined(own)
         if not any(differ(x, y) for s in known for x, y in zip(known[s].leaves, before[s].leaves, strict=True)):
             break
     for (sort, c), payload in zip(each, payloads, strict=True):
         own, leaves = _shape(algs[sort], c, payload, known), known[sort].leaves
-        i = misfit(leaves, own)
-        what = advice() if i is None else advice(leaves[i], own.leaves[i])
-        _expect(i is None, algs[sort], known[sort], c, own, what)
+        if (i := misfit(leaves, own)) is not None:
+            raise _mismatch(algs[sort], first[sort], known[sort], c, own, advice(leaves[i], own.leaves[i]))
     carriers = tuple(known[sort] for sort in range(len(algs)))
     pairs = zip(each, payloads, strict=True)
     cases = [_case(algs[sort], sort, c, payload, carriers) for (sort, c), payload in pairs]
@@ -149,10 +133,11 @@ def _case(
     return jax.make_jaxpr(case)(payload, [every] * candidate.arity)
 
 
-def _expect(fits: bool, alg: Callable[..., Any], carrier: Carrier, candidate: Candidate, own: Own, what: str) -> None:
-    """**Raises:** `CarrierMismatch` where a case does not fit the carrier."""
-    if not fits:
-        raise CarrierMismatch(
-            f"`{name_of(alg)}` is not an algebra: at `{carrier.first.constructor.__name__}` its value is "
-            f"{carrier.own}, and at `{candidate.constructor.__name__}` {own}. {what}"
-        )
+def _mismatch(
+    alg: Callable[..., Any], first: Candidate, carrier: Carrier, candidate: Candidate, own: Own, what: str
+) -> CarrierMismatch:
+    """That of a case which does not fit the carrier, found at the `first` candidate."""
+    return CarrierMismatch(
+        f"`{name_of(alg)}` is not an algebra: at `{first.constructor.__name__}` its value is {carrier.own}, and at "
+        f"`{candidate.constructor.__name__}` {own}. {what}"
+    )

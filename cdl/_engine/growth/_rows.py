@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..shapes import Arrays
+from ._candidates import at_ends
 from ._cases import Cases
 from ._plan import Plan
 from ._tables import put, table
@@ -20,10 +21,11 @@ class Rows(eqx.Module):
     number: Array  # within the tree, breadth first
     choice: Array
     kids: Array  # how many children there are
+    end: Array  # the number of each node without places among these
     first: Array  # the row of the first
     below: Array  # its number
-    log_prob: Array  # as the payload
-    payload: Arrays  # by row, or by tree and number
+    log_prob: Array  # by row, or by tree and number
+    payload: Arrays  # the same; or by the numbers of nodes without places, where no other has any (`at_ends`)
     seeds: Arrays
     shared: Arrays  # what the choice hands on
     kept: tuple[Arrays, Arrays]  # by the choice and by candidates, for the reverse pass; none where it is not kept
@@ -41,15 +43,18 @@ class Rows(eqx.Module):
         """The choice of each node, and -1 where there is none."""
         return jnp.where(self.real, self.choice, -1)
 
-    def address(self, plan: Plan, at: jax.Array) -> jax.Array:
-        """Where the payload of some rows is."""
-        return self.tree[at] * plan.nodes + self.number[at] if plan.spread else at
+    def address(self, plan: Plan, at: jax.Array, *, ends: bool = False) -> tuple[jax.Array, ...]:
+        """Where the payload of some rows is. `ends`: that of a column which those without places alone have."""
+        if plan.spread:
+            return self.tree[at], self.number[at]
+        return (self.end[at] if ends else at,)
 
 
 def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
     """The roots, and room for the rest. Where there is no seed stands the first, so that none is met which is none."""
     size, roots = plan.rows + plan.lanes, plan.roots
-    nodes = plan.trees * plan.nodes if plan.spread else size
+    nodes, ends = (plan.trees, plan.nodes) if plan.spread else (size,), max(1, plan.ends(cases.growth.places))
+    own = frozenset() if plan.spread else at_ends(cases.growth.candidates)
     numbers, trees = jnp.zeros(size, jnp.int32), jnp.zeros(plan.trees, jnp.int32)
 
     def room(x: jax.Array) -> jax.Array:
@@ -57,16 +62,17 @@ def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
             return jnp.zeros((size, *x.shape[1:]), x.dtype)
         return jnp.concatenate([x[:roots], jnp.broadcast_to(x[:1], (size - roots, *x.shape[1:]))])
 
-    tables: Any = lambda likes: [table(size, x) for x in likes]
+    tables: Any = lambda likes: [table((size,), x) for x in likes]
     return Rows(
         tree=put(numbers, jnp.arange(roots, dtype=jnp.int32), 0),
         number=numbers,
         choice=numbers,
         kids=numbers,
+        end=numbers,
         first=numbers,
         below=numbers,
         log_prob=jnp.zeros(nodes, cases.choosing.part.outputs[1].dtype),
-        payload=[table(nodes, x) for x in cases.growth.columns],
+        payload=[table((ends,) if i in own else nodes, x) for i, x in enumerate(cases.growth.columns)],
         seeds=list(map(room, seeds)),
         shared=tables(cases.shared),
         kept=(tables(cases.choosing.kept), tables(cases.slots.forms)) if keep else ([], []),

@@ -1,14 +1,16 @@
 """Scores that are NaN, found in what was grown: an error, wherever the program runs."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jax.core import Tracer
 
 from ..._schemes.unfolds import not_a_score
 from ...errors import CdlError
+from ..shapes import is_smooth
 from ._rows import Rows
 
 
@@ -27,7 +29,28 @@ def expect_scores(found: X, missing: jax.Array | bool, names: tuple[str, ...]) -
     """
     words = not_a_score(names)
     if isinstance(missing, Tracer):
-        return eqx.error_if(found, missing, words)
+        zero = eqx.error_if(jnp.int32(0), missing, words)
+        return jax.tree.map(lambda x: _after(x, zero) if is_smooth(x) else _placed(x, zero), found)
     if bool(missing):
         raise CdlError(words)
     return found
+
+
+@jax.custom_jvp
+def _after(x: Any, zero: Any) -> Any:
+    """An array, known when a zero is."""
+    return _placed(x, zero)
+
+
+@_after.defjvp
+def _after_jvp(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    return _after(*primals), tangents[0]
+
+
+def _placed(x: Any, zero: Any) -> Any:
+    """The array with its first number written again, at a place that is not known before the zero is. `error_if` of the
+    array would have a second array of its size, for what comes of an error; this is written in place."""
+    if not x.size:
+        return x
+    first = lax.slice(x, (0,) * x.ndim, (1,) * x.ndim)
+    return lax.dynamic_update_slice(x, first, (zero,) * x.ndim)

@@ -2,12 +2,10 @@
 
 A loop that reads what it writes makes the compiler copy the table. So the loop over a chunk's blocks has the chunk's
 own rows beside the table, and either it reads those, cut out when the chunk before was done, and writes their children
-in the table; or it reads the children there and writes those, which are put into the table when it is done.
+in the table; or it reads the children there and writes those, which are put into the table when it is done. A reverse
+pass reads and writes one table in a turn: where it writes is not known before it has read (`after_all`).
 """
 
-import functools
-import operator
-from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -17,9 +15,9 @@ from jax import lax
 from .._rows import spread
 
 
-def table(size: int, like: Any) -> jax.Array:
-    """A table of zeros: a number of rows of an array's shape and type."""
-    return jnp.zeros((size, *like.shape), like.dtype)
+def table(size: tuple[int, ...], like: Any) -> jax.Array:
+    """A table of zeros: this many, of an array's shape and type."""
+    return jnp.zeros((*size, *like.shape), like.dtype)
 
 
 def part(table: jax.Array, head: jax.Array | int, count: int) -> jax.Array:
@@ -30,14 +28,6 @@ def part(table: jax.Array, head: jax.Array | int, count: int) -> jax.Array:
 def put(table: jax.Array, rows: jax.Array, head: jax.Array | int) -> jax.Array:
     """The table with those rows from `head` on."""
     return lax.dynamic_update_slice_in_dim(table, rows.astype(table.dtype), head, 0)
-
-
-def zeros_after(arrays: list[Any]) -> Callable[[Any], Any]:
-    """Tables of zeros like others, which the compiler does not make before it has the arrays: so they may be where
-    something was that is not needed any more."""
-    firsts = [x.reshape(-1)[0] for x in arrays if x.size]
-    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
-    return lambda x: jnp.full(x.shape, never.astype(x.dtype))
 
 
 def where(mask: jax.Array, x: jax.Array, y: Any = 0) -> jax.Array:

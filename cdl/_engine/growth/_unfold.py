@@ -3,14 +3,13 @@
 | the functor         | what is grown                                 | how                                          |
 | ------------------- | --------------------------------------------- | -------------------------------------------- |
 | `O × [1, X]`        | the first outputs of each stream              | one scan (`_stream`)                         |
-| `1 + A × X`         | each list, up to a number of nodes            | one scan with a mask (`_stream`)             |
+| `1 + A × X`         | each list, up to a number of nodes            | one scan with a mask (`_lists`)              |
 | any other           | each tree, up to a number of nodes            | one queue for all trees (`_grow`)            |
 
 It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
 (`_grow_rule`).
 """
 
-import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
@@ -30,11 +29,12 @@ from ..machines._state import leading
 from ..shapes import shaped
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
+from ._lists import Lists, unfold_list
 from ._paths import on_paths
 from ._plan import Plan
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
-from ._stream import Lists, unfold_list, unfold_stream
+from ._stream import unfold_stream
 from ._tracing import kinds
 
 
@@ -165,15 +165,22 @@ def _unfolded(
     if not family:
         found = kinds(coalg, one(seeds[0]), key is not None)
         if found == {StreamF}:
+            _expect_no_total(total, "streams", "every stream has `nodes` outputs")
             return unfold_stream(coalg, seeds[0], nodes, key=key), False, ()
         if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
+            _expect_no_total(total, "lists", "`nodes` bounds each list by itself")
             return unfold_list(coalg, seeds[0], nodes, key=key)
-    plan = dataclasses.replace(plan_of(sum(trees), nodes, total, lanes), spread=True)
+    plan = plan_of(sum(trees), nodes, total, lanes, spread=True)
     growth, weights = trace_all(coalg if family else (coalg,), one(seeds), key is not None)
     growth, roots = on_paths(growth, at_roots(seeds, trees), key)
     rows = grown_rows(growth, plan, weights, roots)
     grown = tuple(as_grown(growth.candidates, rows, plan, part) for part in by_sort(trees))
     return grown if family else grown[0], lost(rows), growth.names
+
+
+def _expect_no_total(total: int | None, what: str, why: str) -> None:
+    if total is not None:
+        raise CdlError(f"`total` is given to an `unfold` of {what}, where {why}: leave it out.")
 
 
 def by_sort(trees: tuple[int, ...]) -> list[slice]:
@@ -182,16 +189,20 @@ def by_sort(trees: tuple[int, ...]) -> list[slice]:
     return [slice(end - n, end) for n, end in zip(trees, ends, strict=True)]
 
 
-def plan_of(trees: int, nodes: Any, total: Any, lanes: Any) -> Plan:
-    """How far trees may grow. **Raises:** `CdlError` for a budget that is not a number of nodes, or fits no tree."""
+def plan_of(trees: int, nodes: Any, total: Any, lanes: Any, *, spread: bool = False) -> Plan:
+    """How far trees may grow. `spread`: as of `Plan`.
+
+    **Raises:** `CdlError` for a budget that is not a number of nodes, or fits no tree.
+    """
     nodes, lanes = whole("nodes", nodes), whole("lanes", lanes)
     total = trees * nodes if total is None else whole("total", total, min(trees, 1))
-    if min(total, trees * nodes) > ROWS:
+    if min(total, trees * nodes) > ROWS or (spread and trees * nodes > ROWS):
+        more = "" if spread else ", or a `total`"
         raise CdlError(
             f"{trees} trees of {nodes} nodes each are more than the {ROWS} rows that a table can have: give fewer "
-            "`nodes`, or a `total`."
+            f"`nodes`{more}."
         )
-    return Plan(trees, nodes, total, max(1, min(lanes, trees * nodes, total)))
+    return Plan(trees, nodes, total, max(1, min(lanes, trees * nodes, total)), spread)
 
 
 def one(seeds: Any) -> Any:

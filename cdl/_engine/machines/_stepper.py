@@ -1,6 +1,6 @@
 """`start`: a machine that is fed one input at a time, with the same numbers as `run`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -93,6 +93,8 @@ class Stepper(Generic[I, O, S]):
             _, given = automaton.expect(automaton.start, given)
         state: Any = self._state if self._settled else self._begun(given)
         found = self._advance(state, given) if key is None else self._advance(state, given, key, self.time)
+        if type(found) is Shared:
+            found = found.whole()
         return found[-1], Stepper(machine, found[0], self._time + 1, key, self)
 
     def _begun(self, given: Any) -> Any:
@@ -151,10 +153,36 @@ def start(
 @repeated
 def _advance(
     machine: Callable[..., Any], state: Any, x: Any, key: jax.Array | None = None, time: jax.Array | int = 0
-) -> tuple[Any, ...]:
-    """The next state and the answer; where the answer is that state itself, as of a GRU, it is given once."""
+) -> Any:
+    """The next state and the answer. What is in both, as the hidden state of a GRU or an LSTM, is computed and given
+    once."""
     out, after = Walk(machine, state, x, key).ahead(state, x, time, key)
-    return (after,) if out is after else (after, out)
+    if out is after:
+        return (after,)
+    leaves, structure = jax.tree.flatten((after, out))
+    distinct = {id(x): x for x in leaves}
+    if len(distinct) == len(leaves):
+        return after, out
+    number = {name: i for i, name in enumerate(distinct)}
+    return Shared((structure, tuple(number[id(x)] for x in leaves)), [*distinct.values()])
+
+
+class Shared:
+    """A pytree of which some leaves are one array, with each array once. `form` is the structure of the pytree, and for
+    each leaf the number of its array."""
+
+    __slots__ = "arrays", "form"
+
+    def __init__(self, form: tuple[Any, tuple[int, ...]], arrays: Sequence[Any]) -> None:
+        self.form, self.arrays = form, arrays
+
+    def whole(self) -> Any:
+        """The pytree."""
+        structure, numbers = self.form
+        return structure.unflatten([self.arrays[i] for i in numbers])
+
+
+jax.tree_util.register_pytree_node(Shared, lambda s: (s.arrays, s.form), Shared)
 
 
 @compiled

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from agreement import close, differentiated
 
-from cdl import ana, CdlError, choose, Cons, Leaf, MealyF, Nil, run, to_list
-from cdl._engine.growth import _stream
+from cdl import ana, CdlError, choose, Cons, Leaf, MealyF, Nil, run, to_list, unfold
+from cdl._engine.growth import _lists
 from cdl._engine.growth._stream import unfold_stream
 from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, TreeTooLarge
 from cdl.functors import Lin, Snoc, StreamF, take, to_snoc
@@ -19,7 +19,7 @@ from cdl.functors import Lin, Snoc, StreamF, take, to_snoc
 
 def unfold_list(coalg: Any, seeds: Any, nodes: int, **options: Any) -> Any:
     """The lists, of which `unfold` is told also whether a score was NaN."""
-    return _stream.unfold_list(coalg, seeds, nodes, **options)[0]
+    return _lists.unfold_list(coalg, seeds, nodes, **options)[0]
 
 
 class Turning(eqx.Module):
@@ -184,3 +184,28 @@ def test_a_coalgebra_that_is_none_of_lists_or_streams_is_refused():
         unfold_stream(lambda s: StreamF(s[0], lambda: s), (seeds, np.zeros(3)), 3)
     with pytest.raises(CdlError, match="`nodes` is 0: give at least 1"):
         unfold_list(countdown, seeds, 0)
+
+
+@pytest.mark.parametrize("element", [jnp.log, lambda s: jnp.sqrt(s - 0.5), lambda s: 1 / s])
+@pytest.mark.parametrize("kinds", [(Nil, Cons), (Lin, Snoc)])
+def test_a_layer_that_makes_no_sense_at_the_end_of_a_list_does_no_harm_there(element, kinds):
+    end, more = kinds
+    layer = (lambda e, s: more(e, s)) if more is Cons else (lambda e, s: more(s, e))
+    down = lambda s: choose(jnp.stack([0.5 - s, s - 0.5]), end(), layer(element(s), s - 1))
+    seeds = jnp.array([3.0, 0.0, 1.0, 2.0])
+
+    def total(seeds):
+        found = unfold(down, seeds, 6).elements
+        mask = jnp.arange(found.values.shape[1])[None] < jnp.asarray(found.lengths)[:, None]
+        return jnp.where(mask, found.values, 0).sum()
+
+    terms = lambda s: [s - i for i in range(int(s))]
+    assert jnp.allclose(total(seeds), sum(element(x) for s in seeds for x in terms(s)), rtol=1e-6)
+    expected = jnp.array([sum((jax.grad(element)(x) for x in terms(s)), jnp.zeros(())) for s in seeds])
+    assert jnp.allclose(jax.grad(total)(seeds), expected, rtol=1e-6)
+
+
+def test_a_seed_below_that_makes_no_sense_does_no_harm_either():
+    down = lambda s: choose(jnp.stack([0.5 - s, s - 0.5]), Nil(), Cons(s, jnp.sqrt(s) * 0 + s - 1))
+    found = jax.grad(lambda s: unfold(down, s, 6).elements.values.sum())(jnp.array([0.0, 3.0]))
+    assert found.tolist() == [0.0, 3.0]

@@ -1,28 +1,10 @@
-"""Carriers: the structure of the values at the nodes of each sort, and where their leaves are kept."""
+"""Storage: where the leaves of the values at the nodes of each sort are kept."""
 
-from dataclasses import dataclass
-from typing import Any
-
-import jax
-
-from ..._functors.items import weaken
+from .._carrier import Carrier
+from .._platform import platform
 from .._types import differ
-from ..shapes import is_smooth, is_weak, shaped
-
-
-@dataclass(frozen=True)
-class Carrier:
-    """The structure of an algebra's values: a pytree of shapes and types."""
-
-    structure: Any
-    leaves: tuple[Any, ...]
-
-    def unflatten(self, leaves: Any) -> Any:
-        return jax.tree.unflatten(self.structure, list(leaves))
-
-    def given_back(self, leaves: Any) -> Any:
-        """A value as the caller gets it. Where the definition gives a Python number, it is weakly typed."""
-        return self.unflatten([weaken(x) if is_weak(a) else x for x, a in zip(leaves, self.leaves, strict=True)])
+from ..shapes import is_smooth, shaped
+from ._slabs import Slabs
 
 
 class Storage:
@@ -38,6 +20,7 @@ class Storage:
         self._keys = list(dict.fromkeys(every))
         self.leaves = [shaped(shape, dtype) for _, shape, dtype in self._keys]
         self.smooth = [is_smooth(x) for x in self.leaves]
+        self.slabs = Slabs(self.leaves, joined=platform().batched)
 
     def differs(self, other: "Storage") -> bool:
         """Whether the type of a leaf differs."""

@@ -1,0 +1,42 @@
+"""Tiles have every row and every edge of a `Many` once, and of one height and variant each."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from few import few
+
+import cdl
+from benchmarks._problems import problem
+from cdl._engine.forests._tiles import TILE, tiled
+
+
+RUNS = [[0, 0, 3, 0], [1], [TILE], [TILE + 1, 1, 2 * TILE], [0, 5 * TILE - 1, 7, 0, 1], []]
+
+
+@pytest.mark.parametrize("counts", RUNS, ids=str)
+@pytest.mark.parametrize("start", [0, 7])
+def test_a_run_is_cut_into_tiles(counts, start):
+    begin = start + np.cumsum(counts, dtype=np.int64) - np.array(counts, np.int64)
+    place, first = tiled(begin, start + sum(counts))
+    each = [
+        range(b + t, min(b + t + TILE, b + n)) for b, n in zip(begin, counts, strict=True) for t in range(0, n, TILE)
+    ]
+    assert first.tolist() == [tile[0] for tile in each]
+    assert place.tolist() == [t * TILE + o for t, tile in enumerate(each) for o in range(len(tile))]
+
+
+@pytest.mark.parametrize("name", few(["own", "binary"], 0))
+def test_rows_and_edges_are_where_the_tables_say(name):
+    python = problem(name, 4, 16)
+    forest = cdl.pack(python.signature, python.trees)
+    arrays: Any = {k: np.asarray(v) for k, v in vars(forest).items() if hasattr(v, "shape")}
+    for table, own, until in (
+        (arrays["tile"], np.flatnonzero(arrays["until"]), arrays["until"]),
+        (arrays["edges_tile"], np.flatnonzero(arrays["edges_until"]), arrays["edges_until"]),
+    ):
+        place, first = table[own, 0], table[table[own, 0] // TILE, 1]
+        assert len(set(place.tolist())) == len(own)
+        np.testing.assert_array_equal(first + place % TILE, own)
+        np.testing.assert_array_equal(until[first], until[own])
+        assert len(own) or name == "binary"

@@ -127,3 +127,26 @@ def test_the_outputs_and_states_of_a_sum():
     outputs, last = cdl.run(mealy, jnp.array([0, 0]), cdl.Seq(jnp.stack([inputs, inputs]), [3, 1]))
     assert outputs.values[1].tolist() == [3, 0, 0]
     assert last.tolist() == [8, 3]
+
+
+def test_the_queue_of_two_trees(monkeypatch):
+    import cdl
+    from cdl._engine.growth import _grow_rule
+
+    kept = []
+    monkeypatch.setattr(_grow_rule, "_shown", lambda rows: kept.append(rows) or rows)
+    halve = lambda n: cdl.choose(jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n), cdl.Fork(n // 2, n - n // 2))
+    with jax.disable_jit():
+        grown = cdl.unfold(halve, jnp.array([3.0, 1.0]), 8, lanes=4)
+    (rows,), said = kept, table("growth", 0)
+    number = lambda column: [int(line[column]) for line in said]
+    count = len(said)
+    assert number(1) == list(range(count))
+    assert [rows.tree[:count].tolist(), rows.number[:count].tolist()] == [number(2), number(3)]
+    assert [line[5] for line in said] == [("`Leaf`", "`Fork`")[c] for c in rows.choice[:count].tolist()]
+    below = [list(range(first, first + kids)) for first, kids in zip(rows.first, rows.kids, strict=True)][:count]
+    assert [numbers(line[6]) for line in said] == below
+    starts = rows.starts[: int(rows.chunks) + 1].tolist()
+    assert [sum(row >= start for start in starts) - 1 for row in range(count)] == number(0)
+    assert grown.trees() == [cdl.Fork(cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(1.0))), cdl.Leaf(1.0)]
+    assert rows.seeds[0][:count].tolist() == number(4)

@@ -13,6 +13,6 @@ All trees have one queue. A chunk takes the next rows of a level, here up to fou
 | 2     | 5   | 0    | 4          | 1    | `Leaf` |                     |
 
 So the trees are `Fork(Leaf(1), Fork(Leaf(1), Leaf(1)))` and `Leaf(1)`. The scores are computed at every row, a fork's
-halves at rows 0 and 3, and the leaves in the end, all at once. The reverse pass takes the chunks from the last one: a row's
-cotangent is made of those of its children's rows.
+halves at rows 0 and 3, and the leaves in the end, all at once. The reverse pass takes the chunks from the last one: it
+makes a row's cotangent of those of its children's rows.
 """

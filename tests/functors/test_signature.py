@@ -394,13 +394,13 @@ def test_a_node_may_hold_no_child_at_all():
 
 
 def test_an_annotation_that_names_its_own_class_says_what_a_recursive_place_is():
-    class Neg(Base[Any, X], Generic[X]):
-        arg: "Neg"  # type: ignore[type-arg]
+    class Loop(Base[Any, X], Generic[X]):
+        arg: "Loop"  # type: ignore[type-arg]
 
     with pytest.raises(
-        SignatureError, match=r"`Neg` names the class itself: at a recursive place, write the type variab"
+        SignatureError, match=r"`Loop` names the class itself: at a recursive place, write the type variab"
     ):
-        functor(Neg[X])
+        functor(Loop[X])
 
 
 def test_a_base_of_one_argument_says_what_the_second_is():

@@ -196,11 +196,18 @@ def test_an_epoch_without_batches_is_refused_by_its_number():
             r"^`loss` of `train` is the function.*called as `loss\(model, batch, key\)`",
         ),
         ({"score": lambda: 0.0}, r"^`score` of `train` is the function.*called as `score\(model\)`"),
-        ({"score": lambda model: jnp.zeros(2)}, r"^`score` gives an array of shape \(2,\), .*one number"),
     ],
 )
 def test_a_function_of_other_arguments_is_refused_with_those_it_is_called_with(given, words):
     from cdl import CdlError
+    from cdl_arch.train import _expect_functions  # `train` itself is annotated, which the suite checks first
 
     with pytest.raises(CdlError, match=words):
-        go(**given)
+        _expect_functions(**{"batches": batches, "loss": loss, "score": score, **given})
+
+
+def test_a_score_that_is_not_one_number_is_refused():
+    from cdl import CdlError
+
+    with pytest.raises(CdlError, match=r"^`score` gives an array of shape \(2,\), .*one number"):
+        go(score=lambda model: jnp.zeros(2))

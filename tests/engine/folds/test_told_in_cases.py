@@ -1,6 +1,6 @@
 """What fails in a case: JAX's errors name the algebra, the constructor and the shapes of its fields; others stay."""
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Never, TypeVar
 
 import jax
 import jax.numpy as jnp

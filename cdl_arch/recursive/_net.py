@@ -16,10 +16,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from cdl import Algebra, Many
+from cdl import Algebra, Base, Many
 from cdl._engine._traced import told_with
 from cdl._engine.shapes import shown
-from cdl._functors import Base
 from cdl._functors.origin import not_a_constructor
 from cdl.checks import an, described, number_of
 from cdl.errors import ForeignLayer, PayloadMismatch, SignatureError

@@ -194,7 +194,7 @@ class _Children:
 
 def _without_children(layer: Any) -> str:
     """A layer with the shapes of its fields; of a `Many` only the name."""
-    is_many = lambda x: isinstance(x, Many)
+    is_many: Any = lambda x: isinstance(x, Many)
     fields = {n: getattr(layer, n) for n in layer.__match_args__}
     plain = {n: jax.tree.map(lambda x: _Children() if is_many(x) else x, x, is_leaf=is_many) for n, x in fields.items()}
     each = ", ".join(f"{n}={' '.join(shown(x).split())}" for n, x in plain.items())

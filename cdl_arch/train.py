@@ -48,7 +48,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from cdl.checks import expect_key, with_usage
+from cdl.checks import described, expect_key, takes, with_usage
+from cdl.errors import CdlError
 from cdl.io import load, save
 
 from ._cache import kept_programs
@@ -110,6 +111,7 @@ def train(
     **Raises:** `CheckpointError` where the file to go on from is of another model, optimiser or number of epochs.
     """
     expect_key(key)
+    _expect_functions(batches, loss, score)
     file = None if checkpoint is None else Path(checkpoint)
     state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
     unknown = np.full(epochs, np.nan)
@@ -126,6 +128,25 @@ def train(
                 file.parent.mkdir(parents=True, exist_ok=True)
                 save(file, run)
     return dataclasses.replace(run, programs=eqx.debug.get_num_traces(step) - before)
+
+
+def _expect_functions(batches: Any, loss: Any, score: Any) -> None:
+    """**Raises:** `CdlError` where one of these is not a function of the arguments that it is called with."""
+    for name, given, arguments, write in (
+        ("batches", batches, ("epoch",), "`lambda epoch: batches` of a list"),
+        (
+            "loss",
+            loss,
+            ("model", "batch", "key"),
+            "`def loss(model, batch, key)`, also where it has no use for the key",
+        ),
+        ("score", score, ("model",), "`lambda model: float(…)`"),
+    ):
+        if not callable(given) or not takes(given, *arguments):
+            raise CdlError(
+                f"`{name}` of `train` is {described(given)}, and is called as `{name}({', '.join(arguments)})`: write "
+                f"{write}."
+            )
 
 
 def one_cycle(steps: int, peak: float, *, up: float = 0.1) -> Callable[[int], float]:
@@ -157,9 +178,16 @@ def _epoch(
         pace = jnp.asarray(rate(run.steps + i), jnp.float32)
         model, state, loss = step(model, state, batch, pace, jr.fold_in(key, i))
         losses.append(loss)
-    mean = float(np.mean(jax.device_get(losses))) if losses else np.nan
+    if not losses:
+        raise CdlError(
+            f"`batches` gave nothing in epoch {run.epoch}: return new batches for each epoch, as a `list`, or as a "
+            "generator that is made there. One that was made outside, or in an epoch before, is spent."
+        )
+    mean = float(np.mean(jax.device_get(losses)))
     seconds = time.perf_counter() - began
     reached = score(model)
+    if jnp.ndim(reached):
+        raise CdlError(f"`score` gives {described(reached)}, and epochs are compared by one number: end in `.mean()`.")
     better = not (np.nanmax(run.scores, initial=-np.inf) > reached)
     at = run.epoch
     return Run(

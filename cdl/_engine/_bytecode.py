@@ -77,6 +77,30 @@ def matches(steps: list[dis.Instruction], i: int, fields: frozenset[str]) -> boo
     return True
 
 
+def in_class(steps: list[dis.Instruction], i: int) -> int | None:
+    """Where the class is matched in whose pattern an instruction compares a constant with a field; `None` for another
+    comparison."""
+    before = 0  # fields that come first in the pattern
+    for k in range(i - 2, 1, -1):
+        name = steps[k].opname
+        if name == "UNPACK_SEQUENCE":
+            return k - 2 if before < (steps[k].arg or 0) and steps[k - 2].opname == "MATCH_CLASS" else None
+        if name in ("SWAP", "POP_TOP", "COMPARE_OP"):
+            before += 1
+        elif name not in ("LOAD_CONST", "TO_BOOL", "NOT_TAKEN") and not name.startswith("POP_JUMP"):
+            return None
+    return None
+
+
+def captured(steps: list[dis.Instruction], name: str) -> int | None:
+    """Where the class is matched in whose pattern a variable is named, where it is stored nowhere else."""
+    stores = [s for s in steps if s.opname.startswith(("STORE_FAST", "STORE_DEREF")) and name in _names(s)]
+    if len({line(s) for s in stores}) != 1:
+        return None
+    classes = [k for k, s in enumerate(steps) if s.opname == "MATCH_CLASS" and line(s) == line(stores[0])]
+    return classes[-1] if classes else None
+
+
 def named(steps: list[dis.Instruction], local: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
     """What these instructions name, with attributes; a variable for what it was given."""
     found: list[str] = []
@@ -88,6 +112,12 @@ def named(steps: list[dis.Instruction], local: Mapping[str, tuple[str, ...]]) ->
         elif s.opname in NAMES:
             found.append(s.argval)
     return tuple(found)
+
+
+def variable(steps: list[dis.Instruction]) -> str:
+    """The variable that these instructions load and nothing else; `""` otherwise."""
+    alone = len(steps) == 1 and steps[0].opname.startswith(VARIABLES) and isinstance(steps[0].argval, str)
+    return steps[0].argval if alone else ""
 
 
 def _names(s: dis.Instruction) -> tuple[str, ...]:

@@ -6,6 +6,7 @@
 | `isinstance(v, int)`, `case Num(int(n))` | of which kind it is    | no           | a constructor for each kind |
 | `isinstance(v, jax.Array)`               | no                     | yes          | the same for both           |
 | `np.isscalar(v)`                         | yes                    | no           | the same for both           |
+| `case Word("so")`                        | no                     | no           | `word == words.id("so")`    |
 
 JAX never hears of them, so they are looked for in the bytecode of the user's functions. They are refused of a field
 of a layer: one that a pattern names, an attribute of an argument other than `self`, or what is computed from these.
@@ -26,8 +27,9 @@ import equinox as eqx
 import jax
 import numpy as np
 
+from .._functors import Base
 from ..errors import CdlError
-from ._bytecode import last, line, matches, named, NOTHING, reads, stored
+from ._bytecode import captured, in_class, last, line, matches, named, NOTHING, reads, stored, variable
 from ._outside import outside
 
 
@@ -48,9 +50,20 @@ class Asked:
     by: str = "isinstance"
     of: tuple[str, ...] = ()
     words: str = ""
+    text: str | None = None  # a text that a field of one of these classes is compared with
+
+    @property
+    def advice(self) -> str:
+        """What to write instead."""
+        if self.text is None:
+            return "write `jnp.where(v, a, b)`, or give each kind a constructor"
+        return f"ask for the number of the word, `jnp.where(word == words.id({self.text!r}), a, b)`"
 
     def question(self, names: Mapping[str, Any]) -> str:
         """The question in words, where these names make it one; otherwise `""`."""
+        if self.text is not None:
+            layers = any(isinstance(x := _value(name, names), type) and issubclass(x, Base) for name in self.of)
+            return f"whether a payload is the text {self.text!r}" if layers else ""
         by = _value(self.by, names)
         if by is isinstance or by is issubclass:
             found = [name for name in self.of if _tells(_value(name, names))]
@@ -74,8 +87,8 @@ def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
             if question := asked.question(names):
                 raise CdlError(
                     f"`{fn.__qualname__}` asks {question}, at line {asked.line} of {fn.__code__.co_filename}. In a "
-                    "compiled form every number is an array, and the answer is always the same: write "
-                    "`jnp.where(v, a, b)`, or give each kind a constructor."
+                    "compiled form every number is an array, and the answer is always the same: "
+                    f"{asked.advice}."
                 )
 
 
@@ -130,6 +143,7 @@ def _questions(
         if matches(steps, i, fields):
             yield Asked(line(step), of=named(last(before[:-1], 1), local))
     elif step.opname in COMPARES:
+        yield from _texts(steps, i, local)
         both, right = last(before, 2), last(before, 1)
         left = both[: len(both) - len(right)]
         for value, kinds in ((left, right), (right, left)):
@@ -140,3 +154,16 @@ def _questions(
         by, given = named(whole, {})[:1], whole if step.arg == 1 else whole[: len(whole) - len(end)]
         if by and reads(given, fields):
             yield Asked(line(step), by[0], (str(end[-1].argval),) if by == ("hasattr",) else named(end, local))
+
+
+def _texts(steps: list[dis.Instruction], i: int, local: dict[str, tuple[str, ...]]) -> Iterator[Asked]:
+    """Where one instruction compares a field, in a pattern or as named by one, with a text."""
+    before = steps[:i]
+    both, right = last(before, 2), last(before, 1)
+    for value, other in ((both[: len(both) - len(right)], right), (right, both[: len(both) - len(right)])):
+        if len(other) == 1 and other[0].opname == "LOAD_CONST" and isinstance(other[0].argval, str):
+            at = in_class(steps, i) if other is right else None
+            if at is None and (name := variable(value)):
+                at = captured(steps, name)
+            if at is not None:
+                yield Asked(line(steps[i]), of=named(last(steps[: at - 1], 1), local), text=other[0].argval)

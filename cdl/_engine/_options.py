@@ -50,9 +50,9 @@ def expect_as_many(of: str, forest: Forest, what: str, count: int) -> None:
         )
 
 
-def expect_forest(of: str, forest: object, alg: str) -> None:
+def expect_forest(of: str, forest: object, alg: str, *, after: object = None, called: str = "") -> None:
     """**Raises:** `CdlError` where anything other than a forest is given. `alg`: what an error calls the reader, which
-    comes first."""
+    comes first. `after`: what comes after the forest, `called` so."""
     if isinstance(forest, Forest):
         expect_payload(forest, f"`{of}` reads")
         wide = next((x.dtype for x in forest.payload if not is_canonical(x.dtype)), None)
@@ -68,6 +68,8 @@ def expect_forest(of: str, forest: object, alg: str) -> None:
         write += {"fold": ", or read it alone, `cata(alg)(tree)`", "annotate": ", or `decorate(alg)(tree)`"}.get(of, "")
     elif several:
         write = f"pack the trees, `{of}({alg}, pack(signature, trees))`"
+    elif isinstance(after, Forest):
+        write = f"the forest comes before the {called}, `{of}({alg}, forest, {called})`"
     elif isinstance(forest, Corpus):
         write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[:]`"
     elif isinstance(forest, Seq | Packed):

@@ -12,7 +12,7 @@
 import contextlib
 import re
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import jax
@@ -20,10 +20,12 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from .._functors.described import described
+from .._functors.many import Many
 from .._functors.users_line import told, users_line
 from .._functors.words import first_line
 from .._schemes.algebras import apply, name_of
 from ..errors import CarrierMismatch, CdlError
+from .shapes import shown
 
 
 NEEDS_VALUE = (  # what JAX raises where Python or NumPy asks what a traced number is
@@ -117,8 +119,9 @@ def _asked(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def told_with(name: str, given: str, advice: str) -> Iterator[None]:
-    """Around a call of the user's function `name` with what was `given`, arrays of some shapes.
+def told_with(name: str, given: str | Callable[[], str], advice: str) -> Iterator[None]:
+    """Around a call of the user's function `name` with what was `given`, arrays of some shapes; a function where the
+    words are to be found only for an error.
 
     **Raises:** `CdlError` with these shapes where JAX or Equinox refuses an operation in it, such as a product of
     arrays that do not fit, or Python refuses one on a traced array. Another error stays what it is, with a note of the
@@ -130,9 +133,16 @@ def told_with(name: str, given: str, advice: str) -> Iterator[None]:
         raise
     except (TypeError, ValueError, IndexError) as error:
         if "Tracer" not in str(error) and not _raised_in(error, "jax", "equinox"):
-            error.add_note(f"cdl called `{name}` for {given}.")
+            error.add_note(f"cdl called `{name}` for {_words(given)}.")
             raise
-        raise CdlError(f"`{name}` fails for {given} ({first_line(error)}): {advice}.") from error
+        raise CdlError(f"`{name}` fails for {_words(given)} ({first_line(error)}): {advice}.") from error
+    except AttributeError as error:
+        error.add_note(f"cdl called `{name}` for {_words(given)}.")
+        raise
+
+
+def _words(given: str | Callable[[], str]) -> str:
+    return given if isinstance(given, str) else given()
 
 
 def _raised_in(error: Exception, *packages: str) -> bool:
@@ -161,7 +171,10 @@ def applied(alg: Any, layer: Any, key: Any = None) -> Any:
     **Raises:** `CdlError` where it asks for a value, `CarrierMismatch` where it gives anything other than numbers.
     """
     name, kind = name_of(alg), type(layer).__name__
-    with without_values(name, f"at `{kind}`"):
+    told = told_with(
+        name, lambda: f"`{_without_children(layer)}`", f"write the case of `{kind}` for fields of these shapes"
+    )
+    with told, without_values(name, f"at `{kind}`"):
         value = apply(alg, layer, key)
     for x in jax.tree.leaves(value):
         if not is_number(x):
@@ -170,6 +183,22 @@ def applied(alg: Any, layer: Any, key: Any = None) -> Any:
                 "number the values, or read one tree at a time with `cata`."
             )
     return value
+
+
+class _Children:
+    """In place of a `Many`, whose children cannot be listed."""
+
+    def __repr__(self) -> str:
+        return "Many(…)"
+
+
+def _without_children(layer: Any) -> str:
+    """A layer with the shapes of its fields; of a `Many` only the name."""
+    is_many: Any = lambda x: isinstance(x, Many)
+    fields = {n: getattr(layer, n) for n in layer.__match_args__}
+    plain = {n: jax.tree.map(lambda x: _Children() if is_many(x) else x, x, is_leaf=is_many) for n, x in fields.items()}
+    each = ", ".join(f"{n}={' '.join(shown(x).split())}" for n, x in plain.items())
+    return f"{type(layer).__name__}({each})"
 
 
 def is_number(x: Any) -> bool:

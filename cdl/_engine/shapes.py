@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.core import Tracer
 
 
 Shape = jax.ShapeDtypeStruct  # an array's shape and type
@@ -45,8 +46,14 @@ def is_weak(x: object) -> bool:
 
 def shown(value: object) -> str:
     """The structure of a value, with the shapes and types of its arrays; Python numbers as JAX's default types."""
-    strong: Any = lambda x: shaped(x.shape, x.dtype) if isinstance(x, jax.ShapeDtypeStruct) else x
+    strong: Any = lambda x: shaped(x.shape, x.dtype) if isinstance(x, jax.ShapeDtypeStruct | Tracer) else x
     return str(eqx.tree_pformat(jax.tree.map(strong, value), struct_as_array=True))
+
+
+def of_lists(value: object) -> str:
+    """What an error says besides of a value with lists in it, which are no arrays; `""` where it has none."""
+    found = any(isinstance(x, list) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, list)))
+    return "; a list is not an array: write `jnp.array([…])` of numbers, `jnp.stack([…])` of arrays" if found else ""
 
 
 def alike(a: object, b: object) -> bool:

@@ -87,6 +87,15 @@ else:
             Neg(Lit(2.0))
         """
 
+        def __class_getitem__(cls, args: Any) -> Any:
+            if cls is Base and (not isinstance(args, tuple) or len(args) != 2):
+                named = getattr(args, "__name__", "T")
+                raise SignatureError(
+                    f"`Base` has two arguments, the functor's name and what stands at recursive places: write "
+                    f"`Base[{named}, X]`, or `Base[{named}, Never]` for a constructor without children."
+                )
+            return super().__class_getitem__(args)
+
         def __init_subclass__(cls, **kwargs: Any) -> None:
             super().__init_subclass__(**kwargs)
             _refuse_subclasses(cls)

@@ -3,9 +3,10 @@
 import collections.abc
 import dataclasses
 import functools
+import inspect
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, get_args, get_origin, get_type_hints, Literal, TypeVar, Union
 
 import equinox as eqx
@@ -17,7 +18,7 @@ from typeguard import check_type, ForwardRefPolicy, TypeCheckError
 
 from .._typecheck import ALIASES, expand
 from ..errors import CdlError
-from .words import short
+from .words import number_of, short
 
 
 KINDS: dict[Callable[..., bool | int | float | complex], Any] = {
@@ -26,6 +27,10 @@ KINDS: dict[Callable[..., bool | int | float | complex], Any] = {
     float: jnp.floating,
     complex: jnp.complexfloating,
 }
+
+
+SEVERAL = (collections.abc.Iterable, collections.abc.Collection, collections.abc.Sequence)
+MAPPINGS = (collections.abc.Mapping, dict)
 
 
 def expect_type(what: str, value: Any, hint: Any) -> None:
@@ -37,7 +42,7 @@ def expect_type(what: str, value: Any, hint: Any) -> None:
     except TypeCheckError:
         if (number := _number(value)) is not None:
             return expect_type(what, number, hint)
-        raise CdlError(f"{what} is {short(value)}, and must be {spelt(hint)}.") from None
+        raise CdlError(f"{what} is {short(value)}, and must be {spelt(hint)}{_instead(value, hint)}.") from None
     except (NameError, TypeError):  # what typing and typeguard raise for an annotation that cannot be read
         return
 
@@ -98,6 +103,44 @@ def is_switch(hint: Any) -> bool:
     return hint is bool or get_origin(hint) is Literal
 
 
+def _instead(value: Any, hint: Any) -> str:
+    """What to write in the place of a value that does not fit, where that is known."""
+    if get_origin(hint) in (Union, types.UnionType):
+        return next(filter(None, (_instead(value, x) for x in get_args(hint))), "")
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is collections.abc.Callable and callable(value) and (parameters := _parameters(value)) is not None:
+        return f": its arguments are ({', '.join(parameters)})"
+    if origin in MAPPINGS and args[0] is str and isinstance(value, set | frozenset | list | tuple):
+        first = next((x for x in value if isinstance(x, str)), "name")
+        return f": write `{{{first!r}: …}}`"
+    if origin in SEVERAL and not isinstance(value, str | Mapping) and _fits(value, args[0]):
+        return f": write `[{value.__name__ if isinstance(value, type) else '…'}]`, also of one"
+    return ""
+
+
+def _parameters(fn: Any) -> list[str] | None:
+    """The names of a function's parameters, where it tells them."""
+    try:
+        return [
+            f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in inspect.signature(fn).parameters.values()
+        ]
+    except (TypeError, ValueError):
+        return None
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    try:
+        check_type(value, _expanded(hint), forward_ref_policy=ForwardRefPolicy.IGNORE)
+    except (TypeCheckError, NameError, TypeError):
+        return False
+    return True
+
+
+def _tells(hint: Any) -> bool:
+    """Whether an annotation says something to a reader: a letter, `Any`, or an alias or class of these, does not."""
+    return not (hint is Any or isinstance(hint, TypeVar) or (get_args(hint) and not any(map(_tells, get_args(hint)))))
+
+
 def spelt(hint: Any) -> str:
     """An annotation in words."""
     if get_origin(hint) is Literal:
@@ -108,7 +151,13 @@ def spelt(hint: Any) -> str:
         return "`True` or `False`"
     if hint is type(None):
         return "`None`"
-    args = get_args(hint)
+    args, origin = get_args(hint), get_origin(hint)
+    if origin is collections.abc.Callable:
+        return f"a function of {number_of('argument', len(args[0]))}" if isinstance(args[0], list) else "a function"
+    if origin in MAPPINGS:
+        return f"a `dict` from {spelt(args[0])}" + (f" to {spelt(args[1])}" if _tells(args[1]) else "")
+    if origin in SEVERAL:
+        return f"a list of {spelt(args[0])}" if _tells(args[0]) else "a list"
     if args and isinstance(get_origin(hint), type) and all(isinstance(x, TypeVar) or x is Any for x in args):
         hint = get_origin(hint)  # letters say nothing of an argument
     text = str(hint) if get_args(hint) or not hasattr(hint, "__name__") else hint.__name__

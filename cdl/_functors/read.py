@@ -229,7 +229,10 @@ def _hints(constructor: type[Any]) -> dict[str, Any]:
         return typing_extensions.get_type_hints(constructor, None, _names(constructor), include_extras=True)
     except NameError as e:
         raise SignatureError(
-            f"an annotation of `{constructor.__name__}` names `{e.name}`, which is not defined where the class is."
+            f"an annotation of `{constructor.__name__}` names the class itself: at a recursive place, write the type "
+            "variable of `Base[T, X]`, `X`."
+            if e.name == constructor.__name__
+            else f"an annotation of `{constructor.__name__}` names `{e.name}`, which is not defined where the class is."
         ) from e
 
 

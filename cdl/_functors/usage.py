@@ -68,11 +68,12 @@ def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
     signature = inspect.signature(fn)
     name = OPERATORS.get(fn.__name__) or fn.__qualname__.removesuffix(".__init__")
     hints = functools.cache(lambda: annotations(fn))
+    by_place = [n for n, p in signature.parameters.items() if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
     first = functools.cache(lambda: {n: hint for n, hint in hints().items() if before(hint)})
 
     @functools.wraps(fn)
     def called(*args: Any, **options: Any) -> Any:
-        for n, value in (*zip(signature.parameters, args, strict=False), *options.items()):
+        for n, value in (*zip(by_place, args, strict=False), *options.items()):
             if n in first():
                 expect_type(f"`{n}`" if is_switch(first()[n]) else _named(name, n), value, first()[n])
         try:
@@ -148,6 +149,8 @@ def _several(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ..
     """What an error says besides, where several functions stand where one, or a tuple of them, belongs."""
     if len(args) < 2 or not (callable(args[0]) and callable(args[1])):
         return ""
+    if all(isinstance(x, type) for x in args):
+        return f" Of several classes, give the union: `{name}({' | '.join(x.__name__ for x in args)})`."
     rest = "".join(f", {p.name}" for p in parameters[1:] if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
     return f" For a family of sorts, give a tuple: `{name}((a, b){rest})`."
 

@@ -75,9 +75,10 @@ def choose(scores: Any, /, *layers: Any) -> Any:
     shape = jnp.shape(scores) if eqx.is_array_like(scores) else None
     if shape != (len(layers),):
         given = f"{described(scores)} as scores" if shape is None else f"scores of shape {shape}"
+        lone = " Of a list, `jnp.array([…])` is an array." if isinstance(scores, list | tuple) else ""
         raise PayloadMismatch(
             f"`choose` has {given} for {len(layers)} layers: give an array with one score for each layer, and then the "
-            "layers, one after the other."
+            f"layers, one after the other.{lone}"
         )
     return Choice(scores, layers)
 

@@ -27,7 +27,7 @@ from .._functors.base import anew
 from .._functors.described import described
 from .._functors.origin import not_yet_a_tree, of_constructors, origin_of
 from .._functors.read import cached, cached_weakly, signature_name, tag, tag_name
-from .._functors.usage import with_usage
+from .._functors.usage import takes, with_usage
 from .._functors.users_line import told
 from .._functors.words import an, first_line
 from ..errors import CarrierMismatch, CdlError, ForeignLayer, SignatureError
@@ -79,6 +79,11 @@ class algebra(Algebra[FA_co, A]):
     fn: Callable[[Any], A] = eqx.field(static=True)
 
     def __init__(self, fn: Callable[[FA_co], A]) -> None:
+        if isinstance(fn, type) and any("__call__" in vars(kind) for kind in fn.__mro__):
+            raise CdlError(
+                f"`algebra` makes an algebra of a function, and was given the class `{fn.__name__}`, whose instances "
+                "read layers: let it extend `cdl.Algebra`, and leave `@algebra` out."
+            )
         self.fn = fn
 
     def __call__(self, layer: Any, /, **key: Any) -> A:
@@ -142,6 +147,11 @@ def apply(alg: Callable[..., Any], layer: Any, key: Any = None) -> Any:
     try:
         value = alg(layer, key=key) if key is not None and wants_key(alg) else alg(layer)
     except (TypeError, AttributeError) as error:
+        if key is None and wants_key(alg) and not takes(alg.fn if isinstance(alg, algebra) else alg, layer):
+            raise CdlError(
+                f"`{name_of(alg)}` takes a `key`, and none is given: give one, `key=jax.random.key(0)`, or write its "
+                "parameter `key=None`, for a pass without."
+            ) from error
         if "NoneType" in str(error) and not isinstance(error, CdlError):
             _refuse_none(name_of(alg), layer, error)
         raise

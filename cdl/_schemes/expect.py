@@ -38,6 +38,11 @@ def expect_machine(of: str, machine: Any) -> None:
                 f"`{of}` takes a machine, and {described(machine)} is called with a state alone where there is no "
                 f"`{lone}`: give it a default, `{lone}=None`."
             )
+        if takes(machine, None, None):
+            raise CdlError(
+                f"`{of}` takes a machine, and {described(machine)} takes two arguments, as a recurrent cell does: "
+                "write a function of the state, `lambda h: MooreF(h, lambda x: cell(x, h))`, which shows its state."
+            )
         raise CdlError(
             f"`{of}` takes a machine, and {described(machine)} does not take a state: write a function that {does}."
         )

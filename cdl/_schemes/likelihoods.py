@@ -15,16 +15,18 @@ from typing import Any, overload, TypeAlias, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .._functors import Base, Fix, Fix1of2, Fix2of2, holes
 from .._functors.base import anew
+from .._functors.described import described
 from .._functors.mapping import sorted_holes
 from .._functors.poly import ListOf, ManyOf, Maybe, Poly, Product, Record, walk
 from .._functors.read import layout, sorts, tag, tag_name
-from .._functors.usage import with_usage
+from .._functors.usage import takes, with_usage
 from .._functors.words import an, number_of
-from ..errors import ForeignLayer, SignatureError
+from ..errors import CdlError, ForeignLayer, SignatureError
 from ._letters import picked, told_apart
 from .algebras import name_of
 from .expect import expect_coalgebras
@@ -59,7 +61,7 @@ def likelihood(
     coalg: Coalgebras, seed: tuple[Any, ...], /, *, payload: Payload | None = None
 ) -> tuple[Callable[[Any], LogProb], ...]: ...
 @with_usage
-def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> Any:
+def likelihood(coalg: Any, seed: Any, /, *, payload: Any = None) -> Any:
     """The log-probability that `ana(coalg, key=…)` grows a tree's constructors and letters from a seed.
 
     **Arguments:** `coalg`, `seed`: those of `ana`; for a family of sorts, a tuple of each, in the order of the sorts.
@@ -85,6 +87,7 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Payload | None = None) -> A
         Array(0.125, dtype=float32)
     """
     expect_coalgebras("likelihood", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
+    expect_payload(payload)
     coalgs, seeds = of_sorts(coalg, seed)
 
     def total(sort: int, tree: Any) -> LogProb:
@@ -147,7 +150,7 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
     read = len(same) > 1 or (len(same) == 1 and payload is None)
     if read and told_apart([layers[i] for i in same]):
         layer, score = picked([layers[i] for i in same], scores, node)
-        return layer, score if payload is None else score + payload(layer, node)
+        return layer, score + _of_payload(payload, layer, node)
     if len(same) != 1:
         among = ", ".join(type(layer).__name__ for layer in layers)
         raise ForeignLayer(
@@ -155,7 +158,32 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
             "one for each constructor, or several that differ in a whole number or a truth value, such as a letter."
             f"{anew([type(node)], map(type, layers))}"
         )
-    return layers[same[0]], scores[0] if payload is None else scores[0] + payload(layers[same[0]], node)
+    return layers[same[0]], scores[0] + _of_payload(payload, layers[same[0]], node)
+
+
+def expect_payload(payload: Any) -> None:
+    """**Raises:** `CdlError` where `payload` is neither left out nor a function of two layers."""
+    if payload is not None and (not callable(payload) or not takes(payload, None, None)):
+        raise CdlError(
+            f"`payload` is {described(payload)}, and belongs to be one function of two layers of a constructor, the "
+            "one that the coalgebra proposes and the tree's: write `def payload(mine, given):` and in it "
+            "`match mine, given:`, with a case for each constructor whose payloads are scored, and `case _: return "
+            "0.0`."
+        )
+
+
+def _of_payload(payload: Payload | None, layer: Any, node: Any) -> Any:
+    """The log-probability of a node's payloads. **Raises:** `CdlError` where `payload` gives anything but a number."""
+    if payload is None:
+        return 0
+    value = payload(layer, node)
+    if not isinstance(value, int | float | np.number | np.ndarray | jax.Array) or jnp.ndim(value):
+        raise CdlError(
+            f"`{name_of(payload)}`, the `payload` function, gives {described(value)} at `{type(node).__name__}`, and "
+            "the log-probability of a node's payloads is one number: end in `.sum()` where there are several, and "
+            "give `0.0` where nothing is scored."
+        )
+    return value
 
 
 def _alike(layer: Any, node: Any) -> bool:

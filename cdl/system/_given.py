@@ -8,6 +8,7 @@ import jax
 from .._engine._given import arrays
 from .._engine._types import cast, misfit, Own
 from .._engine.shapes import shown
+from .._functors.described import described
 from .._functors.words import short
 from ..errors import PortMismatch
 from ._asked import Asked
@@ -27,9 +28,9 @@ def given_to(system: System, inputs: Any) -> Any:
     if isinstance(inputs, Asked):
         return inputs
     if not isinstance(inputs, Mapping) or set(inputs) != set(ports):
-        given = sorted(map(str, inputs)) if isinstance(inputs, Mapping) else inputs
+        given = short(sorted(map(str, inputs))) if isinstance(inputs, Mapping) else described(inputs)
         raise PortMismatch(
-            f"`{system.name}` was given {short(given)}, and its inputs are {short(sorted(ports))}: give a dictionary "
+            f"`{system.name}` was given {given}, and its inputs are {short(sorted(ports))}: give a dictionary "
             "with a value for each."
         )
     return {name: _given(system, name, inputs[name], port.struct) for name, port in ports.items()}
@@ -42,7 +43,15 @@ def _given(system: System, name: str, value: Any, struct: Any) -> Any:
     if not own.alike(Own(structure, tuple(leaves))) or misfit(leaves, own) is not None:
         traced = any(x.weak_type and written is None for x, written in zip(own.leaves, own.written, strict=True))
         raise PortMismatch(
-            f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: give that."
+            f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: "
+            f"{_cast_to(own, leaves)}."
             + (" A Python number that is traced stays of its kind: write `2.0`, and not `2`." if traced else "")
         )
     return exact(jax.tree.map(cast, value, struct))
+
+
+def _cast_to(own: Own, leaves: list[Any]) -> str:
+    """What to write for a value of another type than that of a port with these leaves."""
+    if len(leaves) == len(own.leaves) == 1 and own.leaves[0].shape == leaves[0].shape:
+        return f'write `.astype("{leaves[0].dtype}")`'
+    return "give a value of that type"

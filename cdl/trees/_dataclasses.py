@@ -7,13 +7,16 @@
 | a payload, a list or `None`, where others may stand  | a constructor too: `Str`, `Int`, `List`, `Nothing`, …      |
 """
 
+import dataclasses
 import sys
 from dataclasses import dataclass
 from typing import Any, Union
 
 from .._functors import constructors, Fix
+from .._functors.described import described
 from .._functors.poly import name
 from .._functors.usage import whole, with_usage
+from ..errors import SignatureError
 from ._constructors import Constructors, constructors_of, sorts_of
 from ._fields import Fields, fields_of
 from ._kinds import by_constructor, MAX_NODES, Table, to_tree, to_value
@@ -120,6 +123,15 @@ def of_dataclasses(of: Any, *, sorts: bool = True) -> Derived:
 
     **Raises:** `SignatureError` for a field that has no reading, with its class, its name and what to write instead.
     """
+    if isinstance(of, list | tuple) and of:
+        raise SignatureError(
+            f"`of_dataclasses` was given {described(of)}: of several classes, give the union, "
+            f"`{' | '.join(map(name, of))}`."
+        )
+    if dataclasses.is_dataclass(of) and not isinstance(of, type):
+        raise SignatureError(
+            f"`of_dataclasses` was given {described(of)}, a value: give its class, `of_dataclasses(type(value))`."
+        )
     root = place(of, f"`{name(of)}`", scope := _scope_of_caller())
     fields: dict[Any, Fields] = {}
     places, todo = [root], [*root.of]

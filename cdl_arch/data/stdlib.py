@@ -55,7 +55,7 @@ def parse(path: Path) -> Result[ast.Module, Exception]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what the compiler thinks of the library's style
-            return Success(ast.parse(path.read_bytes()))
+            return Success(ast.parse(path.read_bytes(), str(path)))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         return Failure(error)
 

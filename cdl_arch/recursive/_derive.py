@@ -28,6 +28,7 @@ from ._mask import expect_probability
 from ._named import named
 from ._net import Cell, Input, Learned, TreeNet
 from ._payload import expect_payloads, Flat, payload_map, Payloads
+from ._shared import held_once
 
 
 S = TypeVar("S")
@@ -95,7 +96,8 @@ class Architecture(Generic[S]):
           function with one argument for each of these fields, which gives a vector of shape `(embed,)`: an
           `eqx.nn.Embedding` for one whole number, a function of yours for several fields. Or it is a whole number: how
           many numbers these fields have together, which a linear map then reads. A constructor may be left out where
-          its annotations say how many they are, as `float` and `Float[Array, "3"]` do.
+          its annotations say how many they are, as `float` and `Float[Array, "3"]` do. Weights that the maps of several
+          constructors have in common, such as one embedding for two, the network holds once.
         - `shared`: whether constructors share cells. One that does not, with neither payload nor children, is a state
           that is learned.
         - `dropout`: how likely each number of a child's vector is dropped, where `fold` is given a key.
@@ -180,6 +182,7 @@ class Architecture(Generic[S]):
                 )
                 forms[name] = form(arity) + ", payload" * bool(given)
         every = dict(zip(names, kinds, strict=True))
+        inputs, weights = held_once(inputs)
         return TreeNet(
             named(inputs, every, lambda name: _form_of_input(inputs[name])),
             named(cells, {} if in_common else every, forms.__getitem__),
@@ -187,6 +190,7 @@ class Architecture(Generic[S]):
             dropout,
             tuple(cell_of.items()),
             kinds,
+            weights,
         )
 
 

@@ -7,6 +7,7 @@
 | one summand's map, `ℝᵉ × Sⁿ × (List S)ᵐ → S` | a `Cell`                                                         |
 """
 
+import itertools
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
@@ -15,15 +16,18 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from cdl import Algebra, Many
+from cdl import Algebra, Base, Many
+from cdl._engine._traced import told_with
+from cdl._engine.shapes import shown
 from cdl._functors.origin import not_a_constructor
-from cdl.checks import described, number_of
-from cdl.errors import PayloadMismatch, SignatureError
+from cdl.checks import an, described, number_of
+from cdl.errors import ForeignLayer, PayloadMismatch, SignatureError
 
 from ._layer import take_apart
 from ._mask import mask
 from ._named import Named
 from ._payload import Flat
+from ._shared import put_back
 
 
 S = TypeVar("S")
@@ -67,13 +71,19 @@ class Input(eqx.Module):
                 f"the payload of `{name}` is {number_of('number', numbers)}, and the network was made for "
                 f"{self.payload.linear.in_features}: give `payload={{{name}: {numbers}}}` where it is made."
             )
-        read = None if self.payload is None else self.payload(*payload)
+        read = None if self.payload is None else self._read(self.payload, name, payload)
         if read is not None and jnp.shape(read) != (self.embed,):
             raise PayloadMismatch(
                 f"the map that `payload` has for `{name}` gives an array of shape {jnp.shape(read)}, and a vector of "
                 f"shape ({self.embed},) belongs at the node: `embed` is its size, and where it is not given, the width."
             )
         return self.vector if read is None else read if self.vector is None else self.vector + read
+
+    def _read(self, read: Callable[..., Any], name: str, payload: tuple[Any, ...]) -> Any:
+        """**Raises:** `CdlError`, with the constructor's name, where JAX refuses an operation in the map."""
+        given = f"a payload of {', '.join(map(shown, payload))}"
+        with told_with(f"payload[{name}]", given, f"make it a map to a vector of shape ({self.embed},)"):
+            return read(*payload)
 
 
 class Learned(eqx.Module, Generic[S]):
@@ -104,6 +114,7 @@ class TreeNet(Algebra[Any, S]):
     dropout: float = eqx.field(static=True)
     cell_of: tuple[tuple[str, str], ...] = eqx.field(static=True)
     kinds: tuple[type[Any], ...] = eqx.field(static=True)  # the constructors of the signature
+    shared: tuple[Any, ...] = ()  # what the payload maps of several constructors have in common
 
     @property
     def __reads__(self) -> tuple[type[Any], ...]:
@@ -112,13 +123,15 @@ class TreeNet(Algebra[Any, S]):
     def __call__(self, layer: Any, *, key: PRNGKeyArray | None = None) -> S:
         name = type(layer).__name__
         payload, places, groups = take_apart(layer)
+        _expect_states(name, places, groups)
         places = tuple(_zeros(self.carrier) if child is None else child for child in places)
         if key is not None and self.dropout and (places or groups):
             shown = jax.tree.leaves(self.carrier)[0]
             masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), shown.dtype)
             places = tuple(_hide(child, by) for child, by in zip(places, masks, strict=False))
             groups = tuple(group.map(_hiding(by)) for group, by in zip(groups, masks[len(places) :], strict=True))
-        return self.cell(name)(self.inputs[name](name, payload), places, groups)
+        given = put_back(self.inputs[name], self.shared)
+        return self.cell(name)(given(name, payload), places, groups)
 
     def cell(self, of: str | type[Any]) -> Cell[S]:
         """The cell that reads a constructor, which others may have too: `net.cell("If")`, or `net.cell(If)`.
@@ -134,6 +147,16 @@ class TreeNet(Algebra[Any, S]):
         raise SignatureError(
             f"`cell` was given {described(of)}, which is not a constructor of the signature: there are "
             f"{', '.join(kind.__name__ for kind in self.kinds)}.{own}"
+        )
+
+
+def _expect_states(name: str, places: tuple[Any, ...], groups: tuple[Many[Any], ...]) -> None:
+    """**Raises:** `ForeignLayer` where a child is still a tree: the network was called on a whole tree."""
+    children = itertools.chain(places, *(group.items for group in groups if group.listed))
+    if any(isinstance(child, Base) for child in children):
+        raise ForeignLayer(
+            f"the network was called on {an(name)} whose children are trees, and it reads one layer, whose children "
+            "are states: write `cdl.cata(net)(tree)` for one tree, or `cdl.fold(net, cdl.pack(signature, trees))`."
         )
 
 

@@ -71,7 +71,6 @@ def expect_payloads(kinds: tuple[type[Any], ...], given: Payloads) -> None:
                 f"function, of `({', '.join(fields)})`, which gives a vector."
             )
         _ask_of_weights_outside(kind, read)
-    _expect_each_its_own(given)
 
 
 def _ask_of_weights_outside(kind: type[Any], read: Any) -> None:
@@ -85,22 +84,6 @@ def _ask_of_weights_outside(kind: type[Any], read: Any) -> None:
                 f"`payload[{kind.__name__}]` is {described(read)}, which reads `{name}` from outside: the network "
                 f"neither trains nor saves these weights. Give an `eqx.Module` with a field `{name}`.",
                 stacklevel=4,
-            )
-
-
-def _expect_each_its_own(given: Payloads) -> None:
-    """**Raises:** `SignatureError` for a map with weights that two constructors have: they would be two copies, which
-    part as the network learns."""
-    first: dict[int, type[Any]] = {}
-    for kind, read in given.items():
-        if not any(map(eqx.is_inexact_array, jax.tree.leaves(read))):
-            continue
-        other = first.setdefault(id(read), kind)
-        if other is not kind:
-            raise SignatureError(
-                f"`payload` has one {described(read)} for `{other.__name__}` and `{kind.__name__}`, and the network "
-                "would hold two copies, which part as it learns: give each a map, or make the two one "
-                "constructor with a field that tells them apart."
             )
 
 

@@ -47,4 +47,6 @@ def test_a_file_that_binds_nothing_is_said_to(tmp_path, capsys):
 def test_a_file_that_is_not_python_is_named(tmp_path, capsys):
     (tmp_path / "wrong.py").write_text("if:\n")
     assert main([str(tmp_path / "wrong.py")]) == 1
-    assert "wrong.py cannot be read as Python" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "wrong.py cannot be read as Python" in told
+    assert "(wrong.py, line 1)" in told

@@ -342,9 +342,8 @@ def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
         gated(signature, 8, payload={lit: eqx.nn.Embedding}, key=getkey())
 
 
-def test_a_map_with_weights_is_not_given_to_two_constructors(getkey):
-    from cdl import Base
-    from cdl.errors import SignatureError
+def test_weights_that_several_payload_maps_have_are_held_once(getkey):
+    from cdl import Base, cata, fold, Many, pack
     from cdl_arch.recursive import gated
 
     class Words: ...
@@ -352,15 +351,67 @@ def test_a_map_with_weights_is_not_given_to_two_constructors(getkey):
     class Noun(Base[Words, Never]):
         word: int
 
-    class Verb(Base[Words, Never]):
+    class Verb(Base[Words, X], Generic[X]):
         word: int
+        weight: float
+        of: Many[X]
 
-    one, other = (eqx.nn.Embedding(5, 8, key=getkey()) for _ in range(2))
-    with pytest.raises(SignatureError, match=r"`payload` has one .*for `Noun` and `Verb`, .*two copies, which part"):
-        gated(Noun | Verb, 8, embed=8, payload={Noun: one, Verb: one}, key=getkey())
-    gated(Noun | Verb, 8, embed=8, payload={Noun: one, Verb: other}, key=getkey())
-    plain = lambda word: jnp.full(8, word, jnp.float32)
-    gated(Noun | Verb, 8, embed=8, payload={Noun: plain, Verb: plain}, key=getkey())
+    class Weighted(eqx.Module):
+        words: eqx.nn.Embedding
+
+        def __call__(self, word, weight):
+            return weight * self.words(word)
+
+    words = eqx.nn.Embedding(5, 8, key=getkey())
+    copy = jax.tree.map(lambda x: x + 0, words)
+    signature, key = Noun | Verb[X], getkey()
+    net = gated(signature, 8, payload={Noun: words, Verb: Weighted(words)}, key=key)
+    apart = gated(signature, 8, payload={Noun: words, Verb: Weighted(copy)}, key=key)
+    assert len(jax.tree.leaves(apart)) == len(jax.tree.leaves(net)) + 1
+    tree = Verb(1, 2.0, Many([Noun(3), Verb(3, 0.5, Many([Noun(1)]))]))
+    forest = pack(signature, [tree])
+    slopes = lambda of: eqx.filter_grad(lambda net: fold(net, forest).hidden.sum())(of)
+    assert jnp.array_equal(fold(net, forest).hidden, fold(apart, forest).hidden)
+    assert jnp.allclose(fold(net, forest).hidden[0], cata(net)(tree).hidden, atol=1e-6)
+    one, two = slopes(net), slopes(apart)
+    both = two.inputs["Noun"].payload.weight + two.inputs["Verb"].payload.words.weight
+    assert jnp.allclose(one.shared[0], both, atol=1e-6)
+    direct = eqx.filter_grad(lambda net: cata(net)(tree).hidden.sum())(net)
+    assert jnp.allclose(one.shared[0], direct.shared[0], atol=1e-6)
+    stepped = eqx.apply_updates(net, jax.tree.map(lambda x: -0.1 * x, one))
+    assert jnp.allclose(fold(stepped, forest).hidden[0], cata(stepped)(tree).hidden, atol=1e-6)
+
+
+def test_a_map_that_fails_is_named_with_its_payload(getkey):
+    from cdl import cata, CdlError, fold, Leaf, pack, TreeF
+    from cdl_arch.recursive import gated
+
+    wrong = lambda label: jnp.zeros(8) + jnp.zeros(3)
+    net = gated(TreeF, 8, payload={Leaf: wrong}, key=getkey())
+    for go in (lambda: fold(net, pack(TreeF, [Leaf(1.0)])), lambda: cata(net)(Leaf(1.0))):
+        with pytest.raises(
+            CdlError, match=r"^`payload\[Leaf\]` fails for a payload of .*\(8,\), \(3,\).*of shape \(8,\)"
+        ):
+            go()
+
+    def own(label):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        cata(gated(TreeF, 8, payload={Leaf: own}, key=getkey()))(Leaf(1.0))
+
+
+def test_a_network_that_is_called_on_a_tree_says_how_to_read_one(getkey):
+    from cdl import Fork, Leaf, Many, Node, RoseF, TreeF
+    from cdl.errors import ForeignLayer
+    from cdl_arch.recursive import child_sum, tree_rnn
+
+    words = "was called on a `{}` whose children are trees.*write `cdl.cata\\(net\\)\\(tree\\)`"
+    for make in (child_sum, tree_rnn):
+        with pytest.raises(ForeignLayer, match=words.format("Fork")):
+            make(TreeF, 4, payload={Leaf: 1}, key=getkey())(Fork(Leaf(1.0), Leaf(2.0)))
+        with pytest.raises(ForeignLayer, match=words.format("Node")):
+            make(RoseF, 4, payload={Node: 1}, key=getkey())(Node(1.0, Many([Node(2.0, Many())])))
 
 
 def test_a_payload_of_what_has_none_is_refused_by_name():

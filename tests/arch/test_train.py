@@ -172,3 +172,42 @@ def test_the_folder_is_the_users(monkeypatch, tmp_path):
     monkeypatch.setattr(_cache.sys, "platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert _cache.folder().parent == tmp_path / "cdl_arch" / "programs"
+
+
+def test_an_epoch_without_batches_is_refused_by_its_number():
+    from cdl import CdlError
+
+    spent = batches(0)
+    with pytest.raises(CdlError, match=r"`batches` gave nothing in epoch 1: .*made outside"):
+        go(batches=lambda epoch: spent)
+    with pytest.raises(CdlError, match="`batches` gave nothing in epoch 0"):
+        go(batches=lambda epoch: [])
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"batches": [1, 2]},
+            r"^`batches` of `train` is a `list`.*called as `batches\(epoch\)`: write `lambda epoch: b",
+        ),
+        (
+            {"loss": lambda model, batch: 0.0},
+            r"^`loss` of `train` is the function.*called as `loss\(model, batch, key\)`",
+        ),
+        ({"score": lambda: 0.0}, r"^`score` of `train` is the function.*called as `score\(model\)`"),
+    ],
+)
+def test_a_function_of_other_arguments_is_refused_with_those_it_is_called_with(given, words):
+    from cdl import CdlError
+    from cdl_arch.train import _expect_functions  # `train` itself is annotated, which the suite checks first
+
+    with pytest.raises(CdlError, match=words):
+        _expect_functions(**{"batches": batches, "loss": loss, "score": score, **given})
+
+
+def test_a_score_that_is_not_one_number_is_refused():
+    from cdl import CdlError
+
+    with pytest.raises(CdlError, match=r"^`score` gives an array of shape \(2,\), .*one number"):
+        go(score=lambda model: jnp.zeros(2))

@@ -3,7 +3,7 @@
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ForwardRef, get_type_hints, Never, TypeVar
 
 import equinox as eqx
@@ -117,3 +117,26 @@ def test_an_error_of_the_check_is_not_hidden():
 def test_what_does_not_fit_is_told_what_it_must_be():
     with pytest.raises(CdlError, match=r"^`x` is 3, and must be `Many`"):
         expect_type("`x`", 3, Many)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "words"),
+    [
+        (3, Callable[[Any, int], Any], "is 3, and must be a function of 2 arguments."),
+        (3, Callable[..., Any], "is 3, and must be a function."),
+        (
+            lambda model, *more: 0,
+            Callable[[], Any],
+            r"a function of 0 arguments: its arguments are \(model, \*more\)\.",
+        ),
+        (cdl.Leaf(1), Iterable[cdl.Fix[Any]], r"is Leaf\(1\), and must be a list: write `\[…\]`, also of one\."),
+        (cdl.Leaf, Collection[type[Any]], r"and must be a list: write `\[Leaf\]`, also of one\."),
+        ([1], Sequence[str], r"is \[1\], and must be a list of `str`\."),
+        ({"u"}, Mapping[str, Any], r"is {'u'}, and must be a `dict` from `str`: write `{'u': …}`\."),
+        ([3], Mapping[str, Many], r"is \[3\], and must be a `dict` from `str` to `Many`: write `{'name': …}`\."),
+        (3, Mapping[str, int] | None, "is 3, and must be a `dict` from `str` to `int` or `None`."),
+    ],
+)
+def test_in_the_place_of_a_type_stands_what_to_write(value: Any, hint: Any, words: str):
+    with pytest.raises(CdlError, match=f"{words}$"):
+        expect_type("`x`", value, hint)

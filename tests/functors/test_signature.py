@@ -12,7 +12,9 @@ import pytest
 from jaxtyping import Array, Float
 
 from cdl import (
+    algebra,
     Base,
+    cata,
     CdlError,
     Cons,
     Fix,
@@ -27,11 +29,12 @@ from cdl import (
     MooreF,
     Nil,
     Node,
+    pack,
     RoseF,
     Tree,
     TreeF,
 )
-from cdl.errors import ForeignLayer, SignatureError
+from cdl.errors import ForeignLayer, PayloadMismatch, SignatureError
 from cdl.functors import constructors, fmap_term, holes, Link, NatF, SnocF, StreamF, strength
 from cdl.monads import Pure
 from cdl.poly import compose, Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Product, Sum
@@ -388,3 +391,46 @@ def test_what_is_no_layer_is_refused():
 def test_a_node_may_hold_no_child_at_all():
     assert holes(Node("a", Many())) == ()
     assert holes(Link(1)) == ()
+
+
+def test_an_annotation_that_names_its_own_class_says_what_a_recursive_place_is():
+    class Loop(Base[Any, X], Generic[X]):
+        arg: "Loop"  # type: ignore[type-arg]
+
+    with pytest.raises(
+        SignatureError, match=r"`Loop` names the class itself: at a recursive place, write the type variab"
+    ):
+        functor(Loop[X])
+
+
+def test_a_base_of_one_argument_says_what_the_second_is():
+    class Expr: ...
+
+    with pytest.raises(SignatureError, match=r"write `Base\[Expr, X\]`, or `Base\[Expr, Never\]`"):
+        Base[Expr]  # type: ignore[misc]
+
+
+def test_a_class_is_not_made_an_algebra_by_the_decorator():
+    class Reads:
+        def __init__(self, zero: int) -> None:
+            self.zero = zero
+
+        def __call__(self, layer: Any) -> int:
+            return self.zero
+
+    with pytest.raises(
+        CdlError, match=r"was given the class `Reads`.*let it extend `cdl.Algebra`, and leave `@algebra`"
+    ):
+        algebra(Reads)
+    assert cata(algebra(Reads(0)))(Leaf(1)) == 0
+
+
+@pytest.mark.parametrize("annotation", [Float[Array, "2"], jax.Array, float])
+def test_a_list_is_not_packed_where_one_array_or_number_belongs(annotation: Any):
+    class Point(Base[Any, Never]):
+        at: annotation
+
+    with pytest.raises(
+        PayloadMismatch, match=r"there is a `Point.at\[0\]`: .*of a list make one array, `jnp.array\(\["
+    ):
+        pack(Point, [Point([1.0, 2.0])])

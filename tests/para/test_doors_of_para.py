@@ -105,7 +105,7 @@ def what_is_said() -> None:
     assert refusal(lambda: F @ None) == "`g` of `f @ g` is None, and must be `Para`."
     assert refusal(lambda: DoubleCell.still("f")) == "`f` of `DoubleCell.still` is 'f', and must be `Para`."
     assert refusal(lambda: DoubleCell(F, 3, ONE, ONE, ONE)) == "`bottom` of `DoubleCell` is 3, and must be `Para`."
-    assert refusal(lambda: Para(1, 2)) == "`fn` of `Para` is 2, and must be `Callable[[P, X], Y]`."
+    assert refusal(lambda: Para(1, 2)) == "`fn` of `Para` is 2, and must be a function of 2 arguments."
     make = "`module` of `Para.of` is the class `Linear`: make one, `Linear(…)`, and give that."
     assert refusal(lambda: Para.of(eqx.nn.Linear)) == make
     several = refusal(lambda: unroll_machine(Para.of(a_machine), 0.0, {1.0, 2.0}))

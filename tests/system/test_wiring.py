@@ -108,7 +108,7 @@ def one(**changes: Any) -> Wiring:
         ({"outputs": {"out": "u"}}, "the output `out` is `u`, an input, which would go through in no time"),
         ({"outputs": {"out": "p.z"}}, "the output `out` is `p.z`, no output of a box: the outputs .* `p.x`, `p.y`"),
         ({"boxes": {"p.q": GATE}}, "'p.q' cannot name a box: give a text without a dot"),
-        ({"boxes": {"p": 3}}, r"`boxes` of `Wiring` is .*, and must be `Mapping\[str, Interface\]`"),
+        ({"boxes": {"p": 3}}, r"`boxes` of `Wiring` is .*, and must be a `dict` from `str` to `Interface`"),
     ],
 )  # fmt: skip
 def test_what_is_no_diagram_is_refused_when_it_is_built(changes, words):

@@ -454,3 +454,21 @@ def test_a_tree_that_is_of_no_value_is_refused():
         of_dataclasses(Expr).to_value(of_dataclasses(Expr).constructors[Signed](2, sign))
     with pytest.raises(CdlError, match=r"`str` is 5, an `int`, and a `str` belongs there"):
         MADE.to_value(made[Assign](made[str](5), made[Lit](1.0, False), None, Many(), Many()))
+
+
+def test_several_classes_and_a_value_are_told_how_to_be_given():
+    @dataclass
+    class Part:
+        mass: float
+
+    @dataclass
+    class Whole:
+        part: Part
+
+    of: Any = of_dataclasses
+    with pytest.raises(CdlError, match=r"give the union: `of_dataclasses\(Part \| Whole\)`"):
+        of(Part, Whole)
+    with pytest.raises(SignatureError, match=r"of several classes, give the union, `Part \| Whole`"):
+        of([Part, Whole])
+    with pytest.raises(SignatureError, match=r"a `Part`, a value: give its class, `of_dataclasses\(type\(value\)\)`"):
+        of(Part(1.0))

@@ -16,10 +16,12 @@ from ..._functors.usage import with_usage
 from ..._schemes.algebras import name_of
 from ..._schemes.expect import expect_coalgebras
 from ..._schemes.inheriting import UNSEEN
-from ..._schemes.likelihoods import Coalgebras, of_sorts, Payload, scored
+from ..._schemes.likelihoods import Coalgebras, expect_payload, of_sorts, Payload, scored
 from .._options import expect_as_many, expect_forest
 from .._rows import take
+from .._traced import told_with, without_values
 from ..forests._forest import Forest
+from ..shapes import shown
 from ._inherit import descend
 
 
@@ -47,7 +49,7 @@ def follow(
     coalg: Coalgebras, forest: Forest, seeds: tuple[Any, ...], /, *, payload: Payload | None = None
 ) -> Float[Array, " trees"]: ...
 @with_usage
-def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None = None) -> Float[Array, " trees"]:
+def follow(coalg: Any, forest: Any, seeds: Any, /, *, payload: Any = None) -> Float[Array, " trees"]:
     """`likelihood(coalg, seed)` at every tree of a forest, in one compiled program, by teacher forcing.
 
     Differentiable in the coalgebra's arrays, in the seeds and in the forest's payload.
@@ -72,11 +74,13 @@ def follow(coalg: Any, forest: Forest, seeds: Any, /, *, payload: Payload | None
         >>> jnp.exp(cdl.follow(fair, forest, jnp.zeros(2))).tolist()
         [0.5, 0.25]
     """
-    expect_forest("follow", forest, "coalg")
+    expect_forest("follow", forest, "coalg", after=seeds, called="seeds")
     expect_coalgebras("follow", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
+    expect_payload(payload)
     coalgs, tops = of_sorts(coalg, seeds)
     expect_as_many("follow", forest, "coalgebra", len(coalgs))
-    steps, names = tuple(Scored(c, payload) for c in coalgs), tuple(map(name_of, coalgs))
+    told = None if payload is None else Told(payload)
+    steps, names = tuple(Scored(c, told) for c in coalgs), tuple(map(name_of, coalgs))
     _, scores = descend("follow", steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")
     tree = take(forest.tree, forest.row[: forest.bucket.nodes])
     return jax.ops.segment_sum(scores, tree, len(forest))  # past the last node the scores are zero
@@ -90,3 +94,19 @@ class Scored(eqx.Module):
 
     def __call__(self, seed: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
         return scored(self.coalg, seed, layer, self.payload)
+
+
+class Told(eqx.Module):
+    """A payload function, which is named where it fails: the step around it would name the coalgebra."""
+
+    payload: Payload
+
+    @property
+    def __name__(self) -> str:
+        return name_of(self.payload)
+
+    def __call__(self, mine: Base[Any, Any], given: Base[Any, Any]) -> Any:
+        layers = lambda: f"a layer `{shown(mine)}` that is proposed, and `{shown(given)}` of the tree"
+        told = told_with(self.__name__, layers, "give one number, the log-probability of the tree's payloads")
+        with told, without_values(self.__name__, f"at `{type(given).__name__}`"):
+            return self.payload(mine, given)

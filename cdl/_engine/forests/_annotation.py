@@ -14,6 +14,7 @@ import types
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, get_args, get_origin, Literal, Never, TypeVar, Union
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import typing_extensions
@@ -83,7 +84,7 @@ def inside(annotation: Any, key: Any) -> Any:
         found = [x for x in (inside(member, key) for member in args) if x is not Never]
         return Any if Any in found else Union[tuple(found)] if found else Never
     kind = origin or a
-    if a is None or a is type(None) or (asked(a).kinds and kind not in (tuple, list)):
+    if a is None or a is type(None) or is_an_array(a) or (asked(a).kinds and kind not in (tuple, list)):
         return Never
     if not isinstance(kind, type):
         return Any
@@ -102,6 +103,12 @@ def inside(annotation: Any, key: Any) -> Any:
             )
         case _:
             return Any
+
+
+def is_an_array(annotation: Any) -> bool:
+    """Whether an annotation is that of one array."""
+    kind = get_origin(annotation) or annotation
+    return isinstance(kind, type) and (issubclass(kind, jax.Array | np.ndarray) or hasattr(kind, "array_type"))
 
 
 def admits_none(annotation: object) -> bool:

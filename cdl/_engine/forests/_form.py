@@ -6,10 +6,11 @@ from typing import Any, Never
 
 import jax
 import numpy as np
-from jax.tree_util import keystr, tree_flatten_with_path
+from jax.tree_util import keystr, SequenceKey, tree_flatten_with_path
 
 from ..._functors.poly import Const, ListOf, Maybe, name, Poly, Product, Record
 from ..._functors.read import layout
+from ..._functors.words import an
 from ...errors import PayloadMismatch
 from ..shapes import written
 from ._annotation import admits_none, inside
@@ -135,7 +136,8 @@ def _at(where: str, annotation: object, path: tuple[Any, ...]) -> Place:
         if below is Never:
             outer, inner = where + keystr(path[:i]), where + keystr(path[: i + 1])
             raise PayloadMismatch(
-                f"`{outer}` is annotated `{name(annotation)}`, and there is an `{inner}`: annotate what it holds."
+                f"`{outer}` is annotated `{name(annotation)}`, and there is {an(inner)}: annotate what it holds"
+                f"{', or of a list make one array, `jnp.array([…])`' if isinstance(key, SequenceKey) else ''}."
             )
         annotation = below
     return Place(where + keystr(path), annotation)

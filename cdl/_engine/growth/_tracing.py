@@ -24,7 +24,7 @@ from .._traced import NEEDS_VALUE, told_with
 from .._truth import expect_no_reckoning
 from .._types import cast, misfit, Own
 from ..forests._variant import is_array
-from ..shapes import is_weak, one_of, shaped, shown
+from ..shapes import is_weak, of_lists, one_of, shaped, shown
 from ._candidates import Candidate, Given, Growth
 
 
@@ -131,7 +131,8 @@ def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
 
 def _told(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextManager[None]:
     advice = "give seeds of the shape that it takes, along a leading axis of the trees"
-    return told_with(name_of(coalg), f"a seed of {form}", advice)
+    lists = of_lists(jax.tree.unflatten(form.structure, form.leaves))
+    return told_with(name_of(coalg), f"a seed of {form}", f"{advice}{lists}")
 
 
 @contextlib.contextmanager

@@ -109,6 +109,10 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
     """
     expect_machine("run", machine)
     expect_key(key)
+    if isinstance(state, Seq | Packed):
+        raise CdlError(
+            f"`run` was given {described(state)} as the state: it comes first, `run(machine, state, inputs)`."
+        )
     if isinstance(inputs, Base | Forest | Corpus | Packed):
         write = "`inputs.padded()`" if isinstance(inputs, Packed) else "an array with a row for each step, or a `Seq`"
         raise CdlError(f"`run` was given {described(inputs)} as the inputs, and reads them in time: give {write}.")
@@ -131,7 +135,7 @@ def _of_many(machine: Callable[..., Any], state: Any, inputs: Any, states: bool,
     if count != given:
         raise CdlError(
             f"there are states for {given} sequences, and inputs for {count}: give each sequence the state that it "
-            "begins in, along a leading axis."
+            f"begins in, along a leading axis. Of one for all, `jnp.broadcast_to(state, ({count}, *state.shape))`."
         )
     if isinstance(machine, Automaton):
         state, values = machine.expect(state, values, inputs.lengths)
@@ -144,7 +148,8 @@ def _of_many(machine: Callable[..., Any], state: Any, inputs: Any, states: bool,
 def _alone(
     machine: Callable[..., Any], state: Any, inputs: Any, key: jax.Array | None, keep: bool
 ) -> tuple[Any, Any, Any]:
-    walk = Walk(machine, state, element_of(inputs), key)
+    batch = "; time is the leading axis here: of several sequences, give a `Seq(values, lengths)` and a state for each"
+    walk = Walk(machine, state, element_of(inputs), key, more=batch)
     states, rows, keys = jax.tree.map(lambda x: x[None], (state, inputs, key))
     return jax.tree.map(lambda x: x[0], walk(states, rows, keys, keep))
 

@@ -20,7 +20,7 @@ from ..._schemes.expect import expect_answer, expect_step
 from .._given import arrays
 from .._random_keys import keys_at
 from .._traced import told_with, without_values
-from ..shapes import is_weak, shaped, shown
+from ..shapes import is_weak, of_lists, shaped, shown
 from ._scan_bulk import scan
 from ._state import as_given, settled
 
@@ -41,12 +41,21 @@ class Walk:
     """A machine on states and inputs of certain shapes: what kind of machine it is, and the types of its state."""
 
     def __init__(
-        self, machine: Callable[..., Any], state: Any, element: Any, key: jax.Array | None, name: str | None = None
+        self,
+        machine: Callable[..., Any],
+        state: Any,
+        element: Any,
+        key: jax.Array | None,
+        name: str | None = None,
+        more: str = "",
     ) -> None:
         self.machine, self.name = machine, name or name_of(machine)
         given = f"a state of {shown(state)} and an input of {shown(element)}"
         keyed = ", and a `key`" if key is None and wants_key(machine) else ""
-        told = told_with(self.name, given, f"give it the state, and the inputs, of the shapes that it takes{keyed}")
+        more += of_lists((state, element))
+        told = told_with(
+            self.name, given, f"give it the state, and the inputs, of the shapes that it takes{keyed}{more}"
+        )
         with told, without_values(self.name, "in its step"):
             moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
             jax.eval_shape(lambda s: moore.append(isinstance(layer_of(machine, s, key), MooreF)), state)

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ...errors import CarrierMismatch, CdlError
 from .._carried import carried
 from .._types import advice, cast, misfit, Own, own_of
+from ..shapes import of_lists
 
 
 S = TypeVar("S")  # values of one structure
@@ -22,12 +23,7 @@ def leading(tree: Any, whose: str, axis: str) -> int:
     if len(lengths) == 1 and None not in lengths:
         return int(shapes[0][0])
     found = f"have the shapes {', '.join(map(str, shapes))}" if shapes else "have no array"
-    lone = (
-        "; a list of numbers is not an array: write `jnp.array([…])`"
-        if isinstance(tree, list) and set(shapes) == {()}
-        else ""
-    )
-    raise CdlError(f"{whose} {found}: give arrays whose leading axis is {axis}, of one length for all{lone}.")
+    raise CdlError(f"{whose} {found}: give arrays whose leading axis is {axis}, of one length for all{of_lists(tree)}.")
 
 
 def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any) -> Any:

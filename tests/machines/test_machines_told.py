@@ -1,0 +1,72 @@
+"""A newcomer's first mistakes with machines and coalgebras: each has a sentence that says what to write."""
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import pytest
+
+from cdl import CdlError, choose, follow, Fork, Leaf, MealyF, MooreF, pack, run, Seq, TreeF, unfold
+from cdl.machines import start
+
+
+CELL = eqx.nn.GRUCell(2, 6, key=jax.random.key(0))
+BATCH = Seq(jnp.zeros((4, 7, 2)), jnp.array([7, 3, 1, 0]))
+
+
+def mealy(h: Any) -> MealyF[Any, Any, Any]:
+    return MealyF(lambda x: (CELL(x, h), CELL(x, h)))
+
+
+def halves(s: Any) -> Any:
+    return choose(jnp.stack([s[0], s[1]]), Leaf(s[0]), Fork(0.5 * s, 0.5 * s))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (
+            lambda: run(mealy, jnp.zeros((4, 6)), BATCH.values),
+            r"time is the leading axis.*give a `Seq\(values, lengths\)`",
+        ),
+        (
+            lambda: run(CELL, jnp.zeros(6), jnp.zeros((7, 2))),
+            r"a `GRUCell` takes two arguments.*`lambda h: MooreF\(h, ",
+        ),
+        (
+            lambda: run(mealy, BATCH, jnp.zeros((4, 6))),
+            r"as the state: it comes first, `run\(machine, state, inputs\)`",
+        ),
+        (lambda: run(mealy, jnp.zeros(6), BATCH), r"`jnp.broadcast_to\(state, \(4, \*state.shape\)\)`"),
+        (lambda: run(mealy, jnp.zeros(6), {"x": [1.0, 2.0]}), r"a list is not an array: write `jnp.array\(\[…\]\)`"),
+        (lambda: start(mealy, jnp.zeros(6)).step([1.0, 2.0]), r"a list is not an array: write `jnp.array\(\[…\]\)`"),
+        (
+            lambda: unfold(lambda s: Leaf(jnp.tanh(s)), [jnp.zeros(4)] * 4, 9),
+            r"a seed of \[f32.*`jnp.stack\(\[…\]\)` of arrays",
+        ),
+        (
+            lambda: follow(halves, jnp.zeros((1, 4)), pack(TreeF, [Leaf(1.0)])),  # type: ignore[call-overload]
+            r"the forest comes before the seeds, `follow\(coalg, forest, seeds\)`",
+        ),
+        (lambda: choose([0.0, 1.0], Leaf(1.0), Fork(1.0, 1.0)), r"Of a list, `jnp.array\(\[…\]\)` is an array"),
+    ],
+)
+def test_a_first_mistake_is_told_with_what_to_write(call: Callable[[], Any], words: str):
+    with pytest.raises(CdlError, match=words):
+        call()
+
+
+def test_what_is_written_of_a_cell_runs():
+    out, last = run(lambda h: MooreF(h, lambda x: CELL(x, h)), jnp.zeros(6), jnp.ones((3, 2)))
+    state = jnp.zeros(6)
+    for _ in range(3):
+        state = CELL(jnp.ones(2), state)
+    assert jnp.allclose(last, state, atol=1e-6)
+    assert out.shape == (4, 6)
+
+
+def test_what_is_written_of_one_state_runs():
+    state = jnp.zeros(6)
+    assert run(mealy, jnp.broadcast_to(state, (4, *state.shape)), BATCH)[1].shape == (4, 6)

@@ -161,7 +161,7 @@ each level that needs them. The peer above uses the fastest. Forward + backward,
 
 Others are further away. *By recursion* is `cata` itself, without `jit`, on a few trees and scaled up to all (and
 without the gradient of the leaves' vectors); *unrolled* is the peer's program in JAX, jitted, which is compiled anew
-for each forest. Width {width}, pages as they come:
+for each forest. Width {width}, without huge pages:
 
 {slower(figures)}
 """

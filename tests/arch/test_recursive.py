@@ -489,9 +489,7 @@ def test_a_function_in_a_constructor_is_refused():
     from cdl.errors import SignatureError
     from cdl_arch.recursive import tree_rnn
 
-    with pytest.raises(
-        SignatureError, match=r"`Moore.* a cell reads payloads that are separate fields, and children"
-    ):
+    with pytest.raises(SignatureError, match=r"`Moore.* a cell reads payloads that are separate fields, and children"):
         tree_rnn(MooreF, WIDTH, key=jr.key(0))
 
 

@@ -148,7 +148,7 @@ One layer from 300 numbers to 300, at a batch of 32, in single precision; with t
 no such pattern, it gathers them by their labels into a dense matrix, which costs more than a dense layer does. At a
 batch of one, a product with 300 numbers is too short to gain: the layer of `C_n` then takes 2 to 3 times as long as the
 dense one. The projection has a parameter for each weight and multiplies them by `Q Qᵀ` at each call, where `Q` is an
-orthonormal basis, which has 300 columns for `C_n` and 2 for `S_n`. This section is of a later run than the rest.
+orthonormal basis, which has 300 columns for `C_n` and 2 for `S_n`.
 """
 
 SYSTEMS = """\
@@ -197,6 +197,11 @@ peak, and no schedule of exact trees can avoid them all; a peer that works by le
 
 Where an aim is missed:
 
+- **PyTorch, with the gradient.** A level is one product there, on all cores. A chunk is smaller, and XLA runs the small
+  operations of a loop on one core: two devices of the host take a step in up to a third less time (*More cores*). A
+  step touches some 20,000 new pages of memory, which takes about a fifth of its CPU time.
+- **`follow`.** Its peer is told the trees, and has the same products in larger pieces.
+- **`corpus[batch]`.** It hands some 20 arrays to the device, at about 20 µs each, and copies the payload once.
 - **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and most tiles are not
   full. Tiles of 16 and 128 rows were the fastest of those tried.
 - **`unfold`.** The payload has a row for every node that a tree may have, three times as many here as there are leaves;

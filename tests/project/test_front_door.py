@@ -215,7 +215,7 @@ def test_lists_of_numbers_are_told_to_be_arrays():
 
 
 def test_numbers_in_a_list_are_told_to_be_an_array():
-    words = r"have the shapes \(\), \(\): give arrays .*; a list of numbers is not an array: write `jnp.array\(\[…\]\)`"
+    words = r"have the shapes \(\), \(\): give arrays .*; a list is not an array: write `jnp.array\(\[…\]\)`"
     refused("the seeds " + words, lambda: unfold(sprout, [1.0, 2.0], 9))
     refused("the seeds " + words, lambda: refold(net, sprout, [1.0, 2.0], 9))
     refused("the inputs " + words, lambda: run(shown, 0.0, [1.0, 2.0]))

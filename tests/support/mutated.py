@@ -34,6 +34,7 @@ SAME = "x is y or (not isinstance(x, Tracer) and (not isinstance(y, Tracer)) and
 
 MODULES = {
     "cdl/laws/_hold.py": Mutated(["tests/laws/test_hold.py"]),
+    "cdl/laws/_in_place.py": Mutated(["tests/laws/test_hold.py", "tests/laws/test_broken_laws.py"]),
     "cdl/laws/_functor.py": Mutated(["tests/laws/test_broken_laws.py", EXACT, RANDOM]),
     "cdl/laws/_folds.py": Mutated(["tests/laws/test_broken_laws.py", EXACT, RANDOM]),
     "cdl/laws/_unfolds.py": Mutated(["tests/laws/test_broken_laws_of_unfolds.py", EXACT, RANDOM]),

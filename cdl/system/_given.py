@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 from .._engine._given import arrays
 from .._engine._types import cast, misfit, Own
@@ -53,5 +54,6 @@ def _given(system: System, name: str, value: Any, struct: Any) -> Any:
 def _cast_to(own: Own, leaves: list[Any]) -> str:
     """What to write for a value of another type than that of a port with these leaves."""
     if len(leaves) == len(own.leaves) == 1 and own.leaves[0].shape == leaves[0].shape:
-        return f'write `.astype("{leaves[0].dtype}")`'
+        real = not jnp.issubdtype(own.leaves[0].dtype, jnp.complexfloating)
+        return f'write `.astype("{leaves[0].dtype}")`' if real else "give its `.real`"
     return "give a value of that type"

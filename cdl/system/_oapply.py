@@ -30,7 +30,6 @@ from ._rows import stacked
 from ._system import expect_system, is_moore, System
 from ._ties import tie, tie_rows
 from ._wired import Nested, Wired
-from ._wires import expect_used
 from ._wiring import Wiring
 
 
@@ -117,7 +116,6 @@ def wire(
     expect_title("wire", name)
     interfaces = {at: expect_system("wire", at, system).interface for at, system in systems.items()}
     wiring = Wiring(interfaces, wires, outputs, inputs)
-    expect_used(wiring.inputs, wiring.wires)
     return oapply(wiring, systems, name=name)
 
 

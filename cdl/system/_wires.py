@@ -61,15 +61,6 @@ def expect_wires(
             )
 
 
-def expect_used(inputs: Mapping[str, Port], wires: Mapping[str, str]) -> None:
-    """**Raises:** `PortMismatch` for an input from outside that drives nothing: a wire was forgotten."""
-    if unused := [name for name in inputs if name not in wires.values()]:
-        raise PortMismatch(
-            f'the input `{unused[0]}` drives nothing: name it in `wires`, `{{"box.port": {unused[0]!r}}}`, or leave it '
-            "out of `inputs`."
-        )
-
-
 def listed(names: Iterable[str], like: str) -> str:
     """Some names: of many, first those that are like another one, and how many more there are."""
     every = list(names)

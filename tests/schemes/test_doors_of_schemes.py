@@ -24,7 +24,7 @@ def doors() -> None:
     assert refused(cdl.schemes.hoist, lambda layer: layer) == []
     with pytest.raises(cdl.CdlError, match=r"`product` takes two algebras, and was given `3`: give what reads one"):
         cdl.schemes.product(an_algebra, 3)
-    with pytest.raises(cdl.CdlError, match=r"`transform` of `hoist` is 3, and must be `Callable"):
+    with pytest.raises(cdl.CdlError, match=r"`transform` of `hoist` is 3, and must be a function of 1 argument"):
         cdl.schemes.hoist(3)
     with pytest.raises(
         cdl.CdlError, match=r"`product` was called with other arguments .*write `product\(first, second\)`"

@@ -209,12 +209,6 @@ def a_field_in_a_box() -> None:
         wire({"a": falling}, {}, {"o": "a.n"})
 
 
-def test_an_input_that_drives_nothing_is_refused():
-    gate = box(echo, 0.0, **GATE)
-    with pytest.raises(CdlError, match=r"the input `u` drives nothing: name it in `wires`, `{\"box.port\": 'u'}`"):
-        wire({"g": gate}, {"g.a": "g.x"}, {"x": "g.x"}, inputs={"u": float})
-
-
 def test_a_stream_that_is_not_of_the_ports_is_told_in_words():
     gate = box(echo, 0.0, **GATE)
     with pytest.raises(CdlError, match=r"was given an array of shape \(\), and its inputs are \['a'\]: give a dict"):

@@ -100,7 +100,7 @@ def test_states_of_boxes_are_packed_in_their_types():
         PAIR.pack({"p": "x"})
     no_mapping: tuple[Any, ...] = (None, 3, ["p"])
     for words in no_mapping:
-        with pytest.raises(CdlError, match=r"`states` of `Wired.pack` is .*, and must be `Mapping\[str, Any\]`"):
+        with pytest.raises(CdlError, match=r"`states` of `Wired.pack` is .*, and must be a `dict` from `str`"):
             PAIR.pack(words)
 
 

@@ -241,7 +241,7 @@ OTHER = Wiring({"p": Interface({}, {"x": float})}, {}, {})
         (lambda: oapply(ONE, {}), "`p` has no system: the boxes are `p`"),
         (lambda: oapply(EMPTY, {"p": moore(0.1)}), "`p` is not a box of the diagram"),
         (lambda: oapply(OTHER, {"p": moore(0.1)}), r"the box `p` is \(\) → .* give both one interface"),
-        (lambda: wire(WRONG, {}, {}), r"`systems` of `wire` is .*, and must be `Mapping\[str, System\]`"),
+        (lambda: wire(WRONG, {}, {}), r"`systems` of `wire` is .*, and must be a `dict` from `str` to `System`"),
     ],
 )
 def test_what_does_not_fit_is_refused_when_it_is_built(make, words):
@@ -282,8 +282,9 @@ def test_what_comes_in_is_of_the_type_of_its_port(whole):
         lambda s: MooreF({"x": s}, lambda i: lost(i)), 0.0, inputs={"u": float}, outputs={"x": float}, name="one"
     )
     one = wire({"one": one}, {"one.u": "u"}, {"x": "one.x"}, inputs={"u": float}, name="one") if whole else one
-    for wrong in (jnp.array([200], jnp.uint8), jnp.ones((1, 3)), jnp.array([1j])):
-        with pytest.raises(CdlError, match=r"`one` was given .* for `u`, whose type is f32\[\]: give that"):
+    told = r"write `.astype\(.float32.\)`", "give a value of that type", "give its `.real`"
+    for wrong, words in zip((jnp.array([200], jnp.uint8), jnp.ones((1, 3)), jnp.array([1j])), told, strict=True):
+        with pytest.raises(CdlError, match=r"`one` was given .* for `u`, whose type is f32\[\]: " + words):
             cdl.run(one, one.state, {"u": wrong})
     with pytest.raises(CdlError, match=r"`one` was given \['u', 'zz'\], and its inputs are \['u'\]"):
         cdl.run(one, one.state, {"u": jnp.ones(1), "zz": jnp.ones(1)})

@@ -293,7 +293,7 @@ def test_what_comes_in_is_of_the_type_of_its_port(whole):
     assert jax.tree.leaves(one(one.state).step({"u": 2})) == [2.0]
     with pytest.raises(CdlError, match=r"given i32\[\] for `u`, .* that is traced stays of its kind: write `2.0`"):
         cdl.machines.start(one, one.state).step({"u": 2})
-    with pytest.raises(CdlError, match=r"given i32\[\] for `u`"):
+    with pytest.raises(CdlError, match=r"given weak_i32\[\] for `u`"):
         one(one.state).step({"u": 2**24 + 1})
 
 

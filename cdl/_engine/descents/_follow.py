@@ -102,7 +102,7 @@ class Told(eqx.Module):
     payload: Payload
 
     @property
-    def __name__(self) -> str:
+    def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         return name_of(self.payload)
 
     def __call__(self, mine: Base[Any, Any], given: Base[Any, Any]) -> Any:

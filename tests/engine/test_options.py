@@ -102,11 +102,13 @@ def test_an_argument_that_does_not_fit_is_named_where_the_call_failed():
     refused("`inputs` of `dense` is 'a', and must be `int`", lambda: dense("a", 3, key=KEY))
 
 
-def test_an_error_inside_a_call_that_fits_stays_as_it_is():
+def test_an_error_inside_a_call_that_fits_is_told_of_the_case_and_not_of_the_call():
     def wrong(layer: Any) -> Any:
         return jnp.sin(layer.value, layer.value)
 
-    with pytest.raises(TypeError, match="sin"):
+    with pytest.raises(
+        CdlError, match=r"^`wrong` fails for `Lit\(value=f32\[\]\)` \(sin\(\) takes 1 .*: write the case"
+    ):
         fold(wrong, forest)
 
 

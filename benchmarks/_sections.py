@@ -15,7 +15,7 @@ KINDS = {"forward": "forward", "both": "forward + backward"}
 
 
 def _pages(request: dict[str, Any]) -> str:
-    return "huge" if request.get("huge") else "as they come"
+    return "huge" if request.get("huge") else "small"
 
 
 def against(figures: Figures) -> str:

@@ -130,7 +130,8 @@ def _expect(costates: tuple[Any, ...], modules: Modules) -> None:
 
 
 def _expect_like(place: int, costate: Any, y: Any) -> None:
-    given, wanted = (" ".join(shown(tree).split()) for tree in (costate, y))
+    form: Any = lambda x: jax.ShapeDtypeStruct(jnp.shape(x), jnp.result_type(x))
+    given, wanted = (" ".join(shown(jax.tree.map(form, tree)).split()) for tree in (costate, y))
     if given != wanted:
         raise CdlError(
             f"the costate of module {place} is {given}, and its output is {wanted}: take `costates` of these modules, "

@@ -9,8 +9,6 @@ Which constructors there are, how many places each has and what its payload is s
 that is the static part. Payloads, seeds and scores are arrays.
 """
 
-import functools
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -52,29 +50,6 @@ class Given:
     seeds: list[list[list[Any]]]
     sort: Any = None
     key: Any = None
-
-    def chosen(self, growth: "Growth", choice: jax.Array) -> tuple[Any, list[Any], list[list[Any]]]:
-        """Of one candidate: the logarithm of its chance, its payload by column, and its seeds by place."""
-        chances = [
-            jnp.sum(
-                jnp.where(first + jnp.arange(len(scores), dtype=jnp.int32) == choice, jax.nn.log_softmax(scores), 0)
-            )
-            for first, scores in zip(growth.firsts, self.scores, strict=True)
-            if scores is not None
-        ]
-        log_prob = functools.reduce(operator.add, chances) if chances else jnp.zeros(())
-        payload = [jnp.zeros(x.shape, x.dtype) for x in growth.columns]
-        for c, (candidate, leaves) in enumerate(zip(growth.candidates, self.payloads, strict=True)):
-            for column, leaf in zip(candidate.columns, leaves, strict=True):
-                payload[column] = jnp.where(choice == c, leaf, payload[column])
-        seeds = []
-        for place in range(growth.places):
-            having = [c for c, candidate in enumerate(growth.candidates) if candidate.arity > place]
-            leaves = self.seeds[having[0]][place]
-            for c in having[1:]:
-                leaves = [jnp.where(choice == c, x, y) for x, y in zip(self.seeds[c][place], leaves, strict=True)]
-            seeds.append(leaves)
-        return log_prob, payload, seeds
 
 
 @dataclass(frozen=True)

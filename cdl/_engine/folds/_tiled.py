@@ -27,22 +27,18 @@ def product(
     spec = "rn,no->ro" if transposed else "rn,on->ro"
     padded = jnp.pad(x, ((0, SMALL), (0, 0), (0, 0)))
 
-    def tile(size: int, at: jax.Array, y: jax.Array) -> jax.Array:
-        own = take(w, take(group.kind, at))
+    def tile(size: int, own: jax.Array, state: tuple[jax.Array, jax.Array], end: jax.Array) -> Any:
+        at, y = state
         some = lax.dynamic_slice_in_dim(padded, at, size, allow_negative_indices=False).reshape(size * many, n)
         z = jnp.einsum(spec, some, own, precision=precision, preferred_element_type=dtype)
-        return put(y, at, z.astype(dtype).reshape(size, many, out))
+        return jnp.minimum(at + size, end), put(y, at, z.astype(dtype).reshape(size, many, out))
 
-    def step(size: int, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        at, y = state
-        return jnp.minimum(at + size, take(group.until, at)), tile(size, at, y)
-
-    small, big = functools.partial(step, SMALL), functools.partial(step, BIG)
-
-    def turn(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
-        at, _ = state
-        return small(state) if rows < BIG else lax.cond(take(group.until, at) - at >= BIG, big, small, state)
+    def run(state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
+        own, end = take(w, take(group.kind, state[0])), take(group.until, state[0])
+        if rows >= BIG:
+            state = lax.while_loop(lambda s: end - s[0] >= BIG, lambda s: tile(BIG, own, s, end), state)
+        return lax.while_loop(lambda s: s[0] < end, lambda s: tile(SMALL, own, s, end), state)
 
     start = jnp.int32(0), jnp.zeros((rows + SMALL, many, out), dtype)
-    _, y = lax.while_loop(lambda state: state[0] < group.count, turn, start)
+    _, y = lax.while_loop(lambda state: state[0] < group.count, run, start)
     return y[:rows]

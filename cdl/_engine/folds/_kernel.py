@@ -32,10 +32,12 @@ Read = Callable[[int, Again, Any], Any]  # of a program: what is read again, of 
 
 
 class Weights(NamedTuple):
-    """The weights of each program, and what the sites take of those whose rows are computed together."""
+    """The weights of each program. Of those whose rows are computed together, what the sites take, as it is prepared
+    once and as it is taken at rows."""
 
     plain: list[Arrays]
     prepared: dict[int, Arrays]
+    at_rows: dict[int, Arrays]
 
 
 class Cotangents(NamedTuple):
@@ -80,7 +82,8 @@ class Kernel:
 
     def weights(self, weights: list[Arrays]) -> Weights:
         """The programs' weights, and what is made of them once."""
-        return Weights(weights, {p: self._prepare(p)(weights[p]) for p in self.indexed})
+        prepared = {p: self._prepare(p)(weights[p]) for p in self.indexed}
+        return Weights(weights, prepared, {p: self.indexed[p].at_rows(ws) for p, ws in prepared.items()})
 
     def room(self) -> Tables:
         """The tables of what is kept."""
@@ -95,7 +98,7 @@ class Kernel:
         if p not in self.indexed:
             alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
             return self.walk.programs[p].at[size](*alone), tables
-        out, values, inner = self.indexed[p].rows(weights.prepared[p], self.walk.over(p, at, chunk), inputs)
+        out, values, inner = self.indexed[p].rows(weights.at_rows[p], self.walk.over(p, at, chunk), inputs)
         return out, self._with_kept(p, at, values, inner, tables, down) if tables else tables
 
     def start(
@@ -127,7 +130,7 @@ class Kernel:
             over = self.walk.over(p, at, chunk)
             at_hand = dict(zip(self.held[p], held, strict=True))
             products = kept if self.keep else None
-            out = self.indexed[p].reverse(weights.prepared[p], over, inputs, products, given, at_hand)
+            out = self.indexed[p].reverse(weights.at_rows[p], over, inputs, products, given, at_hand)
             of_payload, slots, _, manys, own = out[0]
             outputs = jax.tree.leaves(out)
             for table, number, many in self.plans[p].writes:

@@ -50,7 +50,8 @@ class Wiring:
 
 @dataclass
 class Program:
-    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights.
+    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights,
+    which are `apart` if they came one by one.
 
     `case` is traced at `PROBE`. `at[size]` is the case at every row of a chunk, traced once for each
     number of edges, by `trace_at`.
@@ -62,6 +63,7 @@ class Program:
     places: list[int]
     weights: list[Any]
     stacked: list[bool]
+    apart: bool
     case: ClosedJaxpr
     trace: Callable[[Size], ClosedJaxpr]
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
@@ -94,11 +96,11 @@ def programs(
 
 def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr], forward: bool) -> Program:
     first, wiring, case = cases[0]
-    weights, places = stacks([case.consts for *_, case in cases], forward)
+    weights, places, apart = stacks([case.consts for *_, case in cases], forward)
     stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]
     members = [i for i, *_ in cases]
     again: Callable[[Size], ClosedJaxpr] = lambda size: unpicked(trace(first, size))
-    return Program(bucket.variants[first], wiring, members, places, weights, stacked, case, again)
+    return Program(bucket.variants[first], wiring, members, places, weights, stacked, apart, case, again)
 
 
 def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any]]:

@@ -16,6 +16,7 @@ from .._jaxprs import Once, without_constants
 from .._platform import platform
 from ..forests._bucket import Bucket, Size
 from ..shapes import Arrays, is_smooth, rows_of, shaped
+from ._apart import apart
 from ._group import Group, Tiles
 from ._indexed import broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
@@ -54,6 +55,13 @@ class Indexed:
         self._run(phase, weights, self._nothing, None)
         self.sites, self.met = phase.sites, phase.met
         return phase.weights
+
+    def at_rows(self, prepared: Arrays) -> Arrays:
+        """What each site takes at rows. Of weights that came one by one, large matrices are taken one by one."""
+        if platform().batched or not self.program.apart:
+            return prepared
+        by_kind = [site.kind == "product" and site.level == STACK for site in self.sites]
+        return [apart(w) if yes else w for w, yes in zip(prepared, by_kind, strict=True)]
 
     def _rows(
         self, prepared: Arrays, over: Over, inputs: Inputs, given: Arrays | None = None, held: Held | None = None

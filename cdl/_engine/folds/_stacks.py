@@ -59,9 +59,9 @@ def _variables(read: Sequence[Any]) -> list[Any]:
     return [v for v in read if not isinstance(v, Literal)]
 
 
-def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[Any], list[int]]:
-    """Each weight of these cases, from those of every case: one for all of them, or a stack; and the place of each case
-    in the stacks. `forward`: so that forward mode goes through."""
+def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[Any], list[int], bool]:
+    """Each weight of these cases, from those of every case: one for all of them, or a stack; the place of each case in
+    the stacks; and whether no stack was there already. `forward`: so that forward mode goes through."""
     every = list(zip(*cases, strict=True))
     apart = [same for same in every if not all(_same(c, same[0]) for c in same)]
     held = next((same for same in apart if _of_one_stack(same)), None)
@@ -83,7 +83,7 @@ def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[
             own = jnp.stack(arrays) if forward else _stack(arrays)
             room = own if held is None else jnp.zeros((len(held[0].stack), *own.shape[1:]), own.dtype)
             found.append(own if held is None else room.at[jnp.array(places)].set(own))
-    return found, places
+    return found, places, held is None
 
 
 def _of_one_stack(same: Sequence[Any]) -> bool:

@@ -5,6 +5,7 @@ started from the host, and each turn of a loop waits for it: a level is one chun
 """
 
 import contextlib
+import math
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -16,15 +17,17 @@ import jax
 @dataclass(frozen=True)
 class Platform:
     """`overhead` is what a chunk costs beyond its rows, in rows; `widths` the rows that a chunk may have, each a
-    multiple of the first; `batched` whether a product by constructor is one operation, and not a loop."""
+    multiple of the first; `batched` whether a product by constructor is one operation, and not a loop; `apart` how many
+    bytes a constructor's matrix has, at least, that is not copied to a stack."""
 
     overhead: float
     widths: tuple[int, ...]
     batched: bool
+    apart: float
 
 
-CPU = Platform(32.0, (1, 4, 16, 64, 256, 512), batched=False)
-ACCELERATOR = Platform(16384.0, (8, 64, 512, 2048, 8192, 32768), batched=True)
+CPU = Platform(32.0, (1, 4, 16, 64, 256, 512), batched=False, apart=2**18)
+ACCELERATOR = Platform(16384.0, (8, 64, 512, 2048, 8192, 32768), batched=True, apart=math.inf)
 
 
 _taken: ContextVar[Platform | None] = ContextVar("taken", default=None)

@@ -5,11 +5,11 @@ between products, each by a matrix of its own, copies nothing. It takes longer t
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 
-
-LARGE = 1 << 18  # bytes
+from .._platform import platform
 
 
 @jax.tree_util.register_dataclass
@@ -17,7 +17,7 @@ LARGE = 1 << 18  # bytes
 class Apart:
     """Matrices of one shape, (o, n) each, for (C, o, n)."""
 
-    matrices: tuple[jax.Array, ...]
+    matrices: tuple[Any, ...]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -31,4 +31,4 @@ class Apart:
 def apart(stack: jax.Array) -> jax.Array | Apart:
     """The matrices of a stack that was made of arrays, if they are large. XLA knows then that these are the arrays, and
     makes no stack."""
-    return Apart(tuple(stack)) if stack.nbytes >= LARGE * len(stack) else stack
+    return Apart(tuple(stack)) if stack.nbytes >= platform().apart * len(stack) else stack

@@ -10,12 +10,13 @@ import numpy as np
 from jax import lax
 
 from . import _batched, _tiled
+from ._apart import Apart
 from ._group import Group
 
 
 def product(
     x: jax.Array,
-    w: jax.Array,
+    w: jax.Array | Apart,
     group: Group,
     dtype: np.dtype[Any],
     precision: lax.PrecisionLike,
@@ -25,34 +26,36 @@ def product(
 
     With `transposed`, n and o change places in `w`.
     """
-    if w.ndim == 2 and not transposed and math.prod(x.shape[:-1]) == 1:  # else XLA copies `w.T` in each turn of a loop
+    if isinstance(w, Apart) or w.ndim > 2:
+        rows, *free, n = x.shape
+        each = x.reshape(rows, math.prod(free), n)
+        if group.tiles is None:
+            y = _tiled.product(each, w, group, dtype, precision, transposed)
+        else:
+            assert not isinstance(w, Apart)
+            y = _batched.product(each, w, group, dtype, precision, transposed)
+        return y.reshape(rows, *free, y.shape[-1])
+    if not transposed and math.prod(x.shape[:-1]) == 1:  # else XLA copies `w.T` in each turn of a loop
         swapped: Any = precision[::-1] if isinstance(precision, tuple) else precision
         y = jnp.matmul(w, x.reshape(-1), precision=swapped, preferred_element_type=dtype)
         return y.reshape(*x.shape[:-1], y.shape[-1])
-    if w.ndim == 2:
-        return jnp.matmul(x, w if transposed else w.T, precision=precision, preferred_element_type=dtype)
-    rows, *free, n = x.shape
-    way = _tiled if group.tiles is None else _batched
-    y = way.product(x.reshape(rows, math.prod(free), n), w, group, dtype, precision, transposed)
-    return y.reshape(rows, *free, y.shape[-1])
+    return jnp.matmul(x, w if transposed else w.T, precision=precision, preferred_element_type=dtype)
 
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(4,))
-def tie(z: jax.Array, x: jax.Array, w: jax.Array, group: Group, precision: lax.PrecisionLike) -> jax.Array:
+def tie(z: jax.Array, x: jax.Array, w: jax.Array | Apart, group: Group, precision: lax.PrecisionLike) -> jax.Array:
     """`z`, which is the product of `x` and `w`. Its cotangent is handed to `z` and, by the weights, to `x`, and not to
     the weights: theirs are made later, of all rows at once."""
     return z
 
 
 def _tie_forward(
-    z: jax.Array, x: jax.Array, w: jax.Array, group: Group, precision: lax.PrecisionLike
-) -> tuple[jax.Array, tuple[jax.Array, jax.Array, Group]]:
+    z: jax.Array, x: jax.Array, w: jax.Array | Apart, group: Group, precision: lax.PrecisionLike
+) -> tuple[jax.Array, Any]:
     return z, (x, w, group)
 
 
-def _tie_backward(
-    precision: lax.PrecisionLike, kept: tuple[jax.Array, jax.Array, Group], given: jax.Array
-) -> tuple[jax.Array, jax.Array, None, None]:
+def _tie_backward(precision: lax.PrecisionLike, kept: Any, given: jax.Array) -> tuple[jax.Array, jax.Array, None, None]:
     x, w, group = kept
     return given, product(given, w, group, given.dtype, precision, transposed=True).astype(x.dtype), None, None
 

@@ -58,7 +58,7 @@ class Indexed:
 
     def at_rows(self, prepared: Arrays) -> Arrays:
         """What each site takes at rows. Of weights that came one by one, large matrices are taken one by one."""
-        if platform().batched or not self.program.apart:
+        if not self.program.apart:
             return prepared
         by_kind = [site.kind == "product" and site.level == STACK for site in self.sites]
         return [apart(w) if yes else w for w, yes in zip(prepared, by_kind, strict=True)]

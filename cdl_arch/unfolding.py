@@ -125,7 +125,7 @@ class Seq2Seq(eqx.Module):
         return fold(self.reader, Seq(jnp.take(self.letters.weight, letters, axis=0), lengths))
 
     def log_prob(self, given: Seq[Letter], wanted: Seq[Letter]) -> Float[Array, " batch"]:
-        """The logarithm of the probability of each list that is wanted.
+        """The log-probability of each target list.
 
         **Arguments:** `given`: a `Seq` of letters to read. `wanted`: a `Seq` of letters, one list for each.
         """

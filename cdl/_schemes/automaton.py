@@ -33,7 +33,7 @@ class Automaton(eqx.Module):
     **Arguments:** `next`: the state that each state goes to on each letter. `outputs`: of each state, for a Moore
     machine; of each state and letter, for a Mealy machine. `start`: the state it begins in.
 
-    **Raises:** `CdlError` for tables that do not fit together, or lead to a state that there is not.
+    **Raises:** `CdlError` for tables that do not fit together, or lead to a state that does not exist.
 
     Examples:
         >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])  # an even number of letters 1

@@ -6,7 +6,7 @@
 | `1 + A × X`         | each list, up to a number of nodes            | one scan with a mask (`_lists`)              |
 | any other           | each tree, up to a number of nodes            | one queue for all trees (`_grow`)            |
 
-It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
+It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a separate rule
 (`_grow_rule`).
 """
 

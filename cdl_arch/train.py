@@ -152,7 +152,8 @@ def _expect_functions(batches: Any, loss: Any, score: Any) -> None:
 def one_cycle(steps: int, peak: float, *, up: float = 0.1) -> Callable[[int], float]:
     """A learning rate that goes up to a peak and down to nothing, each along half a cosine: a `rate` for `train`.
 
-    **Arguments:** `steps`: of the whole run. `up`: the share of them that goes up, from a 25th of the peak.
+    **Arguments:** `steps`: of the whole run. `peak`: the highest rate. `up`: the share of the steps that goes up, from
+    a 25th of the peak.
     """
     top = max(1, round(up * steps))
 

@@ -132,10 +132,10 @@ class Seq2Seq(eqx.Module):
         return self.writer.log_prob(self.read(given), wanted)
 
     def write(self, given: Seq[Letter], nodes: int, *, key: PRNGKeyArray | None = None) -> Any:
-        """The likeliest letter after letter, or with a key one that is drawn: `Lists` of at most `nodes` nodes.
+        """The likeliest letter after letter, or with a key one that is drawn: `Lists` of at most `nodes` nodes each.
 
-        **Arguments:** `given`: a `Seq` of letters to read. `nodes`: the most nodes that all lists may have. `key`: to
-        draw letters; without one, the best are taken.
+        **Arguments:** `given`: a `Seq` of letters to read. `nodes`: the most nodes of each list, its end
+        included. `key`: to draw letters; without one, the best are taken.
         """
         states = self.read(given)
         begin = jnp.full(len(states), self.writer.begin, jnp.int32)

@@ -5,33 +5,35 @@ from collections.abc import Callable
 
 from ._aims import aims
 from ._figures import Figures, per_cent, table
-from ._sections import (
-    against,
+from ._other_sections import (
     boxes,
     chains,
-    compiling,
     descents,
-    devices,
     emlp,
-    epochs,
-    floors,
     growth,
-    launches,
     learning,
     machines,
-    memory,
-    packing,
     ragged,
-    remat,
-    reverse,
     scans,
     sequences,
-    signatures,
-    slower,
     solving,
-    stores,
     streams,
     tied,
+)
+from ._sections import (
+    against,
+    compiling,
+    devices,
+    epochs,
+    floors,
+    launches,
+    memory,
+    packing,
+    remat,
+    reverse,
+    signatures,
+    slower,
+    stores,
     widths,
 )
 from ._words import (

@@ -100,7 +100,7 @@ def train(
     **Arguments:** `batches`: the batches of an epoch, from its number. `loss`: of a model at a batch, with a key for
     dropout. `score`: of a model after an epoch, on data that it does not learn from; the higher the better. Runs that
     are given the same `loss` and `optimiser` share their programs. `rate`: what the optimiser's change is multiplied
-    by, from the number of the step: `one_cycle`, say, with an optimiser of learning rate 1. It is no part of the
+    by, from the number of the step: `one_cycle`, say, with an optimiser of learning rate 1. It is not a part of the
     program. `checkpoint`: a file to write after each epoch. `resume`: to begin where that file ends, if it is there.
     `progress`: whether to show a bar, with tqdm; by default where the error stream is a terminal. `cache`: whether
     compiled programs are kept on disk, in the user's folder for caches, for the next run to read. Where JAX has a
@@ -152,7 +152,8 @@ def _expect_functions(batches: Any, loss: Any, score: Any) -> None:
 def one_cycle(steps: int, peak: float, *, up: float = 0.1) -> Callable[[int], float]:
     """A learning rate that goes up to a peak and down to nothing, each along half a cosine: a `rate` for `train`.
 
-    **Arguments:** `steps`: of the whole run. `up`: the share of them that goes up, from a 25th of the peak.
+    **Arguments:** `steps`: of the whole run. `peak`: the highest rate. `up`: the share of the steps that goes up, from
+    a 25th of the peak.
     """
     top = max(1, round(up * steps))
 

@@ -125,17 +125,17 @@ class Seq2Seq(eqx.Module):
         return fold(self.reader, Seq(jnp.take(self.letters.weight, letters, axis=0), lengths))
 
     def log_prob(self, given: Seq[Letter], wanted: Seq[Letter]) -> Float[Array, " batch"]:
-        """The logarithm of the probability of each list that is wanted.
+        """The log-probability of each target list.
 
         **Arguments:** `given`: a `Seq` of letters to read. `wanted`: a `Seq` of letters, one list for each.
         """
         return self.writer.log_prob(self.read(given), wanted)
 
     def write(self, given: Seq[Letter], nodes: int, *, key: PRNGKeyArray | None = None) -> Any:
-        """The likeliest letter after letter, or with a key one that is drawn: `Lists` of at most `nodes` nodes.
+        """The likeliest letter after letter, or with a key one that is drawn: `Lists` of at most `nodes` nodes each.
 
-        **Arguments:** `given`: a `Seq` of letters to read. `nodes`: the most nodes that all lists may have. `key`: to
-        draw letters; without one, the best are taken.
+        **Arguments:** `given`: a `Seq` of letters to read. `nodes`: the most nodes of each list, its end
+        included. `key`: to draw letters; without one, the best are taken.
         """
         states = self.read(given)
         begin = jnp.full(len(states), self.writer.begin, jnp.int32)

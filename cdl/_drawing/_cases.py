@@ -1,4 +1,4 @@
-"""Signatures, algebras and machines: the operations that there are, each a box with its places.
+"""Signatures, algebras and machines: the operations, each a box with its places.
 
 | the drawing                       | its boxes                                                     |
 | --------------------------------- | ------------------------------------------------------------- |

@@ -163,7 +163,7 @@ class Picture:
             strand.points[:] = [(x + across, y + down) for x, y in strand.points]
 
     def make_room(self, column: int, across: int) -> None:
-        """So many columns more, before that one."""
+        """Inserts this number of columns before that one."""
         for spot in self.spots:
             if spot.x >= column:
                 spot.x += across

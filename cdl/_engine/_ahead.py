@@ -17,8 +17,9 @@ def ahead(
     """`map(make, items)`, with the next `depth` of them made beforehand. What `make` raises comes out where its item
     would have. The threads end with the last item, and when the generator is closed.
 
-    **Arguments:** `workers`: how many threads; with none, everything is made when it is asked for. `executor`: to run
-    in instead, of any kind that `concurrent.futures` has.
+    **Arguments:** `make`: of one item. `workers`: how many threads; with 0, everything is made when it is asked for.
+    `depth`: how many are made beforehand, at least 1. `executor`: runs them instead of threads, of any kind that
+    `concurrent.futures` has.
     """
     if workers < 1 and executor is None:
         yield from map(make, items)

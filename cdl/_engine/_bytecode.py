@@ -5,6 +5,7 @@ hold a layer, so that its attributes are fields.
 """
 
 import dis
+import itertools
 from collections.abc import Mapping
 
 
@@ -13,6 +14,7 @@ VARIABLES = "LOAD_FAST", "LOAD_DEREF"
 NAMES = "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"
 ATTRIBUTES = "LOAD_ATTR", "LOAD_METHOD"
 VALUES = "LOAD_", "CALL", "BINARY_", "BUILD_"  # the last of those that leave a value
+KNOWN = ["dtype"], ["ndim"], ["shape"], ["size"]  # what a traced array says of itself, and an array in a definition
 STARTS = "STORE_", "POP_", "RETURN_", "FOR_ITER", "MATCH_", "UNPACK_"  # before what one instruction stores
 
 
@@ -56,38 +58,50 @@ def _given(steps: list[dis.Instruction]) -> list[dis.Instruction]:
 
 
 def reads(steps: list[dis.Instruction], fields: frozenset[str]) -> bool:
-    """Whether these instructions read a field of a layer."""
+    """Whether these instructions read a field of a layer, and more of it than its type and shape."""
     for i, s in enumerate(steps):
         names = _names(s) if s.opname.startswith(("LOAD_FAST", "LOAD_DEREF", "STORE_FAST_LOAD_FAST")) else ()
-        dotted = i + 1 < len(steps) and steps[i + 1].opname in ATTRIBUTES
-        if any(name in fields for name in names) or (dotted and names and f"{names[-1]}." in fields):
+        if not names:
+            continue
+        of = [str(x.argval) for x in itertools.takewhile(lambda x: x.opname in ATTRIBUTES, steps[i + 1 :])]
+        if any(name in fields for name in names[:-1]) or (names[-1] in fields and of[:1] not in KNOWN):
+            return True
+        if of and f"{names[-1]}." in fields and of[0] != "dtype" and of[1:2] not in KNOWN:
             return True
     return False
 
 
-def matches(steps: list[dis.Instruction], i: int, fields: frozenset[str]) -> bool:
-    """Whether the pattern of an instruction is matched against a layer, or a field of one, as far as can be told."""
+def subject(steps: list[dis.Instruction], i: int) -> list[dis.Instruction]:
+    """What leaves the value that the pattern of an instruction is matched against; none where that is not known."""
     for k in range(i, -1, -1):
         if steps[k].opname in ("MATCH_CLASS", "MATCH_SEQUENCE", "MATCH_MAPPING"):
             start = k - 1 - len(last(steps[: k - 1], 1)) if steps[k].opname == "MATCH_CLASS" else k
-            subject = last(steps[:start], 1) if start and steps[start - 1].opname.startswith(VALUES) else []
-            if subject:  # of the first case; before the others stands what is done where one before them fails
-                layers = (f"{name}." in fields for s in subject if s.opname.startswith(VARIABLES) for name in _names(s))
-                return reads(subject, fields) or any(layers)
-    return True
+            if start and steps[start - 1].opname.startswith(VALUES):
+                if found := last(steps[:start], 1):
+                    return found  # of the first case; before the others stands what is done where one before them fails
+    return []
 
 
-def in_class(steps: list[dis.Instruction], i: int) -> int | None:
+def matches(steps: list[dis.Instruction], i: int, fields: frozenset[str]) -> bool:
+    """Whether the pattern of an instruction is matched against a layer, or a field of one, as far as can be told."""
+    if not (found := subject(steps, i)):
+        return True
+    layers = (f"{name}." in fields for s in found if s.opname.startswith(VARIABLES) for name in _names(s))
+    return reads(found, fields) or any(layers)
+
+
+def in_class(steps: list[dis.Instruction], i: int, size: int = 1) -> int | None:
     """Where the class is matched in whose pattern an instruction compares a constant with a field; `None` for another
-    comparison."""
+    comparison. `size`: how many instructions leave the constant."""
     before = 0  # fields that come first in the pattern
-    for k in range(i - 2, 1, -1):
+    between = "LOAD_CONST", "LOAD_GLOBAL", *ATTRIBUTES, "TO_BOOL", "NOT_TAKEN"
+    for k in range(i - size - 1, 1, -1):
         name = steps[k].opname
         if name == "UNPACK_SEQUENCE":
             return k - 2 if before < (steps[k].arg or 0) and steps[k - 2].opname == "MATCH_CLASS" else None
         if name in ("SWAP", "POP_TOP", "COMPARE_OP"):
             before += 1
-        elif name not in ("LOAD_CONST", "TO_BOOL", "NOT_TAKEN") and not name.startswith("POP_JUMP"):
+        elif name not in between and not name.startswith("POP_JUMP"):
             return None
     return None
 
@@ -112,6 +126,12 @@ def named(steps: list[dis.Instruction], local: Mapping[str, tuple[str, ...]]) ->
         elif s.opname in NAMES:
             found.append(s.argval)
     return tuple(found)
+
+
+def given(steps: list[dis.Instruction], name: str) -> list[dis.Instruction]:
+    """What leaves the value of a variable that is stored once; none where it is stored otherwise."""
+    at = [i for i, s in enumerate(steps) if s.opname.startswith("STORE_") and name and name in _names(s)]
+    return _given(steps[: at[0]]) if len(at) == 1 and steps[at[0]].opname in ("STORE_FAST", "STORE_DEREF") else []
 
 
 def variable(steps: list[dis.Instruction]) -> str:

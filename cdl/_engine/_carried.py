@@ -17,7 +17,7 @@ def carried(
     """The structure and the types of a value that begins as `first`.
 
     **Arguments:** `step`: from a value's shapes, what a step gives for it. `mismatch`: the error for what a step gives,
-    and, where it is a number that does not fit, for the type that is wanted and that which is given. `held_later`:
+    and, where it is a number that does not fit, for the type that is expected and the type that is given. `held_later`:
     whether the caller looks at the Python numbers that the value begins with, once they are known.
 
     **Raises:** `CarrierMismatch` where a step changes the structure, a shape or a type.

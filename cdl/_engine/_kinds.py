@@ -6,7 +6,6 @@
 | `isinstance(v, int)`, `case Num(int(n))` | of which kind it is    | no           | a constructor for each kind |
 | `isinstance(v, jax.Array)`               | no                     | yes          | the same for both           |
 | `np.isscalar(v)`                         | yes                    | no           | the same for both           |
-| `case Word("so")`                        | no                     | no           | `word == words.id("so")`    |
 
 JAX never hears of them, so they are looked for in the bytecode of the user's functions. They are refused of a field
 of a layer: one that a pattern names, an attribute of an argument other than `self`, or what is computed from these.
@@ -27,10 +26,10 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._functors import Base
 from ..errors import CdlError
-from ._bytecode import captured, in_class, last, line, matches, named, NOTHING, reads, stored, variable
+from ._bytecode import last, line, matches, named, NOTHING, reads, stored
 from ._outside import outside
+from ._texts import Compared, compared, Layers, layers_in, value_of
 
 
 NUMBERS = numbers.Number, np.generic, np.ndarray, jax.Array
@@ -50,23 +49,16 @@ class Asked:
     by: str = "isinstance"
     of: tuple[str, ...] = ()
     words: str = ""
-    text: str | None = None  # a text that a field of one of these classes is compared with
 
-    @property
-    def advice(self) -> str:
-        """What to write instead."""
-        if self.text is None:
-            return "write `jnp.where(v, a, b)`, or give each kind a constructor"
-        return f"ask for the number of the word, `jnp.where(word == words.id({self.text!r}), a, b)`"
+    def asks(self, names: Mapping[str, Any], hints: Mapping[str, Any]) -> tuple[str, str]:
+        """The question in words, and what to write instead, where these names make it one; otherwise `""`."""
+        return self.question(names), "write `jnp.where(v, a, b)`, or give each kind a constructor"
 
     def question(self, names: Mapping[str, Any]) -> str:
         """The question in words, where these names make it one; otherwise `""`."""
-        if self.text is not None:
-            layers = any(isinstance(x := _value(name, names), type) and issubclass(x, Base) for name in self.of)
-            return f"whether a payload is the text {self.text!r}" if layers else ""
-        by = _value(self.by, names)
+        by = value_of(self.by, names)
         if by is isinstance or by is issubclass:
-            found = [name for name in self.of if _tells(_value(name, names))]
+            found = [name for name in self.of if _tells(value_of(name, names))]
             return f"whether a number is of the kind `{found[0]}`" if found else self.words
         if any(by is x for x in OF_ARRAYS) or (by is hasattr and len({hasattr(x, *self.of) for x in EACH}) > 1):
             return f"whether a number is an array, by `{self.by}`"
@@ -84,18 +76,12 @@ def expect_no_kinds(functions: Iterable[types.FunctionType]) -> None:
         held = {fn.__code__.co_freevars[i]: x for kind, i, x in outside(fn) if kind == "closure"}
         names = {**vars(builtins), **fn.__globals__, **held}
         for asked in every:
-            if question := asked.question(names):
+            question, advice = asked.asks(names, fn.__annotations__)
+            if question:
                 raise CdlError(
                     f"`{fn.__qualname__}` asks {question}, at line {asked.line} of {fn.__code__.co_filename}. In a "
-                    "compiled form every number is an array, and the answer is always the same: "
-                    f"{asked.advice}."
+                    f"compiled form every number is an array, and the answer is always the same: {advice}."
                 )
-
-
-def _value(path: str, names: Mapping[str, Any]) -> Any:
-    """What a name, or one with attributes, stands for; `None` where that is not known."""
-    first, *rest = path.split(".")
-    return functools.reduce(lambda x, name: getattr(x, name, None), rest, names.get(first))
 
 
 def _tells(kinds: Any) -> bool:
@@ -111,17 +97,25 @@ def _tells(kinds: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=4096)
-def _asked(code: types.CodeType, outer: frozenset[str] = frozenset()) -> tuple[Asked, ...]:
-    """The questions in a function's code, and in those inside it. `outer`: the fields around it."""
+def _asked(
+    code: types.CodeType, outer: frozenset[str] = frozenset(), around: Layers = frozenset()
+) -> tuple[Asked | Compared, ...]:
+    """The questions in a function's code, and in those inside it. `outer` and `around`: the fields and layers there."""
     steps = [s for s in dis.get_instructions(code) if s.opname not in NOTHING]
     given = code.co_varnames[_is_method(code) : code.co_argcount]
     fields, local = stored(steps, outer | {f"{x}." for x in given if x != "self"})
-    found = [asked for i in range(len(steps)) for asked in _questions(steps, i, fields, local)]
+    layers = around | layers_in(steps, local)
+    found: list[Asked | Compared] = []
+    for i, s in enumerate(steps):
+        found += _questions(steps, i, fields, local)
+        if s.opname in COMPARES:
+            found += compared(steps, i, local, layers)
     for i, s in enumerate(steps):
         if isinstance(s.argval, types.CodeType):
             over = next((j for j in range(i, len(steps)) if steps[j].opname == "GET_ITER"), i)
             each = {".0"} if reads(steps[i:over], fields) else set[str]()  # what a comprehension goes over
-            found += _asked(s.argval, frozenset(x for x in fields if x.rstrip(".") in s.argval.co_freevars) | each)
+            inner = frozenset(x for x in fields if x.rstrip(".") in s.argval.co_freevars) | each
+            found += _asked(s.argval, inner, frozenset(x for x in layers if x[0] in s.argval.co_freevars))
     return tuple(found)
 
 
@@ -143,7 +137,6 @@ def _questions(
         if matches(steps, i, fields):
             yield Asked(line(step), of=named(last(before[:-1], 1), local))
     elif step.opname in COMPARES:
-        yield from _texts(steps, i, local)
         both, right = last(before, 2), last(before, 1)
         left = both[: len(both) - len(right)]
         for value, kinds in ((left, right), (right, left)):
@@ -154,16 +147,3 @@ def _questions(
         by, given = named(whole, {})[:1], whole if step.arg == 1 else whole[: len(whole) - len(end)]
         if by and reads(given, fields):
             yield Asked(line(step), by[0], (str(end[-1].argval),) if by == ("hasattr",) else named(end, local))
-
-
-def _texts(steps: list[dis.Instruction], i: int, local: dict[str, tuple[str, ...]]) -> Iterator[Asked]:
-    """Where one instruction compares a field, in a pattern or as named by one, with a text."""
-    before = steps[:i]
-    both, right = last(before, 2), last(before, 1)
-    for value, other in ((both[: len(both) - len(right)], right), (right, both[: len(both) - len(right)])):
-        if len(other) == 1 and other[0].opname == "LOAD_CONST" and isinstance(other[0].argval, str):
-            at = in_class(steps, i) if other is right else None
-            if at is None and (name := variable(value)):
-                at = captured(steps, name)
-            if at is not None:
-                yield Asked(line(steps[i]), of=named(last(steps[: at - 1], 1), local), text=other[0].argval)

@@ -58,7 +58,7 @@ class Put:
         return type(x)(*parts) if hasattr(x, "_fields") else type(x)(parts)
 
     def _function(self, fn: types.FunctionType) -> types.FunctionType:
-        """The function with cells and globals of its own where these have arrays, and otherwise those that it has."""
+        """The function with new cells and globals where these have arrays, and otherwise those that it has."""
         self._inside.add(id(fn))
         found: dict[str, dict[Any, Any]] = {"closure": {}, "globals": {}, "defaults": {}, "kwdefaults": {}}
         changed = False

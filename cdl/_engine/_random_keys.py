@@ -12,7 +12,7 @@ K = TypeVar("K", bound=jax.Array | None)
 def keys_at(key: K, *numbers: jax.Array | int) -> K:
     """The key of each row, `fold_in(fold_in(key, a), b)` for numbers `a` and `b`; `None` where none is given.
 
-    **Arguments:** `key`: one key, or `None`. `numbers`: arrays of whole numbers, all of the shape that is wanted.
+    **Arguments:** `key`: one key, or `None`. `numbers`: arrays of whole numbers, all of the shape of the result.
     """
     if key is None:
         return key

@@ -39,7 +39,7 @@ def after_all(rows: Sequence[jax.Array | None]) -> jax.Array:
 
 def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:
     """A table that is written before it is read. XLA merges equal constants and then copies them, so each table is
-    filled with a number of its own (`test_hlo`)."""
+    filled with a different number (`test_hlo`)."""
     return jnp.full(shape, number, dtype)
 
 

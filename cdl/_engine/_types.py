@@ -128,7 +128,7 @@ def misfit(leaves: Sequence[Any], own: Own) -> int | None:
 
 
 def advice(wanted: Any = None, own: Shape | None = None, same: str = "Give every constructor's case") -> str:
-    """What to do where two values differ; where types do, for the type that is wanted and that which is given."""
+    """What to do where two values differ; where types do, for the type that is expected and the type that is given."""
     if own is None or not own.weak_type:
         return f"{same} the same structure, shapes and dtypes."
     return (

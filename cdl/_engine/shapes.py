@@ -51,7 +51,7 @@ def shown(value: object) -> str:
 
 
 def of_lists(value: object) -> str:
-    """What an error says besides of a value with lists in it, which are no arrays; `""` where it has none."""
+    """What an error says besides of a value with lists in it, which are not arrays; `""` where it has none."""
     found = any(isinstance(x, list) for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, list)))
     return "; a list is not an array: write `jnp.array([…])` of numbers, `jnp.stack([…])` of arrays" if found else ""
 

@@ -33,7 +33,7 @@ class List(Generic[A]):
 
 
 class Nil(Base[Never, Never]):
-    """The summand `1`: the list has ended, and there is no place for an `X`.
+    """The summand `1`: the list has ended, without a place for an `X`.
 
     Examples:
         >>> cdl.to_list([])

@@ -93,7 +93,7 @@ def soft_max(many: Any, score: Callable[[Any], Any]) -> Any:
 
 
 def truth(x: Any) -> Any:
-    """A number as a truth value. **Raises:** `CarrierMismatch` for what is none."""
+    """A number as a truth value. **Raises:** `CarrierMismatch` for anything other than a truth value."""
     if isinstance(x, bool | int | float | complex):
         return bool(x)
     if not hasattr(x, "dtype"):

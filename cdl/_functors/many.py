@@ -54,8 +54,8 @@ class Source(Protocol):
 class Many(Generic[A_co]):
     """Any number of children, in order. `Many([x, y])` in a tree; in an algebra, `map` and then one reduction.
 
-    `zero` is the value where there is no child, and is not added in where there are some. It has the structure and
-    shapes of one (mapped) child. It may be left out where no tree has such a node.
+    `zero` is the value for a node without children, and is not added in for a node that has some. It has the structure
+    and shapes of one (mapped) child. It may be left out where no tree has such a node.
 
     Examples:
         >>> cdl.fmap(len, cdl.Node("label", cdl.Many(["one", "three"])))
@@ -212,7 +212,7 @@ class Many(Generic[A_co]):
         return self.map(each)
 
     def _expect(self, how: str, zero: Any) -> None:
-        """**Raises:** `CarrierMismatch` where `zero` is not like a child, or is not given and there is no child."""
+        """**Raises:** `CarrierMismatch` where `zero` is not like a child, or a node without children needs it."""
         self._source.expect(how, self._each, zero)
 
     def _run(self, how: str, step: Callable[[Any, Any], Any], start: Callable[[Any], Any]) -> Any:

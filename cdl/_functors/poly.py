@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args, get_origin, TypeAlias, TypeVar, Union
 
+import jax
+
 from ..errors import SignatureError
 from .usage import with_usage
 
@@ -334,6 +336,6 @@ def name(annotation: Any) -> str:
     if annotation is type(None):
         return "None"
     if get_origin(annotation) is None or (isinstance(annotation, type) and not get_args(annotation)):
-        return str(getattr(annotation, "__name__", annotation))
+        return str(getattr(annotation, "__name__", annotation)).replace(jax.Array.__name__, "Array")
     inner = ", ".join(name(a) for a in get_args(annotation))
     return f"{name(get_origin(annotation))}[{inner}]"

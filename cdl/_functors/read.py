@@ -67,8 +67,8 @@ def functor(signature: Any) -> Any:
     **Arguments:** `signature`: a union of constructors, applied to type arguments or not, in either spelling
     (`type ExprF[X] = …` or `TypeAlias`), or a lone constructor; of a family, a tuple, `(ExprF, StmtF)`.
 
-    **Raises:** `SignatureError` where there is no constructor, where constructors have different tags, and where an
-    annotation is not a functor: a negative occurrence of `X`, say, or a container that is not read.
+    **Raises:** `SignatureError` for a signature without constructors, where constructors have different tags, and where
+    an annotation is not a functor: a negative occurrence of `X`, say, or a container that is not read.
 
     Examples:
         >>> str(cdl.functor(cdl.TreeF)), str(cdl.functor(cdl.RoseF))

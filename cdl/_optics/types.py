@@ -63,7 +63,7 @@ def check(loss: Any, kinds: Any, rate: Any, *, assumed: bool = False) -> None:
 
 
 def check_rows(loss: Any, row: tuple[Any, Any], rate: Any) -> None:
-    """The same of any number of rows, of which the types of a target and a prediction are given: tried on two.
+    """Likewise for any number of rows, given the types of one target and one prediction: tried on two.
 
     Where the loss takes another number only, nothing is known.
 

@@ -205,7 +205,7 @@ def past(history: Cofree[Any, Any] | Window, way: Sequence[int], default: A, /) 
     """What a `histo` algebra sees below a child: the value on the way from it, by the numbers of the places.
 
     **Arguments:** `history`: what stands at a place: a `Cofree` in `histo`, a `Window` in its compiled form. `way`:
-    `()` for the child's own value. `default`: what to answer where there is no such node.
+    `()` for the child's own value. `default`: what to answer for a node that does not exist.
 
     **Raises:** `CdlError` for a way that is longer than the window is deep.
 

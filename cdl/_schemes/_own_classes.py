@@ -6,7 +6,7 @@
 | `isinstance(layer, Num)`, `type(layer) is Num`    | is never true                                           |
 | `match layer: case made.constructors.Num(value)`  | what was meant                                          |
 
-The question is looked for in the source of the algebra, and where there is no source nothing is known. Only the layer
+The question is looked for in the source of the algebra, and without source nothing is known. Only the layer
 itself is looked at: what stands at its places may be of any class.
 """
 

@@ -7,7 +7,7 @@
 | the product `(A × B, ⟨α F π₁, β F π₂⟩)` | `product(a, b)`                                           |
 | a coalgebra `γ : S → F S`            | a plain function `S -> Base[T, S]`                           |
 
-An `Algebra` is an `eqx.Module`. It is a class of its own, covariant in the layer it reads, because that is what lets
+An `Algebra` is an `eqx.Module`. It is a separate class, covariant in the layer it reads, because that is what lets
 plain type checkers infer the functor: one of its kind is never mistaken for a function.
 """
 

@@ -30,10 +30,11 @@ from .in_range import in_range
 class Automaton(eqx.Module):
     """A finite machine. It is a coalgebra like any other, for `ana` and for `run`.
 
-    **Arguments:** `next`: the state that each state goes to on each letter. `outputs`: of each state, for a Moore
-    machine; of each state and letter, for a Mealy machine. `start`: the state it begins in.
+    **Arguments:** `next`: the number of the state that each state goes to on each letter, `int[states, letters]`.
+    `outputs`: of each state, `[states]`, for a Moore machine; of each state and letter, `[states, letters]`, for a
+    Mealy machine. `start`: the number of the state it begins in.
 
-    **Raises:** `CdlError` for tables that do not fit together, or lead to a state that there is not.
+    **Raises:** `CdlError` for tables that do not fit together, or lead to a state that does not exist.
 
     Examples:
         >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])  # an even number of letters 1

@@ -11,8 +11,8 @@
 | the inclusion of Moore in Mealy machines          | `as_mealy(f)`                | `S`              |
 
 A series is a Moore machine as soon as one of the two is: its output then does not wait for its input. That is also
-what makes a loop well founded. Around a loop the output has to be there before the input is, so a loop goes through a
-Moore machine, or there is none: `feedback` of a Mealy machine alone is refused.
+what makes a loop well founded. Around a loop the output has to be there before the input is, so a loop has to go
+through a Moore machine: `feedback` of a Mealy machine alone is refused.
 """
 
 from abc import abstractmethod
@@ -332,7 +332,7 @@ def _layers(name: str, machines: tuple[Any, Any], states: Any, key: Any) -> tupl
 
 
 def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:
-    """A machine's layer at a state, with a key of its own where one is given and wanted.
+    """A machine's layer at a state, with a key from the given one where the machine takes it.
 
     **Raises:** `ForeignLayer` where it is not a layer of a machine.
     """

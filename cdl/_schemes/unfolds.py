@@ -83,7 +83,7 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 
     **Returns:** a function from seeds to trees; for several sorts, a tuple of them.
 
-    **Raises:** `SignatureError` where there are not as many coalgebras as sorts, `ForeignLayer` where one gives
+    **Raises:** `SignatureError` for another number of coalgebras than of sorts, `ForeignLayer` where one gives
     anything other than a layer; `CdlError` where a score that `choose` is given is NaN.
 
     Examples:
@@ -136,7 +136,7 @@ class _OnPath:
         return jax.random.fold_in(self.path, self.count)
 
     def along(self, layer: Any) -> Any:
-        """The layer that this seed gave, its seeds on paths of their own."""
+        """The layer that this seed gave, each of its seeds with a path."""
         seeds = holes(layer)
         path = self.own if self.count else self.path
         below = [_OnPath(seed, path_below(path, i)) for i, seed in enumerate(seeds)]
@@ -246,7 +246,7 @@ def real(scores: Any) -> jax.Array:
 
 
 class _Root:
-    """A seed at the root, where there is no place yet."""
+    """A seed at the root, which has no place yet."""
 
     def __init__(self, value: Any) -> None:
         self.value = value

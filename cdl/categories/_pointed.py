@@ -6,7 +6,7 @@
 | a map `f : (X, x) → (Y, y)`, `f(x) = y`              | `POINTED.arrow(f, x)`                             |
 | `f ↦ (Df)ᵀ` at `x`: gradients at `y` to those at `x` | `GRADIENT`, contravariant from `POINTED` to `MAT` |
 
-A gradient needs a point: there is no such functor on `Smooth` itself. `BACKPROPAGATION` keeps the point as the residual
+A gradient needs a point, so `Smooth` itself has no such functor. `BACKPROPAGATION` keeps the point as the residual
 of an optic, and is covariant.
 """
 

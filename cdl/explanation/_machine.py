@@ -162,6 +162,6 @@ def _array(x: Any) -> Any:
 
 
 def _rows(values: Any, n: int) -> list[Any]:
-    """A value for each step: `n` of them where there are no arrays that would say so."""
+    """A value for each step: `n` of them where no array gives their number."""
     first = next(iter(jax.tree.leaves(values)), None)
     return [jax.tree.map(lambda x, t=t: x[t], values) for t in range(n if first is None else first.shape[0])]

@@ -22,8 +22,8 @@ KINDS = {"bool": jnp.bool_, "uint": jnp.uint32, "int": jnp.int32, "float": jnp.f
 def samples(kinds: Kinds, count: int = 3, *, seed: int = 0) -> list[Any]:
     """Trees in which every constructor stands, as far as they are large enough; of a family, of each sort in turn.
 
-    **Raises:** `CdlError` where there is no finite tree, for payloads whose annotation does not say what they are, and
-    for constructors with a function in them.
+    **Raises:** `CdlError` for a signature without finite trees, for payloads whose annotation does not say what they
+    are, and for constructors with a function in them.
     """
     rng = random.Random(seed)
     least = _least(kinds)

@@ -60,7 +60,7 @@ class Sorts:
         return tuple(f + places for f in self.letters("F"))
 
     def product(self, archs: Sequence[Any]) -> tuple[str, ...]:
-        """`P × ` of each sort; nothing where there are no parameters."""
+        """`P × ` of each sort; nothing for a sort without parameters."""
         pairs = zip(self.letters("P"), archs, strict=True)
         return tuple(f"{letter} × " if numbers(arch) else "" for letter, arch in pairs)
 

@@ -11,8 +11,8 @@
 | lenses         | `to_lens (f >> g) = to_lens f >> to_lens g`                                         |
 | reverse        | `R[f >> g] = R[f] >> R[g]`, `R[f × g] = R[f] @ R[g]`, `R[id] = id`                  |
 
-Two optics are the same when their lenses are: they get the same of `x`, and put the same for a change `dy`. A residual
-is never looked at.
+Two optics are the same when their lenses are: they get the same from `x`, and put the same for a change `dy`. A
+residual is never looked at.
 """
 
 from collections.abc import Callable

@@ -97,7 +97,7 @@ def negative_log_likelihood(distribution: Distribution, targets: Any, /) -> Arra
 
     **Returns:** the loss, `float[]`.
 
-    **Raises:** `CdlError` for targets that the distribution does not take, and where there are no examples.
+    **Raises:** `CdlError` for targets that the distribution does not take, and for no examples.
 
     Examples:
         >>> coin = cdl.metric.Bernoulli(jnp.zeros(3))

@@ -8,7 +8,7 @@
 | the Fisher metric of `(μ, log σ)`: `1/σ²`, and `2`  | that of `Gaussian(μ, σ)`, pulled back |
 | `F⁻¹ ∇ J = (σ E f ε, ½ E f (ε² − 1))`               | `natural_estimate(search, ε, f)`      |
 
-The metric is that of the search distribution, not of a model: nothing is asked of the loss but its values. `evolve`
+The metric is that of the search distribution, not of a model: only the values of the loss are needed. `evolve`
 puts ranks in the place of the values, so that a step is the same for every increasing function of the loss. Equal
 values share the mean of their ranks: a loss that is the same everywhere moves nothing.
 

@@ -19,7 +19,6 @@ the natural gradient method* (2020); F. Kunstner et al., *Limitations of the emp
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -131,8 +130,3 @@ def _expected(model: Model[Any], params: Any) -> Model[Any]:
 def value_of(model: Model[Any], params: Any) -> Distribution:
     """What a model gives. **Raises:** `CdlError` where that is not a distribution."""
     return _expected(model, params)(params)
-
-
-def numbers_of(params: Any) -> int:
-    """How many coordinates there are."""
-    return sum(x.size for x in jax.tree.leaves(eqx.filter(params, eqx.is_inexact_array)))

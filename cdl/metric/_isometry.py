@@ -101,7 +101,7 @@ def residual_isometry_defect(a: float, b: float, depth: int, /) -> float:
     """The expected defect of `depth` blocks `x ↦ a x + b W x`, with independent `W` of entries `N(0, 1/n)`, for large
     `n`: `L |log(a² + b²)| + log(1 + L κ)`.
 
-    **Arguments:** `a`, `b`: the weights of the skip and of the block. `depth`: `L`, at least 1.
+    **Arguments:** `a`, `b`: the weights of the skip and of the block, not both 0. `depth`: `L`, at least 0.
 
     **Raises:** `CdlError` where both numbers are 0, or one is not finite.
 

@@ -200,7 +200,7 @@ def _expanded(back: Callable[[Any], Any], covectors: Any, out: Distribution) -> 
 
 
 def _reduced(back: Callable[[Any], Any], covectors: Any, out: Distribution) -> Any:
-    """The same of uses that are taken together in each example first: a reverse pass for each example alone."""
+    """Likewise for uses that are summed within each example first: a reverse pass for each example alone."""
 
     def of_layer(layer: Any) -> Any:
         if not _is_watched(layer):

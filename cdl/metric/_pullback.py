@@ -7,7 +7,7 @@
 | that of the identity, `Jᵀ J`                          | `pullback(f, p)`                                        |
 | `(g ∘ f)* M = f* (g* M)`                              | what a change of coordinates and a composite do         |
 
-Nothing is a matrix until one asks, by `as_matrix()`. `mv(v)` pushes `v` forward through `f` and pulls the result back,
+Nothing is a matrix until you call `as_matrix()`. `mv(v)` pushes `v` forward through `f` and pulls the result back,
 at the cost of about one gradient. A model of folds runs in forward and in reverse mode with no extra code: see
 `forwards`. A model must not be under `jax.jit` itself; put that around the whole.
 """
@@ -87,8 +87,8 @@ def pulled(f: Callable[[Any], Any], at: Any, metric_at: Callable[[Any], Callable
 
 
 def both_ways(run: Callable[[Any], Any], at: Any) -> tuple[Callable[[Any], Any], Callable[[Any], Any], Any]:
-    """`v ↦ J v`, `u ↦ Jᵀ u`, and the value. **Raises:** `CdlError`, also where one of the two is called, where there is
-    no such derivative."""
+    """`v ↦ J v`, `u ↦ Jᵀ u`, and the value. **Raises:** `CdlError`, also where one of the two is called, where that
+    derivative does not exist."""
     with _refusing(), forwards():
         value, push = jax.linearize(run, at)
         if _stops_forward_mode(jax.make_jaxpr(push)(at).jaxpr):
@@ -136,7 +136,7 @@ def operator(mv: Callable[[Any], Any], like: Any) -> Metric:
 def coordinates(at: Any) -> tuple[Any, Any]:
     """The floating arrays of a pytree, which are the coordinates, and the rest.
 
-    **Raises:** `CdlError` where there are none, or complex ones.
+    **Raises:** `CdlError` where there are none, or where some are complex.
     """
     smooth, rest = eqx.partition(at, eqx.is_inexact_array)
     found = jax.tree.leaves(smooth)

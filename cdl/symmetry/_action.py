@@ -196,7 +196,7 @@ class Action:
         return both._all([block(x, y) for x, y in pairs])
 
     def __mul__(self, other: "Action") -> "Action":
-        """Two monoids, each on the axes of its own carrier."""
+        """Two monoids, each on the axes of one carrier."""
         expect_action(other, "X * Y")
         ours = [tensor(x, still(x, other.size)) for x in self.generators]
         theirs = [tensor(still(y, self.size), y) for y in other.generators]

@@ -56,8 +56,8 @@ def attributed(maps: Sequence[Called], fields: Sequence[Called], xs: Any) -> Att
       and their sum does not.
     - `xs`: examples, along a leading axis.
 
-    **Raises:** `CdlError` where there is no map, where the fields are not one more than the maps, where a field has
-    another shape than what it is on, and where there are no examples.
+    **Raises:** `CdlError` for no maps, where the fields are not one more than the maps, where a field has
+    another shape than what it is on, and for no examples.
 
     Examples:
         >>> turn = cdl.symmetry.groups.so(2)

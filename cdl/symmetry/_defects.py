@@ -41,7 +41,7 @@ def hom_defect(h: Called, algebra: Any, other: Any, values: Iterable[Any]) -> fl
 
     **Returns:** the greatest difference of two numbers; infinity where the two sides differ in form.
 
-    **Raises:** `CdlError` for algebras of two monads, and where there are no values.
+    **Raises:** `CdlError` for algebras of two monads, and for no values.
 
     Examples:
         >>> C3 = cdl.symmetry.groups.cyclic(3)

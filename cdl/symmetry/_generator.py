@@ -144,7 +144,7 @@ class Generator:
 
 
 def along(name: str, targets: Any, size: int, scales: Any = None) -> Generator:
-    """`e_i ↦ s_i e_{g(i)}`, for `g` as an array of `size` targets; a target of -1 is none."""
+    """`e_i ↦ s_i e_{g(i)}`, for `g` as an array of `size` targets; a target of -1 maps to zero."""
     targets = indices(name, targets, size)
     values = np.ones(size) if scales is None else numbers(name, scales, size)
     kept = np.flatnonzero(targets >= 0)

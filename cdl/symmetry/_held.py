@@ -1,4 +1,5 @@
-"""What the matrix of a generator may hold: finite numbers that keep their digits. Whatever makes one asks here.
+"""What the matrix of a generator may hold: finite numbers that keep their digits. Whatever makes a generator checks it
+here.
 
 | the numbers                        | what is refused                                                       |
 | ---------------------------------- | --------------------------------------------------------------------- |

@@ -8,7 +8,8 @@
 
 The first is what commutes with the shifts of a circle or a torus, and with their reflections; the second what commutes
 with all permutations. The results are those of the matrix up to rounding, as a part of `‖W‖ ‖x‖`; where an input is not
-finite, no output is. Small matrices are always gathered. So are numbers of 16 bits, of which there is no `F`.
+finite, no output is. Small matrices are always gathered. So are numbers of 16 bits, for which XLA has no Fourier
+transform.
 """
 
 import functools

@@ -13,7 +13,7 @@ from ..errors import CdlError
 def over_examples(f: Callable[[Any], Any], xs: Any) -> Any:
     """A function of one example at each of some, along their leading axis.
 
-    **Raises:** `CdlError` where there is no example, and where the arrays have different numbers of them.
+    **Raises:** `CdlError` for no examples, and where the arrays have different numbers of them.
     """
     counts = {x.shape[:1] for x in map(jnp.asarray, jax.tree.leaves(xs))}
     if len(counts) != 1 or () in counts or (0,) in counts:

@@ -10,7 +10,7 @@
 Rows `r` and columns `s` count from the centre.
 Each takes an array whose last two axes are those of an image; axes in front, such as channels, are kept. The derivative
 of a translation is exact for images below the Nyquist frequency, and that frequency counts as zero: its derivative is
-no real image. Rotation and scaling take the derivative of Catmull and Rom's cubic through the pixels, which is half
+not a real image. Rotation and scaling take the derivative of Catmull and Rom's cubic through the pixels, which is half
 the difference of the two neighbours; an image goes on beyond its edge with the values at the edge.
 """
 

@@ -174,7 +174,7 @@ def so(dimension: int) -> Action:
 
 
 def scalings(n: int, factor: float = 2.0) -> Action:
-    """All of `ℝⁿ` times a factor. Generator `scale`. With a factor of 0 it is a monoid, and no group.
+    """All of `ℝⁿ` times a factor. Generator `scale`. With a factor of 0 it is a monoid, and not a group.
 
     **Arguments:** `n`: the dimension. `factor`: what a vector is multiplied by.
 
@@ -193,7 +193,7 @@ def regular(X: Action, limit: int = 10_000) -> Action:
     the unit.
 
     **Arguments:** `X`: an action by generators with at most one entry a column, such as permutations, partial
-    functions, signs. `limit`: of how many elements.
+    functions, signs. `limit`: the most elements that there may be.
 
     **Raises:** `CdlError` where there are more elements than the limit, for generators of other kinds, and where two
     factors have a product that `float64` rounds: what they generate is then not known.

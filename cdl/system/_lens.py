@@ -31,8 +31,8 @@ class DependentLens:
     **Arguments:** `sent`: for each position of the source, `(j, back)`: a position of the target, and in the order of
     its directions those that they come back as.
 
-    **Raises:** `PortMismatch` for a position that is not sent, or sent to what is none, and for a direction that comes
-    back as none.
+    **Raises:** `PortMismatch` for a position that is not sent, or not sent to a position, and for a direction whose
+    image is not a direction.
 
     Examples:
         >>> table = cdl.system.of_automaton(cdl.Automaton([[1, 0], [0, 1]], [False, True]))
@@ -145,7 +145,7 @@ class DependentLens:
 
 
 def expect_among(what: str, given: Any, every: Any) -> None:
-    """**Raises:** `PortMismatch` for what is none of them."""
+    """**Raises:** `PortMismatch` for a value that is not among them."""
     try:
         there = given in every
     except TypeError:  # without a hash

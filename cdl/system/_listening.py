@@ -36,7 +36,7 @@ class Listener:
 
     @property
     def found(self) -> list[str]:
-        """The messages that there are, in sentences."""
+        """The messages, in sentences."""
         return list(self.said)
 
     def __call__(self, name: str, inputs: list[Flow]) -> None:

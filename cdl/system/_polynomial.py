@@ -29,7 +29,7 @@ from ..errors import CdlError
 class Polynomial:
     """A polynomial functor of finite sets: for each of its positions, the directions.
 
-    **Arguments:** `directions`: the directions of each position, hashable values, no two alike.
+    **Arguments:** `directions`: for each position its directions, hashable values, no two alike.
 
     Examples:
         >>> p = cdl.system.Polynomial({"open": ["a", "b"], "shut": []})
@@ -55,7 +55,7 @@ class Polynomial:
     def monomial(positions: Iterable[Any], directions: Iterable[Any]) -> "Polynomial":
         """`A y^B`: the interface of what gives one of `A` and takes one of `B`.
 
-        **Arguments:** `positions`: how many there are. `directions`: how many each position has.
+        **Arguments:** `positions`: the positions, hashable values. `directions`: those of every position, no two alike.
         """
         each = tuple(directions)
         return Polynomial({i: each for i in positions})

@@ -90,7 +90,7 @@ class Wiring:
     def port(self, source: str) -> Port:
         """The port of a source: an output of a box, or an input from outside.
 
-        **Raises:** `PortMismatch` where there is none.
+        **Raises:** `PortMismatch` for anything other than a source.
         """
         end = End.of(source)
         ports = (self.boxes[end.box].outputs if end.box in self.boxes else {}) if end.box else self.inputs
@@ -132,7 +132,7 @@ class Wiring:
         **Arguments:** `name`: the box that is replaced. `inner`: the wiring that takes its place, with the same ports
         outside.
 
-        **Raises:** `PortMismatch` where there is no such box, or the other has another interface outside.
+        **Raises:** `PortMismatch` for a name without a box, or where the other diagram has another interface outside.
         """
         if name not in self.boxes:
             raise PortMismatch(

@@ -7,8 +7,8 @@
 
 `A` is what stands for a text: `str` at first, and a whole number once a `Vocabulary` has numbered the words.
 
-A word has no brackets in it as it is written: `-LRB-` stands for `(`, and `-RRB-` for `)`. There are no comments: in
-the Penn Treebank `;` is a word.
+A word has no brackets in it as it is written: `-LRB-` stands for `(`, and `-RRB-` for `)`. `;` does not begin a
+comment: in the Penn Treebank it is a word.
 """
 
 import re

@@ -47,7 +47,7 @@ def of_classes(
 
     **Returns:** a `Derived`, whose `to_value` needs `build`.
 
-    **Raises:** `SignatureError` where there is no class. `to_tree` raises `CdlError` for a value of another class.
+    **Raises:** `SignatureError` for an empty list of classes. `to_tree` raises `CdlError` for a value of another class.
     """
     kinds = tuple(dict.fromkeys(classes))
     if not kinds or not all(isinstance(kind, type) for kind in kinds):

@@ -83,13 +83,13 @@ class Vocabulary:
         **Arguments:**
 
         - `trees`: the trees to learn from, and not those to test on.
-        - `only`: the constructors whose texts are words; all, where there is none. One that is in none of the trees
+        - `only`: the constructors whose texts are words; by default all. One that is in none of the trees
           adds no word.
         - `least`: how often a word has to be there to have a number.
         - `unknown`: what `decode` writes for 0. It has the number 0 itself, if it is met.
 
-        **Returns:** a vocabulary with the most frequent word first, and of equally frequent ones that which was met
-        first.
+        **Returns:** a vocabulary with the most frequent word first, and of equally frequent ones the one that was
+        met first.
 
         **Raises:** `CdlError` where something that is not a tree is given, and where `only` has anything other than
         constructors with a text.

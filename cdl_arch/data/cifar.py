@@ -42,7 +42,7 @@ def read_cifar(
 
     **Arguments:** `pictures`: how many the file has to hold; by default the 10,000 of CIFAR-10's files.
 
-    **Raises:** `CdlError` for no pictures, where there is no file, where it does not hold as many whole
+    **Raises:** `CdlError` for no pictures, where the file is missing, where it does not hold as many whole
     pictures, and where a label is above 9.
     """
     file, wanted = Path(path), whole("pictures", PICTURES if pictures is None else pictures)

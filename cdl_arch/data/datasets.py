@@ -71,7 +71,7 @@ def dataset(
 ) -> Dataset | Absent:
     """A set of pictures by its name.
 
-    **Arguments:** `root`: the folder with a folder for each set; `None` where there is none. `part`: "train" or
+    **Arguments:** `root`: the folder with a folder for each set; `digits` needs none. `part`: "train" or
     "test". `side`: what pictures in folders are resized to.
 
     **Returns:** the set, or `Absent`, where nothing of it is there.

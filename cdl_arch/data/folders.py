@@ -40,8 +40,8 @@ class Folders:
 
     **Arguments:** `root`: has a folder for each class. `side`: of the pictures that come out.
 
-    **Raises:** `CdlError` where there is no folder, no class in it, or a class without a picture. When pictures are
-    read: where Pillow is not installed, for rows that are not there, for a file that is cut short or that is not a
+    **Raises:** `CdlError` for a missing folder, a folder without classes, or a class without a picture. When pictures
+    are read: where Pillow is not installed, for rows that are not there, for a file that is cut short or that is not a
     picture, with its size, and for one of more than 8 bits, whose colours Pillow would cut off.
     """
 

@@ -39,8 +39,8 @@ _GZIP = b"\x1f\x8b"
 def read_idx(path: str | os.PathLike[str]) -> np.ndarray:
     """The array of an IDX file, with the machine's order of bytes.
 
-    **Raises:** `CdlError` where there is no file, where it is no IDX file, and where its length is not what its head
-    says; also for one that is cut short or altered while gzipped, and for more than 4 GiB.
+    **Raises:** `CdlError` where the file is missing, where it is not an IDX file, and where its length is not what its
+    head says; also for one that is cut short or altered while gzipped, and for more than 4 GiB.
     """
     file = Path(path)
     try:

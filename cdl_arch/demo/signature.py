@@ -1,4 +1,4 @@
-"""Statements, as they look to one who watches a single name: a functor with one sort.
+"""Statements, reduced to what they do to one name: a functor with one sort.
 
 | the syntax                | the summands                                                                        |
 | ------------------------- | ----------------------------------------------------------------------------------- |
@@ -16,7 +16,7 @@
 | all else                  | `1` for each kind: it does nothing to the name                                      |
 
 A test, a target, the items of a `with` and a pattern are `Bind` where they bind the name, and otherwise `Expr`. So is
-a statement that is an expression. There are no names and no literals: which name is watched is part of the question.
+a statement that is an expression. Names and literals are left out: which name is watched is part of the question.
 """
 
 from typing import Generic, Never, TypeAlias, TypeVar, Union

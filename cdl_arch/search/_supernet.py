@@ -141,7 +141,7 @@ def clipped(slope: Any) -> Any:
 def _swept(task: Task, step: Callable[..., Any], steps: int, held: Any, key: PRNGKeyArray) -> Any:
     """What a controller holds after some steps, from what it holds before.
 
-    **Raises:** `CdlError` where there are no steps.
+    **Raises:** `CdlError` for a run without steps.
     """
     if steps < 1:
         raise CdlError(

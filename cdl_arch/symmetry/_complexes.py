@@ -114,7 +114,7 @@ class Complex:
     def action(self, k: int, **symmetries: Sequence[int]) -> Action:
         """The symmetries of the complex, each a permutation of the vertices, on a number at each `k`-simplex.
 
-        **Raises:** `CdlError` where there are no such simplices, and as `move` does.
+        **Raises:** `CdlError` for a complex without such simplices, and as `move` does.
         """
         if not self._of(k):
             raise CdlError(f"the complex has no simplices of dimension {k}: there is nothing to act on.")

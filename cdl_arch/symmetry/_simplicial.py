@@ -8,7 +8,7 @@
 
 The five maps are equivariant; of the whole simplex they are a basis of `hom` of the symmetric group. A bias would not
 be: it does not change its sign. `flows` has data to learn from: flows along the edges, each the sum of a gradient, a
-curl and a flow round the holes, of which the last is wanted.
+curl and a flow round the holes; the network has to find the last.
 
 (Bodnar et al., *Weisfeiler and Lehman go topological*, 2021; Yang, Isufi and Leus, *Simplicial convolutional neural
 networks*, 2022.)
@@ -143,7 +143,7 @@ def flows(
 ) -> tuple[Float[Array, "n edges"], Float[Array, "n edges"]]:
     """Random flows along the edges, and the harmonic part of each, which goes round the holes.
 
-    It has no boundary, and is none.
+    The harmonic part has no boundary, and is not itself a boundary.
 
     **Arguments:** `complex`: with edges. `count`: how many flows. `key`: for the numbers.
 

@@ -37,8 +37,8 @@ Element: TypeAlias = tuple[int, ...]
 def futures(X: Action, limit: int = 10_000) -> Action:
     """The monoid that the generators of `X` generate, on functions of its elements; element 0 is the unit.
 
-    **Arguments:** `X`: an action by functions of places, partial ones too: `push` and `perm`. `limit`: of how many
-    elements.
+    **Arguments:** `X`: an action by functions of places, partial ones too: `push` and `perm`. `limit`: the most
+    elements that there may be.
 
     **Raises:** `CdlError` where there are more elements than the limit, and for generators of other kinds.
     """

@@ -45,7 +45,7 @@ MINIMA: EilenbergMoore[Any] = ListMonad().algebra(Monoid(jnp.inf, jnp.minimum))
 
 
 class Graph(NamedTuple):
-    """A directed graph by its edges: where each begins, where it ends, and what is known of it; or many as one."""
+    """A directed graph by its edges: where each begins, where it ends, and what is known of it; or many, as one."""
 
     senders: Int[Array, "*graphs edges"]
     receivers: Int[Array, "*graphs edges"]

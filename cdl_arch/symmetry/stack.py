@@ -32,7 +32,7 @@ def contents(symbols: int, depth: int) -> list[Content]:
 
     **Arguments:** `symbols`: how many there are. `depth`: the most that a stack holds.
 
-    **Raises:** `CdlError` where there is no symbol, or no room for one.
+    **Raises:** `CdlError` for fewer than one symbol, or a depth below one.
     """
     if symbols < 1 or depth < 1:
         raise CdlError(f"a stack of {symbols} symbols and depth {depth}: give 1 or more of each.")

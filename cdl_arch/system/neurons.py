@@ -117,7 +117,7 @@ def opened(network: Rewiring, name: str) -> Rewiring:
 
     **Arguments:** `network`: diagrams in diagrams, as `from_mlp` gives them. `name`: of the box.
 
-    **Raises:** `CdlError` where there is none; it names those that there are.
+    **Raises:** `CdlError` where no box has this name; the message lists the names.
     """
     found, model = [], network
     while True:

@@ -2,9 +2,8 @@
 
 import inspect
 import re
-import warnings
 from collections.abc import Callable
-from typing import Any, Generic, Never, TypeVar, Union
+from typing import Any, Generic, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -202,7 +201,7 @@ def test_weights_do_not_grow_with_the_tree(cases):
 
 
 def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
-    from typing import Generic, TypeVar, Union
+    from typing import TypeVar
 
     from jaxtyping import Array, Float
 
@@ -230,37 +229,6 @@ def test_an_empty_place_holds_zeros_and_a_tuple_is_a_group(getkey):
     assert eqx.tree_equal(state, net(Many2(jnp.ones((2, 3)), 1, zero, ())))
     twice = net(Many2(jnp.ones((2, 3)), 1, None, (state, state)))
     assert not eqx.tree_equal(twice, net(Many2(jnp.ones((2, 3)), 1, None, (state,))))
-
-
-def a_warning_of_a_payload() -> None:
-    """Where types are not checked, so that the calls are the user's."""
-    import warnings
-
-    from cdl import Base
-    from cdl_arch.recursive import child_sum, gated
-
-    class Peano: ...
-
-    class Number(Base[Peano, X], Generic[X]):
-        value: int
-
-    class Plus(Base[Peano, X], Generic[X]):
-        left: X
-        right: X
-
-    signature = Union[Number[X], Plus[X]]
-    for architecture in (gated, child_sum):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            line = inspect.currentframe().f_lineno + 1
-            architecture(signature, WIDTH, key=jr.key(0))
-        (warning,) = caught
-        assert (warning.filename, warning.lineno) == (__file__, line), (warning.filename, warning.lineno)
-
-
-@pytest.mark.slow
-def test_the_warning_names_the_line_that_makes_the_network():
-    run_alone(a_warning_of_a_payload)
 
 
 @pytest.mark.parametrize("architecture", ["tree_rnn", "child_sum", "n_ary", "gated"])
@@ -305,102 +273,6 @@ def test_a_dropout_that_is_not_a_number_is_refused():
     run_alone(a_dropout_of_something_else)
 
 
-def test_a_map_of_the_users_own_reads_the_payload(getkey):
-    from cdl import cata, Leaf, TreeF
-    from cdl_arch.recursive import tree_rnn
-
-    words = eqx.nn.Embedding(10, WIDTH, key=getkey())
-    net = tree_rnn(TreeF, WIDTH, payload={Leaf: words}, shared=False, key=getkey())
-    expected = jnp.tanh(net.cells["Leaf"].linear(words.weight[3]))
-    assert jnp.allclose(cata(net)(Leaf(jnp.int32(3))), expected)
-
-
-def test_a_payload_of_unknown_size_is_refused_by_name():
-    from cdl import TreeF
-    from cdl.errors import SignatureError
-    from cdl_arch.recursive import n_ary
-
-    with pytest.raises(SignatureError, match=r"`Leaf.label` is annotated `A`.*give `payload=\{Leaf: 3\}`"):
-        n_ary(TreeF, WIDTH, key=jr.key(0))
-
-
-def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
-    from cdl.errors import SignatureError
-    from cdl_arch.recursive import gated
-
-    names: dict[str, Any] = {"__name__": "examples"}
-    (example,) = re.findall(r"```python\n(.*?)```", inspect.getdoc(gated) or "", re.DOTALL)
-    exec(example, names)
-    signature, lit, units = names["Union"][names["Lit"], names["Add"]], names["Lit"], names["amount"].units
-    assert jnp.allclose(names["net"].inputs["Lit"]("Lit", (2.0, 3)), 2 * units(3))
-    for wrong, called in ((units, "an `Embedding`"), (lambda: 1.0, "the function `<lambda>`")):
-        with pytest.raises(
-            SignatureError, match=rf"2 arguments.* \(`value`, `unit`\), and {called} .* of `\(value, unit\)`"
-        ):
-            gated(signature, 8, payload={lit: wrong}, key=getkey())
-    with pytest.raises(SignatureError, match=r"`payload\[Lit\]` is the class `Embedding`: make one"):
-        gated(signature, 8, payload={lit: eqx.nn.Embedding}, key=getkey())
-
-
-def test_weights_that_several_payload_maps_have_are_held_once(getkey):
-    from cdl import Base, cata, fold, Many, pack
-    from cdl_arch.recursive import gated
-
-    class Words: ...
-
-    class Noun(Base[Words, Never]):
-        word: int
-
-    class Verb(Base[Words, X], Generic[X]):
-        word: int
-        weight: float
-        of: Many[X]
-
-    class Weighted(eqx.Module):
-        words: eqx.nn.Embedding
-
-        def __call__(self, word, weight):
-            return weight * self.words(word)
-
-    words = eqx.nn.Embedding(5, 8, key=getkey())
-    copy = jax.tree.map(lambda x: x + 0, words)
-    signature, key = Noun | Verb[X], getkey()
-    net = gated(signature, 8, payload={Noun: words, Verb: Weighted(words)}, key=key)
-    apart = gated(signature, 8, payload={Noun: words, Verb: Weighted(copy)}, key=key)
-    assert len(jax.tree.leaves(apart)) == len(jax.tree.leaves(net)) + 1
-    tree = Verb(1, 2.0, Many([Noun(3), Verb(3, 0.5, Many([Noun(1)]))]))
-    forest = pack(signature, [tree])
-    slopes = lambda of: eqx.filter_grad(lambda net: fold(net, forest).hidden.sum())(of)
-    assert jnp.array_equal(fold(net, forest).hidden, fold(apart, forest).hidden)
-    assert jnp.allclose(fold(net, forest).hidden[0], cata(net)(tree).hidden, atol=1e-6)
-    one, two = slopes(net), slopes(apart)
-    both = two.inputs["Noun"].payload.weight + two.inputs["Verb"].payload.words.weight
-    assert jnp.allclose(one.shared[0], both, atol=1e-6)
-    direct = eqx.filter_grad(lambda net: cata(net)(tree).hidden.sum())(net)
-    assert jnp.allclose(one.shared[0], direct.shared[0], atol=1e-6)
-    stepped = eqx.apply_updates(net, jax.tree.map(lambda x: -0.1 * x, one))
-    assert jnp.allclose(fold(stepped, forest).hidden[0], cata(stepped)(tree).hidden, atol=1e-6)
-
-
-def test_a_map_that_fails_is_named_with_its_payload(getkey):
-    from cdl import cata, CdlError, fold, Leaf, pack, TreeF
-    from cdl_arch.recursive import gated
-
-    wrong = lambda label: jnp.zeros(8) + jnp.zeros(3)
-    net = gated(TreeF, 8, payload={Leaf: wrong}, key=getkey())
-    for go in (lambda: fold(net, pack(TreeF, [Leaf(1.0)])), lambda: cata(net)(Leaf(1.0))):
-        with pytest.raises(
-            CdlError, match=r"^`payload\[Leaf\]` fails for a payload of .*\(8,\), \(3,\).*of shape \(8,\)"
-        ):
-            go()
-
-    def own(label):
-        raise KeyError("mine")
-
-    with pytest.raises(KeyError, match="mine"):
-        cata(gated(TreeF, 8, payload={Leaf: own}, key=getkey()))(Leaf(1.0))
-
-
 def test_a_network_that_is_called_on_a_tree_says_how_to_read_one(getkey):
     from cdl import Fork, Leaf, Many, Node, RoseF, TreeF
     from cdl.errors import ForeignLayer
@@ -412,44 +284,6 @@ def test_a_network_that_is_called_on_a_tree_says_how_to_read_one(getkey):
             make(TreeF, 4, payload={Leaf: 1}, key=getkey())(Fork(Leaf(1.0), Leaf(2.0)))
         with pytest.raises(ForeignLayer, match=words.format("Node")):
             make(RoseF, 4, payload={Node: 1}, key=getkey())(Node(1.0, Many([Node(2.0, Many())])))
-
-
-def test_a_payload_of_what_has_none_is_refused_by_name():
-    from dataclasses import dataclass
-
-    from cdl import Fork, Leaf, Node, TreeF
-    from cdl.errors import SignatureError
-    from cdl.trees import of_dataclasses
-    from cdl_arch.recursive import gated
-
-    @dataclass
-    class Num:
-        value: float
-
-    with pytest.raises(
-        SignatureError, match=r"`payload` has `Node`, which is not a constructor .*: there are Leaf, Fo"
-    ):
-        gated(TreeF, WIDTH, payload={Node: 1}, key=jr.key(0))
-    with pytest.raises(SignatureError, match=r"`payload` has `Fork`, which has no payload: leave it out"):
-        gated(TreeF, WIDTH, payload={Fork: 1}, key=jr.key(0))
-    with pytest.raises(SignatureError, match=r"`Num` is your own class: write `made.constructors.Num`"):
-        gated(of_dataclasses(Num).signature, WIDTH, payload={Num: 1}, key=jr.key(0))
-    with pytest.raises(SignatureError, match=r"`payload\[Leaf\]` is 0: give at least 1"):
-        gated(TreeF, WIDTH, payload={Leaf: 0}, key=jr.key(0))
-
-
-def test_a_vector_of_another_size_is_refused_by_the_constructor_that_has_it(getkey):
-    from cdl import cata, fold, Leaf, pack, TreeF
-    from cdl.errors import PayloadMismatch
-    from cdl_arch.recursive import gated
-
-    with pytest.raises(
-        PayloadMismatch, match=r"payload of `Leaf` is 1 number.* made for 3: give `payload=\{Leaf: 1\}`"
-    ):
-        cata(gated(TreeF, WIDTH, payload={Leaf: 3}, key=getkey()))(Leaf(1.0))
-    scalar = gated(TreeF, WIDTH, payload={Leaf: lambda x: x}, shared=True, key=getkey())
-    with pytest.raises(PayloadMismatch, match=r"for `Leaf` gives an array of shape \(\), and .* shape \(4,\) belongs"):
-        fold(scalar, pack(TreeF, [Leaf(1.0)]))
 
 
 def test_several_signatures_are_refused_with_what_to_write_instead():
@@ -503,16 +337,3 @@ def test_the_examples_of_the_docstring_run():
         cell = re.search(r"^class .*?(?=^\S)", fence.split("\n\n", 1)[-1] + "\nend", re.DOTALL | re.MULTILINE)
         assert cell is None or len([line for line in cell[0].splitlines() if line.strip()]) <= 11
     assert len(fences) == 3
-
-
-def test_weights_that_a_payload_function_reads_from_outside_are_warned_of():
-    from cdl import Leaf, TreeF
-    from cdl_arch import recursive
-
-    names = eqx.nn.Embedding(4, 3, key=jr.key(0))
-    with pytest.warns(UserWarning, match="reads `names` from outside: the network neither trains nor saves"):
-        recursive.gated(TreeF, 3, payload={Leaf: lambda word: names(word)}, key=jr.key(1))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        recursive.gated(TreeF, 3, payload={Leaf: names}, key=jr.key(1))
-        recursive.gated(TreeF, 3, payload={Leaf: lambda x: jnp.full(3, x)}, key=jr.key(1))

@@ -316,88 +316,27 @@ def test_the_other_compiled_forms_refuse_them_too():
             form()
 
 
-class Marked(eqx.Module):
-    """A carrier with a text in it that is not data."""
-
-    mark: str = eqx.field(static=True)
-    value: Any
+def is_truth(x: Any) -> bool:
+    return bool(x.dtype == bool)
 
 
-def a_text_in_a_pattern(layer: TreeF[Any, Any]) -> Any:
-    match layer:
-        case Leaf("so"):
-            return 1.0
-        case Leaf():
-            return 0.0
-        case Fork(left, right):
-            return left + right
+def by_a_name_of_a_dtype(v: Any) -> bool:
+    kind = v.label.dtype
+    return kind in (bool, int)
 
 
-def a_text_in_a_keyword(layer: TreeF[Any, Any]) -> Any:
-    match layer:
-        case Fork(left, right):
-            return left + right
-        case Leaf(label="so"):
-            return 1.0
-    return 0.0
+OF_TYPES: dict[str, Callable[[Any], bool]] = {
+    "of a dtype": lambda v: v.label.dtype == bool,
+    "of several dtypes": lambda v: v.label.dtype in (bool, int),
+    "of the kind of a dtype": lambda v: issubclass(v.label.dtype.type, np.bool_),
+    "of a dtype in a function": lambda v: is_truth(v.label),
+    "of a dtype with a name": by_a_name_of_a_dtype,
+    "of a dtype and a shape": lambda v: isinstance(v.label.shape, tuple) and v.label.dtype == bool,
+}
 
 
-def a_text_beside_a_name(layer: TreeF[Any, Any]) -> Any:
-    match layer:
-        case Fork(left, right):
-            return left + right
-        case Leaf(label):
-            return 1.0 if label == "so" else 0.0
-
-
-def a_text_that_is_asked_first(layer: TreeF[Any, Any]) -> Any:
-    match layer:
-        case Leaf(label):
-            return 1.0 if "so" == label else 0.0
-    return layer.left + layer.right
-
-
-@pytest.mark.parametrize(
-    "case", [a_text_in_a_pattern, a_text_in_a_keyword, a_text_beside_a_name, a_text_that_is_asked_first]
-)
-def test_a_text_that_a_payload_is_compared_with_is_refused(case: Callable[..., Any]):
-    with pytest.raises(
-        CdlError, match=r"asks whether a payload is the text 'so', .*`.*word == words.id\('so'\), a, b\)`"
-    ):
-        fold(algebra(case), pack(TreeF, [Fork(Leaf(1), Leaf(2))]))
-
-
-def a_text_beside_the_layer(layer: TreeF[Any, Any], mode: str = "sum") -> Any:
-    match layer, mode:
-        case Leaf(label), "sum":
-            return 1.0 * label
-        case Fork(left, right), "sum":
-            return left + right
-    return 0.0
-
-
-def a_text_of_a_type(layer: TreeF[Any, Any]) -> Any:
-    match layer:
-        case Leaf(label):
-            kind = label.dtype.kind
-            return 1.0 * label if kind == "i" else 0.0
-        case Fork(left, right):
-            return left + right
-
-
-def a_text_of_a_class(layer: TreeF[Any, Any]) -> Any:
-    return 1.0 * layer.label if layer.__class__.__name__ == "Leaf" else layer.left + layer.right
-
-
-def a_text_in_the_carrier(layer: TreeF[Any, Any]) -> Any:
-    match layer:
-        case Leaf(label):
-            return Marked("m", 1.0 * label)
-        case Fork(Marked("m", left), Marked(mark="m", value=right)):
-            return Marked("m", left + right)
-
-
-@pytest.mark.parametrize("case", [a_text_beside_the_layer, a_text_of_a_type, a_text_of_a_class, a_text_in_the_carrier])
-def test_a_text_of_anything_else_may_be_asked_for(case: Callable[..., Any]):
-    found = fold(algebra(case), pack(TreeF, [Fork(Leaf(1), Leaf(2))]))
-    assert jax.tree.leaves(found)[0].tolist() == [3.0]
+@pytest.mark.parametrize("name", OF_TYPES)
+@pytest.mark.parametrize("value", [np.float32(1.5), np.bool_(True)])
+def test_the_dtype_and_the_shape_of_a_field_may_be_read(name: str, value: Any):
+    alg = algebra(lambda x: 1.0 if OF_TYPES[name](x) else 2.0)
+    assert fold(alg, pack(TreeF, [Leaf(value)])).tolist() == [cata(alg)(Leaf(value))] == [2.0 - (value.dtype == bool)]

@@ -101,7 +101,7 @@ def annotate(
     other sorts.
 
     For sequences, sequences of the same lengths: row `t` is the value at the node that holds element `t`, of the suffix
-    from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros where there is no element.
+    from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros in the padding.
 
     Examples:
         >>> @cdl.algebra

@@ -85,9 +85,8 @@ def fold(
     **Arguments:** `alg`: how to read one layer, for one node; the same object as for `cata`. For a family of sorts, a
     tuple of algebras, in the order of the sorts. `data`: a `Forest`, from `pack` or a `Corpus`; or a `Seq` or `Packed`,
     for an algebra of lists or a `Monoid`. `key`: for algebras that take one; the node numbered `i` in pre-order of tree
-    `t` gets `fold_in(fold_in(key, t), i)`. `how`: how it is
-    computed, where the default does not suit: `Levels` for a forest, `Scan` for lists, `Bracketing` for a monoid. One
-    that is not for the data is refused.
+    `t` gets `fold_in(fold_in(key, t), i)`. `how`: the strategy, where the default does not suit: `Levels` for a forest,
+    `Scan` for lists, `Bracketing` for a monoid. One that is not for the data is refused.
 
     **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
     call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value

@@ -109,7 +109,8 @@ class Rows(Phase):
         return self.over.rows if self.many is None else self.over.edges[self.many]
 
     def seen(self, v: Var, value: Value) -> Value:
-        return Value(ROWS, as_held(value.value, self.held[v])) if v in self.held else value
+        known = v in self.held and value.level == ROWS  # what is made of weights meets the rows at a site
+        return Value(ROWS, as_held(value.value, self.held[v])) if known else value
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return [None] * len(eqn.outvars)

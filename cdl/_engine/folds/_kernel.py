@@ -60,8 +60,8 @@ class Given(NamedTuple):
 class Kernel:
     """The programs of a walk at one chunk. `indexed` are those whose rows are computed together, `smooth` says of each
     program which outputs have a derivative, and `keep` whether products are kept for the reverse pass, or computed
-    again. `own` are the types of what nodes read of their own. `held` says whether the outputs are at hand in reverse;
-    then `held[p]` are those that the program uses itself, by number."""
+    again. `own` are the types of what nodes read besides their children. `held` says whether the outputs are at hand in
+    reverse; then `held[p]` are those that the program uses itself, by number."""
 
     def __init__(
         self, walk: Walk, indexed: dict[int, Indexed], smooth: Sequence[Sequence[bool]], own: Arrays, keep: bool,
@@ -81,7 +81,7 @@ class Kernel:
         return found
 
     def weights(self, weights: list[Arrays]) -> Weights:
-        """The programs' weights, and what is made of them once."""
+        """The programs' weights, and what is computed from them once."""
         prepared = {p: self._prepare(p)(weights[p]) for p in self.indexed}
         return Weights(weights, prepared, {p: self.indexed[p].at_rows(ws) for p, ws in prepared.items()})
 

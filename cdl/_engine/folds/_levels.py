@@ -101,6 +101,11 @@ class Site:
     eqn: core.JaxprEqn | None  # none for a `spread`
 
     @property
+    def what(self) -> tuple[str, Level, int | None]:
+        """What is the same in both phases."""
+        return self.kind, self.level, self.many
+
+    @property
     def precision(self) -> lax.PrecisionLike:
         """That of a product."""
         return None if self.eqn is None else self.eqn.params["precision"]
@@ -158,6 +163,8 @@ class Phase:
             return [Value(EDGES, y, ins[0].many) for y in self.at_edges(eqn, ins)]
         if level < ROWS:
             return [Value(level, y) for y in self.at_weights(eqn, ins)]
+        if name.startswith("unvmap"):  # it reads all rows and has no axis of them, as in `eqx.error_if`
+            raise NotIndexed
         if name == "cond":
             return self._cond(eqn, ins)
         if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:

@@ -71,6 +71,7 @@ class Indexed:
         at_hand: dict[Any, Any] = {self.jaxpr.outvars[i]: x for i, x in (held or {}).items()}
         phase = Rows(prepared, over, given, at_hand)
         found = self._run(phase, [None] * len(self.levels), inputs, over)
+        assert [site.what for site in phase.sites] == [site.what for site in self.sites]
         out = [x.value if x.level == EDGES else broadcast(x, over.rows) for x in found]
         return out, phase.values, phase.inputs
 

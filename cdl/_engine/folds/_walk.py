@@ -33,7 +33,7 @@ KIND, END, ABOVE, CHILD, OWNER = 0, 1, 2, 2, 3  # columns of what there is to kn
 
 
 class Edge(NamedTuple):
-    """The edges of a `Many` at a chunk, the last of its own repeated."""
+    """The edges of a `Many` at a chunk, with its last valid edge repeated."""
 
     lines: jax.Array
     valid: jax.Array  # which are its own

@@ -75,7 +75,7 @@ class Bucket:
         return self.sizes[: max(self.few[self.classes[v]][0] for v in variants)] if self.few else self.sizes
 
     def pieces_of(self, *variants: int) -> tuple[Size, ...]:
-        """The same of chunks of one variant."""
+        """Likewise for chunks of one variant."""
         return self.pieces[: max(self.few[self.classes[v]][1] for v in variants)] if self.few else self.pieces
 
     @cached_property
@@ -86,7 +86,7 @@ class Bucket:
 
     @property
     def first(self) -> int:
-        """The first row of a node. Before it is a row for each variant, and one that is no node's."""
+        """The first row of a node. Before it is a row for each variant, and one that belongs to no node."""
         return len(self.variants) + 1
 
     @cached_property

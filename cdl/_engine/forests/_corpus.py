@@ -148,10 +148,10 @@ class Corpus:
 
         **Arguments:** `size`: how many trees a batch has. `key`: shuffles; the order is that of `indices` without one.
         `indices`: the trees to take, all by default. `drop_last`: leaves out a last batch of fewer than `size` trees.
-        `prefetch`: how many batches to pack ahead; with 0 there is no thread.
+        `prefetch`: how many batches to pack ahead; 0 packs without a thread.
 
-        **Raises:** `CdlError` where there is no batch, or `size` or `prefetch` is not a whole number; `IndexError` for
-        numbers of no tree.
+        **Raises:** `CdlError` for an epoch without batches, or where `size` or `prefetch` is not a whole number;
+        `IndexError` for numbers of no tree.
         """
         expect_key(key)
         depth = whole("prefetch", prefetch, 0)

@@ -16,7 +16,7 @@ TRIED = 16  # epochs that are drawn to learn how heavy batches are
 def drawn(indices: Int, size: int, key: jax.Array | None, drop_last: bool) -> list[Int]:
     """The trees of each batch.
 
-    **Raises:** `CdlError` where there is no batch.
+    **Raises:** `CdlError` for an epoch without batches.
     """
     if not len(indices) or (drop_last and size > len(indices)):
         raise CdlError(

@@ -76,7 +76,7 @@ class Forest(eqx.Module):
     def nodes(self, tree: int) -> slice:
         """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first.
 
-        **Raises:** `IndexError` where there is no tree of that number; `CdlError` where it is not a whole number, or
+        **Raises:** `IndexError` for a number beyond the trees; `CdlError` where it is not a whole number, or
         the forest is traced.
         """
         expect_known(self, "`nodes` is of", "use `forest.tree_of`, the number of each row's tree")
@@ -130,7 +130,7 @@ class Forest(eqx.Module):
     def of_sort(self, sort: int) -> Bool[Array, " nodes"]:
         """Which rows of `annotate` and `inherit` are nodes of a sort, by its number.
 
-        **Raises:** `CdlError` where there is no sort of that number.
+        **Raises:** `CdlError` for a number beyond the sorts.
         """
         sort = number("of_sort", "sort", sort)
         if not 0 <= sort < len(self.family):

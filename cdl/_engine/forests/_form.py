@@ -2,18 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Never
+from typing import Any, get_origin, Never
 
 import jax
 import numpy as np
-from jax.tree_util import keystr, SequenceKey, tree_flatten_with_path
+from jax.tree_util import DictKey, GetAttrKey, keystr, SequenceKey, tree_flatten_with_path
 
 from ..._functors.poly import Const, ListOf, Maybe, name, Poly, Product, Record
 from ..._functors.read import layout
 from ..._functors.words import an
 from ...errors import PayloadMismatch
 from ..shapes import written
-from ._annotation import admits_none, inside
+from ._annotation import admits_none, inside, is_an_array
 
 
 _NUMBERS = int, float, complex, np.generic, np.ndarray, jax.Array
@@ -118,7 +118,7 @@ def places(constructor: type[Any], shape: tuple[Any, ...], payload: list[Any]) -
             continue
         value = form.filled([next(rest) for _ in range(form.leaves)])
         for path, x in tree_flatten_with_path(value, is_leaf=lambda x: x is None)[0]:
-            at = _at(where, annotation, path)
+            at = _at(where, annotation, path, value)
             if x is not None:
                 found.append(at)
             elif not admits_none(at.annotation):
@@ -129,18 +129,38 @@ def places(constructor: type[Any], shape: tuple[Any, ...], payload: list[Any]) -
     return found
 
 
-def _at(where: str, annotation: object, path: tuple[Any, ...]) -> Place:
-    """The place at a path inside a field."""
+def _at(where: str, annotation: Any, path: tuple[Any, ...], value: Any) -> Place:
+    """The place at a path inside a field. `value`: one that the field holds."""
     for i, key in enumerate(path):
         below = inside(annotation, key)
         if below is Never:
-            outer, inner = where + keystr(path[:i]), where + keystr(path[: i + 1])
+            count = f" of {len(value)}" if isinstance(value, list | tuple) else ""
             raise PayloadMismatch(
-                f"`{outer}` is annotated `{name(annotation)}`, and there is {an(inner)}: annotate what it holds"
-                f"{', or of a list make one array, `jnp.array([…])`' if isinstance(key, SequenceKey) else ''}."
+                f"`{where + keystr(path[:i])}` is annotated `{name(annotation)}` and holds "
+                f"{an(type(value).__name__)}{count}: {_instead(annotation, key)}."
             )
-        annotation = below
+        annotation, value = below, _part(value, key)
     return Place(where + keystr(path), annotation)
+
+
+def _part(value: Any, key: Any) -> Any:
+    """What a value has at a key of a pytree; `None` where the key does not say how it is read."""
+    match key:
+        case SequenceKey(idx=at) | DictKey(key=at):
+            return value[at]
+        case GetAttrKey(name=field):
+            return getattr(value, field)
+        case _:
+            return None
+
+
+def _instead(annotation: Any, key: Any) -> str:
+    """What to write where a payload has parts, and is annotated as one that has none there."""
+    one_array = "make it one array, `jnp.array([…])`"
+    if is_an_array(annotation):
+        return one_array if isinstance(key, SequenceKey) else "give one array, or annotate what it holds"
+    several = not isinstance(key, SequenceKey) or get_origin(annotation) is tuple
+    return "annotate what it holds" + ("" if several else f", or {one_array}")
 
 
 def _payloads(term: Poly, where: str, shape: Iterator[Any]) -> Iterator[tuple[str, Any, Form | None]]:

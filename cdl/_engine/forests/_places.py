@@ -63,7 +63,7 @@ class Places:
 
     @property
     def levels(self) -> Int:
-        """The same of each level; the variant is that of its first piece."""
+        """Likewise for each level; the variant is that of its first piece."""
         classes = np.array(self.keys.bucket.classes, np.int64)[self.variant]
         new = np.ones(len(classes), bool)
         new[1:] = (np.diff(classes) != 0) | (np.diff(self.height) != 0)

@@ -89,7 +89,7 @@ class Agenda:
         return found
 
     def rows(self, count: int) -> jax.Array:
-        """The first rows, so many and those of a block beyond, candidate by candidate."""
+        """The first rows, as many as are asked for and a block more, candidate by candidate."""
         return self.order[: count + self.width] + self.offset
 
     def after(self, head: jax.Array) -> jax.Array:

@@ -13,7 +13,7 @@ from ._pieces import Piece, Pieces
 class Cases:
     """A case for each candidate, and one for the choice, which is the last of `pieces` and of `every`.
 
-    What a candidate keeps is `seen` where it is a payload; the rest is in tables of its own, `slots`.
+    What a candidate keeps is `seen` where it is a payload; the rest is in separate tables, `slots`.
     """
 
     def __init__(self, pieces: Pieces) -> None:

@@ -133,7 +133,7 @@ class Backwards:
         return [g.astype(dtype) for g, dtype in zip(given, dtypes, strict=True)]
 
     def _kept(self, c: int, at: Block) -> Arrays:
-        """What is kept of a candidate's rows: in tables of its own, or as their payload."""
+        """What is kept of a candidate's rows: in separate tables, or as their payload."""
         rows, columns, found = self.rows, self.cases.columns(c), []
         slots = iter(self.cases.slots.of[c])
         for k in self.cases.candidates[c].kept:

@@ -117,8 +117,8 @@ def unfold_list(
     `ana(coalg)(seed)`, compiled. Differentiable in what the coalgebra holds and in the seeds, through the elements and
     through the probabilities of what was chosen.
 
-    **Arguments:** `coalg`: from a seed to `choose(scores, Nil(), Cons(element, seed))`, in any order and number, or to
-    the same of `Lin` and `Snoc`. `seeds`: one for each list, along a leading axis. `nodes`: the bound. `key`: to draw
+    **Arguments:** `coalg`: from a seed to `choose(scores, Nil(), Cons(element, seed))`, in any order and number, or
+    likewise with `Lin` and `Snoc`. `seeds`: one for each list, along a leading axis. `nodes`: the bound. `key`: to draw
     what is chosen, and for coalgebras that take one; without it the best is chosen.
 
     **Returns:** the lists, whether a score was NaN, and the names of the layers.

@@ -76,8 +76,8 @@ def refold(
 ) -> Any:
     """`hylo(alg, coalg)` at every seed, in one compiled program: a hylomorphism, batched.
 
-    Without `nodes`, the coalgebra decides by the shapes of a seed, and by what in it is no array, which layer to give,
-    as a fast Fourier transform does; seeds and values may have other shapes further down. With `nodes`, it gives
+    Without `nodes`, the coalgebra decides by the shapes of a seed, and by what in it is not an array, which layer to
+    give, as a fast Fourier transform does; seeds and values may have other shapes further down. With `nodes`, it gives
     `choose(scores, …)` and the best layer is taken, within that budget. Differentiable in all arrays.
 
     **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays with one row for each seed. With `nodes`

@@ -51,7 +51,9 @@ class Rows(eqx.Module):
 
 
 def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
-    """The roots, and room for the rest. Where there is no seed stands the first, so that none is met which is none."""
+    """The roots, and room for the rest. A row without a seed holds the first seed, so that every value in the table is
+    a seed.
+    """
     size, roots = plan.rows + plan.lanes, plan.roots
     nodes, ends = (plan.trees, plan.nodes) if plan.spread else (size,), max(1, plan.ends(cases.growth.places))
     own = frozenset() if plan.spread else at_ends(cases.growth.candidates)

@@ -7,7 +7,7 @@
 | the coalgebra `[γ₀, γ₁, …]` of the sum   | the scores of all, of which those of its sort are heard                   |
 
 Where a seed is of one sort, the room of each other has the one that was last there on the way from the root: so every
-coalgebra is computed at seeds of its own alone, and its scores are finite.
+coalgebra is computed at seeds of its sort only, and its scores are finite.
 """
 
 import dataclasses

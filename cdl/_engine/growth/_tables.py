@@ -21,7 +21,7 @@ def table(size: tuple[int, ...], like: Any) -> jax.Array:
 
 
 def part(table: jax.Array, head: jax.Array | int, count: int) -> jax.Array:
-    """So many rows of a table."""
+    """This number of rows of a table."""
     return lax.dynamic_slice_in_dim(table, head, count)
 
 

@@ -6,7 +6,7 @@
 | `1 + A × X`         | each list, up to a number of nodes            | one scan with a mask (`_lists`)              |
 | any other           | each tree, up to a number of nodes            | one queue for all trees (`_grow`)            |
 
-It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a rule of its own
+It is `ana` at every seed, as one program; in a family (`_sorts`) too. Reverse mode of trees is a separate rule
 (`_grow_rule`).
 """
 
@@ -118,7 +118,7 @@ def unfold(
 
     **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of
     arrays with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort
-    has so many trees as it has seeds, and trees are numbered through, those of the first sort first. `nodes`: the
+    has as many trees as seeds, and trees are numbered through, those of the first sort first. `nodes`: the
     most nodes that a tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to
     draw; tree `t` is that of `ana` with `fold_in(key, t)`. `total`: the most nodes that all trees may have
     together, where most are far smaller than the largest. `lanes`: how many nodes grow at a time, which changes nothing

@@ -93,7 +93,7 @@ def fold_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Bracketi
 
 
 def annotate_monoid(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Bracketing | None) -> Any:
-    """The product of each prefix, as sequences of the same lengths; zero where there is no element."""
+    """The product of each prefix, as sequences of the same lengths; zero in the padding."""
     if how is not None and how.way == "halving":
         raise CdlError(
             '`Bracketing("halving")` gives the product of all, and no prefix: ask for another way, or for `fold`.'

@@ -26,7 +26,7 @@ from ...errors import CdlError
 def linear_recurrence(shape: tuple[int, ...] = (), dtype: Any = None) -> Monoid[tuple[Array, Array]]:
     """`h_t = a_t ⊙ h_(t-1) + b_t` as a product of maps: the second of each prefix is `h_t` from `h = 0`.
 
-    **Arguments:** `shape`: of `a` and of `b`. `dtype`: of the unit; JAX's default where none is given.
+    **Arguments:** `shape`: of one `a` and of one `b`. `dtype`: of the unit; JAX's default where none is given.
 
     Examples:
         >>> monoid = cdl.monoids.linear_recurrence(())
@@ -41,7 +41,8 @@ def linear_recurrence(shape: tuple[int, ...] = (), dtype: Any = None) -> Monoid[
 def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
     """`n × n` matrices and their product.
 
-    **Arguments:** `n`: the rows of a matrix. `dtype`: of the unit; JAX's default where none is given.
+    **Arguments:** `n`: how many rows a matrix has, and how many columns. `dtype`: of the unit; JAX's default where none
+    is given.
 
     Examples:
         >>> shear = jnp.array([[1.0, 1.0], [0.0, 1.0]])
@@ -57,7 +58,8 @@ def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
 def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = maxₖ xᵢₖ + yₖⱼ`: the best path through a lattice, as in Viterbi's algorithm.
 
-    **Arguments:** `n`: the rows of a matrix. `dtype`: of the unit, which has `−inf` off the diagonal.
+    **Arguments:** `n`: how many rows a matrix has, and how many columns. `dtype`: of the unit, which has `−inf` off the
+    diagonal.
 
     **Raises:** `CdlError` for a `dtype` without infinity, such as one of whole numbers.
 
@@ -74,7 +76,8 @@ def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
 def min_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = minₖ xᵢₖ + yₖⱼ`: the shortest path, as in Bellman and Ford's algorithm.
 
-    **Arguments:** `n`: the rows of a matrix. `dtype`: of the unit, which has `inf` off the diagonal.
+    **Arguments:** `n`: how many rows a matrix has, and how many columns. `dtype`: of the unit, which has `inf` off the
+    diagonal.
 
     **Raises:** `CdlError` for a `dtype` without infinity, such as one of whole numbers.
 

@@ -51,7 +51,7 @@ def fold_seq(alg: Any, data: Lists, key: jax.Array | None, how: Any) -> Any:
 
 
 def annotate_seq(alg: Any, data: Lists, key: jax.Array | None, how: Any) -> Any:
-    """The value at the node of each element, as sequences of the same lengths; zero where there is no element."""
+    """The value at the node of each element, as sequences of the same lengths; zero in the padding."""
     if isinstance(alg, Monoid):
         return annotate_monoid(alg, data, how)
     return _run("annotate", alg, data, key, how)

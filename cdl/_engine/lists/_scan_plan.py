@@ -1,7 +1,7 @@
 """The plan of a reverse pass in two: through the states first, over the weights afterwards.
 
 A step is `h' = rest(w, ahead(w, x), h)`, cut by `split` where the state comes in. Each equation of `rest` that reads a
-weight is *tapped*: its value is taken for an input of its own, `y = f(w, u) + tap`. So a step's cotangents are
+weight is *tapped*: its value is taken for a separate input, `y = f(w, u) + tap`. So a step's cotangents are
 
 | the cotangent of … | where it goes                          | when                                              |
 | ------------------ | -------------------------------------- | ------------------------------------------------- |

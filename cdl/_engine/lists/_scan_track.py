@@ -77,7 +77,7 @@ class Track(eqx.Module):
         return jax.tree.map(fill, elements, spare)
 
     def shown(self, by_step: E) -> E:
-        """What is found at each step, as `values` lie; zero where there is no element."""
+        """What is found at each step, as `values` lie; zero in the padding."""
         zero: Any = lambda x: jnp.where(spread(self.own, x), x, jnp.zeros_like(x))
         return jax.tree.map(lambda x: jnp.moveaxis(zero(x), 0, self.axis), by_step)
 

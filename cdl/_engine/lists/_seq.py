@@ -36,8 +36,8 @@ class Seq(eqx.Module, Generic[E]):
 
     Inside `jit` a plain pytree. Made from lists of different lengths by `Seq.of`.
 
-    **Raises:** `PayloadMismatch` where the arrays differ in their first two axes, `LengthMismatch` where lengths are no
-    integers, or are negative, or longer than the data.
+    **Raises:** `PayloadMismatch` where the arrays differ in their first two axes, `LengthMismatch` where lengths are
+    not integers, or are negative, or longer than the data.
 
     Examples:
         >>> lists = cdl.Seq.of([jnp.array([1.0, 2.0, 3.0]), jnp.array([4.0])])

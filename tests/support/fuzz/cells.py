@@ -57,6 +57,7 @@ CONTROL = {
     "stop_gradient": "lambda x: x * jax.lax.stop_gradient(x)",
     "closure": "closing({c})",
     "both": "lambda x: jax.lax.cond((x[0] > 0) & ~(x[1] > x[2]), jnp.sin, jnp.cos, x)",
+    "error_if": "lambda x: eqx.error_if(jnp.sin(x), jnp.any(jnp.isinf(x)), 'infinite')",
     "setting": "lambda x: x * Setting.scale + {c}",
     "setting_table": "lambda x: x * Setting.table['by'][0] + float(Setting.array[0])",
     "setting_weight": "lambda x: jnp.sin(x) * Setting.weight.astype(x.dtype)",

@@ -38,7 +38,7 @@ class TwoStates(Algebra[Any, tuple[jax.Array, jax.Array]]):
         match layer:
             case Word(weight, _):
                 state = jnp.sin(self.shared * weight) if self.first == "payload" else self.start(name)
-                return state, state * (weight + self.own[name])
+                return state, state * self.own[name] + weight
             case Some(items) | More(items):
                 state = self.start(name)
                 return state, items.map(lambda x: x[0] * x[1] * state).sum(jnp.zeros(H)) + state
@@ -52,5 +52,7 @@ class TwoStates(Algebra[Any, tuple[jax.Array, jax.Array]]):
 @pytest.mark.parametrize("first", ["constant", "weight", "own weight", "payload", "weight as it is"])
 def test_the_gradient_goes_through_what_the_output_is_made_of(first):
     with jax.enable_x64(True):
-        own = {kind.__name__: jnp.linspace(0.1, 1 + i, H) for i, kind in enumerate((Bare, Word, This, That, Some, More))}
+        own = {
+            kind.__name__: jnp.linspace(0.1, 1 + i, H) for i, kind in enumerate((Bare, Word, This, That, Some, More))
+        }
         agrees(forest_of(TREES), TREES, TwoStates(first, jnp.linspace(0.2, 0.9, H), own), 1e-10)

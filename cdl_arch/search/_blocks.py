@@ -53,9 +53,9 @@ class Weights(NamedTuple):
 class Blocks(Space):
     """Residual networks on pictures.
 
-    **Arguments:** `shape`: of a picture, `(height, width, channels)`. `width`: units, or channels, of a block.
-    `depth`: how many blocks there are at most. `minimum`: the least number of blocks, where the depth is chosen;
-    `None` where it is not. `block`: "dense" or "conv".
+    **Arguments:** `shape`: of a picture, `(height, width, channels)`. `classes`: how many logits a network gives.
+    `width`: units, or channels, of a block. `depth`: how many blocks there are at most. `minimum`: the least number of
+    blocks, where the depth is chosen; `None` where it is not. `block`: "dense" or "conv".
 
     **Raises:** `CdlError` for sizes below 1, fewer than 2 classes, a `minimum` that is not between 1 and the depth, and
     for another `block`.

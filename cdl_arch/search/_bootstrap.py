@@ -25,6 +25,9 @@ from ._scores import to_draw
 class Pool(NamedTuple):
     """Architectures trained from several seeds each.
 
+    **Arguments:** `validation`, `test`: the accuracy of each architecture from each seed; NaN where a training did not
+    stay finite. `stable`: which of the trainings were stable, as in `Outcome`.
+
     Examples:
         >>> import numpy as np
         >>> from cdl_arch.search import Pool
@@ -42,7 +45,10 @@ class Pool(NamedTuple):
 
 
 class Resampled(NamedTuple):
-    """Of each search the accuracy of what it found, and the share of its trainings that were stable.
+    """What came of each resampled search.
+
+    **Arguments:** `accuracy`: the mean test accuracy of what it found, over the seeds after the first. `stable`: the
+    share of its trainings, each from the first seed, that were stable.
 
     Examples:
         >>> import numpy as np

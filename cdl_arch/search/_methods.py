@@ -56,7 +56,11 @@ class Method(Protocol):
         ...
 
     def ask(self, task: Task, state: Any, n: int, key: PRNGKeyArray) -> tuple[Any, Codes]:
-        """The `n` codes to train next."""
+        """The `n` codes to train next, and the state after asking.
+
+        **Arguments:** `task`: what is searched for. `state`: from `begin` or `tell`. `n`: how many codes. `key`: for
+        random numbers.
+        """
         ...
 
     def tell(self, task: Task, state: Any, codes: Codes, scores: Float[Array, " n"]) -> Any:
@@ -79,6 +83,8 @@ class Untold:
 class Random(Untold):
     """Random search: the baseline that every other method has to beat.
 
+    **Arguments:** `cost`: how many trainings are taken from the budget before the first round.
+
     Examples:
         >>> from cdl_arch.search import Random
         >>> Random()
@@ -100,7 +106,7 @@ class Pruned(Untold):
 
     **Arguments:** `score`: such as `isometry`; the codes with the least are left. `share`: how much of what was drawn
     is left out; 0 is random search, to the last bit. `inits`: over how many first parameters a score is taken. `cost`:
-    in trainings.
+    how many trainings are taken from the budget before the first round.
 
     **Raises:** `CdlError` for a share that is not from 0 to below 1, and for `inits` below 1.
 
@@ -138,7 +144,8 @@ class Pruned(Untold):
 class Evolution:
     """Regularised evolution: the oldest die, whatever they are worth.
 
-    **Arguments:** `population`: how many live. `tournament`: how many of these are compared for each child.
+    **Arguments:** `population`: how many live. `tournament`: how many of these are compared for each child. `cost`: how
+    many trainings are taken from the budget before the first round.
 
     **Raises:** `CdlError` where one of the two is below 1, and for a tournament of more than live.
 
@@ -187,6 +194,9 @@ class Evolution:
 @dataclass(frozen=True)
 class Controller:
     """REINFORCE on a product of distributions: `∇ log p(code)` times how much better the code was than the mean.
+
+    **Arguments:** `rate`: of REINFORCE, by which the logits move. `cost`: how many trainings are taken from the budget
+    before the first round.
 
     **Raises:** `CdlError`, when it is asked for a round of one code: its score is the mean, and it learns nothing.
 

@@ -36,7 +36,11 @@ BEFORE = 2**31  # the number of no round
 
 
 class Search(eqx.Module):
-    """The trainings of each seed so far, in order, and the method's state. Rows of rounds to come are NaN.
+    """The trainings of each seed so far, in order, and the method's state.
+
+    **Arguments:** `state`: that of the method, with the seeds as the first axis of its arrays. `round`: how many rounds
+    are done. `codes`: what was trained; 0 in rounds to come. `validation`: the accuracy of each code; NaN in rounds to
+    come. `stable`: as in `Outcome`; `False` in rounds to come.
 
     Examples:
         >>> from cdl_arch.search import Random, Search, search, Signatures, tree_task

@@ -81,8 +81,11 @@ class Candidate(Algebra[Any, Array]):
 class Signatures(Space):
     """Signatures with up to four constructors of two children, each with one of two cells.
 
-    A "sum" sees the sum of its children, and so cannot tell left from right; "places" has a matrix for each. `width` is
-    the size of the carrier, at least 1.
+    A "sum" sees the sum of its children, and so cannot tell left from right; "places" has a matrix for each.
+
+    **Arguments:** `width`: the size of the carrier.
+
+    **Raises:** `CdlError` for a width below 1.
 
     Examples:
         >>> from cdl_arch.search import Signatures

@@ -32,7 +32,10 @@ MEMORY = 4 * 2**30
 
 
 class Part(NamedTuple):
-    """Inputs, arrays with a row for each label or a forest with a tree for each.
+    """Examples with their labels: to learn from, to choose by, or to test with.
+
+    **Arguments:** `inputs`: arrays with a row for each label, or a forest with a tree for each. `labels`: the number of
+    each example's class, `int[rows]`.
 
     Examples:
         >>> from cdl_arch.search import Part
@@ -48,7 +51,10 @@ class Part(NamedTuple):
 class Task(eqx.Module):
     """A space, the data, and how a candidate is trained on them.
 
-    `batch` is how many rows a step sees, drawn at random; `None` for all of them, in order, as a forest needs.
+    **Arguments:** `space`: the networks. `train`: what a candidate learns from. `validation`: what a search compares
+    candidates by. `test`: what no search looks at. `steps`: how many updates a training has. `batch`: how many rows a
+    step sees, drawn at random; `None` for all of them, in order, as a forest needs. `rate`: the learning rate.
+    `optimiser`: "momentum", of 0.9, or "adam".
 
     **Raises:** `CdlError` where inputs and labels differ in their rows, for a label that is not a class of the
     space, for a batch of a forest, for an unknown optimiser, and for a rate, batch or number of steps that is too
@@ -93,7 +99,11 @@ class Task(eqx.Module):
 
 
 class Outcome(NamedTuple):
-    """What came of each training. An accuracy is NaN where the training did not stay finite.
+    """What came of each training. All fields have one shape: `(n,)` from `trained`, `(n, keys)` from `retrained`.
+
+    **Arguments:** `validation`, `test`: the accuracy on this part of the data, from 0 to 1; NaN where the losses or
+    the logits are not finite. `loss`: the mean loss over the last tenth of the steps. `stable`: whether the losses and
+    `validation` are finite, and `loss` is below `2.25 / log 10` of that of a guess, which is `log classes`.
 
     Examples:
         >>> from cdl_arch.search import Blocks, Outcome, Part, Task, trained
@@ -118,9 +128,10 @@ def of_dataset(
 ) -> Task:
     """A task of pictures. A quarter of the training data are for validation.
 
-    **Arguments:** `most`: how many pictures are used at most, of `data` and of `test`. Only these are read and held in
-    memory. `None` is all. `seed`: a shuffle from it draws which are used, and which of them are for validation, since
-    files may come in the order of their classes. `options`: of `Task`.
+    **Arguments:** `space`: such as `Blocks`, with the `shape` and the `classes` of the pictures. `data`: to learn from
+    and to validate with. `test`: to test with. `most`: how many pictures are used at most, of `data` and of `test`.
+    Only these are read and held in memory. `None` is all. `seed`: a shuffle from it draws which are used, and which of
+    them are for validation, since files may come in the order of their classes. `options`: of `Task`.
 
     **Raises:** `CdlError` where the pictures or classes are not the space's, where there are not 2 pictures to learn
     from and 1 to test with, and where the pictures take more than 4 GiB.

@@ -119,6 +119,21 @@ def test_a_figure_that_stands_alone_opens_large():
         "<p>words</p>",
         f"<p>{figure} and words</p>",
         '<p><img alt="" src="hero-dark.svg#only-dark" /></p>',
+        f"<p>{figure}\n{figure}</p>",
         '<p><img alt="" src="https://example.org/a.svg" /></p>',
     ):
         assert on_page_content(other) == other
+
+
+def test_a_figure_and_its_tall_twin_for_phones_open_each_their_own_file():
+    wide, tall = (f'<img alt="A ring" class="{name}" src="../images/{name}.svg" />' for name in ("wide", "tall"))
+    links = [f'<a class="figure" href="../images/{name}.svg">' for name in ("wide", "tall")]
+    assert on_page_content(f"<p>{wide}\n{tall}</p>") == f"<p>{links[0]}{wide}</a>\n{links[1]}{tall}</a></p>"
+
+
+@pytest.mark.parametrize("name", ["frames", "stages"])
+def test_a_tall_twin_shows_the_same_words_in_a_narrower_picture(name):
+    wide, tall = (pictures()[f"{name}{end}.svg"] for end in ("", "-tall"))
+    words = [sorted(" ".join(re.findall(r"<text [^>]*>([^<]*)", svg)).split()) for svg in (wide, tall)]
+    assert words[0] == words[1]
+    assert float(re.search(r' width="([\d.]+)"', tall)[1]) < 470 < 750 < float(re.search(r' width="([\d.]+)"', wide)[1])

@@ -77,7 +77,7 @@ def test_every_figure_that_a_page_shows_is_one_that_its_code_saves(page):
     shown = set(re.findall(r"!\[[^]]*\]\((images/[^)]+)\)", text))
     files = {figure.partition("#")[0] for figure in shown}  # `#only-dark` names a scheme
     assert all((page.parent / figure).exists() for figure in files)
-    saved = {"images/stages.svg", *re.findall(r'"(images/[^"]+)"', text)}  # `stages` is drawn by hand
+    saved = set(re.findall(r'"(images/[^"]+)"', text))
     assert files <= saved | {f"images/{name}" for name in pictures()}  # see test_front.py
 
 

@@ -104,6 +104,29 @@ def test_every_function_of_two_arguments_says_what_they_are():
     assert silent == []
 
 
+def constructed(module: str) -> list[tuple[str, type]]:
+    """The classes of a module in the reference that have a constructor: not protocols, nor abstract ones."""
+    found = [(entry, named(entry)) for entry in entries() if entry.rpartition(".")[0] == module]
+    return [
+        (entry, x)
+        for entry, x in found
+        if isinstance(x, type) and not inspect.isabstract(x) and not getattr(x, "_is_protocol", False)
+    ]
+
+
+def test_every_class_of_a_search_says_what_its_arguments_are():
+    classes = constructed("cdl_arch.search")
+    assert len(classes) >= 14
+    silent = {}
+    for entry, x in classes:
+        words = (inspect.getdoc(x) or "").split("Examples:")[0]
+        said = words.partition("**Arguments:**")[2].partition("\n\n")[0]
+        known = re.findall(r"`(\w+)`(?=(?:, `\w+`)*:)", said)  # also both of "`train`, `test`: what …"
+        if known != list(inspect.signature(x).parameters):
+            silent[entry] = known
+    assert silent == {}, "each argument, in the order of the constructor"
+
+
 def holds_arrays(kind: object) -> bool:
     if get_origin(kind) is tuple:
         return any(map(holds_arrays, get_args(kind)))

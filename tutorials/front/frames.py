@@ -1,4 +1,7 @@
-"""How `fold` runs, in four frames: trees, rows in order of height, chunks of one constructor, and values."""
+"""How `fold` runs, in four frames: trees, rows in order of height, chunks of one constructor, and values.
+
+The wide picture has the frames in a row; the tall one, for a phone, two in a row.
+"""
 
 from .ink import box, Ink, line, picture, SANS, text
 
@@ -22,12 +25,14 @@ FRAMES = ["1. trees", "2. rows, by height", "3. chunks", "4. values, upwards"]
 WIDTH, HIGH, SIDE = 232, 230, 26
 
 
-def frames(ink: Ink) -> str:
-    """The picture."""
+def frames(ink: Ink, *, tall: bool) -> str:
+    """**Returns:** an SVG."""
     parts = []
+    columns = 2 if tall else 4
     for k, title in enumerate(FRAMES):
-        places = [(x + k * WIDTH + 12, y) for x, y in (IN_TREES if k == 0 else IN_ROWS)]
-        parts.append(text(title, k * WIDTH + 12, 28, ink.text, size=14, font=SANS))
+        left, top = k % columns * WIDTH + 12, k // columns * HIGH
+        places = [(x + left, y + top) for x, y in (IN_TREES if k == 0 else IN_ROWS)]
+        parts.append(text(title, left, top + 28, ink.text, size=14, font=SANS))
         if k < 2:
             edges = [(i, child) for i, (_, _, _, children) in enumerate(NODES) for child in children]
             parts += [line([places[child], places[i]], ink.faint, width=1.2) for i, child in edges]
@@ -40,10 +45,10 @@ def frames(ink: Ink) -> str:
                 if k == 2 and many < 5:
                     parts.append(text(words, x - SIDE / 2 + wide + 2, y + 4, ink.faint, size=12, font=SANS))
             if k == 2:
-                parts.append(text("5 × Lit", places[0][0] - 12, 206, ink.faint, size=12, font=SANS))
+                parts.append(text("5 × Lit", places[0][0] - 12, top + 206, ink.faint, size=12, font=SANS))
         for (kind, words, value, _), (x, y) in zip(NODES, places, strict=True):
             fill, stroke, dark = ink.tint(COLOURS[kind])
             shown = str(value) if k == 3 else words
             parts.append(box(x, y, SIDE, SIDE, fill, stroke))
             parts.append(text(shown, x, y + 4.5, dark, size=12, extra=' text-anchor="middle"'))
-    return picture(WIDTH * 4, HIGH, "How fold runs: trees, rows by height, chunks, values", parts)
+    return picture(WIDTH * columns, HIGH * 4 // columns, "How fold runs: trees, rows by height, chunks, values", parts)

@@ -8,6 +8,7 @@ from .frames import frames
 from .hero import hero
 from .ink import DARK, LIGHT, SCHEMES
 from .logo import logo, mark
+from .stages import stages
 
 
 @cache
@@ -16,7 +17,10 @@ def pictures() -> dict[str, str]:
     shown = example()
     made = {
         "benchmarks.svg": chart(bars(), LIGHT),
-        "frames.svg": frames(LIGHT),
+        "frames.svg": frames(LIGHT, tall=False),
+        "frames-tall.svg": frames(LIGHT, tall=True),
+        "stages.svg": stages(LIGHT, tall=False),
+        "stages-tall.svg": stages(LIGHT, tall=True),
         "favicon.svg": mark(LIGHT, ground=True),
         "mark.svg": mark(DARK),
     }

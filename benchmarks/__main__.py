@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from ._cores import ALL_CORES
 from ._figures import Figures
 from ._page import page
 
@@ -35,7 +36,7 @@ PARTS = (
     "scans",
     "signatures",
     "learning",
-    "devices",
+    "cores",
     "widths",
     "symmetry",
     "systems",
@@ -100,17 +101,10 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
     if "learning" in parts:
         for name, size in (("mlp", 128), ("conv", 64), ("fold", 64)):
             yield {"job": "learning", "name": name, "size": size // 16 if quick else size, "rounds": rounds}
-    if "devices" in parts:
-        for name in PROBLEMS:
-            for count in (1, 2):
-                yield {
-                    "job": "devices",
-                    "name": name,
-                    "width": narrow,
-                    "trees": trees,
-                    "rounds": rounds,
-                    "devices": count,
-                }
+    if "cores" in parts:
+        for width in widths:
+            for name in PROBLEMS:
+                yield {"job": "cores", "name": name, "width": width, "trees": trees, "rounds": rounds}
     if "widths" in parts:
         for name in ("binary", "own"):
             yield {"job": "widths", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
@@ -134,8 +128,8 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     settings = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_COMPILATION_CACHE": "0"}
     if request.pop("huge", False):
         settings["GLIBC_TUNABLES"] = HUGE
-    if count := request.get("devices"):
-        settings["XLA_FLAGS"] = f"--xla_force_host_platform_device_count={count}"
+    if request["job"] == "cores":
+        settings |= ALL_CORES
     command = [sys.executable, "-m", "benchmarks._child", json.dumps(request)]
     done = subprocess.run(
         command,

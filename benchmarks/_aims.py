@@ -21,19 +21,29 @@ def _trees(figures: Figures) -> Iterable[tuple[str, str, str]]:
     for kind, label in KINDS.items():
         for name, what in whats.items():
             aim = 1.5 if kind == "forward" else 1.1 if name == "shared" else 1.2
-            yield f"{what}, {label}: PyTorch by levels", f"≥ {aim} ×", _raced(figures, name, kind, "torch levels")
+            raced = _raced(figures, name, kind, "torch levels")
+            yield f"{what}, {label}: PyTorch by levels", f"≥ {aim} ×", f"{_spread(figures, name, kind)}; {raced}"
     for name, what in whats.items():
         unrolled = _raced(figures, name, "both", "jax unrolled", slow=True)
         yield f"{what}, with the gradient: JAX unrolled for this forest", "≥ 0.85 ×", unrolled
 
 
 def _raced(figures: Figures, name: str, kind: str, peer: str, **wanted: Any) -> str:
-    """The peer's time over that of `fold`, by width, as pages come and with huge ones."""
+    """The peer's time over that of `fold` on one device, by width, as pages come and with huge ones."""
     shown = []
-    for huge, label in ((False, ""), (True, "huge pages ")):
+    for huge, label in ((False, "one device "), (True, "huge pages ")):
         found = [ratio(r[kind], peer) for _, r in figures.all(job="race", name=name, huge=huge, **wanted)]
         shown += [label + ", ".join(found)] if found else []
     return "; ".join(shown)
+
+
+def _spread(figures: Figures, name: str, kind: str) -> str:
+    """The same of `fold` on a device for each core."""
+    return (
+        "**all cores "
+        + ", ".join(ratio(r[kind], "torch levels", "cores") for _, r in figures.all(job="cores", name=name))
+        + "**"
+    )
 
 
 def _growth(figures: Figures) -> Iterable[tuple[str, str, str]]:

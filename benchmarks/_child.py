@@ -8,7 +8,7 @@ from typing import Any
 
 from ._chain import chain
 from ._compiling import compiling
-from ._devices import devices
+from ._cores import cores
 from ._epoch import epoch
 from ._growth import growth
 from ._launches import counted
@@ -45,7 +45,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "scans": scans,
     "signatures": signatures,
     "learning": learning,
-    "devices": devices,
+    "cores": cores,
     "widths": widths,
     "solving": solving,
     "tied": tied,

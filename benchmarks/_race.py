@@ -47,17 +47,18 @@ def race(name: str, width: int, trees: int, rounds: int, slow: bool) -> dict[str
 def agree(one: Any, other: Any) -> None:
     """Asserts equal values at the roots and, where the other reads every tree, equal losses and gradients."""
     a, b = np.asarray(one.forward()), np.asarray(other.forward())
-    _close(other.name, "values", a[: len(b)], b)
+    close(other.name, "values", a[: len(b)], b)
     a, b = one.both(), other.both()
     if not hasattr(other, "gradients"):
         return
-    _close(other.name, "loss", a[0], b[0])
+    close(other.name, "loss", a[0], b[0])
     first, second = one.gradients(a), other.gradients(b)
     for name in second:
-        _close(other.name, name, _stacked(first[name]), _stacked(second[name]))
+        close(other.name, name, _stacked(first[name]), _stacked(second[name]))
 
 
-def _close(who: str, what: str, a: Any, b: Any) -> None:
+def close(who: str, what: str, a: Any, b: Any) -> None:
+    """Asserts that the largest difference is small beside the largest number."""
     a, b = np.asarray(a), np.asarray(b)
     error = float(np.max(np.abs(a - b)) / np.max(np.abs(a)))
     assert error < TOLERANCE, f"{who}: {what} differ by {error:.1e}"

@@ -208,11 +208,13 @@ def widths(figures: Figures) -> str:
     )
 
 
-def devices(figures: Figures) -> str:
+def cores(figures: Figures) -> str:
     rows: list[tuple[Any, ...]] = []
-    for name, label in LABELS.items():
-        one, two = (figures.one(job="devices", name=name, devices=n) for n in (1, 2))
-        for kind, words in KINDS.items():
-            a, b = one[kind]["cdl"]["median"], two[kind]["cdl"]["median"]
-            rows.append((label, words, ms(a), ms(b), f"{a / b:.2f} ×", " + ".join(f"{n:,}" for n in two["nodes"])))
-    return table(["problem", "", "one device, ms", "two devices, ms", "faster", "nodes of each"], rows)
+    for request, found in figures.all(job="cores"):
+        for kind, label in KINDS.items():
+            times = [median(found[kind], who) for who in ("cdl", "cores", "torch levels")]
+            shown = ["not installed" if t is None else ms(t) for t in times]
+            ratios = [f"**{ratio(found[kind], who, 'cores')}**" for who in ("cdl", "torch levels")]
+            rows.append((LABELS[request["name"]], request["width"], label, *shown, *ratios))
+    times = ["one device, ms", "a device for each core, ms", "PyTorch, ms"]
+    return table(["problem", "width", "", *times, "one device to all", "PyTorch to all"], rows)

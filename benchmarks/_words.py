@@ -118,12 +118,13 @@ with `value_and_grad`, from the same parameters and with the same ones after it.
 three times, in turn and from empty caches: whoever comes first in a process pays for what JAX traces only once in it.
 """
 
-DEVICES = """\
+CORES = """\
 ## More cores
 
-The runtime of XLA gives the small operations in a loop to one core at a time. A batch that is dealt out to two devices
-of the host, by `balance` and `shard`, is two loops, each over its part of the trees, and the gradient of the weights is
-summed once (without that of the leaves' vectors here):
+On a CPU, XLA gives the small operations of a loop to one core at a time. With one device for each core there is one
+loop for each: `balance` and `shard` deal out the trees, each device folds its part, and the gradient of the weights is
+summed once. Beside it, one device with all trees, and PyTorch by levels on all cores, in the same process. All three
+keep their memory between calls (the settings are in [many devices](many-devices.md#all-cores-of-a-cpu)).
 """
 
 SOLVING = """\

@@ -3,6 +3,7 @@
 XLA runs the small operations of a loop on one core each, however many it has; a device for each core is as many loops.
 """
 
+from ctypes.util import find_library
 from typing import Any
 
 import equinox as eqx
@@ -19,11 +20,12 @@ from ._problems import loss, Problem, problem
 from ._race import agree, close
 
 
-# A program's large arrays are one array of more than 32 MB, which the allocator of Linux asks of the system anew at
-# every call and gives back after it: a page fault for each 4 kB. These settings keep the memory, in smaller arrays.
-KEEP = "glibc.malloc.mmap_threshold=2147483647:glibc.malloc.trim_threshold=2147483647"
-DEVICES = f"--xla_force_host_platform_device_count={count_of_cores()}"
-ALL_CORES = {"GLIBC_TUNABLES": KEEP, "XLA_FLAGS": f"{DEVICES} --xla_multiheap_size_constraint_per_heap=60000000"}
+# The arrays of a program are one array of more than 32 MB, which the allocator of Linux asks of the system anew at every
+# call and gives back after it: a page fault for each 4 kB. This one keeps the memory; without it, nothing changes.
+ALLOCATOR = find_library("tcmalloc_minimal")
+ALL_CORES = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count_of_cores()}"}
+if ALLOCATOR:
+    ALL_CORES["LD_PRELOAD"] = ALLOCATOR
 
 
 def cores(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
@@ -38,7 +40,7 @@ def cores(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
     spread.agree(one)
     kinds = {"forward": lambda c: c.forward, "both": lambda c: c.both}
     times = {kind: in_turn([Entry(c.name, run(c), rounds, warm=True) for c in everyone]) for kind, run in kinds.items()}
-    return {"devices": count_of_cores(), "nodes": spread.shards.nodes.tolist(), **times}
+    return {"devices": count_of_cores(), "allocator": ALLOCATOR, "nodes": spread.shards.nodes.tolist(), **times}
 
 
 class Spread:

@@ -20,7 +20,7 @@ from ._problems import loss, Problem, problem
 from ._race import agree, close
 
 
-# The arrays of a program are one array of more than 32 MB, which the allocator of Linux asks of the system anew at every
+# The arrays of a program are one array of more than 32 MB, which the allocator of Linux asks of the system anew at each
 # call and gives back after it: a page fault for each 4 kB. This one keeps the memory; without it, nothing changes.
 ALLOCATOR = find_library("tcmalloc_minimal")
 ALL_CORES = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count_of_cores()}"}

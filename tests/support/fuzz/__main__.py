@@ -1,6 +1,10 @@
-"""`python -m fuzz --seconds 600 --seed 3`: runs on, prints a program for each failure, and counts at the end."""
+"""`python -m fuzz --seconds 600 --seed 3`: runs on, prints a program for each failure, and counts at the end.
+
+Each twenty seeds run as for another platform: JAX keeps a program however it was made, until its caches are cleared.
+"""
 
 import argparse
+import dataclasses
 import os
 import random
 import sys
@@ -25,9 +29,17 @@ def main(arguments: list[str]) -> int:
 
     import jax
 
+    from cdl._engine._platform import ACCELERATOR, CPU, taken_for
+
     from . import cases, judge
     from .shrink import shrink
 
+    platforms = {
+        "a CPU": CPU,
+        "a CPU, weights apart": dataclasses.replace(CPU, apart=0),
+        "a CPU, products batched": dataclasses.replace(CPU, batched=True),
+        "an accelerator": ACCELERATOR,
+    }
     counts: Counter[str] = Counter()
     forms: dict[str, Counter[str]] = {}
     refused: Counter[str] = Counter()
@@ -35,9 +47,11 @@ def main(arguments: list[str]) -> int:
     end, seed = time.monotonic() + chosen.seconds, chosen.seed
     while time.monotonic() < end:
         drawn = cases.draw(random.Random(f"case {seed}"))
+        name_of, made_for = list(platforms.items())[seed // 20 % len(platforms)]
         counts["signatures"] += not drawn[0].lists
         for i, case in enumerate(drawn):
-            verdict = judge.run(case)
+            run = lambda case, made_for=made_for: _on(taken_for(made_for), judge.run, case)
+            verdict = run(case)
             name = f"{case.form}, {case.transform}"
             forms.setdefault(name, Counter())[verdict.kind] += 1
             counts["comparisons"] += verdict.kind == "equal"
@@ -47,11 +61,11 @@ def main(arguments: list[str]) -> int:
                 refused[f"{verdict.kind}: {verdict.why}"] += 1
             if verdict.kind == "failure":
                 seen = failed.setdefault(verdict.why, [])
-                seen.append(f"seed {seed}, case {i}")
+                seen.append(f"seed {seed}, case {i}, for {name_of}")
                 if len(seen) <= chosen.same:
-                    same = lambda c, why=verdict.why: judge.run(c) == judge.Verdict("failure", why)
+                    same = lambda c, run=run, why=verdict.why: run(c) == judge.Verdict("failure", why)
                     small = shrink(case, same, chosen.shrink)
-                    _print_failure(seed, i, judge.run(small), small)
+                    _print_failure(f"seed {seed}, case {i}, for {name_of}", run(small), small)
         if seed % 20 == 19:
             jax.clear_caches()
             print(
@@ -67,9 +81,14 @@ def main(arguments: list[str]) -> int:
     return int(bool(failed))
 
 
-def _print_failure(seed: int, number: int, verdict: Any, case: Any) -> None:
+def _on(context: Any, run: Any, case: Any) -> Any:
+    with context:
+        return run(case)
+
+
+def _print_failure(where: str, verdict: Any, case: Any) -> None:
     lines = "\n".join(f"# {line}" for line in verdict.detail.splitlines()[-30:])
-    print(f"\n{'#' * 100}\n# seed {seed}, case {number}: {verdict.why}\n{lines}\n\n{case.program}", flush=True)
+    print(f"\n{'#' * 100}\n# {where}: {verdict.why}\n{lines}\n\n{case.program}", flush=True)
 
 
 def _print_counted(title: str, counted: Any) -> None:

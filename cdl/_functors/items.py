@@ -29,6 +29,10 @@ class Items:
     def count(self) -> int:
         return len(self.held)
 
+    def mapped(self, each: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """What `map` makes of a child."""
+        return each
+
     def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
         if not self.held:
             return for_none(how, zero)

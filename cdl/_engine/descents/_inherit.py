@@ -20,6 +20,7 @@ from ...errors import CarrierMismatch, SignatureError
 from .._carrier import Carrier
 from .._compiled import compiled
 from .._given import expect_kept
+from .._one_reverse import forwards_only, of_rule
 from .._options import expect_forest
 from .._rows import spread, take
 from .._traced import reverse_only
@@ -36,6 +37,8 @@ from ._step import Plain, Steps
 T = TypeVar("T")
 A = TypeVar("A")
 B = TypeVar("B")
+
+NAMES = "inherit` or `follow"  # of what goes down
 
 
 @overload
@@ -169,7 +172,8 @@ def _rule_forward(
 ) -> tuple[tuple[Arrays, Arrays], tuple[Arrays, Any]]:
     del perturbed
     handed, outs, tables = descent(integers).forward_and_keep(*inputs)
-    return (handed, outs), (handed, tables)
+    shown: tuple[Arrays, Arrays] = forwards_only((handed, outs), of_rule(NAMES))
+    return shown, (handed, tables)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
@@ -187,7 +191,8 @@ def _rule_backward(
     above = over.forest.above
     root = over.forest.is_root(above)
     to_values = [None if b is None else jnp.where(spread(root, b), 0, take(b, above)) for b in below]
-    return weights, payload, to_values, tops
+    back: tuple[Any, Any, Any, Any] = forwards_only((weights, payload, to_values, tops), of_rule(NAMES))
+    return back
 
 
 def _storage(values: tuple[Any, ...]) -> Storage:

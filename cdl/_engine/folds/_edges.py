@@ -22,10 +22,12 @@ from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
 from .._carried import carried
 from .._jaxprs import opened
+from .._prints import prints, silent
 from .._types import advice, cast, Own, own_of
 from ..shapes import is_weak, shaped
 from ._program import over
 from ._segments import at_edges, over_edges
+from ._telling import tell_edges, told
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,10 @@ class Edges:
 
     def count(self) -> jax.Array:
         return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
+
+    def mapped(self, each: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """What `map` makes of a child, after it has printed what it prints."""
+        return told(each, self.row, self.segment, self.children, self.child)
 
     def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None:
         expect_like(how, own_of(each, self.child).shapes, zero)
@@ -60,21 +66,24 @@ class Edges:
 
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
         self.expect("attend", each, zero)
-        highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(score(each(x)), heads=True)))
+        scored: Callable[[Any], Any] = lambda x: score(each(x))
+        quiet = self.mapped(scored)
+        of: Callable[[Any, Any], Any] = (lambda _, child: score(child)) if quiet is scored else lambda x, _: quiet(x)
+        highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(quiet(x), heads=True)))
 
-        def own(child: Any) -> Any:
-            return weight(as_score(score(child), heads=True), highest)
+        def own(x: Any, child: Any) -> Any:
+            return weight(as_score(of(x, child), heads=True), highest)
 
         def before(x: Any, _: Any) -> Any:
             child = each(x)
-            return own(child), near(own(child), child)
+            return own(x, child), near(own(x, child), child)
 
         total, parts = jax.lax.stop_gradient(self._run("sum", before))
         middle = centre(parts)
 
         def relative(x: Any, _: Any) -> Any:
             child = each(x)
-            share = own(child) / total
+            share = own(x, child) / total
             return share, apart(share, child, middle)
 
         one, mean = self._run("sum", relative)  # 1 up to rounding, and with the gradient of the sum of all weights
@@ -103,7 +112,7 @@ class Edges:
 
     def each(self, f: Callable[[Any], Any]) -> Any:
         """`f` of every child in the chunk, not only of this row's: for each leaf an array `(edges, …)`."""
-        call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
+        call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None, None)
 
         @custom_vmap
         def at_node(row: jax.Array, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
@@ -127,14 +136,15 @@ class Edges:
     def _run(self, how: str, step: Callable[[Any, Any], Any], start: Any = None, form: Any = None) -> Any:
         """The reduction of `step(child, value)`, as an operation with a rule for rows. `start` is the value that a list
         fold begins with, and `form` its shapes."""
-        call, case, types = self._converted(step, form)
+        call, case, types = self._converted(step, start, form)
         operation = _operation(how, call, case)
         found = operation(self.row, start, self.segment, self.children, list(case.consts))
         return jax.tree.map(lambda x, t: weaken(x) if is_weak(t) else x, found, types)
 
-    def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, ClosedJaxpr, Any]:
+    def _converted(self, step: Callable[[Any, Any], Any], start: Any, value: Any) -> tuple[Any, ClosedJaxpr, Any]:
         """Three things: the step as a function `call(child, value, consts)`; its jaxpr, whose constants are these
-        `consts`; and the shapes of its outputs. A constant may differ between rows, or be the same for all."""
+        `consts`; and the shapes of its outputs. A constant may differ between rows, or be the same for all. What the
+        step prints, from the value `start`, is printed."""
         found: list[Any] = []
 
         def leaves(x: Any, v: Any) -> list[Any]:
@@ -143,6 +153,9 @@ class Edges:
             return out
 
         case = jax.make_jaxpr(leaves)(self.child, value)
+        if prints(case.jaxpr):
+            tell_edges(case, self.row, self.segment, self.children, start)
+            case = silent(case)
         run = opened(case)
 
         def call(x: Any, v: Any, cs: list[Any]) -> Any:

@@ -17,14 +17,16 @@ import jax.numpy as jnp
 
 from .._rows import after_all, put, room, take, write
 from ..forests._bucket import Size
+from ..forests._schedule import ROWS
 from ..shapes import Arrays
 from ._plan import Again, Plan, Table
 from ._present import FINITE, only_present
 from ._residual import only, pull
 from ._sites import Indexed, Inputs
 from ._sums import Sums
+from ._telling import tell_rows
 from ._tile_sums import sums_of
-from ._walk import Chunk, Walk
+from ._walk import Chunk, KIND, Walk
 
 
 Tables = dict[Table, Any]
@@ -93,11 +95,15 @@ class Kernel:
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
         down: bool = False,
     ) -> tuple[Arrays, Tables]:  # fmt: skip
-        """The outputs of a program at a chunk, and the tables with what is kept of it. With `down`, the rows after this
-        chunk have their values already, so that only the valid rows are written."""
+        """The outputs of a program at a chunk, and the tables with what is kept of it; what it prints is printed. With
+        `down`, the rows after this chunk have their values already, so that only the valid rows are written."""
+        program = self.walk.programs[p]
+        if program.prints:
+            rest = self.walk.alone(p, at, chunk, weights.plain[p], inputs)[1:]
+            tell_rows(program, program.printing[size], at.facts[:, KIND], chunk[ROWS], weights.plain[p], rest)
         if p not in self.indexed:
             alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
-            return self.walk.programs[p].at[size](*alone), tables
+            return program.at[size](*alone), tables
         out, values, inner = self.indexed[p].rows(weights.at_rows[p], self.walk.over(p, at, chunk), inputs)
         return out, self._with_kept(p, at, values, inner, tables, down) if tables else tables
 

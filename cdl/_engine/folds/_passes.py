@@ -41,7 +41,8 @@ class Passes:
     ) -> None:
         self.forest, self.programs, self.storage = forest, programs, storage
         keyed = key is not None
-        self.constant = [p for p, x in enumerate(programs) if x.variant.leaf and not x.wiring.payload and not keyed]
+        alike = [x.variant.leaf and not x.wiring.payload and not keyed and not x.prints for x in programs]
+        self.constant = [p for p, yes in enumerate(alike) if yes]
         found = all_indexed(programs, int(keyed), but=self.constant)
         self.slabs = storage.slabs
         self.walk = Walk(forest, programs, storage, key, list(found), self.constant, self.slabs)

@@ -20,6 +20,7 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from .._jaxprs import opened
+from .._prints import prints, silent
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ..shapes import Arrays
@@ -53,8 +54,8 @@ class Program:
     """One compiled case. `members` are its variants, and `places` theirs in the stacked weights,
     which are `apart` if they came one by one.
 
-    `case` is traced at `PROBE`. `at[size]` is the case at every row of a chunk, traced once for each
-    number of edges, by `trace_at`.
+    `case` is traced at `PROBE`, and prints nothing. `at[size]` is the case at every row of a chunk, traced once for
+    each number of edges, by `trace_at`; `printing[size]` is the case with what it prints, where it `prints`.
     """
 
     variant: Variant
@@ -65,18 +66,23 @@ class Program:
     stacked: list[bool]
     apart: bool
     case: ClosedJaxpr
+    prints: bool
     trace: Callable[[Size], ClosedJaxpr]
+    printing: dict[Size, ClosedJaxpr] = field(default_factory=dict)
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
     by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
 
     def trace_at(self, sizes: Iterable[Size]) -> None:
         """Traces the case at these sizes of chunk, while what it closes over is at hand."""
         lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(self.variant.manys)))
-        traced = {lengths(PROBE): self.case}
+        traced = {} if self.prints else {lengths(PROBE): self.case}
         for size in sizes:
             if lengths(size) not in traced:
                 traced[lengths(size)] = self.trace(size)
-            self.at[size] = _rows(size, traced[lengths(size)], self.wiring.by_edge)
+            case = traced[lengths(size)]
+            self.at[size] = _rows(size, silent(case), self.wiring.by_edge)
+            if self.prints:
+                self.printing[size] = case
 
 
 Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
@@ -100,7 +106,8 @@ def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], Clo
     stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]
     members = [i for i, *_ in cases]
     again: Callable[[Size], ClosedJaxpr] = lambda size: unpicked(trace(first, size))
-    return Program(bucket.variants[first], wiring, members, places, weights, stacked, apart, case, again)
+    tells, variant = prints(case.jaxpr), bucket.variants[first]
+    return Program(variant, wiring, members, places, weights, stacked, apart, silent(case), tells, again)
 
 
 def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any]]:

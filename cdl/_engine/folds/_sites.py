@@ -165,9 +165,12 @@ def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ())
 
 
 def trace_alone(programs: Sequence[Program], bucket: Bucket, keys: int) -> None:
-    """Traces the programs that cannot be computed by index at each size that one constructor's rows come in."""
+    """Traces the programs that cannot be computed by index at each size that one constructor's rows come in, and those
+    that print at every size."""
     for program in programs:
-        if indexed(program, keys) is None:
+        if program.prints:
+            program.trace_at({*bucket.sizes_of(*program.members), *bucket.pieces_of(*program.members)})
+        elif indexed(program, keys) is None:
             program.trace_at(bucket.pieces_of(*program.members))
 
 

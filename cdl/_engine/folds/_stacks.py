@@ -16,6 +16,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Literal
 
 from ..._schemes.stacks import PICKED
+from .._prints import needed, variables
 from .._rows import take
 from ._fingerprint import same_bytes
 from ._levels import CALLS
@@ -39,24 +40,10 @@ def unpicked(case: ClosedJaxpr) -> ClosedJaxpr:
             weights[eqn.outvars[0]] = Picked(weights[eqn.invars[0]], int(eqn.invars[1].val))
         else:
             rest.append(eqn)
-    eqns = _needed(case.jaxpr.outvars, rest)
-    read = dict.fromkeys(v for of in (*(eqn.invars for eqn in eqns), case.jaxpr.outvars) for v in _variables(of))
+    eqns = needed(case.jaxpr.outvars, rest)
+    read = dict.fromkeys(v for of in (*(eqn.invars for eqn in eqns), case.jaxpr.outvars) for v in variables(of))
     used = {v: weights[v] for v in read if v in weights}
     return ClosedJaxpr(case.jaxpr.replace(constvars=list(used), eqns=eqns), list(used.values()))
-
-
-def _needed(outvars: Sequence[Any], eqns: Sequence[Any]) -> list[Any]:
-    """The equations that the outputs need, or that have an effect."""
-    read, found = set(_variables(outvars)), []
-    for eqn in reversed(eqns):
-        if eqn.effects or not read.isdisjoint(eqn.outvars):
-            found.append(eqn)
-            read.update(_variables(eqn.invars))
-    return found[::-1]
-
-
-def _variables(read: Sequence[Any]) -> list[Any]:
-    return [v for v in read if not isinstance(v, Literal)]
 
 
 def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[Any], list[int], bool]:

@@ -16,6 +16,7 @@ from ..._schemes.algebras import foreign, name_of, reads, wants_key
 from ..._schemes.expect import expect_algebras
 from ...errors import CdlError, ForeignLayer, SignatureError
 from .._compiled import compiled
+from .._one_reverse import forwards_only, of_forward, of_rule
 from .._options import expect_as_many
 from .._rows import take
 from .._strategies import Levels
@@ -124,7 +125,8 @@ def _plain(
     at_roots: bool,
 ) -> Found:
     over = passes(key, integers)
-    return _at(over, over.forward(*inputs), at_roots)
+    slabs, rows = _at(over, over.forward(*inputs), at_roots)
+    return forwards_only(slabs, of_forward("fold" if at_roots else "annotate")), rows
 
 
 @eqx.filter_custom_vjp
@@ -152,7 +154,8 @@ def _rule_forward(
     del perturbed
     over = passes(key, integers)
     states, tables = over.forward_and_keep(*inputs)
-    return _at(over, states, at_roots), (states, tables)
+    slabs, rows = _at(over, states, at_roots)
+    return (forwards_only(slabs, of_rule("fold" if at_roots else "annotate")), rows), (states, tables)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
@@ -171,4 +174,6 @@ def _rule_backward(
     over = passes(key, integers)
     pairs = zip(given[0], _at(over, states, at_roots)[0], strict=True)
     slabs = [filled(g, x) if is_smooth(x) else None for g, x in pairs]
-    return over.backward(*inputs, states, tables, slabs, at_roots, wanted(inputs, perturbed))
+    found = over.backward(*inputs, states, tables, slabs, at_roots, wanted(inputs, perturbed))
+    back: Inputs = forwards_only(found, of_rule("fold" if at_roots else "annotate"))
+    return back

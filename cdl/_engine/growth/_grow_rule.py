@@ -7,6 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
+from .._one_reverse import forwards_only, of_rule
 from ..shapes import Arrays, is_smooth
 from ._candidates import Growth
 from ._cases import Cases
@@ -25,6 +26,7 @@ def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Ro
 
 
 Inputs = tuple[Arrays, Arrays]  # weights, and seeds
+NAMES = "unfold` or `refold"  # of what grows
 
 
 @eqx.filter_custom_vjp
@@ -36,7 +38,8 @@ def _rule(inputs: Inputs, *, cases: Cases, plan: Plan) -> Rows:
 def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> tuple[Rows, Rows]:
     del perturbed
     rows = grow(cases, plan, *inputs, keep=True)
-    return _shown(rows), rows
+    shown: Rows = forwards_only(_shown(rows), of_rule(NAMES))
+    return shown, rows
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
@@ -45,7 +48,8 @@ def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, c
     wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
     down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)
     to_seeds = [d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d) for d, x in zip(down, seeds, strict=True)]
-    return sums, to_seeds
+    back: Inputs = forwards_only((sums, to_seeds), of_rule(NAMES))
+    return back
 
 
 def _without_tangent(x: jax.Array) -> jax.Array:

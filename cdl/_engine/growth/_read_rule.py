@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._one_reverse import forwards_only, of_rule
 from .._rows import after_all
 from ..shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
@@ -46,7 +47,8 @@ def _rule_forward(
 ) -> tuple[Arrays, tuple[Arrays, Arrays]]:
     del perturbed
     found = reader.read(inputs[0], inputs[1], queue, keep=True)
-    return reader.roots(found[0]), found
+    roots: Arrays = forwards_only(reader.roots(found[0]), of_rule("refold"))
+    return roots, found
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
@@ -59,7 +61,9 @@ def _rule_backward(
     *,
     reader: Reader,
 ) -> tuple[list[Arrays], Arrays]:
-    return Downwards(reader, queue, *inputs, *found).all(given, perturbed[0])
+    back: tuple[list[Arrays], Arrays] = Downwards(reader, queue, *inputs, *found).all(given, perturbed[0])
+    back = forwards_only(back, of_rule("refold"))
+    return back
 
 
 class Found(NamedTuple):

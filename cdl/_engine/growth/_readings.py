@@ -17,6 +17,7 @@ from ..._schemes.algebras import name_of, reads
 from ...errors import CarrierMismatch, CdlError, SignatureError
 from .._carrier import Carrier
 from .._jaxprs import opened
+from .._prints import expect_no_prints
 from .._traced import applied
 from .._types import advice, cast, differ, misfit, Own, own_of
 from ..shapes import Arrays, one_of
@@ -130,7 +131,9 @@ def _case(
         found[room(carriers, sort)] = list(map(cast, own, carriers[sort].leaves))
         return found
 
-    return jax.make_jaxpr(case)(payload, [every] * candidate.arity)
+    found = jax.make_jaxpr(case)(payload, [every] * candidate.arity)
+    expect_no_prints(found.jaxpr, name_of(alg), "hylo")
+    return found
 
 
 def _mismatch(

@@ -20,6 +20,7 @@ from ..._schemes.likelihoods import expect_sorts
 from ..._schemes.unfolds import Choice, expect_layer, real
 from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
 from .._jaxprs import opened
+from .._prints import expect_no_prints
 from .._traced import NEEDS_VALUE, told_with
 from .._truth import expect_no_reckoning
 from .._types import cast, misfit, Own
@@ -97,6 +98,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
     with _told(coalg, own), _without_values(coalg):
         case, shape = jax.make_jaxpr(call, return_shape=True)(list(own.leaves), keys)
+        expect_no_prints(case.jaxpr, name_of(coalg), "ana")
         if weak := _pythons(own, sort, given_seeds):
             expect_no_reckoning(jax.make_jaxpr(call)(weak, keys).jaxpr, f"in `{name_of(coalg)}`")
     candidates, columns = found[-1]

@@ -19,6 +19,7 @@ from ..._functors import Cons, Lin, Nil, Snoc
 from ..._schemes.algebras import algebra, name_of, reads
 from ...errors import CarrierMismatch, SignatureError
 from .._carried import carried
+from .._prints import expect_no_prints
 from .._traced import applied
 from .._types import advice, cast, Own, own_of
 from ..shapes import is_smooth, one_of, Shape
@@ -84,7 +85,10 @@ def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shap
     def grown(element: Any, key: jax.Array | Shape | None, state: Any) -> Any:
         return applied(alg, Cons(element, state) if end else Snoc(state, element), key)
 
-    start = own_of(lambda k: applied(alg, Nil() if end else Lin(), k), key)
+    def first(key: jax.Array | Shape | None) -> Any:
+        return applied(alg, Nil() if end else Lin(), key)
+
+    start = own_of(first, key)
     mismatch = functools.partial(_mismatch, alg, end, start)
     state = carried(start, lambda value: own_of(grown, element, key, value), mismatch)
     flat, structure = jax.tree.flatten((element, key, state.shapes))
@@ -94,7 +98,9 @@ def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shap
         return list(map(cast, out, states))
 
     states = tuple(one_of(state.leaves))
-    whole, arrays = trace(step, *flat)
+    check = functools.partial(expect_no_prints, name=name_of(alg), instead="cata")
+    check(jax.make_jaxpr(lambda k: jax.tree.leaves(first(k)))(key).jaxpr)
+    whole, arrays = trace(step, *flat, check=check)
     derive, rest = split(Part(whole.jaxpr, 0), len(arrays))
     weights = derive(*arrays)
     return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), start.structure, states)

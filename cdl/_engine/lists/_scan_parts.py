@@ -51,10 +51,13 @@ class Part:
         return [v.aval for v in self.jaxpr.outvars]
 
 
-def trace(f: Callable[..., Any], *shapes: Any) -> tuple[Part, list[Any]]:
+def trace(
+    f: Callable[..., Any], *shapes: Any, check: Callable[[Jaxpr], None] = lambda _: None
+) -> tuple[Part, list[Any]]:
     """A function of flat inputs as a part without inner calls, and the arrays that it closes over, which are its first
-    inputs."""
+    inputs. What it prints is not in the part: `check` may refuse its jaxpr."""
     closed = jax.make_jaxpr(f)(*shapes)
+    check(closed.jaxpr)
     consts = list(closed.consts)
     inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*closed.jaxpr.constvars, *closed.jaxpr.invars)]
     run = lambda *xs: _evaluate(closed.jaxpr, xs[: len(consts)], xs[len(consts) :])

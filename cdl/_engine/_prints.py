@@ -1,0 +1,87 @@
+"""What a function prints while it runs: `jax.debug.print` and `jax.debug.callback`.
+
+A compiled form computes with more rows than there are nodes, and may compute a case twice. So a case is traced to a
+jaxpr that prints, and `silent` gives the one that computes the same values and prints nothing. Values and derivatives
+are made by the second; the first runs once for each node (`folds._telling`).
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+
+from ..errors import CdlError
+
+
+PRINTS = "debug_callback", "debug_print"
+EFFECTS = "DebugEffect", "OrderedDebugEffect"
+RULED = "custom_jvp_call", "custom_vjp_call", "custom_vmap_call"
+
+
+def prints(jaxpr: Jaxpr) -> bool:
+    """Whether something is printed where a jaxpr runs."""
+    return any(map(_is_print, jaxpr.effects))
+
+
+def expect_no_prints(jaxpr: Jaxpr, name: str, instead: str) -> None:
+    """**Raises:** `CdlError` where the function `name` prints. `instead`: the definition, where it can."""
+    if prints(jaxpr):
+        raise CdlError(
+            f"`{name}` prints, by `jax.debug.print` or `jax.debug.callback`, and this compiled form would not print "
+            f"once for each node: run it by its definition, `{instead}`, or print what comes out."
+        )
+
+
+def silent(case: ClosedJaxpr) -> ClosedJaxpr:
+    """The jaxpr with the same constants that prints nothing.
+
+    **Raises:** `CdlError` where it prints inside a function with a derivative rule or a rule of `vmap`.
+    """
+    return ClosedJaxpr(_silent(case.jaxpr), case.consts) if prints(case.jaxpr) else case
+
+
+def needed(outvars: Sequence[Any], eqns: Sequence[JaxprEqn]) -> list[JaxprEqn]:
+    """The equations that the outputs need, or that have an effect."""
+    read, found = set(variables(outvars)), []
+    for eqn in reversed(eqns):
+        if eqn.effects or not read.isdisjoint(eqn.outvars):
+            found.append(eqn)
+            read.update(variables(eqn.invars))
+    return found[::-1]
+
+
+def variables(read: Sequence[Any]) -> list[Any]:
+    """What is read, without the numbers that are written out."""
+    return [v for v in read if not isinstance(v, Literal)]
+
+
+def _silent(jaxpr: Jaxpr) -> Jaxpr:
+    eqns = [_without(eqn) for eqn in jaxpr.eqns if eqn.primitive.name not in PRINTS]
+    return jaxpr.replace(eqns=needed(jaxpr.outvars, eqns), effects=_others(jaxpr.effects))
+
+
+def _without(eqn: JaxprEqn) -> JaxprEqn:
+    if not any(map(_is_print, eqn.effects)):
+        return eqn
+    if eqn.primitive.name in RULED:
+        raise CdlError(
+            "a case prints, by `jax.debug.print` or `jax.debug.callback`, inside a function with a rule for its "
+            "derivative or for `vmap`: print outside of that function."
+        )
+    return eqn.replace(params={k: _param(x) for k, x in eqn.params.items()}, effects=_others(eqn.effects))
+
+
+def _param(x: Any) -> Any:
+    if isinstance(x, ClosedJaxpr):
+        return silent(x)
+    if isinstance(x, Jaxpr):
+        return _silent(x)
+    return tuple(map(_param, x)) if type(x) is tuple else x
+
+
+def _others(effects: Any) -> Any:
+    return {e for e in effects if not _is_print(e)}
+
+
+def _is_print(effect: object) -> bool:
+    return type(effect).__name__ in EFFECTS

@@ -177,8 +177,10 @@ def test_a_payload_of_what_has_none_is_refused_by_name():
 
     from cdl import Fork, Leaf, Node, TreeF
     from cdl.errors import SignatureError
+    from cdl.functors import constructors
     from cdl.trees import of_dataclasses
     from cdl_arch.recursive import gated
+    from cdl_arch.recursive._payload import expect_payloads
 
     @dataclass
     class Num:
@@ -193,9 +195,7 @@ def test_a_payload_of_what_has_none_is_refused_by_name():
     with pytest.raises(SignatureError, match=r"`Num` is your own class: write `made.constructors.Num`"):
         gated(of_dataclasses(Num).signature, WIDTH, payload={Num: 1}, key=jr.key(0))
     with pytest.raises(SignatureError, match=r"A name is not the class: write `made.constructors.Num`, without quotes"):
-        inspect.unwrap(type(gated).__call__)(
-            gated, of_dataclasses(Num).signature, WIDTH, payload={"Num": 1}, key=jr.key(0)
-        )
+        inspect.unwrap(expect_payloads)(constructors(of_dataclasses(Num).signature), {"Num": 1})
     with pytest.raises(SignatureError, match=r"`payload\[Leaf\]` is 0: give at least 1"):
         gated(TreeF, WIDTH, payload={Leaf: 0}, key=jr.key(0))
 

@@ -59,6 +59,12 @@ def not_yet_a_tree(value: Any, constructors: Iterable[type[Any]] = ()) -> str:
     return "" if origin is None else f" Make the `{kind.__name__}` a tree first: `{origin.way}`."
 
 
+def written(constructor: type[Any]) -> str:
+    """How a program writes a constructor: by its name, and for one that was derived, what it was taken from."""
+    origin = origin_of(constructor)
+    return f"{'' if origin is None else origin.prefix}{constructor.__name__}"
+
+
 def not_a_constructor(kind: type[Any]) -> str:
     """What an error says besides, where a class of a user's own stands for a constructor: nothing, or a sentence."""
     origin = _OWN.get(kind)

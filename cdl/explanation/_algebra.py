@@ -156,7 +156,8 @@ def _execution(algs: Algs, sorts: Sorts, forest: Forest | str, trees: int) -> tu
     _, programs = read(Reading(algs, forest.bucket, None))
     variants = forest.bucket.variants
     lines = [
-        f"`fold`: {trees} trees, {forest.size} nodes in {forest.depth} levels, {forest.fill:.0%} of the rows in use",
+        f"`fold`: {number_of('tree', trees)}, {number_of('node', forest.size)} in {number_of('level', forest.depth)}, "
+        f"{forest.fill:.0%} of the rows in use",
         f"bucket of {forest.bucket}",
         f"{number_of('program', len(programs))} for {number_of('form', len(variants))} of layer:",
         *cut(["  " + ", ".join(str(variants[i]) for i in program.members) for program in programs]),

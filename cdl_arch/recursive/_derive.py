@@ -19,7 +19,7 @@ import jax.random as jr
 from jaxtyping import PRNGKeyArray
 
 from cdl import Base
-from cdl.checks import an, number_of, whole
+from cdl.checks import an, expect_key, number_of, whole
 from cdl.errors import SignatureError
 from cdl.functors import constructors
 
@@ -159,6 +159,7 @@ class Architecture(Generic[S]):
                 f"two constructors have one name among {', '.join(names)}: a cell is found by its name."
             )
         expect_probability(dropout)
+        expect_key(key)
         width = whole("width", width)
         embed = width if embed is None else whole("embed", embed)
         in_common = self.shared if shared is None else shared

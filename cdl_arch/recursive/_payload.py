@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from cdl._functors.origin import not_a_constructor
+from cdl._functors.origin import not_a_constructor, written
 from cdl._functors.read import layout
 from cdl.checks import an, described, number_of, short, takes, whole
 from cdl.errors import SignatureError
@@ -50,7 +50,7 @@ def expect_payloads(kinds: tuple[type[Any], ...], given: Payloads) -> None:
     for kind, read in given.items():
         if kind not in kinds:
             called = getattr(kind, "__name__", short(kind))
-            own = not_a_constructor(kind) if isinstance(kind, type) else ""
+            own = not_a_constructor(kind) if isinstance(kind, type) else _not_a_name(kind, kinds)
             raise SignatureError(
                 f"`payload` has `{called}`, which is not a constructor of the signature: there are "
                 f"{', '.join(k.__name__ for k in kinds)}.{own}"
@@ -99,17 +99,34 @@ def payload_map(
     if size is None:
         record = layout(kind)
         terms = dict(zip(record.names, record.factors, strict=True))
-        sizes = {name: _numbers(term.of) for name in arity.payload if isinstance(term := terms[name], Const)}
+        read = {name: term.of for name in arity.payload if isinstance(term := terms[name], Const)}
+        sizes = {name: _numbers(annotation) for name, annotation in read.items()}
         unknown = next((name for name, many in sizes.items() if many is None), None)
         if unknown is not None:
             raise SignatureError(
                 f"`{kind.__name__}.{unknown}` is annotated `{terms[unknown]}`, which does not say how many numbers it "
-                f"is: give `payload={{{kind.__name__}: 3}}` for three, or a map from it to a vector of {embed}."
+                f"is: {_instead(kind, read[unknown], arity.payload, embed)}"
             )
         size = sum(many for many in sizes.values() if many is not None)
         _ask_of_whole_numbers(kind, [name for name in sizes if _is_whole(terms[name])], size, embed)
     size = whole(f"payload[{kind.__name__}]", size, error=SignatureError)
     return Flat(eqx.nn.Linear(size, embed, dtype=dtype, key=key))
+
+
+def _instead(kind: type[Any], annotation: Any, fields: tuple[str, ...], embed: int) -> str:
+    """What to give where the annotations of a payload do not tell its size."""
+    start, each = f"give `payload={{{written(kind)}:", ", ".join(fields)
+    if annotation is not str:
+        return f"{start} 3}}` for three, or a map from `({each})` to a vector of {embed}."
+    if len(fields) == 1:
+        return f"{start} eqx.nn.Embedding(len(vocabulary), {embed}, key=key)}}`, which reads the ids of texts."
+    return f"{start} read}}`, an `eqx.Module` of `({each})` which gives a vector of {embed}. It gets a text as its id."
+
+
+def _not_a_name(kind: Any, kinds: tuple[type[Any], ...]) -> str:
+    """What an error says besides, where a constructor's name stands for it: nothing, or how it is written."""
+    named = next((made for made in kinds if made.__name__ == kind), None)
+    return "" if named is None else f" A name is not the class: write `{written(named)}`, without quotes."
 
 
 def _ask_of_whole_numbers(kind: type[Any], fields: list[str], size: int, embed: int) -> None:

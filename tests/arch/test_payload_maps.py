@@ -69,6 +69,32 @@ def test_a_payload_of_unknown_size_is_refused_by_name():
         n_ary(TreeF, WIDTH, key=jr.key(0))
 
 
+def test_a_payload_of_texts_is_refused_with_what_reads_them():
+    from dataclasses import dataclass
+
+    from cdl.errors import SignatureError
+    from cdl.trees import of_dataclasses
+    from cdl_arch.recursive import gated
+
+    @dataclass
+    class Word:
+        text: str
+
+    @dataclass
+    class Token:
+        text: str
+        place: float
+
+    for kind, advice in (
+        (Word, r"made\.constructors\.Word: eqx\.nn\.Embedding\(len\(vocabulary\), 4, key=key\)"),
+        (Token, r"made\.constructors\.Token: read\}`, an `eqx.Module` of `\(text, place\)` which gives a vector of 4"),
+    ):
+        with pytest.raises(
+            SignatureError, match=rf"`{kind.__name__}\.text` is annotated `str`.*give `payload=\{{{advice}"
+        ):
+            gated(of_dataclasses(kind).signature, WIDTH, key=jr.key(0))
+
+
 def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
     from cdl.errors import SignatureError
     from cdl_arch.recursive import gated
@@ -151,8 +177,10 @@ def test_a_payload_of_what_has_none_is_refused_by_name():
 
     from cdl import Fork, Leaf, Node, TreeF
     from cdl.errors import SignatureError
+    from cdl.functors import constructors
     from cdl.trees import of_dataclasses
     from cdl_arch.recursive import gated
+    from cdl_arch.recursive._payload import expect_payloads
 
     @dataclass
     class Num:
@@ -166,6 +194,8 @@ def test_a_payload_of_what_has_none_is_refused_by_name():
         gated(TreeF, WIDTH, payload={Fork: 1}, key=jr.key(0))
     with pytest.raises(SignatureError, match=r"`Num` is your own class: write `made.constructors.Num`"):
         gated(of_dataclasses(Num).signature, WIDTH, payload={Num: 1}, key=jr.key(0))
+    with pytest.raises(SignatureError, match=r"A name is not the class: write `made.constructors.Num`, without quotes"):
+        inspect.unwrap(expect_payloads)(constructors(of_dataclasses(Num).signature), {"Num": 1})
     with pytest.raises(SignatureError, match=r"`payload\[Leaf\]` is 0: give at least 1"):
         gated(TreeF, WIDTH, payload={Leaf: 0}, key=jr.key(0))
 
@@ -195,3 +225,12 @@ def test_weights_that_a_payload_function_reads_from_outside_are_warned_of():
         warnings.simplefilter("error")
         recursive.gated(TreeF, 3, payload={Leaf: names}, key=jr.key(1))
         recursive.gated(TreeF, 3, payload={Leaf: lambda x: jnp.full(3, x)}, key=jr.key(1))
+
+
+def test_a_number_for_a_key_is_refused():
+    from cdl import TreeF
+    from cdl.errors import CdlError
+    from cdl_arch.recursive import gated
+
+    with pytest.raises(CdlError, match=r"`key` is `0`, and a key comes from JAX: write `key=jax.random.key\(0\)`"):
+        inspect.unwrap(type(gated).__call__)(gated, TreeF, WIDTH, payload={}, key=0)

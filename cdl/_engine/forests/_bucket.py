@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._functors.words import number_of
 from .._platform import platform
 from ..shapes import shaped
 from ._variant import Variant
@@ -168,7 +169,7 @@ class Bucket:
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{s.rows}×{s.edges}" for s in self.sizes)
-        return f"{self.nodes} nodes, {len(self.variants)} variants, chunks of {sizes}"
+        return f"{self.nodes} nodes, {number_of('variant', len(self.variants))}, chunks of {sizes}"
 
 
 def capacity(nodes: int, steps: int = STEPS) -> int:

@@ -5,15 +5,17 @@ arrays that are read become inputs of the program, and the form is traced anew w
 (`_surroundings`). What a function changes itself while it is traced, such as a counter, does not make it trace again.
 """
 
+import contextlib
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, cast, TypeVar
 
 import equinox as eqx
 
 from .._schemes.algebras import name_of
+from ..errors import CdlError
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
@@ -44,13 +46,28 @@ def compiled(fn: F) -> F:
         around = Surroundings(first)
         seen = known(around.seen)
         _thread.traced = False
-        with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)):
+        with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)), without_varying():
             found = traced(first, rest, around.arrays, _Static(seen))
         if _thread.traced:
             remember(Surroundings(first).seen, seen)
         return found
 
     return cast(F, call)
+
+
+@contextlib.contextmanager
+def without_varying() -> Iterator[None]:
+    """Around a call under `jax.shard_map`. **Raises:** `CdlError` where it checks along which axes values vary."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if "varying manual axes" not in str(error):
+            raise
+        raise CdlError(
+            "a compiled form is called inside `jax.shard_map` with `check_vma=True`, the default, which follows along "
+            "which axes each number varies; the loops of cdl do not tell: write `jax.shard_map(…, check_vma=False)`, "
+            "or use `cdl.compiled.shard_mean`, which does."
+        ) from error
 
 
 class _Static:

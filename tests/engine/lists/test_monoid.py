@@ -13,6 +13,7 @@ from agreement import close, differentiated, QUICKLY
 
 import cdl
 from cdl import annotate, fold, Packed, Seq
+from cdl._engine._platform import ACCELERATOR, taken_for
 from cdl._engine.lists._monoid import chosen, FULL, SHORT
 from cdl._engine.lists._scan_track import track
 from cdl._engine.lists.cost import operations
@@ -188,7 +189,7 @@ def test_the_operations_of_a_product_are_counted(combine, shape, count):
     assert operations(combine, *(sample(shape, jr.key(i)) for i in range(2))) == count
 
 
-def test_the_way_is_chosen_by_device_length_and_cost(monkeypatch):
+def test_the_way_is_chosen_by_device_length_and_cost():
     def way(monoid: Any, shape: Any, lists: int, length: int, *, total: bool = False) -> str:
         seq = jax.eval_shape(lambda: Seq(sample(shape, jr.key(0), lists, length), jnp.full(lists, length)))
         return (
@@ -199,13 +200,13 @@ def test_the_way_is_chosen_by_device_length_and_cost(monkeypatch):
     found: list[str] = []
     recurrence, shape = cdl.monoids.linear_recurrence((64,)), ((64,), (64,))
     assert way(recurrence, shape, 8, 4096) == "scan"
-    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
-    assert way(recurrence, shape, 8, 4096) == "associative"
-    assert way(recurrence, shape, 8, 4096, total=True) == "halving"
-    assert way(recurrence, shape, 8, SHORT - 1) == "scan"
-    lists = FULL // (2 * 64**3)
-    assert way(cdl.monoids.matrices(64), (64, 64), lists, 4096) == "scan"
-    assert way(cdl.monoids.matrices(64), (64, 64), lists - 1, 4096) == "associative"
+    with taken_for(ACCELERATOR):
+        assert way(recurrence, shape, 8, 4096) == "associative"
+        assert way(recurrence, shape, 8, 4096, total=True) == "halving"
+        assert way(recurrence, shape, 8, SHORT - 1) == "scan"
+        lists = FULL // (2 * 64**3)
+        assert way(cdl.monoids.matrices(64), (64, 64), lists, 4096) == "scan"
+        assert way(cdl.monoids.matrices(64), (64, 64), lists - 1, 4096) == "associative"
 
 
 def test_what_does_not_fit_the_elements_is_refused():

@@ -1,0 +1,72 @@
+"""Two devices of the host under `jax.shard_map`: run by `test_shard.py`, in a Python of its own."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import PartitionSpec as P
+
+import cdl
+
+
+W = jnp.float32(0.5)
+SEQ = cdl.Seq(jnp.ones((2, 3)), jnp.array([3, 1]))
+
+
+def net(w: Any) -> Any:
+    @cdl.algebra
+    def alg(layer: cdl.TreeF[float, Any]) -> Any:
+        return jnp.tanh(w * layer.label) if isinstance(layer, cdl.Leaf) else jnp.sin(w * layer.left + layer.right)
+
+    return alg
+
+
+def cell(w: Any) -> Any:
+    @cdl.algebra
+    def alg(layer: cdl.ListF[Any, Any]) -> Any:
+        return jnp.tanh(w * layer.tail + layer.head) if isinstance(layer, cdl.Cons) else jnp.float32(0)
+
+    return alg
+
+
+def halves(w: Any) -> Any:
+    return lambda n: cdl.choose(jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n * w), cdl.Fork(n / 2, n / 2))
+
+
+def down(w: Any) -> Any:
+    return lambda depth, layer: cdl.fmap(lambda _: depth * w, layer)
+
+
+FORMS = {
+    "fold": lambda w, f: cdl.fold(net(w), f),
+    "annotate": lambda w, f: cdl.annotate(net(w), f),
+    "inherit": lambda w, f: cdl.inherit(down(w), f, f.payload[0][:2]),
+    "follow": lambda w, f: cdl.follow(halves(w), f, f.payload[0][:2]),
+    "unfold": lambda w, f: cdl.unfold(halves(w), f.payload[0][:2], 7).log_prob,
+    "refold": lambda w, f: cdl.refold(net(w), halves(w), f.payload[0][:2], nodes=7)[0],
+    "fold of a Seq": lambda w, f: cdl.fold(cell(w), cdl.Seq(f.payload[0][:6].reshape(2, 3), SEQ.lengths)),
+    "gradient": lambda w, f: jax.grad(lambda w: cdl.fold(net(w), f).sum())(w)[None],
+}
+
+first = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0)), cdl.Leaf(3.0)])
+other = cdl.pack(cdl.TreeF, [cdl.Leaf(5.0), cdl.Fork(cdl.Leaf(1.5), cdl.Leaf(2.0))], bucket=first.bucket)
+mesh = jax.make_mesh((2,), ("data",))
+arrays, form = eqx.partition(cdl.compiled.shard([first, other], mesh).stacked, eqx.is_array)
+
+for name, run in FORMS.items():
+
+    def one(w: Any, arrays: Any, run: Any = run) -> Any:
+        return run(w, eqx.combine(jax.tree.map(lambda x: x[0], arrays), form))
+
+    def on_each(check: bool, one: Any = one) -> Any:
+        specs = P(), P("data")
+        return jax.jit(jax.shard_map(one, mesh=mesh, in_specs=specs, out_specs=P("data"), check_vma=check))(W, arrays)
+
+    alone = np.concatenate([run(W, first), run(W, other)])
+    assert np.allclose(on_each(False), alone), name
+    with pytest.raises(cdl.CdlError, match="check_vma=False"):
+        on_each(True)
+    print(name, "is told")

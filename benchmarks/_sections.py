@@ -214,7 +214,7 @@ def cores(figures: Figures) -> str:
         for kind, label in KINDS.items():
             times = [median(found[kind], who) for who in ("cdl", "cores", "torch levels")]
             shown = ["not installed" if t is None else ms(t) for t in times]
-            ratios = [f"**{ratio(found[kind], who, 'cores')}**" for who in ("cdl", "torch levels")]
+            ratios = [ratio(found[kind], who, "cores") for who in ("cdl", "torch levels")]
             rows.append((LABELS[request["name"]], request["width"], label, *shown, *ratios))
     times = ["one device, ms", "a device for each core, ms", "PyTorch, ms"]
     return table(["problem", "width", "", *times, "one device to all", "PyTorch to all"], rows)

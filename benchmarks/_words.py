@@ -199,10 +199,11 @@ peak, and no schedule of exact trees can avoid them all; a peer that works by le
 Where an aim is missed:
 
 - **PyTorch, with the gradient.** A level is one product there, on all cores. A chunk is smaller, and XLA runs the small
-  operations of a loop on one core; a device for each core is faster (*More cores*). A step touches some 20,000 new
-  pages of memory, unless the allocator keeps them. What brought nothing: two loops in one program, which XLA runs one
-  after another, also with its scheduler for concurrency; wider vectors; XLA's other libraries for products, which take
-  1.3 to 1.9 times as long; and the product of the weights' gradient with its first operand transposed beforehand.
+  operations of a loop on one core; with a device for each core `fold` is mostly faster (*More cores*). A step touches
+  some 20,000 new pages of memory, unless the allocator keeps them. What brought nothing: two loops in one program,
+  which XLA runs one after another, also with its scheduler for concurrency; wider vectors; XLA's other libraries for
+  products, which take 1.3 to 1.9 times as long; and the product of the weights' gradient with its first operand
+  transposed beforehand.
 - **JAX, unrolled for this forest.** It knows the trees when it is compiled: its levels have no rows to fill up, and it
   reads most states as slices, where `fold` reads them by index. It compiles anew for the next batch.
 - **`follow`.** Its peer is told the trees, and has the same products in larger pieces.

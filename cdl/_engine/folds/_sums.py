@@ -101,11 +101,11 @@ class Sums:
             (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
             rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), math.prod(x.shape[1:-1]), x.shape[-1])
             return sums(rows(given), rows(x), block.tiles, block.inside, len(weight), weight.dtype, site.precision)
-        given = jnp.where(spread(block.own, given), given, 0)
+        given = _only(block.own, given)
         if site.kind == "spread":
             return jax.ops.segment_sum(given, block.kind, len(weight)) if site.level == STACK else given.sum(0)
         (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
-        return _outer(given, x, weight.dtype, site.precision)
+        return _outer(given, _only(block.own, x), weight.dtype, site.precision)
 
     def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
         """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
@@ -159,12 +159,11 @@ class Sums:
 
     def add(self, i: int, total: jax.Array, index: jax.Array, own: jax.Array) -> jax.Array:
         """A site's sum with that of the rows or edges of these numbers, which are its `own`."""
-        given = self._read(self._table(i), index)
-        given = jnp.where(spread(own, given), given, 0)
+        given = _only(own, self._read(self._table(i), index))
         if self.sites[i].kind == "spread":
             return total + given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        return total + _outer(given, x, total.dtype, self.sites[i].precision)
+        return total + _outer(given, _only(own, x), total.dtype, self.sites[i].precision)
 
     def _read(self, at: Found, index: jax.Array) -> jax.Array:
         """What was kept of rows or edges, or is read again."""
@@ -183,11 +182,15 @@ class Sums:
         own = ((place >= bounds[None, :, 0]) & (place < bounds[None, :, 1])).any(1)
         every = jnp.where(own, lines, self.walk.first_of(at))
         read: Callable[[Found], Any] = lambda found: self._read(found, every)
-        mask: Callable[[Any], Any] = lambda x: jnp.where(spread(own, x), x, 0)
-        index, given = [mask(read(x)) for x in self.plan.inputs[i]], mask(read(at))
+        index, given = [_only(own, read(x)) for x in self.plan.inputs[i]], _only(own, read(at))
         eqn = site.eqn
         assert eqn is not None
         return jax.vjp(lambda w: lookup(eqn, w, index, [0] * len(index)), weight)[1](given)[0]
+
+
+def _only(own: jax.Array, x: jax.Array) -> jax.Array:
+    """The rows that count, and zeros for the others. Both factors of a product need it: zero times infinity is NaN."""
+    return jnp.where(spread(own, x), x, 0)
 
 
 def _outer(y: jax.Array, x: jax.Array, dtype: np.dtype[Any], precision: lax.PrecisionLike) -> jax.Array:

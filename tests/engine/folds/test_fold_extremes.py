@@ -10,7 +10,7 @@ import pytest
 from agreement import agrees, payload_places
 from alone import DEPTH, run_alone
 
-from cdl import algebra, Cons, fold, Fork, Leaf, ListF, Many, Nil, Node, pack, RoseF, to_list, TreeF
+from cdl import algebra, cata, Cons, fold, Fork, Leaf, ListF, Many, Nil, Node, pack, RoseF, to_list, TreeF
 
 
 TREES = [Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(0.5))), Leaf(3.0), Fork(Leaf(4.0), Leaf(5.0))]
@@ -62,6 +62,35 @@ def test_functions_with_a_pole_at_each_child_of_a_many_give_the_definition_s_gra
     leaf = lambda label: Node(label, Many())
     trees = [Node(1.0, Many([leaf(2.0), Node(0.5, Many([leaf(3.0)]))])), leaf(0.25)]
     agrees(pack(RoseF, trees), trees, WEIGHTS, 1e-4, make=with_poles)
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_an_infinite_state_makes_no_nan_of_an_infinite_gradient(many):
+    """What fills up a tile has zeros for cotangents, and zero times infinity is NaN."""
+
+    def read(weight: jax.Array) -> Any:
+        @algebra
+        def alg(layer: Any) -> jax.Array:
+            match layer:
+                case Leaf(label):
+                    return jnp.stack([label, 1.0])
+                case Fork(left, right):
+                    return weight @ left + right
+                case Node(label, children):
+                    return jnp.stack([label, 1.0]) + children.map(lambda x: weight @ x).sum(jnp.zeros(2))
+
+        return alg
+
+    def fork(x: float) -> Any:
+        return Node(0.0, Many([Node(x, Many())])) if many else Fork(Leaf(x), Leaf(0.5))
+
+    trees = [fork(0.1), fork(float("inf"))]
+    forest = pack(RoseF if many else TreeF, trees)
+    gradient = eqx.filter_jit(eqx.filter_grad(lambda weight: fold(read(weight), forest)[:, 1].sum()))
+    weight = jnp.array([[0.3, 0.2], [0.1, 0.4]])
+    defined = jax.grad(lambda weight: sum(cata(read(weight))(tree)[1] for tree in trees))(weight)
+    assert jnp.isinf(defined[1, 0])
+    np.testing.assert_allclose(gradient(weight), defined, 1e-5)
 
 
 @pytest.mark.parametrize("how", ["sum", "max", "mean"])

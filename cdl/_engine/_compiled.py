@@ -61,7 +61,7 @@ def without_varying() -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        if "varying manual axes" not in str(error):
+        if not any(words in str(error) for words in ("varying manual axes", "manual axis types")):
             raise
         raise CdlError(
             "a compiled form is called inside `jax.shard_map` with `check_vma=True`, the default, which follows along "

@@ -13,7 +13,7 @@ import pytest
 from agreement import close, differentiated, QUICKLY
 from cells import elements, FromEnd, FromStart, H, Net, net, Noisy, NoisyFromStart
 
-from cdl import algebra, annotate, cata, decorate, fold, ListF, Packed, Seq, to_list
+from cdl import algebra, annotate, cata, decorate, fold, ListF, Nil, Packed, Seq, to_list
 from cdl.compiled import Scan
 from cdl.functors import SnocF, to_snoc
 
@@ -240,3 +240,34 @@ def test_a_state_holds_truth_values_and_whole_numbers_beside_real_ones(how: Scan
     assert up.tolist() == [[True, True, False, False], [True, False, False, False]]
     assert count.tolist() == [[1, 2, 3, 4], [1, 0, 0, 0]]
     assert total.tolist() == [[1.5, 3.5, 6.5, 10.5], [1.5, 0.0, 0.0, 0.0]]
+
+
+GIVEN = {
+    "a weight": lambda b, x, s: b,
+    "made of a weight": lambda b, x, s: jnp.broadcast_to(b[0] * 2, (2,)),
+    "by an inner jit": lambda b, x, s: jax.jit(lambda b: b)(b),
+    "also read": lambda b, x, s: (b, s * b)[0] + 0 * s,
+}
+
+
+class Giving(eqx.Module):
+    """Two states: one that `how` makes of a weight, and one that reads it."""
+
+    weight: jax.Array
+    how: str = eqx.field(static=True)
+
+    def __call__(self, layer: ListF[jax.Array, Any]) -> Any:
+        if isinstance(layer, Nil):
+            return self.weight * 3, self.weight[:1]
+        first, second = layer.tail
+        return GIVEN[self.how](self.weight, layer.head, first), second * first[0] + layer.head[:1]
+
+
+@pytest.mark.parametrize("how", [Scan(), Scan(bulk=False), Scan(ahead=True), Scan(segment=2)], ids=repr)
+@pytest.mark.parametrize("given", GIVEN)
+def test_a_state_that_is_a_weight_has_its_gradient(given, how):
+    alg, rows = Giving(jnp.array([0.5, 0.7]), given), jnp.arange(6.0).reshape(3, 2)
+    plus = lambda pair: pair[0].sum() + 2 * pair[1].sum()
+    slow = eqx.filter_grad(lambda alg: plus(cata(algebra(alg.__call__))(to_list(list(rows)))))(alg)
+    fast = eqx.filter_jit(eqx.filter_grad(lambda alg: plus(fold(algebra(alg.__call__), Seq.of([rows]), how=how))))(alg)
+    np.testing.assert_allclose(fast.weight, slow.weight, 1e-5)

@@ -5,21 +5,19 @@ arrays that are read become inputs of the program, and the form is traced anew w
 (`_surroundings`). What a function changes itself while it is traced, such as a counter, does not make it trace again.
 """
 
-import contextlib
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable
 from typing import Any, cast, TypeVar
 
 import equinox as eqx
 
 from .._schemes.algebras import name_of
-from ..errors import CdlError
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
-from ._traced import without_leaks
+from ._traced import without_leaks, without_varying
 
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,21 +51,6 @@ def compiled(fn: F) -> F:
         return found
 
     return cast(F, call)
-
-
-@contextlib.contextmanager
-def without_varying() -> Iterator[None]:
-    """Around a call under `jax.shard_map`. **Raises:** `CdlError` where it checks along which axes values vary."""
-    try:
-        yield
-    except (TypeError, ValueError) as error:
-        if not any(words in str(error) for words in ("varying manual axes", "manual axis types")):
-            raise
-        raise CdlError(
-            "a compiled form is called inside `jax.shard_map` with `check_vma=True`, the default, which follows along "
-            "which axes each number varies; the loops of cdl do not tell: write `jax.shard_map(…, check_vma=False)`, "
-            "or use `cdl.compiled.shard_mean`, which does."
-        ) from error
 
 
 class _Static:

@@ -1,11 +1,11 @@
-"""Jaxprs whose constants are inputs, as functions."""
+"""Jaxprs: as functions whose constants are inputs, and the equations of one that are needed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 from jax.core import ShapedArray
-from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, Literal, Var
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, Var
 
 
 Atom = Var | Literal  # what an equation reads
@@ -21,6 +21,21 @@ def opened(case: ClosedJaxpr) -> Callable[..., list[jax.Array]]:
     """A jaxpr as a function of its constants and its inputs."""
     run: Callable[..., Any] = jaxpr_as_fun(ClosedJaxpr(without_constants(case.jaxpr), ()))
     return run
+
+
+def needed(outvars: Sequence[Any], eqns: Sequence[JaxprEqn]) -> list[JaxprEqn]:
+    """The equations that the outputs need, or that have an effect."""
+    read, found = set(variables(outvars)), []
+    for eqn in reversed(eqns):
+        if eqn.effects or not read.isdisjoint(eqn.outvars):
+            found.append(eqn)
+            read.update(variables(eqn.invars))
+    return found[::-1]
+
+
+def variables(read: Sequence[Any]) -> list[Any]:
+    """What is read, without the numbers that are written out."""
+    return [v for v in read if not isinstance(v, Literal)]
 
 
 class Once:

@@ -5,7 +5,7 @@ the first derivative, are such loops. It says so of `lax.while_loop`, which the 
 loops passes through `forwards_only`: an identity that forward mode goes through, and reverse mode refuses.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 from jax.extend.core import Primitive
@@ -15,15 +15,20 @@ from ..errors import CdlError
 from .shapes import is_smooth
 
 
-def forwards_only(tree: Any, why: str) -> Any:
+T = TypeVar("T")
+
+
+def forwards_only(tree: T, why: str) -> T:
     """The arrays of a tree as they are. **Raises:** `CdlError` where reverse mode comes back to one: `why`."""
-    return jax.tree.map(lambda x: _identity.bind(x, why=why) if is_smooth(x) else x, tree)
+    same: T = jax.tree.map(lambda x: _identity.bind(x, why=why) if is_smooth(x) else x, tree)
+    return same
 
 
-def of_rule(of: str) -> str:
-    """Why the rule of a compiled form has no derivative in reverse mode."""
+def of_rule(*forms: str) -> str:
+    """Why the rule of a compiled form has no derivative in reverse mode. `forms`: those that have this rule."""
+    of = " or ".join(f"`{form}`" for form in forms)
     return (
-        f"reverse mode goes a second time through `{of}`, as in `jax.grad` of `jax.grad`: its derivative is computed "
+        f"reverse mode goes a second time through {of}, as in `jax.grad` of `jax.grad`: its derivative is computed "
         "by loops that have one in forward mode alone. Write `jax.jacfwd(jax.grad(f))`, `jax.hessian(f)`, or "
         "`jax.jvp(jax.grad(f), (x,), (v,))` for the Hessian times `v`."
     )

@@ -5,12 +5,12 @@ jaxpr that prints, and `silent` gives the one that computes the same values and 
 are made by the second; the first runs once for each node (`folds._telling`).
 """
 
-from collections.abc import Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 from ..errors import CdlError
+from ._jaxprs import needed
 
 
 PRINTS = "debug_callback", "debug_print"
@@ -38,21 +38,6 @@ def silent(case: ClosedJaxpr) -> ClosedJaxpr:
     **Raises:** `CdlError` where it prints inside a function with a derivative rule or a rule of `vmap`.
     """
     return ClosedJaxpr(_silent(case.jaxpr), case.consts) if prints(case.jaxpr) else case
-
-
-def needed(outvars: Sequence[Any], eqns: Sequence[JaxprEqn]) -> list[JaxprEqn]:
-    """The equations that the outputs need, or that have an effect."""
-    read, found = set(variables(outvars)), []
-    for eqn in reversed(eqns):
-        if eqn.effects or not read.isdisjoint(eqn.outvars):
-            found.append(eqn)
-            read.update(variables(eqn.invars))
-    return found[::-1]
-
-
-def variables(read: Sequence[Any]) -> list[Any]:
-    """What is read, without the numbers that are written out."""
-    return [v for v in read if not isinstance(v, Literal)]
 
 
 def _silent(jaxpr: Jaxpr) -> Jaxpr:

@@ -165,6 +165,21 @@ def without_leaks(name: str) -> Iterator[None]:
         ) from error
 
 
+@contextlib.contextmanager
+def without_varying() -> Iterator[None]:
+    """Around a call under `jax.shard_map`. **Raises:** `CdlError` where it checks along which axes values vary."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if not any(words in str(error) for words in ("varying manual axes", "manual axis types")):
+            raise
+        raise CdlError(
+            "a compiled form is called inside `jax.shard_map` with `check_vma=True`, the default, which follows along "
+            "which axes each number varies; the loops of cdl do not tell: write `jax.shard_map(…, check_vma=False)`, "
+            "or use `cdl.compiled.shard_mean`, which does."
+        ) from error
+
+
 def applied(alg: Any, layer: Any, key: Any = None) -> Any:
     """The algebra at a layer of traced values: `apply`, and numbers in the end.
 

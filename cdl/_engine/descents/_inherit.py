@@ -38,7 +38,7 @@ T = TypeVar("T")
 A = TypeVar("A")
 B = TypeVar("B")
 
-NAMES = "inherit` or `follow"  # of what goes down
+TWICE = of_rule("inherit", "follow")
 
 
 @overload
@@ -172,8 +172,7 @@ def _rule_forward(
 ) -> tuple[tuple[Arrays, Arrays], tuple[Arrays, Any]]:
     del perturbed
     handed, outs, tables = descent(integers).forward_and_keep(*inputs)
-    shown: tuple[Arrays, Arrays] = forwards_only((handed, outs), of_rule(NAMES))
-    return shown, (handed, tables)
+    return forwards_only((handed, outs), TWICE), (handed, tables)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
@@ -191,8 +190,7 @@ def _rule_backward(
     above = over.forest.above
     root = over.forest.is_root(above)
     to_values = [None if b is None else jnp.where(spread(root, b), 0, take(b, above)) for b in below]
-    back: tuple[Any, Any, Any, Any] = forwards_only((weights, payload, to_values, tops), of_rule(NAMES))
-    return back
+    return forwards_only((weights, payload, to_values, tops), TWICE)
 
 
 def _storage(values: tuple[Any, ...]) -> Storage:

@@ -16,7 +16,7 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Literal
 
 from ..._schemes.stacks import PICKED
-from .._prints import needed, variables
+from .._jaxprs import needed, variables
 from .._rows import take
 from ._fingerprint import same_bytes
 from ._levels import CALLS

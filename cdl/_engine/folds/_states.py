@@ -175,5 +175,4 @@ def _rule_backward(
     pairs = zip(given[0], _at(over, states, at_roots)[0], strict=True)
     slabs = [filled(g, x) if is_smooth(x) else None for g, x in pairs]
     found = over.backward(*inputs, states, tables, slabs, at_roots, wanted(inputs, perturbed))
-    back: Inputs = forwards_only(found, of_rule("fold" if at_roots else "annotate"))
-    return back
+    return forwards_only(found, of_rule("fold" if at_roots else "annotate"))

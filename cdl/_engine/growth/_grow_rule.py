@@ -26,7 +26,7 @@ def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Ro
 
 
 Inputs = tuple[Arrays, Arrays]  # weights, and seeds
-NAMES = "unfold` or `refold"  # of what grows
+TWICE = of_rule("unfold", "refold")
 
 
 @eqx.filter_custom_vjp
@@ -38,8 +38,7 @@ def _rule(inputs: Inputs, *, cases: Cases, plan: Plan) -> Rows:
 def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> tuple[Rows, Rows]:
     del perturbed
     rows = grow(cases, plan, *inputs, keep=True)
-    shown: Rows = forwards_only(_shown(rows), of_rule(NAMES))
-    return shown, rows
+    return forwards_only(_shown(rows), TWICE), rows
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
@@ -48,8 +47,7 @@ def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, c
     wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
     down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)
     to_seeds = [d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d) for d, x in zip(down, seeds, strict=True)]
-    back: Inputs = forwards_only((sums, to_seeds), of_rule(NAMES))
-    return back
+    return forwards_only((sums, to_seeds), TWICE)
 
 
 def _without_tangent(x: jax.Array) -> jax.Array:

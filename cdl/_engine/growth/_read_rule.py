@@ -47,8 +47,7 @@ def _rule_forward(
 ) -> tuple[Arrays, tuple[Arrays, Arrays]]:
     del perturbed
     found = reader.read(inputs[0], inputs[1], queue, keep=True)
-    roots: Arrays = forwards_only(reader.roots(found[0]), of_rule("refold"))
-    return roots, found
+    return forwards_only(reader.roots(found[0]), of_rule("refold")), found
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
@@ -61,9 +60,7 @@ def _rule_backward(
     *,
     reader: Reader,
 ) -> tuple[list[Arrays], Arrays]:
-    back: tuple[list[Arrays], Arrays] = Downwards(reader, queue, *inputs, *found).all(given, perturbed[0])
-    back = forwards_only(back, of_rule("refold"))
-    return back
+    return forwards_only(Downwards(reader, queue, *inputs, *found).all(given, perturbed[0]), of_rule("refold"))
 
 
 class Found(NamedTuple):

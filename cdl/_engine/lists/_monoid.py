@@ -44,7 +44,7 @@ from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
 from .._compiled import compiled
 from .._lost import changes
-from .._platform import CPU, platform
+from .._platform import platform
 from .._rows import spread
 from .._strategies import Bracketing, Way
 from .._traced import without_values
@@ -128,7 +128,7 @@ def _read(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Way | None, ev
 
 def chosen(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) -> Way:
     """The way that suits the device, the length and the cost of `combine`: side by side where there is room for it."""
-    if platform() is CPU or lists.steps < SHORT:
+    if not platform().batched or lists.steps < SHORT:
         return "scan"
     if lists.lanes * operations(combine, lists.element, lists.element) >= FULL:
         return "scan"

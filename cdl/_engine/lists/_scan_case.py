@@ -14,7 +14,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Literal
 
 from ..._functors import Cons, Lin, Nil, Snoc
 from ..._schemes.algebras import algebra, name_of, reads
@@ -110,14 +109,13 @@ def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shap
 def _computed(step: Part) -> Part:
     """The step with a copy of each weight that is a state as it is: the gradient of weights is gathered where they are
     read (`_scan_plan.Tap`), so a step reads those that it gives."""
-    given = step.jaxpr.outvars
-    handed = set(step.jaxpr.invars[: step.shared]).intersection(v for v in given if not isinstance(v, Literal))
-    if not handed:
+    weights = step.jaxpr.invars[: step.shared]
+    handed = [any(v is w for w in weights) for v in step.jaxpr.outvars]
+    if not any(handed):
         return step
 
     def copied(*inputs: Any) -> list[Any]:
-        is_weight = (not isinstance(v, Literal) and v in handed for v in given)
-        return [jnp.copy(x) if yes else x for x, yes in zip(step(*inputs), is_weight, strict=True)]
+        return [jnp.copy(x) if yes else x for x, yes in zip(step(*inputs), handed, strict=True)]
 
     return Part(trace(copied, *step.inputs)[0].jaxpr, step.shared)
 

@@ -48,9 +48,9 @@ def main(arguments: list[str]) -> int:
     while time.monotonic() < end:
         drawn = cases.draw(random.Random(f"case {seed}"))
         name_of, made_for = list(platforms.items())[seed // 20 % len(platforms)]
+        run = taken_for(made_for)(judge.run)
         counts["signatures"] += not drawn[0].lists
         for i, case in enumerate(drawn):
-            run = lambda case, made_for=made_for: _on(taken_for(made_for), judge.run, case)
             verdict = run(case)
             name = f"{case.form}, {case.transform}"
             forms.setdefault(name, Counter())[verdict.kind] += 1
@@ -79,11 +79,6 @@ def main(arguments: list[str]) -> int:
     _print_counted("refused by name, or no case", refused)
     _print_counted("failures", {f"{why} ({', '.join(where[:5])})": len(where) for why, where in failed.items()})
     return int(bool(failed))
-
-
-def _on(context: Any, run: Any, case: Any) -> Any:
-    with context:
-        return run(case)
 
 
 def _print_failure(where: str, verdict: Any, case: Any) -> None:

@@ -39,11 +39,8 @@ def _raced(figures: Figures, name: str, kind: str, peer: str, **wanted: Any) -> 
 
 def _spread(figures: Figures, name: str, kind: str) -> str:
     """The same of `fold` on a device for each core."""
-    return (
-        "**all cores "
-        + ", ".join(ratio(r[kind], "torch levels", "cores") for _, r in figures.all(job="cores", name=name))
-        + "**"
-    )
+    found = [ratio(r[kind], "torch levels", "cores") for _, r in figures.all(job="cores", name=name)]
+    return f"**all cores {', '.join(found)}**"
 
 
 def _growth(figures: Figures) -> Iterable[tuple[str, str, str]]:

@@ -48,11 +48,12 @@ JAX_OPS = Ops(
 
 
 class Compiled:
-    """What is common to the two that compile: the hidden states and the loss of some inputs, as programs."""
+    """What is common to those that compile: what a forward pass gives, and the loss of some inputs with its gradient in
+    the first, as programs. `total` is the loss of what `forward` gives."""
 
-    def __init__(self, hidden: Callable[..., Any], *inputs: Any) -> None:
-        step = eqx.filter_value_and_grad(lambda first, *rest: loss(hidden(first, *rest)))
-        self.functions: dict[str, Callable[..., Any]] = {"forward": hidden, "both": step}
+    def __init__(self, forward: Callable[..., Any], *inputs: Any, total: Callable[[Any], Any] = loss) -> None:
+        step = eqx.filter_value_and_grad(lambda first, *rest: total(forward(first, *rest)))
+        self.functions: dict[str, Callable[..., Any]] = {"forward": forward, "both": step}
         self.inputs = inputs
         self.programs: dict[str, Any] = {}
         self.seconds: dict[str, float] = {}

@@ -13,8 +13,8 @@ from jax.flatten_util import ravel_pytree
 
 import cdl
 
-from ._clock import compiled, Entry, in_turn
-from ._contestants import Cdl, torch, TorchLevels
+from ._clock import Entry, in_turn
+from ._contestants import Cdl, Compiled, torch, TorchLevels
 from ._machine import cores as count_of_cores
 from ._problems import loss, Problem, problem
 from ._race import agree, close
@@ -38,28 +38,28 @@ def cores(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
         everyone.append(TorchLevels(given, "pieces"))
         agree(one, everyone[-1])
     spread.agree(one)
-    kinds = {"forward": lambda c: c.forward, "both": lambda c: c.both}
-    times = {kind: in_turn([Entry(c.name, run(c), rounds, warm=True) for c in everyone]) for kind, run in kinds.items()}
-    return {"devices": count_of_cores(), "allocator": ALLOCATOR, "nodes": spread.shards.nodes.tolist(), **times}
+    return {
+        "devices": count_of_cores(),
+        "allocator": ALLOCATOR,
+        "nodes": spread.shards.nodes.tolist(),
+        "forward": in_turn([Entry(c.name, c.forward, rounds) for c in everyone]),
+        "both": in_turn([Entry(c.name, c.both, rounds, warm=True) for c in everyone]),
+    }
 
 
-class Spread:
+class Spread(Compiled):
     """`fold` on as many devices as there are cores, each with its part of the trees."""
 
     name = "cores"
 
     def __init__(self, given: Problem) -> None:
-        self.given = given
-        corpus = cdl.Corpus(given.signature, given.trees)
-        n = count_of_cores()
-        self.rows = cdl.compiled.balance(corpus.nodes, n)
-        bucket = corpus[max(self.rows, key=lambda rows: corpus.nodes[rows].sum())].bucket
-        parts = [corpus.pack(rows, bucket=bucket) for rows in self.rows]
+        corpus, n = cdl.Corpus(given.signature, given.trees), count_of_cores()
+        rows = cdl.compiled.balance(corpus.nodes, n)
+        bucket = corpus[max(rows, key=lambda part: corpus.nodes[part].sum())].bucket
+        parts = [corpus.pack(part, bucket=bucket) for part in rows]
         self.shards = cdl.compiled.shard(parts, jax.make_mesh((n,), ("data",)))
         leaves = self.shards.stacked.payload if given.name == "binary" else ()
-        self.inputs = (given.net, leaves), self.shards
-        step = eqx.filter_value_and_grad(_total)
-        self.programs = {kind: compiled(f, *self.inputs)[1] for kind, f in (("forward", _total), ("both", step))}
+        super().__init__(_loss, (given.net, leaves), self.shards, total=lambda x: x)
 
     def agree(self, one: Cdl) -> None:
         """Asserts the loss and the weights' gradient of one device."""
@@ -67,14 +67,8 @@ class Spread:
         close(self.name, "loss", value, other)
         close(self.name, "gradient", ravel_pytree(net)[0], ravel_pytree(spread)[0])
 
-    def forward(self) -> Any:
-        return self.programs["forward"](*self.inputs)
 
-    def both(self) -> Any:
-        return self.programs["both"](*self.inputs)
-
-
-def _total(inputs: Any, shards: Any) -> Any:
+def _loss(inputs: Any, shards: Any) -> Any:
     """The loss of all trees."""
     net, leaves = inputs
     if leaves:

@@ -5,21 +5,18 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import pytest
+from smooth_forms import cell, halves, net, W
 
 from cdl import (
-    algebra,
     annotate,
     cata,
     CdlError,
-    choose,
-    Cons,
     fmap,
     fold,
     follow,
     Fork,
     inherit,
     Leaf,
-    ListF,
     pack,
     refold,
     Seq,
@@ -32,19 +29,6 @@ from cdl.compiled import Levels
 
 TREES = [Fork(Leaf(1.0), Fork(Leaf(0.5), Leaf(2.0))), Leaf(3.0)]
 FOREST = pack(TreeF, TREES)
-W = jnp.float32(0.5)
-
-
-def net(w: Any) -> Any:
-    @algebra
-    def alg(layer: TreeF[float, Any]) -> Any:
-        return jnp.tanh(w * layer.label) if isinstance(layer, Leaf) else jnp.sin(w * layer.left + layer.right)
-
-    return alg
-
-
-def halves(w: Any) -> Any:
-    return lambda n: choose(jnp.stack([1.5 - n * w, n - 1.5]), Leaf(n * w), Fork(n * w / 2, n / 2))
 
 
 def below(w: Any) -> Any:
@@ -95,13 +79,6 @@ def test_reverse_mode_without_the_rule_is_refused(form):
 
 
 def test_two_gradients_of_lists_are_those_of_the_definition():
-    def cell(w: Any) -> Any:
-        @algebra
-        def alg(layer: ListF[Any, Any]) -> Any:
-            return jnp.tanh(w * layer.tail + layer.head) if isinstance(layer, Cons) else jnp.float32(0)
-
-        return alg
-
     seq = Seq(jnp.array([[0.1, 0.2, 0.3], [0.4, 0, 0]]), jnp.array([3, 1]))
     lists = [to_list([0.1, 0.2, 0.3]), to_list([0.4])]
     want = jax.grad(jax.grad(lambda w: sum(cata(cell(w))(xs) for xs in lists)))(W)

@@ -8,32 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.sharding import PartitionSpec as P
+from smooth_forms import cell, halves, net, W
 
 import cdl
 
 
-W = jnp.float32(0.5)
 SEQ = cdl.Seq(jnp.ones((2, 3)), jnp.array([3, 1]))
-
-
-def net(w: Any) -> Any:
-    @cdl.algebra
-    def alg(layer: cdl.TreeF[float, Any]) -> Any:
-        return jnp.tanh(w * layer.label) if isinstance(layer, cdl.Leaf) else jnp.sin(w * layer.left + layer.right)
-
-    return alg
-
-
-def cell(w: Any) -> Any:
-    @cdl.algebra
-    def alg(layer: cdl.ListF[Any, Any]) -> Any:
-        return jnp.tanh(w * layer.tail + layer.head) if isinstance(layer, cdl.Cons) else jnp.float32(0)
-
-    return alg
-
-
-def halves(w: Any) -> Any:
-    return lambda n: cdl.choose(jnp.stack([1.5 - n, n - 1.5]), cdl.Leaf(n * w), cdl.Fork(n / 2, n / 2))
 
 
 def down(w: Any) -> Any:

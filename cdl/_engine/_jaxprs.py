@@ -10,6 +10,10 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal,
 
 Atom = Var | Literal  # what an equation reads
 
+# Calls of another jaxpr, and the parameter that has it: a `Jaxpr` or a `ClosedJaxpr`.
+CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "checkpoint": "jaxpr",
+         "remat2": "jaxpr"}  # fmt: skip
+
 
 def without_constants(jaxpr: Jaxpr) -> Jaxpr:
     """The jaxpr with its constants as the first of its inputs."""

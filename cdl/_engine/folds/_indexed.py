@@ -9,14 +9,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Var
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
-from .._jaxprs import opened
+from .._jaxprs import Atom, opened
 from .._rows import repeated, take
 from ..shapes import is_smooth
 from ._group import Group
 from ._grouped import as_held, product, tie
-from ._levels import bind, EDGES, Level, Phase, ROWS, STACK, Value
+from ._levels import bind, EDGES, Level, Phase, ROWS, Site, STACK, Value
+from ._reach import gate, only_active, Reach, through
 from ._segments import over_edges, reduced, summed
 
 
@@ -82,12 +83,39 @@ class Over:
     segments: list[Any]
 
 
+@dataclass(frozen=True)
+class Active:
+    """What the values of a case reach, and for each row of a chunk which columns of its own are read."""
+
+    reach: Reach
+    bits: jax.Array
+    over: Over
+
+    def at(self, many: int | None) -> jax.Array:
+        """The bits of the rows, or of those of the edges of a `Many`."""
+        return self.bits if many is None else take(self.bits, self.over.places[many])
+
+    def gated(self, value: Value, v: Atom, eqn: JaxprEqn, many: int | None) -> Value:
+        """A variable's value, with a gradient by way of an equation only where that is active."""
+        if value.level < ROWS or isinstance(v, Literal):
+            return value
+        own, reached = self.reach.get(v, 0), through(self.reach, eqn)
+        if not own & reached or own == reached:
+            return value
+        return value._replace(value=gate(value.value, self.at(many if value.level == ROWS else value.many), reached))
+
+    def only(self, cotangent: Any, site: Site) -> Any:
+        """A site's cotangent, at the rows or edges at which it is active."""
+        return only_active(cotangent, self.at(site.many), self.reach.get(site.variable, 0))
+
+
 class Rows(Phase):
     """What is computed for the rows of a chunk.
 
     `values` and `inputs` are filled with the value of each site, and with what it is computed from. `given` are the
     values of sites that are known, as in the reverse pass: products are then tied to what they were computed from
-    (`tie`), and lookups have theirs added, which are zeros. `held` are variables whose values are known.
+    (`tie`), and lookups have theirs added, which are zeros. `held` are variables whose values are known. `active` says
+    what each row and edge is read for, if not all are.
     """
 
     def __init__(
@@ -96,9 +124,10 @@ class Rows(Phase):
         over: Over,
         given: list[Any] | None = None,
         held: Mapping[Var, Any] = MappingProxyType({}),
+        active: Active | None = None,
     ) -> None:
         super().__init__()
-        self.over, self.given, self.held = over, given, held
+        self.over, self.given, self.held, self.active = over, given, held, active
         self.weights: Iterator[Any] = iter(weights)
         self.values: list[Any] = []
         self.inputs: list[list[Any]] = []
@@ -111,6 +140,11 @@ class Rows(Phase):
     def seen(self, v: Var, value: Value) -> Value:
         known = v in self.held and value.level == ROWS  # what is made of weights meets the rows at a site
         return Value(ROWS, as_held(value.value, self.held[v])) if known else value
+
+    def gated(self, eqn: JaxprEqn, ins: list[Value]) -> list[Value]:
+        if self.active is None:
+            return ins
+        return [self.active.gated(i, v, eqn, self.many) for i, v in zip(ins, eqn.invars, strict=True)]
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return [None] * len(eqn.outvars)

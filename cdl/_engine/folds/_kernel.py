@@ -122,13 +122,13 @@ class Kernel:
 
     def reverse(
         self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
-        kept: Arrays, found: Cotangents, held: Arrays,
+        kept: Arrays, found: Cotangents, held: Arrays, bits: jax.Array | None = None,
     ) -> tuple[Given, Cotangents]:  # fmt: skip
         """The cotangents of what a chunk's rows read, and all that is found.
 
         `given` are the cotangents of the smooth outputs. They are zeros at edges past the chunk's own, and for a
         program by constructor also at rows past its own. `kept` are the chunk's `products`, and `held` the outputs that
-        the program uses itself.
+        the program uses itself. `bits` says which columns of each row are read, if not all are.
         """
         tables, sums = dict(found.tables), list(found.sums)
         if p in self.indexed:
@@ -136,7 +136,7 @@ class Kernel:
             over = self.walk.over(p, at, chunk)
             at_hand = dict(zip(self.held[p], held, strict=True))
             products = kept if self.keep else None
-            out = self.indexed[p].reverse(weights.at_rows[p], over, inputs, products, given, at_hand)
+            out = self.indexed[p].reverse(weights.at_rows[p], over, inputs, products, given, at_hand, bits)
             of_payload, slots, _, manys, own = out[0]
             outputs = jax.tree.leaves(out)
             for table, number, many in self.plans[p].writes:
@@ -144,10 +144,13 @@ class Kernel:
                 tables[table] = write(tables[table], lines[0] + after, valid, outputs[number])
         else:
             alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
-            back = pull(self.walk.programs[p].at[size], alone, self.smooth[p])
+            run = functools.partial(self.walk.programs[p].at[size], bits=bits)
+            back = pull(run, alone, self.smooth[p])
             of_weights, of_payload, slots, _, pairs, own = back(given)[0]
             manys = [to for _, to in pairs]
             sums[p] = self.walk.added(p, chunk, sums[p], of_weights)
+        if bits is not None:
+            of_payload, slots, manys = self.walk.active(p, at, bits, of_payload, slots, manys)
         payload = self.walk.payload(p, at, found.payload, of_payload)
         return Given(slots, manys, own), Cotangents(tables, sums, payload)
 
@@ -160,25 +163,30 @@ class Kernel:
         return [None if t is None else take(found.tables[t], self._lines(at, t, site.many)[0]) for t, site in pairs]
 
     def gradients(
-        self, weights: Weights, found: Cotangents, read: Read, wanted: Sequence[Sequence[bool]]
-    ) -> list[Arrays]:
-        """The cotangents of the weights that are `wanted`, once all chunks are done."""
+        self, weights: Weights, found: Cotangents, read: Read, wanted: Sequence[Sequence[bool]],
+        bits: jax.Array | None = None,
+    ) -> list[Arrays]:  # fmt: skip
+        """The cotangents of the weights that are `wanted`, once all chunks are done. `bits` says which columns of each
+        row of the forest are read, if not all are."""
         sums, some = list(found.sums), [p for p in self.indexed if any(wanted[p])]
         sites = [
             Sums(
-                self.walk, self.indexed[p], self.plans[p], weights.prepared[p], found.tables, functools.partial(read, p)
+                self.walk, self.indexed[p], self.plans[p], weights.prepared[p], found.tables,
+                functools.partial(read, p), bits,
             )
             for p in some
-        ]
+        ]  # fmt: skip
         for p, given in zip(some, sums_of(sites), strict=True):
-            smooth = functools.partial(_smooth_sites, self.indexed[p], self._prepare(p))
+            smooth = functools.partial(_smooth_sites, self.indexed[p], self._prepare(p, bits))
             (sums[p],) = jax.vjp(smooth, weights.plain[p])[1](given)
         return list(map(only, sums, wanted))
 
-    def _prepare(self, p: int) -> Callable[[Arrays], Arrays]:
+    def _prepare(self, p: int, bits: jax.Array | None = None) -> Callable[[Arrays], Arrays]:
         """What the sites of a program take, from its weights."""
-        program, forest = self.indexed[p], self.walk.forest
-        return program.prepare if program.met <= FINITE else only_present(forest, program.program, program.prepare)
+        program = self.indexed[p]
+        if program.met <= FINITE:
+            return program.prepare
+        return only_present(program.program, self.walk.there(program.program, bits), program.prepare)
 
     def _tables(self, tables: Iterable[Table]) -> Tables:
         return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}

@@ -34,14 +34,12 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
-from .._jaxprs import Atom, without_constants
+from .._jaxprs import Atom, CALLS, without_constants
 from ..shapes import is_smooth
 from ._together import rule_of, side_by_side
 
 
 LARGE = 4096  # numbers in a weight, above which it is not spread over rows
-CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "checkpoint": "jaxpr",
-         "remat2": "jaxpr"}  # fmt: skip
 LOOKUPS = "gather", "dynamic_slice"
 EACH = frozenset(
     "add sub mul div neg max min abs sign exp log tanh logistic sqrt rsqrt square sin cos integer_pow eq ne lt le gt "
@@ -98,6 +96,7 @@ class Site:
     level: Level
     many: int | None
     smooth: bool  # whether it has a derivative
+    variable: Atom  # whose cotangent is that of the site
     eqn: core.JaxprEqn | None  # none for a `spread`
 
     @property
@@ -125,7 +124,7 @@ class Phase:
         for eqns in side_by_side(jaxpr.eqns):
             ins = [list(map(known, eqn.invars)) for eqn in eqns]
             if len(eqns) > 1 and self.many is None and ins[0][1].level == EDGES:
-                found = self._sums(eqns, ins)
+                found = self._sums(eqns, list(map(self.gated, eqns, ins)))
             else:
                 found = [x for eqn, own in zip(eqns, ins, strict=True) for x in self._equation(eqn, own, known)]
             variables = [v for eqn in eqns for v in eqn.outvars]
@@ -156,6 +155,7 @@ class Phase:
             inner = eqn.params[CALLS[name]]
             return self.run(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), ins)
         if level == EDGES:
+            ins = self.gated(eqn, ins)
             if hasattr(rule, "step") and self.many is None:
                 return self._reduction(rule, ins)
             if name != "convert_element_type":
@@ -169,16 +169,17 @@ class Phase:
             return self._cond(eqn, ins)
         if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:
             self._site("product", ins[side].level, eqn.invars[side], eqn)
-            return [Value(ROWS, self.at_product(eqn, ins, side))]
+            return [Value(ROWS, self.at_product(eqn, self.gated(eqn, ins), side))]
         if name in LOOKUPS and ins[0].level == SHARED and all(i.level in (PLAIN, ROWS) for i in ins[1:]):
             self._site("lookup", SHARED, eqn.invars[0], eqn)
             return [Value(ROWS, self.at_lookup(eqn, ins))]
-        return [Value(ROWS, y) for y in self.at_rows(eqn, self.spread(ins, eqn.invars, known))]
+        return [Value(ROWS, y) for y in self.at_rows(eqn, self.gated(eqn, self.spread(ins, eqn.invars, known)))]
 
     def _site(
         self, kind: Literal["product", "lookup", "spread"], level: Level, weight: Atom, eqn: core.JaxprEqn | None = None
     ) -> None:
-        self.sites.append(Site(kind, level, self.many, is_smooth(weight.aval), eqn))
+        variable = weight if eqn is None else eqn.outvars[0]
+        self.sites.append(Site(kind, level, self.many, is_smooth(weight.aval), variable, eqn))
 
     def _cond(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
         """Every branch, then a choice by rows, as `vmap` does; so that products in branches stay products."""
@@ -221,6 +222,10 @@ class Phase:
     def seen(self, v: core.Var, value: Value) -> Value:
         """What is taken for the value of a variable."""
         return value
+
+    def gated(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
+        """What an equation reads, with a gradient only where the equation is active."""
+        return ins
 
     # What each phase does for itself.
 

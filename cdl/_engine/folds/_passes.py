@@ -22,6 +22,8 @@ from .._rows import put, room, spread, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_smooth
+from ._activity import Activity, either
+from ._gates import gated
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._loop import nothing
 from ._present import has_finite_slopes, only_present
@@ -30,6 +32,10 @@ from ._residual import only
 from ._sites import all_indexed
 from ._storage import Storage
 from ._walk import Chunk, Walk, write_edges
+
+
+Bits = jax.Array | None  # the columns that are read, of each row or edge; `None` where all that is computed is read
+Down = tuple[Arrays, Cotangents, Bits]  # the edges' cotangents, all that is found, and the edges' bits
 
 
 class Passes:
@@ -57,11 +63,15 @@ class Passes:
         """The same, and what is kept for the way down."""
         return self._forward(weights, payload, self.kernel.room())
 
-    def _constants(self, p: int) -> Callable[[Arrays], Arrays]:
-        """The values of a program that reads nothing, for each of its constructors."""
+    def _constants(self, p: int, bits: jax.Array | None = None) -> Callable[[Arrays], Arrays]:
+        """The values of a program that reads nothing, for each of its constructors. `bits` says which columns are read,
+        at each of them, if not all are."""
         program = self.programs[p]
-        found = _constants(program)
-        return found if has_finite_slopes(program.case.jaxpr) else only_present(self.forest, program, found)
+        found = _constants(program, bits)
+        if has_finite_slopes(program.case.jaxpr):
+            return found
+        there = self.walk.there(program) if bits is None else bits != 0
+        return only_present(program, there, found)
 
     def _forward(self, weights: list[Arrays], payload: Arrays, tables: Tables) -> tuple[Arrays, Tables]:
         states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.slabs.shapes)]
@@ -91,38 +101,43 @@ class Passes:
     ) -> tuple[list[Arrays], Arrays]:  # fmt: skip
         """The cotangents of the weights and of the payload that are `wanted`, `None` for the others.
 
-        `given` are the cotangents of the values by row or, `at_roots`, by tree, in slabs; `None` for slabs that have
-        none.
+        `given` are the cotangents of the values: `at_roots`, by tree and in columns, else by row and in slabs; `None`
+        for those that have none.
         """
+        there = [s for s, g in enumerate(given) if g is not None]
+        outside = there if at_roots else [c for s in there for c in self.slabs.columns[s]]
+        activity = Activity(self.walk, outside, at_roots)
+        edges, of_roots = len(self.forest.child), {}
+        if at_roots:
+            of_roots = self.slabs.rows({c: given[c] for c in outside}, edges - 1 - self.forest.bucket.edges)
         brought: Arrays = []
-        for x, g in zip(self.slabs.shapes, given, strict=True):
-            zeros = jnp.zeros((len(self.forest.child), *x.shape), x.dtype)
-            of_roots = put(zeros, self.forest.bucket.edges, g) if at_roots and g is not None else zeros
-            brought.append(None if g is None else of_roots)
-        by_row = [None] * len(given) if at_roots else given
+        for s, x in enumerate(self.slabs.shapes):
+            zeros: Any = jnp.zeros((edges, *x.shape), x.dtype) if is_smooth(x) else None
+            brought.append(put(zeros, self.forest.bucket.edges, of_roots[s]) if s in of_roots else zeros)
+        by_row = [None] * len(brought) if at_roots else given
         ready = self.kernel.weights(weights)
 
-        def read(p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents]) -> tuple[Arrays, Arrays]:
-            at = self.walk.chunk(p, size, chunk)
-            return self._own(p, at, by_row, carry[0]), self.kernel.products(p, at, carry[1])
+        def read(p: int, size: Size, chunk: jax.Array, carry: Down) -> tuple[Arrays, Arrays, Bits]:
+            at, (brought, found, bits) = self.walk.chunk(p, size, chunk), carry
+            own = None if bits is None else take(bits, at.above)
+            return self._own(p, at, by_row, brought), self.kernel.products(p, at, found), own
 
-        def body(
-            p: int, size: Size, chunk: jax.Array, carry: tuple[Arrays, Cotangents], had: tuple[Arrays, Arrays]
-        ) -> tuple[Arrays, Cotangents]:
+        def body(p: int, size: Size, chunk: jax.Array, carry: Down, had: tuple[Arrays, Arrays, Bits]) -> Down:
             at, wiring, brought = self.walk.chunk(p, size, chunk), self.programs[p].wiring, list(carry[0])
-            inputs = self.walk.inputs(p, at, payload, states)
+            inputs, (given, kept, own) = self.walk.inputs(p, at, payload, states), had
             held = [self.slabs.read(states, wiring.out[i], at.rows) for i in self.kernel.held.get(p, [])]
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, *had, carry[1], held)
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, given, kept, carry[1], held, own)
             write_edges(brought, self.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
-            return brought, found
+            return brought, found, activity.below(p, at, carry[2], own)
 
         start = self.kernel.start(ready, payload, tables, wanted, but=self.constant)
-        brought, found = self.walk.loop(read, body, (brought, start), down=True)
+        brought, found, bits = self.walk.loop(read, body, (brought, start, activity.start()), down=True)
         again: Read = lambda p, at, index: self.walk.again(p, at, index, payload, states)
-        sums = self.kernel.gradients(ready, found, again, wanted[0])
+        sums = self.kernel.gradients(ready, found, again, wanted[0], activity.of_rows(bits))
         for p in self.constant:
             if any(wanted[0][p]):
-                (of_weights,) = _vjp(self._constants(p), weights[p])(self._of_constants(p, by_row, brought))
+                own = activity.of_constants(self.programs[p], bits)
+                (of_weights,) = _vjp(self._constants(p, own), weights[p])(self._of_constants(p, by_row, brought))
                 sums[p] = only(of_weights, wanted[0][p])
         return sums, found.payload
 
@@ -150,15 +165,21 @@ class Passes:
         return [c for c in dict.fromkeys(columns) if self.storage.smooth[c]]
 
 
-def _constants(program: Program) -> Callable[[Arrays], Arrays]:
+def _constants(program: Program, bits: Bits = None) -> Callable[[Arrays], Arrays]:
     """The values of a program that reads nothing, for each of its constructors."""
     run, axes = opened(program.case), [0 if stacked else None for stacked in program.stacked]
     places, row = jnp.array(program.places, jnp.int32), jnp.int32(0)
 
+    def one(bits: Bits, *weights: Any) -> Arrays:
+        given = *weights, row
+        return run(*given) if bits is None else gated(program.case, program.wiring.out, bits, given)
+
     def every(weights: Arrays) -> Arrays:
         size = next((len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked), 1)
-        found = jax.vmap(run, in_axes=(*axes, None), axis_size=size)(*weights, row)
-        return [take(x, places if size > 1 else jnp.zeros_like(places)) for x in found]
+        at = places if size > 1 else jnp.zeros_like(places)
+        own = None if bits is None else either(bits, at, size)
+        found = jax.vmap(one, in_axes=(None if own is None else 0, *axes), axis_size=size)(own, *weights)
+        return [take(x, at) for x in found]
 
     return every
 

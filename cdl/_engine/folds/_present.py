@@ -11,10 +11,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .._jaxprs import CALLS
 from .._rows import take
-from ..forests._forest import Forest
 from ..shapes import Arrays
-from ._levels import CALLS
 from ._program import Program
 
 
@@ -38,11 +37,9 @@ def has_finite_slopes(jaxpr: Any) -> bool:
     return True
 
 
-def only_present(forest: Forest, program: Program, run: Callable[[Arrays], Arrays]) -> Callable[[Arrays], Arrays]:
-    """A function of a program's weights, stacked results and all, for the constructors that a forest has. The others
-    have results that are not to be used."""
-    ranks = jnp.array([forest.bucket.rank[v] for v in program.members], jnp.int32)
-    there = forest.begin[ranks + 1] > forest.begin[ranks]
+def only_present(program: Program, there: jax.Array, run: Callable[[Arrays], Arrays]) -> Callable[[Arrays], Arrays]:
+    """A function of a program's weights, stacked results and all, for the constructors that are there. The others have
+    results that are not to be used."""
 
     def guarded(weights: Arrays) -> Arrays:
         stacks = [len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked]

@@ -10,10 +10,11 @@ So an algebra of a hundred constructors with one cell each compiles as one cell.
 it does not matter how the algebra holds them: as fields, in a closure, or many times over.
 """
 
+import functools
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -25,6 +26,8 @@ from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ..shapes import Arrays
 from ._fingerprint import fingerprint
+from ._gates import gated
+from ._reach import bits_of, Reach, reach
 from ._stacks import stacks, unpicked
 
 
@@ -47,6 +50,14 @@ class Wiring:
     out: Columns
     own: Columns = ()
     by_edge: int = 0
+
+
+class Reached(NamedTuple):
+    """What the inputs of a case reach: its payload, and the children's columns at each slot and `Many`."""
+
+    payload: list[int]
+    slots: list[list[int]]
+    manys: list[list[int]]
 
 
 @dataclass
@@ -72,6 +83,31 @@ class Program:
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
     by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
 
+    @functools.cached_property
+    def reach(self) -> Reach:
+        """What the values of the case reach."""
+        return reach(self.case.jaxpr, self.wiring.out)
+
+    @functools.cached_property
+    def reached(self) -> Reached:
+        """What the inputs of the case reach."""
+        every = iter(self.case.jaxpr.invars[1:])
+        own: Callable[[Columns], list[int]] = lambda columns: [self.reach.get(next(every), 0) for _ in columns]
+        payload, slots = own(self.wiring.payload), list(map(own, self.wiring.slots))
+        rest = sum(1 + len(columns) for columns in self.wiring.manys)
+        every = iter(self.case.jaxpr.invars[len(self.case.jaxpr.invars) - rest :])
+        return Reached(payload, slots, [own((0, *columns))[1:] for columns in self.wiring.manys])
+
+    @functools.cached_property
+    def below(self) -> list[dict[int, int]]:
+        """For each slot and then each `Many`: which of its columns are read, as bits, by those that they reach."""
+        wiring, reached, found = self.wiring, self.reached, []
+        groups = zip((*wiring.slots, *wiring.manys), (*reached.slots, *reached.manys), strict=True)
+        for columns, own in groups:
+            pairs = list(zip(columns, own, strict=True))
+            found.append({r: bits_of(c for c, other in pairs if other == r) for r in dict.fromkeys(own) if r})
+        return found
+
     def trace_at(self, sizes: Iterable[Size]) -> None:
         """Traces the case at these sizes of chunk, while what it closes over is at hand."""
         lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(self.variant.manys)))
@@ -80,7 +116,7 @@ class Program:
             if lengths(size) not in traced:
                 traced[lengths(size)] = self.trace(size)
             case = traced[lengths(size)]
-            self.at[size] = _rows(size, silent(case), self.wiring.by_edge)
+            self.at[size] = _rows(size, silent(case), self.wiring)
             if self.prints:
                 self.printing[size] = case
 
@@ -110,21 +146,23 @@ def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], Clo
     return Program(variant, wiring, members, places, weights, stacked, apart, silent(case), tells, again)
 
 
-def _rows(size: Size, case: ClosedJaxpr, by_edge: int) -> Callable[..., list[Any]]:
-    """A case at every row of a chunk."""
+def _rows(size: Size, case: ClosedJaxpr, wiring: Wiring) -> Callable[..., list[Any]]:
+    """A case at every row of a chunk; with the `bits` of the rows, what is not active has no gradient."""
     run = opened(case)
-    axes = [0] * (len(case.jaxpr.outvars) - by_edge) + [None] * by_edge
+    axes = [0] * (len(case.jaxpr.outvars) - wiring.by_edge) + [None] * wiring.by_edge
 
     def rows(
-        weights: list[Any], payload: Arrays, slots: list[Arrays], keys: Arrays, edges: Any, own: Arrays
-    ) -> list[Any]:
-        def one(row: jax.Array, payload: Arrays, slots: list[Arrays], keys: Arrays, own: Arrays) -> list[Any]:
-            return run(*weights, *jax.tree.leaves((row, payload, slots, keys, edges, own)))
+        weights: list[Any], payload: Arrays, slots: list[Arrays], keys: Arrays, edges: Any, own: Arrays,
+        bits: jax.Array | None = None,
+    ) -> list[Any]:  # fmt: skip
+        def one(row: jax.Array, bits: Any, payload: Arrays, slots: list[Arrays], keys: Arrays, own: Arrays) -> Any:
+            given = *weights, *jax.tree.leaves((row, payload, slots, keys, edges, own))
+            return run(*given) if bits is None else gated(case, wiring.out, bits, given)
 
         places = jnp.arange(size.rows, dtype=jnp.int32)
         before = over.set("rows")
         try:
-            return jax.vmap(one, out_axes=axes)(places, payload, slots, keys, own)
+            return jax.vmap(one, out_axes=axes)(places, bits, payload, slots, keys, own)
         finally:
             over.reset(before)
 

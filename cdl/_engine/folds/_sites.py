@@ -18,7 +18,7 @@ from ..forests._bucket import Bucket, Size
 from ..shapes import Arrays, is_smooth, rows_of, shaped
 from ._apart import apart
 from ._group import Group, Tiles
-from ._indexed import broadcast, Over, Prepare, Rows, spread
+from ._indexed import Active, broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._plan import Plan, Planning
 from ._program import Program
@@ -64,12 +64,13 @@ class Indexed:
         return [apart(w) if yes else w for w, yes in zip(prepared, by_kind, strict=True)]
 
     def _rows(
-        self, prepared: Arrays, over: Over, inputs: Inputs, given: Arrays | None = None, held: Held | None = None
-    ) -> tuple[Arrays, Arrays, list[Arrays]]:
+        self, prepared: Arrays, over: Over, inputs: Inputs, given: Arrays | None = None, held: Held | None = None,
+        active: Active | None = None,
+    ) -> tuple[Arrays, Arrays, list[Arrays]]:  # fmt: skip
         """The outputs at every row, and at every edge for those that are the edges'; and of each site its value, and
         what it is computed from."""
         at_hand: dict[Any, Any] = {self.jaxpr.outvars[i]: x for i, x in (held or {}).items()}
-        phase = Rows(prepared, over, given, at_hand)
+        phase = Rows(prepared, over, given, at_hand, active)
         found = self._run(phase, [None] * len(self.levels), inputs, over)
         assert [site.what for site in phase.sites] == [site.what for site in self.sites]
         out = [x.value if x.level == EDGES else broadcast(x, over.rows) for x in found]
@@ -85,21 +86,25 @@ class Indexed:
         return list(phase.spread(phase.run(self.jaxpr, (), args), self.jaxpr.outvars))
 
     def _reverse(
-        self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays, held: Held
-    ) -> Any:
+        self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays, held: Held,
+        bits: jax.Array | None = None,
+    ) -> Any:  # fmt: skip
         """The cotangents of the inputs and of the sites, `None` where there is none, and what each site is computed
         from. `products` were kept, or are computed again; `given` are the cotangents of the outputs that have one.
-        `held` are outputs that are at hand, by number."""
+        `held` are outputs that are at hand, by number. `bits` are the columns that are read, if not all are."""
+        active = None if bits is None else Active(self.program.reach, bits, over)
         values = self._values(prepared, over, inputs, products)
         smooth, rest = eqx.partition((values, inputs), is_smooth)
 
         def run(smooth: Any) -> tuple[Arrays, Arrays]:
             values, inputs = eqx.combine(smooth, rest)
-            out, _, inner = self._rows(prepared, over, inputs, values, held)
+            out, _, inner = self._rows(prepared, over, inputs, values, held, active)
             return [x for x in out if is_smooth(x)], inner
 
         _, pull, inner = jax.vjp(run, smooth, has_aux=True)
         (to_values, to_inputs), *_ = pull(given)
+        if active is not None:
+            to_values = [active.only(x, site) for x, site in zip(to_values, self.sites, strict=True)]
         return to_inputs, to_values, inner
 
     def _values(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None) -> Arrays:

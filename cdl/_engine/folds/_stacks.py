@@ -16,10 +16,9 @@ from jax.core import Tracer
 from jax.extend.core import ClosedJaxpr, Literal
 
 from ..._schemes.stacks import PICKED
-from .._jaxprs import needed, variables
+from .._jaxprs import CALLS, needed, variables
 from .._rows import take
 from ._fingerprint import same_bytes
-from ._levels import CALLS
 
 
 @dataclass(frozen=True)

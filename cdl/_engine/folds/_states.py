@@ -26,7 +26,7 @@ from ..shapes import Arrays, is_smooth
 from ._kernel import Tables
 from ._passes import Passes
 from ._pre_order import in_pre_order
-from ._residual import filled, wanted
+from ._residual import wanted
 from ._sites import trace_alone
 from .case import read, Reading
 
@@ -93,26 +93,29 @@ def _values(
         return Passes(eqx.combine(integers, forest), programs, storage, key, keep)
 
     inputs = [p.weights for p in programs], list(forest.payload)
-    slabs, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
+    every, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
     found = {}
     for s, carrier in storage.carriers.items():
         columns = storage.columns(s)
-        own = {i: slabs[i] for i in dict.fromkeys(storage.slabs.slab_of[c] for c in columns)}
-        if not at_roots:
-            own = in_pre_order(forest, s, own, rows_of)
-        elif len(storage.carriers) > 1:
-            here = take(forest.tree, forest.roots[s])
-            own = {i: take(x, here) for i, x in own.items()}
-        found[s] = carrier.given_back([storage.slabs.pick(c, own[storage.slabs.slab_of[c]]) for c in columns])
+        if at_roots:
+            here = take(forest.tree, forest.roots[s]) if len(storage.carriers) > 1 else None
+            own = [every[c] if here is None else take(every[c], here) for c in columns]
+        else:
+            slabs = {i: every[i] for i in dict.fromkeys(storage.slabs.slab_of[c] for c in columns)}
+            slabs = in_pre_order(forest, s, slabs, rows_of)
+            own = [storage.slabs.pick(c, slabs[storage.slabs.slab_of[c]]) for c in columns]
+        found[s] = carrier.given_back(own)
     return found
 
 
 def _at(over: Passes, states: Arrays, at_roots: bool) -> tuple[Arrays, Any]:
-    """The values at the roots, or at all rows, in slabs, and the row at which each node has its value."""
+    """The values at the roots, in columns, or those at all rows, in slabs, and the row at which each node has its
+    value."""
     forest = over.forest
     if at_roots:
         roots = over.walk.child[forest.bucket.edges : -1]
-        return [take(x, roots) for x in states], None
+        slabs = [take(x, roots) for x in states]
+        return [over.slabs.pick(c, slabs[s]) for c, s in sorted(over.slabs.slab_of.items())], None
     return states, over.walk.rows_of(forest.row[: forest.bucket.nodes])
 
 
@@ -172,7 +175,7 @@ def _rule_backward(
 ) -> Inputs:
     states, tables = residuals
     over = passes(key, integers)
-    pairs = zip(given[0], _at(over, states, at_roots)[0], strict=True)
-    slabs = [filled(g, x) if is_smooth(x) else None for g, x in pairs]
-    found = over.backward(*inputs, states, tables, slabs, at_roots, wanted(inputs, perturbed))
+    of = over.slabs.leaves if at_roots else over.slabs.shapes
+    known = [g if is_smooth(x) else None for g, x in zip(given[0], of, strict=True)]
+    found = over.backward(*inputs, states, tables, known, at_roots, wanted(inputs, perturbed))
     return forwards_only(found, of_rule("fold" if at_roots else "annotate"))

@@ -18,6 +18,7 @@ from ._group import Tiles
 from ._indexed import lookup
 from ._levels import Site, STACK
 from ._plan import Again, Found, Joined, Plan, Table
+from ._reach import active
 from ._sites import Indexed
 from ._walk import Walk
 
@@ -38,15 +39,16 @@ class Block(NamedTuple):
 
 class Sums:
     """The cotangents of one program's sites, summed over its rows. `prepared` is what the sites take, `tables` what was
-    kept and found of the rows, and `again` reads what was not kept, of rows or edges."""
+    kept and found of the rows, and `again` reads what was not kept, of rows or edges. `bits` says which columns of each
+    row are read, if not all are."""
 
     def __init__(
         self, walk: Walk, indexed: Indexed, plan: Plan, prepared: Arrays, tables: dict[Table, Any],
-        again: Callable[[Again, Any], Any],
+        again: Callable[[Again, Any], Any], bits: jax.Array | None = None,
     ) -> None:  # fmt: skip
         self.walk, self.forest, self.indexed, self.plan = walk, walk.forest, indexed, plan
         self.prepared, self.tables, self.again = prepared, tables, again
-        self.sites, self.program = indexed.sites, indexed.program
+        self.sites, self.program, self.bits = indexed.sites, indexed.program, bits
 
     def smooth(self) -> dict[int | None, list[int]]:
         """The sites that have a cotangent and are not lookups: those of the rows, and those of each `Many`."""
@@ -100,12 +102,13 @@ class Sums:
         if site.kind == "product" and site.level == STACK:
             (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
             rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), math.prod(x.shape[1:-1]), x.shape[-1])
+            x = x if self.bits is None else _only(self._active(i, block.lines, block.own), x)
             return sums(rows(given), rows(x), block.tiles, block.inside, len(weight), weight.dtype, site.precision)
         given = _only(block.own, given)
         if site.kind == "spread":
             return jax.ops.segment_sum(given, block.kind, len(weight)) if site.level == STACK else given.sum(0)
         (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
-        return _outer(given, _only(block.own, x), weight.dtype, site.precision)
+        return _outer(given, _only(self._active(i, block.lines, block.own), x), weight.dtype, site.precision)
 
     def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
         """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
@@ -149,7 +152,8 @@ class Sums:
         """What sites have in common, of whatever programs, for which `add` does the same."""
         site, one = self.sites[i], self.one(i)
         inputs = tuple(map(self._source, self.plan.inputs[i]))
-        return site.kind, self._table(i), inputs, one.shape, str(one.dtype), site.precision
+        reached = None if self.bits is None else self.program.reach.get(site.variable, 0)
+        return site.kind, self._table(i), inputs, one.shape, str(one.dtype), site.precision, reached
 
     def _source(self, at: Found) -> Hashable:
         """Where something is found, said without the program."""
@@ -163,7 +167,16 @@ class Sums:
         if self.sites[i].kind == "spread":
             return total + given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        return total + _outer(given, _only(own, x), total.dtype, self.sites[i].precision)
+        x = _only(self._active(i, index, own), x)
+        return total + _outer(given, x, total.dtype, self.sites[i].precision)
+
+    def _active(self, i: int, index: jax.Array, own: jax.Array) -> jax.Array:
+        """The rows or edges among these at which a site is active."""
+        if self.bits is None:
+            return own
+        site = self.sites[i]
+        rows = index if site.many is None else take(self.forest.owner, index)
+        return own & active(take(self.bits, rows), self.program.reach.get(site.variable, 0))
 
     def _read(self, at: Found, index: jax.Array) -> jax.Array:
         """What was kept of rows or edges, or is read again."""

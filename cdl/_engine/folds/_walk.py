@@ -25,6 +25,7 @@ from ._indexed import Over
 from ._loop import Body, C, over_chunks, Read
 from ._plan import Again, Table
 from ._program import Columns, PROBE, Program
+from ._reach import active, bits_of, only_active
 from ._slabs import Slabs
 from ._storage import Storage
 
@@ -212,6 +213,30 @@ class Walk:
             if total[i] is not None:
                 total[i] = total[i].at[place].add(found[i]) if stacked else total[i] + found[i]
         return total
+
+    def active(self, p: int, at: Chunk, bits: jax.Array, payload: Arrays, slots: Any, manys: Any) -> Any:
+        """The cotangents of a program's payload, slots and `Many`s, without those of what is not active. `bits` are the
+        columns of each row that are read."""
+        reached = self.programs[p].reached
+
+        def only(bits: jax.Array, found: Arrays, columns: list[int]) -> Arrays:
+            return [only_active(x, bits, some) for x, some in zip(found, columns, strict=True)]
+
+        below = [take(bits, edge.facts[:, OWNER] - at.row) for edge in at.edges]
+        return (
+            only(bits, payload, reached.payload),
+            [only(bits, *own) for own in zip(slots, reached.slots, strict=True)],
+            [only(*own) for own in zip(below, manys, reached.manys, strict=True)],
+        )
+
+    def there(self, program: Program, bits: jax.Array | None = None) -> jax.Array:
+        """Which constructors of a program the forest has, at rows of which something is read."""
+        ranks = jnp.array([self.forest.bucket.rank[v] for v in program.members], jnp.int32)
+        if bits is None:
+            return self.forest.begin[ranks + 1] > self.forest.begin[ranks]
+        count, own = len(self.forest.bucket.variants), active(bits, bits_of(program.wiring.out))
+        found = jax.ops.segment_max(own.astype(jnp.int32), self.forest.variant, count + 1) > 0
+        return found[jnp.array(program.members)]
 
     def payload(self, p: int, at: Chunk, sums: Arrays, found: Arrays) -> Arrays:
         """The payload's cotangents, but for those that are `None`, with those of a chunk."""

@@ -1,0 +1,96 @@
+"""Which rows of a forest have a gradient at which columns of their value.
+
+By the definition, what nothing reads is not differentiated, such as a child that its parent only counts. The pass down
+differentiates all rows of a chunk at once, and what is not read gets a cotangent of zero. Zero times an infinite slope,
+as that of a root at 0, is NaN. So where it may matter (`needed`), rows carry bits, one for each column of their value
+that is read. A child's are found from those of the row above it: see `_reach`.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import jax
+import jax.numpy as jnp
+
+from .._rows import put, take, write
+from ._program import Program
+from ._reach import active, bits_of, MOST, union
+from ._walk import Chunk, OWNER, Walk
+
+
+def either(bits: jax.Array, at: jax.Array, number: int) -> jax.Array:
+    """For each of some numbers, the bits that one of the rows with this number has."""
+    found = jnp.zeros(number, jnp.int32)
+    for bit in range(MOST + 1):
+        one = (bits >> bit) & 1
+        found = found | (jax.ops.segment_max(one, at, number) > 0).astype(jnp.int32) << bit
+    return found
+
+
+class Activity:
+    """The bits of the edges and rows of a forest, on a pass down. `columns` have a cotangent from outside: at the
+    roots, or at every node."""
+
+    def __init__(self, walk: Walk, columns: Sequence[int], at_roots: bool) -> None:
+        self.walk, self.forest = walk, walk.forest
+        self.roots = bits_of(columns)
+        self.base = 0 if at_roots else self.roots
+        self.needed = self._needed()
+
+    def _needed(self) -> bool:
+        """Whether a row may have a value that is computed, and read by none."""
+        roots = [s for s, rows in enumerate(self.forest.roots) if rows.shape[-1]]
+        met = dict.fromkeys((sort, self.roots) for sort in (range(len(self.forest.family)) if self.base else roots))
+        todo = list(met)
+        while todo:
+            sort, bits = todo.pop()
+            for program in (x for x in self.walk.programs if x.variant.sort == sort):
+                if any(not bits & reached for reached in program.reach.values()):
+                    return True
+                children = (*program.variant.slot_sorts, *program.variant.many_sorts)
+                below = [(s, self._joined(bits, columns)) for s, columns in zip(children, program.below, strict=True)]
+                todo += [x for x in dict.fromkeys(below) if x not in met]
+                met |= dict.fromkeys(below)
+        return False
+
+    def _joined(self, bits: int, columns: Mapping[int, int]) -> int:
+        return self.base | union(own for reached, own in columns.items() if bits & reached)
+
+    def start(self) -> jax.Array | None:
+        """The bits of the edges that end at roots."""
+        if not self.needed:
+            return None
+        edges = self.forest.bucket.edges
+        roots = jnp.full(len(self.forest.child) - 1 - edges, self.roots, jnp.int32)
+        return put(jnp.zeros(len(self.forest.child), jnp.int32), edges, roots)
+
+    def below(self, p: int, at: Chunk, bits: jax.Array | None, own: jax.Array | None) -> jax.Array | None:
+        """The edges' bits, with those below a chunk, whose rows have these of their `own`."""
+        if bits is None or own is None:
+            return None
+        program = self.walk.programs[p]
+        slots, manys = program.below[: program.variant.slots], program.below[program.variant.slots :]
+        if at.slots is not None:
+            found = jnp.stack([self._below(own, columns) for columns in slots], 1).reshape(-1)
+            bits = write(bits, at.slots[0, 0], jnp.repeat(at.valid, len(slots)), found)
+        for edge, columns in zip(at.edges, manys, strict=True):
+            found = self._below(take(own, edge.facts[:, OWNER] - at.row), columns)
+            bits = write(bits, edge.lines[0], edge.valid, found)
+        return bits
+
+    def _below(self, bits: jax.Array, columns: Mapping[int, int]) -> jax.Array:
+        found = jnp.full_like(bits, self.base)
+        for reached, own in columns.items():
+            found = found | jnp.where(active(bits, reached), own, 0)
+        return found
+
+    def of_rows(self, bits: jax.Array | None) -> jax.Array | None:
+        """The bits of the rows."""
+        return None if bits is None else take(bits, self.forest.above)
+
+    def of_constants(self, program: Program, bits: jax.Array | None) -> jax.Array | None:
+        """The bits of the values of a program that reads nothing, for each of its constructors: those that one of the
+        edges to it has."""
+        if bits is None:
+            return None
+        count = len(self.forest.bucket.variants)
+        return take(either(bits, jnp.minimum(self.walk.child, count), count + 1), jnp.array(program.members))

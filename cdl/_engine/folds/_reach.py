@@ -1,0 +1,92 @@
+"""What the values of a case reach: the columns that are made of them by operations that have a derivative.
+
+A value is active at the rows at which one of the columns that it reaches is read. Elsewhere its cotangent is made zero
+(`only_active`), or it has none (`gate`). Columns are bits of a whole number.
+"""
+
+import functools
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import Jaxpr, JaxprEqn, Literal
+
+from .._jaxprs import Atom, CALLS
+from .._rows import spread
+from ..shapes import is_smooth
+from ._together import rule_of
+
+
+Reach = Mapping[Atom, int]  # the columns, as bits, that a variable reaches
+
+FLAT = frozenset({"stop_gradient", "sign", "floor", "ceil", "round", "nextafter"})  # the derivative is zero everywhere
+MOST = 30  # columns with a bit of their own; those after them share one
+
+
+def bits_of(columns: Iterable[int]) -> int:
+    """Columns as bits."""
+    return union(1 << min(c, MOST) for c in columns)
+
+
+def union(bits: Iterable[int]) -> int:
+    """All bits that one of these has."""
+    return functools.reduce(operator.or_, bits, 0)
+
+
+def reach(jaxpr: Jaxpr, columns: Sequence[int]) -> dict[Atom, int]:
+    """What every variable of a jaxpr reaches, whose outputs are these columns; also inside its equations. A jaxpr that
+    is called twice has what both calls reach."""
+    found: dict[Atom, int] = {}
+    _note(found, jaxpr.outvars, [bits_of([c]) for c in columns])
+    _backward(jaxpr, found)
+    return found
+
+
+def _note(found: dict[Atom, int], variables: Sequence[Any], bits: Sequence[int]) -> None:
+    for v, some in zip(variables, bits, strict=True):
+        if some and not isinstance(v, Literal) and is_smooth(v.aval):
+            found[v] = found.get(v, 0) | some
+
+
+def _backward(jaxpr: Jaxpr, found: dict[Atom, int]) -> None:
+    for eqn in reversed(jaxpr.eqns):
+        through = [found.get(v, 0) for v in eqn.outvars]
+        if eqn.primitive.name in FLAT or not any(through):
+            continue
+        name, rule = eqn.primitive.name, rule_of(eqn)
+        if name in CALLS or name == "cond":
+            inner = [eqn.params[CALLS[name]]] if name in CALLS else eqn.params["branches"]
+            given = eqn.invars[name == "cond" :]
+            for own in (getattr(x, "jaxpr", x) for x in inner):
+                _note(found, own.outvars, through)
+                _backward(own, found)
+                _note(found, given, [found.get(v, 0) for v in own.invars])
+        elif hasattr(rule, "step") and not rule.starts:
+            own = rule.step.jaxpr
+            _note(found, own.outvars, through)
+            _backward(own, found)
+            _note(found, eqn.invars[2:], [found.get(v, 0) for v in (*own.invars, *own.constvars)])
+        else:
+            _note(found, eqn.invars, [union(through)] * len(eqn.invars))
+
+
+def through(known: Reach, eqn: JaxprEqn) -> int:
+    """The columns that an equation reaches."""
+    return union(known.get(v, 0) for v in eqn.outvars)
+
+
+def active(bits: jax.Array, reached: int) -> jax.Array:
+    """The rows at which what reaches these columns is read."""
+    return (bits & reached) != 0
+
+
+def only_active(cotangent: Any, bits: jax.Array, reached: int) -> Any:
+    """A cotangent of what reaches these columns, without that of rows at which it is not read."""
+    return None if cotangent is None else jnp.where(spread(active(bits, reached), cotangent), cotangent, 0)
+
+
+def gate(x: jax.Array, bits: jax.Array, reached: int) -> jax.Array:
+    """A value of rows, or of one, that has no gradient by way of what reaches these columns where they are not read."""
+    return jnp.where(spread(active(bits, reached), x), x, jax.lax.stop_gradient(x))

@@ -1,0 +1,135 @@
+"""Values that no one reads have no gradient, also where their slope is infinite: zero times infinity would be NaN.
+
+By the definition a child that its parent does not read is not differentiated. The compiled form differentiates all rows
+of a chunk at once.
+"""
+
+import dataclasses
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import pytest
+from agreement import close, payload_places, QUICKLY
+from indexed_cells import Bare, forest_of, More, Some, That, This, Word
+
+from cdl import Algebra, cata, fold, Many
+from cdl._engine import _platform
+from cdl._engine.folds import _levels
+
+
+ZERO = Word(0.0, 1)  # where a root's slope is infinite
+TREES = [
+    This(Word(0.5, 1), ZERO),
+    This(That(Word(0.3, 1), Bare()), That(ZERO, ZERO)),
+    That(This(Word(0.2, 0), Some(Many([ZERO]))), Word(0.4, 2)),
+    Some(Many([Word(0.2, 2), Word(0.7, 1)])),
+    More(Many([ZERO, Bare(), This(ZERO, ZERO)])),
+    Bare(),
+]
+WEIGHTS = {
+    "shared": jnp.array([0.4, 0.7]),
+    "matrix": jnp.array([[0.3, -0.2], [0.5, 0.9]]),
+    "This": jnp.array([0.2, 0.6]),
+    "That": jnp.array([0.3, 0.1]),
+    "Bare": jnp.array(0.0),
+}
+
+
+class Reads(Algebra[Any, dict[str, jax.Array]]):
+    """`This` does not read its right child, and `More` reads none of its children. `how` is one of many ways not to."""
+
+    weights: dict[str, jax.Array]
+    how: str = eqx.field(static=True)
+
+    def __call__(self, layer: Any) -> dict[str, jax.Array]:
+        w = self.weights
+        match layer:
+            case Word(weight, _):
+                root = (jnp.log if self.how == "log" else jnp.sqrt)(weight * w["shared"])
+                side = jnp.sqrt(weight * w["shared"][0]) if self.how == "component" else weight
+                main = weight * w["shared"] if self.how == "component" else root
+                return {"main": main, "side": side}
+            case This(left, right):
+                main = w["matrix"] @ left["main"] * w["This"]
+                match self.how:
+                    case "compared":
+                        main = main + (right["main"] > 0.5).astype(float)
+                    case "stopped":
+                        main = main + jax.lax.stop_gradient(right["main"])
+                    case "sign":
+                        main = main + jnp.sign(right["main"])
+                return {"main": main, "side": left["main"][0]}
+            case That(left, right):
+                main = w["matrix"] @ left["main"] * w["That"] + jnp.sin(right["main"])
+                return {"main": main, "side": jnp.sqrt(right["side"])}
+            case Some(items):
+                return {
+                    "main": items.map(lambda x: w["matrix"] @ x["main"]).sum(jnp.zeros(2)),
+                    "side": items.map(lambda x: jnp.sqrt(x["side"])).sum(0.0),
+                }
+            case More(items):
+                main = items.count * w["shared"]
+                if self.how == "compared":
+                    main = main + items.map(lambda x: x["main"] > 0.5).any().astype(float)
+                return {"main": main, "side": main[0]}
+            case _:
+                return {"main": w["shared"], "side": jnp.sqrt(w["Bare"])}
+
+
+def gradients(total: Any, inputs: Any) -> Any:
+    return eqx.filter_value_and_grad(total)(inputs)
+
+
+def read(found: dict[str, jax.Array]) -> jax.Array:
+    """A loss that reads one component."""
+    return jnp.sum(jnp.sin(found["main"]))
+
+
+@pytest.mark.parametrize("how", ["root", "log", "component", "compared", "stopped", "sign"])
+def test_what_no_one_reads_has_no_gradient(how):
+    agrees(how, TREES)
+
+
+MADE = {
+    "apart": dataclasses.replace(_platform.CPU, apart=0),
+    "in blocks": dataclasses.replace(_platform.CPU, batched=True),
+    "by constructor": _platform.CPU,
+}
+
+
+@pytest.mark.parametrize("how", ["root", "component"])
+@pytest.mark.parametrize("made", MADE)
+def test_however_programs_are_made_it_has_none(made, how, monkeypatch):
+    if made == "by constructor":
+        monkeypatch.setattr(_levels, "LARGE", 1)
+    jax.clear_caches()
+    with _platform.taken_for(MADE[made]):
+        agrees(how, TREES)
+    jax.clear_caches()
+
+
+def agrees(how: str, trees: list[Any]) -> None:
+    with jax.enable_x64(True):
+        weights = jax.tree.map(lambda x: x.astype(float), WEIGHTS)
+        trees = [*trees, Some(Many([ZERO]))] if how == "component" else trees
+        forest, (leaves, structure) = forest_of(trees), jax.tree.flatten(trees)
+
+        def defined(inputs: Any) -> Any:
+            weights, leaves = inputs
+            return sum(read(cata(Reads(weights, how))(t)) for t in jax.tree.unflatten(structure, leaves))
+
+        def compiled(inputs: Any) -> Any:
+            weights, forest = inputs
+            return read(fold(Reads(weights, how), forest))
+
+        leaves = [jnp.asarray(x) if isinstance(x, float) else x for x in leaves]
+        slow, (slow_weights, slow_leaves) = gradients(defined, (weights, leaves))
+        fast, (fast_weights, fast_forest) = eqx.filter_jit(lambda x: gradients(compiled, x), compiler_options=QUICKLY)((weights, forest))
+        assert all(jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(slow_weights))
+        close(fast, slow, 1e-10)
+        close(fast_weights, slow_weights, 1e-10)
+        for i, (column, row) in payload_places(forest, trees).items():
+            if slow_leaves[i] is not None:
+                close(fast_forest.payload[column][row], slow_leaves[i], 1e-10)

@@ -13,7 +13,7 @@ from ._reach import gate, Reach, reach, through
 from ._together import rule_of
 
 
-def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Sequence[Any]) -> list[jax.Array]:
+def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Sequence[Any]) -> list[Any]:
     """The outputs of a case, from its constants and inputs. `columns` are those of the outputs, and `bits` says which
     of them are read.
 
@@ -23,7 +23,7 @@ def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Seq
     return _evaluated(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
 
 
-def _evaluated(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) -> list[jax.Array]:
+def _evaluated(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) -> list[Any]:
     values: dict[Var, Any] = dict(zip(jaxpr.invars, given, strict=True))
     without = _children(jaxpr)
 

@@ -87,6 +87,7 @@ def only_active(cotangent: Any, bits: jax.Array, reached: int) -> Any:
     return None if cotangent is None else jnp.where(spread(active(bits, reached), cotangent), cotangent, 0)
 
 
-def gate(x: jax.Array, bits: jax.Array, reached: int) -> jax.Array:
+def gate(x: Any, bits: jax.Array, reached: int) -> jax.Array:
     """A value of rows, or of one, that has no gradient by way of what reaches these columns where they are not read."""
+    x = jnp.asarray(x)
     return jnp.where(spread(active(bits, reached), x), x, jax.lax.stop_gradient(x))

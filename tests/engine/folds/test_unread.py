@@ -7,16 +7,20 @@ of a chunk at once.
 import dataclasses
 from typing import Any
 
+import agreement
 import equinox as eqx
+import indexed_cells
 import jax
 import jax.numpy as jnp
+import jax.random as jr
 import pytest
 from agreement import close, payload_places, QUICKLY
-from indexed_cells import Bare, forest_of, More, Some, That, This, Word
+from few import few
+from indexed_cells import Bare, forest_of, More, reader, Some, That, This, WAYS, Word
 
 from cdl import Algebra, cata, fold, Many
 from cdl._engine import _platform
-from cdl._engine.folds import _levels
+from cdl._engine.folds import _activity, _levels
 
 
 ZERO = Word(0.0, 1)  # where a root's slope is infinite
@@ -126,10 +130,22 @@ def agrees(how: str, trees: list[Any]) -> None:
 
         leaves = [jnp.asarray(x) if isinstance(x, float) else x for x in leaves]
         slow, (slow_weights, slow_leaves) = gradients(defined, (weights, leaves))
-        fast, (fast_weights, fast_forest) = eqx.filter_jit(lambda x: gradients(compiled, x), compiler_options=QUICKLY)((weights, forest))
+        fast, (fast_weights, fast_forest) = eqx.filter_jit(lambda x: gradients(compiled, x), compiler_options=QUICKLY)(
+            (weights, forest)
+        )
         assert all(jnp.all(jnp.isfinite(x)) for x in jax.tree.leaves(slow_weights))
         close(fast, slow, 1e-10)
         close(fast_weights, slow_weights, 1e-10)
         for i, (column, row) in payload_places(forest, trees).items():
             if slow_leaves[i] is not None:
                 close(fast_forest.payload[column][row], slow_leaves[i], 1e-10)
+
+
+@pytest.mark.parametrize("large", [_levels.LARGE, 1], ids=["by index", "by constructor"])
+@pytest.mark.parametrize("way", few(WAYS, list(WAYS).index("cond")))
+def test_the_bits_of_rows_change_no_other_gradient(way, large, monkeypatch):
+    """Also where all that is computed is read, and no bits are needed."""
+    monkeypatch.setattr(_activity.Activity, "_needed", lambda self: True)
+    monkeypatch.setattr(_levels, "LARGE", large)
+    with jax.enable_x64(True):
+        agreement.agrees(forest_of(indexed_cells.TREES), indexed_cells.TREES, reader(jr.key(0), way), 1e-10)

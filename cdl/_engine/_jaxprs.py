@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.core import ShapedArray
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal, Var
 
@@ -13,6 +14,11 @@ Atom = Var | Literal  # what an equation reads
 # Calls of another jaxpr, and the parameter that has it: a `Jaxpr` or a `ClosedJaxpr`.
 CALLS = {"jit": "jaxpr", "pjit": "jaxpr", "closed_call": "call_jaxpr", "core_call": "call_jaxpr", "checkpoint": "jaxpr",
          "remat2": "jaxpr"}  # fmt: skip
+
+EACH = frozenset(
+    "add sub mul div neg max min abs sign exp log tanh logistic sqrt rsqrt square sin cos integer_pow eq ne lt le gt "
+    "ge and or not".split()
+)  # operations that do the same to each number of arrays of one shape
 
 
 def without_constants(jaxpr: Jaxpr) -> Jaxpr:
@@ -40,6 +46,35 @@ def needed(outvars: Sequence[Any], eqns: Sequence[JaxprEqn]) -> list[JaxprEqn]:
 def variables(read: Sequence[Any]) -> list[Any]:
     """What is read, without the numbers that are written out."""
     return [v for v in read if not isinstance(v, Literal)]
+
+
+def rule_of(eqn: JaxprEqn) -> Any:
+    """The rule by which an equation is mapped over rows; a reduction's has its step."""
+    return getattr(eqn.params.get("rule"), "rule", None)
+
+
+def bind(eqn: JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
+    """One equation, mapped over axis 0 of the values whose entry of `axes` is 0."""
+
+    def one(*args: Any) -> list[Any]:
+        params = eqn.primitive.get_bind_params(eqn.params)
+        functions, params = params if isinstance(params, tuple) else ((), params)
+        out = eqn.primitive.bind(*functions, *args, **params)
+        return list(out) if eqn.primitive.multiple_results else [out]
+
+    with eqn.ctx.manager:
+        return one(*values) if 0 not in axes or _each(eqn, axes) else jax.vmap(one, in_axes=tuple(axes))(*values)
+
+
+def _each(eqn: JaxprEqn, axes: Sequence[int | None]) -> bool:
+    """Whether an equation does the same to each number, with rows or without, so that `vmap` would add nothing."""
+    if eqn.primitive.name not in EACH:
+        return False
+    pairs = list(zip(eqn.invars, axes, strict=True))
+    shapes = {getattr(v.aval, "shape", None) for v, axis in pairs if axis == 0}
+    return len(shapes) == 1 and all(
+        axis == 0 or (isinstance(v, Literal) and jnp.shape(v.val) == ()) for v, axis in pairs
+    )
 
 
 class Once:

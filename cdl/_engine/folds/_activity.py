@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 import jax
 import jax.numpy as jnp
 
+from .._reach import active, bits_of, MOST, union
 from .._rows import put, take, write
 from ._program import Program
-from ._reach import active, bits_of, MOST, union
 from ._walk import Chunk, OWNER, Walk
 
 

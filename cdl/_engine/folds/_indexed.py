@@ -11,13 +11,13 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
-from .._jaxprs import Atom, opened
+from .._jaxprs import Atom, bind, opened
+from .._reach import gate, only_active, Reach, through
 from .._rows import repeated, take
 from ..shapes import is_smooth
 from ._group import Group
 from ._grouped import as_held, product, tie
-from ._levels import bind, EDGES, Level, Phase, ROWS, Site, STACK, Value
-from ._reach import gate, only_active, Reach, through
+from ._levels import EDGES, Level, Phase, ROWS, Site, STACK, Value
 from ._segments import over_edges, reduced, summed
 
 

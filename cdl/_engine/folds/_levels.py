@@ -29,22 +29,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple
 
-import jax
-import jax.numpy as jnp
 from jax import lax
 from jax.extend import core
 
-from .._jaxprs import Atom, CALLS, without_constants
+from .._jaxprs import Atom, bind, CALLS, rule_of, without_constants
 from ..shapes import is_smooth
-from ._together import rule_of, side_by_side
+from ._together import side_by_side
 
 
 LARGE = 4096  # numbers in a weight, above which it is not spread over rows
 LOOKUPS = "gather", "dynamic_slice"
-EACH = frozenset(
-    "add sub mul div neg max min abs sign exp log tanh logistic sqrt rsqrt square sin cos integer_pow eq ne lt le gt "
-    "ge and or not".split()
-)  # operations that do the same to each number of arrays of one shape
 
 
 class NotIndexed(Exception):
@@ -278,27 +272,3 @@ def _weight_side(eqn: core.JaxprEqn, ins: list[Value]) -> int | None:
     if eqn.params["dimension_numbers"][1][0] or {i.level for i in ins} - {ROWS} not in ({SHARED}, {STACK}):
         return None
     return next(s for s in (0, 1) if ins[s].level in (SHARED, STACK))
-
-
-def bind(eqn: core.JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
-    """One equation, mapped over axis 0 of the values whose entry of `axes` is 0."""
-
-    def one(*args: Any) -> list[Any]:
-        params = eqn.primitive.get_bind_params(eqn.params)
-        functions, params = params if isinstance(params, tuple) else ((), params)
-        out = eqn.primitive.bind(*functions, *args, **params)
-        return list(out) if eqn.primitive.multiple_results else [out]
-
-    with eqn.ctx.manager:
-        return one(*values) if 0 not in axes or _each(eqn, axes) else jax.vmap(one, in_axes=tuple(axes))(*values)
-
-
-def _each(eqn: core.JaxprEqn, axes: Sequence[int | None]) -> bool:
-    """Whether an equation does the same to each number, with rows or without, so that `vmap` would add nothing."""
-    if eqn.primitive.name not in EACH:
-        return False
-    pairs = list(zip(eqn.invars, axes, strict=True))
-    shapes = {getattr(v.aval, "shape", None) for v, axis in pairs if axis == 0}
-    return len(shapes) == 1 and all(
-        axis == 0 or (isinstance(v, core.Literal) and jnp.shape(v.val) == ()) for v, axis in pairs
-    )

@@ -20,14 +20,14 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
+from .._gates import gated
 from .._jaxprs import opened
 from .._prints import prints, silent
+from .._reach import bits_of, Reach, reach
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ..shapes import Arrays
 from ._fingerprint import fingerprint
-from ._gates import gated
-from ._reach import bits_of, Reach, reach
 from ._stacks import stacks, unpicked
 
 

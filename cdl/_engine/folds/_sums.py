@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .._reach import active
 from .._rows import spread, take
 from .._strides import strides
 from ..shapes import Arrays, Shape, shaped
@@ -18,7 +19,6 @@ from ._group import Tiles
 from ._indexed import lookup
 from ._levels import Site, STACK
 from ._plan import Again, Found, Joined, Plan, Table
-from ._reach import active
 from ._sites import Indexed
 from ._walk import Walk
 

@@ -5,10 +5,7 @@ from typing import Any
 
 from jax.extend import core
 
-
-def rule_of(eqn: core.JaxprEqn) -> Any:
-    """The rule by which an equation is mapped over rows; a reduction's has its step."""
-    return getattr(eqn.params.get("rule"), "rule", None)
+from .._jaxprs import rule_of
 
 
 def together(jaxpr: core.Jaxpr) -> core.Jaxpr:

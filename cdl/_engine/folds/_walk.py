@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from .._platform import platform
 from .._random_keys import keys_at
+from .._reach import active, bits_of, only_active
 from .._rows import take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
@@ -25,7 +26,6 @@ from ._indexed import Over
 from ._loop import Body, C, over_chunks, Read
 from ._plan import Again, Table
 from ._program import Columns, PROBE, Program
-from ._reach import active, bits_of, only_active
 from ._slabs import Slabs
 from ._storage import Storage
 

@@ -69,7 +69,7 @@ def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, wanted: S
     end = from_the_end(alg)
     key = key if key is not None and wants_key(alg) else None
     steps = data.steps if isinstance(data, Packed) else data.time
-    how = _how(wanted, steps, every or isinstance(data, Packed))
+    how = _how(wanted, steps, every or isinstance(data, Packed), ends=not every)
     lists = track(data, end, how.segment or (how.block if how.bulk else 1))
     case = read(alg, end, lists.element, None if key is None else jax.eval_shape(lambda: jax.random.key(0)))
     nils = _nils(alg, end, case, lists, key)
@@ -110,12 +110,12 @@ def _nils(alg: Callable[..., Any], end: bool, case: Case, lists: Track, key: jax
     return [x.astype(s.dtype) for x, s in zip(jax.tree.leaves(value), case.states, strict=True)]
 
 
-def _how(wanted: Scan, steps: int, every: bool) -> How:
+def _how(wanted: Scan, steps: int, every: bool, ends: bool) -> How:
     most = max(steps, 1)
     root = max(1, math.isqrt(steps))
     segment = wanted.segment and (root if wanted.segment == "sqrt" else min(wanted.segment, most))
     bulk = not wanted.forward and (True if wanted.bulk is None else wanted.bulk)
-    return How(wanted.unroll, bool(wanted.ahead), bulk, segment, block_of(steps), wanted.forward, every)
+    return How(wanted.unroll, bool(wanted.ahead), bulk, segment, block_of(steps), wanted.forward, every, ends)
 
 
 def block_of(steps: int) -> int:

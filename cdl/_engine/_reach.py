@@ -13,10 +13,9 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
-from .._jaxprs import Atom, CALLS
-from .._rows import spread
-from ..shapes import is_smooth
-from ._together import rule_of
+from ._jaxprs import Atom, CALLS, rule_of
+from ._rows import spread
+from .shapes import is_smooth
 
 
 Reach = Mapping[Atom, int]  # the columns, as bits, that a variable reaches

@@ -6,11 +6,12 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 
-from .._jaxprs import CALLS, without_constants
-from ..shapes import is_smooth
-from ._levels import bind, LARGE
+from ._jaxprs import bind, CALLS, rule_of, without_constants
 from ._reach import gate, Reach, reach, through
-from ._together import rule_of
+from .shapes import is_smooth
+
+
+LARGE = 4096  # numbers in an array, above which it has no gate: each row would have a copy of it
 
 
 def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Sequence[Any]) -> list[Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, cast, TypeVar
 
 import equinox as eqx
+import jax
 
 from .._schemes.algebras import name_of
 from ._kinds import expect_no_kinds
@@ -42,15 +43,33 @@ def compiled(fn: F) -> F:
     @functools.wraps(fn)
     def call(first: Any, *rest: Any) -> Any:
         around = Surroundings(first)
-        seen = known(around.seen)
         _thread.traced = False
         with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)), without_varying():
+            if around.traced:
+                expect_no_kinds(around.functions)
+                whole = Put(around, around.arrays).value
+                return _inside(lambda *rest: fn(whole, *rest), rest)
+            seen = known(around.seen)
             found = traced(first, rest, around.arrays, _Static(seen))
         if _thread.traced:
             remember(Surroundings(first).seen, seen)
         return found
 
     return cast(F, call)
+
+
+def _inside(fn: Callable[..., Any], rest: Any) -> Any:
+    """`fn(*rest)` under a `jit` by itself: `fn` reads tracers, which the cache of a longer one would keep after their
+    trace has ended."""
+    arrays, static = eqx.partition(rest, eqx.is_array)
+    fixed: list[Any] = []
+
+    def run(arrays: Any) -> Any:
+        found, others = eqx.partition(fn(*eqx.combine(arrays, static)), eqx.is_array)
+        fixed.append(others)
+        return found
+
+    return eqx.combine(jax.jit(run)(arrays), fixed[-1])
 
 
 class _Static:

@@ -4,6 +4,7 @@ As `compiled`, which takes the first argument apart at each call, and looks at a
 longer than a small program. Here both are done at the first call, and again only where `Watched` finds a change.
 """
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Hashable
@@ -100,6 +101,8 @@ class Repeated:
         parts = self._parts.get(key)
         if parts is None:
             self._parts[key] = parts = Parts(*key)
+            if around.traced:  # the cache of `jit` would keep tracers for longer than their trace lasts
+                parts.run = _alone(self._quick.__wrapped__, parts)
         same: Callable[[], bool] = _never
         if isinstance(around, Watched) and around.noted:
             same = around.same()
@@ -112,6 +115,12 @@ class Repeated:
         """The program that these parts take."""
         parts.run = self._careful if _calls_back(self._quick.trace(parts, *given).jaxpr.jaxpr) else self._quick
         return parts.run
+
+
+def _alone(program: Callable[..., Any], parts: Parts) -> Callable[..., Any]:
+    """The program of these parts, kept by them alone."""
+    run = jax.jit(functools.partial(program, parts))
+    return lambda _, *given: run(*given)
 
 
 def _never() -> bool:

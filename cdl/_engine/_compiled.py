@@ -43,13 +43,13 @@ def compiled(fn: F) -> F:
     @functools.wraps(fn)
     def call(first: Any, *rest: Any) -> Any:
         around = Surroundings(first)
+        seen = known(around.seen)
         _thread.traced = False
         with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)), without_varying():
-            if around.traced:
+            if reads_tracers(around, seen):
                 expect_no_kinds(around.functions)
                 whole = Put(around, around.arrays).value
                 return _inside(lambda *rest: fn(whole, *rest), rest)
-            seen = known(around.seen)
             found = traced(first, rest, around.arrays, _Static(seen))
         if _thread.traced:
             remember(Surroundings(first).seen, seen)
@@ -89,6 +89,12 @@ def known(seen: Hashable) -> Hashable:
     """What was seen before the trace that left what is seen now; what is seen now where no trace did."""
     with _lock:
         return _before.get(seen, seen)
+
+
+def reads_tracers(around: Surroundings, before: Hashable) -> bool:
+    """Whether functions read tracers, other than those that a trace has left. `before`: what is `known` of what they
+    read."""
+    return around.traced and before is around.seen
 
 
 def remember(after: Hashable, before: Hashable) -> None:

@@ -15,7 +15,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from .._schemes.algebras import name_of
-from ._compiled import known, remember
+from ._compiled import known, reads_tracers, remember
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
@@ -101,7 +101,9 @@ class Repeated:
         parts = self._parts.get(key)
         if parts is None:
             self._parts[key] = parts = Parts(*key)
-            if around.traced:  # the cache of `jit` would keep tracers for longer than their trace lasts
+            if reads_tracers(
+                around, key[-1]
+            ):  # the cache of `jit` would keep tracers for longer than their trace lasts
                 parts.run = _alone(self._quick.__wrapped__, parts)
         same: Callable[[], bool] = _never
         if isinstance(around, Watched) and around.noted:

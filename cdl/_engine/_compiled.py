@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, cast, TypeVar
 
 import equinox as eqx
+import jax
 
 from .._schemes.algebras import name_of
 from ._kinds import expect_no_kinds
@@ -45,12 +46,30 @@ def compiled(fn: F) -> F:
         seen = known(around.seen)
         _thread.traced = False
         with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)), without_varying():
+            if reads_tracers(around, seen):
+                expect_no_kinds(around.functions)
+                whole = Put(around, around.arrays).value
+                return _inside(lambda *rest: fn(whole, *rest), rest)
             found = traced(first, rest, around.arrays, _Static(seen))
         if _thread.traced:
             remember(Surroundings(first).seen, seen)
         return found
 
     return cast(F, call)
+
+
+def _inside(fn: Callable[..., Any], rest: Any) -> Any:
+    """`fn(*rest)` under a `jit` by itself: `fn` reads tracers, which the cache of a longer one would keep after their
+    trace has ended."""
+    arrays, static = eqx.partition(rest, eqx.is_array)
+    fixed: list[Any] = []
+
+    def run(arrays: Any) -> Any:
+        found, others = eqx.partition(fn(*eqx.combine(arrays, static)), eqx.is_array)
+        fixed.append(others)
+        return found
+
+    return eqx.combine(jax.jit(run)(arrays), fixed[-1])
 
 
 class _Static:
@@ -70,6 +89,12 @@ def known(seen: Hashable) -> Hashable:
     """What was seen before the trace that left what is seen now; what is seen now where no trace did."""
     with _lock:
         return _before.get(seen, seen)
+
+
+def reads_tracers(around: Surroundings, before: Hashable) -> bool:
+    """Whether functions read tracers, other than those that a trace has left. `before`: what is `known` of what they
+    read."""
+    return around.traced and before is around.seen
 
 
 def remember(after: Hashable, before: Hashable) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 
-from ._jaxprs import bind, CALLS, rule_of, without_constants
+from ._jaxprs import bind, CALLS, rule_of, variables, without_constants
 from ._reach import gate, Reach, reach, through
 from .shapes import is_smooth
 
@@ -51,10 +51,10 @@ def _children(jaxpr: Jaxpr) -> set[Any]:
     for eqn in reversed(jaxpr.eqns):
         rule = rule_of(eqn)
         if hasattr(rule, "step"):
-            found.update(eqn.invars[2 + rule.starts : len(eqn.invars) - len(rule.step.consts)])
+            found.update(variables(eqn.invars[2 + rule.starts : len(eqn.invars) - rule.consts]))
         elif not found.isdisjoint(eqn.outvars):
-            found.update(eqn.invars)
-    return {v for v in found if not isinstance(v, Literal)}
+            found.update(variables(eqn.invars))
+    return found
 
 
 def _has_gate(v: Any) -> bool:

@@ -27,9 +27,14 @@ def without_constants(jaxpr: Jaxpr) -> Jaxpr:
     return jaxpr.replace(constvars=(), invars=inputs)
 
 
+def emptied(case: ClosedJaxpr) -> ClosedJaxpr:
+    """The same, without any array."""
+    return ClosedJaxpr(without_constants(case.jaxpr), ())
+
+
 def opened(case: ClosedJaxpr) -> Callable[..., list[jax.Array]]:
     """A jaxpr as a function of its constants and its inputs."""
-    run: Callable[..., Any] = jaxpr_as_fun(ClosedJaxpr(without_constants(case.jaxpr), ()))
+    run: Callable[..., Any] = jaxpr_as_fun(emptied(case))
     return run
 
 

@@ -66,7 +66,8 @@ def _backward(jaxpr: Jaxpr, found: dict[Atom, int]) -> None:
             own = rule.step.jaxpr
             _note(found, own.outvars, through)
             _backward(own, found)
-            _note(found, eqn.invars[2:], [found.get(v, 0) for v in (*own.invars, *own.constvars)])
+            inputs = [*own.invars[rule.consts :], *own.invars[: rule.consts]]
+            _note(found, eqn.invars[2:], [found.get(v, 0) for v in inputs])
         else:
             _note(found, eqn.invars, [union(through)] * len(eqn.invars))
 

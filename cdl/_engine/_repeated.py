@@ -4,6 +4,7 @@ As `compiled`, which takes the first argument apart at each call, and looks at a
 longer than a small program. Here both are done at the first call, and again only where `Watched` finds a change.
 """
 
+import functools
 import threading
 import weakref
 from collections.abc import Callable, Hashable
@@ -14,7 +15,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from .._schemes.algebras import name_of
-from ._compiled import known, remember
+from ._compiled import known, reads_tracers, remember
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
@@ -100,6 +101,10 @@ class Repeated:
         parts = self._parts.get(key)
         if parts is None:
             self._parts[key] = parts = Parts(*key)
+            if reads_tracers(
+                around, key[-1]
+            ):  # the cache of `jit` would keep tracers for longer than their trace lasts
+                parts.run = _alone(self._quick.__wrapped__, parts)
         same: Callable[[], bool] = _never
         if isinstance(around, Watched) and around.noted:
             same = around.same()
@@ -112,6 +117,12 @@ class Repeated:
         """The program that these parts take."""
         parts.run = self._careful if _calls_back(self._quick.trace(parts, *given).jaxpr.jaxpr) else self._quick
         return parts.run
+
+
+def _alone(program: Callable[..., Any], parts: Parts) -> Callable[..., Any]:
+    """The program of these parts, kept by them alone."""
+    run = jax.jit(functools.partial(program, parts))
+    return lambda _, *given: run(*given)
 
 
 def _never() -> bool:

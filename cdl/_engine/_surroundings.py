@@ -65,7 +65,8 @@ class Surroundings:
     """What the functions inside a value read.
 
     `arrays` are those that may be put in the place of others, each once; `seen` is the rest as a hashable value, equal
-    where all of it is; `functions` are those that were looked into.
+    where all of it is; `functions` are those that were looked into; `traced` says whether a tracer is among what they
+    read.
 
     **Raises:** `CdlError` where there is more than can be looked at.
     """
@@ -74,6 +75,7 @@ class Surroundings:
         self.value = value
         self.arrays: list[Any] = []
         self.functions: list[Any] = []
+        self.traced = False  # whether a tracer is read
         self._place: dict[int, int] = {}
         self._met: dict[Any, int] = {}
         self._names: dict[bool, set[str]] = {True: {"__call__"}, False: set()}  # what code mentions; where it is called
@@ -118,6 +120,7 @@ class Surroundings:
         if self._open is None:
             return None
         if isinstance(x, Tracer):
+            self.traced = True
             return "traced", id(x)
         if not (self._open and is_smooth(x)):
             return Identity(x)

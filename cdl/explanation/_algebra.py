@@ -153,7 +153,7 @@ def _execution(algs: Algs, sorts: Sorts, forest: Forest | str, trees: int) -> tu
     """The bucket, and which constructors are one program."""
     if isinstance(forest, str):
         return ("by definition alone, `cata`: it is not compiled, because", forest)
-    _, programs = read(Reading(algs, forest.bucket, None))
+    _, programs, _ = read(Reading(algs, forest.bucket, None))
     variants = forest.bucket.variants
     lines = [
         f"`fold`: {number_of('tree', trees)}, {number_of('node', forest.size)} in {number_of('level', forest.depth)}, "

@@ -32,7 +32,7 @@ def test_a_fold_of_two_sorts_is_cata_in_value_and_gradient(dtype, tolerance):
 def test_sorts_whose_values_are_alike_share_their_room():
     from cdl._engine.folds.case import read, Reading
 
-    storage, programs = read(Reading(algebras(jnp.float32), pack(FAMILY, TREES).bucket, None))
+    storage, programs, _ = read(Reading(algebras(jnp.float32), pack(FAMILY, TREES).bucket, None))
     assert [x.shape for x in storage.leaves] == [(3,), (2,)]
     assert storage.columns(0) == (0,)
     assert storage.columns(1) == (0, 1)

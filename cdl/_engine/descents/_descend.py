@@ -22,11 +22,11 @@ from ..folds._plan import Again
 from ..folds._program import Program
 from ..folds._sites import all_indexed
 from ..folds._slabs import Slabs
+from ..folds._storage import Storage
 from ..folds._walk import Chunk, Walk, write_edges
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays
-from ._step import Steps
 
 
 Buffers = list[Any]  # one for each column; `None` for those that have no cotangent
@@ -34,13 +34,13 @@ Downwards = tuple[Buffers, Buffers, Tables]
 
 
 class Descent:
-    """The passes of one step's programs over one forest."""
+    """The passes of one step's programs over one forest. `handed`, `below` and `out`: as of `Steps`."""
 
-    def __init__(self, forest: Forest, programs: list[Program], steps: Steps) -> None:
+    def __init__(self, programs: list[Program], handed: Storage, below: Storage, out: Storage, forest: Forest) -> None:
         self.forest, self.programs = forest, programs
-        self.handed, self.below, self.out = steps.handed, steps.below, steps.out
+        self.handed, self.below, self.out = handed, below, out
         indexed = all_indexed(programs, 0)
-        self.walk = Walk(forest, programs, steps.below, None, list(indexed))
+        self.walk = Walk(forest, programs, below, None, list(indexed))
         self.along = Slabs(self.handed.leaves, joined=False)
         smooth = [self._smooth(p) for p in range(len(programs))]
         self.kernel = Kernel(self.walk, indexed, smooth, self.handed.leaves, keep=True)

@@ -3,6 +3,7 @@
 It is `inherited` at every tree of a forest, as one program for all forests of a bucket.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
@@ -140,16 +141,14 @@ def _descend(
         steps, names, forest.bucket, _storage(values), _storage(tops), Storage({}) if leaves else empty, leaves
     )
     over = over.settled()
-    handed, below, out, programs = over.handed, over.below, over.out, over.programs()
+    handed, below, out = over.handed, over.below, over.out
+    programs, weights = over.programs()
     trees = [take(forest.tree, roots) for roots in forest.roots]
     at_roots = _columns(handed, tops, lambda x, s: jnp.zeros((len(forest), *x.shape[1:]), x.dtype).at[trees[s]].set(x))
     pre_order = take(forest.start, forest.tree) + forest.order
     value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))
-
-    def descent(integers: Forest) -> Descent:
-        return Descent(eqx.combine(integers, forest), programs, over)
-
-    inputs = [p.weights for p in programs], list(forest.payload), value_rows, at_roots
+    descent = functools.partial(Descent, programs, handed, below, out)
+    inputs = weights, list(forest.payload), value_rows, at_roots
     edges, outs = _rule(inputs, forest.schedule, descent=descent)
     above = take(forest.above, forest.row[: forest.bucket.nodes])
     at_nodes = tuple(

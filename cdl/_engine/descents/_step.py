@@ -29,6 +29,7 @@ from ..folds._sites import trace_alone
 from ..folds._storage import Storage
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
+from ..shapes import Arrays
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,12 @@ class Steps:
         """The variants at which there is a step."""
         return [i for i, v in enumerate(self.bucket.variants) if self.leaves or not v.leaf]
 
-    def programs(self) -> list[Program]:
-        """One for each kind of step."""
+    def programs(self) -> tuple[list[Program], list[Arrays]]:
+        """One for each kind of step, and its weights."""
         cases = [(i, self._wiring(i), self.trace(i, PROBE)) for i in self._stepped]
-        found = programs(self.bucket, cases, self.trace)
-        trace_alone(found, self.bucket, keys=0)
-        return found
+        found, weights = programs(self.bucket, cases)
+        trace_alone(found, self.bucket, 0, self.trace)
+        return found, weights
 
     def _wiring(self, index: int) -> Wiring:
         v, handed = self.bucket.variants[index], self.handed.columns

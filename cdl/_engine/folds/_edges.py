@@ -21,7 +21,7 @@ from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
 from .._carried import carried
-from .._jaxprs import opened
+from .._jaxprs import emptied, opened
 from .._prints import prints, silent
 from .._types import advice, cast, Own, own_of
 from ..shapes import is_weak, shaped
@@ -125,7 +125,7 @@ class Edges:
             out = at_edges(call, segment, children, cs, batched[3], None, rows)
             return out, jax.tree.map(lambda _: False, out)
 
-        vars(at_rows).update(reduction="each", step=case, starts=0)
+        vars(at_rows).update(reduction="each", step=emptied(case), starts=0, consts=len(case.consts))
         return at_node(self.row, self.segment, self.children, list(case.consts))
 
     @property
@@ -205,7 +205,8 @@ def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: Close
 
     vars(at_rows).update(reduction=how)  # by which programs are compared
     if case is not None:
-        vars(at_rows).update(step=case, starts=len(case.jaxpr.outvars) if how == "fold" else 0)
+        starts = len(case.jaxpr.outvars) if how == "fold" else 0
+        vars(at_rows).update(step=emptied(case), starts=starts, consts=len(case.consts))
     return at_node
 
 

@@ -32,7 +32,7 @@ from typing import Any, Literal, NamedTuple
 from jax import lax
 from jax.extend import core
 
-from .._jaxprs import Atom, bind, CALLS, rule_of, without_constants
+from .._jaxprs import Atom, bind, CALLS, rule_of
 from ..shapes import is_smooth
 from ._together import side_by_side
 
@@ -205,11 +205,10 @@ class Phase:
 
     def _steps(self, rule: Any, of: Parts) -> list[Value]:
         """The step of a reduction at every edge."""
-        inner = without_constants(rule.step.jaxpr)
         given = [self.to_edges(c, of.many) if c.level == ROWS else c for c in of.consts]
         self.many = of.many
-        found = self.run(inner, (), [*given, *(Value(ROWS, c.value) for c in of.children)])
-        found = self.spread(found, inner.outvars)
+        found = self.run(rule.step.jaxpr, (), [*given, *(Value(ROWS, c.value) for c in of.children)])
+        found = self.spread(found, rule.step.jaxpr.outvars)
         self.many = None
         return found
 
@@ -259,7 +258,7 @@ class Phase:
 def _parts(rule: Any, ins: list[Value]) -> Parts:
     """What a reduction reads."""
     start, segment, rest = ins[1 : 1 + rule.starts], ins[1 + rule.starts], ins[2 + rule.starts :]
-    number = len(rest) - len(rule.step.consts)
+    number = len(rest) - rule.consts
     children, consts = rest[:number], rest[number:]
     kinds = {v.level for v in (segment, *children)}
     if segment.many is None or kinds != {EDGES} or any(c.level == EDGES for c in (*start, *consts)):

@@ -43,7 +43,7 @@ class Passes:
     down, or computed again."""
 
     def __init__(
-        self, forest: Forest, programs: list[Program], storage: Storage, key: jax.Array | None, keep: bool
+        self, programs: list[Program], storage: Storage, keep: bool, key: jax.Array | None, forest: Forest
     ) -> None:
         self.forest, self.programs, self.storage = forest, programs, storage
         keyed = key is not None

@@ -21,12 +21,12 @@ import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
 from .._gates import gated
-from .._jaxprs import opened
+from .._jaxprs import emptied, opened
 from .._prints import prints, silent
 from .._reach import bits_of, Reach, reach
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
-from ..shapes import Arrays
+from ..shapes import Arrays, one_of, Shape
 from ._fingerprint import fingerprint
 from ._stacks import stacks, unpicked
 
@@ -62,8 +62,9 @@ class Reached(NamedTuple):
 
 @dataclass
 class Program:
-    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights,
-    which are `apart` if they came one by one.
+    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights, which are `apart` if
+    they came one by one. It has the shapes of its `weights`, and no array: derivative rules hold programs for longer
+    than the trace lasts in which these were made.
 
     `case` is traced at `PROBE`, and prints nothing. `at[size]` is the case at every row of a chunk, traced once for
     each number of edges, by `trace_at`; `printing[size]` is the case with what it prints, where it `prints`.
@@ -73,12 +74,11 @@ class Program:
     wiring: Wiring
     members: list[int]
     places: list[int]
-    weights: list[Any]
+    weights: list[Shape]
     stacked: list[bool]
     apart: bool
     case: ClosedJaxpr
     prints: bool
-    trace: Callable[[Size], ClosedJaxpr]
     printing: dict[Size, ClosedJaxpr] = field(default_factory=dict)
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
     by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
@@ -91,7 +91,7 @@ class Program:
     @functools.cached_property
     def reached(self) -> Reached:
         """What the inputs of the case reach."""
-        every = iter(self.case.jaxpr.invars[1:])
+        every = iter(self.case.jaxpr.invars[len(self.weights) + 1 :])
         own: Callable[[Columns], list[int]] = lambda columns: [self.reach.get(next(every), 0) for _ in columns]
         payload, slots = own(self.wiring.payload), list(map(own, self.wiring.slots))
         rest = sum(1 + len(columns) for columns in self.wiring.manys)
@@ -108,13 +108,13 @@ class Program:
             found.append({r: bits_of(c for c, other in pairs if other == r) for r in dict.fromkeys(own) if r})
         return found
 
-    def trace_at(self, sizes: Iterable[Size]) -> None:
-        """Traces the case at these sizes of chunk, while what it closes over is at hand."""
+    def trace_at(self, sizes: Iterable[Size], trace: "Trace") -> None:
+        """Traces the case at these sizes of chunk."""
         lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(self.variant.manys)))
         traced = {} if self.prints else {lengths(PROBE): self.case}
         for size in sizes:
             if lengths(size) not in traced:
-                traced[lengths(size)] = self.trace(size)
+                traced[lengths(size)] = emptied(unpicked(trace(self.members[0], size)))
             case = traced[lengths(size)]
             self.at[size] = _rows(size, silent(case), self.wiring)
             if self.prints:
@@ -122,28 +122,27 @@ class Program:
 
 
 Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
+Trace = Callable[[int, Size], ClosedJaxpr]  # the case of a variant at a size of chunk
 
 
-def programs(
-    bucket: Bucket, cases: Iterable[Case], trace: Callable[[int, Size], ClosedJaxpr], *, forward: bool = False
-) -> list[Program]:
-    """The programs of some cases, which were traced at `PROBE`. `forward`: so that forward mode goes
-    through."""
+def programs(bucket: Bucket, cases: Iterable[Case], *, forward: bool = False) -> tuple[list[Program], list[Arrays]]:
+    """The programs of some cases, which were traced at `PROBE`, and the weights of each. `forward`: so that forward
+    mode goes through."""
     grouped: dict[Any, list[Case]] = {}
     for index, wiring, traced in cases:
         v, case = bucket.variants[index], unpicked(traced)
         grouped.setdefault((v.slots, v.manys, wiring, fingerprint(case.jaxpr)), []).append((index, wiring, case))
-    return [_program(bucket, same, trace, forward) for same in grouped.values()]
+    found = [_program(bucket, same, forward) for same in grouped.values()]
+    return [program for program, _ in found], [weights for _, weights in found]
 
 
-def _program(bucket: Bucket, cases: list[Case], trace: Callable[[int, Size], ClosedJaxpr], forward: bool) -> Program:
+def _program(bucket: Bucket, cases: list[Case], forward: bool) -> tuple[Program, Arrays]:
     first, wiring, case = cases[0]
     weights, places, apart = stacks([case.consts for *_, case in cases], forward)
     stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]
     members = [i for i, *_ in cases]
-    again: Callable[[Size], ClosedJaxpr] = lambda size: unpicked(trace(first, size))
-    tells, variant = prints(case.jaxpr), bucket.variants[first]
-    return Program(variant, wiring, members, places, weights, stacked, apart, silent(case), tells, again)
+    tells, variant, alone = prints(case.jaxpr), bucket.variants[first], silent(emptied(case))
+    return Program(variant, wiring, members, places, one_of(weights), stacked, apart, alone, tells), weights
 
 
 def _rows(size: Size, case: ClosedJaxpr, wiring: Wiring) -> Callable[..., list[Any]]:

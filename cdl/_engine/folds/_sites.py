@@ -21,7 +21,7 @@ from ._group import Group, Tiles
 from ._indexed import Active, broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._plan import Plan, Planning
-from ._program import Program
+from ._program import Program, Trace
 from ._together import together
 
 
@@ -169,14 +169,14 @@ def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ())
     return {p: x for p, x in every.items() if x is not None}
 
 
-def trace_alone(programs: Sequence[Program], bucket: Bucket, keys: int) -> None:
+def trace_alone(programs: Sequence[Program], bucket: Bucket, keys: int, trace: Trace) -> None:
     """Traces the programs that cannot be computed by index at each size that one constructor's rows come in, and those
-    that print at every size."""
+    that print at every size, while what their cases close over is at hand."""
     for program in programs:
         if program.prints:
-            program.trace_at({*bucket.sizes_of(*program.members), *bucket.pieces_of(*program.members)})
+            program.trace_at({*bucket.sizes_of(*program.members), *bucket.pieces_of(*program.members)}, trace)
         elif indexed(program, keys) is None:
-            program.trace_at(bucket.pieces_of(*program.members))
+            program.trace_at(bucket.pieces_of(*program.members), trace)
 
 
 def indexed(program: Program, keys: int) -> Indexed | None:

@@ -3,6 +3,7 @@
 Reverse mode has a custom rule in two passes (see `_passes`); forward mode runs the same loops without it.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -27,12 +28,11 @@ from ._kernel import Tables
 from ._passes import Passes
 from ._pre_order import in_pre_order
 from ._residual import wanted
-from ._sites import trace_alone
 from .case import read, Reading
 
 
 Inputs = tuple[list[Arrays], Arrays]  # the weights of each program, and the payload
-Making = Callable[[jax.Array | None, Forest], Passes]  # from the key, and the forest's whole numbers
+Making = Callable[[jax.Array | None, Forest], Passes]  # from the key and the forest's whole numbers; holds no array
 Found = tuple[Arrays, jax.Array | None]  # values, and the row at which each node has its own
 
 
@@ -84,15 +84,11 @@ def _values(
         raise CdlError("an empty forest has no constructor to find the carrier's structure at: give `pack` a `bucket`.")
     keyed = key is not None and any(map(wants_key, algs))
     reading = Reading(algs, forest.bucket, jax.eval_shape(jax.random.fold_in, key, 0) if keyed else None, forward)
-    storage, programs = read(reading)
-    trace_alone(programs, forest.bucket, int(keyed))
+    storage, programs, weights = read(reading)
     args = (jax.lax.stop_gradient(key) if keyed else None, forest.schedule)
     rule = _plain if forward else _rule
-
-    def passes(key: jax.Array | None, integers: Forest) -> Passes:
-        return Passes(eqx.combine(integers, forest), programs, storage, key, keep)
-
-    inputs = [p.weights for p in programs], list(forest.payload)
+    passes = functools.partial(Passes, programs, storage, keep)
+    inputs = weights, list(forest.payload)
     every, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
     found = {}
     for s, carrier in storage.carriers.items():

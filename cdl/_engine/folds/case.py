@@ -1,6 +1,5 @@
 """Cases: an algebra at one variant, traced for one node."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +14,10 @@ from .._traced import applied
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own
 from ..forests._bucket import Bucket, Size
+from ..shapes import Arrays
 from ._node import Node, node_of, wiring
-from ._program import PROBE, Program, programs
+from ._program import PROBE, Program, programs, Trace
+from ._sites import trace_alone
 from ._storage import Storage
 
 
@@ -34,8 +35,8 @@ class Reading:
 Seen = dict[int, tuple[Any, ClosedJaxpr, Own]]  # by variant: the types that it read, its case, and what it gives
 
 
-def read(t: Reading) -> tuple[Storage, list[Program]]:
-    """The carriers of the algebras, and their programs over a bucket's variants.
+def read(t: Reading) -> tuple[Storage, list[Program], list[Arrays]]:
+    """The carriers of the algebras, their programs over a bucket's variants, and the weights of each program.
 
     The structure of a sort's values is found at the cases whose children's are known, first those that have no child,
     and every other case is checked against it.
@@ -56,8 +57,10 @@ def read(t: Reading) -> tuple[Storage, list[Program]]:
     _expect_held(t, carriers, [own for _, own in cases])
     out = [storage.columns(v.sort) for v in t.bucket.variants]
     found = [(i, wiring(t.bucket, i, storage, out[i]), case) for i, (case, _) in enumerate(cases)]
-    again: Callable[[int, Size], ClosedJaxpr] = lambda i, size: _trace(t, i, carriers, size)[0]
-    return storage, programs(t.bucket, found, again, forward=t.forward)
+    every, weights = programs(t.bucket, found, forward=t.forward)
+    again: Trace = lambda i, size: _trace(t, i, carriers, size)[0]
+    trace_alone(every, t.bucket, int(t.key is not None), again)
+    return storage, every, weights
 
 
 def _found(t: Reading, seen: Seen) -> tuple[dict[int, Carrier], dict[int, str]]:

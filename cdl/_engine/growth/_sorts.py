@@ -33,11 +33,12 @@ def trace_all(coalgs: tuple[Any, ...], seeds: tuple[Any, ...], keyed: bool) -> t
         return parts[0]
     growths, each = [growth for growth, _ in parts], [weights for _, weights in parts]
     columns, candidates = _joined(growths)
+    counts = list(map(len, each))
 
     def call(weights: list[Any], leaves: list[Any], keys: list[Any]) -> Given:
         sort, *rest = leaves
         rooms = _split(rest, [len(form.leaves) for form in forms])
-        pairs = zip(growths, _split(weights, list(map(len, each))), rooms, strict=True)
+        pairs = zip(growths, _split(weights, counts), rooms, strict=True)
         given = [growth.call(own, room, keys) for growth, own, room in pairs]
         kept = [[lax.stop_gradient(x) for x in room] for room in rooms]
 

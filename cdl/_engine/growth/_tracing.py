@@ -73,7 +73,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     own = forms[sort]
     keyed_itself = keyed and wants_key(coalg)
     found: list[Any] = []
-    given_seeds: list[tuple[int, Any]] = []
+    given_seeds: list[tuple[int, Own]] = []
 
     def call(leaves: list[Any], keys: list[Any]) -> Any:
         seed = jax.tree.unflatten(own.structure, leaves)
@@ -90,7 +90,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
                 Candidate(type(layer), form, tuple(columns[k] for k in kinds), tuple(s for s, _ in places))
             )
             payloads.append(payload)
-            given_seeds.extend(places)
+            given_seeds.extend((s, Own.of(x)) for s, x in places)
             seeds.append([_same_form(coalg, layer, i, forms, *place) for i, place in enumerate(places)])
         found.append((tuple(candidates), tuple(shaped(*column[1:]) for column in columns)))
         return [scores if scores is None else real(scores)], payloads, seeds
@@ -111,9 +111,9 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     return Growth(candidates, columns, (len(candidates),), again), [array(c) for c in case.consts]
 
 
-def _pythons(own: Form, sort: int, given: list[tuple[int, Any]]) -> list[Any]:
+def _pythons(own: Form, sort: int, given: list[tuple[int, Own]]) -> list[Any]:
     """The leaves of a seed, as Python's numbers where one that is given to its sort has such; none where none has."""
-    every = [Own.of(seed).leaves for s, seed in given if s == sort]
+    every = [seed.leaves for s, seed in given if s == sort]
     weak = [is_weak(x) or any(is_weak(of[i]) for of in every) for i, x in enumerate(own.leaves)]
     return [shaped(x.shape, x.dtype, w) for x, w in zip(own.leaves, weak, strict=True)] if any(weak) else []
 

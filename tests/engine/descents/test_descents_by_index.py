@@ -57,7 +57,7 @@ def programs_of(step: Any, signature: Any, trees: list[Any], top: Any) -> list[t
     bucket, nothing, below = pack(signature, trees).bucket, _storage(((),)), _storage((top,))
     scored = isinstance(step, Scored)
     steps = Steps((step,), ("step",), bucket, nothing, below, _storage(()) if scored else nothing, scored)
-    found = steps.settled().programs()
+    found, _ = steps.settled().programs()
     together = all_indexed(found, 0)
     return [({bucket.variants[i].constructor.__name__ for i in x.members}, p in together) for p, x in enumerate(found)]
 

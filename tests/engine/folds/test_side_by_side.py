@@ -113,7 +113,7 @@ def test_what_is_put_into_slabs_is_read_again(joined):
 
 def test_sums_that_do_not_wait_for_each_other_stand_side_by_side():
     forest = cdl.pack(KindsF, [Some(cdl.Many([Bare()]))])
-    _, programs = read(Reading((wide(),), forest.bucket, None))
+    _, programs, _ = read(Reading((wide(),), forest.bucket, None))
     (program,) = (p for p in programs if p.variant.manys)
     assert sums_of(program, together) == [5, 1]
     assert sums_of(program, lambda jaxpr: jaxpr) == [1, 3, 2]

@@ -96,7 +96,7 @@ def _library() -> Any:
         import orbax.checkpoint
     except ImportError:
         raise CdlError(
-            "the package `orbax-checkpoint` is not installed: install `cdl-jax[sharded]`, or write a value of one "
+            "the package `orbax-checkpoint` is not installed: `pip install orbax-checkpoint`, or write a value of one "
             "device with `save`."
         ) from None
     return orbax.checkpoint

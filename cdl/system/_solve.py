@@ -25,8 +25,9 @@ def solve(
 ) -> Values:
     """The values of each variable at some times, by steps whose errors are below a bound.
 
-    By diffrax, with the fifth-order method of Tsitouras; differentiable, in reverse mode alone. `pip install
-    cdl-jax[continuous]`. Numbers of less than 32 bits are computed in 32, and given back in the type of their variable.
+    diffrax takes the steps, with the fifth-order method of Tsitouras. It is the extra `continuous`, or `pip install
+    diffrax`. The values are differentiable in reverse mode, and not in forward mode. Numbers of less than 32 bits are
+    computed in 32, and given back in the type of their variable.
 
     **Arguments:** `field`: without inputs. `state`: the values at the first time. `times`: when to look: finite, none
     before the one in front of it, and one at least. `rtol`, `atol`: the bound, relative to the values and absolute;
@@ -49,7 +50,7 @@ def solve(
         import diffrax
     except ImportError as error:
         raise CdlError(
-            "`solve` is by diffrax, which is not installed: `pip install cdl-jax[continuous]`, or take steps of one "
+            "`solve` is by diffrax, which is not installed: `pip install diffrax`, or take steps of one "
             "length with `discretise`."
         ) from error
     if expect_rates(field).inputs:

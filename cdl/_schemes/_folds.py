@@ -253,13 +253,22 @@ def decorate(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 def hoist(transform: Callable[[Base[T, Any]], Base[U, Any]], /) -> Callable[[Fix[T]], Fix[U]]:
     """A natural transformation at every layer of a tree: a change of signature.
 
+    **Arguments:** `transform`: from a layer to a layer. It may not look at what stands at the places.
+
+    **Raises:** `ForeignLayer` where it gives anything other than a layer.
+
     Examples:
         >>> def mirrored(layer):
         ...     return cdl.Fork(layer.right, layer.left) if isinstance(layer, cdl.Fork) else layer
         >>> cdl.schemes.hoist(mirrored)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
         Fork(Fork(Leaf(2), Leaf(8)), Leaf(3))
     """
-    up: Any = lambda frame, go: transform(frame.filled(go))
+
+    def up(frame: Frame, go: Any) -> Any:
+        changed = transform(frame.filled(go))
+        holes(changed)  # refuses what is not a layer
+        return changed
+
     return cast("Callable[[Fix[T]], Fix[U]]", recursion(lambda _, tree: tree, up, finite=True)(0))
 
 

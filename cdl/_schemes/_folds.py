@@ -78,6 +78,8 @@ def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]:
     """`para α = α ∘ F ⟨id, para α⟩ ∘ out`: at each place the subtree and its value (a paramorphism).
 
+    **Raises:** as `cata`.
+
     Examples:
         >>> @cdl.algebra
         ... def shown(layer):
@@ -103,6 +105,8 @@ def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], 
 
     **Arguments:** `helper`: an algebra that reads by itself. `alg`: an algebra that sees at each place the pair of the
     helper's value and its own.
+
+    **Raises:** as `cata`.
 
     Examples:
         >>> @cdl.algebra
@@ -136,6 +140,8 @@ def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, 
     **Arguments:** `other`, `alg`: algebras that both see at each place the pair of the value of `other` and of `alg`;
     the value of `alg` is the answer.
 
+    **Raises:** as `cata`.
+
     Examples:
         >>> @cdl.algebra
         ... def even(n):
@@ -163,6 +169,8 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
 
     Each node is read once: the history is shared, not recomputed.
 
+    **Raises:** as `cata`.
+
     Examples:
         >>> @cdl.algebra
         ... def fibonacci(n):
@@ -186,6 +194,8 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
 
     **Arguments:** `transform`: a natural transformation, from a layer to a layer. `alg`: how to read one layer of
     values.
+
+    **Raises:** as `cata`; `ForeignLayer` where `transform` gives anything other than a layer.
 
     Examples:
         >>> def doubled(layer):

@@ -178,6 +178,8 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
 def futu(coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], Fix[T]]:
     """An unfold that may give several layers at once, with seeds at the variables (a futumorphism).
 
+    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
+
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
         >>> cdl.schemes.futu(twice)(2) == cdl.to_list([2, 2, 1, 1])

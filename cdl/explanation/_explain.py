@@ -41,17 +41,17 @@ def explain(
     """Explains an architecture: its functor, its type, its parameters and how they are tied, its laws, and how it is
     executed. The laws are run on samples, and the page gives the greatest difference between the two sides of each.
 
-    | `arch`                   | `samples`                                                 | besides                                      |
-    | ------------------------ | --------------------------------------------------------- | -------------------------------------------- |
-    | an `Algebra`             | trees; without, small ones                                | `signature`, if the algebra does not say     |
-    | a Moore or Mealy machine | a word: arrays of inputs, time first                      | `state`, to begin in                         |
-    | a coalgebra of streams   |                                                           | `state`                                      |
-    | one of lists or trees    | trees; without, those that it grows                       | `state`, a seed                              |
-    | an `Automaton`           | letters; without, each of them once                       |                                              |
-    | a `Para`                 | an input                                                  |                                              |
-    | an equivariant layer     | an input; without, normal numbers                         |                                              |
-    | a system                 | an array for each input, time first; without, random ones | `state`; without, its own                    |
-    | a tuple: a family        | trees of any sort                                         | tuples: `signature`, or `state`, a seed each |
+    | `arch`                   | `samples`                               | besides                                  |
+    | ------------------------ | --------------------------------------- | ---------------------------------------- |
+    | an `Algebra`             | trees; without, small ones              | `signature`, if the algebra does not say |
+    | a Moore or Mealy machine | a word: arrays of inputs, time first    | `state`, to begin in                     |
+    | a coalgebra of streams   |                                         | `state`                                  |
+    | one of lists or trees    | trees; without, those that it grows     | `state`, a seed                          |
+    | an `Automaton`           | letters; without, each of them once     |                                          |
+    | a `Para`                 | an input                                |                                          |
+    | an equivariant layer     | an input; without, normal numbers       |                                          |
+    | a system                 | each input, time first; without, random | `state`; without, its own                |
+    | a tuple: a family        | trees of any sort                       | a tuple: `signature`, or `state`         |
 
     **Arguments:** `tolerance`: by how much the two sides of a law may differ. Where the greatest number on the right is
     above 1, the difference is divided by it; for an equivariant map, by the greatest number on either side. If it is

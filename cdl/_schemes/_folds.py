@@ -101,7 +101,7 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
 
 @with_usage
 def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
-    """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism).
+    """A fold with a helper: the first algebra runs by itself, and the second sees the values of both (a zygomorphism).
 
     **Arguments:** `helper`: an algebra that reads by itself. `alg`: an algebra that sees at each place the pair of the
     helper's value and its own.
@@ -189,8 +189,8 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
 def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[T, A], A], /) -> Callable[[Fix[T]], A]:
     """A fold of a tree whose layer at depth `d` has been through `transform` `d` times (Fokkinga's prepromorphism).
 
-    `transform` is a natural transformation of the functor: it may change a layer's constructor and payloads, and
-    drop, repeat or swap its places, but not look at what stands there. Takes time in the square of the depth.
+    `transform` is a natural transformation of the functor. It may change a layer's constructor and payloads, and drop,
+    repeat or swap its places. It may not look at what stands there. The time grows with the square of the depth.
 
     **Arguments:** `transform`: a natural transformation, from a layer to a layer. `alg`: how to read one layer of
     values.

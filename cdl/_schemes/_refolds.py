@@ -64,8 +64,8 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
 def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
     """Dynamic programming: each step sees every value below it (a dynamorphism).
 
-    The table is made of `Cofree`s, one for each seed: edit distance over an `n × m` table makes `n·m` calls, and
-    Fibonacci's numbers by `A + X²`, where a tree would have `2ⁿ` nodes, make `n`.
+    Each seed is computed once, and has one entry in the table, a `Cofree`. So edit distance over an `n × m` table makes
+    `n·m` calls. Fibonacci's numbers by `A + X²` make `n`, where the tree has `2ⁿ` nodes.
 
     **Arguments:** `alg`: reads a layer with a `Cofree` at each place: the value there and all those below. `coalg`:
     from a seed to a layer of seeds.

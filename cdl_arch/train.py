@@ -1,4 +1,5 @@
-"""A training loop: an optimiser's steps, the best epoch kept, a checkpoint after each, and the same numbers each time.
+"""A training loop with optax. It keeps the best epoch, writes a checkpoint after each, and gives the same numbers each
+time.
 
 | the mathematics                        | here                                                                 |
 | -------------------------------------- | -------------------------------------------------------------------- |
@@ -6,9 +7,9 @@
 | an epoch: the steps of all its batches | `batches(epoch)`, which are to depend on the epoch's number alone    |
 | `argmax` of the score over epochs      | `Run.best`; of equal ones the last                                   |
 
-A run is a value: its parameters, its optimiser's state and its history are one `Run`, and a checkpoint is a `Run` in a
-file. All randomness is a function of the key, the epoch and the step; so a run that is broken off goes on to the same
-numbers, to the last bit on one machine, as one that is not.
+A `Run` holds the parameters, the optimiser's state and the history, and a checkpoint is a `Run` in a file. All
+randomness is a function of the key, the epoch and the step. So a run that was interrupted and resumed gives the same
+numbers as one that was not, to the last bit on one machine.
 
 Examples:
     >>> import optax

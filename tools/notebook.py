@@ -13,11 +13,12 @@ from typing import Any
 
 INSTALL = """\
 import importlib.util
+import pathlib
 import subprocess
 import sys
 
-# until there is a release: the folder of a clone, or its address, "git+https://…"
-SOURCE = "cdl-jax"
+# In a clone, the clone. Elsewhere, until there is a release, write its address here: "git+https://…"
+SOURCE = ".." if pathlib.Path("../cdl").is_dir() else "cdl-jax"
 if importlib.util.find_spec("cdl") is None:
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", SOURCE], check=True)
 """

@@ -22,7 +22,7 @@ from .._terms import Along, Beside, Box, Loop, Named, none, real, Space, Term, T
 def to_discopy(para: Para[Any, Any, Any], /) -> Any:
     """The term of a parametric map as a `discopy.symmetric.Diagram`.
 
-    **Raises:** `ImportError` where DisCoPy is not installed, which the extra `discopy` brings.
+    **Raises:** `ImportError` where DisCoPy is not installed; the extra `discopy` has it.
 
     Examples:
         >>> double = cdl.Para(jnp.array([2.0]), lambda p, x: p * x)
@@ -33,7 +33,7 @@ def to_discopy(para: Para[Any, Any, Any], /) -> Any:
         symmetric: Any = import_module("discopy.symmetric")
     except ImportError as error:
         raise ImportError(
-            "`to_discopy` gives a diagram of DisCoPy, which is not installed: `pip install 'cdl-jax[discopy]'`, or "
+            "`to_discopy` gives a diagram of DisCoPy, which is not installed: `pip install discopy`, or "
             "`draw`, which needs nothing."
         ) from error
     Diagram, Ty = symmetric.Diagram, symmetric.Ty

@@ -29,14 +29,14 @@ FONT = {"family": "DejaVu Sans Mono", "fontsize": 9.2}  # in points: 13 pixels a
 def picture(diagram: Diagram, file: pathlib.Path) -> None:
     """Saves the diagram.
 
-    **Raises:** `ImportError` where matplotlib is not installed, which the extra `tutorials` brings.
+    **Raises:** `ImportError` where matplotlib is not installed; the extra `tutorials` has it.
     """
     try:
         from matplotlib.figure import Figure
         from matplotlib.patches import FancyBboxPatch
     except ImportError as error:
         raise ImportError(
-            f"`{file.name}` is drawn by matplotlib, which is not installed: `pip install 'cdl-jax[tutorials]'`, or "
+            f"`{file.name}` is drawn by matplotlib, which is not installed: `pip install matplotlib`, or "
             "save as .svg, .mmd or .txt, which need nothing."
         ) from error
     columns, rows = diagram.size

@@ -22,6 +22,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 from numpy.typing import ArrayLike, NDArray
 
+from .._functors.described import described
 from .._functors.usage import whole, with_usage
 from .._functors.words import number_of, short
 from ..errors import CdlError
@@ -34,8 +35,9 @@ B = TypeVar("B")
 
 
 class Shards(eqx.Module, Generic[B]):
-    """The parts of a batch, one for each device along an axis of a mesh; made by `shard`. `stacked` is a part whose
-    arrays have an axis of devices in front, and `nodes` how many nodes of forests each device has.
+    """The parts of a batch, one for each device along an axis of a mesh. Made by `shard`.
+
+    `stacked` is one part, whose arrays have a leading axis of devices. `nodes` says how many nodes each device has.
 
     Examples:
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])
@@ -134,11 +136,14 @@ def shard_mean(
 ) -> Callable[[M, Shards[B]], Float[Array, ""]]:
     """The weighted mean of a loss over all devices, from the loss of one part.
 
-    **Arguments:** `loss`: of the model and one part, a sum and the weight that it is of: the sum over its trees and
-    how many they are, say.
+    **Arguments:** `loss`: from the model and one part to a pair `(sum, weight)`, such as the sum of the losses of its
+    trees, and the number of its trees.
 
-    **Returns:** a function of the model and the shards, to be differentiated and then compiled (`eqx.filter_jit`),
-    since the devices meet in one program. The model's arrays are copied to every device.
+    **Returns:** a function of the model and the shards, which gives `sum of the sums / sum of the weights`. Take its
+    gradient first, and compile that (`eqx.filter_jit`), because the devices meet in one program. The model's arrays are
+    copied to every device.
+
+    **Raises:** when called, `CdlError` where the loss does not give a pair, and for anything other than `Shards`.
 
     Examples:
         >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
@@ -151,13 +156,23 @@ def shard_mean(
         3.0
     """
 
-    def mean(model: M, shards: Shards[B]) -> Float[Array, ""]:
+    def mean(model: M, shards: Any) -> Float[Array, ""]:
+        if not isinstance(shards, Shards):
+            raise CdlError(
+                f"the mean over devices reads `Shards`, and was given {described(shards)}: write `shard(parts, mesh)`."
+            )
         weights, rest = eqx.partition(model, eqx.is_array)
         arrays, form = eqx.partition(shards.stacked, eqx.is_array)
 
         def of_one(weights: Any, arrays: Any) -> tuple[jax.Array, ...]:
             part = eqx.combine(jax.tree.map(lambda x: x[0], arrays), form)
-            return tuple(jnp.asarray(x)[None] for x in loss(eqx.combine(weights, rest), part))
+            found = loss(eqx.combine(weights, rest), part)
+            if not isinstance(found, tuple | list) or len(found) != 2:
+                raise CdlError(
+                    f"the loss of `shard_mean` gives a pair, and gave {described(found)}: return the sum and its "
+                    "weight, such as `(losses.sum(), jnp.float32(len(losses)))`."
+                )
+            return tuple(jnp.asarray(x)[None] for x in found)
 
         specs = P(), P(shards.axis)
         # The sums are left outside, where there is one program: each device gives its own two numbers.

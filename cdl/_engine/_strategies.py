@@ -39,9 +39,9 @@ def _strategy(cls: type[S]) -> type[S]:
 class Levels:
     """Trees, level by level: what `fold` does with a `Forest`.
 
-    **Arguments:** `remat`: what the reverse pass computes again rather than keeps: `"cheap"`, all but matrix products,
-    or `"all"`. `forward`: leaves out the reverse rule, so that forward mode (`jvp`) goes through, and reverse mode does
-    not.
+    **Arguments:** `remat`: what the reverse pass computes again and does not keep in memory. `"cheap"` keeps matrix
+    products and computes the rest again; `"all"` computes all of it again. `forward`: leaves out the reverse rule, so
+    forward mode (`jvp`) works, and reverse mode does not.
 
     **Raises:** `CdlError` for any other `remat`.
 
@@ -60,14 +60,14 @@ class Levels:
 class Scan:
     """Lists, step by step: what `fold` does with a `Seq` or a `Packed`.
 
-    **Arguments:** `segment`: states are computed again in the reverse pass, in segments of this many steps, or of the
-    square root of all, `"sqrt"`. `unroll`: how many steps one turn of the loop has. `ahead`: what does not depend on
-    the state is computed for many elements ahead. `bulk`: the weights' gradient is gathered in products over many
-    steps, by a reverse rule. `forward`: leaves that rule out, so that forward mode (`jvp`) goes through. `None`:
-    chosen for the device.
+    **Arguments:** `segment`: the reverse pass computes states again, segment by segment, to save memory. It is the
+    number of steps of a segment, or `"sqrt"` for the square root of all steps. `unroll`: how many steps one turn of the
+    loop has. `ahead`: whether what does not depend on the state is computed before the loop, for many elements at once.
+    `bulk`: whether the weights' gradient is a few products over many steps, by a reverse rule. `forward`: leaves that
+    rule out, so forward mode (`jvp`) works. An option that is `None` is chosen for the device.
 
-    **Raises:** `CdlError` for a number of steps that is not a whole one, or less than 1; and where `bulk` is asked for,
-    and `forward`, which leaves it out.
+    **Raises:** `CdlError` for a number of steps that is not a whole number of at least 1, and where both `bulk` and
+    `forward` are true.
 
     Examples:
         >>> @cdl.algebra
@@ -100,10 +100,10 @@ class Scan:
 
 @_strategy
 class Bracketing:
-    """A product of many, in an order that suits: what `fold` does with a `Monoid`.
+    """The brackets of a product of many elements: what `fold` does with a `Monoid`.
 
-    **Arguments:** `way`: `"scan"`, one after another; `"associative"`, all prefixes by halves; `"halving"`, the product
-    of all by halves, which gives no prefix; `"chunked"`, in pieces.
+    **Arguments:** `way`: `"scan"` multiplies one element after another. `"associative"` computes all prefixes by
+    halves. `"halving"` computes the product of all by halves, and no prefixes. `"chunked"` goes piece by piece.
 
     **Raises:** `CdlError` for any other way.
 

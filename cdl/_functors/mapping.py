@@ -40,6 +40,8 @@ def fmap(f: Any, layer: Base[T, Any]) -> Base[T, Any]:
     **Arguments:** `f`: a function, or a tuple of functions, one for each sort. `layer`: a layer with any values at its
     places.
 
+    **Raises:** `ForeignLayer` for anything other than a layer.
+
     Examples:
         >>> cdl.fmap(len, cdl.Fork("two", "three"))
         Fork(3, 5)
@@ -54,6 +56,8 @@ def strength(p: P, layer: Base[T, A]) -> Base[T, tuple[P, A]]:
     its two axioms.
 
     **Arguments:** `p`: the parameter. `layer`: a layer with any values at its places.
+
+    **Raises:** `ForeignLayer` for anything other than a layer.
 
     Examples:
         >>> cdl.functors.strength("weights", cdl.Fork(1, 2))
@@ -79,6 +83,8 @@ def fmap_term(term: Poly, f: Any, value: Any) -> Any:
 
 def holes(layer: Any) -> tuple[Any, ...]:
     """What stands at the strict recursive places of a layer, in the order of its fields.
+
+    **Raises:** `ForeignLayer` for anything other than a layer.
 
     Examples:
         >>> cdl.functors.holes(cdl.Fork("left", "right"))

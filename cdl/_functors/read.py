@@ -84,6 +84,8 @@ def functor(signature: Any) -> Any:
 def constructors(signature: Any) -> tuple[type[Any], ...]:
     """The constructors of a signature, in the order they were written.
 
+    **Raises:** `SignatureError` for anything other than a signature.
+
     Examples:
         >>> cdl.functors.constructors(cdl.TreeF)
         (<class 'cdl._functors._tree.Leaf'>, <class 'cdl._functors._tree.Fork'>)

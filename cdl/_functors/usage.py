@@ -23,11 +23,11 @@ OPERATORS["__and__"] = "f & g"
 
 
 def with_usage(fn: Function) -> Function:
-    """The function; a call with arguments that it does not take raises a `CdlError`, which names those that it takes.
+    """The function, whose wrong calls raise a `CdlError` that names the arguments it takes.
 
-    Switches, which nothing else looks at, are checked before the call: truth values, and words out of a few. The other
-    arguments are compared with their annotations where the call failed, and not by an error of cdl: the first that does
-    not fit is named, with what it should be.
+    Booleans, and words out of a few, are checked before the call. The other arguments are compared with their
+    annotations only if the call failed, and not by an error of cdl. The message names the first that does not fit, and
+    says what it should be.
 
     Examples:
         >>> @cdl.checks.with_usage
@@ -45,7 +45,7 @@ def with_usage(fn: Function) -> Function:
 def with_types(fn: Function) -> Function:
     """The function, with every argument compared with its annotation before the call.
 
-    It is for a function whose mistakes would only be seen later, or not at all: one that makes a value out of others.
+    Use it for a function whose mistakes would show later, or not at all, such as one that composes its arguments.
 
     Examples:
         >>> @cdl.checks.with_types

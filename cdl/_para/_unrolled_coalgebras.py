@@ -44,7 +44,7 @@ def unroll_coalgebra(coalgebra: Para[P, S, Base[T, S]], seed: S, until: int, /) 
 def unroll_coalgebra(coalgebra: Para[P, S, Base[T, S]], seed: S, until: Fix[T], /) -> Untied[P, Fix[T]]: ...
 @with_usage
 def unroll_coalgebra(coalgebra: Any, seed: Any, until: Any, /) -> Any:
-    """The untied network of a parametric coalgebra from one seed, at as many copies of the coalgebra's parameters.
+    """The network of a parametric coalgebra from one seed, untied: each layer has a copy of the coalgebra's parameters.
 
     **Arguments:** `coalgebra`: one layer of seeds for a seed, of a functor of one sort without functions in it; for
     streams and machines there is `unroll_machine`. `until`: how many layers deep to grow, or a tree whose constructors

@@ -46,7 +46,7 @@ def unroll_machine(machine: Para[P, S, MooreF[I, O, S]], state: S, inputs: Itera
 def unroll_machine(machine: Para[P, S, StreamF[O, S]], state: S, inputs: int, /) -> Untied[P, list[O]]: ...
 @with_usage
 def unroll_machine(machine: Any, state: Any, inputs: Any, /) -> Any:
-    """The untied network of a parametric machine on one list of inputs, with a copy of its parameters for each state.
+    """The network of a parametric machine on one list of inputs, untied: each state has a copy of the parameters.
 
     **Arguments:** `state`: the one to begin in. `inputs`: a list, or an array whose leading axis is time; for a stream,
     which has none, how many outputs to take.

@@ -38,8 +38,8 @@ A = TypeVar("A")
 
 
 class Square(eqx.Module, Generic[P, Q]):
-    """The two ways round, as parametric maps, and what fills the square: a map from the parameters of the one way to
-    those of the other.
+    """The two ways round a square, as parametric maps, and the 2-cell that fills it: a map from the parameters of the
+    one way to those of the other.
 
     Of a fold they are maps of one layer of trees: `through` folds the children and then reads the layer, `direct` folds
     the tree that the layer is.

@@ -59,7 +59,7 @@ class Place:
 
 
 class Untied(eqx.Module, Generic[P, A]):
-    """The network of one tree with a copy of the parameters for each node, in pre-order; called, it gives its value.
+    """The network of one tree, with a copy of the parameters for each node, in pre-order. Call it for its value.
 
     Examples:
         >>> read = lambda p, t: t.label if isinstance(t, cdl.Leaf) else p * (t.left + t.right)
@@ -102,9 +102,9 @@ class Untied(eqx.Module, Generic[P, A]):
 
     @with_types
     def tied(self, by: Callable[[Place], Hashable] = lambda place: 0) -> Para[tuple[P, ...], tuple[()], A]:
-        """The same network with one copy of the parameters for each answer of `by`; without it, with one for all.
-
-        Its parameters are in the order in which answers are first met; each is that of the first node that gave it.
+        """The same network, where nodes share the parameters if `by` gives the same answer for them. Without `by` all
+        nodes share one copy. Each copy is that of the first node with its answer, and copies are in the order of these
+        nodes.
         """
         numbers: dict[Hashable, int] = {}
         index = tuple(numbers.setdefault(by(place), len(numbers)) for place in self.places)
@@ -126,7 +126,7 @@ def lift(f: Para[P, X, Y], /) -> Para[P, Base[Any, X], Base[Any, Y]]:
 
 @with_usage
 def unroll(algebra: Para[P, Base[T, A], A], tree: Fix[T], /) -> Untied[P, A]:
-    """The untied network of a parametric algebra over a tree, at as many copies of the algebra's parameters.
+    """The network of a parametric algebra over a tree, untied: each node has a copy of the algebra's parameters.
 
     **Arguments:** `algebra`: as a `Para`. `tree`: the tree whose nodes are untied.
 

@@ -26,7 +26,8 @@ Word = tuple[int, ...]
 def distinguish(a: Automaton, b: Automaton) -> Word | None:
     """The shortest word on which two automata answer differently; `None` where there is none.
 
-    The pairs of states that the same word leads to, in the order of words: where all agree, they are a bisimulation.
+    It visits the pairs of states that the same word leads to, in the order of words. Where all agree, these pairs are a
+    bisimulation.
 
     **Arguments:** `a`, `b`: automata over the same letters.
 
@@ -56,9 +57,11 @@ def distinguish(a: Automaton, b: Automaton) -> Word | None:
 
 @with_usage
 def bisimilar(a: Automaton, b: Automaton) -> bool:
-    """Whether two automata answer every word alike. `distinguish` has a word on which they do not.
+    """Whether two automata answer every word alike. `distinguish` gives a word on which they do not.
 
     **Arguments:** `a`, `b`: automata over the same letters.
+
+    **Raises:** `CdlError` where the two do not read the same letters, or one is a Moore and the other a Mealy machine.
 
     Examples:
         >>> even = cdl.Automaton([[0, 1], [1, 0]], [True, False])
@@ -71,8 +74,8 @@ def bisimilar(a: Automaton, b: Automaton) -> bool:
 
 @with_usage
 def minimise(a: Automaton) -> Automaton:
-    """The smallest automaton that answers every word alike: what cannot be reached left out, what cannot be told
-    apart made one.
+    """The smallest automaton with the same answers to every word. States that cannot be reached are left out, and
+    states that no word tells apart become one.
 
     Partition refinement: states are told apart by their outputs, then by the classes that their letters lead to,
     until no class is divided.

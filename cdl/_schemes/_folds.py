@@ -78,6 +78,8 @@ def cata(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]:
     """`para α = α ∘ F ⟨id, para α⟩ ∘ out`: at each place the subtree and its value (a paramorphism).
 
+    **Raises:** as `cata`.
+
     Examples:
         >>> @cdl.algebra
         ... def shown(layer):
@@ -99,10 +101,12 @@ def para(alg: Algebra[Base[T, tuple[Fix[T], A]], A], /) -> Callable[[Fix[T]], A]
 
 @with_usage
 def zygo(helper: Algebra[Base[T, B], B], alg: Algebra[Base[T, tuple[B, A]], A], /) -> Callable[[Fix[T]], A]:
-    """A fold helped by another: the first algebra runs by itself, the second sees both values (a zygomorphism).
+    """A fold with a helper: the first algebra runs by itself, and the second sees the values of both (a zygomorphism).
 
     **Arguments:** `helper`: an algebra that reads by itself. `alg`: an algebra that sees at each place the pair of the
     helper's value and its own.
+
+    **Raises:** as `cata`.
 
     Examples:
         >>> @cdl.algebra
@@ -136,6 +140,8 @@ def mutu(other: Algebra[Base[T, tuple[B, A]], B], alg: Algebra[Base[T, tuple[B, 
     **Arguments:** `other`, `alg`: algebras that both see at each place the pair of the value of `other` and of `alg`;
     the value of `alg` is the answer.
 
+    **Raises:** as `cata`.
+
     Examples:
         >>> @cdl.algebra
         ... def even(n):
@@ -163,6 +169,8 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
 
     Each node is read once: the history is shared, not recomputed.
 
+    **Raises:** as `cata`.
+
     Examples:
         >>> @cdl.algebra
         ... def fibonacci(n):
@@ -181,11 +189,13 @@ def histo(alg: Algebra[Base[T, Cofree[T, A]], A], /) -> Callable[[Fix[T]], A]:
 def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[T, A], A], /) -> Callable[[Fix[T]], A]:
     """A fold of a tree whose layer at depth `d` has been through `transform` `d` times (Fokkinga's prepromorphism).
 
-    `transform` is a natural transformation of the functor: it may change a layer's constructor and payloads, and
-    drop, repeat or swap its places, but not look at what stands there. Takes time in the square of the depth.
+    `transform` is a natural transformation of the functor. It may change a layer's constructor and payloads, and drop,
+    repeat or swap its places. It may not look at what stands there. The time grows with the square of the depth.
 
     **Arguments:** `transform`: a natural transformation, from a layer to a layer. `alg`: how to read one layer of
     values.
+
+    **Raises:** as `cata`; `ForeignLayer` where `transform` gives anything other than a layer.
 
     Examples:
         >>> def doubled(layer):
@@ -253,13 +263,22 @@ def decorate(alg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 def hoist(transform: Callable[[Base[T, Any]], Base[U, Any]], /) -> Callable[[Fix[T]], Fix[U]]:
     """A natural transformation at every layer of a tree: a change of signature.
 
+    **Arguments:** `transform`: from a layer to a layer. It may not look at what stands at the places.
+
+    **Raises:** `ForeignLayer` where it gives anything other than a layer.
+
     Examples:
         >>> def mirrored(layer):
         ...     return cdl.Fork(layer.right, layer.left) if isinstance(layer, cdl.Fork) else layer
         >>> cdl.schemes.hoist(mirrored)(cdl.Fork(cdl.Leaf(3), cdl.Fork(cdl.Leaf(8), cdl.Leaf(2))))
         Fork(Fork(Leaf(2), Leaf(8)), Leaf(3))
     """
-    up: Any = lambda frame, go: transform(frame.filled(go))
+
+    def up(frame: Frame, go: Any) -> Any:
+        changed = transform(frame.filled(go))
+        holes(changed)  # refuses what is not a layer
+        return changed
+
     return cast("Callable[[Fix[T]], Fix[U]]", recursion(lambda _, tree: tree, up, finite=True)(0))
 
 

@@ -42,6 +42,9 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
 
     **Arguments:** `alg`: how to read one layer of values. `coalg`: from a seed to a layer of seeds.
 
+    **Raises:** `CdlError` for anything other than an algebra or a coalgebra; `ForeignLayer` where the coalgebra gives
+    anything other than a layer.
+
     Examples:
         >>> @cdl.algebra
         ... def total(layer):
@@ -61,11 +64,13 @@ def hylo(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Base[T, S]], /) -> Ca
 def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]], /) -> Callable[[S], A]:
     """Dynamic programming: each step sees every value below it (a dynamorphism).
 
-    The table is made of `Cofree`s, one for each seed: edit distance over an `n × m` table makes `n·m` calls, and
-    Fibonacci's numbers by `A + X²`, where a tree would have `2ⁿ` nodes, make `n`.
+    Each seed is computed once, and has one entry in the table, a `Cofree`. So edit distance over an `n × m` table makes
+    `n·m` calls. Fibonacci's numbers by `A + X²` make `n`, where the tree has `2ⁿ` nodes.
 
     **Arguments:** `alg`: reads a layer with a `Cofree` at each place: the value there and all those below. `coalg`:
     from a seed to a layer of seeds.
+
+    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
 
     Examples:
         >>> @cdl.algebra
@@ -88,6 +93,8 @@ def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, 
 
     **Arguments:** `alg`: reads a layer with a `Cofree` at each place. `coalg`: from a seed to a layer of `Free`, with
     `Pure(seed)` where it goes on.
+
+    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
@@ -142,6 +149,8 @@ def coelgot(alg: Callable[[S, Base[T, A]], A], coalg: Callable[[S], Base[T, S]],
     """A refold whose algebra sees, beside the layer of values, the seed that it came from.
 
     **Arguments:** `alg`: a function of a seed and its layer of values. `coalg`: from a seed to a layer of seeds.
+
+    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
 
     Examples:
         >>> from cdl.functors import Succ, Zero

@@ -20,6 +20,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._functors import MealyF, MooreF
+from .._functors.described import described
 from .._functors.usage import with_usage
 from .._functors.words import short
 from ..errors import CdlError, TreeTooLarge
@@ -101,13 +102,13 @@ def tabulate(
 ) -> tuple[Automaton, list[Any]]:
     """The part of a machine that is reached from a state, as an automaton.
 
-    **Arguments:** `machine`: a Moore or Mealy machine on states that hash and compare. `letters`: its inputs, in the
-    order of their numbers.
+    **Arguments:** `machine`: a Moore or Mealy machine whose states hash and compare, such as numbers and tuples of
+    them. `start`: its first state. `letters`: its inputs, in the order of their numbers.
 
     **Returns:** the automaton, and the machine's state for each of its states.
 
-    **Raises:** `TreeTooLarge` for more than `max_states` states; `CdlError` for outputs that do not fit into one table,
-    such as `1` and `"1"`.
+    **Raises:** `TreeTooLarge` for more than `max_states` states; `CdlError` for states that do not hash, such as
+    arrays, and for outputs that do not fit into one table, such as `1` and `"1"`.
 
     Examples:
         >>> def counter(n):
@@ -145,6 +146,13 @@ def _known(value: Any) -> Any:
     """A state or an output that is equal to itself: NaN stands for every NaN."""
     if type(value) is tuple:
         return tuple(map(_known, value))
+    try:
+        hash(value)
+    except TypeError:
+        raise CdlError(
+            f"a state or an output is {described(value)}, which does not hash: give a number, a text or a tuple of "
+            "them, such as `int(x)` or `tuple(x.tolist())`."
+        ) from None
     return math.nan if isinstance(value, float | complex | np.inexact) and value != value else value
 
 

@@ -13,7 +13,7 @@ from ..errors import CdlError
 
 @with_types
 def in_range(numbers: Any, count: int, words: Callable[[Any], str], within: Any = True) -> Any:
-    """Whole numbers, where all are from 0 to below `count`.
+    """The numbers, if all are from 0 to below `count`.
 
     **Arguments:** `words`: what an error says, of the first number that is not; of `None` where only a compiled program
     knows it. `within`: which of the numbers are to be, where not all are.

@@ -74,7 +74,7 @@ def ana(
 def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     """`ana γ = in ∘ F (ana γ) ∘ γ`: grows a tree from a seed (an anamorphism).
 
-    Strict at the places of data and lazy under functions, so that streams and machines, which never end, are values.
+    It is strict at the places of data and lazy under functions, so streams and machines, which never end, are values.
 
     **Arguments:** `coalg`: one layer of seeds for a seed; for several sorts, one coalgebra for each, in order. `key`:
     for coalgebras that take one, and to draw from what `choose` scores. A node gets `fold_in(path, 0)`, where the
@@ -177,6 +177,8 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
 @with_usage
 def futu(coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], Fix[T]]:
     """An unfold that may give several layers at once, with seeds at the variables (a futumorphism).
+
+    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()

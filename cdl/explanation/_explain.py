@@ -38,26 +38,24 @@ def explain(
     signature: Any = None,
     tolerance: float | None = None,
 ) -> Explanation:
-    """Explains an architecture: its functor, its type, its parameters and how they are tied, the laws that hold of it,
-    and how it is executed. The laws are run on samples, and the greatest difference of their two sides is told.
+    """Explains an architecture: its functor, its type, its parameters and how they are tied, its laws, and how it is
+    executed. The laws are run on samples, and the page gives the greatest difference between the two sides of each.
 
-    | `arch`                   | `samples`                            | besides                                  |
-    | ------------------------ | ------------------------------------ | ---------------------------------------- |
-    | an `Algebra`             | trees; without, small ones           | `signature`, if the algebra does not say |
-    | a Moore or Mealy machine | a word: arrays of inputs, time first | `state`, to begin in                     |
-    | a coalgebra of streams   |                                      | `state`                                  |
-    | one of lists or trees    | trees; without, those that it grows  | `state`, a seed                          |
-    | an `Automaton`           | letters; without, each of them once  |                                          |
-    | a `Para`                 | an input                             |                                          |
-    | an equivariant layer     | an input; without, normal numbers    |                                          |
-    | a system                 | inputs: an array for each port, time | `state`; without, the one that it begins |
-    |                          | first; without, random ones          | in                                       |
-    | a family: a tuple of     | trees of any sort                    | `signature` a tuple                      |
-    | algebras, or coalgebras  |                                      | `state` a tuple of seeds                 |
+    | `arch`                   | `samples`                               | besides                                  |
+    | ------------------------ | --------------------------------------- | ---------------------------------------- |
+    | an `Algebra`             | trees; without, small ones              | `signature`, if the algebra does not say |
+    | a Moore or Mealy machine | a word: arrays of inputs, time first    | `state`, to begin in                     |
+    | a coalgebra of streams   |                                         | `state`                                  |
+    | one of lists or trees    | trees; without, those that it grows     | `state`, a seed                          |
+    | an `Automaton`           | letters; without, each of them once     |                                          |
+    | a `Para`                 | an input                                |                                          |
+    | an equivariant layer     | an input; without, normal numbers       |                                          |
+    | a system                 | each input, time first; without, random | `state`; without, its own                |
+    | a tuple: a family        | trees of any sort                       | a tuple: `signature`, or `state`         |
 
-    **Arguments:** `tolerance`: what the two sides of a law may differ by, over the greatest number on the right, where
-    that is above 1, and for an equivariant map over that of either side; without, what rounding does to numbers of
-    their type.
+    **Arguments:** `tolerance`: by how much the two sides of a law may differ. Where the greatest number on the right is
+    above 1, the difference is divided by it; for an equivariant map, by the greatest number on either side. If it is
+    not given, it is what rounding does to numbers of their type.
 
     **Raises:** `CdlError` for what is not an architecture, and where samples or a state are needed and not given;
     `SignatureError` where an algebra does not say what it reads.

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 @with_usage
 def save(path: str | os.PathLike[str], tree: Any) -> None:
-    """Writes the arrays, numbers and texts of a value to a file: all of them, or, where that fails, nothing.
+    """Writes the arrays, numbers and texts of a value to a file. If it fails, it writes nothing.
 
     What was at the path stays as it was until all is on the disk. The permissions of a file that is replaced are kept;
     where the path is a link, the link stays and what it points to is replaced. Of several threads or processes that

@@ -49,7 +49,7 @@ TYPES: dict[str, np.dtype[Any]] = {
 def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Mapping[str, str] | None = None) -> None:
     """Writes the arrays and numbers of a value as tensors, each with its path as its name.
 
-    **Arguments:** `tree`: as for `save`. `metadata`: texts to be kept in the file, such as how the model is made.
+    **Arguments:** `tree`: as for `save`. `metadata`: texts that are kept in the file, such as how the model is made.
 
     **Raises:** `CheckpointError` for a text, for what `save` refuses, for numbers of a type that the format does not
     have, and where two paths have one name.
@@ -75,12 +75,13 @@ def export_safetensors(path: str | os.PathLike[str], tree: Any, *, metadata: Map
 
 @with_types
 def import_safetensors(path: str | os.PathLike[str], like: T) -> T:
-    """The value whose tensors are in a file, in the form of a template.
+    """Reads the value whose tensors are in a file, in the form of a template.
 
     **Arguments:** `like`: a value of the same structure, as for `load`.
 
-    **Raises:** `CheckpointError` where a tensor is missing or is one too many, or is of another shape or type, with
-    both of them: a key is not the array of its numbers, nor a key of another implementation.
+    **Raises:** `CheckpointError` where the file lacks a tensor of the template or has one more, and where a tensor has
+    another shape or type; the message has both. A random key is not the array of its numbers, nor a key of another
+    implementation.
 
     Examples:
         >>> cdl.io.export_safetensors("weights.safetensors", {"scale": jnp.array([1.0, 2.0])})

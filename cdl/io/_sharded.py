@@ -38,7 +38,7 @@ KNOWN = {
 
 @with_types
 def save_sharded(path: str | os.PathLike[str], tree: Any) -> None:
-    """Writes the arrays and numbers of a value to a new folder, each part by the device that has it.
+    """Writes the arrays and numbers of a value to a new folder. Each process writes the parts that its devices have.
 
     **Arguments:** `path`: of a folder that does not exist. `tree`: as for `save`, without texts.
 
@@ -64,7 +64,8 @@ def save_sharded(path: str | os.PathLike[str], tree: Any) -> None:
 
 @with_types
 def load_sharded(path: str | os.PathLike[str], like: T) -> T:
-    """The value that `save_sharded` wrote, in the form of a template, and laid out as it is.
+    """Reads the value that `save_sharded` wrote, in the form of a template. Its arrays lie on devices as the template's
+    do.
 
     **Arguments:** `like`: a value of the same structure, as for `load`; its arrays may be `jax.ShapeDtypeStruct`s with
     a `sharding`.
@@ -96,7 +97,7 @@ def _library() -> Any:
         import orbax.checkpoint
     except ImportError:
         raise CdlError(
-            "the package `orbax-checkpoint` is not installed: install `cdl-jax[sharded]`, or write a value of one "
+            "the package `orbax-checkpoint` is not installed: `pip install orbax-checkpoint`, or write a value of one "
             "device with `save`."
         ) from None
     return orbax.checkpoint

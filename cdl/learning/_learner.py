@@ -33,7 +33,8 @@ class Step(Protocol[K, D_contra]):
 
 @final
 class Learner(eqx.Module, Generic[K, D, P]):
-    """A closed composite, and the state that it starts in: `step` gives the next state, and the loss before it.
+    """A model, a loss and an optimiser, composed, and the state to start from. `step` gives the next state, and the
+    loss before the step.
 
     Examples:
         >>> layers, losses, optimisers = (
@@ -87,7 +88,7 @@ class Learner(eqx.Module, Generic[K, D, P]):
 
     @property
     def closed(self) -> Optic[tuple[K, D], tuple[()], tuple[K, Any], tuple[()]]:
-        """The composite with its rate: nothing comes out but the next state, and a change of the data."""
+        """The composite, closed by its rate: it gives the next state, and a change of the data."""
         return self.optic >> self.rate
 
     def __term__(self) -> Term:

@@ -43,7 +43,7 @@ def supervised(
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
     target: Any = None,
 ) -> Learner[Any, tuple[X, T], P]:
-    """Learning from pairs of an input and a target.
+    """Learns from pairs of an input and a target.
 
     **Arguments:** `model`: from inputs to predictions. `optimiser`: of its parameters. `loss`: an optic from a target
     and a prediction. `rate`: by how much the loss should change. `target`: a target, or the type of one; where the
@@ -80,9 +80,10 @@ def dream(
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
     target: Any = None,
 ) -> Learner[Any, tuple[P, T], X]:
-    """Learning an input, from `x` on: its data are the model's parameters, which nobody changes, and a target.
+    """Learns an input of a model whose parameters do not change. It starts from `x`; its data are the parameters and a
+    target.
 
-    **Arguments:** `model`: with its parameters given at each step. `loss`: from a target and a prediction. `optimiser`:
+    **Arguments:** `model`: its parameters are given at each step. `loss`: from a target and a prediction. `optimiser`:
     of the input. `rate`: by how much the loss should change. `target`: a target, or the type of one, where it is not
     like what the model gives.
 
@@ -115,7 +116,7 @@ def autoencoder(
     *,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
 ) -> Learner[Any, X, tuple[P, Q]]:
-    """Learning to give back what came in, by way of a code.
+    """Learns to give back the input, by way of a code.
 
     **Arguments:** `encoder`, `decoder`: models, one after the other. `loss`: from the input and what is decoded.
     `optimiser`: of both models' parameters. `rate`: by how much the loss should change.
@@ -160,7 +161,7 @@ def gan(
     payoff: Optic[tuple[Array, Array], Array] | None = None,
     rate: Optic[Array, tuple[()], Array, tuple[()]] = ONE,
 ) -> Learner[tuple[Any, Any], tuple[Z, X], tuple[P, Q]]:
-    """A generator against a critic, which is one and the same for what is made and what is real: tied along its copy.
+    """Trains a generator against a critic. One critic scores what is made and what is real: its two copies are tied.
 
     **Arguments:** `generator`: from noise to what should look real. `critic`: from either to one number, its score.
     `rate`: by how much the payoff should change. `g`, `d`: the optimisers of the two; one of them descends and the

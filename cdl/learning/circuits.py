@@ -11,8 +11,9 @@
 | one sample at a time                                       | `ascend(model)`, a `Learner`                          |
 | a batch, in which the majority of those concerned decides  | `majority(model)`, a `Learner`                        |
 
-In a batch, changes that are added mod 2 would cancel: two samples that want the same bit changed would leave it as it
-is. So votes are counted: for a bit, how many samples it matters to, and how many of them want it changed.
+In a batch, changes that are added mod 2 would cancel: two samples that ask to flip the same bit would leave it as it
+is. So votes are counted. For each bit, one count is of the samples that it matters to, and one of those that ask to
+flip it.
 
 Examples:
     >>> circuits = cdl.learning.circuits

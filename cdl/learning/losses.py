@@ -7,11 +7,11 @@
 | `cross_entropy()`       | `− Σ t log softmax(y)`, the mean over rows              | `l' (softmax(y) − t) / rows` |
 | `dot()`                 | `Σ t y`                                                 | `l' t`                   |
 
-A loss has two ports on its left: the way back has a change of the target as well. A loss is closed by a learning rate,
-`rate(η)`: whatever the loss is, `η` is the change of it that is wished for.
+A loss has two inputs, so its way back gives a gradient for the target as well. A learning rate `rate(η)` closes a loss:
+it begins the way back with `η`, where backpropagation begins with 1.
 
-Labels are checked, since JAX would take the label −1 for the last class: at once where they are known, else when the
-compiled program runs. Equinox's `EQX_ON_ERROR=off` leaves the second check out.
+Labels are checked, because JAX would take the label −1 for the last class. They are checked at once where they are
+known, and otherwise when the compiled program runs. Equinox's `EQX_ON_ERROR=off` turns the second check off.
 
 Examples:
     >>> loss = cdl.learning.losses.mse()

@@ -38,9 +38,11 @@ from ._optax import Rule
 
 @final
 class Optimiser(eqx.Module):
-    """A lens from what is kept, parameters among it, to parameters of any structure; and how to start.
+    """A lens from what an optimiser keeps, which includes the parameters, to the parameters; and the state to start
+    from.
 
-    What is kept is the optimiser's own, so its type is `Any`: it fits the parameters that it was started with.
+    Each optimiser keeps other arrays, so their type is `Any`. They fit the parameters that the optimiser was started
+    with.
 
     Examples:
         >>> adam: cdl.learning.Optimiser = cdl.learning.optimisers.adam(0.1)

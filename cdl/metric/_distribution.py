@@ -26,7 +26,7 @@ from ..errors import CdlError
 
 
 class Distribution(eqx.Module):
-    """A distribution for each example, whose arrays are its parameters. Extend it for one of your own.
+    """A distribution for each example. Its arrays are the parameters. Extend it for a new family.
 
     Examples:
         >>> coin: cdl.metric.Distribution = cdl.metric.Bernoulli(jnp.zeros(3))

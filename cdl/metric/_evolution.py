@@ -38,7 +38,7 @@ P = TypeVar("P")
 
 @final
 class SearchDistribution(eqx.Module, Generic[P]):
-    """A Gaussian over parameters: its mean, and the logarithm of the standard deviation of each number.
+    """A Gaussian over parameters: the mean, and the logarithm of the standard deviation of each number.
 
     Examples:
         >>> search = cdl.metric.SearchDistribution.about(jnp.ones(2), 0.5)
@@ -75,7 +75,7 @@ def evolve(
 ) -> tuple[SearchDistribution[P], Array]:
     """One step of separable natural evolution, and the mean loss of the parameters drawn.
 
-    **Arguments:** `search`: the distribution. `key`: for the draws. `loss`: of one set of parameters; it is under
+    **Arguments:** `search`: the distribution. `key`: for the draws. `loss`: of one set of parameters; it runs under
     `vmap`. `population`: how many are drawn, an even number: each `ε` comes with `−ε`. `rate`: that of the mean.
     `scale_rate`: that of the standard deviations; if not given, `(3 + log d) / 5√d` for `d` numbers.
 

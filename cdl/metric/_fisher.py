@@ -56,7 +56,7 @@ def fisher(model: Model[P], params: P, /) -> Metric:
 
 @with_types
 def empirical_fisher(model: Model[P], params: P, targets: Any, /) -> Metric:
-    """`E s sᵀ` with the score `s` of the data's targets: not the Fisher metric, and often taken for it.
+    """`E s sᵀ` with the score `s` at the data's targets. It is often taken for the Fisher metric, and differs from it.
 
     **Arguments:** `model`, `params`: as for `fisher`. `targets`: one for each example, as the distribution takes them.
 

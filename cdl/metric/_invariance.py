@@ -37,8 +37,8 @@ Rule = Callable[[Callable[[Any], Any]], optax.GradientTransformation]
 
 @with_types
 def invariance_defect(rule: Rule, loss: Callable[[P], Array], chart: Callable[[Q], P], at: Q, /) -> Array:
-    """How far one step is from being the same in two coordinates: `‖φ(η') − θ'‖ / ‖θ' − θ‖`. It is 0 where both steps
-    stay where they are, and `inf` where the second one alone does.
+    """How far the step of a rule differs in two coordinates: `‖φ(η') − θ'‖ / ‖θ' − θ‖`. It is 0 where neither step
+    moves, and `inf` where only the first one moves.
 
     **Arguments:** `rule`: from a chart `c` to the optimiser of `loss ∘ c`, such as
     `lambda c: natural(lambda p: model(c(p)), 0.1)`; one that does not look at the model is a constant. `loss`: of `θ`.
@@ -76,8 +76,8 @@ def modularity_defect(
     at: P,
     /,
 ) -> Array:
-    """How far the update of a whole is from another, such as that of its modules by themselves: `‖u − v‖ / ‖u‖`.
-    It is 0 where both are zero.
+    """How far the update `u` of a whole is from another update `v`, such as that of its modules by themselves: `‖u − v‖
+    / ‖u‖`. It is 0 where both are zero.
 
     **Arguments:** `loss`: of the parameters. `at`: the parameters. `whole`, `parts`: two optimisers of the same
     parameters: `natural(model, damping=λ)`, and the same with `how=Blocks()`.

@@ -62,7 +62,7 @@ class MeasuredChange(eqx.Module):
 
 @with_types
 def measured(model: AnyParaOptic, /, *, whole: bool = False) -> AnyParaOptic:
-    """The same model, whose changes carry a metric.
+    """The same model, whose gradients come back with a metric.
 
     **Arguments:** `model`: a layer, or layers one after another (`>>`). `whole`: takes them for one layer, so that its
     parameters get the full metric, and not a block for each layer.

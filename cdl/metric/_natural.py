@@ -41,12 +41,12 @@ Kind = Literal["fisher", "ggn", "empirical", "kfac", "kfac-reduce"]
 
 @final
 class LevenbergMarquardt(eqx.Module):
-    """Damping that follows the ratio of what a step gains to what the quadratic model says that it gains.
+    """Damping that follows the ratio of what a step gains to what the quadratic model predicts.
 
-    Where the ratio is above `¾`, the damping is divided by `factor`; where it is below `¼`, multiplied. It stays
-    between `least` and `most`. A step that does not lower the loss is not made, and the damping grows. A loss that is
-    NaN is not lower. Where the loss is the same to the last digit, as at a minimum, the damping stays. The loss is
-    `value`, and at other parameters `value_fn`, as other transformations of optax are told them.
+    Above a ratio of `¾` the damping is divided by `factor`, and below `¼` it is multiplied by it. It stays between
+    `least` and `most`. A step that does not lower the loss is not made, and the damping grows. A loss that is NaN is
+    not lower. Where the loss is the same to the last digit, as at a minimum, the damping stays. `update` takes the loss
+    as `value`, and the loss at other parameters as the function `value_fn`, as other transformations of optax do.
 
     Examples:
         >>> rule = cdl.metric.LevenbergMarquardt(start=0.5, factor=2.0)

@@ -53,7 +53,7 @@ class Solver(eqx.Module):
 
 @final
 class Dense(Solver):
-    """With the dense matrix, of some thousand parameters at most: exact, and a singular metric is refused.
+    """Solves with the dense matrix: exact, for a few thousand parameters at most. A singular metric is refused.
 
     Examples:
         >>> metric = cdl.metric.pullback(lambda w: jnp.array([2.0, 10.0]) * w, jnp.zeros(2))
@@ -76,7 +76,7 @@ class Dense(Solver):
 
 @final
 class Cg(Solver):
-    """By conjugate gradients, from zero: one product with the metric a step, and no matrix.
+    """Solves by conjugate gradients from zero. Each step is one product with the metric, and no matrix is built.
 
     It stops early where the residual is below `tolerance` times the gradient. Stopping early also damps.
     Where the gradient is one of the model's own loss, it lies in the range of the metric, and a singular metric does no
@@ -133,8 +133,8 @@ class Cg(Solver):
 
 @final
 class Blocks(Solver):
-    """Each part of the parameters by itself, as though the metric were block-diagonal: the fields of a module, or the
-    entries of a tuple.
+    """Solves for each part of the parameters by itself, as though the metric were block-diagonal. The parts are the
+    fields of a module, or the entries of a tuple.
 
     Examples:
         >>> metric = cdl.metric.pullback(

@@ -35,7 +35,7 @@ from ._tying import Combinations, Orbits, Tying
 
 
 def hom(X: Action, Y: Action, /) -> Tying:
-    """All linear equivariant maps from `X` to `Y`, as a tying of the weights of a dense map.
+    """Finds all linear equivariant maps from `X` to `Y`, as a tying of the weights of a dense map.
 
     **Arguments:** `X`, `Y`: actions of one monoid: generators of the same names in the same order.
 

@@ -15,7 +15,7 @@ from ._sizes import axis_of
 
 
 class EquivariantMap(eqx.Module):
-    """A map from the carrier of one action to that of another, that commutes with their monoid.
+    """A map between the carriers of two actions that commutes with their monoid.
 
     Arrays have a first axis of channels where `in_channels` or `out_channels` is a number.
 

@@ -24,10 +24,10 @@ from ..errors import CdlError, PortMismatch
 
 @dataclass(frozen=True, repr=False)
 class Port:
-    """What flows through a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, in a `unit` where one is given.
+    """The type of a port: `struct`, a pytree of `jax.ShapeDtypeStruct`, and a `unit`, if one is given.
 
-    Its type is that of the time when it is built: a port of `float` that is built before `jax_enable_x64` is switched
-    on takes 32 bits after it, too, and refuses 64.
+    Its type is settled when it is built. A port of `float` that is built before `jax_enable_x64` is switched on has 32
+    bits, and refuses 64 bits afterwards too.
 
     Examples:
         >>> gate = cdl.system.Interface(inputs={"a": bool, "b": bool}, outputs={"out": bool})

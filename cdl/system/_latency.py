@@ -39,8 +39,8 @@ class Latency(NamedTuple):
 def latency(system: System) -> dict[str, dict[str, Latency]]:
     """For each output, how many ticks it takes to answer each input that reaches it.
 
-    Read off the diagram: every output of a box counts as an answer to each of its inputs. `longest` is the number of
-    ticks after which a constant input shows in full, where a box keeps nothing but its last inputs, as a gate does.
+    It is read off the diagram: every output of a box counts as an answer to each of its inputs. If boxes keep nothing
+    but their last inputs, as gates do, a constant input shows in full after `longest` ticks.
 
     **Raises:** `CdlError` for a system without a diagram, or whose diagram changes as it runs, and for one that is
     hidden as the machine of a box.

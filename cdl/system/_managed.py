@@ -27,7 +27,7 @@ from ._wired import Wired
 
 @with_types
 def managed(system: Rewired) -> Wired:
-    """The same system with a fixed diagram, whose box `manager` has the diagram that changes for its machine.
+    """The same system with a fixed diagram, in which a box `manager` holds the diagram that changes as its machine.
 
     Its outputs are those of the system, tick by tick. Where it has inputs it is a Mealy machine, which has no output
     after the last input.

@@ -91,7 +91,7 @@ class Modal(System):
 
 @with_usage
 def modes(systems: Mapping[str, System], choose: Callable[[Any], Any], state: Any, *, name: str = "modes") -> Modal:
-    """Finitely many systems on one state, which says which of them is in force.
+    """Several systems on one state, one of which is in force at each tick. The state says which.
 
     ```python
     valve = modes(

@@ -37,10 +37,10 @@ from ._wiring import Wiring
 def oapply(wiring: Wiring, systems: Mapping[str, System], *, name: str = "system") -> Wired:
     """Systems in the boxes of a diagram, as one system. Those that are diagrams of systems are opened.
 
-    A system that is given twice has its weights once: the boxes are tied, whether it is given here or is inside of
-    systems that are given, and each has its own state. That a system is given twice is seen when it is wired: it is
-    one Python object. So wire first, and then take gradients or call `jit`, whose argument `{"p": cell, "q": cell}`
-    has two copies. What is wired holds each machine once, whatever is done with its arrays.
+    If you give one system twice, here or inside of the systems given, the two boxes share its weights, and each has its
+    own state. `oapply` sees this when it wires: both are one Python object. So wire first, and take gradients or call
+    `jit` afterwards. An argument `{"p": cell, "q": cell}` of `jit` has two copies. The wired system holds each machine
+    once.
 
     **Arguments:** `wiring`: the diagram. `systems`: what goes into its boxes, by name. `name`: of the new system.
 

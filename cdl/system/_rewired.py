@@ -94,7 +94,8 @@ def rewire(
     **Arguments:** `diagram`: what `rewiring`, `among` and `fixed` give. `systems`: Moore machines, by the names of the
     boxes. `outputs`, `inputs`: the ports outside.
 
-    Functions say nothing of units, so that those of ports are compared where the diagram is one of `among` or `fixed`.
+    A diagram of functions has no units, so the units of ports are compared only where the diagram is from `among` or
+    `fixed`.
 
     **Raises:** `PortMismatch` where a system answers an input at once, where the diagram leaves an input of a box
     without a value, gives another shape, or a value to what is not an input, and where a diagram of `among` or `fixed`

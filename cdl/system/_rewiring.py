@@ -118,7 +118,7 @@ def among(
     update: Callable[[Any, Any, Any], Any],
     state: Any,
 ) -> Rewiring:
-    """One of some diagrams at a time, so that each of them is checked when it is built.
+    """A diagram that is one of several at each tick. Each of them is checked when it is built.
 
     **Arguments:** `wirings`: diagrams of the same boxes with the same interface outside. `choose(s)`: the number of
     the one that a state stands for, from 0. `update(s, i, d)`: the next state. `state`: the one to begin in.
@@ -193,7 +193,7 @@ def _stays(s: Any, i: Any, d: Any) -> Any:
 
 @with_usage
 def route(sources: Any, number: Int[Array, ""]) -> tuple[Any, Bool[Array, ""]]:
-    """One of several values, by a number that is data; and whether there is one.
+    """Picks one of several values by a number that is data, and says whether there is one.
 
     **Arguments:** `sources`: a pytree of arrays, with an axis of sources in front. `number`: which of them, or -1.
 

@@ -79,10 +79,11 @@ class Shared(Field):
 
 @with_usage
 def share(fields: Mapping[str, Field], junctions: Mapping[str, Iterable[str]], *, name: str = "shared") -> Shared:
-    """Fields that share variables, as one: the variables of a junction are one, and its rate is the sum of theirs.
+    """Joins fields that share variables to one field. The variables of a junction become one variable, and its rate is
+    the sum of theirs.
 
-    A field that is given twice, here or inside of fields that share variables, has its parameters once, and their
-    gradients add up. As with `wire`, that it is given twice is seen when it is shared: it is one Python object.
+    If you give one field twice, here or inside of fields that share variables, it has its parameters once, and their
+    gradients add up. As with `wire`, both have to be one Python object when you share them.
 
     ```python
     share(

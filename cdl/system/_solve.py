@@ -25,19 +25,21 @@ def solve(
 ) -> Values:
     """The values of each variable at some times, by steps whose errors are below a bound.
 
-    By diffrax, with the fifth-order method of Tsitouras; differentiable, in reverse mode alone. `pip install
-    cdl-jax[continuous]`. Numbers of less than 32 bits are computed in 32, and given back in the type of their variable.
+    diffrax takes the steps, with the fifth-order method of Tsitouras. It is the extra `continuous`, or `pip install
+    diffrax`. The values are differentiable in reverse mode, and not in forward mode. Numbers of less than 32 bits are
+    computed in 32, and given back in the type of their variable.
 
-    **Arguments:** `field`: without inputs. `state`: the values at the first time. `times`: when to look: finite, none
-    before the one in front of it, and one at least. `rtol`, `atol`: the bound, relative to the values and absolute;
-    one of them may be 0.
+    **Arguments:** `field`: without inputs. `state`: the values at the first time. `times`: at least one time, all
+    finite, none earlier than the one before it. `rtol`, `atol`: the bound of the error, relative to the values and
+    absolute; one of them may be 0.
 
     **Returns:** for each variable its values, with an axis of times in front.
 
     **Raises:** `CdlError` where diffrax is not installed, for a field that has inputs or variables of whole numbers,
-    for such times and bounds, and where the bound takes more than 100,000 steps or none is small enough, as where a
-    value goes to infinity before the last time (from a compiled program, Equinox's error when it runs, for times and
-    for this); `PortMismatch` where the state is not one of the field, or its rates are not those of its variables.
+    for other times and bounds, and where the solution takes more than 100,000 steps or no step is small enough, as
+    where a value goes to infinity before the last time. A compiled program raises Equinox's error when it runs, for the
+    times and for the steps. `PortMismatch` where the state is not one of the field, or its rates are not those of its
+    variables.
 
     Examples:
         >>> decay = cdl.system.field(lambda s: {"n": -s["n"]}, {"n": float})
@@ -49,7 +51,7 @@ def solve(
         import diffrax
     except ImportError as error:
         raise CdlError(
-            "`solve` is by diffrax, which is not installed: `pip install cdl-jax[continuous]`, or take steps of one "
+            "`solve` is by diffrax, which is not installed: `pip install diffrax`, or take steps of one "
             "length with `discretise`."
         ) from error
     if expect_rates(field).inputs:

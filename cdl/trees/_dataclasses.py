@@ -26,7 +26,7 @@ from ._tables import kinds_of, table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Derived:
-    """A signature that was read from classes, with the ways from their values to trees and back.
+    """A signature that was read from classes, with functions from their values to trees and back.
 
     - `signature`: what `pack` and `functor` take: a union of constructors, or a tuple of unions, one for each sort.
     - `constructors`: the constructor of each class. `made.constructors[Num]` is the one of your class `Num`, and
@@ -67,8 +67,8 @@ class Derived:
     def to_value(self, tree: Fix[Any]) -> Any:
         """The value that a tree is of: `to_value(to_tree(value)) == value`.
 
-        Fields are set as `pickle` sets them: `__init__` and `__post_init__` are not called, as what they did is in the
-        fields already. What an instance has beside its fields is not kept.
+        Fields are set as `pickle` sets them: `__init__` and `__post_init__` are not called, because the fields already
+        hold what they did. Attributes that are not fields are not kept.
 
         **Raises:** `ForeignLayer` where a constructor stands at a place of another sort, `CdlError` where a payload is
         not what its field's annotation says: the number of a word, say, which a `Vocabulary` can `decode`.
@@ -83,7 +83,7 @@ class Derived:
 
 @with_usage
 def of_dataclasses(of: Any, *, sorts: bool = True) -> Derived:
-    """The signature of dataclasses that you have, and both ways: from your objects to trees, and back.
+    """Derives a signature from your dataclasses, with functions from your objects to trees and back.
 
     ```python
     @dataclass

@@ -29,8 +29,8 @@ from ._texts import expect_texts, mapped, texts
 class Vocabulary:
     """Words and their numbers, frozen: `words[0]` stands for every word that is not among them.
 
-    `only` has the constructors whose texts it is about; all, where it is empty. So labels and words, say, can have a
-    vocabulary each.
+    `only` has the constructors whose texts it numbers. Where it is empty, all texts are numbered. So labels and words
+    can have a vocabulary each.
 
     A vocabulary that was saved as its words, in a JSON file say, is made again as `Vocabulary(words)`.
 
@@ -82,11 +82,9 @@ class Vocabulary:
 
         **Arguments:**
 
-        - `trees`: the trees to learn from, and not those to test on.
-        - `only`: the constructors whose texts are words; by default all. One that is in none of the trees
-          adds no word.
-        - `least`: how often a word has to be there to have a number.
-        - `unknown`: what `decode` writes for 0. It has the number 0 itself, if it is met.
+        - `trees`: the trees to learn from, and not those to test on. - `only`: the constructors whose texts are words;
+        by default all. One that is in none of the trees adds no word. - `least`: how often a word has to occur to get a
+        number. - `unknown`: what `decode` writes for 0. It has the number 0 itself, if it is met.
 
         **Returns:** a vocabulary with the most frequent word first, and of equally frequent ones the one that was
         met first.
@@ -130,7 +128,7 @@ class Vocabulary:
         return self.words[i]
 
     def encode(self, tree: Fix[Any]) -> Fix[Any]:
-        """The tree with the number of each word in its place, an `np.int32`; what is not a text stays.
+        """The tree with the number of each word, an `np.int32`, in the word's place. What is not a text stays.
 
         The texts are in the fields that are annotated `str`, `str | None`, or with a type variable.
 

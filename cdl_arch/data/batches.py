@@ -1,14 +1,13 @@
-"""Batches, packed while the one before is learnt from.
+"""Batches, packed while the network trains on the batch before.
 
 | the thing              | what it is                                                                             |
 | ---------------------- | -------------------------------------------------------------------------------------- |
 | `ahead(make, items)`   | `map(make, items)`, in order, some of them made beforehand by threads                  |
 | `Batches(corpus, …)`   | epochs of forests; all of them are of a few buckets, and so run in a few programs      |
 
-`corpus.batches` is one epoch in one bucket. With `Batches`, light batches have smaller buckets than heavy ones. What an
-epoch holds depends on its number and the seed alone, so that it may begin at any step: `batches(epoch, step)`.
-Packing is NumPy and a copy to the device, which let other threads run; a forest is not worth sending from a process to
-another.
+`corpus.batches` is one epoch in one bucket. With `Batches`, light batches have smaller buckets than heavy ones. An
+epoch depends on its number and the seed alone, so it may begin at any step: `batches(epoch, step)`. Packing runs in
+threads: it is NumPy and a copy to the device, which let other threads run.
 
 Examples:
     >>> import numpy as np

@@ -37,7 +37,7 @@ def nand(layer: TreeF[Bit, Bit]) -> Bit:
 
 
 def nand_circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Circuit], Float[Array, " count"]]:
-    """Circuits of random shape, of up to `depth` gates one after the other, and what comes out of each.
+    """Circuits of random shape, of up to `depth` gates one after the other, with their outputs.
 
     **Arguments:** `count`: how many circuits. `depth`: the most gates one after the other; with 0 a circuit is one bit.
     `key`: for their shapes and bits.

@@ -35,7 +35,7 @@ Vector: TypeAlias = Float[Array, " width"]
 
 
 class State(NamedTuple):
-    """The carrier of an LSTM: what it shows to the node above, and what it keeps.
+    """The state of an LSTM: `hidden`, which the node above reads, and `memory`, which the cell keeps.
 
     Examples:
         >>> from cdl_arch.recursive import n_ary, State
@@ -96,7 +96,8 @@ class Learned(eqx.Module, Generic[S]):
 
 
 class TreeNet(Algebra[Any, S]):
-    """The algebra of a signature whose layers are read by cells. Made by `tree_rnn`, `child_sum`, `n_ary`, `gated`.
+    """A network of a signature: an algebra that reads each layer with a cell. Made by `tree_rnn`, `child_sum`, `n_ary`,
+    `gated`.
 
     With a key, each child's vector (of an LSTM, its hidden one) goes through dropout; the children of one group, which
     share their weights, share a mask. Without a key nothing is dropped.
@@ -134,7 +135,7 @@ class TreeNet(Algebra[Any, S]):
         return self.cell(name)(given(name, payload), places, groups)
 
     def cell(self, of: str | type[Any]) -> Cell[S]:
-        """The cell that reads a constructor, which others may have too: `net.cell("If")`, or `net.cell(If)`.
+        """The cell that reads a constructor: `net.cell("If")`, or `net.cell(If)`. Other constructors may share it.
 
         **Raises:** `SignatureError` where this is not a constructor of the signature.
         """

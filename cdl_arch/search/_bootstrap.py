@@ -45,7 +45,7 @@ class Pool(NamedTuple):
 
 
 class Resampled(NamedTuple):
-    """What came of each resampled search.
+    """The results of the resampled searches.
 
     **Arguments:** `accuracy`: the mean test accuracy of what it found, over the seeds after the first. `stable`: the
     share of its trainings, each from the first seed, that were stable.

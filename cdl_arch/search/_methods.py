@@ -142,7 +142,7 @@ class Pruned(Untold):
 
 @dataclass(frozen=True)
 class Evolution:
-    """Regularised evolution: the oldest die, whatever they are worth.
+    """Regularised evolution: in each round the oldest die, however good they are.
 
     **Arguments:** `population`: how many live. `tournament`: how many of these are compared for each child. `cost`: how
     many trainings are taken from the budget before the first round.

@@ -83,9 +83,9 @@ def search(
     """Searches once from each key.
 
     **Arguments:** `task`: the space and the data. `method`: such as `Random()` or `Evolution()`. `keys`: one for each
-    search, `(seeds,)`. `budget`: trainings for each search; what is left after whole rounds is not used. `batch`: how
-    many a round has. `checkpoint`: a file that is written after each round, and read where it is there. `rounds`: where
-    to stop, to be resumed later; by default at the end.
+    search, `(seeds,)`. `budget`: trainings for each search; trainings that do not fill a round are not used. `batch`:
+    how many a round has. `checkpoint`: a file that is written after each round, and read where it is there. `rounds`:
+    where to stop, to be resumed later; by default at the end.
 
     **Returns:** the searches, in one `Search`; `found.best` are their codes.
 

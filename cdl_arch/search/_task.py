@@ -99,7 +99,7 @@ class Task(eqx.Module):
 
 
 class Outcome(NamedTuple):
-    """What came of each training. All fields have one shape: `(n,)` from `trained`, `(n, keys)` from `retrained`.
+    """The results of the trainings. All fields have one shape: `(n,)` from `trained`, `(n, keys)` from `retrained`.
 
     **Arguments:** `validation`, `test`: the accuracy on this part of the data, from 0 to 1; NaN where the losses or
     the logits are not finite. `loss`: the mean loss over the last tenth of the steps. `stable`: whether the losses and

@@ -106,7 +106,7 @@ class SimplicialLayer(eqx.Module):
 
 
 class SimplicialNetwork(eqx.Module):
-    """Layers with an odd function at each place between them.
+    """Several layers, with an odd function at each place between them.
 
     Examples:
         >>> from cdl_arch.symmetry import closed, Complex, maps, SimplicialNetwork

@@ -123,5 +123,5 @@ def test_a_functor_to_functions_has_the_values_of_the_map(para, inputs):
 
 def test_without_discopy_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "discopy.symmetric", None)
-    with pytest.raises(ImportError, match=r"`to_discopy` gives a diagram of DisCoPy.*cdl-jax\[discopy\]"):
+    with pytest.raises(ImportError, match=r"`to_discopy` gives a diagram of DisCoPy.*pip install discopy`"):
         to_discopy(F)

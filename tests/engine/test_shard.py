@@ -114,6 +114,15 @@ def test_an_axis_that_the_mesh_does_not_have_is_refused():
         cdl.compiled.shard([forest(3)], mesh(), axis="rows")
 
 
+def test_a_loss_that_gives_no_weight_is_refused():
+    shards = cdl.compiled.shard([forest(3)], mesh())
+    alone = cdl.compiled.shard_mean(lambda scale, forest: scale)
+    with pytest.raises(cdl.CdlError, match=r"gives a pair, and gave an array of shape \(\): return the sum and its"):
+        alone(jnp.array(1.0), shards)
+    with pytest.raises(cdl.CdlError, match=r"reads `Shards`, and was given a `Forest`: write `shard\(parts, mesh\)`"):
+        alone(jnp.array(1.0), forest(3))
+
+
 def test_one_device_is_a_mesh_too():
     total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0)
     shards = cdl.compiled.shard([forest(3, 1)], mesh())

@@ -39,7 +39,7 @@ def test_what_is_not_a_sharded_value_is_refused(tmp_path):
 
 def test_without_the_package_one_is_told_how_to_get_it(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "orbax.checkpoint", None)
-    with pytest.raises(cdl.CdlError, match=r"install `cdl-jax\[sharded\]`"):
+    with pytest.raises(cdl.CdlError, match=r"not installed: `pip install orbax-checkpoint`"):
         save_sharded(tmp_path / "x", 1.0)
 
 

@@ -147,6 +147,11 @@ def test_nan_is_the_same_output_as_nan(mealy):
     assert distinguish(a, other) == ((0,) if mealy else ())
 
 
+def test_states_that_do_not_hash_are_refused():
+    with pytest.raises(CdlError, match=r"is an array of shape \(\), which does not hash: give a number, a text or"):
+        tabulate(lambda n: MooreF(n, lambda i: jnp.array(1)), 0, [0])
+
+
 def test_a_machine_of_nan_is_tabulated():
     """A state that is NaN is found again, alone or in a tuple, and so is an output."""
     broken = lambda s: MooreF(s[0], lambda i: (float("nan"), i))

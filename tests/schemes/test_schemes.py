@@ -30,6 +30,7 @@ from cdl import (
     to_list,
     TreeF,
 )
+from cdl.errors import ForeignLayer
 from cdl.functors import Link, NatF, StreamF, Succ, take, Zero
 from cdl.machines import respond
 from cdl.monads import Cofree, Free, Pure
@@ -184,6 +185,11 @@ def test_prepro_changes_the_layer_at_depth_d_d_times():
 def test_decorate_keeps_the_value_at_every_node():
     decorated = decorate(total)(to_list([1, 2]))
     assert decorated == Cofree(3, Cons(1, Cofree(2, Cons(2, Cofree(0, Nil())))))
+
+
+def test_hoist_refuses_a_change_that_forgets_a_layer():
+    with pytest.raises(ForeignLayer, match="`None` is not a layer"):
+        hoist(lambda layer: layer if isinstance(layer, Nil) else None)(to_list("a"))
 
 
 def test_hoist_changes_the_signature_layer_by_layer():

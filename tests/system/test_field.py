@@ -92,9 +92,9 @@ def test_steps_that_adapt_end_at_the_same_place():
         solve(field(lambda s, i: {"n": i["u"]}, {"n": float}, inputs={"u": float}, name="v"), {"n": 0.0}, jnp.ones(2))
 
 
-def test_without_diffrax_the_extra_is_named(monkeypatch):
+def test_without_diffrax_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "diffrax", None)
-    with pytest.raises(CdlError, match=r"`solve` is by diffrax, .*cdl-jax\[continuous\]"):
+    with pytest.raises(CdlError, match=r"`solve` is by diffrax, .*pip install diffrax`"):
         solve(share(parts(), ENDS), BEGIN, jnp.array([0.0, 1.0]))
 
 

@@ -104,9 +104,9 @@ def test_a_feature_that_training_had_not_is_left_out(b, blocks):
     assert model.predict([tree]).shape == (1,)
 
 
-def test_without_scikit_learn_the_error_names_the_extra(b, monkeypatch):
+def test_without_scikit_learn_it_says_what_to_install(b, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.linear_model", None)
-    with pytest.raises(ImportError, match=r"fit_linear.*scikit-learn.*cdl-jax\[tutorials\]"):
+    with pytest.raises(ImportError, match=r"fit_linear.*scikit-learn.*pip install scikit-learn`"):
         b.fit_linear(b.bag, [], np.zeros(0, bool), [], np.zeros(0, bool))
 
 

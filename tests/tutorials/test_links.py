@@ -125,6 +125,12 @@ def test_an_entry_links_neither_to_itself_nor_from_its_arguments(name):
     assert "href" not in page
 
 
+def test_an_argument_that_is_explained_is_not_the_function_of_its_name():
+    said = FOLD_ENTRY.format("<code>hylo</code>: how many steps.", "<code>hylo</code>")
+    page = links.in_reference(said, "", "reference/compiled/", ENTRIES, TOP)
+    assert ["href" in part for part in page.split("pack")] == [False, True]
+
+
 @functools.cache
 def entries():
     pages = (ROOT / "tutorials/reference").glob("*.md")

@@ -76,7 +76,8 @@ def in_reference(content: str, markdown: str, url: str, entries: Mapping[str, st
         for part in PART.split(content):
             own = re.match(r'<h\d id="([\w.]+)"', part)
             signatures = " ".join(html.unescape(re.sub("<[^>]+>", "", x)) for x in SIGNATURE.findall(part))
-            arguments = set(re.findall(r"\b[a-z]\w*", signatures))
+            explained = re.findall(r"<code>([a-z]\w*)</code>:", part)  # a dataclass shows no signature
+            arguments = {*re.findall(r"\b[a-z]\w*", signatures), *explained}
 
             def entry_of(name: str, _: bool, arguments: set[str] = arguments) -> str | None:
                 entry = None if name in arguments else meant.get(name)

@@ -61,7 +61,7 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     `fold` gives. `values`: a value for every node, as `annotate` gives, which the step sees in the places of the
     children; without, it sees `()`. For a family of sorts, a tuple of each, in the order of the sorts.
 
-    **Returns:** as `annotate`: a leading axis of the bucket's capacity in nodes, in pre-order, zeros past the last.
+    **Returns:** as `annotate`: `(rows, …)`, in pre-order, with zeros past the last node.
 
     **Raises:** `CarrierMismatch` where a step gives a layer of another constructor, or values that are not
     like those at the root; `SignatureError` where there are not as many steps as sorts; `CdlError` where something else

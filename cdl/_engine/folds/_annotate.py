@@ -96,12 +96,12 @@ def annotate(
 
     **Arguments** and **raises:** as `fold`.
 
-    **Returns:** the carrier with a leading axis of the bucket's capacity in nodes: the nodes in pre-order, tree by
-    tree, tree i's at `forest.nodes(i)`, and zeros past the last. For a family, a tuple of these, zero at nodes of
-    other sorts.
+    **Returns:** the values, `(rows, …)`, with as many rows as the bucket has room for. The rows of tree i are
+    `forest.nodes(i)`, in pre-order, the root first. Rows past the last node are zero. For a family, a tuple of these,
+    one for each sort, with zeros at the nodes of other sorts.
 
-    For sequences, sequences of the same lengths: row `t` is the value at the node that holds element `t`, of the suffix
-    from there on for `Cons`, of the prefix up to it for `Snoc` and for a monoid; and zeros in the padding.
+    For a `Seq` or `Packed`, another of the same lengths. Row `t` is the value of the suffix that begins with element
+    `t` for `Cons`, and of the prefix that ends with it for `Snoc` and for a monoid. Padding is zero.
 
     Examples:
         >>> @cdl.algebra

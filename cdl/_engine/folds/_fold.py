@@ -79,8 +79,9 @@ def fold(
 ) -> Any:
     """`cata(alg)` at every tree of a forest, or at every list, in one compiled program: a catamorphism, batched.
 
-    Differentiable in the algebra's arrays, in those that its cases close over, and in the forest's payload; works
-    under `jit`, `vmap` and `grad`. Compiled for the forest's bucket, once.
+    It is compiled once for the forest's bucket and number of trees. It works under `jit`, `grad`, and `vmap` over
+    models. It is differentiable in the algebra's arrays, in the arrays that its cases close over, and in the forest's
+    payload.
 
     **Arguments:** `alg`: how to read one layer, for one node; the same object as for `cata`. For a family of sorts, a
     tuple of algebras, in the order of the sorts. `data`: a `Forest`, from `pack` or a `Corpus`; or a `Seq` or `Packed`,
@@ -88,24 +89,32 @@ def fold(
     `t` gets `fold_in(fold_in(key, t), i)`. `how`: the strategy, where the default does not suit: `Levels` for a forest,
     `Scan` for lists, `Bracketing` for a monoid. One that is not for the data is refused.
 
-    **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
-    call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value
-    costs nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and
-    where one has changed, the algebra is traced again. Not looked into are objects of libraries and functions under
-    `jit`. While it is traced a case runs once for all nodes: what it draws from `random`, counts or prints happens
-    then. Randomness comes from a key. An algebra that is made anew for each call is traced anew, and what it closes
-    over is kept, as by `jax.jit`. Under a `jit` of yours everything is read once, when it is traced.
+    **What a case reads from outside** is what it closes over, its globals, and the arrays and lists in them. `fold`
+    looks at these at each call, so it sees what `cata` sees:
 
-    **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what
-    it meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed
-    is rounded as that dtype is, and whole numbers wrap around: a Python `int` is an `int32` (`int64` with
-    `jax_enable_x64`), and a division by zero has infinity or NaN, or for whole numbers any number, where Python
-    raises an error. In a case a payload is a traced array: an `if` on it is refused, and so are `v is True`, `case
-    Flag(True)` and `isinstance(v, int)` of a field. **These cannot be detected in a helper that is given the number
-    alone, nor can `f"{v}"` anywhere: they are answered for the array, without an error.** Decide by `jnp.where`, or
-    by a constructor for each case. Of a `jax.lax.cond` both sides are computed at every node, as under `jax.vmap`:
-    where one is infinite or NaN at nodes that take the other, so is the gradient, which is that of `jnp.where`. The
-    dictionaries of a value have their keys sorted, as in JAX.
+    - JAX arrays of real numbers are inputs of the program. A new value does not recompile.
+    - Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared with those of the
+      last call. Where one has changed, the algebra is traced again.
+    - Objects of libraries, and functions under `jit`, are not looked into.
+    - A case is traced once for all nodes. What it draws from `random`, counts, or prints with `print` happens then.
+      Take random numbers from a key.
+    - An algebra that is made anew for each call is traced anew, and what it closes over is kept, as by `jax.jit`. Make
+      it once.
+    - Under a `jit` of yours everything is read once, when it is traced.
+
+    **Types:**
+
+    - A value has one dtype at all nodes, found by JAX's promotion. A Python number takes the dtype of what it meets. A
+      number that would not be the same in that dtype is refused with `CarrierMismatch`.
+    - Results are rounded to that dtype, and whole numbers wrap around: a Python `int` is an `int32`, or an `int64` with
+      `jax_enable_x64`. A division by zero gives infinity or NaN, and of whole numbers any number. Python raises an
+      error there.
+    - In a case a payload is a traced array. An `if` on it is refused, and so are `v is True`, `case Flag(True)` and
+      `isinstance(v, int)` of a field. **In a helper that gets the number alone these are answered for the array,
+      without an error, and so is `f"{v}"` anywhere.** Decide by `jnp.where`, or by a constructor for each case.
+    - Both sides of a `jax.lax.cond` are computed at every node, as under `jax.vmap`. Where one side is infinite or NaN
+      at nodes that take the other, so is the gradient, which is that of `jnp.where`.
+    - The dictionaries of a value have their keys sorted, as in JAX.
 
     **Returns:** the value at each root, `(trees, …)`, in the order of the trees. For a family, a tuple with one such
     array for each sort, and `None` for a sort that no node of the forest has.

@@ -45,16 +45,17 @@ class Size:
 
 @dataclass(frozen=True)
 class Bucket:
-    """What two forests must have in common to run in one compiled program: the static part of a forest.
+    """The sizes that a program is compiled for: the static part of a forest.
 
     Give a new forest the bucket of the last one, `pack(signature, trees, bucket=forest.bucket)`: it is padded to that
-    capacity, and nothing recompiles. Trees that do not fit are refused. `Corpus.batches` does so for a whole epoch.
+    capacity, and does not recompile if it has as many trees. Trees that do not fit are refused. `Corpus.batches` does
+    so for a whole epoch.
 
-    The fields are for the engine: capacity in nodes, sizes of chunk, variants, and the payload that each one has.
-    `inner` is the capacity in nodes with children, `leaves` that in leaves with payload. `sizes` are those of chunks of
-    a level, `pieces` those of chunks of one variant. `payload[v]` are the shape and type of each payload leaf of
-    variant v. A class of variants whose chunks are small has the first few sizes only: `few[c]` says how many, and how
-    many of the pieces; all, where `few` is empty.
+    The fields are for the engine. `nodes` is the capacity in nodes, `inner` that in nodes with children, and `leaves`
+    that in leaves with payload. `sizes` are the sizes of the chunks of a level, and `pieces` those of the chunks of one
+    variant. `payload[v]` has the shape and type of each payload array of variant v. A class of variants whose chunks
+    are small uses the first few sizes only: `few[c]` says how many, of `sizes` and of `pieces`. Where `few` is empty,
+    each class uses all.
 
     Examples:
         >>> one, two = cdl.pack(cdl.TreeF, [cdl.Leaf(1)]), cdl.pack(cdl.TreeF, [cdl.Leaf(2)])

@@ -44,12 +44,12 @@ def _corpus(given: object) -> "Corpus":
 
 
 class Corpus:
-    """Trees flattened and validated once, from which any batch is packed in a few whole-array operations.
+    """Trees that are flattened and checked once. Each batch is then packed by a few operations on whole arrays.
 
-    `corpus[indices]` is a `Forest` of those trees, in that order; `corpus[0:9]` is one of a slice, and `corpus[mask]`
-    of the trees where an array is true. `corpus + other` has the trees of both. Every batch has the
-    sizes of chunk and the variants of the corpus, and a capacity out of a few. `corpus.batches(size)` is an epoch of
-    forests of one bucket, and `corpus.pack(indices, bucket=…)` a forest of a bucket that is given.
+    `corpus[indices]` is a `Forest` of those trees, in that order. So are `corpus[0:9]`, of a slice, and `corpus[mask]`,
+    of the trees where a boolean array is true. `corpus + other` has the trees of both. `corpus.batches(size)` is an
+    epoch of forests of one bucket, and `corpus.pack(indices, bucket=…)` a forest of a bucket that you give. Other
+    batches have one of a few capacities, so a loop over them compiles a few times.
 
     Examples:
         >>> corpus = cdl.Corpus(
@@ -138,20 +138,20 @@ class Corpus:
         With a key for each epoch, `for rows, forest in corpus.batches(256, key=key)` goes through all trees in a new
         order, and `labels[rows]` are theirs.
 
-        The forests are of one bucket, so that a step compiles once. With a `key`, it has room for the batches of other
-        keys too; an epoch whose batches are heavier than those of 16 drawn on trial gets a larger one, and compiles
-        again at its first batch. The last batch, if it has fewer trees, compiles once more; `drop_last=True` avoids
+        All forests have one bucket, so a training step compiles once. With a `key`, the bucket has room for the batches
+        of other keys too: 16 epochs are drawn on trial. An epoch with a heavier batch than these gets a larger bucket,
+        and compiles again at its first batch. A last batch of fewer trees compiles once more; `drop_last=True` avoids
         this. In a family, batches with other numbers of trees of each sort compile as well.
 
-        A thread packs the next batches in NumPy while the device computes. It ends with the epoch, or when the
-        generator is closed, as a `break` from the loop does; what it raises is raised in the loop.
+        A thread packs the next batches in NumPy while the device computes. It ends with the epoch, or when the loop is
+        left by `break`. An error in the thread is raised in the loop.
 
         **Arguments:** `size`: how many trees a batch has. `key`: shuffles; the order is that of `indices` without one.
         `indices`: the trees to take, all by default. `drop_last`: leaves out a last batch of fewer than `size` trees.
         `prefetch`: how many batches to pack ahead; 0 packs without a thread.
 
         **Raises:** `CdlError` for an epoch without batches, or where `size` or `prefetch` is not a whole number;
-        `IndexError` for numbers of no tree.
+        `IndexError` where a number in `indices` is not that of a tree.
         """
         expect_key(key)
         depth = whole("prefetch", prefetch, 0)

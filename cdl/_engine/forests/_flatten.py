@@ -131,10 +131,12 @@ def _visit(kinds: tuple[type[Any], ...], trees: Sequence[Any], max_nodes: int) -
                 grow(children[node.__class__](node))
             if len(nodes) > max_nodes:
                 refuse_size(trees, max_nodes)
-    except (KeyError, AttributeError):
-        refuse_foreign(kinds, trees)
-        raise
-    return nodes
+    except (KeyError, AttributeError) as error:
+        unread = error
+    else:
+        return nodes
+    refuse_foreign(kinds, trees)  # not in the handler: a reader sees this error alone
+    raise unread
 
 
 def _children(kind: type[Any]) -> Callable[[Any], Sequence[Any]]:

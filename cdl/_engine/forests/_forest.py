@@ -23,15 +23,18 @@ from ._trees import trees_of
 class Forest(eqx.Module):
     """Trees of one signature, packed: `pack` or a `Corpus` makes it, and `fold`, `annotate` and `inherit` read it.
 
-    It is a pytree of arrays, so it goes through `jit` and `vmap` as an argument. `len(forest)` is the number of trees,
-    `forest.size` that of nodes, `forest.depth` that of levels. `annotate` gives one value for each node, and
-    `forest.nodes(i)` are those of tree i; `forest.mask` marks the valid ones. `forest.trees()` gives the trees back.
-    Gradients reach `forest.payload`. Two forests with equal `forest.bucket` run in one compiled program.
+    It is a pytree of arrays, so `jit` takes it as an argument. It is a batch already: `vmap` goes over models, or over
+    several forests of one bucket that are stacked. Two forests with equal buckets and as many trees run in one
+    compiled program.
 
-    The fields are for the engine. Rows are nodes, in the order of the schedule. Edges lie in regions, that of all slots
-    and then one for each `Many` of a node, in the order of the rows they start from; after them come the edges that end
-    at the roots, one for each tree, and one that ends at no node. All arrays but the payload are integers: the program
-    as data. The payload's arrays are differentiable, one row for each node.
+    `len(forest)` is the number of trees, `forest.size` that of nodes, and `forest.depth` that of levels.
+    `forest.trees()` gives the trees back. `annotate` gives one row for each node: `forest.nodes(i)` are the rows of
+    tree i, and `forest.mask` is true at the rows that are not padding. Gradients reach `forest.payload`.
+
+    The fields are for the engine. All arrays but the payload are integers: the schedule of the program, as data. The
+    payload has one row for each node. Edges lie in regions: one for the places of all nodes, and one for each `Many`
+    that a node has. In a region they are in the order of the rows that they start from. After the regions come an edge
+    to each root, and one that ends at no node.
 
     Examples:
         >>> trees = [cdl.Leaf(1), cdl.Fork(cdl.Leaf(2), cdl.Fork(cdl.Leaf(3), cdl.Leaf(4)))]

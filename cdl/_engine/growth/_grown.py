@@ -34,8 +34,8 @@ class Grown(eqx.Module, Generic[R]):
     | `count`    | how many nodes each tree has                                                                  |
     | `waiting`  | how many places of each tree still hold a seed, because the budget was spent                  |
 
-    Nodes are numbered level by level, and each level from left to right: those of a smaller budget are the first of a
-    larger one. In a family the layers are numbered through all sorts, those of the first one first.
+    Nodes are numbered level by level, and each level from left to right, so a larger budget adds nodes at the end. In a
+    family the layers of the first sort have the first numbers.
 
     The payload and `log_prob` are differentiable in the coalgebra's arrays and in the seeds.
 

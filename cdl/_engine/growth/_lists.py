@@ -45,8 +45,8 @@ S = TypeVar("S")  # a seed
 class Lists(eqx.Module, Generic[E]):
     """Lists that were grown up to a bound.
 
-    `elements` has those that are known; of a list that is `cut` there are more. `log_prob` has, for each node, the
-    logarithm of the probability of what was chosen there, and is differentiable; zero past the end.
+    `elements` is a `Seq` of the elements that were grown. A list that is `cut` has more. `log_prob` has the
+    log-probability of the choice at each node, and 0 past the end. It is differentiable.
 
     Examples:
         >>> down = lambda n: cdl.choose(

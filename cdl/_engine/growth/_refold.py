@@ -76,17 +76,18 @@ def refold(
 ) -> Any:
     """`hylo(alg, coalg)` at every seed, in one compiled program: a hylomorphism, batched.
 
-    Without `nodes`, the coalgebra decides by the shapes of a seed, and by what in it is not an array, which layer to
-    give, as a fast Fourier transform does; seeds and values may have other shapes further down. With `nodes`, it gives
-    `choose(scores, …)` and the best layer is taken, within that budget. Differentiable in all arrays.
+    Without `nodes`, the coalgebra decides which layer to give by the shapes of a seed, and by what in it is not an
+    array, as a fast Fourier transform does. Seeds and values may then have other shapes further down. With `nodes`, it
+    gives `choose(scores, …)`, and the layer with the best score is taken, within that budget. Differentiable in all
+    arrays.
 
-    **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays with one row for each seed. With `nodes`
-    also tuples of these, in the order of the sorts of a family. `nodes`: the most calls that there may be for one seed.
-    `total`: for all together. `lanes`: how many calls are made at a time. Calls are made breadth first, as `unfold`
-    grows trees, and each computes the layer that it chose and no other.
+    **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays `(seeds, …)`. For a family, which needs
+    `nodes`, all three are tuples in the order of the sorts. `nodes`: the most calls for one seed. `total`: the most
+    calls for all seeds together. `lanes`: how many calls are made at a time. Calls are made breadth first, as `unfold`
+    grows trees.
 
-    **Returns:** the value of every seed; with `nodes` also how many calls of each were left undone. Where that is not
-    0 the value is not known, and is `nan`, or the least integer. For a family, a tuple of such pairs.
+    **Returns:** the value of every seed. With `nodes`, a pair: the values, and how many calls of each seed were left
+    undone. Where calls were left undone the value is NaN, or the least integer. For a family, a tuple of such pairs.
 
     **Raises:** `CdlError` where the shapes lead to no end, where a budget is not a positive whole number, and where a
     score is NaN; `ForeignLayer` where the coalgebra chooses and there is no `nodes`; `CarrierMismatch` with `nodes`,

@@ -107,25 +107,24 @@ def unfold(
 ) -> Any:
     """`ana(coalg)` at every seed, in one compiled program: an anamorphism, batched.
 
-    A coalgebra that chooses gives every layer that there may be, with scores: `choose(scores, Lit(v), Neg(s), …)`. One
-    is taken, the best, or with a key one drawn by the softmax of the scores, and at each seed that one alone is
-    computed, after the scores.
+    A coalgebra that chooses gives every layer that there may be, with scores: `choose(scores, Lit(v), Neg(s), …)`. The
+    layer with the best score is taken; with a key, one is drawn by the softmax of the scores. At each seed the scores
+    are computed first, and then the chosen layer alone.
 
-    Trees grow breadth first: level by level, each from left to right. One that would have more than `nodes` nodes is
-    cut: the first `nodes` of it in this order are there, and are as they would be in the whole tree, and the places
-    below them that are left hold a seed still. Of all trees together the first `total` nodes are there, in the same
-    order, the trees of a level one after the other.
+    Trees grow breadth first: level by level, and each level from left to right. A tree that would have more than
+    `nodes` nodes is cut. Its first `nodes` nodes are those of the whole tree, and the open places below them still hold
+    seeds. With `total`, growth also stops after `total` nodes of all trees, in the same order, where a level has the
+    trees one after another.
 
     **Arguments:** `coalg`: one layer of seeds for one seed; the same object as for `ana`. `seeds`: a pytree of
-    arrays with one row for each tree. For a family of sorts, a tuple of each, in the order of the sorts: each sort
-    has as many trees as seeds, and trees are numbered through, those of the first sort first. `nodes`: the
-    most nodes that a tree may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to
-    draw; tree `t` is that of `ana` with `fold_in(key, t)`. `total`: the most nodes that all trees may have
-    together, where most are far smaller than the largest. `lanes`: how many nodes grow at a time, which changes nothing
-    in the trees.
+    arrays `(trees, …)`. For a family of sorts, `coalg` and `seeds` are tuples in the order of the sorts. Each sort has
+    as many trees as seeds, and the trees of the first sort have the first numbers. `nodes`: the most nodes that a tree
+    may have; of a stream, how many outputs. `key`: for coalgebras that take one, and to draw; tree `t` is that of
+    `ana` with `fold_in(key, t)`. `total`: the most nodes that all trees may have together; it saves memory where most
+    trees are far smaller than the largest. `lanes`: how many nodes grow at a time; the trees are the same.
 
-    **Returns:** the trees as arrays, with how many places of each wait.
-    For a family, a tuple of these, of each sort's trees. For a signature of lists, `Lists`; for streams, their outputs.
+    **Returns:** a `Grown`, the trees as arrays. For a family, a tuple of these, one for each sort. For a signature of
+    lists, `Lists`; for streams, their outputs `(trees, nodes, …)`.
 
     **Raises:** `CdlError` where the seeds' leaves have different numbers of rows, where the budget is not a positive
     whole number, where a coalgebra branches on a seed's value, and where a score is NaN; `CarrierMismatch` where it

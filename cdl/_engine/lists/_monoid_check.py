@@ -21,7 +21,7 @@ AT_ONCE = 4096  # products of three that are compared together
 def check_monoid(monoid: Monoid[M], samples: Sequence[M], tolerance: float = 1e-5) -> None:
     """Checks `(x y) z = x (y z)` at all triples of some elements, and `1 x = x = x 1` at each.
 
-    Where it holds, brackets change no product, and `fold` and `annotate` may choose them.
+    Then brackets do not change a product, so `fold` and `annotate` may choose them.
 
     **Arguments:** `samples`: elements, pytrees of arrays of one shape. `tolerance`: by how much two sides may differ,
     as a part of the greater number, or of 1; integers are equal or not.

@@ -66,9 +66,12 @@ class Packed(eqx.Module, Generic[E]):
     def of(sequences: Sequence[Any], *, lanes: int | None = None, steps: int | None = None) -> "Packed[Any]":
         """The lists, each the pytree of its elements stacked, laid end to end.
 
-        **Arguments:** `lanes`: how many are computed at once; as many as the longest list leaves no step empty in, if
-        not given. `steps`: how long a lane is; what is needed, rounded up to one of a few numbers, if not given. Give
-        `lanes` where batches are to share a few programs, and `steps` as well where they are to share one.
+        **Arguments:** `lanes`: how many steps are computed at once; if not given, about all elements over the longest
+        list. `steps`: how long a lane is; if not given, what is needed, rounded up to one of a few numbers. Give
+        `lanes` and batches of as many lists share a few programs; give both and they share one.
+
+        **Raises:** `PayloadMismatch` where there is no list, or two lists have elements of different shapes;
+        `LengthMismatch` for `lanes` below 1, or fewer `steps` than the longest lane takes.
         """
         rows, lengths = stacked_rows(sequences)
         lanes = _lanes(lengths) if lanes is None else whole("lanes", lanes, 1, LengthMismatch)

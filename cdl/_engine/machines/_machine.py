@@ -82,11 +82,11 @@ def run(
 ) -> tuple[O, S, S]: ...
 @with_usage
 def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRNGKeyArray | None = None) -> Any:
-    """What a machine answers to a sequence of inputs, and the state that it ends in, by one compiled scan.
+    """Runs a machine over a sequence of inputs in one compiled scan. It gives the outputs and the last state.
 
-    Differentiable in the machine's arrays, in those that it closes over, in the state and in the inputs; works under
-    `jit`, `vmap` and `grad`. Compiled once for each machine and each shape of its inputs; a plain function is known by
-    its identity, so define it once.
+    It works under `jit`, `vmap` and `grad`, and is differentiable in the machine's arrays, in those that it closes
+    over, in the state and in the inputs. It is compiled once for each machine and each shape of its inputs. A plain
+    function is known by its identity, so define it once.
 
     **Arguments:** `machine`: from a state to `MealyF(step)` or `MooreF(out, step)`, for one step of one sequence.
     `state`: the state to begin in; with a `Seq`, one for each sequence, along a leading axis. `inputs`: arrays whose
@@ -94,9 +94,9 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
     machines that take one; the state numbered `t` gets `fold_in(key, t)`, in sequence `b` of a `Seq`
     `fold_in(fold_in(key, b), t)`.
 
-    **Returns:** the outputs, the last state and, where they are asked for, all states, the first to the last. Outputs
-    have one row for each input, those of a Moore machine one more, the first before any input. With a `Seq`, outputs
-    and states are a `Seq` each, zeros beyond their ends.
+    **Returns:** the outputs `(time, …)` and the last state; with `states=True` also all states, from the first to the
+    last. A Moore machine gives one output more, `(time + 1, …)`: the first is from before any input. With a `Seq`,
+    outputs and states are a `Seq` each, with zeros in the padding.
 
     **Raises:** `CarrierMismatch` where a step changes the state's structure, shape or dtype; `ForeignLayer` where the
     machine gives no layer of a machine; `PayloadMismatch` where an input, an output or a state is not a number;

@@ -62,6 +62,14 @@ class Do(Base[Program, tuple[S, E]], Generic[S, E]):
     after: S
 
 
+class Block:
+    """Rows in rows, in a list that the constructor does not check."""
+
+
+class Row(Base[Block, X], Generic[X]):
+    rows: Many[X]
+
+
 class Endless:
     """The name of a functor without a finite tree."""
 
@@ -88,6 +96,12 @@ def test_a_foreign_subtree_is_found_with_the_way_to_it():
 def test_a_value_that_is_no_tree_is_found_at_the_root():
     with pytest.raises(ForeignLayer, match=r"an `int` stands where a constructor .*Leaf, Fork.* tree 0, at the root"):
         pack(TreeF, [3])
+
+
+def test_a_list_of_children_is_refused_by_one_error_alone():
+    with pytest.raises(ForeignLayer, match=r"is a `list` where a `Many` belongs: write `Many\(\[…\]\)`") as found:
+        pack(Row, [Row([Row([])])])
+    assert found.value.__context__ is None
 
 
 @pytest.mark.parametrize(

@@ -38,13 +38,13 @@ def fit_linear(
 ) -> Linear:
     """The logistic regression that is best on the validation part, among several strengths of regularisation.
 
-    **Raises:** `ImportError` where scikit-learn is not installed, which the extra `tutorials` brings.
+    **Raises:** `ImportError` where scikit-learn is not installed; the extra `tutorials` has it.
     """
     try:
         from sklearn.linear_model import LogisticRegression
     except ImportError as error:
         raise ImportError(
-            "`fit_linear` needs scikit-learn, which is not installed: `pip install 'cdl-jax[tutorials]'`."
+            "`fit_linear` needs scikit-learn, which is not installed: `pip install scikit-learn`."
         ) from error
     seen = [features(tree) for tree in trees]
     columns = {name: i for i, name in enumerate(sorted(set().union(*seen)))}

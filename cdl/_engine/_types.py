@@ -24,6 +24,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ..errors import CarrierMismatch
+from ._as_defined import as_defined
 from ._lost import is_whole, kind_of, lost
 from ._truth import expect_no_reckoning
 from .shapes import one_of, same_structure, Shape, shaped, shown
@@ -77,7 +78,7 @@ def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
     found: list[Own] = []
 
     def leaves(*xs: Any) -> list[Any]:
-        value = fn(*xs)
+        value = fn(*map(as_defined, xs))
         found.append(Own.of(value))
         return jax.tree.leaves(value)
 

@@ -18,6 +18,7 @@ from ..._functors import Base
 from ..._functors.many import Many
 from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
+from .._as_defined import as_defined
 from .._carrier import Carrier
 from .._traced import told_with, without_values
 from .._truth import expect_no_reckoning
@@ -126,7 +127,7 @@ class Steps:
         shown = f"a value of {Own(value.structure, value.leaves)}, from above, at `{v}`"
         told = told_with(name, shown, "give at the roots, and hand to each child, a value of the shape that it takes")
         with told, without_values(name, f"at `{v}`"):
-            found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(node.own), layer)
+            found, out = self.steps[v.sort](*as_defined((value.unflatten(node.own), layer)))
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
         to_manys = [x for x in given if isinstance(x, Many) and not (x.listed and not x.items)]

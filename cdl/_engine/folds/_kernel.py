@@ -20,7 +20,7 @@ from ..forests._bucket import Size
 from ..forests._schedule import ROWS
 from ..shapes import Arrays
 from ._plan import Again, Plan, Table
-from ._present import FINITE, only_present
+from ._present import only_present
 from ._residual import only, pull
 from ._sites import Indexed, Inputs
 from ._sums import Sums
@@ -178,7 +178,7 @@ class Kernel:
     def _prepare(self, p: int) -> Callable[[Arrays], Arrays]:
         """What the sites of a program take, from its weights."""
         program, forest = self.indexed[p], self.walk.forest
-        return program.prepare if program.met <= FINITE else only_present(forest, program.program, program.prepare)
+        return program.prepare if program.finite else only_present(forest, program.program, program.prepare)
 
     def _tables(self, tables: Iterable[Table]) -> Tables:
         return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}

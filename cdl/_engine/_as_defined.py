@@ -1,7 +1,8 @@
 """Traced numbers that know whose number the definition has there: Python's, NumPy's or JAX's.
 
 A payload is a number of Python or NumPy in a definition, and its operators and methods are theirs. In a compiled form
-it is a traced array, and they are JAX's. Where the two differ, as `_differing` says, the operator is refused.
+it is a traced array, and they are JAX's. Where the two differ, as in `_differing` and `_python_numbers`, the operator
+is refused.
 
 What a function of `jnp` gives is JAX's in both, and inside `jax.jit`, `jax.vmap` and `jax.lax.cond` all numbers are. So
 where a number comes from has to be known. A traced number knows it by its class: `as_defined` gives it one that has
@@ -19,19 +20,19 @@ from jax.core import Tracer
 from .._functors.many import Many
 from ._differing import COMPARED, expect_one_type, expect_room, expect_within
 from ._lost import kind_of
+from ._python_numbers import expect_real, expect_rounded_alike, Positive, stays_positive
 from .shapes import is_weak
 
 
-SIGNS = dict(zip(("eq", "ne", "lt", "le", "gt", "ge"), COMPARED, strict=True)) | {
-    f"{side}{name}": sign
-    for side in ("", "r")
-    for name, sign in zip(
+COMPARISONS = dict(zip(("eq", "ne", "lt", "le", "gt", "ge"), COMPARED, strict=True))
+ARITHMETIC = dict(
+    zip(
         ("add", "sub", "mul", "truediv", "floordiv", "mod", "divmod", "pow", "and", "or", "xor", "lshift", "rshift"),
         ("+", "-", "*", "/", "//", "%", "divmod", "**", "&", "|", "^", "<<", ">>"),
         strict=True,
     )
-}
-UNARY = "neg", "pos", "abs", "invert", "getitem"
+)
+UNARY = "neg", "pos", "abs", "invert", "getitem", "round"
 METHODS = (  # those of numbers of NumPy that give such
     "max min clip round copy conj conjugate reshape ravel flatten squeeze repeat take transpose swapaxes diagonal sort "
     "ptp searchsorted astype view sum prod cumsum cumprod"
@@ -44,15 +45,18 @@ TYPES = (
 )  # the strong ones with which NumPy and JAX differ; others are `float16`, where whole numbers meet it
 
 
-def as_defined(value: Any) -> Any:
-    """The same value. Its traced numbers refuse what the definition's numbers do otherwise."""
+def as_defined(value: Any, positive: bool = False) -> Any:
+    """The same value. Its traced numbers refuse what the definition's numbers do otherwise.
+
+    `positive`: whether they are certain not to be negative.
+    """
     for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Many)):
         if (
             isinstance(x, Tracer)
             and not knows(x)
             and (is_weak(x) or kind_of(x.dtype) in TYPES or x.dtype == np.float16)
         ):
-            x.__class__ = _class_of(type(x))
+            x.__class__ = _class_of(type(x), positive)
     return value
 
 
@@ -62,22 +66,34 @@ def knows(x: object) -> bool:
 
 
 @functools.cache
-def _class_of(base: Any) -> Any:
+def _class_of(base: Any, positive: bool) -> Any:
     """The class of traced numbers that know."""
     found: dict[str, Any] = {"__slots__": (), "of_definition": True, "__hash__": base.__hash__}
-    found |= {f"__{name}__": _operator(sign, getattr(base, f"__{name}__")) for name, sign in SIGNS.items()}
+    for name, sign in (COMPARISONS | ARITHMETIC).items():
+        found[f"__{name}__"] = _operator(sign, getattr(base, f"__{name}__"))
+    for name, sign in ARITHMETIC.items():
+        found[f"__r{name}__"] = _operator(sign, getattr(base, f"__r{name}__"), turned=True)
     found |= {name: _method(name, getattr(base, name)) for name in (*(f"__{name}__" for name in UNARY), *METHODS)}
     found |= {name: property(_method(name, getattr(base, name).fget)) for name in PROPERTIES}
-    return type(base)(base.__name__, (base,), found)
+    return type(base)(base.__name__, (Positive, base) if positive else (base,), found)
 
 
-def _operator(sign: str, of: Callable[..., Any]) -> Callable[..., Any]:
-    """An operator of two numbers."""
+def _operator(sign: str, of: Callable[..., Any], turned: bool = False) -> Callable[..., Any]:
+    """An operator of two numbers. `turned`: whether the second is on its left."""
 
     def operator(x: Any, y: Any) -> Any:
-        _expect_alike(sign, x, y)
-        out = of(x, y)
-        return as_defined(out) if knows(y) or not isinstance(y, jax.Array) else out
+        if not (knows(y) or isinstance(y, np.generic | np.ndarray | bool | int | float | complex)):
+            if sign == "**" and isinstance(y, jax.Array):
+                expect_one_type(sign, x, y)
+            return of(x, y)
+        if isinstance(y, int) and not isinstance(y, bool):
+            expect_within(sign, x, y)
+        elif hasattr(y, "dtype"):
+            expect_one_type(sign, x, y)
+        a, b = (y, x) if turned else (x, y)
+        if sign == "**":
+            expect_real(a, b)
+        return as_defined(of(x, y), stays_positive(sign, a, b))
 
     return operator
 
@@ -88,15 +104,11 @@ def _method(name: str, of: Callable[..., Any]) -> Callable[..., Any]:
     def method(x: Any, *given: Any, **more: Any) -> Any:
         if name in ("cumsum", "cumprod") and more.get("dtype") is None and len(given) < 2:
             expect_room(name, x)
+        if name in ("round", "__round__"):
+            expect_rounded_alike(x, *given[:1] or (more.get("decimals"),))
         for y in (*given, *more.values()) if name in ("clip", "searchsorted") else ():
-            _expect_alike(name, x, y)
-        return as_defined(of(x, *given, **more))
+            if isinstance(y, int) and not isinstance(y, bool):
+                expect_within(name, x, y)
+        return as_defined(of(x, *given, **more), name == "__abs__")
 
     return method
-
-
-def _expect_alike(sign: str, x: Any, y: Any) -> None:
-    if isinstance(y, int) and not isinstance(y, bool):
-        expect_within(sign, x, y)
-    elif isinstance(y, np.generic | np.ndarray) or knows(y) or (sign == "**" and isinstance(y, jax.Array)):
-        expect_one_type(sign, x, y)

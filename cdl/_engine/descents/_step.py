@@ -20,6 +20,7 @@ from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
 from .._as_defined import as_defined
 from .._carrier import Carrier
+from .._rowwise import expect_rowwise
 from .._traced import told_with, without_values
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own, own_of
@@ -116,7 +117,9 @@ class Steps:
             return jax.tree.leaves((to_slots, out))
 
         case = jax.make_jaxpr(give)(self._node(index, PROBE))
-        expect_no_reckoning(case.jaxpr, f"in `{self.names[v.sort]}`, at `{v}`")
+        where = f"in `{self.names[v.sort]}`, at `{v}`"
+        expect_no_reckoning(case.jaxpr, where)
+        expect_rowwise(case.jaxpr, where)
         return v, found[-1]
 
     def _step(self, index: int, node: Node) -> tuple[list[Any], list[Edges], list[Many[Any]], Any]:

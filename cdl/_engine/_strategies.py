@@ -102,6 +102,10 @@ class Scan:
 class Bracketing:
     """A product of many, in an order that suits: what `fold` does with a `Monoid`.
 
+    The value is the same in each way, and the gradient too where it is unique. At a tie of a `max` or `min` it is not:
+    `jnp.maximum` gives half of it to each side, so that of four equal elements the last has a half from `"scan"`, and
+    each has a quarter from `"halving"`. Give a `way` where the same gradient is needed on every device.
+
     **Arguments:** `way`: `"scan"`, one after another; `"associative"`, all prefixes by halves; `"halving"`, the product
     of all by halves, which gives no prefix; `"chunked"`, in pieces.
 

@@ -38,11 +38,6 @@ METHODS = (  # those of numbers of NumPy that give such
     "ptp searchsorted astype view sum prod cumsum cumprod"
 ).split()
 PROPERTIES = "T", "real", "imag"
-TYPES = (
-    "b",
-    "u",
-    "i",
-)  # the strong ones with which NumPy and JAX differ; others are `float16`, where whole numbers meet it
 
 
 def as_defined(value: Any, positive: bool = False) -> Any:
@@ -51,11 +46,7 @@ def as_defined(value: Any, positive: bool = False) -> Any:
     `positive`: whether they are certain not to be negative.
     """
     for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Many)):
-        if (
-            isinstance(x, Tracer)
-            and not knows(x)
-            and (is_weak(x) or kind_of(x.dtype) in TYPES or x.dtype == np.float16)
-        ):
+        if isinstance(x, Tracer) and not knows(x) and _may_differ(x):
             x.__class__ = _class_of(type(x), positive)
     return value
 
@@ -63,6 +54,11 @@ def as_defined(value: Any, positive: bool = False) -> Any:
 def knows(x: object) -> bool:
     """Whether a traced number knows that the definition has a number of Python or NumPy there."""
     return hasattr(type(x), "of_definition")
+
+
+def _may_differ(x: Any) -> bool:
+    """Whether a number is of a type with which the definition may differ: of a `float16`, where it meets an `int32`."""
+    return is_weak(x) or kind_of(x.dtype) in ("b", "u", "i") or bool(x.dtype == np.float16)
 
 
 @functools.cache

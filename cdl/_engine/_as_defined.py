@@ -40,14 +40,14 @@ METHODS = (  # those of numbers of NumPy that give such
 PROPERTIES = "T", "real", "imag"
 
 
-def as_defined(value: Any, positive: bool = False) -> Any:
+def as_defined(value: Any, *kinds: type[Any]) -> Any:
     """The same value. Its traced numbers refuse what the definition's numbers do otherwise.
 
-    `positive`: whether they are certain not to be negative.
+    `kinds`: what else is known of them, `Positive` or `Payload`.
     """
     for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Many)):
         if isinstance(x, Tracer) and not knows(x) and _may_differ(x):
-            x.__class__ = _class_of(type(x), positive)
+            x.__class__ = _class_of(type(x), *kinds)
     return value
 
 
@@ -62,7 +62,7 @@ def _may_differ(x: Any) -> bool:
 
 
 @functools.cache
-def _class_of(base: Any, positive: bool) -> Any:
+def _class_of(base: Any, *kinds: type[Any]) -> Any:
     """The class of traced numbers that know."""
     found: dict[str, Any] = {"__slots__": (), "of_definition": True, "__hash__": base.__hash__}
     for name, sign in (COMPARISONS | ARITHMETIC).items():
@@ -71,7 +71,7 @@ def _class_of(base: Any, positive: bool) -> Any:
         found[f"__r{name}__"] = _operator(sign, getattr(base, f"__r{name}__"), turned=True)
     found |= {name: _method(name, getattr(base, name)) for name in (*(f"__{name}__" for name in UNARY), *METHODS)}
     found |= {name: property(_method(name, getattr(base, name).fget)) for name in PROPERTIES}
-    return type(base)(base.__name__, (Positive, base) if positive else (base,), found)
+    return type(base)(base.__name__, (*kinds, base), found)
 
 
 def _operator(sign: str, of: Callable[..., Any], turned: bool = False) -> Callable[..., Any]:
@@ -89,7 +89,7 @@ def _operator(sign: str, of: Callable[..., Any], turned: bool = False) -> Callab
         a, b = (y, x) if turned else (x, y)
         if sign == "**":
             expect_real(a, b)
-        return as_defined(of(x, y), stays_positive(sign, a, b))
+        return as_defined(of(x, y), *[Positive] * stays_positive(sign, a, b))
 
     return operator
 
@@ -105,6 +105,6 @@ def _method(name: str, of: Callable[..., Any]) -> Callable[..., Any]:
         for y in (*given, *more.values()) if name in ("clip", "searchsorted") else ():
             if isinstance(y, int) and not isinstance(y, bool):
                 expect_within(name, x, y)
-        return as_defined(of(x, *given, **more), name == "__abs__")
+        return as_defined(of(x, *given, **more), *[Positive] * (name == "__abs__"))
 
     return method

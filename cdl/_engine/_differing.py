@@ -23,6 +23,12 @@ from .shapes import is_weak
 COMPARED = "==", "!=", "<", "<=", ">", ">="
 
 
+class Payload:
+    """A class of traced numbers that stand for a payload, and so may well be NumPy's in the definition."""
+
+    __slots__ = ()
+
+
 class Differs(CdlError):
     """An operator that would give another value in a compiled form than in its definition.
 
@@ -68,6 +74,7 @@ def expect_one_type(sign: str, x: Any, y: Any) -> None:
             )
     if is_weak(x) or is_weak(y) or not all(n.dtype.kind in "iuf" for n in (x, y)):
         return
+    of_numpy = isinstance(y, np.generic | np.ndarray) or (isinstance(x, Payload) and isinstance(y, Payload))
     numpys = np.result_type(x.dtype, y.dtype)
     held, jaxs = map(jax.dtypes.canonicalize_dtype, (numpys, jnp.promote_types(x.dtype, y.dtype)))
     cut = held != numpys and held.kind == "i" and np.dtype(np.uint32) in (x.dtype, y.dtype)
@@ -77,7 +84,7 @@ def expect_one_type(sign: str, x: Any, y: Any) -> None:
             "JAX gives the type of the base where the exponent is known, as in `cata`, and otherwise that of both. "
             "Give both one type first, as `v.astype(jnp.int32)`.",
         )
-    if held != jaxs or cut:
+    if of_numpy and (held != jaxs or cut):
         raise Differs(
             f"has numbers of types `{x.dtype}` and `{y.dtype}` in `{sign}`",
             f"NumPy takes both as `{numpys}`, and JAX as `{jaxs}`, so that `cata` and a compiled form would differ. "

@@ -40,7 +40,7 @@ METHODS = (  # those of numbers of NumPy that give such
 PROPERTIES = "T", "real", "imag"
 
 
-def as_defined(value: Any, *kinds: type[Any]) -> Any:
+def as_defined(value: Any, *kinds: Any) -> Any:
     """The same value. Its traced numbers refuse what the definition's numbers do otherwise.
 
     `kinds`: what else is known of them, `Positive` or `Payload`.
@@ -62,7 +62,7 @@ def _may_differ(x: Any) -> bool:
 
 
 @functools.cache
-def _class_of(base: Any, *kinds: type[Any]) -> Any:
+def _class_of(base: Any, *kinds: Any) -> Any:
     """The class of traced numbers that know."""
     found: dict[str, Any] = {"__slots__": (), "of_definition": True, "__hash__": base.__hash__}
     for name, sign in (COMPARISONS | ARITHMETIC).items():

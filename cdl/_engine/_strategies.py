@@ -102,6 +102,10 @@ class Scan:
 class Bracketing:
     """The brackets of a product of many elements: what `fold` does with a `Monoid`.
 
+    The value is the same in each way, and the gradient too where it is unique. At a tie of a `max` or `min` it is not:
+    `jnp.maximum` gives half of it to each side, so that of four equal elements the last has a half from `"scan"`, and
+    each has a quarter from `"halving"`. Give a `way` where the same gradient is needed on every device.
+
     **Arguments:** `way`: `"scan"` multiplies one element after another. `"associative"` computes all prefixes by
     halves. `"halving"` computes the product of all by halves, and no prefixes. `"chunked"` goes piece by piece.
 

@@ -25,6 +25,8 @@ from .._functors.users_line import told, users_line
 from .._functors.words import first_line
 from .._schemes.algebras import apply, name_of
 from ..errors import CarrierMismatch, CdlError
+from ._as_defined import as_defined
+from ._differing import Differs
 from .shapes import shown
 
 
@@ -41,6 +43,8 @@ def without_values(name: str, where: str) -> Iterator[None]:
     try:
         with without_leaks(name):
             yield
+    except Differs as error:
+        raise told(error.told(name, where), error) from error
     except jax.errors.TracerArrayConversionError as error:
         raise told(
             f"`{name}` gives NumPy a traced array {where}, and NumPy computes at once, not in the compiled program: "
@@ -190,7 +194,7 @@ def applied(alg: Any, layer: Any, key: Any = None) -> Any:
         name, lambda: f"`{_without_children(layer)}`", f"write the case of `{kind}` for fields of these shapes"
     )
     with told, without_values(name, f"at `{kind}`"):
-        value = apply(alg, layer, key)
+        value = apply(alg, as_defined(layer), key)
     for x in jax.tree.leaves(value):
         if not is_number(x):
             raise CarrierMismatch(

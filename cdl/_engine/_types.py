@@ -24,7 +24,9 @@ import numpy as np
 from jax.core import Tracer
 
 from ..errors import CarrierMismatch
+from ._as_defined import as_defined
 from ._lost import is_whole, kind_of, lost
+from ._rowwise import expect_rowwise
 from ._truth import expect_no_reckoning
 from .shapes import one_of, same_structure, Shape, shaped, shown
 
@@ -77,11 +79,13 @@ def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
     found: list[Own] = []
 
     def leaves(*xs: Any) -> list[Any]:
-        value = fn(*xs)
+        value = fn(*map(as_defined, xs))
         found.append(Own.of(value))
         return jax.tree.leaves(value)
 
-    expect_no_reckoning(jax.make_jaxpr(leaves)(*inputs).jaxpr, "in a case")
+    case = jax.make_jaxpr(leaves)(*inputs).jaxpr
+    expect_no_reckoning(case, "in a case")
+    expect_rowwise(case, "in a case")
     return found[-1]
 
 

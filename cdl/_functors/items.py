@@ -39,10 +39,10 @@ class Items:
         children = list(map(each, self.held))
         expect_like(how, children[0], zero)
         if how == "max":
-            return functools.reduce(lambda x, y: jax.tree.map(_maximum, x, y), children)
+            return jax.tree.map(_greatest, *children)
         if how == "min":
             turned = [jax.tree.map(flipped, child) for child in children]
-            return jax.tree.map(flipped, functools.reduce(lambda x, y: jax.tree.map(_maximum, x, y), turned))
+            return jax.tree.map(flipped, jax.tree.map(_greatest, *turned))
         children = [jax.tree.map(as_number, child) for child in children]
         if how == "prod":
             return functools.reduce(lambda x, y: jax.tree.map(operator.mul, y, x), reversed(children))
@@ -190,9 +190,14 @@ def weaken(x: jax.Array) -> jax.Array:
     return found
 
 
+def _greatest(*xs: Any) -> Any:
+    """The greatest of some numbers. Those that are equally great share its gradient equally."""
+    if any(hasattr(x, "aval") for x in xs):
+        return jnp.max(jnp.stack([jnp.asarray(x) for x in xs]), 0)
+    return functools.reduce(_maximum, xs)
+
+
 def _maximum(x: Any, y: Any) -> Any:
-    if hasattr(x, "aval") or hasattr(y, "aval"):
-        return jnp.maximum(x, y)
     if hasattr(x, "dtype") or hasattr(y, "dtype"):
         return np.maximum(x, y)
     return x if x != x or (y == y and x >= y) else y  # NaN stays, as in NumPy

@@ -140,12 +140,12 @@ class Many(Generic[A_co]):
 
     @with_usage
     def max(self: "Many[A]", zero: A = UNSET) -> A:
-        """The greatest, element by element."""
+        """The greatest, element by element. Children that are equally great share its gradient equally."""
         return self._source.reduce("max", self._each, zero)
 
     @with_usage
     def min(self: "Many[A]", zero: A = UNSET) -> A:
-        """The least, element by element."""
+        """The least, element by element. Children that are equally small share its gradient equally."""
         return self._source.reduce("min", self._each, zero)
 
     @with_usage

@@ -18,7 +18,9 @@ from ..._functors import Base
 from ..._functors.many import Many
 from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
+from .._as_defined import as_defined
 from .._carrier import Carrier
+from .._rowwise import expect_rowwise
 from .._traced import told_with, without_values
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own, own_of
@@ -116,7 +118,9 @@ class Steps:
             return jax.tree.leaves((to_slots, out))
 
         case = jax.make_jaxpr(give)(self._node(index, PROBE))
-        expect_no_reckoning(case.jaxpr, f"in `{self.names[v.sort]}`, at `{v}`")
+        where = f"in `{self.names[v.sort]}`, at `{v}`"
+        expect_no_reckoning(case.jaxpr, where)
+        expect_rowwise(case.jaxpr, where)
         return v, found[-1]
 
     def _step(self, index: int, node: Node) -> tuple[list[Any], list[Edges], list[Many[Any]], Any]:
@@ -127,7 +131,7 @@ class Steps:
         shown = f"a value of {Own(value.structure, value.leaves)}, from above, at `{v}`"
         told = told_with(name, shown, "give at the roots, and hand to each child, a value of the shape that it takes")
         with told, without_values(name, f"at `{v}`"):
-            found, out = self.steps[v.sort](self.handed.carriers[v.sort].unflatten(node.own), layer)
+            found, out = self.steps[v.sort](*as_defined((value.unflatten(node.own), layer)))
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
         to_manys = [x for x in given if isinstance(x, Many) and not (x.listed and not x.items)]

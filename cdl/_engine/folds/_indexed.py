@@ -18,6 +18,7 @@ from ..shapes import is_smooth
 from ._group import Group
 from ._grouped import as_held, product, tie
 from ._levels import EDGES, Level, Phase, ROWS, Site, STACK, Value
+from ._present import is_finite
 from ._segments import over_edges, reduced, summed
 
 
@@ -28,10 +29,10 @@ class Prepare(Phase):
     def __init__(self) -> None:
         super().__init__()
         self.weights: list[Any] = []
-        self.met: set[str] = set()  # the operations on weights
+        self.finite = True  # whether the operations on weights have finite slopes
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
-        self.met.add(eqn.primitive.name)
+        self.finite = self.finite and is_finite(eqn)
         return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
 
     def at_spread(self, weight: Value) -> None:

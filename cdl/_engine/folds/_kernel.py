@@ -20,7 +20,7 @@ from ..forests._bucket import Size
 from ..forests._schedule import ROWS
 from ..shapes import Arrays
 from ._plan import Again, Plan, Table
-from ._present import FINITE, only_present
+from ._present import only_present
 from ._residual import only, pull
 from ._sites import Indexed, Inputs
 from ._sums import Sums
@@ -184,7 +184,7 @@ class Kernel:
     def _prepare(self, p: int, bits: jax.Array | None = None) -> Callable[[Arrays], Arrays]:
         """What the sites of a program take, from its weights."""
         program = self.indexed[p]
-        if program.met <= FINITE:
+        if program.finite:
             return program.prepare
         return only_present(program.program, self.walk.there(program.program, bits), program.prepare)
 

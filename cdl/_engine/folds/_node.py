@@ -7,7 +7,9 @@ import jax.numpy as jnp
 
 from ..._functors import Base
 from ..._functors.many import Many
+from .._as_defined import as_defined
 from .._carrier import Carrier
+from .._differing import Payload
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
 from ..shapes import Arrays, one_of, rows_of, Shape, shaped
@@ -35,7 +37,8 @@ class Node(NamedTuple):
         values = [carriers[s].unflatten(x) for s, x in zip(variant.slot_sorts, self.slots, strict=True)]
         pairs = zip(variant.many_sorts, self.edges, strict=True)
         sources = [Edges(self.row, segment, carriers[s].unflatten(children)) for s, (segment, children) in pairs]
-        return variant.layer(list(self.payload), values, list(map(Many.over, sources))), sources
+        payload = as_defined(list(self.payload), Payload)
+        return variant.layer(payload, values, list(map(Many.over, sources))), sources
 
 
 def node_of(

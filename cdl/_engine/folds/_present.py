@@ -1,15 +1,17 @@
 """Keeps NaN out of the gradients of constructors that a forest does not have.
 
 What concerns weights alone is computed for all constructors of a program at once. Where one of them is not in the
-forest, its cotangents are zero; but zero times an infinite slope, as of a root at 0, is NaN. So where a slope may be
-infinite, such a constructor is given the weights of one that is there.
+forest, its cotangents are zero; but zero times an infinite slope is NaN. A root has one at 0, and a product where the
+other factor is infinite, as `jnp.where(mask, 0.0, -jnp.inf) * w`. So where a slope may be infinite, such a constructor
+is given the weights of one that is there.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
 from .._jaxprs import CALLS
 from .._rows import take
@@ -18,21 +20,27 @@ from ._program import Program
 
 
 FINITE = frozenset(
-    "add sub mul neg abs max min dot_general transpose reshape broadcast_in_dim slice squeeze concatenate copy rev "
-    "convert_element_type tanh logistic sin cos select_n reduce_sum iota eq ne lt gt le ge and or not sign "
+    "add sub neg abs max min transpose reshape broadcast_in_dim slice squeeze concatenate copy rev "
+    "convert_element_type tanh logistic select_n reduce_sum iota eq ne lt gt le ge and or not sign "
     "stop_gradient dynamic_slice gather pad split".split()
-)  # operations whose slopes are finite where their inputs are
+)  # operations whose slopes are finite wherever they are taken
 
 
-def has_finite_slopes(jaxpr: Any) -> bool:
-    """Whether the derivative of a jaxpr is finite wherever its inputs are, for all that can be seen of it."""
+def is_finite(eqn: JaxprEqn) -> bool:
+    """Whether the slopes of an operation are finite, for all that can be seen of it. That of a product is a factor."""
+    if eqn.primitive.name == "mul":
+        return any(isinstance(v, Literal) and bool(np.isfinite(v.val).all()) for v in eqn.invars)
+    return eqn.primitive.name in FINITE
+
+
+def has_finite_slopes(jaxpr: Jaxpr) -> bool:
+    """Whether the derivative of a jaxpr is finite wherever it is taken, for all that can be seen of it."""
     for eqn in jaxpr.eqns:
-        name = eqn.primitive.name
-        if name in CALLS:
-            inner = eqn.params[CALLS[name]]
+        if eqn.primitive.name in CALLS:
+            inner = eqn.params[CALLS[eqn.primitive.name]]
             if not has_finite_slopes(getattr(inner, "jaxpr", inner)):
                 return False
-        elif name not in FINITE:
+        elif not is_finite(eqn):
             return False
     return True
 

@@ -37,7 +37,7 @@ class Indexed:
         self.jaxpr = together(without_constants(program.case.jaxpr))
         self.levels = [STACK if s else SHARED for s in program.stacked]
         self.sites: list[Site] = []
-        self.met: set[str] = set()  # the operations on weights alone
+        self.finite = True  # whether what is made of weights alone has finite slopes, for all that can be seen
         self.used = _used(self.jaxpr)
         self._plans: dict[bool, Plan] = {}
         self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
@@ -53,7 +53,7 @@ class Indexed:
         """
         phase = Prepare()
         self._run(phase, weights, self._nothing, None)
-        self.sites, self.met = phase.sites, phase.met
+        self.sites, self.finite = phase.sites, phase.finite
         return phase.weights
 
     def at_rows(self, prepared: Arrays) -> Arrays:

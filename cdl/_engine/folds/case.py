@@ -10,6 +10,7 @@ from jax.extend.core import ClosedJaxpr
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
 from .._carrier import Carrier
+from .._rowwise import expect_rowwise
 from .._traced import applied
 from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own
@@ -113,7 +114,9 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
         return list(map(cast, arrays, carrier.leaves))
 
     case = jax.make_jaxpr(leaves)(node_of(t.bucket, index, carriers, size, t.key))
-    expect_no_reckoning(case.jaxpr, f"in `{name_of(t.algs[v.sort])}`, at `{v}`")
+    where = f"in `{name_of(t.algs[v.sort])}`, at `{v}`"
+    expect_no_reckoning(case.jaxpr, where)
+    expect_rowwise(case.jaxpr, where)
     return case, own[0]
 
 

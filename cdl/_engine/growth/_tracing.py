@@ -19,6 +19,7 @@ from ..._schemes.algebras import name_of, wants_key
 from ..._schemes.likelihoods import expect_sorts
 from ..._schemes.unfolds import Choice, expect_layer, real
 from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
+from .._as_defined import as_defined
 from .._jaxprs import opened
 from .._prints import expect_no_prints
 from .._traced import NEEDS_VALUE, told_with
@@ -76,7 +77,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     given_seeds: list[tuple[int, Own]] = []
 
     def call(leaves: list[Any], keys: list[Any]) -> Any:
-        seed = jax.tree.unflatten(own.structure, leaves)
+        seed = as_defined(jax.tree.unflatten(own.structure, leaves))
         given = coalg(seed, key=keys[0]) if keyed_itself else coalg(seed)
         scores, layers = (given.scores, given.layers) if isinstance(given, Choice) else (None, (given,))
         parts = [take_apart(coalg, expect_layer(layer), len(forms)) for layer in layers]

@@ -9,6 +9,9 @@
 
 Products are in the order of the list: the first of two maps is done first, and matrices act on row vectors,
 `v x₀ x₁ …`.
+
+Where two paths of `max_plus` are equally good, each has a part of the gradient, and how great a part depends on the
+brackets. So it does in any product with `jnp.maximum`, which gives half to each of two equal sides.
 """
 
 from typing import Any
@@ -58,6 +61,9 @@ def matrices(n: int, dtype: Any = None) -> Monoid[Array]:
 def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = maxₖ xᵢₖ + yₖⱼ`: the best path through a lattice, as in Viterbi's algorithm.
 
+    Paths that are equally good share the gradient, in parts that depend on the order in which products are taken: see
+    `cdl.compiled.Bracketing`.
+
     **Arguments:** `n`: how many rows a matrix has, and how many columns. `dtype`: of the unit, which has `−inf` off the
     diagonal.
 
@@ -75,6 +81,8 @@ def max_plus(n: int, dtype: Any = None) -> Monoid[Array]:
 @with_types
 def min_plus(n: int, dtype: Any = None) -> Monoid[Array]:
     """`(x y)ᵢⱼ = minₖ xᵢₖ + yₖⱼ`: the shortest path, as in Bellman and Ford's algorithm.
+
+    Paths that are equally short share the gradient, as in `max_plus`.
 
     **Arguments:** `n`: how many rows a matrix has, and how many columns. `dtype`: of the unit, which has `inf` off the
     diagonal.

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from agreement import agrees
+from bushes import Bud, bushes, BushF, twig
 
 from cdl import algebra, Base, cata, CdlError, fold, Many, Node, pack, RoseF
 from cdl.errors import CarrierMismatch
@@ -229,3 +230,13 @@ def test_truth_values_of_children_are_reduced_as_by_definition(reduced):
     trees: list[Any] = [Some(Many([Value(x), Value(2.0)])) for x in (3.0, 0.0)]
     whole = [bool(cata(algebra(alg))(tree)) for tree in trees]
     assert fold(alg, pack(Union[Value, Some[Any]], trees)).tolist() == whole
+
+
+@pytest.mark.parametrize("least", [False, True])
+def test_children_that_are_equally_great_share_the_gradient_equally_in_the_definition_too(least):
+    alg = bushes(lambda kids: kids.min(0.0) if least else kids.max(0.0), lambda value: value * jnp.float32(1))
+    tree = lambda xs: twig(*map(Bud, xs))
+    slow = jax.grad(lambda xs: cata(alg)(tree(list(xs))))(jnp.ones(4))
+    forest = pack(BushF, [tree([1.0] * 4)])
+    fast = jax.grad(lambda p: fold(alg, eqx.tree_at(lambda f: f.payload, forest, p)).sum())(forest.payload)
+    assert slow.tolist() == [x for x in fast[0].tolist() if x] == [0.25] * 4

@@ -27,7 +27,7 @@ from indexed_cells import (
     Word,
 )
 
-from cdl import Algebra, algebra, cata, fold, Many, pack, stacked
+from cdl import Algebra, algebra, cata, fold, Fork, Leaf, Many, pack, stacked, TreeF
 from cdl._engine.folds.case import read, Reading
 from cdl.compiled import Levels
 from cdl.errors import ForeignLayer
@@ -152,6 +152,26 @@ def test_weights_of_constructors_that_are_not_there_may_have_an_infinite_slope(t
         agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.full(H, 2.0)), 1e-10)
         if names == {"Bare"}:  # no word is there, whose case alone has the root of what all share
             agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.zeros(H)), 1e-10)
+
+
+@pytest.mark.parametrize(
+    "masked",
+    [
+        lambda t: jnp.where(jnp.array([True, False]), 0.0, -jnp.inf) * t,
+        lambda t: jnp.array([0.0, -jnp.inf]) * t,
+        lambda t: jnp.array([[0.0, -jnp.inf]]).T @ t[:1],
+    ],
+    ids=["chosen", "held", "a matrix"],
+)
+def test_a_constructor_that_is_not_there_may_have_an_infinite_number_times_a_weight(masked):
+    masks = lambda t: algebra(
+        lambda layer: t * layer.label if isinstance(layer, Leaf) else jnp.maximum(layer.left, masked(t))
+    )
+    trees = [Leaf(1.0), Leaf(2.0)]
+    forest = pack(TreeF, trees, bucket=pack(TreeF, [Fork(*trees), *trees]).bucket)
+    slow = jax.grad(lambda t: sum(cata(masks(t))(tree).sum() for tree in trees))(jnp.ones(2))
+    fast = jax.grad(lambda t: fold(masks(t), forest).sum())(jnp.ones(2))
+    assert fast.tolist() == slow.tolist() == [3, 3]
 
 
 @pytest.mark.parametrize(

@@ -219,3 +219,18 @@ def test_what_does_not_fit_the_elements_is_refused():
         fold(Monoid(jnp.zeros(3), lambda x, y: x @ y), seq)
     with pytest.raises(cdl.CdlError, match="gives the product of all, and no prefix"):
         annotate(Monoid(jnp.zeros(3), lambda x, y: x + y), seq, how=Bracketing("halving"))
+
+
+def test_at_ties_the_gradient_is_shared_as_the_brackets_are():
+    greatest = Monoid(jnp.array(-jnp.inf), jnp.maximum)
+    best = cdl.monoids.max_plus(2)
+    steps = jnp.zeros((1, 4, 2, 2)).at[0, 2, 0, 1].set(-1.0)  # the best paths do not go from 0 to 1 there
+
+    def gradient(monoid: Any, xs: jax.Array, way: Any) -> Any:
+        return jax.grad(lambda x: fold(monoid, Seq(x, jnp.array([4])), how=Bracketing(way)).sum())(xs)[0]
+
+    assert gradient(greatest, jnp.ones((1, 4)), "scan").tolist() == [0.125, 0.125, 0.25, 0.5]
+    assert gradient(greatest, jnp.ones((1, 4)), "halving").tolist() == [0.25] * 4
+    scan, halving = (gradient(best, steps, way) for way in ("scan", "halving"))
+    assert not jnp.allclose(scan, halving)
+    assert scan.sum((1, 2)).tolist() == halving.sum((1, 2)).tolist() == [4] * 4

@@ -1,0 +1,107 @@
+"""What a case may do for one node and not for many rows is refused by name, in every compiled form."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from bushes import Bud, bushes, BushF, twig
+from jax.experimental import checkify, io_callback
+
+from cdl import (
+    algebra,
+    annotate,
+    cata,
+    CdlError,
+    fmap,
+    fold,
+    Fork,
+    inherit,
+    Leaf,
+    ListF,
+    MealyF,
+    Nil,
+    pack,
+    run,
+    Seq,
+    TreeF,
+)
+
+
+ONE = jax.ShapeDtypeStruct((), jnp.float32)
+double = lambda x: np.float32(2) * np.asarray(x)
+low = lambda x: eqx.error_if(x, x < 5, "below five")
+
+
+def host(x: Any, **how: Any) -> Any:
+    return io_callback(double, ONE, x, **how)
+
+
+def check(x: Any) -> Any:
+    checkify.check(x > 0, "not above zero")
+    return x
+
+
+REFUSED = {
+    "pure_callback": (lambda x: jax.pure_callback(double, ONE, x), "for many rows at once: .*vmap_method=.sequential."),
+    "ordered": (lambda x: host(x, ordered=True), r"`io_callback` with `ordered=True`.*write `ordered=False`"),
+    "checkify": (check, r"`checkify.check` in .*write `eqx.error_if"),
+    "argmax": (lambda x: 1.0 * jnp.argmax(x + 1j), r"`argmax` takes complex numbers .*`jnp.argmax\(jnp.abs\(x\)\)`"),
+    "argmin": (lambda x: 1.0 * jnp.argmin(jnp.stack([x, x]) * 1j), r"`argmin` takes complex numbers"),
+    "a branch": (lambda x: jax.lax.cond(x > 0, low, jnp.sin, x), "`eqx.error_if` is in a branch of `jax.lax.cond`"),
+    "a host's": (lambda x: jax.lax.cond(x > 0, host, jnp.sin, x), "`io_callback` is in a branch of `jax.lax.cond`"),
+    "a loop": (lambda x: jax.lax.while_loop(lambda y: y < 9, low, x), "`eqx.error_if` is in a branch.*, or in a loop"),
+    "under jit": (jax.jit(lambda x: jax.lax.cond(x > 0, low, jnp.sin, x)), "`eqx.error_if` is in a branch"),
+}  # fmt: skip
+
+
+def every_form(case: Any) -> list[Any]:
+    """Compiled forms in which a case is run."""
+    leaf = algebra(lambda x: case(jnp.float32(x.label)) if isinstance(x, Leaf) else x.left + x.right)
+    listed = algebra(lambda layer: jnp.float32(0) if isinstance(layer, Nil) else case(layer.head) + layer.tail)
+    listed.fn.__annotations__ = {"layer": ListF[Any, Any]}
+    forest = pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))])
+    return [
+        lambda: fold(leaf, forest),
+        lambda: annotate(leaf, forest),
+        lambda: fold(bushes(lambda kids: kids.map(case).sum(jnp.float32(0))), pack(BushF, [twig(Bud(1.0))])),
+        lambda: inherit(lambda x, layer: fmap(lambda _: case(x), layer), forest, jnp.ones(1)),
+        lambda: fold(listed, Seq(jnp.ones((1, 2)), jnp.array([2]))),
+        lambda: run(lambda s: MealyF(lambda x: (case(x), s)), jnp.float32(0), jnp.ones(2)),
+    ]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_done_for_many_rows_is_refused(name):
+    case, words = REFUSED[name]
+    with jax.numpy_dtype_promotion("standard"):
+        for form in every_form(case):
+            with pytest.raises(CdlError, match=words):
+                pytest.fail(f"gives {form()}")
+
+
+GIVEN = {
+    "how": lambda x: jax.pure_callback(double, ONE, x, vmap_method="sequential"),
+    "in no order": host,
+    "a branch that all nodes take": lambda x: jax.lax.cond(jnp.all(jnp.arange(3) < 5), lambda y: y, low, x),
+    "outside of a branch": lambda x: jax.lax.cond(x > 0, jnp.cos, jnp.sin, eqx.error_if(x, (x > 9) & (x < 5), "no")),
+    "as many times for all": lambda x: jax.lax.fori_loop(
+        0, jnp.argmax(jnp.arange(3)), lambda i, y: eqx.error_if(y + 1, y > 90, "no"), x
+    ),
+    "of what is known": lambda x: x + jax.pure_callback(double, ONE, jnp.float32(3)),
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_what_can_be_done_for_many_rows_is_as_in_the_definition(name):
+    alg = algebra(lambda x: GIVEN[name](jnp.float32(x.label)) if isinstance(x, Leaf) else x.left + x.right)
+    tree = Fork(Leaf(1.0), Leaf(2.0))
+    np.testing.assert_allclose(fold(alg, pack(TreeF, [tree]))[0], cata(alg)(tree), rtol=1e-6)
+
+
+def test_an_error_in_a_list_fold_of_children_is_not_in_a_branch():
+    each = algebra(lambda x: jnp.float32(0) if isinstance(x, Nil) else eqx.error_if(x.head + x.tail, x.head > 9, "no"))
+    alg = bushes(lambda kids: kids.fold(each))
+    assert fold(alg, pack(BushF, [twig(Bud(1.0), Bud(2.0))])).tolist() == [3]

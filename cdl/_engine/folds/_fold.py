@@ -88,13 +88,13 @@ def fold(
     `t` gets `fold_in(fold_in(key, t), i)`. `how`: the strategy, where the default does not suit: `Levels` for a forest,
     `Scan` for lists, `Bracketing` for a monoid. One that is not for the data is refused.
 
-    **What a case reads from outside** (closures, globals, the arrays and lists in them) is looked at again at each
-    call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the program: a new value
-    costs nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared, and
-    where one has changed, the algebra is traced again. Not looked into are objects of libraries and functions under
-    `jit`. While it is traced a case runs once for all nodes: what it draws from `random`, counts or prints happens
-    then. Randomness comes from a key. An algebra that is made anew for each call is traced anew, and what it closes
-    over is kept, as by `jax.jit`. Under a `jit` of yours everything is read once, when it is traced.
+    **What a case reads from outside** (closures, globals, the arrays and lists in them, the classes of its layers) is
+    looked at again at each call, so that `fold` sees what `cata` sees. JAX arrays of real numbers are inputs of the
+    program: a new value costs nothing. Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects
+    are compared, and where one has changed, the algebra is traced again. Not looked into are objects of libraries and
+    functions under `jit`. While it is traced a case runs once for all nodes: what it draws from `random`, counts or
+    prints happens then. Randomness comes from a key. An algebra that is made anew for each call is traced anew, and
+    what it closes over is kept, as by `jax.jit`. Under a `jit` of yours everything is read once, when it is traced.
 
     **Types:** a value has one dtype at all nodes, found by JAX's promotion: a Python number takes the dtype of what
     it meets. A number that would not be the same in that dtype is refused with `CarrierMismatch`. What is computed

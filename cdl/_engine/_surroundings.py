@@ -225,8 +225,8 @@ class Surroundings:
         if is_of_library_kind(x):
             return
         if id(x) not in self._owners:
-            owners: Any = x.__mro__ + type(x).__mro__ if isinstance(x, type) else (x,)  # of a class, its own class too
-            for owner in owners:
+            kind: Any = type(x)
+            for owner in (*x.__mro__, *kind.__mro__) if isinstance(x, type) else (x,):  # and a class's own class
                 if not is_of_library_kind(owner):
                     self._owners[id(owner)] = owner
 

@@ -91,7 +91,8 @@ class Indexed:
         from. `products` were kept, or are computed again; `given` are the cotangents of the outputs that have one.
         `held` are outputs that are at hand, by number."""
         values = self._values(prepared, over, inputs, products)
-        smooth, rest = eqx.partition((values, inputs), is_smooth)
+        known = [x is not None and site.smooth for x, site in zip(values, self.sites, strict=True)]
+        smooth, rest = eqx.partition((values, inputs), (known, jax.tree.map(is_smooth, inputs)))
 
         def run(smooth: Any) -> tuple[Arrays, Arrays]:
             values, inputs = eqx.combine(smooth, rest)

@@ -42,7 +42,7 @@ def compiled(fn: F) -> F:
 
     @functools.wraps(fn)
     def call(first: Any, *rest: Any) -> Any:
-        around = Surroundings(first)
+        around = Surroundings(first, rest)
         seen = known(around.seen)
         _thread.traced = False
         with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)), without_varying():
@@ -52,7 +52,7 @@ def compiled(fn: F) -> F:
                 return _inside(lambda *rest: fn(whole, *rest), rest)
             found = traced(first, rest, around.arrays, _Static(seen))
         if _thread.traced:
-            remember(Surroundings(first).seen, seen)
+            remember(Surroundings(first, rest).seen, seen)
         return found
 
     return cast(F, call)

@@ -23,7 +23,8 @@ from ._traced import without_leaks
 from ._watched import Watched
 
 
-Held = tuple[Callable[[], bool], "Parts", list[Any], list[Any]]  # whether it holds still, parts, arrays of both kinds
+# whether it holds still, parts, arrays of both kinds, and the structure of the other arguments
+Held = tuple[Callable[[], bool], "Parts", list[Any], list[Any], Any]
 
 
 class Parts:
@@ -78,9 +79,9 @@ class Repeated:
 
     def __call__(self, *rest: Any) -> Any:
         held = self._held
-        if held is None or not held[0]():
-            held = self._look()
-        _, parts, leaves, arrays = held
+        if held is None or not held[0]() or held[4] != jax.tree.structure(rest):
+            held = self._look(rest)
+        _, parts, leaves, arrays, _ = held
         traces = _traces.count
         try:
             found = (parts.run or self._chosen(parts, leaves, arrays, *rest))(parts, leaves, arrays, *rest)
@@ -88,29 +89,28 @@ class Repeated:
             with without_leaks(name_of(self._first)):
                 raise
         if _traces.count != traces:
-            remember(Surroundings(self._first).seen, parts.seen)
+            remember(Surroundings(self._first, rest).seen, parts.seen)
             self._held = None
         return found
 
-    def _look(self) -> Held:
+    def _look(self, rest: Any) -> Held:
         """Whether a look would find the same, the parts of the first argument, its arrays, and those that are read."""
-        around = self._looks(self._first)
+        around = self._looks(self._first, rest)
         leaves, structure = jax.tree.flatten(self._first)
         fixed = tuple(None if eqx.is_array(x) else x for x in leaves)
         key = structure, fixed, known(around.seen)
         parts = self._parts.get(key)
         if parts is None:
             self._parts[key] = parts = Parts(*key)
-            if reads_tracers(
-                around, key[-1]
-            ):  # the cache of `jit` would keep tracers for longer than their trace lasts
+            if reads_tracers(around, key[-1]):  # which the cache of `jit` would keep for longer than their trace
                 parts.run = _alone(self._quick.__wrapped__, parts)
         same: Callable[[], bool] = _never
         if isinstance(around, Watched) and around.noted:
             same = around.same()
         else:
             self._looks = Surroundings  # notes take time, and do not help
-        self._held = same, parts, [x for x in leaves if eqx.is_array(x)], around.arrays
+        own = [x for x in leaves if eqx.is_array(x)]
+        self._held = same, parts, own, around.arrays, jax.tree.structure(rest)
         return self._held
 
     def _chosen(self, parts: Parts, *given: Any) -> Callable[..., Any]:

@@ -9,6 +9,7 @@
 | other objects                                   | looked into: their attributes, and their classes                |
 | nodes of a user's pytrees                       | looked into: their children, and what is static                 |
 | classes, modules of Python                      | looked into at the names that any code here mentions            |
+| what data brings, such as a layer's class       | the same (`_brought`)                                           |
 | operators of classes, such as `__getitem__`     | looked into; all of a class where code makes names, as `getattr`|
 | libraries, functions under `jit`                | taken to stay as they are                                       |
 """
@@ -33,6 +34,7 @@ from .._functors import Base
 from .._functors.described import described
 from .._functors.read import cached
 from ..errors import CdlError
+from ._brought import brought
 from ._digest import digest
 from ._given import is_too_wide
 from ._held import held_by, HOLDERS, OPEN
@@ -68,10 +70,12 @@ class Surroundings:
     where all of it is; `functions` are those that were looked into; `traced` says whether a tracer is among what they
     read.
 
+    **Arguments:** `data`: what the functions are given besides.
+
     **Raises:** `CdlError` where there is more than can be looked at.
     """
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: object, data: object = None) -> None:
         self.value = value
         self.arrays: list[Any] = []
         self.functions: list[Any] = []
@@ -85,7 +89,11 @@ class Surroundings:
         self._alive: list[Any] = []  # so that no other object takes the address of one that was met
         self._open: bool | None = None  # whether arrays are gathered, or compared; `None` for those of the value itself
         self._depth = 0
-        self.seen = self._look(value), self._compared(self._mentioned)
+        more = brought(data)
+        for kind in more.kinds:
+            self._register(kind)
+        fixed: Any = lambda: tuple(map(self._fixed, more.fixed))
+        self.seen = self._look(value), self._compared(fixed), self._compared(self._mentioned)
 
     def _look(self, x: object) -> Hashable:
         """A value as a hashable one."""
@@ -164,6 +172,14 @@ class Surroundings:
         self._names[self._called].update(names)
         return Identity(x), self._compared(lambda: (self._look(held), self._attributes(x)))
 
+    def _fixed(self, x: object) -> Hashable:
+        """What is fixed in data. Another object that is equal is the same, as it is to `jit`."""
+        if isinstance(x, dict):
+            return tuple((k, self._fixed(v)) for k, v in x.items())
+        if isinstance(x, tuple | list):
+            return tuple(map(self._fixed, x))
+        return self._attributes(x) if way_of(type(x)) == "_object" else self._look(x)
+
     def _object(self, x: object) -> Hashable:
         if self._open is None and (node := flat(x)) is not None:
             self._register(type(x))
@@ -209,7 +225,8 @@ class Surroundings:
         if is_of_library_kind(x):
             return
         if id(x) not in self._owners:
-            for owner in x.__mro__ if isinstance(x, type) else (x,):
+            kind: Any = type(x)
+            for owner in (*x.__mro__, *kind.__mro__) if isinstance(x, type) else (x,):  # and a class's own class
                 if not is_of_library_kind(owner):
                     self._owners[id(owner)] = owner
 

@@ -31,7 +31,7 @@ from ._held import OPEN
 from ._members import members
 from ._outside import is_of_library, is_of_library_kind, names_of, outside, slots_of
 from ._places import Places
-from ._surroundings import ENVIRONMENT, Surroundings
+from ._surroundings import ENVIRONMENT, Surroundings, way_of
 
 
 OF_FUNCTIONS = "__code__", "__defaults__", "__kwdefaults__", "__dict__"
@@ -40,14 +40,14 @@ OF_FUNCTIONS = "__code__", "__defaults__", "__kwdefaults__", "__dict__"
 class Watched(Surroundings):
     """Surroundings that can be compared with what they would be now."""
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: object, data: object = None) -> None:
         self.noted = True  # whether all that was read has its places
         self._lists: list[list[Any]] = []
         self._dicts: list[Mapping[str, Any]] = []
         self._entries: list[tuple[Mapping[str, Any], list[str]]] = []
         self._attributes_read: list[tuple[object, tuple[str, ...]]] = []
         self._absent: list[tuple[Mapping[str, Any], frozenset[str]]] = []
-        super().__init__(value)
+        super().__init__(value, data)
         self._note_owners()
 
     def same(self) -> Callable[[], bool]:
@@ -129,6 +129,10 @@ class Watched(Surroundings):
     def _holder(self, x: object) -> Hashable:
         self._note(False)
         return super()._holder(x)
+
+    def _fixed(self, x: object) -> Hashable:
+        self._note(way_of(type(x)) != "_object" or is_of_library_kind(type(x)))
+        return super()._fixed(x)
 
     def _object(self, x: object) -> Hashable:
         kind = type(x)

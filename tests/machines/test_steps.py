@@ -198,9 +198,9 @@ def looks(monkeypatch):
     found: list[Any] = []
     first = Surroundings.__init__
 
-    def counted(self: Any, value: Any) -> None:
+    def counted(self: Any, value: Any, data: Any = None) -> None:
         found.append(value)
-        first(self, value)
+        first(self, value, data)
 
     monkeypatch.setattr(Surroundings, "__init__", counted)
     return found
@@ -233,6 +233,19 @@ def test_where_nothing_has_changed_nothing_is_looked_at_again(what, looks):
     count = len(looks)
     for _ in range(3):
         _, now = now.step(jnp.ones(3))
+    assert len(looks) == count
+
+
+def test_a_state_of_a_users_class_is_looked_at_once(looks):
+    class State(eqx.Module):
+        held: jax.Array
+        act: Any = eqx.field(static=True)
+
+    now = start(lambda s: MealyF(lambda i: (s.act(s.held), s)), State(jnp.ones(3), jnp.tanh))
+    for _ in range(3):
+        _, now = now.step(jnp.ones(3))
+    count = len(looks)
+    _, now = now.step(jnp.ones(3))
     assert len(looks) == count
 
 

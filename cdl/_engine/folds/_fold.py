@@ -89,8 +89,8 @@ def fold(
     `t` gets `fold_in(fold_in(key, t), i)`. `how`: the strategy, where the default does not suit: `Levels` for a forest,
     `Scan` for lists, `Bracketing` for a monoid. One that is not for the data is refused.
 
-    **What a case reads from outside** is what it closes over, its globals, and the arrays and lists in them. `fold`
-    looks at these at each call, so it sees what `cata` sees:
+    **What a case reads from outside** is what it closes over, its globals, the classes of its layers, and the arrays
+    and lists in them. `fold` looks at these at each call, so it sees what `cata` sees:
 
     - JAX arrays of real numbers are inputs of the program. A new value does not recompile.
     - Numbers, text, NumPy arrays, containers, and the attributes of ordinary objects are compared with those of the

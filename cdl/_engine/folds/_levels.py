@@ -54,11 +54,12 @@ PLAIN, SHARED, STACK, ROWS, EDGES = Level
 
 class Value(NamedTuple):
     """A value of some level; `None` where the phase does not compute values of this level. For `EDGES`, the number of
-    their `Many`."""
+    their `Many`. `stopped`: whether a gradient would get from it to no weight, as `jax.lax.stop_gradient` says."""
 
     level: Level
     value: Any = None
     many: int | None = None
+    stopped: bool = False
 
 
 class Parts(NamedTuple):
@@ -89,7 +90,7 @@ class Site:
     kind: Literal["product", "lookup", "spread"]
     level: Level
     many: int | None
-    smooth: bool  # whether it has a derivative
+    smooth: bool  # whether the weight is to have a gradient
     variable: Atom  # whose cotangent is that of the site
     eqn: core.JaxprEqn | None  # none for a `spread`
 
@@ -134,7 +135,7 @@ class Phase:
                     aval: Any = v.aval
                     if math.prod(aval.shape) > LARGE:
                         raise NotIndexed
-                    self._site("spread", i.level, v)
+                    self._site("spread", i, v)
                     seen[v] = Value(ROWS, self.at_spread(i))
                 i = seen[v]
             found.append(i)
@@ -156,24 +157,25 @@ class Phase:
                 raise NotIndexed
             return [Value(EDGES, y, ins[0].many) for y in self.at_edges(eqn, ins)]
         if level < ROWS:
-            return [Value(level, y) for y in self.at_weights(eqn, ins)]
+            stopped = name == "stop_gradient" or all(map(_is_stopped, ins, eqn.invars))
+            return [Value(level, y, stopped=stopped) for y in self.at_weights(eqn, ins)]
         if name.startswith("unvmap"):  # it reads all rows and has no axis of them, as in `eqx.error_if`
             raise NotIndexed
         if name == "cond":
             return self._cond(eqn, ins)
         if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:
-            self._site("product", ins[side].level, eqn.invars[side], eqn)
+            self._site("product", ins[side], eqn.invars[side], eqn)
             return [Value(ROWS, self.at_product(eqn, self.gated(eqn, ins), side))]
         if name in LOOKUPS and ins[0].level == SHARED and all(i.level in (PLAIN, ROWS) for i in ins[1:]):
-            self._site("lookup", SHARED, eqn.invars[0], eqn)
+            self._site("lookup", ins[0], eqn.invars[0], eqn)
             return [Value(ROWS, self.at_lookup(eqn, ins))]
         return [Value(ROWS, y) for y in self.at_rows(eqn, self.gated(eqn, self.spread(ins, eqn.invars, known)))]
 
     def _site(
-        self, kind: Literal["product", "lookup", "spread"], level: Level, weight: Atom, eqn: core.JaxprEqn | None = None
+        self, kind: Literal["product", "lookup", "spread"], of: Value, weight: Atom, eqn: core.JaxprEqn | None = None
     ) -> None:
-        variable = weight if eqn is None else eqn.outvars[0]
-        self.sites.append(Site(kind, level, self.many, is_smooth(weight.aval), variable, eqn))
+        smooth, variable = is_smooth(weight.aval) and not of.stopped, weight if eqn is None else eqn.outvars[0]
+        self.sites.append(Site(kind, of.level, self.many, smooth, variable, eqn))
 
     def _cond(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
         """Every branch, then a choice by rows, as `vmap` does; so that products in branches stay products."""
@@ -253,6 +255,10 @@ class Phase:
 
     def at_reduction(self, how: str, found: list[Value], many: int) -> list[Value]:
         raise NotImplementedError
+
+
+def _is_stopped(value: Value, variable: Atom) -> bool:
+    return value.stopped or value.level == PLAIN or not is_smooth(variable.aval)
 
 
 def _parts(rule: Any, ins: list[Value]) -> Parts:

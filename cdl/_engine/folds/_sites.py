@@ -4,7 +4,7 @@ The reverse pass computes a case again, but for its products, which were kept. I
 were computed from and of the sites; the weights' come from these, of all rows at once (`_sums`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
@@ -30,31 +30,41 @@ Inputs = tuple[Arrays, list[Arrays], Arrays, list[Arrays], Arrays]  # payload, s
 
 
 class Indexed:
-    """A program whose rows are computed together, whatever their constructors."""
+    """A program whose rows are computed together, whatever their constructors. `finite` says whether what
+    is made of weights alone has finite slopes, and `used` the outputs that other values are computed from.
+
+    **Raises:** `NotIndexed` for a program that is to be computed by constructor.
+    """
 
     def __init__(self, program: Program, keys: int) -> None:
         self.program, wiring = program, program.wiring
         self.jaxpr = together(without_constants(program.case.jaxpr))
         self.levels = [STACK if s else SHARED for s in program.stacked]
-        self.sites: list[Site] = []
-        self.finite = True  # whether what is made of weights alone has finite slopes, for all that can be seen
         self.used = _used(self.jaxpr)
-        self._plans: dict[bool, Plan] = {}
-        self._values_of: Arrays = []  # the shape of each site's value, found by `plan`
+        self._plans: dict[Hashable, Plan] = {}
         self.rows, self.reverse = Once(self._rows), Once(self._reverse)
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
         slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
         self._nothing = nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own)
+        self.sites, self.finite = self._met(program.weights)
 
     def prepare(self, weights: Arrays) -> Arrays:
-        """What each site takes, made of the weights.
-
-        **Raises:** `NotIndexed` for a program that is to be computed by constructor.
-        """
+        """What each site takes, made of the weights."""
         phase = Prepare()
         self._run(phase, weights, self._nothing, None)
-        self.sites, self.finite = phase.sites, phase.finite
         return phase.weights
+
+    def _met(self, shapes: Arrays) -> tuple[list[Site], bool]:
+        """The sites, and whether what is made of weights alone has finite slopes, from the shapes of the weights."""
+        found: list[tuple[list[Site], bool]] = []
+
+        def look(weights: Arrays) -> None:
+            phase = Prepare()
+            self._run(phase, weights, self._nothing, None)
+            found.append((phase.sites, phase.finite))  # and not the phase, which has tracers
+
+        jax.eval_shape(look, shapes)
+        return found[0]
 
     def at_rows(self, prepared: Arrays) -> Arrays:
         """What each site takes at rows. Of weights that came one by one, large matrices are taken one by one."""
@@ -94,7 +104,8 @@ class Indexed:
         `held` are outputs that are at hand, by number. `bits` are the columns that are read, if not all are."""
         active = None if bits is None else Active(self.program.reach, bits, over)
         values = self._values(prepared, over, inputs, products)
-        smooth, rest = eqx.partition((values, inputs), is_smooth)
+        known = [x is not None and site.smooth for x, site in zip(values, self.sites, strict=True)]
+        smooth, rest = eqx.partition((values, inputs), (known, jax.tree.map(is_smooth, inputs)))
 
         def run(smooth: Any) -> tuple[Arrays, Arrays]:
             values, inputs = eqx.combine(smooth, rest)
@@ -111,12 +122,14 @@ class Indexed:
         """The sites' values, from the products; zeros for lookups, to which what is looked up is added."""
         values = self.rows(prepared, over, inputs)[1] if products is None else iter(products)
         found: Arrays = []
-        for site, w, value, of in zip(self.sites, prepared, values, self._values_of, strict=True):
+        for site, w, value in zip(self.sites, prepared, values, strict=True):
             group = over.rows if site.many is None else over.edges[site.many]
             if site.kind == "spread":
                 found.append(spread(w, site.level, group))
             elif site.kind == "lookup":
-                found.append(jnp.zeros((group.length, *of.shape[1:]), of.dtype) if site.smooth else None)
+                assert site.eqn is not None
+                of: Any = site.eqn.outvars[0].aval
+                found.append(jnp.zeros((group.length, *of.shape), of.dtype) if site.smooth else None)
             else:
                 found.append(value)
         return found
@@ -125,9 +138,11 @@ class Indexed:
         """What is kept of the program. `weights` and `inputs` are their shapes, those of one row or edge; `size` is one
         that chunks have; `keep` says whether the products are kept, and `held` which outputs are at hand in reverse. It
         is asked for by more than one pass, and found once."""
-        if keep not in self._plans:
-            self._plans[keep] = self._plan(weights, inputs, size, keep, held)
-        return self._plans[keep]
+        shapes, structure = jax.tree.flatten((weights, inputs))
+        key = structure, tuple(shapes), size, keep, tuple(held)
+        if key not in self._plans:
+            self._plans[key] = self._plan(weights, inputs, size, keep, held)
+        return self._plans[key]
 
     def _plan(self, weights: Arrays, inputs: Inputs, size: Size, keep: bool, held: Sequence[int]) -> Plan:
         prepared = jax.eval_shape(self.prepare, weights)
@@ -137,13 +152,12 @@ class Indexed:
         a_row: Callable[[Any], Arrays] = lambda xs: rows_of(size.rows, xs)
         some = a_row(payload), list(map(a_row, slots)), a_row(keys), many, a_row(own)
         _, (out, values, _) = self.rows.jaxpr(prepared, over, some)
-        self._values_of = list(values)
         given = [x for x in out if is_smooth(x)]
         at_hand = {i: out[i] for i in held}
-        products = self._values_of if keep else None
+        products = list(values) if keep else None
         traced, found = self.reverse.jaxpr(prepared, over, some, products, given, at_hand)
         of, before = "leaves" if self.program.variant.leaf else "rows", len(jax.tree.leaves((prepared, over)))
-        return Planning(self.sites, self._values_of, traced.jaxpr, found, some, before, of, keep).plan()
+        return Planning(self.sites, list(values), traced.jaxpr, found, some, before, of, keep).plan()
 
 
 def _used(jaxpr: Any) -> list[int]:
@@ -182,10 +196,8 @@ def trace_alone(programs: Sequence[Program], bucket: Bucket, keys: int, trace: T
 def indexed(program: Program, keys: int) -> Indexed | None:
     """The program at rows of any of its constructors, if it can be computed so: found once, for all passes."""
     if keys not in program.by_rows:
-        found = Indexed(program, keys)
         try:
-            jax.eval_shape(found.prepare, program.weights)
-            program.by_rows[keys] = found
+            program.by_rows[keys] = Indexed(program, keys)
         except NotIndexed:
             program.by_rows[keys] = None
     by_rows: Indexed | None = program.by_rows[keys]

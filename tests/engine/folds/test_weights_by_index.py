@@ -28,7 +28,9 @@ from indexed_cells import (
 )
 
 from cdl import Algebra, algebra, cata, fold, Fork, Leaf, Many, pack, stacked, TreeF
+from cdl._engine.folds._sites import all_indexed
 from cdl._engine.folds.case import read, Reading
+from cdl._engine.forests._bucket import Size
 from cdl.compiled import Levels
 from cdl.errors import ForeignLayer
 from cdl.functors import holes
@@ -56,6 +58,17 @@ def test_cells_of_a_stack_are_those_of_a_dict(way):
 
 def programs_of(alg: Any) -> int:
     return len(read(Reading((alg,), pack(KindsF, TREES).bucket, None))[1])
+
+
+def test_a_plan_is_kept_for_all_that_it_depends_on():
+    storage, programs, _ = read(Reading((reader(jr.key(0), "layers"),), pack(KindsF, TREES).bucket, None))
+    program = next(x for x in programs if x.variant.slots)
+    one = all_indexed([program], 0)[0]
+    slots = [[storage.leaves[c] for c in columns] for columns in program.wiring.slots]
+    plan = lambda rows, held: one.plan(program.weights, ([], slots, [], [], []), Size(rows, 5, 4), True, held)
+    assert plan(3, []) is plan(3, [])
+    assert plan(3, []) is not plan(3, [0])
+    assert plan(3, []) is not plan(4, [])
 
 
 def test_cells_of_a_stack_are_in_as_few_programs_as_those_of_a_dict():

@@ -46,7 +46,7 @@ def compiled(fn: F) -> F:
         seen = known(around.seen)
         _thread.traced = False
         with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)), without_varying():
-            if reads_tracers(around, seen):
+            if would_leak(around, seen):
                 expect_no_kinds(around.functions)
                 whole = Put(around, around.arrays).value
                 return _inside(lambda *rest: fn(whole, *rest), rest)
@@ -60,7 +60,7 @@ def compiled(fn: F) -> F:
 
 def _inside(fn: Callable[..., Any], rest: Any) -> Any:
     """`fn(*rest)` under a `jit` by itself: `fn` reads tracers, which the cache of a longer one would keep after their
-    trace has ended."""
+    trace has ended. It is traced again at each call."""
     arrays, static = eqx.partition(rest, eqx.is_array)
     fixed: list[Any] = []
 
@@ -91,10 +91,11 @@ def known(seen: Hashable) -> Hashable:
         return _before.get(seen, seen)
 
 
-def reads_tracers(around: Surroundings, before: Hashable) -> bool:
-    """Whether functions read tracers, other than those that a trace has left. `before`: what is `known` of what they
-    read."""
-    return around.traced and before is around.seen
+def would_leak(around: Surroundings, before: Hashable) -> bool:
+    """Whether the cache of a `jit` would keep tracers that functions read, where JAX checks that none are kept. Those
+    that a trace has left are not read. `before`: what is `known` of what the functions read."""
+    checked: bool = getattr(jax.config, "jax_check_tracer_leaks")  # noqa: B009
+    return checked and around.traced and before is around.seen
 
 
 def remember(after: Hashable, before: Hashable) -> None:

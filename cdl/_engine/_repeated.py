@@ -15,7 +15,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from .._schemes.algebras import name_of
-from ._compiled import known, reads_tracers, remember
+from ._compiled import known, remember, would_leak
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
@@ -102,7 +102,7 @@ class Repeated:
         parts = self._parts.get(key)
         if parts is None:
             self._parts[key] = parts = Parts(*key)
-            if reads_tracers(around, key[-1]):  # which the cache of `jit` would keep for longer than their trace
+            if would_leak(around, key[-1]):  # which the cache of `jit` would keep for longer than their trace
                 parts.run = _alone(self._quick.__wrapped__, parts)
         same: Callable[[], bool] = _never
         if isinstance(around, Watched) and around.noted:

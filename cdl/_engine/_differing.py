@@ -74,7 +74,7 @@ def expect_one_type(sign: str, x: Any, y: Any) -> None:
             )
     if is_weak(x) or is_weak(y) or not all(n.dtype.kind in "iuf" for n in (x, y)):
         return
-    of_numpy = isinstance(y, np.generic | np.ndarray) or (isinstance(x, Payload) and isinstance(y, Payload))
+    of_numpy = isinstance(y, np.generic | np.ndarray) or all(issubclass(type(n), Payload) for n in (x, y))
     numpys = np.result_type(x.dtype, y.dtype)
     held, jaxs = map(jax.dtypes.canonicalize_dtype, (numpys, jnp.promote_types(x.dtype, y.dtype)))
     cut = held != numpys and held.kind == "i" and np.dtype(np.uint32) in (x.dtype, y.dtype)

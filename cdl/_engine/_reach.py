@@ -91,3 +91,12 @@ def gate(x: Any, bits: jax.Array, reached: int) -> jax.Array:
     """A value of rows, or of one, that has no gradient by way of what reaches these columns where they are not read."""
     x = jnp.asarray(x)
     return jnp.where(spread(active(bits, reached), x), x, jax.lax.stop_gradient(x))
+
+
+def either(bits: jax.Array, at: jax.Array, number: int) -> jax.Array:
+    """For each of some numbers, the bits that one of the rows with this number has."""
+    found = jnp.zeros(number, jnp.int32)
+    for bit in range(MOST + 1):
+        one = (bits >> bit) & 1
+        found = found | (jax.ops.segment_max(one, at, number) > 0).astype(jnp.int32) << bit
+    return found

@@ -11,19 +11,10 @@ from collections.abc import Mapping, Sequence
 import jax
 import jax.numpy as jnp
 
-from .._reach import active, bits_of, MOST, union
+from .._reach import active, bits_of, either, union
 from .._rows import put, take, write
 from ._program import Program
 from ._walk import Chunk, OWNER, Walk
-
-
-def either(bits: jax.Array, at: jax.Array, number: int) -> jax.Array:
-    """For each of some numbers, the bits that one of the rows with this number has."""
-    found = jnp.zeros(number, jnp.int32)
-    for bit in range(MOST + 1):
-        one = (bits >> bit) & 1
-        found = found | (jax.ops.segment_max(one, at, number) > 0).astype(jnp.int32) << bit
-    return found
 
 
 class Activity:

@@ -17,22 +17,42 @@ from .._rows import repeated, take
 from ..shapes import is_smooth
 from ._group import Group
 from ._grouped import as_held, product, tie
-from ._levels import EDGES, Level, Phase, ROWS, Site, STACK, Value
+from ._levels import EDGES, Level, Phase, ROWS, SHARED, Site, STACK, Value
 from ._present import is_finite
 from ._segments import over_edges, reduced, summed
 
 
+@dataclass(frozen=True)
+class ActiveWeights:
+    """What the values of a case reach, and which columns are read at any row: of each constructor in the stacks, and
+    of all."""
+
+    reach: Reach
+    each: jax.Array
+    every: jax.Array
+
+    def gated(self, value: Value, eqn: JaxprEqn) -> Value:
+        """A value made of weights, with a gradient by way of an equation only where that is active."""
+        reached = through(self.reach, eqn)
+        if value.level not in (SHARED, STACK) or not reached or not is_smooth(value.value):
+            return value
+        return value._replace(value=gate(value.value, self.each if value.level == STACK else self.every, reached))
+
+
 class Prepare(Phase):
     """What is made of weights alone, once for a fold: `weights` has what each site takes, those of products as (o, n),
-    or (C, o, n)."""
+    or (C, o, n). `active` says what is read of it, if not all is."""
 
-    def __init__(self) -> None:
+    def __init__(self, active: ActiveWeights | None = None) -> None:
         super().__init__()
+        self.active = active
         self.weights: list[Any] = []
         self.finite = True  # whether the operations on weights have finite slopes
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
-        self.finite = self.finite and is_finite(eqn)
+        if not is_finite(eqn):
+            self.finite = False
+            ins = ins if self.active is None else [self.active.gated(i, eqn) for i in ins]
         return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
 
     def at_spread(self, weight: Value) -> None:

@@ -15,10 +15,12 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from .._reach import either
 from .._rows import after_all, put, room, take, write
 from ..forests._bucket import Size
 from ..forests._schedule import ROWS
 from ..shapes import Arrays
+from ._indexed import ActiveWeights
 from ._plan import Again, Plan, Table
 from ._present import only_present
 from ._residual import only, pull
@@ -183,10 +185,14 @@ class Kernel:
 
     def _prepare(self, p: int, bits: jax.Array | None = None) -> Callable[[Arrays], Arrays]:
         """What the sites of a program take, from its weights."""
-        program = self.indexed[p]
-        if program.finite:
-            return program.prepare
-        return only_present(program.program, self.walk.there(program.program, bits), program.prepare)
+        indexed, program = self.indexed[p], self.indexed[p].program
+        if indexed.finite:
+            return indexed.prepare
+        if bits is None:
+            return only_present(program, self.walk.there(program), indexed.prepare)
+        each = either(self.walk.bits_of(program, bits), jnp.array(program.places), max(program.places) + 1)
+        every = jax.lax.reduce(each, jnp.int32(0), jax.lax.bitwise_or, (0,))
+        return functools.partial(indexed.prepare, active=ActiveWeights(program.reach, each, every))
 
     def _tables(self, tables: Iterable[Table]) -> Tables:
         return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}

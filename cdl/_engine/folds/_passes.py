@@ -19,11 +19,12 @@ import jax.numpy as jnp
 
 from .._gates import gated
 from .._jaxprs import opened
+from .._reach import either
 from .._rows import put, room, spread, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_smooth
-from ._activity import Activity, either
+from ._activity import Activity
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._loop import nothing
 from ._present import has_finite_slopes, only_present

@@ -18,7 +18,7 @@ from ..forests._bucket import Bucket, Size
 from ..shapes import Arrays, is_smooth, rows_of, shaped
 from ._apart import apart
 from ._group import Group, Tiles
-from ._indexed import Active, broadcast, Over, Prepare, Rows, spread
+from ._indexed import Active, ActiveWeights, broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._plan import Plan, Planning
 from ._program import Program, Trace
@@ -48,9 +48,9 @@ class Indexed:
         self._nothing = nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own)
         self.sites, self.finite = self._met(program.weights)
 
-    def prepare(self, weights: Arrays) -> Arrays:
-        """What each site takes, made of the weights."""
-        phase = Prepare()
+    def prepare(self, weights: Arrays, active: ActiveWeights | None = None) -> Arrays:
+        """What each site takes, made of the weights; `active` says what is read, if not all is."""
+        phase = Prepare(active)
         self._run(phase, weights, self._nothing, None)
         return phase.weights
 

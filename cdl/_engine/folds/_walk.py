@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from .._platform import platform
 from .._random_keys import keys_at
-from .._reach import active, bits_of, only_active
+from .._reach import either, only_active
 from .._rows import take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
@@ -229,14 +229,15 @@ class Walk:
             [only(*own) for own in zip(below, manys, reached.manys, strict=True)],
         )
 
-    def there(self, program: Program, bits: jax.Array | None = None) -> jax.Array:
-        """Which constructors of a program the forest has, at rows of which something is read."""
+    def there(self, program: Program) -> jax.Array:
+        """Which constructors of a program the forest has."""
         ranks = jnp.array([self.forest.bucket.rank[v] for v in program.members], jnp.int32)
-        if bits is None:
-            return self.forest.begin[ranks + 1] > self.forest.begin[ranks]
-        count, own = len(self.forest.bucket.variants), active(bits, bits_of(program.wiring.out))
-        found = jax.ops.segment_max(own.astype(jnp.int32), self.forest.variant, count + 1) > 0
-        return found[jnp.array(program.members)]
+        return self.forest.begin[ranks + 1] > self.forest.begin[ranks]
+
+    def bits_of(self, program: Program, bits: jax.Array) -> jax.Array:
+        """The columns that are read at any row of each constructor of a program."""
+        count = len(self.forest.bucket.variants)
+        return take(either(bits, self.forest.variant, count + 1), jnp.array(program.members))
 
     def payload(self, p: int, at: Chunk, sums: Arrays, found: Arrays) -> Arrays:
         """The payload's cotangents, but for those that are `None`, with those of a chunk."""

@@ -38,6 +38,7 @@ WEIGHTS = {
     "This": jnp.array([0.2, 0.6]),
     "That": jnp.array([0.3, 0.1]),
     "Bare": jnp.array(0.0),
+    "zero": {"This": jnp.array(0.0), "That": jnp.array(0.0)},
 }
 
 
@@ -53,7 +54,9 @@ class Reads(Algebra[Any, dict[str, jax.Array]]):
             case Word(weight, _):
                 root = (jnp.log if self.how == "log" else jnp.sqrt)(weight * w["shared"])
                 side = jnp.sqrt(weight * w["shared"][0]) if self.how == "component" else weight
-                main = weight * w["shared"] if self.how == "component" else root
+                main = weight * w["shared"] if self.how in ("component", "weights") else root
+                if self.how == "weights":
+                    side = jnp.log(w["Bare"] ** 2)
                 return {"main": main, "side": side}
             case This(left, right):
                 main = w["matrix"] @ left["main"] * w["This"]
@@ -64,10 +67,12 @@ class Reads(Algebra[Any, dict[str, jax.Array]]):
                         main = main + jax.lax.stop_gradient(right["main"])
                     case "sign":
                         main = main + jnp.sign(right["main"])
-                return {"main": main, "side": left["main"][0]}
+                zero = w["zero"]["This"]
+                return {"main": main, "side": 1 / zero if self.how == "weights" else left["main"][0]}
             case That(left, right):
                 main = w["matrix"] @ left["main"] * w["That"] + jnp.sin(right["main"])
-                return {"main": main, "side": jnp.sqrt(right["side"])}
+                zero = w["zero"]["That"]
+                return {"main": main, "side": 1 / zero if self.how == "weights" else jnp.sqrt(right["side"])}
             case Some(items):
                 return {
                     "main": items.map(lambda x: w["matrix"] @ x["main"]).sum(jnp.zeros(2)),
@@ -91,7 +96,7 @@ def read(found: dict[str, jax.Array]) -> jax.Array:
     return jnp.sum(jnp.sin(found["main"]))
 
 
-@pytest.mark.parametrize("how", ["root", "log", "component", "compared", "stopped", "sign"])
+@pytest.mark.parametrize("how", ["root", "log", "component", "weights", "compared", "stopped", "sign"])
 def test_what_no_one_reads_has_no_gradient(how):
     agrees(how, TREES)
 
@@ -103,7 +108,7 @@ MADE = {
 }
 
 
-@pytest.mark.parametrize("how", ["root", "component"])
+@pytest.mark.parametrize("how", ["root", "component", "weights"])
 @pytest.mark.parametrize("made", MADE)
 def test_however_programs_are_made_it_has_none(made, how, monkeypatch):
     if made == "by constructor":

@@ -62,14 +62,38 @@ def _backward(jaxpr: Jaxpr, found: dict[Atom, int]) -> None:
                 _note(found, own.outvars, through)
                 _backward(own, found)
                 _note(found, given, [found.get(v, 0) for v in own.invars])
-        elif hasattr(rule, "step") and not rule.starts:
-            own = rule.step.jaxpr
-            _note(found, own.outvars, through)
-            _backward(own, found)
-            inputs = [*own.invars[rule.consts :], *own.invars[: rule.consts]]
-            _note(found, eqn.invars[2:], [found.get(v, 0) for v in inputs])
+        elif hasattr(rule, "step"):
+            _note(found, eqn.invars, _of_reduction(rule, through, found))
+        elif name == "scan":
+            _note(found, eqn.invars, _of_scan(eqn, through, found))
         else:
             _note(found, eqn.invars, [union(through)] * len(eqn.invars))
+
+
+def _of_reduction(rule: Any, through: Sequence[int], found: dict[Atom, int]) -> list[int]:
+    """What the inputs of a reduction of a `Many` reach: its row, the first value, the edges' rows, the children, and
+    what its step uses of its surroundings."""
+    step = rule.step.jaxpr
+    last = len(step.invars) - rule.starts
+    own = _of_step(step, step.invars[last:], through, found)
+    return [0, *own[last:], 0, *own[rule.consts : last], *own[: rule.consts]]
+
+
+def _of_scan(eqn: JaxprEqn, through: Sequence[int], found: dict[Atom, int]) -> list[int]:
+    step, first = eqn.params["jaxpr"].jaxpr, eqn.params["num_consts"]
+    return _of_step(step, step.invars[first : first + eqn.params["num_carry"]], through, found)
+
+
+def _of_step(step: Jaxpr, value: Sequence[Any], through: Sequence[int], found: dict[Atom, int]) -> list[int]:
+    """What the inputs of a step reach that is taken again and again. Its first outputs are the next `value`."""
+    after = list(through)
+    while True:
+        _note(found, step.outvars, after)
+        _backward(step, found)
+        before = [found.get(v, 0) for v in value]
+        if all(x | y == x for x, y in zip(after, before, strict=False)):
+            return [found.get(v, 0) for v in step.invars]
+        after[: len(before)] = [x | y for x, y in zip(after, before, strict=False)]
 
 
 def through(known: Reach, eqn: JaxprEqn) -> int:

@@ -23,7 +23,7 @@ from ._scan_blocks import Blocks, Marks, Residuals
 from ._scan_case import Case
 from ._scan_plain import enter, flat, How, unflat
 from ._scan_track import Track
-from ._scan_unread import bits_of_steps, with_gates
+from ._scan_unread import read_of, with_gates
 
 
 Tables = tuple[Arrays, Arrays, Arrays]  # the state before each step, that after it, and what is kept
@@ -206,9 +206,9 @@ def _rule_backward(
     case: Case,
     how: How,
 ) -> Inputs:
-    bits = bits_of_steps(case, track, how, given)
-    if bits is not None:
-        return with_gates(case, inputs, wanted, track, key, how, given, bits)
+    read = read_of(case, track, how, given)
+    if read is not None:
+        return with_gates(case, inputs, wanted, track, key, how, given, read)
     blocks = _blocks(wanted, inputs, track, key, case, how)
     final = blocks.filled(given[0], (track.lanes,))
     axes = (track.lanes, track.steps) if track.axis else (track.steps, track.lanes)

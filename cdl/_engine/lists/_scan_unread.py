@@ -7,7 +7,7 @@ is done only where a step has such values.
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -23,11 +23,19 @@ from ._scan_track import Track
 Given = tuple[Arrays, Arrays]  # the cotangents of the final states and of those after every step, `None` for no one
 
 
-def bits_of_steps(case: Case, track: Track, how: How, given: Given) -> jax.Array | None:
-    """Which columns of the state are read after each step, `(steps, lanes)`; `None` where a step computes nothing that
-    is not read."""
-    known = reach(case.step.jaxpr, range(len(case.states)))
-    before = [known.get(v, 0) for v in case.step.jaxpr.invars[-len(case.states) :]]
+class Read(NamedTuple):
+    """Which columns of the state are read after each step, `(steps, lanes)`, and which weights of the step are read at
+    any."""
+
+    bits: jax.Array
+    weights: list[bool]
+
+
+def read_of(case: Case, track: Track, how: How, given: Given) -> Read | None:
+    """What is read of a step; `None` where it computes nothing that is not read."""
+    step = case.step
+    known = reach(step.jaxpr, range(len(case.states)))
+    before = [known.get(v, 0) for v in step.jaxpr.invars[-len(case.states) :]]
     last, every = (bits_of(c for c, g in enumerate(some) if g is not None) for some in given)
     base = 0 if how.ends else every
     found, bits = [], last | every
@@ -39,20 +47,23 @@ def bits_of_steps(case: Case, track: Track, how: How, given: Given) -> jax.Array
     begin = found.index(bits)  # from there on they repeat
     later, period = jnp.maximum(track.order, 0), len(found) - begin
     number = jnp.where(later < begin, later, begin + (later - begin) % period)
-    return jnp.where(track.own, jnp.array(found, jnp.int32)[number], 0)
+    weights = [any(known.get(v, 0) & bits for bits in found) for v in step.jaxpr.invars[: step.shared]]
+    return Read(jnp.where(track.own, jnp.array(found, jnp.int32)[number], 0), weights)
 
 
 def with_gates(
-    case: Case, inputs: Any, wanted: Any, track: Track, key: jax.Array | None, how: How, given: Given, bits: jax.Array
+    case: Case, inputs: Any, wanted: Any, track: Track, key: jax.Array | None, how: How, given: Given, read: Read
 ) -> Any:
-    """The cotangents of the weights, the elements and the empty list's value that are `wanted`."""
+    """The cotangents of the weights, the elements and the empty list's value that are `wanted`. A weight that no step
+    reads has none, so that what it is made of has none."""
     moved, rest = eqx.partition(inputs, jax.tree.map(lambda x, yes: yes and is_smooth(x), inputs, wanted))
 
     def run(moved: Any) -> list[Any]:
         weights, values, nils = eqx.combine(moved, rest)
-        found = plain(case, weights, replace(track, values=values), nils, key, replace(how, hoist=False), bits)
+        found = plain(case, weights, replace(track, values=values), nils, key, replace(how, hoist=False), read.bits)
         return [x for some in found for x in some if is_smooth(x)]
 
     out, pull = jax.vjp(run, moved)
     known = [g for some in given for g, x in zip(some, case.states, strict=False) if is_smooth(x)]
-    return pull([jnp.zeros_like(x) if g is None else g for g, x in zip(known, out, strict=True)])[0]
+    to_weights, *others = pull([jnp.zeros_like(x) if g is None else g for g, x in zip(known, out, strict=True)])[0]
+    return [g if yes else None for g, yes in zip(to_weights, read.weights, strict=True)], *others

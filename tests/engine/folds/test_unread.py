@@ -53,8 +53,8 @@ class Reads(Algebra[Any, dict[str, jax.Array]]):
         match layer:
             case Word(weight, _):
                 root = (jnp.log if self.how == "log" else jnp.sqrt)(weight * w["shared"])
-                side = jnp.sqrt(weight * w["shared"][0]) if self.how == "component" else weight
-                main = weight * w["shared"] if self.how in ("component", "weights") else root
+                side = jnp.sqrt(weight * w["shared"][0]) if self.how in ("component", "scan") else weight
+                main = weight * w["shared"] if self.how in ("component", "weights", "scan") else root
                 if self.how == "weights":
                     side = jnp.log(w["Bare"] ** 2)
                 return {"main": main, "side": side}
@@ -69,10 +69,17 @@ class Reads(Algebra[Any, dict[str, jax.Array]]):
                         main = main + jnp.sign(right["main"])
                 zero = w["zero"]["This"]
                 return {"main": main, "side": 1 / zero if self.how == "weights" else left["main"][0]}
+            case That(left, right) if self.how == "scan":
+                return jax.lax.scan(lambda x, _: (carried(w, x, right), None), left, None, length=2)[0]
             case That(left, right):
                 main = w["matrix"] @ left["main"] * w["That"] + jnp.sin(right["main"])
                 zero = w["zero"]["That"]
                 return {"main": main, "side": 1 / zero if self.how == "weights" else jnp.sqrt(right["side"])}
+            case Some(items) if self.how == "scan":
+                return {
+                    "main": items.map(lambda x: x["main"] * w["This"]).prod(jnp.ones(2)),
+                    "side": items.map(lambda x: jnp.sqrt(x["side"])).prod(1.0),
+                }
             case Some(items):
                 return {
                     "main": items.map(lambda x: w["matrix"] @ x["main"]).sum(jnp.zeros(2)),
@@ -87,6 +94,10 @@ class Reads(Algebra[Any, dict[str, jax.Array]]):
                 return {"main": w["shared"], "side": jnp.sqrt(w["Bare"])}
 
 
+def carried(w: Any, x: dict[str, jax.Array], right: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    return {"main": w["matrix"] @ x["main"] * w["That"] + jnp.sin(right["main"]), "side": jnp.sqrt(x["side"])}
+
+
 def gradients(total: Any, inputs: Any) -> Any:
     return eqx.filter_value_and_grad(total)(inputs)
 
@@ -96,7 +107,7 @@ def read(found: dict[str, jax.Array]) -> jax.Array:
     return jnp.sum(jnp.sin(found["main"]))
 
 
-@pytest.mark.parametrize("how", ["root", "log", "component", "weights", "compared", "stopped", "sign"])
+@pytest.mark.parametrize("how", ["root", "log", "component", "weights", "scan", "compared", "stopped", "sign"])
 def test_what_no_one_reads_has_no_gradient(how):
     agrees(how, TREES)
 

@@ -18,8 +18,15 @@ from cdl.functors import Lin, Snoc, SnocF, to_snoc
 
 State = dict[str, jax.Array]
 OTHERS = [[0.5], [], [0.3, 0.2, 0.7, 0.1]]
-ZEROS = {"side": [0.0, 0.0, 0.4], "rest": [0.4, 0.0, 0.4], "compared": [0.4, 0.0, 0.4], "crossed": [0.0, 0.4, 0.0]}
-WEIGHTS = {"w": jnp.array([0.4, 0.7]), "v": jnp.array(0.3)}
+LATER = [0.4, 0.0, 0.4]
+ZEROS = {"side": [0.0, 0.0, 0.4], "rest": LATER, "compared": LATER, "weights": LATER, "crossed": [0.0, 0.4, 0.0]}
+    "side": [0.0, 0.0, 0.4],
+    "rest": [0.4, 0.0, 0.4],
+    "compared": [0.4, 0.0, 0.4],
+    "weights": [0.4, 0.0, 0.4],
+    "crossed": [0.0, 0.4, 0.0],
+}
+WEIGHTS = {"w": jnp.array([0.4, 0.7]), "v": jnp.array(0.3), "zero": jnp.array(0.0)}
 
 
 class Step:
@@ -30,6 +37,8 @@ class Step:
         match how:
             case "side":
                 return {"main": jnp.sin(w["w"] * x + state["main"]), "side": root + state["side"]}
+            case "weights":
+                return {"main": jnp.sin(w["w"] * x + state["main"]), "side": jnp.sqrt(w["zero"]) + state["side"]}
             case "rest":
                 return {"main": w["w"] * (x + root), "side": root}
             case "compared":
@@ -70,7 +79,7 @@ HOWS = {"in blocks": Scan(), "in segments": Scan(segment=2)}
 WAYS = list(itertools.product(ZEROS, (FromTheEnd, FromTheStart), HOWS, (Seq.of, Packed.of)))
 
 
-@pytest.mark.parametrize(("how", "step", "scan", "lists"), few(WAYS, 0, 5, 10, 15, 16, 21, 26, 31))
+@pytest.mark.parametrize(("how", "step", "scan", "lists"), few(WAYS, 0, 5, 10, 15, 16, 21, 26, 31, 34, 37))
 def test_what_no_one_reads_in_a_list_has_no_gradient(how, step, scan, lists):
     with jax.enable_x64(True):
         weights = jax.tree.map(lambda x: x.astype(float), WEIGHTS)

@@ -20,12 +20,6 @@ State = dict[str, jax.Array]
 OTHERS = [[0.5], [], [0.3, 0.2, 0.7, 0.1]]
 LATER = [0.4, 0.0, 0.4]
 ZEROS = {"side": [0.0, 0.0, 0.4], "rest": LATER, "compared": LATER, "weights": LATER, "crossed": [0.0, 0.4, 0.0]}
-    "side": [0.0, 0.0, 0.4],
-    "rest": [0.4, 0.0, 0.4],
-    "compared": [0.4, 0.0, 0.4],
-    "weights": [0.4, 0.0, 0.4],
-    "crossed": [0.0, 0.4, 0.0],
-}
 WEIGHTS = {"w": jnp.array([0.4, 0.7]), "v": jnp.array(0.3), "zero": jnp.array(0.0)}
 
 

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from few import few
 
 from cdl import algebra, cata, CdlError, fold, Fork, inherit, Leaf, MealyF, pack, run, TreeF
 from cdl._engine._types import own_of
@@ -38,7 +39,7 @@ def is_given(read: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("values", VALUES, ids=["bool", "int", "float", "complex"])
+@pytest.mark.parametrize("values", few(VALUES, 1, 2), ids=["bool", "int", "float", "complex"])
 def test_each_operator_gives_what_it_gives_in_the_definition_or_is_refused(values):
     leaves = [Leaf(x) for x in values]
     forest = pack(TreeF, leaves)

@@ -11,7 +11,7 @@ from ._reach import gate, Reach, reach, through
 from .shapes import is_smooth
 
 
-LARGE = 4096  # numbers in an array, above which it has no gate: each row would have a copy of it
+LARGE = 4096  # numbers in an array, above which no row has a copy of it
 
 
 def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Sequence[Any]) -> list[Any]:

@@ -32,12 +32,12 @@ from typing import Any, Literal, NamedTuple
 from jax import lax
 from jax.extend import core
 
+from .._gates import LARGE
 from .._jaxprs import Atom, bind, CALLS, rule_of
 from ..shapes import is_smooth
 from ._together import side_by_side
 
 
-LARGE = 4096  # numbers in a weight, above which it is not spread over rows
 LOOKUPS = "gather", "dynamic_slice"
 
 

@@ -1,8 +1,8 @@
 """Traced numbers that know whose number the definition has there: Python's, NumPy's or JAX's.
 
 A payload is a number of Python or NumPy in a definition, and its operators and methods are theirs. In a compiled form
-it is a traced array, and they are JAX's. Where the two differ, as in `_differing` and `_python_numbers`, the operator
-is refused.
+it is a traced array, and they are JAX's. Where the two differ, as in `_differing`, `_python_numbers` and `_truth`, the
+operator is refused.
 
 What a function of `jnp` gives is JAX's in both, and inside `jax.jit`, `jax.vmap` and `jax.lax.cond` all numbers are. So
 where a number comes from has to be known. A traced number knows it by its class: `as_defined` gives it one that has
@@ -21,7 +21,8 @@ from jax.core import Tracer
 from .._functors.many import Many
 from ._differing import COMPARED, expect_one_type, expect_room, expect_within
 from ._lost import kind_of
-from ._python_numbers import expect_real, expect_rounded_alike, Positive, stays_positive
+from ._python_numbers import expect_real, expect_rounded_alike, expect_whole, Positive, stays_positive
+from ._truth import expect_no_truth
 from .shapes import is_weak
 
 
@@ -89,7 +90,9 @@ def _operator(sign: str, of: Callable[..., Any], turned: bool = False) -> Callab
         elif hasattr(y, "dtype"):
             expect_one_type(sign, x, y)
         a, b = (y, x) if turned else (x, y)
+        expect_no_truth(sign, a, b)
         if sign == "**":
+            expect_whole(a, b)
             expect_real(a, b)
         return as_defined(of(x, y), *[Positive] * stays_positive(sign, a, b))
 
@@ -100,6 +103,8 @@ def _method(name: str, of: Callable[..., Any]) -> Callable[..., Any]:
     """A method, a property or an operator of one number."""
 
     def method(x: Any, *given: Any, **more: Any) -> Any:
+        if name == "__invert__":
+            expect_no_truth("~", x)
         if name in ("cumsum", "cumprod") and more.get("dtype") is None and len(given) < 2:
             expect_room(name, x)
         if name in ("round", "__round__"):

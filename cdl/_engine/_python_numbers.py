@@ -4,6 +4,7 @@
 | --------------- | ------------------------------------------- | ---------------------------- | --------------------- |
 | `v**0.5`        | complex where `v` is negative               | NaN where `v` is negative    | `jnp.sqrt(v)`         |
 | `(-2.0)**v`     | complex where `v` is not whole              | NaN where `v` is not whole   | `jnp.power(-2.0, v)`  |
+| `2**n`          | real where `n` is negative                  | a whole number               | `2.0**n`              |
 | `round(v, 1)`   | the nearest decimal fraction                | a tenth of `10 * v`, rounded | `jnp.round(v, 1)`     |
 
 A power of what is certain not to be negative is admitted: of `abs(v)`, `v * v`, `v**2`, and of their sums and products.
@@ -39,6 +40,18 @@ def expect_real(base: Any, exponent: Any) -> None:
         "`cata` and a compiled form would differ. Write `jnp.power(a, b)` for `a**b`, or `jnp.sqrt(a)` for a root; a "
         "power of `abs(a)` is real in both.",
     )
+
+
+def expect_whole(base: Any, exponent: Any) -> None:
+    """**Raises:** `Differs` where `base**exponent` is of whole numbers, and may be a real one in Python."""
+    traced = isinstance(exponent, Tracer) and not is_positive(exponent)
+    if traced and _is_pythons(base) and _is_pythons(exponent) and not _is_real(base) and not _is_real(exponent):
+        raise Differs(
+            "raises a whole number of Python's to the power of another",
+            "where that is negative, Python gives a real number, and arrays a whole one, so that `cata` and a compiled "
+            "form would differ. Write `2.0**n` for `2**n`, or give one of them a type, as in "
+            "`jnp.asarray(2, jnp.int32)**n`.",
+        )
 
 
 def expect_rounded_alike(x: Any, digits: Any) -> None:
@@ -80,6 +93,11 @@ def _is_pythons(x: Any) -> bool:
     if isinstance(x, Tracer):
         return is_weak(x) and not x.shape and kind_of(x.dtype) != "c"
     return isinstance(x, int | float) and not isinstance(x, np.generic)
+
+
+def _is_real(x: Any) -> bool:
+    """Whether a number is of a type of real numbers."""
+    return kind_of(x.dtype) == "f" if isinstance(x, Tracer) else isinstance(x, float)
 
 
 def _is_whole(x: Any) -> bool:

@@ -27,7 +27,6 @@ from ..errors import CarrierMismatch
 from ._as_defined import as_defined
 from ._lost import is_whole, kind_of, lost
 from ._rowwise import expect_rowwise
-from ._truth import expect_no_reckoning
 from .shapes import one_of, same_structure, Shape, shaped, shown
 
 
@@ -84,7 +83,6 @@ def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
         return jax.tree.leaves(value)
 
     case = jax.make_jaxpr(leaves)(*inputs).jaxpr
-    expect_no_reckoning(case, "in a case")
     expect_rowwise(case, "in a case")
     return found[-1]
 

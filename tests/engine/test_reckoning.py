@@ -1,5 +1,6 @@
 """Truth values and powers of whole numbers: what Python reckons otherwise than arrays is refused."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -37,9 +38,9 @@ from cdl.machines import start
 @pytest.mark.parametrize(
     ("sign", "reckon"),
     [
-        (r"`\+` meets truth values in `count`, at `Fork`", lambda a, b: a + b),
-        (r"`\*` meets truth values in `count`, at `Fork`", lambda a, b: a * b),
-        (r"`~` meets truth values in `count`, at `Fork`", lambda a, b: ~a),
+        (r"`count` has truth values of Python's in `\+` at `Fork`", lambda a, b: a + b),
+        (r"`count` has truth values of Python's in `\*` at `Fork`", lambda a, b: a * b),
+        (r"`count` has truth values of Python's in `~` at `Fork`", lambda a, b: ~a),
         (r"`count` reckons with truth values at `Fork`", lambda a, b: a - b),
     ],
 )
@@ -56,7 +57,7 @@ def test_arithmetic_on_truth_values_is_refused_where_python_and_arrays_differ(si
     with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=sign):
         fold(count, pack(TreeF, [tree]))
     labels = algebra(lambda layer: layer.label if isinstance(layer, Leaf) else layer.left + layer.right)
-    with pytest.raises(CdlError, match=r"`\+` meets truth values"):
+    with pytest.raises(CdlError, match=r"truth values of Python's in `\+`"):
         fold(labels, pack(TreeF, [Fork(Leaf(True), Leaf(True))]))
 
 
@@ -72,7 +73,7 @@ def test_arithmetic_on_truth_values_is_seen_inside_branches_in_passes_down_and_i
         lambda: inherit(down, forest, jnp.zeros(1), values=jnp.broadcast_to(0.5, (forest.bucket.nodes,))),
         lambda: refold(halves, split, jnp.ones((1, 4))),
     ):
-        with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"`\+` meets truth values"):
+        with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"truth values of Python's in `\+`"):
             form()
 
 
@@ -101,7 +102,6 @@ POWERS = {
     "of itself": lambda n: n**n,
     "of a power": lambda n: 3 ** (2 * n),
     "of a truth value": lambda n: (n > 0) ** n,
-    "under jit": jax.jit(half_to_the),
     "in a branch": lambda n: jax.lax.cond(True, lambda: 1.0 * 2**-n, lambda: 0.0),
     "in a loop": lambda n: jax.lax.fori_loop(0, 3, lambda i, x: x + 2**-n, 0.0),
     "under vmap": lambda n: jax.vmap(lambda a: a * 2**-n)(SCALES).sum(),
@@ -113,7 +113,7 @@ def test_powers_of_whole_numbers_of_python_are_refused(name):
     alg = algebra(lambda x: POWERS[name](x.label) if isinstance(x, Leaf) else x.left + x.right)
     with (
         jax.numpy_dtype_promotion("standard"),
-        pytest.raises(CdlError, match=r"`\*\*` raises a whole number of Python"),
+        pytest.raises(CdlError, match=r"raises a whole number of Python"),
     ):
         fold(alg, pack(TreeF, [Leaf(2)]))
 
@@ -130,6 +130,52 @@ def test_powers_that_python_and_arrays_give_alike_are_as_in_the_definition():
         ):
             alg = algebra(lambda x, power=power: power(x.label) if isinstance(x, Leaf) else x.left - x.right)
             assert fold(alg, pack(TreeF, trees)).tolist() == [cata(alg)(tree) for tree in trees]
+
+
+OF_ARRAYS = {
+    "not, of a test": lambda v: ~jnp.isnan(v),
+    "not, of a comparison": lambda v: ~(jnp.asarray(v, jnp.float32) > 0),
+    "a sum of tests": lambda v: jnp.isfinite(v) + jnp.isnan(v) + True,
+    "a product of tests": lambda v: jnp.isfinite(v) * jnp.greater(v, 0) * (v > 1),
+    "under jit": jax.jit(lambda v: ((v > 0) + (v > -1)) * ~(v > 2)),
+    "under vmap": lambda v: jax.vmap(lambda a: (v * a > 0) + jnp.isnan(a))(SCALES),
+    "an operand of a branch": lambda v: jax.lax.cond(True, lambda a: (a > 0) + (a > -1), lambda a: ~(a > 0), v),
+    "a power under jit": jax.jit(lambda v: 2 ** -(v > 1).astype(int)),
+    "of a row": lambda v: ~jnp.any(jnp.stack([v, v]) > 0),
+}
+
+
+@pytest.mark.parametrize("name", OF_ARRAYS)
+def test_logic_on_truth_values_of_arrays_is_as_in_the_definition(name):
+    """Also where these are made of a number of Python's, so that their type is weak."""
+    many = lambda kids: kids.map(lambda v: OF_ARRAYS[name](v)).any()
+    few = algebra(lambda x: OF_ARRAYS[name](x.label) if isinstance(x, Leaf) else jnp.logical_and(x.left, x.right))
+    with jax.numpy_dtype_promotion("standard"):
+        leaves = [Leaf(2.5), Leaf(-1.0), Leaf(float("nan")), Leaf(0.5)]
+        for leaf, given in zip(leaves, fold(few, pack(TreeF, leaves)), strict=True):
+            np.testing.assert_array_equal(cata(few)(leaf), given)
+        one = lambda value: 1.0 * single(value)
+        twigs = bushes(lambda kids: jnp.where(many(kids), 1.0, 2.0), one)
+        if np.shape(OF_ARRAYS[name](1.0)) == ():
+            assert fold(twigs, pack(BushF, BUSHES)).tolist() == [float(cata(twigs)(bush)) for bush in BUSHES]
+
+
+OF_MANY = {
+    "`+`": lambda kids: (kids.count > 1) + (kids.count > 2),
+    "`~`": lambda kids: 1.0 * ~kids.map(lambda v: v > 0).any(),
+    "`*`": lambda kids: kids.map(lambda v: v > 0).all() * (kids.count > 1),
+    "to the power of another": lambda kids: 2**-kids.count,
+    "to a power that may not be whole": lambda kids: kids.sum(0.0) ** kids.max(1.0),
+    "`+` .of a mapped child": lambda kids: kids.map(lambda v: (v > 0) + (v > 1)).sum(0) + kids.sum(0.0),
+    "`~` .of a score": lambda kids: kids.attend(lambda v: 1.0 * ~(v > 0), 0.0),
+}
+
+
+@pytest.mark.parametrize("name", OF_MANY)
+def test_numbers_of_a_many_that_are_pythons_are_reckoned_with_as_such(name):
+    alg = bushes(lambda kids: 1.0 * OF_MANY[name](kids), lambda value: 1.0)
+    with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=re.escape(name.split(".")[0].strip())):
+        fold(alg, pack(BushF, BUSHES))
 
 
 def both(x: Any) -> Any:
@@ -167,7 +213,9 @@ def every_form(reckon: Callable[[Any], Any], one: Any) -> dict[str, Callable[[],
     }
 
 
-@pytest.mark.parametrize(("reckon", "sign"), [(both, r"`\+` meets truth values"), (half_to_the, r"`\*\*` raises")])
+@pytest.mark.parametrize(
+    ("reckon", "sign"), [(both, r"truth values of Python's in `\+`"), (half_to_the, r"raises a whole number of Python")]
+)
 def test_every_compiled_form_refuses_what_python_reckons_otherwise(reckon, sign):
     with jax.numpy_dtype_promotion("standard"):
         for name, form in every_form(reckon, 1).items():
@@ -188,7 +236,7 @@ def test_a_machine_that_begins_in_or_goes_to_a_truth_value_of_python_reckons_wit
         lambda: start(mealy, True).step(0.0),
         lambda: start(moore, True).out,
     ):
-        with pytest.raises(CdlError, match=f"`[{sign[1]}]` meets truth values"):
+        with pytest.raises(CdlError, match=f"truth values of Python's in `[{sign[1]}]`"):
             form()
     of_arrays = run(mealy, np.bool_(True), jnp.zeros(2))
     assert of_arrays[0].tolist() == [bool(TWICE[sign](jnp.asarray(True)))] * 2
@@ -205,7 +253,7 @@ def test_truth_values_of_which_some_are_pythons_are_reckoned_with_as_pythons():
             case Twig(kids):
                 return kids.fold(algebra(lambda x: True if isinstance(x, Nil) else (x.head + x.tail) * 1 > 1))
 
-    with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"`\+` meets truth values"):
+    with jax.numpy_dtype_promotion("standard"), pytest.raises(CdlError, match=r"truth values of Python's in `\+`"):
         fold(mixed, pack(BushF, BUSHES))
 
 

@@ -22,7 +22,6 @@ from .._as_defined import as_defined
 from .._carrier import Carrier
 from .._rowwise import expect_rowwise
 from .._traced import told_with, without_values
-from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own, own_of
 from ..folds._edges import Edges
 from ..folds._node import Node, node_of, wiring
@@ -119,7 +118,6 @@ class Steps:
 
         case = jax.make_jaxpr(give)(self._node(index, PROBE))
         where = f"in `{self.names[v.sort]}`, at `{v}`"
-        expect_no_reckoning(case.jaxpr, where)
         expect_rowwise(case.jaxpr, where)
         return v, found[-1]
 

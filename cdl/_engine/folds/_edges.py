@@ -20,6 +20,7 @@ from ..._functors.attention import apart, around, as_score, by_heads, centre, ne
 from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
+from .._as_defined import as_defined
 from .._carried import carried
 from .._jaxprs import emptied, opened
 from .._prints import prints, silent
@@ -43,7 +44,7 @@ class Edges:
     children: Any
 
     def count(self) -> jax.Array:
-        return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
+        return as_defined(weaken(self._run("sum", lambda x, _: jnp.int32(1))))
 
     def mapped(self, each: Callable[[Any], Any]) -> Callable[[Any], Any]:
         """What `map` makes of a child, after it has printed what it prints."""
@@ -56,7 +57,7 @@ class Edges:
         self.expect(how, each, zero)
         if how == "min":
             turned: Callable[[Any], Any] = lambda x: jax.tree.map(flipped, jax.tree.map(jnp.asarray, each(x)))
-            return jax.tree.map(flipped, self._run("max", lambda x, _: turned(x)))
+            return as_defined(jax.tree.map(flipped, self._run("max", lambda x, _: turned(x))))
         if how == "prod":
             times: Callable[[Any, Any], Any] = lambda x, y: jax.tree.map(lambda a, b: as_number(a) * b, x, y)
             return self.run(how, each, times, lambda x: jax.tree.map(lambda a: jnp.ones_like(as_number(a)), x))
@@ -139,7 +140,7 @@ class Edges:
         call, case, types = self._converted(step, start, form)
         operation = _operation(how, call, case)
         found = operation(self.row, start, self.segment, self.children, list(case.consts))
-        return jax.tree.map(lambda x, t: weaken(x) if is_weak(t) else x, found, types)
+        return as_defined(jax.tree.map(lambda x, t: weaken(x) if is_weak(t) else x, found, types))
 
     def _converted(self, step: Callable[[Any, Any], Any], start: Any, value: Any) -> tuple[Any, ClosedJaxpr, Any]:
         """Three things: the step as a function `call(child, value, consts)`; its jaxpr, whose constants are these
@@ -148,7 +149,7 @@ class Edges:
         found: list[Any] = []
 
         def leaves(x: Any, v: Any) -> list[Any]:
-            out, structure = jax.tree.flatten(step(x, v))
+            out, structure = jax.tree.flatten(step(*as_defined((x, v))))
             found.append(structure)
             return out
 

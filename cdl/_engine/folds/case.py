@@ -12,7 +12,6 @@ from ...errors import CarrierMismatch, CdlError
 from .._carrier import Carrier
 from .._rowwise import expect_rowwise
 from .._traced import applied
-from .._truth import expect_no_reckoning
 from .._types import advice, cast, misfit, Own
 from ..forests._bucket import Bucket, Size
 from ..shapes import Arrays
@@ -115,7 +114,6 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
 
     case = jax.make_jaxpr(leaves)(node_of(t.bucket, index, carriers, size, t.key))
     where = f"in `{name_of(t.algs[v.sort])}`, at `{v}`"
-    expect_no_reckoning(case.jaxpr, where)
     expect_rowwise(case.jaxpr, where)
     return case, own[0]
 

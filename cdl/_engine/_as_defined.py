@@ -19,6 +19,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._functors.many import Many
+from ._class_asked import class_of
 from ._differing import COMPARED, expect_one_type, expect_room, expect_within
 from ._lost import kind_of
 from ._python_numbers import expect_real, expect_rounded_alike, expect_whole, Positive, stays_positive
@@ -68,6 +69,7 @@ def _may_differ(x: Any) -> bool:
 def _class_of(base: Any, *kinds: Any) -> Any:
     """The class of traced numbers that know."""
     found: dict[str, Any] = {"__slots__": (), "of_definition": True, "__hash__": base.__hash__}
+    found["__class__"] = property(class_of)
     for name, sign in (COMPARISONS | ARITHMETIC).items():
         found[f"__{name}__"] = _operator(sign, getattr(base, f"__{name}__"))
     for name, sign in ARITHMETIC.items():

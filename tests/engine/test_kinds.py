@@ -340,3 +340,50 @@ OF_TYPES: dict[str, Callable[[Any], bool]] = {
 def test_the_dtype_and_the_shape_of_a_field_may_be_read(name: str, value: Any):
     alg = algebra(lambda x: 1.0 if OF_TYPES[name](x) else 2.0)
     assert fold(alg, pack(TreeF, [Leaf(value)])).tolist() == [cata(alg)(Leaf(value))] == [2.0 - (value.dtype == bool)]
+
+
+def by_isinstance(v: Any) -> float:
+    return 1.0 if isinstance(v, int) else 2.0
+
+
+def by_a_pattern(v: Any) -> float:
+    match v:
+        case bool() | int():
+            return 1.0
+        case _:
+            return 2.0
+
+
+NUMERIC = int, float
+OF_THE_NUMBER: dict[str, Callable[[Any], Any]] = {
+    "by isinstance": by_isinstance,
+    "by a pattern": by_a_pattern,
+    "by classes with a name": lambda v: 1.0 if isinstance(v, NUMERIC) else 2.0,
+    "by a class of another module": lambda v: 1.0 if isinstance(v, jax.Array) else 2.0,
+    "by a class in a collection": lambda v: 1.0 if isinstance(v, {"a": int}["a"]) else 2.0,
+    "of what is computed": lambda v: 1.0 if isinstance(-v + 1, int) else 2.0,
+    "of several": lambda v: sum(1.0 for x in (v, v) if isinstance(x, int)),
+    "in a function inside": lambda v: jax.tree.map(lambda x: by_isinstance(x), v),
+}
+
+
+@pytest.mark.parametrize("name", OF_THE_NUMBER)
+def test_a_function_that_is_given_the_number_itself_is_seen_when_it_asks(name: str):
+    """No field is in sight there: the number is asked for its class."""
+    alg = algebra(lambda x: OF_THE_NUMBER[name](x.label) if isinstance(x, Leaf) else x.left + x.right)
+    with pytest.raises(CdlError, match="asks whether a number is of the kind"):
+        fold(alg, pack(TreeF, [Fork(Leaf(3), Leaf(4))]))
+
+
+def of_another_kind(v: Any) -> float:
+    match v:
+        case Leaf(_) | (_, _) | str() | None:
+            return 1.0
+        case _:
+            return 3.0 if isinstance(v, list | str) else 2.0
+
+
+def test_a_question_that_a_number_and_an_array_answer_alike_is_asked_as_before():
+    alg = algebra(lambda x: of_another_kind(x.label) if isinstance(x, Leaf) else x.left + x.right)
+    tree = Fork(Leaf(3), Leaf(4))
+    assert fold(alg, pack(TreeF, [tree])).tolist() == [cata(alg)(tree)] == [4.0]

@@ -68,7 +68,7 @@ def without_values(name: str, where: str) -> Iterator[None]:
     except NEEDS_VALUE as error:
         raise told(
             f"`{name}` asks for the value of a number {where}, {_asked(error)}, and one compiled "
-            "program runs for all nodes, whatever their values: write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`.",
+            f"program runs for all nodes, whatever their values: {_instead(error)}.",
             error,
         ) from error
     except jax.errors.NonConcreteBooleanIndexError as error:
@@ -114,6 +114,17 @@ def without_values(name: str, where: str) -> Iterator[None]:
             "say, or `jnp.logical_not(a)`.",
             error,
         ) from error
+
+
+def _instead(error: Exception) -> str:
+    """What to write where a value is asked for."""
+    if isinstance(error, jax.errors.TracerIntegerConversionError):
+        return "index an array, `jnp.asarray(xs)[i]`, and loop by `jax.lax.fori_loop`"
+    if "`float` function" in str(error):
+        return "write `jnp.asarray(x, float)` for `float(x)`, and `jnp.sqrt(x)` for `math.sqrt(x)`"
+    if "`int` function" in str(error):
+        return "write `jnp.asarray(x, int)` for `int(x)`"
+    return "write `jnp.where(x > 0, a, b)`, or `jax.lax.cond`"
 
 
 def _asked(error: Exception) -> str:

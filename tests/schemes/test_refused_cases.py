@@ -1,5 +1,6 @@
 """What a case, a coalgebra or a machine does that a compiled program cannot is refused, and the refusal names it."""
 
+import math
 from typing import Any, Generic, Never
 
 import jax
@@ -144,8 +145,13 @@ BRANCHES = {
         lambda x: x if x > 0 else -x,
         r"`case` asks for the value of a number at `Lit`.* `jnp.where\(x > 0, a, b\)`, or",
     ),
-    "float": (lambda x: float(x), "asks for the value of a number at `Lit`"),
-    "index": (lambda x: [1.0, 2.0][x.astype(int)], "asks for the value of a number at `Lit`"),
+    "float": (lambda x: float(x), r"asks for the value of a number at `Lit`.* write `jnp.asarray\(x, float\)` for"),
+    "math": (lambda x: math.sqrt(x), r"asks for the value of a number at `Lit`.* and `jnp.sqrt\(x\)` for `math"),
+    "int": (lambda x: int(x), r"asks for the value of a number at `Lit`.* write `jnp.asarray\(x, int\)` for"),
+    "index": (
+        lambda x: [1.0, 2.0][x.astype(int)],
+        r"asks for the value of a number at `Lit`.* `jnp.asarray\(xs\)\[i\]`",
+    ),
     "dict": (lambda x: {1.0: 2.0}[x], r"hashes a number at `Lit`.* `jnp.array\(\[…\]\)\[x\]`"),
     "set": (lambda x: 1.0 * (x in {1.0}), "hashes a number at `Lit`"),
     "mask": (lambda x: jnp.ones(3)[x > 0], r"indexes an array with a truth value at `Lit`.* `jnp.asarray\(x, int\)`"),

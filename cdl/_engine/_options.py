@@ -5,9 +5,9 @@ from typing import Any
 from .._functors import Base, Monoid
 from .._functors.described import described
 from .._functors.words import number_of, short
-from .._schemes.expect import expect_key
 from ..errors import CdlError, SignatureError
 from ._forwards import in_this_mode
+from ._random_keys import expect_key_of_rows
 from ._strategies import Bracketing, Levels, Scan, Strategy
 from .forests._corpus import Corpus
 from .forests._forest import Forest
@@ -32,7 +32,7 @@ def fitting(of: str, alg: object, data: object, key: object, how: Any) -> Any:
         read, strategy = "a `Monoid`", Bracketing
         if key is not None:
             raise CdlError(f"`{of}` reads a `Monoid`, whose product takes no key: leave `key` out.")
-    expect_key(key)
+    expect_key_of_rows(key)
     if how is not None and not isinstance(how, strategy):
         raise CdlError(
             f"`how` is {short(how)}, and `{of}` reads {read}: give a strategy for these, "

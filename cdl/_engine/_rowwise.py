@@ -6,9 +6,11 @@
 | `io_callback(…, ordered=True)`            | rows have no order                         | `ordered=False`             |
 | `checkify.check`                          | asks for `checkify.checkify` around it     | `eqx.error_if`              |
 | `jnp.argmax` of complex numbers           | JAX's error, as in `cata`                  | `jnp.argmax(jnp.abs(x))`    |
+| draws with a key of `rbg`                 | draws other numbers than at each alone     | a key of `threefry2x32`     |
 | `eqx.error_if`, `io_callback` in a branch | each row takes every branch                | `eqx.error_if` outside      |
 """
 
+import functools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,6 +19,7 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 from ..errors import CdlError
 from ._lost import kind_of
+from ._random_keys import THREEFRY
 
 
 def expect_rowwise(jaxpr: Jaxpr, where: str) -> None:
@@ -53,6 +56,12 @@ def _refused(eqn: JaxprEqn, own: bool, chosen: bool, where: str) -> str:
         )
     if name in ("argmax", "argmin") and kind_of(_type_of(eqn.invars[0])) == "c":
         return f"`{name}` takes complex numbers {where}, which have no order: write `jnp.{name}(jnp.abs(x))`."
+    if own and (name == "rng_bit_generator" or (name == "random_bits" and _type_of(eqn.invars[0]) != _threefry())):
+        return (
+            f"random numbers are drawn {where} of a `{_type_of(eqn.invars[0])}`. JAX draws others for many rows at "
+            "once than for each alone, so that the definition and a compiled form would differ: give "
+            f'`key=jax.random.key(0, impl="{THREEFRY}")`.'
+        )
     if chosen and name in ("unvmap_any", "io_callback"):
         called = "eqx.error_if" if name == "unvmap_any" else "io_callback"
         return (
@@ -65,6 +74,12 @@ def _refused(eqn: JaxprEqn, own: bool, chosen: bool, where: str) -> str:
 
 def _type_of(v: Any) -> Any:
     return v.aval.dtype
+
+
+@functools.cache
+def _threefry() -> Any:
+    """The type of keys of which each draws the same alone and among others."""
+    return jax.eval_shape(lambda: jax.random.key(0, impl=THREEFRY)).dtype
 
 
 def _followed(jaxpr: Jaxpr, given: Sequence[bool]) -> tuple[list[tuple[JaxprEqn, list[bool]]], list[bool]]:

@@ -101,9 +101,18 @@ def expect_key(key: Any) -> None:
     if key is None:
         return
     typed = isinstance(key, jax.Array) and jnp.issubdtype(key.dtype, jax.dtypes.prng_key)
-    raw = hasattr(key, "dtype") and key.dtype == jnp.uint32 and jnp.ndim(key) == 1
+    raw = hasattr(key, "dtype") and key.dtype == jnp.uint32 and jnp.ndim(key) == 1 and _is_key_data(key)
     if not (typed and jnp.ndim(key) == 0) and not raw:
         raise CdlError(f"`key` is {described(key)}, and a key comes from JAX: write `key=jax.random.key(0)`.")
+
+
+def _is_key_data(key: Any) -> bool:
+    """Whether an array is as long as a key is in this setting of JAX."""
+    try:
+        jax.eval_shape(jax.random.wrap_key_data, key)
+    except TypeError:
+        return False
+    return True
 
 
 def returned(fn: Any) -> Any:

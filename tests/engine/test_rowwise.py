@@ -15,6 +15,7 @@ from cdl import (
     annotate,
     cata,
     CdlError,
+    choose,
     fmap,
     fold,
     Fork,
@@ -27,7 +28,9 @@ from cdl import (
     run,
     Seq,
     TreeF,
+    unfold,
 )
+from cdl.machines import start
 
 
 ONE = jax.ShapeDtypeStruct((), jnp.float32)
@@ -50,6 +53,14 @@ REFUSED = {
     "checkify": (check, r"`checkify.check` in .*write `eqx.error_if"),
     "argmax": (lambda x: 1.0 * jnp.argmax(x + 1j), r"`argmax` takes complex numbers .*`jnp.argmax\(jnp.abs\(x\)\)`"),
     "argmin": (lambda x: 1.0 * jnp.argmin(jnp.stack([x, x]) * 1j), r"`argmin` takes complex numbers"),
+    "draws": (
+        lambda x: x + jax.random.normal(jax.random.key(x.astype(int), impl="rbg")),
+        r"drawn .* of a `key<rbg>`.* give `key=jax.random.key\(0, impl=.threefry2x32",
+    ),
+    "bits": (
+        lambda x: 1.0 * jax.lax.rng_bit_generator(jnp.stack([x, x, x, x]).astype(jnp.uint32), ())[1],
+        "random numbers are drawn",
+    ),
     "a branch": (lambda x: jax.lax.cond(x > 0, low, jnp.sin, x), "`eqx.error_if` is in a branch of `jax.lax.cond`"),
     "a host's": (lambda x: jax.lax.cond(x > 0, host, jnp.sin, x), "`io_callback` is in a branch of `jax.lax.cond`"),
     "a loop": (lambda x: jax.lax.while_loop(lambda y: y < 9, low, x), "`eqx.error_if` is in a branch.*, or in a loop"),
@@ -105,3 +116,44 @@ def test_an_error_in_a_list_fold_of_children_is_not_in_a_branch():
     each = algebra(lambda x: jnp.float32(0) if isinstance(x, Nil) else eqx.error_if(x.head + x.tail, x.head > 9, "no"))
     alg = bushes(lambda kids: kids.fold(each))
     assert fold(alg, pack(BushF, [twig(Bud(1.0), Bud(2.0))])).tolist() == [3]
+
+
+def noisy(x: Any, key: Any) -> Any:
+    return 0.0 if key is None else x + jax.random.normal(key)
+
+
+def with_a_key(key: Any) -> dict[str, Any]:
+    """Compiled forms that are given a key, and draw with it for many rows at once."""
+    leaf = algebra(lambda x, *, key=None: noisy(x.label, key) if isinstance(x, Leaf) else x.left + x.right)
+    listed = algebra(lambda x, *, key=None: jnp.float32(0) if isinstance(x, Nil) else noisy(x.head, key) + x.tail)
+    listed.fn.__annotations__ = {"x": ListF[Any, Any]}
+    grow = lambda s, *, key=None: choose(jnp.stack([jax.random.normal(key), 0.0]), Leaf(s), Fork(s, s))
+    machine = lambda s, *, key=None: MealyF(lambda x: (noisy(x, key), s))
+    forest, twice = pack(TreeF, [Fork(Leaf(1.0), Leaf(2.0))]), Seq(jnp.ones((2, 3)), jnp.array([3, 2]))
+    return {
+        "fold": lambda: fold(leaf, forest, key=key),
+        "annotate": lambda: annotate(leaf, forest, key=key),
+        "a fold of a Seq": lambda: fold(listed, twice, key=key),
+        "unfold": lambda: unfold(grow, jnp.ones(2), 3, key=key).count,
+        "run": lambda: run(machine, jnp.zeros(2), twice, key=key)[0].values,
+    }
+
+
+@pytest.mark.parametrize("name", ["fold", "annotate", "a fold of a Seq", "unfold", "run"])
+def test_a_key_of_which_many_rows_draw_others_than_each_alone_is_refused(name):
+    for impl in ("rbg", "unsafe_rbg"):
+        with pytest.raises(CdlError, match=f"`key` is one of `{impl}`.*threefry2x32"):
+            with_a_key(jax.random.key(0, impl=impl))[name]()
+    assert jnp.all(with_a_key(jax.random.key(0))[name]() == with_a_key(jax.random.PRNGKey(0))[name]())
+    with pytest.raises(CdlError, match=r"`key` is .*, and a key comes from JAX"):
+        with_a_key(jax.random.key_data(jax.random.key(0, impl="rbg")))[name]()
+
+
+def test_a_machine_that_runs_alone_draws_with_any_key():
+    machine = lambda s, *, key=None: MealyF(lambda x: (noisy(x, key), s))
+    key = jax.random.key(0, impl="rbg")
+    outputs, _ = run(machine, jnp.float32(0), jnp.ones(3), key=key)
+    stepper = start(machine, jnp.float32(0), key=key)
+    for found in outputs:
+        answer, stepper = stepper.step(jnp.float32(1))
+        assert answer == found

@@ -22,6 +22,7 @@ from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, 
 from .._as_defined import as_defined
 from .._jaxprs import opened
 from .._prints import expect_no_prints
+from .._rowwise import expect_rowwise
 from .._traced import NEEDS_VALUE, told_with
 from .._types import cast, misfit, Own
 from ..forests._variant import is_array
@@ -99,6 +100,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     with _told(coalg, own), _without_values(coalg):
         case, shape = jax.make_jaxpr(call, return_shape=True)(list(own.leaves), keys)
         expect_no_prints(case.jaxpr, name_of(coalg), "ana")
+        expect_rowwise(case.jaxpr, f"in `{name_of(coalg)}`")
         if weak := _pythons(own, sort, given_seeds):
             jax.eval_shape(call, weak, keys)
     candidates, columns = found[-1]

@@ -19,11 +19,12 @@ from jaxtyping import Array, PRNGKeyArray
 
 from ..._functors import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
 from ..._functors.usage import whole, with_usage
-from ..._schemes.expect import expect_coalgebras, expect_key
+from ..._schemes.expect import expect_coalgebras
 from ..._schemes.likelihoods import Coalgebras, of_sorts
 from ...errors import CdlError
 from .._compiled import compiled
 from .._given import arrays
+from .._random_keys import expect_key_of_rows
 from .._traced import reverse_only
 from ..machines._state import leading
 from ..shapes import shaped
@@ -141,7 +142,7 @@ def unfold(
         Fork(Leaf(1.0), Fork(Leaf(1.0), Leaf(1.0)))
     """
     expect_coalgebras("unfold", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
-    expect_key(key)
+    expect_key_of_rows(key)
     _, each = of_sorts(coalg, seeds)
     each = tuple(arrays(x, "a seed") for x in each)
     budget = whole("nodes", nodes, 0), None if total is None else whole("total", total, 0), whole("lanes", lanes)

@@ -71,7 +71,7 @@ def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, wanted: S
     steps = data.steps if isinstance(data, Packed) else data.time
     how = _how(wanted, steps, every or isinstance(data, Packed), ends=not every)
     lists = track(data, end, how.segment or (how.block if how.bulk else 1))
-    case = read(alg, end, lists.element, None if key is None else jax.eval_shape(lambda: jax.random.key(0)))
+    case = read(alg, end, lists.element, jax.eval_shape(lambda k: k, key))
     nils = _nils(alg, end, case, lists, key)
     if not steps:
         states: Arrays = []

@@ -30,7 +30,7 @@ from ..._schemes.expect import expect_key, expect_machine
 from ...errors import CdlError
 from .._compiled import compiled
 from .._given import arrays
-from .._random_keys import keys_at
+from .._random_keys import expect_key_of_rows, keys_at
 from ..forests._corpus import Corpus
 from ..forests._forest import Forest
 from ..lists._seq import Seq
@@ -129,6 +129,7 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
 
 def _of_many(machine: Callable[..., Any], state: Any, inputs: Any, states: bool, key: jax.Array | None) -> Any:
     """`run` on a `Seq`."""
+    expect_key_of_rows(key)
     values, state = arrays(inputs.values, "an input"), arrays(state, "a state")
     count = len(inputs)
     given = leading(state, "the states", "one for each sequence") if jax.tree.leaves(state) else count

@@ -57,3 +57,35 @@ def test_so_does_a_step_down_the_trees():
     assert depths(3).max() == 2
     with pytest.raises(Exception, match="too deep"):
         jax.block_until_ready(depths(1))
+
+
+class WatchedWeights(Algebra[Any, jax.Array]):
+    """A sum with weights for each constructor, none of which may be below 0."""
+
+    weights: dict[str, jax.Array]
+
+    def __call__(self, layer: Any) -> jax.Array:
+        weight = self.weights[type(layer).__name__]
+        weight = eqx.error_if(weight, jnp.any(weight < 0), "a weight below 0")
+        match layer:
+            case Word(word, _):
+                return word * weight
+            case Some(items) | More(items):
+                return items.map(lambda x: x * weight).sum(jnp.zeros(3))
+            case This(left, right) | That(left, right):
+                return weight * left + right
+            case _:
+                return weight
+
+
+def test_an_error_of_weights_alone_is_raised_where_those_of_one_constructor_are_wrong():
+    """Constructors whose weights are in one stack are one program."""
+    with jax.enable_x64(True):
+        names = [kind.__name__ for kind in (Word, Some, More, This, That, Bare)]
+        alg = WatchedWeights({name: jnp.full(3, 0.5 + i / 4) for i, name in enumerate(names)})
+        forest = forest_of(TREES)
+        agrees(forest, TREES, alg, 1e-10)
+        for name in ("That", "More"):
+            wrong = eqx.tree_at(lambda a, name=name: a.weights[name], alg, -jnp.ones(3))
+            with pytest.raises(Exception, match="a weight below 0"):
+                jax.block_until_ready(fold(wrong, forest))

@@ -156,11 +156,11 @@ class Phase:
             if name != "convert_element_type":
                 raise NotIndexed
             return [Value(EDGES, y, ins[0].many) for y in self.at_edges(eqn, ins)]
+        if level >= STACK and name.startswith("unvmap"):  # it reads all rows, and has no axis of them: `eqx.error_if`
+            raise NotIndexed
         if level < ROWS:
             stopped = name == "stop_gradient" or all(map(_is_stopped, ins, eqn.invars))
             return [Value(level, y, stopped=stopped) for y in self.at_weights(eqn, ins)]
-        if name.startswith("unvmap"):  # it reads all rows and has no axis of them, as in `eqx.error_if`
-            raise NotIndexed
         if name == "cond":
             return self._cond(eqn, ins)
         if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:

@@ -5,16 +5,18 @@ arrays that are read become inputs of the program, and the form is traced anew w
 (`_surroundings`). What a function changes itself while it is traced, such as a counter, does not make it trace again.
 """
 
+import contextlib
 import functools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any, cast, TypeVar
 
 import equinox as eqx
 import jax
 
 from .._schemes.algebras import name_of
+from ..errors import CdlError
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
@@ -23,6 +25,11 @@ from ._traced import without_leaks, without_varying
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+UNHASHABLE = (  # what JAX says where it compares or hashes what is fixed
+    "Non-hashable static arguments",
+    "static arguments should be comparable",
+    "Exception raised while checking equality of metadata fields",
+)
 KEPT = 512  # traces that changed what they read; to forget one costs another trace
 _lock = threading.Lock()
 _before: OrderedDict[Any, Any] = OrderedDict()  # from what was seen after such a trace, to what was seen before it
@@ -45,7 +52,8 @@ def compiled(fn: F) -> F:
         around = Surroundings(first, rest)
         seen = known(around.seen)
         _thread.traced = False
-        with without_leaks(name_of(first[0] if isinstance(first, tuple) else first)), without_varying():
+        name = name_of(first[0] if isinstance(first, tuple) else first)
+        with without_leaks(name), without_varying(), _comparable(name):
             if would_leak(around, seen):
                 expect_no_kinds(around.functions)
                 whole = Put(around, around.arrays).value
@@ -56,6 +64,21 @@ def compiled(fn: F) -> F:
         return found
 
     return cast(F, call)
+
+
+@contextlib.contextmanager
+def _comparable(name: str) -> Iterator[None]:
+    """**Raises:** `CdlError` where JAX cannot tell whether what is fixed in a function is what it was."""
+    try:
+        yield
+    except ValueError as error:
+        if not str(error).startswith(UNHASHABLE):
+            raise
+        raise CdlError(
+            f"`{name}` holds an array, or another thing that has no hash, in a static field or in an object that is no "
+            "pytree, where JAX compares what is fixed. Hold arrays in fields that are not static, and settings as "
+            "numbers, text or tuples of them."
+        ) from error
 
 
 def _inside(fn: Callable[..., Any], rest: Any) -> Any:

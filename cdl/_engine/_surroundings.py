@@ -14,6 +14,7 @@
 | libraries, functions under `jit`                | taken to stay as they are                                       |
 """
 
+import dataclasses
 import functools
 import hashlib
 import itertools
@@ -148,7 +149,10 @@ class Surroundings:
 
     def _module(self, x: eqx.Module) -> Hashable:
         self._register(type(x))
-        return type(x), self._named(vars(x))
+        fixed = static_in(type(x))
+        parts = {k: v for k, v in vars(x).items() if k not in fixed} if fixed else vars(x)
+        held: Any = lambda: self._named({k: v for k, v in vars(x).items() if k in fixed})
+        return type(x), self._named(parts), self._compared(held) if fixed else None
 
     def _partial(self, x: functools.partial[Any]) -> Hashable:
         bound: Any = lambda: (tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords))
@@ -279,6 +283,12 @@ def way_of(kind: type[Any]) -> str:
     return next(
         (way for way, kinds in WAYS.items() if issubclass(kind, kinds) and (plain or way not in ATOMS)), "_object"
     )
+
+
+@cached
+def static_in(kind: type[Any]) -> frozenset[str]:
+    """The fields of a module of Equinox that are static: arrays in them are no inputs of a program."""
+    return frozenset(f.name for f in dataclasses.fields(kind) if f.metadata.get("static"))
 
 
 def flat(x: object) -> tuple[Iterable[Any], Any] | None:

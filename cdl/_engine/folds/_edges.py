@@ -181,25 +181,25 @@ def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: Close
     def at_rows(
         rows: int, batched: list[Any], row: jax.Array, start: Any, segment: jax.Array, children: Any, cs: list[Any]
     ) -> Any:
-        # all rows see the same edges; `lax.cond` may have copied them for each
-        segment, children = (
-            jax.tree.map(lambda x, b: x[0] if b else x, x, b)
-            for x, b in zip((segment, children), batched[2:4], strict=True)
-        )
+        # all rows have the same edges. Around the operation, as in `lax.cond`, each row may have its copy of the
+        # children, equal in value and not in derivative
+        segment = segment[0] if batched[2] else segment
         starts = jax.tree.map(lambda z, b: z if b else jnp.broadcast_to(z, (rows, *jnp.shape(z))), start, batched[1])
+        axes: Any = jax.tree.map(lambda b: 0 if b else None, batched)
         if over.get() == "rows":
+            at = jnp.minimum(segment, rows - 1), jnp.arange(len(segment))
+            children = jax.tree.map(lambda x, b: x[at] if b else x, children, batched[3])
             out = over_edges(how, call, segment, children, cs, batched[4], starts, rows)
         elif over.get() == "edges":  # a reduction inside the function of another: for each of its edges, one by itself
-            axes = jax.tree.map(lambda b: 0 if b else None, (batched[0], batched[4]))
             each: Any = jax.vmap(
-                lambda row, start, cs: alone(row, start, segment, children, cs),
-                in_axes=(axes[0], 0, axes[1]),
+                lambda row, start, children, cs: alone(row, start, segment, children, cs),
+                in_axes=(axes[0], 0, *axes[3:]),
                 axis_size=rows,
             )
-            out = each(row, starts, cs)
+            out = each(row, starts, children, cs)
         else:  # a `vmap` that the algebra has inside
-            axes = 0, None, [0 if b else None for b in batched[4]]
-            wide: Any = jax.vmap(lambda v, x, cs: call(x, v, cs), in_axes=axes, axis_size=rows)
+            children = jax.tree.map(lambda x, b: jnp.moveaxis(x, 0, 1) if b else x, children, batched[3])
+            wide: Any = jax.vmap(lambda v, x, cs: call(x, v, cs), in_axes=(0, *axes[3:]), axis_size=rows)
             again = _operation(how, lambda x, v, cs: wide(v, x, cs), None)
             out = again(row[0] if batched[0] else row, starts, segment, children, cs)
         return out, jax.tree.map(lambda _: True, out)

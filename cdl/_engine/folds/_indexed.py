@@ -1,5 +1,7 @@
 """The two phases in which a case is computed for rows of several constructors; see `_levels`."""
 
+import contextlib
+import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +15,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
 from .._jaxprs import Atom, bind, opened
 from .._reach import gate, only_active, Reach, through
-from .._rows import repeated, take
+from .._rows import repeated, spread as spread_rows, take
 from ..shapes import is_smooth
 from ._group import Group
 from ._grouped import as_held, product, tie
@@ -152,6 +154,7 @@ class Rows(Phase):
         self.weights: Iterator[Any] = iter(weights)
         self.values: list[Any] = []
         self.inputs: list[list[Any]] = []
+        self.taken: list[tuple[jax.Array, int | None]] = []  # by which rows each branch around is taken, or edges
 
     @property
     def group(self) -> Group:
@@ -166,6 +169,27 @@ class Rows(Phase):
         if self.active is None:
             return ins
         return [self.active.gated(i, v, eqn, self.many) for i, v in zip(ins, eqn.invars, strict=True)]
+
+    @contextlib.contextmanager
+    def branch(self, which: Value, number: int, count: int) -> Iterator[None]:
+        at = jnp.clip(which.value.astype(jnp.int32), 0, count - 1)
+        self.taken.append((at == number, self.many))
+        yield
+        self.taken.pop()
+
+    def only_taken(self, value: Value) -> Value:
+        x = value.value  # `None` for the edges' rows
+        if value.level < ROWS or self.given is None or x is None or not is_smooth(x):
+            return value
+        return value._replace(value=self._only_taken(x, value.many if value.level == EDGES else self.many))
+
+    def _only_taken(self, x: jax.Array, many: int | None) -> jax.Array:
+        return jnp.where(spread_rows(self._taken(many), x), x, lax.stop_gradient(x))
+
+    def _taken(self, many: int | None) -> jax.Array:
+        """Which rows, or edges of a `Many`, take all branches around."""
+        every = [mask if of == many else take(mask, self.over.places[many]) for mask, of in self.taken]
+        return functools.reduce(jnp.logical_and, every)
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return [None] * len(eqn.outvars)
@@ -197,6 +221,8 @@ class Rows(Phase):
         out: Any = eqn.outvars[0].aval
         if axes != [x.ndim - 1]:
             x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, w.shape[-1])
+        if self.taken:  # infinite, it would make the weights' gradient NaN
+            x = jnp.where(spread_rows(self._taken(self.many), x), x, 0)
         z: Any
         if self.given is None:
             z = product(x, w, self.group, out.dtype, precision)
@@ -205,14 +231,15 @@ class Rows(Phase):
         else:
             z = self.given[len(self.values)]
             z = tie(z, x, w, self.group, precision) if is_smooth(x) else z
-        self._kept(z, [x])
+        z = self._kept(z, [x])
         z = jnp.moveaxis(z, -1, 1) if side == 0 and free else z
         return z if z.shape[1:] == out.shape else z.reshape(len(z), *out.shape)
 
     def _kept(self, value: jax.Array, given: list[jax.Array]) -> jax.Array:
         self.values.append(value)
         self.inputs.append(given)
-        return value
+        of_branch = self.taken and self.given is not None and is_smooth(value)
+        return self._only_taken(value, self.many) if of_branch else value
 
     def at_choice(self, which: Value, outs: Sequence[Value]) -> jax.Array:
         ys = [broadcast(y, self.group) for y in outs]

@@ -23,8 +23,9 @@ So the cotangents at the sites are all that the weights' derivative needs. A cas
 whose weights go into a list fold, is not computed so (`NotIndexed`).
 """
 
+import contextlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple
@@ -149,6 +150,8 @@ class Phase:
         if name in CALLS:
             inner = eqn.params[CALLS[name]]
             return self.run(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), ins)
+        if name == "cond" and level >= ROWS:
+            return self._cond(eqn, ins)
         if level == EDGES:
             ins = self.gated(eqn, ins)
             if hasattr(rule, "step") and self.many is None:
@@ -161,8 +164,6 @@ class Phase:
         if level < ROWS:
             stopped = name == "stop_gradient" or all(map(_is_stopped, ins, eqn.invars))
             return [Value(level, y, stopped=stopped) for y in self.at_weights(eqn, ins)]
-        if name == "cond":
-            return self._cond(eqn, ins)
         if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:
             self._site("product", ins[side], eqn.invars[side], eqn)
             return [Value(ROWS, self.at_product(eqn, self.gated(eqn, ins), side))]
@@ -183,10 +184,13 @@ class Phase:
             if any(i.level in (SHARED, STACK, EDGES) for i in ins):
                 raise NotIndexed
             return [Value(ROWS, y) for y in self.at_rows(eqn, ins)]
-        outs = []
-        for branch in eqn.params["branches"]:
-            found = self.run(branch.jaxpr, branch.consts, ins[1:])
-            outs.append(self.spread(found, branch.jaxpr.outvars))
+        outs, branches = [], eqn.params["branches"]
+        for i, branch in enumerate(branches):
+            with self.branch(ins[0], i, len(branches)):
+                found = self.run(branch.jaxpr, branch.consts, list(map(self.only_taken, ins[1:])))
+                outs.append(self.spread(found, branch.jaxpr.outvars))
+        if any(y.level == EDGES for ys in outs for y in ys):
+            raise NotIndexed
         return [Value(ROWS, self.at_choice(ins[0], ys)) for ys in zip(*outs, strict=True)]
 
     def _sums(self, eqns: Sequence[core.JaxprEqn], ins: Sequence[list[Value]]) -> list[Value]:
@@ -221,6 +225,15 @@ class Phase:
     def gated(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
         """What an equation reads, with a gradient only where the equation is active."""
         return ins
+
+    @contextlib.contextmanager
+    def branch(self, which: Value, number: int, count: int) -> Iterator[None]:
+        """Around a branch of a condition, of which rows take one."""
+        yield
+
+    def only_taken(self, value: Value) -> Value:
+        """A value, with a gradient only where the branch is taken."""
+        return value
 
     # What each phase does for itself.
 

@@ -58,6 +58,21 @@ def rule_of(eqn: JaxprEqn) -> Any:
     return getattr(eqn.params.get("rule"), "rule", None)
 
 
+def inside(eqn: JaxprEqn) -> list[Jaxpr]:
+    """The jaxprs inside of an equation."""
+    found = jax.tree.leaves(dict(eqn.params), is_leaf=_is_jaxpr)
+    return [x.jaxpr if isinstance(x, ClosedJaxpr) else x for x in found if _is_jaxpr(x)]
+
+
+def calls_back(jaxpr: Jaxpr) -> bool:
+    """Whether a program calls Python while it runs, as that of `eqx.error_if` does."""
+    return any("callback" in eqn.primitive.name or any(map(calls_back, inside(eqn))) for eqn in jaxpr.eqns)
+
+
+def _is_jaxpr(x: object) -> bool:
+    return isinstance(x, ClosedJaxpr | Jaxpr)
+
+
 def bind(eqn: JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
     """One equation, mapped over axis 0 of the values whose entry of `axes` is 0."""
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import equinox as eqx
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr
 
 from .._schemes.algebras import name_of
 from ._compiled import known, remember, would_leak
+from ._jaxprs import calls_back
 from ._kinds import expect_no_kinds
 from ._put import Put
 from ._surroundings import Surroundings
@@ -115,7 +115,7 @@ class Repeated:
 
     def _chosen(self, parts: Parts, *given: Any) -> Callable[..., Any]:
         """The program that these parts take."""
-        parts.run = self._careful if _calls_back(self._quick.trace(parts, *given).jaxpr.jaxpr) else self._quick
+        parts.run = self._careful if calls_back(self._quick.trace(parts, *given).jaxpr.jaxpr) else self._quick
         return parts.run
 
 
@@ -127,16 +127,3 @@ def _alone(program: Callable[..., Any], parts: Parts) -> Callable[..., Any]:
 
 def _never() -> bool:
     return False
-
-
-def _calls_back(jaxpr: Jaxpr) -> bool:
-    """Whether a program calls Python while it runs, as that of `eqx.error_if` does."""
-    for eqn in jaxpr.eqns:
-        inner = [x for x in jax.tree.leaves(dict(eqn.params), is_leaf=_is_jaxpr) if _is_jaxpr(x)]
-        if "callback" in eqn.primitive.name or any(_calls_back(getattr(x, "jaxpr", x)) for x in inner):
-            return True
-    return False
-
-
-def _is_jaxpr(x: object) -> bool:
-    return isinstance(x, ClosedJaxpr | Jaxpr)

@@ -6,6 +6,7 @@
 | `io_callback(…, ordered=True)`            | rows have no order                         | `ordered=False`             |
 | `checkify.check`                          | asks for `checkify.checkify` around it     | `eqx.error_if`              |
 | `jnp.argmax` of complex numbers           | JAX's error, as in `cata`                  | `jnp.argmax(jnp.abs(x))`    |
+| `jax.jvp` through a `Many`                | has no tangent at rows                     | `jax.jvp` of `fold`         |
 | draws with a key of `rbg`                 | draws other numbers than at each alone     | a key of `threefry2x32`     |
 | `eqx.error_if`, `io_callback` in a branch | each row takes every branch                | `eqx.error_if` outside      |
 """
@@ -62,6 +63,11 @@ def _refused(eqn: JaxprEqn, own: bool, chosen: bool, where: str) -> str:
             "once than for each alone, so that the definition and a compiled form would differ: give "
             f'`key=jax.random.key(0, impl="{THREEFRY}")`.'
         )
+    if name == "custom_vmap_call" and _is_tangent_of_many(eqn.params["rule"]):
+        return (
+            f"a derivative is taken through a `Many` {where}, which has none inside a case: differentiate the compiled "
+            "form itself, or annotate the field `tuple[X, ...]`."
+        )
     if chosen and name in ("unvmap_any", "io_callback"):
         called = "eqx.error_if" if name == "unvmap_any" else "io_callback"
         return (
@@ -74,6 +80,12 @@ def _refused(eqn: JaxprEqn, own: bool, chosen: bool, where: str) -> str:
 
 def _type_of(v: Any) -> Any:
     return v.aval.dtype
+
+
+def _is_tangent_of_many(rule: Any) -> bool:
+    """Whether a rule of JAX is of the tangents of a reduction of a `Many`."""
+    held = (cell.cell_contents for cell in getattr(rule, "__closure__", None) or ())
+    return not hasattr(rule, "reduction") and any(hasattr(x, "reduction") for x in held)
 
 
 @functools.cache

@@ -118,6 +118,14 @@ def test_an_error_in_a_list_fold_of_children_is_not_in_a_branch():
     assert fold(alg, pack(BushF, [twig(Bud(1.0), Bud(2.0))])).tolist() == [3]
 
 
+@pytest.mark.parametrize("derive", [lambda f, x: jax.jvp(f, (x,), (x,))[1], lambda f, x: jax.jacfwd(f)(x)])
+def test_a_derivative_through_a_many_inside_a_case_is_refused(derive):
+    """`jax.grad` and `jax.linearize` are refused where a case is traced; these are seen in its jaxpr."""
+    alg = bushes(lambda kids: derive(lambda r: kids.map(lambda x: jnp.sin(x * r)).sum(jnp.float32(0)), jnp.float32(2)))
+    with pytest.raises(CdlError, match=r"a derivative .*through a `Many`.*tuple\[X, ...\]"):
+        fold(alg, pack(BushF, [twig(Bud(1.0))]))
+
+
 def noisy(x: Any, key: Any) -> Any:
     return 0.0 if key is None else x + jax.random.normal(key)
 

@@ -34,8 +34,9 @@ from jax import lax
 from jax.extend import core
 
 from .._gates import LARGE
-from .._jaxprs import Atom, bind, CALLS, rule_of
+from .._jaxprs import Atom, bind, CALLS, calls_back, inside, rule_of
 from ..shapes import is_smooth
+from ._present import is_finite
 from ._together import side_by_side
 
 
@@ -112,6 +113,7 @@ class Phase:
     def __init__(self) -> None:
         self.sites: list[Site] = []
         self.many: int | None = None  # of whose edges the values at `ROWS` are; of none, if of the rows themselves
+        self.inside = 0  # how many branches are around
 
     def run(self, jaxpr: core.Jaxpr, consts: Iterable[Any], args: Sequence[Value]) -> list[Value]:
         """The outputs of a jaxpr."""
@@ -161,7 +163,11 @@ class Phase:
             return [Value(EDGES, y, ins[0].many) for y in self.at_edges(eqn, ins)]
         if level >= STACK and name.startswith("unvmap"):  # it reads all rows, and has no axis of them: `eqx.error_if`
             raise NotIndexed
+        if level == STACK and any(map(calls_back, inside(eqn))):  # in a branch, say, which some constructors take
+            raise NotIndexed
         if level < ROWS:
+            if self.inside and not is_finite(eqn) and any(is_smooth(v.aval) for v in eqn.outvars):
+                raise NotIndexed  # what is made of weights is made whether a row takes the branch or not
             stopped = name == "stop_gradient" or all(map(_is_stopped, ins, eqn.invars))
             return [Value(level, y, stopped=stopped) for y in self.at_weights(eqn, ins)]
         if name == "dot_general" and (side := _weight_side(eqn, ins)) is not None:
@@ -185,10 +191,12 @@ class Phase:
                 raise NotIndexed
             return [Value(ROWS, y) for y in self.at_rows(eqn, ins)]
         outs, branches = [], eqn.params["branches"]
+        self.inside += 1
         for i, branch in enumerate(branches):
             with self.branch(ins[0], i, len(branches)):
                 found = self.run(branch.jaxpr, branch.consts, list(map(self.only_taken, ins[1:])))
                 outs.append(self.spread(found, branch.jaxpr.outvars))
+        self.inside -= 1
         if any(y.level == EDGES for ys in outs for y in ys):
             raise NotIndexed
         return [Value(ROWS, self.at_choice(ins[0], ys)) for ys in zip(*outs, strict=True)]

@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from .._gates import gated
-from .._jaxprs import opened
+from .._jaxprs import calls_back, opened
 from .._reach import either
 from .._rows import put, room, spread, take, write
 from ..forests._bucket import Size
@@ -179,10 +179,18 @@ def _constants(program: Program, bits: Bits = None) -> Callable[[Arrays], Arrays
         size = next((len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked), 1)
         at = places if size > 1 else jnp.zeros_like(places)
         own = None if bits is None else either(bits, at, size)
-        found = jax.vmap(one, in_axes=(None if own is None else 0, *axes), axis_size=size)(own, *weights)
+        if calls_back(program.case.jaxpr):  # where one constructor does, not where any does
+            found = jax.lax.map(lambda i: one(*_at(i, (own, *weights), (0, *axes))), jnp.arange(size))
+        else:
+            found = jax.vmap(one, in_axes=(None if own is None else 0, *axes), axis_size=size)(own, *weights)
         return [take(x, at) for x in found]
 
     return every
+
+
+def _at(i: jax.Array, values: Iterable[Any], axes: Iterable[int | None]) -> list[Any]:
+    """The values of one constructor, of which some are stacked."""
+    return [x if x is None or axis is None else take(x, i) for x, axis in zip(values, axes, strict=True)]
 
 
 def _vjp(run: Callable[[Arrays], Arrays], weights: Arrays) -> Callable[..., Any]:

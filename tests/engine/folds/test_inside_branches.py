@@ -58,6 +58,7 @@ def pair(many: list[Any], one: Any) -> Any:
 
 # the first row of a chunk takes the other branch than the second; in some, the root does not read `one`
 TREES = [
+    pair([1.0], pair([5.0], 1.0)),
     pair([10.0, 3.0], -1.0),
     pair([20.0], 1.0),
     pair([pair([7.0, -2.0], 1.0)], pair([5.0], -1.0)),
@@ -113,6 +114,12 @@ GUARDED: dict[str, Callable[..., Any]] = {
     "of children": lambda w, many, one: jax.lax.cond(
         one > 0, lambda: many.map(lambda x: jnp.sqrt(x * x) * w).sum(0.0) / one, lambda: one + w
     ),
+    "root of a weight": lambda w, many, one: jax.lax.cond(
+        one > 100, lambda: jnp.sqrt(w - 1.5) * one, lambda: one * w
+    ),
+    "root of a weight at children": lambda w, many, one: many.map(
+        lambda x: jax.lax.cond(x > 100, lambda: jnp.sqrt(w - 1.5), lambda: x * w)
+    ).sum(0.0) + one,
     "switch": lambda w, many, one: jax.lax.switch(
         jnp.sign(one).astype(int) + 1, [lambda: one * w, lambda: w, lambda: w * jnp.log(one) / one]
     ),
@@ -147,4 +154,4 @@ class Down(eqx.Module):
 def test_a_step_down_reads_children_inside_a_branch(around):
     with jax.enable_x64(True):
         models = net(lambda w, many, one: w * many.sum(0.0) + one), Down(jnp.array(0.5), around)
-        inherits(pack(PairsF, TREES), TREES, models, jnp.array([1.0, -0.5, 2.0, 1.0]))
+        inherits(pack(PairsF, TREES), TREES, models, jnp.array([1.0, -0.5, 2.0, 1.0, 0.5]))

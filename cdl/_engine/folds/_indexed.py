@@ -188,7 +188,7 @@ class Rows(Phase):
 
     def _taken(self, many: int | None) -> jax.Array:
         """Which rows, or edges of a `Many`, take all branches around."""
-        every = [mask if of == many else take(mask, self.over.places[many]) for mask, of in self.taken]
+        every = [mask if many is None or of == many else take(mask, self.over.places[many]) for mask, of in self.taken]
         return functools.reduce(jnp.logical_and, every)
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:

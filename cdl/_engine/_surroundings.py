@@ -89,6 +89,7 @@ class Surroundings:
         self._called = True  # whether what is looked at is called, as far as can be told; otherwise, it might be
         self._alive: list[Any] = []  # so that no other object takes the address of one that was met
         self._open: bool | None = None  # whether arrays are gathered, or compared; `None` for those of the value itself
+        self._static = False  # whether it is in a static field, and so no input
         self._depth = 0
         more = brought(data)
         for kind in more.kinds:
@@ -140,7 +141,7 @@ class Surroundings:
 
     def _numpy(self, x: np.ndarray[Any, Any]) -> Hashable:
         _expect_whole(x)
-        if self._open is None:
+        if self._open is None and not self._static:
             return None
         self._register(type(x))
         if x.dtype.hasobject or x.dtype.kind == "T":  # objects, or text of any length
@@ -149,10 +150,13 @@ class Surroundings:
 
     def _module(self, x: eqx.Module) -> Hashable:
         self._register(type(x))
-        fixed = static_in(type(x))
-        parts = {k: v for k, v in vars(x).items() if k not in fixed} if fixed else vars(x)
-        held: Any = lambda: self._named({k: v for k, v in vars(x).items() if k in fixed})
-        return type(x), self._named(parts), self._compared(held) if fixed else None
+        return type(x), tuple((k, self._field(v, k in static_in(type(x)))) for k, v in vars(x).items())
+
+    def _field(self, x: object, static: bool) -> Hashable:
+        before, self._static = self._static, static
+        found = self._look(x)
+        self._static = before
+        return found
 
     def _partial(self, x: functools.partial[Any]) -> Hashable:
         bound: Any = lambda: (tuple(self._look(part) for part in (x.func, *x.args)), self._named(x.keywords))

@@ -11,6 +11,8 @@ from typing import get_args, get_origin
 import jax
 import pytest
 
+from hooks import overloads
+
 
 ROOT = pathlib.Path(__file__).parents[2]
 TUTORIALS = ROOT / "tutorials"
@@ -211,3 +213,12 @@ def test_the_newer_spelling_on_the_page_reads_as_the_same_functor(monkeypatch):
     exec(before + newer, module.__dict__)
     assert "print(cdl.functor(ExprF))" in text
     assert f'```text title="output"\n{cdl.functor(module.ExprF)}\n' in text
+
+
+def test_the_types_of_each_kind_of_call_are_below_the_signature():
+    one = '<div class="language-python doc-signature highlight"><pre><code>{}</code></pre></div>'
+    page = f'<div class="doc-overloads">\n{one.format("a")}{one.format("b")} </div>\n{one.format("all")}\n<p>Words.</p>'
+    found = overloads.on_page_content(page)
+    assert found.index("all") < found.index("Types: 2 kinds of call") < found.index(">a<") < found.index(">b<")
+    assert found.index(">b<") < found.index("</details>") < found.index("<p>Words.</p>")
+    assert overloads.on_page_content(one.format("all")) == one.format("all")

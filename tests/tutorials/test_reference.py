@@ -11,7 +11,7 @@ from typing import get_args, get_origin
 import jax
 import pytest
 
-from hooks import overloads
+from hooks import signatures
 
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -217,8 +217,14 @@ def test_the_newer_spelling_on_the_page_reads_as_the_same_functor(monkeypatch):
 
 def test_the_types_of_each_kind_of_call_are_below_the_signature():
     one = '<div class="language-python doc-signature highlight"><pre><code>{}</code></pre></div>'
-    page = f'<div class="doc-overloads">\n{one.format("a")}{one.format("b")} </div>\n{one.format("all")}\n<p>Words.</p>'
-    found = overloads.on_page_content(page)
-    assert found.index("all") < found.index("Types: 2 kinds of call") < found.index(">a<") < found.index(">b<")
-    assert found.index(">b<") < found.index("</details>") < found.index("<p>Words.</p>")
-    assert overloads.on_page_content(one.format("all")) == one.format("all")
+    kinds = one.format("a()") + one.format("b()")
+    page = f'<div class="doc-overloads">\n{kinds} </div>\n{one.format("all()")}\n<p>Words.</p>'
+    found = signatures.on_page_content(page)
+    assert found.index("all") < found.index("Types: 2 kinds of call") < found.index(">a()<") < found.index(">b()<")
+    assert found.index(">b()<") < found.index("</details>") < found.index("<p>Words.</p>")
+    assert signatures.on_page_content(one.format("all()")) == one.format("all()")
+
+
+def test_a_signature_that_is_only_a_name_is_left_out():
+    name = '<div class="doc-signature highlight"><pre><code><span class="n">MAT</span>\n</code></pre></div>'
+    assert signatures.on_page_content(f"<h3>MAT</h3>{name}<p>Words.</p>") == "<h3>MAT</h3><p>Words.</p>"

@@ -63,25 +63,26 @@ def classify(x: Any, *inputs: Any) -> Classification:
 
     - In a `Wired`, a wire from one box to another is a message, and a wire from a box to itself is a memory.
     - In a `Rewired`, there is a message where the input of one box is computed from the output of another, also when
-      nothing comes from outside. An output that comes back only in proportion to an input from outside is feedback, such
-      as the gradient that a layer passes to its cells. A message that is multiplied by an input from outside is too.
-    - In a map, products with parameters are layers. Data times data is a message: attention, or a graph that is given as
-      data. So are data times an array that is not a parameter, pairs of places such as `x[:, None] * x[None]`, and sums
-      and look-ups by an index that is data. Loops and weight tying are not messages.
+      nothing comes from outside. An output that comes back only in proportion to an input from outside is feedback,
+      such as the gradient that a layer passes to its cells. A message that is multiplied by an input from outside is
+      too.
+    - In a map, products with parameters are layers. Data times data is a message: attention, or a graph that is given
+      as data. So are data times an array that is not a parameter, pairs of places such as `x[:, None] * x[None]`, and
+      sums and look-ups by an index that is data. Loops and weight tying are not messages.
 
-    The answer is `None` where the structure does not tell, and `why` has the reason. It cannot tell whether arrays that a
-    function closes over are weights or fixed wires: give the module itself in the place of a lambda, and
-    `equinox.filter_vmap` in that of `jax.vmap`. Nor can it tell whether data that are looked up by a fixed table hear of
-    each other. It sees a weighted mean of places that is a product of matrices. It does not see one that is written as a
-    product and a sum, since normalisations and plain means are written so too.
+    The answer is `None` where the structure does not tell, and `why` has the reason. It cannot tell whether arrays
+    that a function closes over are weights or fixed wires: give the module itself in the place of a lambda, and
+    `equinox.filter_vmap` in that of `jax.vmap`. Nor can it tell whether data that are looked up by a fixed table hear
+    of each other. It sees a weighted mean of places that is a product of matrices. It does not see one that is
+    written as a product and a sum, since normalisations and plain means are written so too.
 
     The source of the table says that the parts of neural networks never talk to each other. `classify` finds the same
-    for dense, convolutional and recurrent networks. For attention and graph networks it finds the opposite: `peers` is
-    true.
+    for dense, convolutional and recurrent networks. For attention and graph networks it finds the opposite: `peers`
+    is true.
 
-    `managed` makes a system with fixed wires of one that rewires itself, and the answer for it is that of fixed wires. A
-    graph among the floating arrays of a module counts as its parameters. A map of trees, such as `fold`, looks like a
-    graph network.
+    `managed` makes a system with fixed wires of one that rewires itself, and the answer for it is that of fixed
+    wires. A graph among the floating arrays of a module counts as its parameters. A map of trees, such as `fold`,
+    looks like a graph network.
 
     **Arguments:** `x`: a system, a `ParaOptic`, a learner, or a module or function. `inputs`: of a map, what it is
     called with, or arrays of that shape; not needed for a `ParaOptic` whose `source` is known.

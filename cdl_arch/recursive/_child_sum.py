@@ -61,7 +61,7 @@ child_sum = Architecture(
 """The child-sum Tree-LSTM: children are added, each through a forget gate (Tai et al., 2015).
 
 `fold` gives a `State` whose two vectors have shape `(trees, width)`. It takes the arguments of [every tree
-network](#calling-a-tree-network).
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import child_sum

@@ -83,7 +83,7 @@ n_ary = Architecture(
 """The N-ary Tree-LSTM: a matrix for each place, which tells left from right (Tai et al., 2015).
 
 `fold` gives a `State` whose two vectors have shape `(trees, width)`. It takes the arguments of [every tree
-network](#calling-a-tree-network).
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import n_ary
@@ -104,7 +104,7 @@ gated = replace(
 """The Tree-LSTM of a signature with a cell for each constructor: `n_ary` with nothing shared.
 
 `fold` gives a `State` whose two vectors have shape `(trees, width)`. It takes the arguments of [every tree
-network](#calling-a-tree-network).
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import gated

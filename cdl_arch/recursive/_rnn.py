@@ -49,7 +49,7 @@ tree_rnn = Architecture(
 """A tree RNN: at each node a matrix for each child, and `tanh` (Socher et al., 2011).
 
 `fold` gives an array of shape `(trees, width)`. It takes the arguments of [every tree
-network](#calling-a-tree-network).
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import tree_rnn

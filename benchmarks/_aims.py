@@ -9,7 +9,7 @@ from ._sections import KINDS, step_of
 
 def aims(figures: Figures) -> str:
     rows = [*_trees(figures), *_growth(figures), *_rest(figures)]
-    return table(["", "aim", "measured"], rows)
+    return table(["comparison", "aim", "measured"], rows)
 
 
 def _trees(figures: Figures) -> Iterable[tuple[str, str, str]]:

@@ -14,7 +14,7 @@ def chains(figures: Figures) -> str:
         fold, scan = (found[kind][who]["median"] for who in ("cdl", "scan"))
         rows.append((f"{found['length']:,} deep, width {found['width']}", label, ms(fold), ms(scan)))
         rows[-1] += (f"**{fold / scan:.2f} ×**", seconds)
-    return table(["", "", "`fold`, ms", "`lax.scan`, ms", "ratio", "compiled in, s"], rows)
+    return table(["chain", "pass", "`fold`, ms", "`lax.scan`, ms", "ratio", "compiled in, s"], rows)
 
 
 SEQUENCES = {
@@ -40,7 +40,7 @@ def sequences(figures: Figures) -> str:
             shares = [per_cent(floor / t["median"]) for floor, t in zip(floors, times, strict=True)]
             ratios = f"{times[1]['median'] / found['both']['fold']['median']:.2f} ×"
             rows.append((*row, *(ms(t["median"]) for t in times), ratios, " / ".join(shares)))
-    head = ["cell", "pages", "", "forward, ms", "forward + backward, ms", "to `annotate`", "share of the peak"]
+    head = ["cell", "pages", "program", "forward, ms", "forward + backward, ms", "to `annotate`", "share of the peak"]
     return table(head, rows)
 
 
@@ -56,7 +56,7 @@ def ragged(figures: Figures) -> str:
             fill = "" if who == "torch" else per_cent(found["fill"][who])
             times = [ms(found[kind][who]["median"]) for kind in KINDS]
             rows.append((request["cell"].upper(), label, shape, *times, fill))
-    return table(["cell", "", "lanes × steps", "forward, ms", "forward + backward, ms", "fill"], rows)
+    return table(["cell", "program", "lanes × steps", "forward, ms", "forward + backward, ms", "fill"], rows)
 
 
 def machines(figures: Figures) -> str:
@@ -66,7 +66,7 @@ def machines(figures: Figures) -> str:
         for who, label in labels.items():
             times = [ms(found[kind][who]["median"]) for kind in KINDS]
             rows.append((request["cell"].upper(), label, *times, ratio(found["both"], who, "run")))
-    return table(["cell", "", *(f"{k}, ms" for k in KINDS.values()), "to `run`"], rows)
+    return table(["cell", "program", *(f"{k}, ms" for k in KINDS.values()), "to `run`"], rows)
 
 
 def streams(figures: Figures) -> str:
@@ -104,7 +104,7 @@ def growth(figures: Figures) -> str:
             ratios = [ratio(found[kind], who) if who in found[kind] else "" for kind in KINDS]
             rows.append((*what, names[who], *shown, *ratios))
     times = [f"{k}, ms" for k in KINDS.values()]
-    return table(["problem", "nodes", "pages", "", *times, "to cdl, forward", "to cdl, with backward"], rows)
+    return table(["problem", "nodes", "pages", "program", *times, "to cdl, forward", "to cdl, with backward"], rows)
 
 
 def scans(figures: Figures) -> str:
@@ -166,7 +166,7 @@ def tied(figures: Figures) -> str:
                     ratios = [ratio(of[kind], who, "tied") for kind in KINDS]
                     rows.append((action, request["n"], label, *times, *ratios))
     times = [f"{k}, ms" for k in KINDS.values()]
-    return table(["action", "n", "", *times, "to `Equivariant`, forward", "with backward"], rows)
+    return table(["action", "n", "layer", *times, "to `Equivariant`, forward", "with backward"], rows)
 
 
 def boxes(figures: Figures) -> str:
@@ -197,4 +197,4 @@ def descents(figures: Figures) -> str:
             rows.append((label, *["not installed"] * len(at), ""))
     times = figures.one(job="product")["times"]
     words = f"A product with the Fisher metric takes {ratio(times, 'product', 'gradient')} the time of a gradient."
-    return table(["", *(f"after {n}" for n in at), "a step, ms"], rows) + f"\n\n{words}"
+    return table(["optimiser", *(f"after {n}" for n in at), "a step, ms"], rows) + f"\n\n{words}"

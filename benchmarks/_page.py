@@ -182,7 +182,7 @@ def _problem(figures: Figures, name: str) -> str:
 
 def _floor(figures: Figures) -> str:
     return f"""\
-## The floor
+## Against the peak of the machine
 
 A Tree-LSTM is matrix products and little else that is counted, so its floor is their operations over the machine's
 peak: those of the true rows and edges forward, and three times as many with the gradient. The share is the floor over

@@ -27,7 +27,7 @@ def against(figures: Figures) -> str:
             row = [LABELS[request["name"]], request["width"], pages_of(request), label]
             row += [ms(race[kind]["cdl"]["median"]), shown]
             rows.append([*row, "" if other is None else f"**{ratio(race[kind], 'torch levels')}**"])
-    return table(["problem", "width", "pages", "", "`fold`, ms", "PyTorch, ms", "ratio"], rows)
+    return table(["problem", "width", "pages", "pass", "`fold`, ms", "PyTorch, ms", "ratio"], rows)
 
 
 def stores(figures: Figures) -> str:
@@ -57,7 +57,7 @@ def slower(figures: Figures) -> str:
             compiled = "" if seconds is None else f"{seconds['forward']:.1f} / {seconds['both']:.1f}"
             times = [f"{ms(race[kind][name]['median'])} ({ratio(race[kind], name)})" for kind in KINDS]
             rows.append((LABELS[request["name"]], label, *times, compiled))
-    return table(["problem", "", "forward, ms", "forward + backward, ms", "compiled in, s"], rows)
+    return table(["problem", "program", "forward, ms", "forward + backward, ms", "compiled in, s"], rows)
 
 
 def floors(figures: Figures) -> str:
@@ -125,7 +125,7 @@ def memory(figures: Figures) -> str:
         who = f'`fold`, `remat="{request["way"]}"`' if request["who"] == "cdl" else "PyTorch, by levels"
         much = found["megabytes"]
         rows.append((who, request["width"], "not installed" if much is None else f"{much:.0f}"))
-    return table(["", "width", "MB"], rows)
+    return table(["program", "width", "MB"], rows)
 
 
 def compiling(figures: Figures) -> str:
@@ -161,7 +161,9 @@ def packing(figures: Figures) -> str:
             step = step_of(figures, request)
             rows.append((LABELS[request["name"]], label, ms(took), "" if step is None else per_cent(took / step)))
         rows.append((LABELS[request["name"]], "`Corpus(…)`, once", ms(found["corpus once"]), ""))
-    return table(["problem", "", "ms", f"share of a step, width {figures.all(job='packing')[0][0]['width']}"], rows)
+    return table(
+        ["problem", "packed by", "ms", f"share of a step, width {figures.all(job='packing')[0][0]['width']}"], rows
+    )
 
 
 def step_of(figures: Figures, request: dict[str, Any]) -> float | None:
@@ -217,4 +219,4 @@ def cores(figures: Figures) -> str:
             ratios = [ratio(found[kind], who, "cores") for who in ("cdl", "torch levels")]
             rows.append((LABELS[request["name"]], request["width"], label, *shown, *ratios))
     times = ["one device, ms", "a device for each core, ms", "PyTorch, ms"]
-    return table(["problem", "width", "", *times, "one device to all", "PyTorch to all"], rows)
+    return table(["problem", "width", "pass", *times, "one device to all", "PyTorch to all"], rows)

@@ -1,7 +1,7 @@
 """What the page says of each section, above its table."""
 
 LAUNCHES = """\
-## What is started
+## Operations that a step starts
 
 On a GPU each operation is started from the host, which takes about 5 µs, and each turn of a loop waits for what went
 before. No GPU was at hand; but the operations that a step executes can be counted on a CPU, also of the program that a
@@ -168,7 +168,7 @@ momentum and damping, and has the best of three dampings to begin with. Adam has
 """
 
 AIMS = """\
-## What was aimed at
+## Targets
 
 A ratio is the peer's time over that of cdl, or where it says *over*, the other way round.
 """

@@ -172,16 +172,17 @@ for digit in range(10):
 # %% [markdown]
 # Some have the strokes of the digit, and some have what tells it from the others and nothing else: the network was
 # never asked what a digit looks like, only which it is.
-#
-# ## What to notice
-#
-# - `supervised` and `dream` differ in the port that the optimiser is put at; there is one way back, and both use it.
-# - The composite is not slower for being one: it compiles to the program of the step by hand.
-#
-# **Next:** [gradients in the right units](gradients-in-the-right-units.md).
 
 # %%
 print(
     f"all of it took {time.perf_counter() - began:.0f} s "
     f"on Python {sys.version.split()[0]}"
 )
+
+# %% [markdown]
+# ## What to notice
+#
+# - `supervised` and `dream` differ in the port that the optimiser is put at; there is one way back, and both use it.
+# - The composite is not slower for being one: it compiles to the program of the step by hand.
+#
+# **Next:** [gradients in the right units](gradients-in-the-right-units.md).

@@ -61,7 +61,7 @@ class Drawing:
     def save(self, file: str | pathlib.Path) -> pathlib.Path:
         """Saves it in the form that the file's ending says: `.txt`, `.mmd`, `.svg`, or a picture such as `.png`.
 
-        **Raises:** `ImportError` for a picture where matplotlib is not installed.
+        **Raises:** `ImportError` for a picture where matplotlib is not installed; `CdlError` for another ending.
         """
         path = pathlib.Path(file)
         forms = {".txt": lambda: self.text + "\n", ".mmd": lambda: self.mermaid, ".svg": lambda: self.svg}

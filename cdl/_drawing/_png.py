@@ -3,6 +3,7 @@
 import pathlib
 from typing import Any
 
+from ..errors import CdlError
 from ._svg import (
     ACROSS,
     BACK,
@@ -29,9 +30,11 @@ FONT = {"family": "DejaVu Sans Mono", "fontsize": 9.2}  # in points: 13 pixels a
 def picture(diagram: Diagram, file: pathlib.Path) -> None:
     """Saves the diagram.
 
-    **Raises:** `ImportError` where matplotlib is not installed; the extra `tutorials` has it.
+    **Raises:** `ImportError` where matplotlib is not installed; the extra `tutorials` has it. `CdlError` for an ending
+    that matplotlib does not write.
     """
     try:
+        from matplotlib.backend_bases import FigureCanvasBase
         from matplotlib.figure import Figure
         from matplotlib.patches import FancyBboxPatch
     except ImportError as error:
@@ -39,6 +42,12 @@ def picture(diagram: Diagram, file: pathlib.Path) -> None:
             f"`{file.name}` is drawn by matplotlib, which is not installed: `pip install matplotlib`, or "
             "save as .svg, .mmd or .txt, which need nothing."
         ) from error
+    if file.suffix[1:].lower() not in FigureCanvasBase.filetypes:
+        ends = f"ends in `{file.suffix}`" if file.suffix else "has no ending"
+        raise CdlError(
+            f"`{file.name}` {ends}, and a diagram is saved as .svg, .mmd or .txt, or as a picture of "
+            "matplotlib's, such as .png or .pdf: change the ending."
+        )
     columns, rows = diagram.size
     notes = diagram.notes
     width = max([columns, *map(len, notes)]) * ACROSS + 2 * MARGIN

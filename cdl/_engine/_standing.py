@@ -36,6 +36,12 @@ def expect_one(array: Any, axes: int, what: str, of: str) -> None:
         )
 
 
+def not_a_list(of: str, instead: str) -> CdlError:
+    """The error of a value with `len` that is indexed, or iterated over. `of`: what it is called. `instead`: what gives
+    its parts."""
+    return CdlError(f"a {of} is not a list that is indexed or iterated over: {instead}.")
+
+
 def is_array(x: object) -> bool:
     """Whether something is an array, traced or not."""
     return isinstance(x, jax.Array | np.ndarray)

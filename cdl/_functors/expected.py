@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
+from jaxtyping import PRNGKeyArray
 from typeguard import check_type, ForwardRefPolicy, TypeCheckError
 
 from .._typecheck import ALIASES, expand
@@ -145,6 +146,8 @@ def spelt(hint: Any) -> str:
     """An annotation in words."""
     if get_origin(hint) is Literal:
         return "one of " + ", ".join(f'"{x}"' if isinstance(x, str) else repr(x) for x in get_args(hint))
+    if hint == PRNGKeyArray:
+        return "a key of JAX, such as `jax.random.key(0)`"
     if get_origin(hint) in (Union, types.UnionType):
         return " or ".join(map(spelt, get_args(hint)))
     if hint is bool:

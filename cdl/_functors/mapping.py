@@ -13,7 +13,7 @@ when the function is called.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast, overload, TypeVar
 
-from ..errors import ForeignLayer
+from ..errors import CdlError, ForeignLayer
 from .base import Base, rebuild, T
 from .many import Many
 from .poly import Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum, walk
@@ -40,7 +40,7 @@ def fmap(f: Any, layer: Base[T, Any]) -> Base[T, Any]:
     **Arguments:** `f`: a function, or a tuple of functions, one for each sort. `layer`: a layer with any values at its
     places.
 
-    **Raises:** `ForeignLayer` for anything other than a layer.
+    **Raises:** `ForeignLayer` for anything other than a layer, `CdlError` for anything other than functions.
 
     Examples:
         >>> cdl.fmap(len, cdl.Fork("two", "three"))
@@ -76,9 +76,23 @@ def fmap_term(term: Poly, f: Any, value: Any) -> Any:
         >>> cdl.functors.fmap_term(cdl.functor(cdl.TreeF), lambda x: 10 * x, cdl.Fork(1, 2))
         Fork(10, 20)
     """
+    return _mapped(term, (f,) if callable(f) else _one_of_each(f), value)
+
+
+def _mapped(term: Poly, f: Any, value: Any) -> Any:
     functions = (f,) if callable(f) else f
     marked = [functions[sort](x) for sort, x in _each(term, value)]
     return _refill(term, value, iter(marked), functions)
+
+
+def _one_of_each(f: Any) -> tuple[Callable[[Any], Any], ...]:
+    """**Raises:** `CdlError` where it is not a tuple of functions."""
+    if not isinstance(f, list | tuple) or not all(map(callable, f)):
+        raise CdlError(
+            f"`fmap` takes a function, and was given {short(f)}: give a function of what stands at a place; for a "
+            "signature of several sorts, a tuple of functions, one for each sort."
+        )
+    return tuple(f)
 
 
 def holes(layer: Any) -> tuple[Any, ...]:
@@ -194,10 +208,10 @@ def _refill(term: Poly, value: Any, new: Iterator[Any], later: Any) -> Any:
             return tuple(_refill(of, part, new, later) for part in value)
         case ManyOf(of):
             if not value.listed:
-                return value.map(lambda x: fmap_term(of, later, x))
+                return value.map(lambda x: _mapped(of, later, x))
             return Many([_refill(of, part, new, later) for part in value.items])
         case Exp(_, of):
-            return lambda *i: fmap_term(of, later, value(*i))
+            return lambda *i: _mapped(of, later, value(*i))
 
 
 def _many(value: Any) -> Many[Any]:

@@ -23,7 +23,7 @@ from typing import Any, get_args, get_origin, TypeAlias, TypeVar, Union
 import jax
 
 from ..errors import SignatureError
-from .usage import with_usage
+from .usage import with_types
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ def walk(term: Poly) -> Iterator[Poly]:
         yield from walk(part)
 
 
-@with_usage
+@with_types
 def compose(outer: Poly, inner: Poly) -> Poly:
     """`F ∘ G`: the inner term in each place of the outer. Records become plain products.
 
@@ -240,23 +240,27 @@ def compose(outer: Poly, inner: Poly) -> Poly:
         >>> str(cdl.poly.compose(pair, maybe)), str(cdl.poly.compose(maybe, pair))
         ('(1 + X)²', '(1 + X²)')
     """
+    return _composed(outer, inner)
+
+
+def _composed(outer: Poly, inner: Poly) -> Poly:
     match outer:
         case Const():
             return outer
         case Id():
             return inner
         case Product(factors) | Record(_, _, factors):
-            return Product(tuple(compose(f, inner) for f in factors))
+            return Product(tuple(_composed(f, inner) for f in factors))
         case Sum(summands):
-            return Sum(tuple(compose(s, inner) for s in summands))
+            return Sum(tuple(_composed(s, inner) for s in summands))
         case Maybe(of):
-            return Maybe(compose(of, inner))
+            return Maybe(_composed(of, inner))
         case ListOf(of):
-            return ListOf(compose(of, inner))
+            return ListOf(_composed(of, inner))
         case ManyOf(of):
-            return ManyOf(compose(of, inner))
+            return ManyOf(_composed(of, inner))
         case Exp(domain, of):
-            return Exp(domain, compose(of, inner))
+            return Exp(domain, _composed(of, inner))
 
 
 def lettered(term: Poly, letters: Sequence[str]) -> Poly:

@@ -4,6 +4,7 @@ refused by a sentence that says how to write it."""
 import difflib
 import functools
 import inspect
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any, cast, TypeVar
@@ -68,12 +69,14 @@ def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
     signature = inspect.signature(fn)
     name = OPERATORS.get(fn.__name__) or fn.__qualname__.removesuffix(".__init__")
     hints = functools.cache(lambda: annotations(fn))
-    by_place = [n for n, p in signature.parameters.items() if p.kind not in (p.KEYWORD_ONLY, p.VAR_KEYWORD)]
+    by_place = [n for n, p in signature.parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    rest = [n for n, p in signature.parameters.items() if p.kind is p.VAR_POSITIONAL]
     first = functools.cache(lambda: {n: hint for n, hint in hints().items() if before(hint)})
 
     @functools.wraps(fn)
     def called(*args: Any, **options: Any) -> Any:
-        for n, value in (*zip(by_place, args, strict=False), *options.items()):
+        places = itertools.chain(by_place, itertools.cycle(rest))
+        for n, value in (*zip(places, args, strict=False), *options.items()):
             if n in first():
                 expect_type(f"`{n}`" if is_switch(first()[n]) else _named(name, n), value, first()[n])
         try:

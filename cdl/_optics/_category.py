@@ -24,6 +24,7 @@ from jaxtyping import Array
 
 from .._functors.expected import expect_type
 from .._functors.usage import whole, with_types
+from .._functors.words import short
 from ..errors import PortMismatch
 from .lens import Lens
 
@@ -112,6 +113,8 @@ def fit(what: str, first: int, second: int) -> None:
 
 def expect_length(x: Array, source: int) -> None:
     """That a vector, or an array whose first axis is one, is as long as a map takes. **Raises:** `PortMismatch`."""
+    if not hasattr(x, "shape"):
+        raise PortMismatch(f"a map of {source} numbers does not take {short(x)}: give an array of that length.")
     if x.shape[:1] != (source,):
         raise PortMismatch(
             f"a map of {source} numbers does not take an array of shape {x.shape}: its first axis must be {source}."

@@ -19,11 +19,13 @@ import jax
 import jax.numpy as jnp
 
 from .._functors import Base, Cofree, fmap, holes
+from .._functors.expected import expect_type
 from .._functors.poly import Id, ListOf, ManyOf, Poly, walk
 from .._functors.read import layout
-from .._functors.usage import with_types, with_usage
+from .._functors.usage import whole, with_types, with_usage
 from ..errors import CdlError, SignatureError
 from .algebras import Algebra, apply, name_of, reads
+from .expect import expect_algebras
 
 
 T = TypeVar("T")
@@ -122,6 +124,7 @@ def zygo_algebra(
         >>> cdl.cata(cdl.schemes.zygo_algebra(height, balanced))(cdl.Fork(cdl.Leaf(1), cdl.Leaf(2)))
         (1, True)
     """
+    expect_algebras("zygo_algebra", (helper, alg))
     return _Zygo(helper, alg)
 
 
@@ -140,6 +143,7 @@ def mutu_algebra(
         >>> cdl.cata(cdl.schemes.mutu_algebra(odd, even))(Succ(Succ(Succ(Zero()))))
         (True, False)
     """
+    expect_algebras("mutu_algebra", (other, alg))
     return _Mutu(other, alg)
 
 
@@ -169,12 +173,13 @@ def histo_algebra(alg: Algebra[Base[T, Cofree[T, A]], A], depth: int, /) -> Alge
         >>> int(cdl.cata(histo_algebra(fibonacci, 1))(Succ(Succ(Succ(Succ(Zero()))))).head)
         5
     """
+    expect_algebras("histo_algebra", (alg,))
     kinds = reads(alg)
     if kinds is None:
         raise SignatureError(
             f"`{name_of(alg)}` does not say what it reads, and how many places there are: annotate its `layer`."
         )
-    return _Histo(alg, depth, max(_places(kind) for kind in kinds))
+    return _Histo(alg, whole("depth", depth, 0), max(_places(kind) for kind in kinds))
 
 
 @with_usage
@@ -195,6 +200,8 @@ def prepro_algebra(
         >>> int(cdl.cata(cdl.schemes.prepro_algebra(tenfold, total, 4))(cdl.to_list([1, 2, 3]))[0])
         321
     """
+    expect_type("`transform` of `prepro_algebra`", transform, Callable[[Any], Any])
+    expect_algebras("prepro_algebra", (alg,))
     if depth < 1:
         raise CdlError(f"`depth` is {depth}, and a tree has one level at least: give the number of levels.")
     return _Prepro(transform, alg, depth)

@@ -21,6 +21,7 @@ import jax
 from jaxtyping import PRNGKeyArray
 
 from .._functors import Base, Cofree, Fix, Fix1of2, Fix2of2, fmap, holes
+from .._functors.expected import expect_type
 from .._functors.mapping import fill
 from .._functors.recursion import Frame, recursion
 from .._functors.usage import with_types, with_usage
@@ -209,6 +210,7 @@ def prepro(transform: Callable[[Base[T, Any]], Base[T, Any]], alg: Algebra[Base[
         7
     """
 
+    expect_type("`transform` of `prepro`", transform, Callable[[Any], Any])
     expect_algebras("prepro", (alg,))
 
     def down(_: int, seed: tuple[int, Any]) -> Any:

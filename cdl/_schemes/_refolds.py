@@ -25,7 +25,7 @@ from ._either import Either, Left, Right
 from ._folds import remember
 from ._share import shared
 from .algebras import Algebra, apply
-from .expect import expect_algebras, expect_coalgebras
+from .expect import expect_algebras, expect_coalgebras, expect_seed_algebra
 from .unfolds import ahead, expect_layer
 
 
@@ -70,7 +70,8 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
     **Arguments:** `alg`: reads a layer with a `Cofree` at each place: the value there and all those below. `coalg`:
     from a seed to a layer of seeds.
 
-    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
+    **Raises:** `CdlError` for anything other than an algebra or a coalgebra; `ForeignLayer` where the coalgebra gives
+    anything other than a layer.
 
     Examples:
         >>> @cdl.algebra
@@ -83,6 +84,8 @@ def dyna(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, S]
         >>> cdl.schemes.dyna(fibonacci, count)(90)
         2880067194370816120
     """
+    expect_algebras("dyna", (alg,))
+    expect_coalgebras("dyna", (coalg,))
     solved = shared(lambda seed: expect_layer(coalg(seed)), lambda frame, go: remember(alg, frame.filled(go)))
     return lambda seed: solved(seed).head
 
@@ -94,7 +97,8 @@ def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, 
     **Arguments:** `alg`: reads a layer with a `Cofree` at each place. `coalg`: from a seed to a layer of `Free`, with
     `Pure(seed)` where it goes on.
 
-    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
+    **Raises:** `CdlError` for anything other than an algebra or a coalgebra; `ForeignLayer` where the coalgebra gives
+    anything other than a layer.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
@@ -102,6 +106,8 @@ def chrono(alg: Algebra[Base[T, Cofree[T, A]], A], coalg: Callable[[S], Base[T, 
         >>> cdl.schemes.chrono(total, twice)(3)
         12
     """
+    expect_algebras("chrono", (alg,))
+    expect_coalgebras("chrono", (coalg,))
     solved = shared(lambda free: ahead(coalg, free), lambda frame, go: remember(alg, frame.filled(go)))
     return lambda seed: solved(Pure(seed)).head
 
@@ -113,7 +119,7 @@ def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]
     **Arguments:** `alg`: how to read one layer of values. `coalg`: from a seed to `Left(value)`, or `Right(layer)` of
     seeds.
 
-    **Raises:** `CdlError` where the coalgebra gives neither.
+    **Raises:** `CdlError` for anything other than an algebra or a coalgebra, and where the coalgebra gives neither.
 
     Examples:
         >>> @cdl.algebra
@@ -131,6 +137,8 @@ def elgot(alg: Algebra[Base[T, A], A], coalg: Callable[[S], Either[A, Base[T, S]
         ... )
         (0, 30)
     """
+    expect_algebras("elgot", (alg,))
+    expect_coalgebras("elgot", (coalg,), does="gives `Left(value)` or `Right(layer)` for a seed")
 
     def down(seed: Any) -> Any:
         given = coalg(seed)
@@ -150,7 +158,8 @@ def coelgot(alg: Callable[[S, Base[T, A]], A], coalg: Callable[[S], Base[T, S]],
 
     **Arguments:** `alg`: a function of a seed and its layer of values. `coalg`: from a seed to a layer of seeds.
 
-    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
+    **Raises:** `CdlError` for anything other than an algebra or a coalgebra; `ForeignLayer` where the coalgebra gives
+    anything other than a layer.
 
     Examples:
         >>> from cdl.functors import Succ, Zero
@@ -158,5 +167,7 @@ def coelgot(alg: Callable[[S, Base[T, A]], A], coalg: Callable[[S], Base[T, S]],
         >>> cdl.schemes.coelgot(lambda n, layer: n * layer.pred if n else 1, down)(5)
         120
     """
+    expect_seed_algebra("coelgot", alg)
+    expect_coalgebras("coelgot", (coalg,))
     down: Any = lambda seed: expect_layer(coalg(seed))
     return shared(down, lambda frame, go: alg(frame.seed, frame.filled(go)))

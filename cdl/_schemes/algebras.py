@@ -84,6 +84,11 @@ class algebra(Algebra[FA_co, A]):
                 f"`algebra` makes an algebra of a function, and was given the class `{fn.__name__}`, whose instances "
                 "read layers: let it extend `cdl.Algebra`, and leave `@algebra` out."
             )
+        if not callable(fn):
+            raise CdlError(
+                f"`algebra` makes an algebra of a function, and was given {described(fn)}: write a function that reads "
+                "one layer."
+            )
         self.fn = fn
 
     def __call__(self, layer: Any, /, **key: Any) -> A:

@@ -22,10 +22,26 @@ def expect_algebras(of: str, algs: tuple[Any, ...], *, several: str = "one after
         _expect(of, "an algebra", "reads one layer", alg, several)
 
 
-def expect_coalgebras(of: str, coalgs: tuple[Any, ...], *, several: str = "one after the other") -> None:
+def expect_coalgebras(
+    of: str,
+    coalgs: tuple[Any, ...],
+    *,
+    several: str = "one after the other",
+    does: str = "gives one layer for a seed",
+) -> None:
     """**Raises:** `CdlError` where one of them is not a coalgebra, which is a function from a seed to a layer."""
     for coalg in coalgs:
-        _expect(of, "a coalgebra", "gives one layer for a seed", coalg, several)
+        _expect(of, "a coalgebra", does, coalg, several)
+
+
+def expect_seed_algebra(of: str, alg: Any) -> None:
+    """**Raises:** `CdlError` where it is not a function of a seed and its layer of values."""
+    _expect(of, "a function", "reads a seed and its layer of values", alg, "one after the other")
+    if not takes(alg, None, None):
+        raise CdlError(
+            f"`{of}` takes a function of a seed and its layer of values, and {described(alg)} does not take two "
+            "arguments: write `lambda seed, layer: …`."
+        )
 
 
 def expect_machine(of: str, machine: Any) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._functors.usage import with_types
+from .._functors.words import short
 from ..errors import CdlError
 
 
@@ -35,7 +36,13 @@ def in_range(numbers: Any, count: int, words: Callable[[Any], str], within: Any 
         most = min(count - 1, _greatest(numbers))
         return eqx.error_if(numbers, ((numbers < 0) | (numbers > most)) & within, words(None))
     known = np.asarray(numbers)
-    wrong = known[((known < 0) | (known >= count)) & np.asarray(within)]
+    try:
+        outside = (known < 0) | (known >= count)
+    except TypeError:  # NumPy's, of what is not a number
+        raise CdlError(
+            f"{short(numbers)} stands where whole numbers from 0 to {count - 1} belong: give these."
+        ) from None
+    wrong = known[outside & np.asarray(within)]
     if wrong.size:
         raise CdlError(words(wrong[0]))
     return numbers

@@ -151,7 +151,7 @@ class _OnPath:
 def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fix[T]]:
     """An unfold that may put a finished tree at a place: `Left(tree)` stays, `Right(seed)` grows (an apomorphism).
 
-    **Raises:** `CdlError` where neither is at a place.
+    **Raises:** `CdlError` for anything other than a coalgebra, and where neither is at a place.
 
     Examples:
         >>> def inserted(items):
@@ -161,6 +161,7 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
         >>> cdl.schemes.apo(inserted)(cdl.to_list([1, 2, 4, 5]))
         Cons(1, Cons(2, Cons(3, Cons(4, Cons(5, Nil())))))
     """
+    expect_coalgebras("apo", (coalg,))
 
     def down(_: int, place: Any) -> Any:
         if not isinstance(place, Left | Right | _Root):
@@ -178,13 +179,15 @@ def apo(coalg: Callable[[S], Base[T, Either[Fix[T], S]]], /) -> Callable[[S], Fi
 def futu(coalg: Callable[[S], Base[T, Free[T, S]]], /) -> Callable[[S], Fix[T]]:
     """An unfold that may give several layers at once, with seeds at the variables (a futumorphism).
 
-    **Raises:** `ForeignLayer` where the coalgebra gives anything other than a layer.
+    **Raises:** `CdlError` for anything other than a coalgebra; `ForeignLayer` where it gives anything other than a
+    layer.
 
     Examples:
         >>> twice = lambda n: cdl.Cons(n, cdl.Cons(n, cdl.monads.Pure(n - 1))) if n else cdl.Nil()
         >>> cdl.schemes.futu(twice)(2) == cdl.to_list([2, 2, 1, 1])
         True
     """
+    expect_coalgebras("futu", (coalg,))
     solved = recursion(lambda _, free: ahead(coalg, free), lambda frame, go: frame.filled(go))(0)
     return lambda seed: cast("Fix[T]", solved(Pure(seed)))
 

@@ -43,14 +43,14 @@ def explain(
 
     | `arch`                   | `samples`                               | besides                                  |
     | ------------------------ | --------------------------------------- | ---------------------------------------- |
-    | an `Algebra`             | trees; without, small ones              | `signature`, if the algebra does not say |
+    | an `Algebra`             | trees; by default, small ones           | `signature`, if the algebra does not say |
     | a Moore or Mealy machine | a word: arrays of inputs, time first    | `state`, to begin in                     |
     | a coalgebra of streams   |                                         | `state`                                  |
-    | one of lists or trees    | trees; without, those that it grows     | `state`, a seed                          |
-    | an `Automaton`           | letters; without, each of them once     |                                          |
+    | one of lists or trees    | trees; by default, those that it grows  | `state`, a seed                          |
+    | an `Automaton`           | letters; by default, each of them once  |                                          |
     | a `Para`                 | an input                                |                                          |
-    | an equivariant layer     | an input; without, normal numbers       |                                          |
-    | a system                 | each input, time first; without, random | `state`; without, its own                |
+    | an equivariant layer     | an input; by default, normal numbers    |                                          |
+    | a system                 | each input, time first; or random       | `state`; by default, its own             |
     | a tuple: a family        | trees of any sort                       | a tuple: `signature`, or `state`         |
 
     **Arguments:** `tolerance`: by how much the two sides of a law may differ. Where the greatest number on the right is

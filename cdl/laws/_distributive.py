@@ -9,12 +9,11 @@
 | then its fold commutes     | `cata a (m · t) = m · cata a t`                                          |
 """
 
-from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
 from .._functors import fmap, fmap_term
-from .._functors.read import layout
+from .._functors.read import layout, sorts
 from .._functors.usage import with_usage
 from .._schemes import algebra as as_algebra, cata
 from ..symmetry import Actions, Distributive, moved, Word, word_of
@@ -44,7 +43,7 @@ def distributive(
         ... )
     """
     first, second = word_of(first), word_of(second)
-    each: Callable[[Any, Any], Any] = lambda g, l: fmap_term(layout(type(l)), defaultdict(lambda: g), l)  # of all sorts
+    each: Callable[[Any, Any], Any] = lambda g, l: fmap_term(layout(type(l)), (g,) * sorts(type(l)), l)
     hold("`λ(1, l) = F (x ↦ (1, x)) l`", law((), layer), each(lambda x: ((), x), layer), tolerance)
     twice = each(lambda pair: ((*pair[0], *pair[1][0]), pair[1][1]), law(first, law(second, layer)))
     hold("`λ(m n, l) = F μ (λ(m, λ(n, l)))`", law((*first, *second), layer), twice, tolerance)

@@ -28,6 +28,7 @@ from .._functors import fmap, functor
 from .._functors.base import rebuild
 from .._functors.poly import Exp, walk
 from .._functors.read import layout
+from .._functors.usage import with_types
 from .._functors.words import short
 from .._schemes import algebra as as_algebra, cata
 from .._schemes.algebras import name_of
@@ -103,6 +104,7 @@ class Distributive:
         solved: Any = cata(*[as_algebra(pairs)] * self.sorts)
         return (solved if self.sorts == 1 else solved[self._sort(tree)])(tree)
 
+    @with_types
     def layers(self, algebra: Any, trees: Iterable[Any]) -> list[Any]:
         """The layers that a fold reads in some trees, with values of the carrier in the places of the children.
 
@@ -122,6 +124,7 @@ class Distributive:
             (solved if self.sorts == 1 else solved[self._sort(tree)])(tree)
         return found
 
+    @with_types
     def defects(self, algebra: Any, carrier: Actions, layers: Iterable[Any]) -> dict[tuple[str, str], float]:
         """How far `a(λ(m, l))` and `m · a(l)` are apart, for each constructor and generator.
 

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import jax.random as jr
 
+from .._schemes.expect import expect_key
 from ..errors import CdlError
 from ._action import Action, expect_action
 from ._map import EquivariantMap
@@ -38,10 +39,12 @@ class NormGate(EquivariantMap):
     out_channels: int | None = eqx.field(static=True)
 
     def __init__(self, X: Action, channels: int | None = None, *, key: jax.Array) -> None:
-        """**Raises:** `CdlError` where a generator is not orthogonal, and for a number of channels below 1."""
+        """**Raises:** `CdlError` where a generator is not orthogonal, and for a number of channels below 1,
+        or anything other than a key."""
         orthogonal(X, "NormGate")
         self.source, self.target = X, X
         self.in_channels = self.out_channels = counted(channels)
+        expect_key(key)
         self.scale = jr.normal(key, axis_of(self.in_channels))
         self.shift = jnp.zeros(axis_of(self.in_channels))
 

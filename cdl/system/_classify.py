@@ -56,32 +56,36 @@ class Classification(NamedTuple):
 
 
 def classify(x: Any, *inputs: Any) -> Classification:
-    """The row of a system, a model or a function in the table of hierarchy, peer-to-peer messages and adaptation.
+    """Says how the parts of a system talk: in which direction they are nested, whether peers exchange messages, and
+    whether the pattern of messages can change. These are the columns of a table in the literature, and `x` is a row.
 
-    Nothing is read off names. Of a `Wired` it looks at the wires: one from a box to another is a message, one from a
-    box to itself is a memory. Of a `Rewired` it traces the diagram: a message goes where an input of a box is computed
-    from what another box shows, also when nothing comes from outside. What comes back only in proportion to an input
-    from outside counts as feedback, such as the change that a layer passes to its cells; so does a message that a
-    product with an input from outside gates. Of a map it traces the products: with parameters they are what a layer
-    does; data times data is a message (attention, a graph that is given as data), and so are data times an array that
-    is not a parameter, pairs of places (`x[:, None] * x[None]`, and sums or differences so), and sums and look-ups by
-    an index that is data. Loops and weight tying are not messages.
+    It looks at the diagram or the program, and not at names:
 
-    Where the structure does not say, the answer is `None`, with the reason in `why`: whether arrays that a function
-    closes over are weights or fixed wires (of a lambda, or `jax.vmap` of a module: give the module itself, or
-    `equinox.filter_vmap` of it), and whether data that are looked up by a fixed table hear of each other. A weighted
-    mean of places is seen where it is a product of matrices; written as a product and a sum it is not, as it is then
-    what a normalisation and a mean are.
+    - In a `Wired`, a wire from one box to another is a message, and a wire from a box to itself is a memory.
+    - In a `Rewired`, there is a message where the input of one box is computed from the output of another, also when
+      nothing comes from outside. An output that comes back only in proportion to an input from outside is feedback,
+      such as the gradient that a layer passes to its cells. A message that is multiplied by an input from outside is
+      too.
+    - In a map, products with parameters are layers. Data times data is a message: attention, or a graph that is given
+      as data. So are data times an array that is not a parameter, pairs of places such as `x[:, None] * x[None]`, and
+      sums and look-ups by an index that is data. Loops and weight tying are not messages.
 
-    The table's source says that the parts of neural networks never talk to each other. Of dense, convolutional and
-    recurrent networks this finds so; of attention and of graph networks it is false, and `peers` is true.
+    The answer is `None` where the structure does not tell, and `why` has the reason. It cannot tell whether arrays
+    that a function closes over are weights or fixed wires: give the module itself in the place of a lambda, and
+    `equinox.filter_vmap` in that of `jax.vmap`. Nor can it tell whether data that are looked up by a fixed table hear
+    of each other. It sees a weighted mean of places that is a product of matrices. It does not see one that is
+    written as a product and a sum, since normalisations and plain means are written so too.
 
-    It is the diagram that is looked at, not what it does. `managed` makes of a system that rewires itself one of fixed
-    wires, and its row says so. A graph among the floating arrays of a module counts as its parameters. A map of
-    trees, such as `fold`, looks like a graph network.
+    The source of the table says that the parts of neural networks never talk to each other. `classify` finds the same
+    for dense, convolutional and recurrent networks. For attention and graph networks it finds the opposite: `peers`
+    is true.
+
+    `managed` makes a system with fixed wires of one that rewires itself, and the answer for it is that of fixed
+    wires. A graph among the floating arrays of a module counts as its parameters. A map of trees, such as `fold`,
+    looks like a graph network.
 
     **Arguments:** `x`: a system, a `ParaOptic`, a learner, or a module or function. `inputs`: of a map, what it is
-    called with, or arrays of that shape; not needed of a `ParaOptic` whose `source` is known.
+    called with, or arrays of that shape; not needed for a `ParaOptic` whose `source` is known.
 
     **Raises:** `CdlError` for anything else, and for a map without inputs.
 

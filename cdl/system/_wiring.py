@@ -20,7 +20,7 @@ from functools import cached_property
 from typing import Any
 
 from .._drawing.diagram import Diagram
-from .._functors.usage import with_types
+from .._functors.usage import with_types, with_usage
 from .._optics import Lens
 from ..errors import PortMismatch
 from ._drawing.picture import wiring_diagram
@@ -87,6 +87,7 @@ class Wiring:
         """The interface of the whole."""
         return Interface(self.inputs, {name: self.port(source) for name, source in self.outputs.items()})
 
+    @with_usage
     def port(self, source: str) -> Port:
         """The port of a source: an output of a box, or an input from outside.
 

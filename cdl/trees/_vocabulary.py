@@ -82,9 +82,10 @@ class Vocabulary:
 
         **Arguments:**
 
-        - `trees`: the trees to learn from, and not those to test on. - `only`: the constructors whose texts are words;
-        by default all. One that is in none of the trees adds no word. - `least`: how often a word has to occur to get a
-        number. - `unknown`: what `decode` writes for 0. It has the number 0 itself, if it is met.
+        - `trees`: the trees to learn from, and not those to test on.
+        - `only`: the constructors whose texts are words; by default all. One that is in none of the trees adds no word.
+        - `least`: how often a word has to occur to get a number.
+        - `unknown`: what `decode` writes for 0. It has the number 0 itself, if it is met.
 
         **Returns:** a vocabulary with the most frequent word first, and of equally frequent ones the one that was
         met first.

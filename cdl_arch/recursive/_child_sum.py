@@ -55,10 +55,13 @@ child_sum = Architecture(
     learned,
     lambda _: "every constructor",
     name="child_sum",
-    about="The child-sum Tree-LSTM of a signature: one cell, which is told what the node is but not the children's "
-    "order.",
+    about="The child-sum Tree-LSTM of a signature (Tai et al., 2015): one cell, which is told what the node is but not "
+    "the children's order.",
 )
 """The child-sum Tree-LSTM: children are added, each through a forget gate (Tai et al., 2015).
+
+`fold` gives a `State` whose two vectors have shape `(trees, width)`. It takes the arguments of [every tree
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import child_sum

@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import algebra, cata, Fix, Fork, Leaf, Tree, TreeF
+from cdl.checks import expect_key, whole
 
 
 Bit = Float[Array, ""]
@@ -44,12 +45,16 @@ def nand_circuits(count: int, depth: int, *, key: PRNGKeyArray) -> tuple[list[Ci
 
     **Returns:** the circuits, as a list of trees, and their outputs, `float[count]`.
 
+    **Raises:** `CdlError` for a `count` below 1, a `depth` below 0, and anything other than a key.
+
     Examples:
         >>> from cdl_arch.recursive import nand, nand_circuits
         >>> circuits, answers = nand_circuits(5, 3, key=jax.random.key(0))
         >>> len(circuits), answers.shape, float(cdl.cata(nand)(circuits[0])) == float(answers[0])
         (5, (5,), True)
     """
+    count, depth = whole("count", count), whole("depth", depth, 0)
+    expect_key(key)
     chance = np.random.default_rng(np.asarray(jr.key_data(key)))
 
     def grown(depth: int) -> Circuit:

@@ -34,6 +34,28 @@ from ._shared import held_once
 S = TypeVar("S")
 
 
+HELP = """
+**Arguments:** `signature`: of one sort. `width`: the size of a state's vectors. `embed`: that of the vector for what is
+at a node, by default `width`. `payload`: for each constructor, a function of its fields that are not children, to a
+vector of shape `(embed,)`, or how many numbers these fields have. `shared`: whether constructors share cells.
+`dropout`: the probability that a number of a child's vector is dropped, where `fold` is given a key. `dtype`, `key`: of
+the weights.
+
+**Returns:** a `TreeNet`, an algebra. `fold(net, forest)` gives vectors of shape `(trees, width)`.
+
+**Raises:** `SignatureError` for several signatures, and for a `payload` that does not fit its constructor.
+
+`help(cdl_arch.recursive.Architecture.__call__)` says more of each.
+
+Examples:
+    >>> from cdl_arch.recursive import {name}
+    >>> net = {name}(cdl.TreeF, 4, payload={{cdl.Leaf: 1}}, key=jax.random.key(0))
+    >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(0.5), cdl.Leaf(1.0))])
+    >>> [x.shape for x in jax.tree.leaves(cdl.fold(net, forest))][0]
+    (1, 4)
+"""
+
+
 def vector(width: int, dtype: Any) -> Any:
     """The shape of a vector, for a carrier."""
     return jax.eval_shape(lambda: jnp.zeros(width, dtype))
@@ -67,7 +89,7 @@ class Architecture(Generic[S]):
     about: str = "A tree network, derived for a signature."
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "__doc__", f"{self.about}\n\n{inspect.getdoc(type(self).__call__)}")
+        object.__setattr__(self, "__doc__", f"{self.about}\n{HELP.format(name=self.name)}")
 
     def __repr__(self) -> str:
         parameters = list(inspect.signature(self).parameters.values())
@@ -85,31 +107,31 @@ class Architecture(Generic[S]):
         dtype: Any = None,
         key: PRNGKeyArray,
     ) -> TreeNet[S]:
-        """The network of a signature: a `TreeNet`, an algebra that `cata`, `fold` and `annotate` read trees with.
+        """The network of a signature: a `TreeNet`, which is an algebra.
 
         **Arguments:**
 
         - `signature`: of one sort, such as `cdl.TreeF`, or the `signature` that `of_dataclasses` derived.
         - `width`: the size of a state's vectors.
-        - `embed`: the size of the vector for what is at a node itself; `width` where it is not given.
-        - `payload`: a `dict` from constructors to what reads those of their fields that are not children. That is a
-          function with one argument for each of these fields, which gives a vector of shape `(embed,)`: an
-          `eqx.nn.Embedding` for one whole number, a function of yours for several fields. Or it is a whole number: how
-          many numbers these fields have together, which a linear map then reads. A constructor may be left out where
-          its annotations say how many they are, as `float` and `Float[Array, "3"]` do. Weights that the maps of several
-          constructors have in common, such as one embedding for two, the network holds once.
-        - `shared`: whether constructors share cells. One that does not, with neither payload nor children, is a state
-          that is learned.
-        - `dropout`: how likely each number of a child's vector is dropped, where `fold` is given a key.
-        - `dtype`: of the weights. `key`: for their first values.
+        - `embed`: the size of the vector for what is at a node itself; by default `width`.
+        - `payload`: a `dict` from constructors to what reads those of their fields that are not children. This is a
+          function with one argument for each such field, which returns a vector of shape `(embed,)`: an
+          `eqx.nn.Embedding` for one integer, say. Or it is an integer, the count of numbers in these fields, and a
+          linear map reads them. You can leave a constructor out if its annotations give this count, as `float` and
+          `Float[Array, "3"]` do. If the maps of several constructors share weights, such as one embedding, the network
+          holds these once.
+        - `shared`: whether constructors share cells. By default `gated` shares none, and the others do. A constructor
+          with neither payload nor children, whose cell is not shared, is a state that is learned.
+        - `dropout`: the probability that a number of a child's vector is dropped, where `fold` is given a key.
+        - `dtype`: the dtype of the weights.
+        - `key`: the key for their initial values.
 
-        **Returns:** a `TreeNet`. `fold(net, forest)` gives its carrier with a row for each tree: for `tree_rnn` an
-        array of shape `(trees, width)`, for the others a `State` of two, `hidden` and `memory`.
+        **Returns:** a `TreeNet`. `fold(net, forest)` gives a `State`, whose `hidden` and `memory` have shape
+        `(trees, width)`. For `tree_rnn` it gives an array of shape `(trees, width)`.
 
-        **Raises:** `SignatureError` for several signatures; for a constructor whose fields cannot be read, or whose
-        payload is of unknown size; for a `payload` of anything other than a constructor, and for one that does not take
-        an argument for each field; for a `dropout` below 0, or of at least 1. When a tree is read, `PayloadMismatch`
-        for a vector of another size than `embed`.
+        **Raises:** `SignatureError` for several signatures, for a constructor whose fields cannot be read or whose
+        payload is of unknown size, for a `payload` that does not fit its constructor, and for a `dropout` below 0 or of
+        at least 1. `fold` raises `PayloadMismatch` for a vector that does not have the size `embed`.
 
         **Warns:** where an `int` is about to be read as a quantity, and `payload` does not say so.
 

@@ -78,9 +78,12 @@ n_ary = Architecture(
     learned,
     form,
     name="n_ary",
-    about="The N-ary Tree-LSTM of a signature: a cell for each arity, in which each child has its own gate.",
+    about="The N-ary Tree-LSTM of a signature (Tai et al., 2015): a cell for each arity, and a gate for each child.",
 )
 """The N-ary Tree-LSTM: a matrix for each place, which tells left from right (Tai et al., 2015).
+
+`fold` gives a `State` whose two vectors have shape `(trees, width)`. It takes the arguments of [every tree
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import n_ary
@@ -99,6 +102,9 @@ gated = replace(
     about="The Tree-LSTM of a signature with a cell for each constructor: `n_ary` with nothing shared.",
 )
 """The Tree-LSTM of a signature with a cell for each constructor: `n_ary` with nothing shared.
+
+`fold` gives a `State` whose two vectors have shape `(trees, width)`. It takes the arguments of [every tree
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import gated

@@ -44,9 +44,12 @@ tree_rnn = Architecture(
     _learned,
     form,
     name="tree_rnn",
-    about="The plain recursive network of a signature: a cell for each arity. Its carrier is a vector.",
+    about="The recursive network of a signature (Socher et al., 2011): a cell for each arity. A state is a vector.",
 )
-"""A tree RNN: at each node a matrix for each child, and `tanh` (Socher et al., 2013).
+"""A tree RNN: at each node a matrix for each child, and `tanh` (Socher et al., 2011).
+
+`fold` gives an array of shape `(trees, width)`. It takes the arguments of [every tree
+network][cdl_arch.recursive.Architecture.__call__].
 
 Examples:
     >>> from cdl_arch.recursive import tree_rnn

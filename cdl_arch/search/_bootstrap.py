@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
-from cdl.checks import whole
+from cdl.checks import whole, with_usage
 from cdl.errors import CdlError
 
 from ._scores import to_draw
@@ -66,6 +66,7 @@ class Resampled(NamedTuple):
     stable: Float[np.ndarray, " draws"]
 
 
+@with_usage
 def bootstrap(
     pool: Pool,
     trainings: int,

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, Int, Key, PRNGKeyArray
 
-from cdl.checks import whole
+from cdl.checks import whole, with_usage
 from cdl.errors import CdlError
 from cdl.metric import jacobian_moments
 
@@ -40,6 +40,7 @@ PROBES = 4
 ROUNDING = 1e-9
 
 
+@with_usage
 def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
     """How far the trunk is from an isometry at its first parameters: the mean over a few random points.
 
@@ -68,6 +69,7 @@ def isometry(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Floa
     return jnp.abs(jnp.log(m2)).mean() + jnp.log(m4 / jnp.square(m2)).mean()
 
 
+@with_usage
 def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) -> Float[Array, ""]:
     """The logarithm of the norm of the first gradient, on one batch, to compare with; `inf` where the gradient is 0.
 
@@ -90,6 +92,7 @@ def gradient_norm(task: Task, code: Int[Array, " places"], key: PRNGKeyArray) ->
     return jnp.where(norm(slope) > 0, jnp.log(norm(slope)), jnp.inf)
 
 
+@with_usage
 def scored(
     score: Score, task: Task, codes: Int[Array, "n places"], key: PRNGKeyArray, inits: int = 1
 ) -> Float[Array, " n"]:

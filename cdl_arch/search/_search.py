@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Bool, Float, Int, Key
 
-from cdl.checks import whole as whole_number
+from cdl.checks import whole as whole_number, with_usage
 from cdl.errors import CdlError, CheckpointError
 from cdl.io import load, save
 
@@ -70,6 +70,7 @@ class Search(eqx.Module):
         return jnp.take_along_axis(self.codes, at[:, None, None], 1)[:, 0]
 
 
+@with_usage
 def search(
     task: Task,
     method: Method,
@@ -137,6 +138,7 @@ def search(
     return now
 
 
+@with_usage
 def retrained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " k"]) -> Outcome:
     """Trains each code once from each key: outcomes of shape `(n, keys)`.
 

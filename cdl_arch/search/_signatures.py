@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import Algebra, algebra, cata, Fix, fold, Forest, pack
-from cdl.checks import whole
+from cdl.checks import whole, with_usage
 
 from ._choice import made, mix
 from ._space import Space
@@ -184,6 +184,7 @@ class Signatures(Space):
         return jnp.asarray(sorted({self.canonical(code) for code in every}), jnp.int32)
 
 
+@with_usage
 def tree_task(space: Signatures, trees: int = 60, depth: int = 4, *, seed: int = 0, **options: Any) -> Task:
     """A task whose right signature is known, `RIGHT`: the trees to test with have one more level.
 

@@ -21,6 +21,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl_arch.data import Dataset
 
@@ -123,6 +124,7 @@ class Outcome(NamedTuple):
     stable: Bool[Array, "..."]
 
 
+@with_usage
 def of_dataset(
     space: Space, data: Dataset, test: Dataset, *, most: int | None = None, seed: int = 0, **options: Any
 ) -> Task:
@@ -181,6 +183,7 @@ def _part(data: Dataset) -> Part:
     return Part(jnp.asarray(data.images), jnp.asarray(data.labels))
 
 
+@with_usage
 def trained(task: Task, codes: Int[Array, "n places"], keys: Key[Array, " n"]) -> Outcome:
     """Trains every candidate, each from its key. One program is compiled for each number of candidates.
 

@@ -22,12 +22,14 @@ from typing import Any
 import numpy as np
 
 from cdl import CdlError
+from cdl.checks import with_usage
 from cdl.symmetry import Action
 
 
 Simplex = tuple[int, ...]
 
 
+@with_usage
 def closed(simplices: Iterable[Sequence[int]]) -> list[Simplex]:
     """The simplices with all their faces, smallest first, each with its vertices in ascending order.
 
@@ -54,6 +56,7 @@ class Complex:
         (1, 1)
     """
 
+    @with_usage
     def __init__(self, simplices: Iterable[Sequence[int]]) -> None:
         """**Arguments:** `simplices`: tuples of vertices. A vertex is a whole number.
 

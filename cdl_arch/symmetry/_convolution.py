@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.para import Para
 from cdl.symmetry import Action, Equivariant, EquivariantMap
 from cdl.symmetry.groups import translations, truncated_translations
@@ -49,6 +50,7 @@ class Convolution(EquivariantMap):
     out_channels: int | None = eqx.field(static=True)
     causal: bool = eqx.field(static=True)
 
+    @with_usage
     def __init__(
         self,
         shape: Sequence[int],

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl.symmetry import Equivariant
 
@@ -47,6 +48,7 @@ class DeepSet(NodeLayer):
     order: int = eqx.field(static=True)
     out_order: int = eqx.field(static=True)
 
+    @with_usage
     def __init__(
         self, in_channels: int, out_channels: int, *, bias: bool = True, dtype: Any = None, key: PRNGKeyArray
     ) -> None:
@@ -73,6 +75,7 @@ class DeepSet(NodeLayer):
         return self.tensors.at(n)
 
 
+@with_usage
 def deep_sets(channels: Sequence[int], outputs: int, *, function: Function = jax.nn.relu, key: PRNGKeyArray) -> Layers:
     """A function of sets `[channels[0], n]`, to `[outputs]`: layers on elements, and then the mean.
 

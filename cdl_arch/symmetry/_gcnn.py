@@ -14,12 +14,14 @@ import jax
 import jax.random as jr
 from jaxtyping import PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl.symmetry import Chain, chain, Equivariant
 
 from ._group_convolution import GroupConvolution
 
 
+@with_usage
 def gcnn(
     side: int,
     channels: Sequence[int],

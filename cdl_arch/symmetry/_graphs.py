@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl.para import CoKleisli
 from cdl.symmetry import Equivariant, hom
@@ -56,6 +57,7 @@ class GraphLayer(eqx.Module):
     messages: Float[Array, "outs ins"]
     beta: Float[Array, "outs 1"]
 
+    @with_usage
     def __init__(self, in_channels: int, out_channels: int, *, dtype: Any = None, key: PRNGKeyArray) -> None:
         self.own, self.messages = (drawn((out_channels, in_channels), dtype, k) for k in jr.split(key))
         self.beta = jnp.zeros((out_channels, 1), self.own.dtype)
@@ -96,6 +98,7 @@ class GraphNetwork(eqx.Module):
     layers: tuple[GraphLayer, ...]
     function: Function
 
+    @with_usage
     def __init__(self, channels: Sequence[int], *, function: Function = jax.nn.relu, key: PRNGKeyArray) -> None:
         """**Arguments:** `channels`: of the nodes, and after each layer.
 

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl.para import Para
 from cdl.symmetry import Action, Equivariant, EquivariantMap
@@ -46,6 +47,7 @@ class GroupConvolution(EquivariantMap):
     out_channels: int | None = eqx.field(static=True)
     lifting: bool = eqx.field(static=True)
 
+    @with_usage
     def __init__(
         self,
         side: int,

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl.symmetry import Chain, chain
 
@@ -38,6 +39,7 @@ class Layers(eqx.Module):
     layers: tuple[NodeLayer, ...]
     function: Function
 
+    @with_usage
     def __init__(self, layers: Sequence[NodeLayer], function: Function = jax.nn.relu) -> None:
         """**Arguments:** `layers`: such as `Tensors`. `function`: between two layers, at each place.
 

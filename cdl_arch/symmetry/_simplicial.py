@@ -24,6 +24,7 @@ import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import CdlError
+from cdl.checks import with_usage
 
 from ._complexes import Complex
 
@@ -59,6 +60,7 @@ class SimplicialLayer(eqx.Module):
 
     weights: list[list[Float[Array, "_ _"]]]
 
+    @with_usage
     def __init__(self, inputs: Sequence[int], outputs: Sequence[int], *, dtype: Any = None, key: PRNGKeyArray) -> None:
         """**Arguments:** `inputs`, `outputs`: the channels of each dimension, beginning with the vertices; 0 for none.
 
@@ -119,6 +121,7 @@ class SimplicialNetwork(eqx.Module):
 
     layers: list[SimplicialLayer]
 
+    @with_usage
     def __init__(self, channels: Sequence[Sequence[int]], *, dtype: Any = None, key: PRNGKeyArray) -> None:
         """**Arguments:** `channels`: of each dimension, before each layer and after the last.
 
@@ -138,6 +141,7 @@ class SimplicialNetwork(eqx.Module):
         return found
 
 
+@with_usage
 def flows(
     complex: Complex, count: int, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "n edges"], Float[Array, "n edges"]]:

@@ -27,6 +27,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from cdl import CdlError
+from cdl.checks import with_usage
 from cdl.symmetry import Action, Chain, chain, Equivariant, groups
 
 
@@ -95,6 +96,7 @@ class Spherical(eqx.Module):
     body: Chain
     read: eqx.nn.Linear
 
+    @with_usage
     def __init__(self, points: np.ndarray, channels: tuple[int, ...], classes: int, *, key: PRNGKeyArray) -> None:
         """**Arguments:** `points`: of the sphere. `channels`: that go in, and after each layer. `classes`: how many
         numbers are read.
@@ -119,6 +121,7 @@ class Spherical(eqx.Module):
         return self.read(jnp.mean(self.body(x), -1))
 
 
+@with_usage
 def patterns(
     classes: int, count: int, points: np.ndarray = POINTS, noise: float = 0.3, *, key: PRNGKeyArray
 ) -> tuple[Float[Array, "count 1 points"], Int[Array, " count"]]:

@@ -23,6 +23,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl.symmetry import Action, Equivariant, hom
 from cdl.symmetry.groups import permutations
@@ -48,6 +49,7 @@ class Tensors(NodeLayer):
     order: int = eqx.field(static=True)
     out_order: int = eqx.field(static=True)
 
+    @with_usage
     def __init__(
         self,
         order: int,

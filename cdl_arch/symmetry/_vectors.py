@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import jax.random as jr
 from jaxtyping import Array, Float, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.symmetry import Action, Equivariant, hom, NormGate
 
 
@@ -56,6 +57,7 @@ class VectorLayer(eqx.Module):
     straight: eqx.nn.Linear
     action: Action = eqx.field(static=True)
 
+    @with_usage
     def __init__(
         self,
         X: Action,

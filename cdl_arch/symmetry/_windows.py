@@ -20,6 +20,7 @@ import jax.random as jr
 import numpy as np
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from cdl.checks import expect_key
 from cdl.errors import CdlError
 from cdl.symmetry import Action, Equivariant, hom, Orbits
 
@@ -70,10 +71,11 @@ def checked(window: Sequence[int], shape: Sequence[int]) -> tuple[int, ...]:
 def drawn(shape: tuple[int, ...], dtype: Any, key: PRNGKeyArray) -> jax.Array:
     """Initial values of a kernel `[out, in, …]`, such that outputs have the variance of independent inputs.
 
-    **Raises:** `CdlError` for channels that are not whole numbers of 1 or more.
+    **Raises:** `CdlError` for channels that are not whole numbers of 1 or more, and for anything other than a key.
     """
     if not all(_whole(n) for n in shape[:2]):
         raise CdlError(f"{shape[1]} channels in and {shape[0]} out are asked for: give whole numbers of 1 or more.")
+    expect_key(key)
     values = jr.normal(key, tuple(map(int, shape)), dtype)
     return values / jnp.sqrt(jnp.asarray(np.prod(shape[1:]), values.dtype))
 

@@ -34,6 +34,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, Int, PRNGKeyArray
 
+from cdl.checks import with_usage
 from cdl.errors import CdlError
 from cdl.monads import EilenbergMoore, ListMonad, Monoid, Writer
 
@@ -72,6 +73,7 @@ class MinPlus(eqx.Module):
 
     length: eqx.nn.MLP
 
+    @with_usage
     def __init__(self, features: int, width: int, *, key: PRNGKeyArray) -> None:
         """**Arguments:** `features`: of an edge. `width`: of the hidden layer that makes lengths of them."""
         self.length = eqx.nn.MLP(features, "scalar", width, 1, activation=jnp.tanh, key=key)
@@ -101,6 +103,7 @@ class SumPassing(eqx.Module):
     out: eqx.nn.Linear
     mean: bool = eqx.field(static=True)
 
+    @with_usage
     def __init__(self, features: int, width: int, *, mean: bool = True, key: PRNGKeyArray) -> None:
         """**Arguments:** `width`: of the state of a node. `mean`: whether messages are averaged, and not added."""
         first, second, third = jr.split(key, 3)

@@ -1,5 +1,6 @@
 """Tree networks of any signature: each the same function, with the same gradient, as its twin in plain Equinox."""
 
+import doctest
 import inspect
 import re
 from collections.abc import Callable
@@ -300,13 +301,18 @@ def test_several_signatures_are_refused_with_what_to_write_instead():
 def test_help_says_how_a_network_is_made(name):
     import pydoc
 
+    import cdl
     from cdl_arch import recursive
 
     text = pydoc.render_doc(getattr(recursive, name), renderer=pydoc.plaintext)
     assert f"{name}(signature, width, *, embed=None, payload=None" in text
     assert text.splitlines()[3].strip() == getattr(recursive, name).about
     assert "__setattr__" not in text
-    assert len(text.splitlines()) < 80
+    assert all(f"`{x}`" in text for x in inspect.signature(getattr(recursive, name)).parameters)
+    assert len(text.splitlines()) < 32
+    known = {"cdl": cdl, "jax": jax}
+    example = doctest.DocTestParser().get_doctest(getattr(recursive, name).__doc__, known, name, None, 0)
+    assert doctest.DocTestRunner(verbose=False).run(example, out=lambda words: None) == (0, 4)
 
 
 def test_a_name_that_is_in_a_module_is_told_where():

@@ -245,6 +245,14 @@ def test_a_picture_without_matplotlib_says_what_to_install(monkeypatch, tmp_path
         draw(TreeF).save(tmp_path / "a.png")
 
 
+@pytest.mark.parametrize(("name", "ends"), [("a.foo", "ends in `.foo`"), ("a", "has no ending")])
+def test_an_ending_that_no_form_has_is_refused(name, ends, tmp_path):
+    with pytest.raises(
+        CdlError, match=rf"^`{name}` {ends}, and a diagram is saved as .svg, .mmd or .txt, or .*: change"
+    ):
+        draw(TreeF).save(tmp_path / name)
+
+
 def test_what_cannot_be_drawn_says_so(getkey):
     from cdl_arch.recursive import tree_rnn
 

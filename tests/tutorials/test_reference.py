@@ -11,6 +11,8 @@ from typing import get_args, get_origin
 import jax
 import pytest
 
+from hooks import signatures
+
 
 ROOT = pathlib.Path(__file__).parents[2]
 TUTORIALS = ROOT / "tutorials"
@@ -147,7 +149,9 @@ def test_the_page_says_how_a_tree_network_is_called(name):
     called = inspect.signature(named(f"cdl_arch.recursive.{name}"))
     plain = [x.replace(annotation=x.empty) for x in called.parameters.values()]
     assert f"({said})" == str(inspect.Signature(plain)).replace(" ->", "")
-    assert re.findall(r"^- `(\w+)`: ", page, re.MULTILINE)[: len(plain)] == list(called.parameters)
+    assert "(#cdl_arch.recursive.Architecture.__call__)" in page
+    words = inspect.getdoc(named("cdl_arch.recursive.Architecture").__call__)
+    assert re.findall(r"^- `(\w+)`: ", words, re.MULTILINE) == list(called.parameters)
     assert f"`{name}`" in page.split("```python")[0]
 
 
@@ -209,3 +213,18 @@ def test_the_newer_spelling_on_the_page_reads_as_the_same_functor(monkeypatch):
     exec(before + newer, module.__dict__)
     assert "print(cdl.functor(ExprF))" in text
     assert f'```text title="output"\n{cdl.functor(module.ExprF)}\n' in text
+
+
+def test_the_types_of_each_kind_of_call_are_below_the_signature():
+    one = '<div class="language-python doc-signature highlight"><pre><code>{}</code></pre></div>'
+    kinds = one.format("a()") + one.format("b()")
+    page = f'<div class="doc-overloads">\n{kinds} </div>\n{one.format("all()")}\n<p>Words.</p>'
+    found = signatures.on_page_content(page)
+    assert found.index("all") < found.index("Types: 2 kinds of call") < found.index(">a()<") < found.index(">b()<")
+    assert found.index(">b()<") < found.index("</details>") < found.index("<p>Words.</p>")
+    assert signatures.on_page_content(one.format("all()")) == one.format("all()")
+
+
+def test_a_signature_that_is_only_a_name_is_left_out():
+    name = '<div class="doc-signature highlight"><pre><code><span class="n">MAT</span>\n</code></pre></div>'
+    assert signatures.on_page_content(f"<h3>MAT</h3>{name}<p>Words.</p>") == "<h3>MAT</h3><p>Words.</p>"

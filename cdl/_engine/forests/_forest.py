@@ -4,7 +4,7 @@ What differs between forests of one bucket is data alone, so that they run in on
 """
 
 import textwrap
-from typing import Any
+from typing import Any, NoReturn, TYPE_CHECKING
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int
 from ..._functors.poly import Sum
 from ..._functors.words import number_of
 from ...errors import CdlError
-from .._standing import standing
+from .._standing import not_a_list, standing
 from ._bucket import Bucket
 from ._standing import expect_known, expect_one, number
 from ._trees import trees_of
@@ -75,6 +75,13 @@ class Forest(eqx.Module):
     def __len__(self) -> int:
         expect_one(self, "`len` is of")
         return int(self.start.shape[0]) - 1
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getitem__(self, at: Any) -> NoReturn:
+            raise not_a_list(
+                "forest", "`forest.trees()[i]` is tree `i`, and `forest.nodes(i)` are its rows in `annotate`"
+            )
 
     def nodes(self, tree: int) -> slice:
         """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first.

@@ -1,7 +1,7 @@
 """Grown trees: what `unfold` gives, as padded arrays that a program can go on with, and as trees on the host."""
 
 from collections.abc import Iterable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TYPE_CHECKING, TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 
 from ..._functors.read import tag, tag_name
 from ...errors import CdlError, TreeTooLarge
-from .._standing import expect_one, standing
+from .._standing import expect_one, not_a_list, standing
 from ._candidates import Candidate
 from ._plan import Plan
 from ._rows import Rows
@@ -59,6 +59,11 @@ class Grown(eqx.Module, Generic[R]):
     def __len__(self) -> int:
         expect_one(self.count, 1, "`len` is of", "grown")
         return int(self.count.shape[0])
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getitem__(self, at: Any) -> NoReturn:
+            raise not_a_list("`Grown`", "`grown.trees()[i]` is tree `i`")
 
     @property
     def mask(self) -> Bool[Array, "trees nodes"]:

@@ -8,7 +8,7 @@ these, and the value is dropped. So a `log` of what is left of a seed makes no N
 """
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TYPE_CHECKING, TypeVar
 
 import equinox as eqx
 import jax
@@ -27,7 +27,7 @@ from ...errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
 from .._compiled import compiled
 from .._given import arrays
 from .._rows import repeated, take
-from .._standing import expect_one, standing
+from .._standing import expect_one, not_a_list, standing
 from ..lists._seq import Seq
 from ..machines._state import leading
 from ..shapes import Arrays, one_of, shown
@@ -64,6 +64,11 @@ class Lists(eqx.Module, Generic[E]):
 
     def __len__(self) -> int:
         return len(self.elements)
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getitem__(self, at: Any) -> NoReturn:
+            raise not_a_list("`Lists`", "`lists.trees()[i]` is list `i`")
 
     def trees(self) -> list[Any]:
         """Each as a tree, `Cons(…)` or `Snoc(…)`. On the host.

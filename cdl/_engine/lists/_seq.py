@@ -9,7 +9,7 @@ whatever it is.
 """
 
 from collections.abc import Sequence
-from typing import Any, Generic, overload, TypeVar, Union
+from typing import Any, Generic, NoReturn, overload, TYPE_CHECKING, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -22,7 +22,7 @@ from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of
 from ...errors import LengthMismatch, PayloadMismatch
 from .._given import expect_kept
-from .._standing import expect_one, standing
+from .._standing import expect_one, not_a_list, standing
 from ..shapes import alike
 
 
@@ -91,6 +91,13 @@ class Seq(eqx.Module, Generic[E]):
     def __len__(self) -> int:
         expect_one(self.lengths, 1, "`len` is of", "seq")
         return int(self.lengths.shape[0])
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getitem__(self, at: Any) -> NoReturn:
+            raise not_a_list(
+                "`Seq`", "`seq.values[i, : seq.lengths[i]]` are the elements of list `i`, where they are one array"
+            )
 
     @property
     def time(self) -> int:

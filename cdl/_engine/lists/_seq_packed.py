@@ -11,7 +11,7 @@ so that lists of one lane do not meet. Marks are data: batches of as many lists,
 
 import heapq
 from collections.abc import Sequence
-from typing import Any, Generic, overload, TypeVar
+from typing import Any, Generic, NoReturn, overload, TYPE_CHECKING, TypeVar
 
 import equinox as eqx
 import jax
@@ -24,7 +24,7 @@ from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of
 from ...errors import LengthMismatch
 from .._rows import spread
-from .._standing import expect_one, standing
+from .._standing import expect_one, not_a_list, standing
 from ._seq import as_array, Rows, Seq, stacked_rows
 
 
@@ -113,6 +113,11 @@ class Packed(eqx.Module, Generic[E]):
     def __len__(self) -> int:
         expect_one(self.lengths, 1, "`len` is of", "packed")
         return int(self.lengths.shape[0])
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getitem__(self, at: Any) -> NoReturn:
+            raise not_a_list("`Packed`", "`packed.padded()` is a `Seq` of the same lists")
 
     @property
     def steps(self) -> int:

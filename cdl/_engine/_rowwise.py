@@ -16,9 +16,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
+from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
 from ..errors import CdlError
+from ._jaxprs import inside
 from ._lost import kind_of
 from ._random_keys import THREEFRY
 
@@ -119,8 +120,6 @@ def _inside(eqn: JaxprEqn, own: list[bool]) -> Iterator[tuple[Jaxpr, list[bool],
             carry = after
         yield body, consts + carry, _followed(test, own[:at] + carry)[1][0]
     else:
-        for x in jax.tree.leaves(dict(eqn.params), is_leaf=lambda x: isinstance(x, ClosedJaxpr | Jaxpr)):
-            if isinstance(x, ClosedJaxpr | Jaxpr):
-                inner: Any = x.jaxpr if isinstance(x, ClosedJaxpr) else x
-                same = len(inner.invars) == len(own)
-                yield inner, own if same else [any(own)] * len(inner.invars), False
+        for inner in inside(eqn):
+            same = len(inner.invars) == len(own)
+            yield inner, own if same else [any(own)] * len(inner.invars), False

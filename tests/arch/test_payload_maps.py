@@ -100,7 +100,7 @@ def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
     from cdl_arch.recursive import gated
 
     names: dict[str, Any] = {"__name__": "examples"}
-    (example,) = re.findall(r"```python\n(.*?)```", inspect.getdoc(gated) or "", re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", inspect.getdoc(type(gated).__call__) or "", re.DOTALL)
     exec(example, names)
     signature, lit, units = names["Union"][names["Lit"], names["Add"]], names["Lit"], names["amount"].units
     assert jnp.allclose(names["net"].inputs["Lit"]("Lit", (2.0, 3)), 2 * units(3))

@@ -158,7 +158,7 @@ told = [int(jnp.argmax(network.at(params)(dream))) for dream in dreams]
 print("the dreams are read as:", *told)
 assert told == list(range(10))
 
-# %% figure="dreams" alt="Ten digits, 0 to 9, and below each the picture that the network dreams of it"
+# %% folded="The code of the figure" figure="dreams" alt="Ten digits, 0 to 9, and below each the picture that the network dreams of it"
 figure, axes = plt.subplots(2, 10, figsize=(8.4, 2.1))
 axes[0, 0].set_ylabel("a digit")
 axes[1, 0].set_ylabel("its dream")
@@ -173,7 +173,7 @@ for digit in range(10):
 # Some have the strokes of the digit, and some have what tells it from the others and nothing else: the network was
 # never asked what a digit looks like, only which it is.
 
-# %%
+# %% folded="The end of the program"
 print(
     f"all of it took {time.perf_counter() - began:.0f} s "
     f"on Python {sys.version.split()[0]}"

@@ -158,7 +158,7 @@ told = [int(jnp.argmax(network.at(params)(dream))) for dream in dreams]
 print("the dreams are read as:", *told)
 assert told == list(range(10))
 
-# %% folded="The code of the figure" figure="dreams" alt="Ten digits, 0 to 9, and below each the picture that the network dreams of it"
+# %% folded="The code of the figure" figure="dreams" alt="The digits 0 to 9, and below each the network's dream of it"
 figure, axes = plt.subplots(2, 10, figsize=(8.4, 2.1))
 axes[0, 0].set_ylabel("a digit")
 axes[1, 0].set_ylabel("its dream")

@@ -115,8 +115,8 @@ LEARNING = """\
 
 A step of learning with Adam: model, loss and optimiser as one composite of optics, and a step written by hand
 with `value_and_grad`, from the same parameters and with the same ones after it. The composite also checks that
-every label is a class. Each is traced and compiled
-three times, in turn and from empty caches: whoever comes first in a process pays for what JAX traces only once in it.
+every label is a class. Each is traced and compiled three times, in turn and from empty caches: whoever comes first in a
+process pays for what JAX traces only once in it.
 """
 
 CORES = """\

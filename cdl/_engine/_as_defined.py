@@ -19,10 +19,11 @@ import numpy as np
 from jax.core import Tracer
 
 from .._functors.many import Many
-from ._class_asked import class_of
+from ._class_asked import class_of, text_of
 from ._differing import COMPARED, expect_one_type, expect_room, expect_within
 from ._lost import kind_of
 from ._python_numbers import expect_real, expect_rounded_alike, expect_whole, Positive, stays_positive
+from ._texts import expect_no_word
 from ._truth import expect_no_truth
 from .shapes import is_weak
 
@@ -69,7 +70,7 @@ def _may_differ(x: Any) -> bool:
 def _class_of(base: Any, *kinds: Any) -> Any:
     """The class of traced numbers that know."""
     found: dict[str, Any] = {"__slots__": (), "of_definition": True, "__hash__": base.__hash__}
-    found["__class__"] = property(class_of)
+    found |= {"__class__": property(class_of), "__str__": text_of}
     for name, sign in (COMPARISONS | ARITHMETIC).items():
         found[f"__{name}__"] = _operator(sign, getattr(base, f"__{name}__"))
     for name, sign in ARITHMETIC.items():
@@ -83,6 +84,8 @@ def _operator(sign: str, of: Callable[..., Any], turned: bool = False) -> Callab
     """An operator of two numbers. `turned`: whether the second is on its left."""
 
     def operator(x: Any, y: Any) -> Any:
+        if sign in ("==", "!="):
+            expect_no_word(y)
         if not (knows(y) or isinstance(y, np.generic | np.ndarray | bool | int | float | complex)):
             if sign == "**" and isinstance(y, jax.Array):
                 expect_one_type(sign, x, y)

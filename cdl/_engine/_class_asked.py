@@ -1,8 +1,11 @@
-"""Questions of which kind a number is, refused as they are asked.
+"""Questions of which kind a number is, or of its text, refused as they are asked.
 
 `isinstance(v, int)` and `case int():` ask a number for its class. A Python number in a definition is a traced one in a
 compiled form, which is of another. `_kinds` looks for such questions in functions that read the fields of a layer. One
 that is given the number itself is seen here, in the frame that asks.
+
+`str(v)` gives the word of a tree in a definition, and the name of a traced number in a compiled form. Where a text is
+made for a reader, by `print` or in an f-string, the second will do.
 """
 
 import builtins
@@ -12,34 +15,47 @@ import sys
 import types
 from typing import Any
 
-from ._bytecode import last, line, named, NOTHING, stored
-from ._differing import Differs
-from ._kinds import Asked
+from ._bytecode import NOTHING, stored
+from ._differing import asked
+from ._kinds import Asked, asked_at
 from ._outside import LIBRARIES
+from ._texts import value_of
 
 
 def class_of(x: Any) -> type[Any]:
     """The class of a traced number. **Raises:** `Differs` where a user's function asks if it is one of Python's."""
-    frame = sys._getframe(1)
-    if not frame.f_code.co_filename.startswith(LIBRARIES) and (asked := _asked_at(frame.f_code, frame.f_lasti)):
-        question, advice = asked.asks({**vars(builtins), **frame.f_globals, **frame.f_locals}, {})
-        if question:
-            raise Differs(
-                f"asks {question}",
-                f"in a compiled form every number is an array, and the answer is always the same, so {advice}.",
-            )
+    question, names = _asked_by_user()
+    found, advice = question.asks(names, {}) if question else ("", "")
+    if found:
+        raise asked(found, advice)
     return type(x)
+
+
+def text_of(x: Any) -> str:
+    """The text of a traced number. **Raises:** `Differs` where a user's function asks for it by `str`."""
+    question, names = _asked_by_user()
+    if question and value_of(question.by, names) is str:
+        raise asked(
+            "for the text of a payload",
+            'compare the number of a word, `word == words.id("and")`, and use `str` under `cata` alone',
+        )
+    return repr(x)
+
+
+def _asked_by_user() -> tuple[Asked | None, dict[str, Any]]:
+    """The question that a user's frame may be asking just now, and what its names stand for."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith((__name__, "jaxtyping")):
+        frame = frame.f_back
+    if frame.f_code.co_filename.startswith(LIBRARIES) or not (question := _asked_at(frame.f_code, frame.f_lasti)):
+        return None, {}
+    return question, {**vars(builtins), **frame.f_globals, **frame.f_locals}
 
 
 @functools.lru_cache(maxsize=4096)
 def _asked_at(code: types.CodeType, offset: int) -> Asked | None:
-    """The question that an instruction may be."""
+    """The question that an instruction may be, or the first after it: a call that Python has made faster is one of two
+    instructions, and then the frame is at the first."""
     steps = [s for s in dis.get_instructions(code) if s.opname not in NOTHING]
-    i = next((i for i, s in enumerate(steps) if s.offset == offset), 0)
-    step, before = steps[i], steps[:i]
-    local = stored(steps, frozenset())[1]
-    if step.opname == "MATCH_CLASS":
-        return Asked(line(step), of=named(last(before[:-1], 1), local))
-    if step.opname == "CALL" and (by := named(last(before, (step.arg or 0) + 2), {})[:1]):
-        return Asked(line(step), by[0], named(last(before, 1), local))
-    return None
+    i = next((i for i, s in enumerate(steps) if s.offset >= offset), 0)
+    return asked_at(steps, i, stored(steps, frozenset())[1])

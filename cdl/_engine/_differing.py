@@ -44,6 +44,14 @@ class Differs(CdlError):
         return f"`{name}` {self.does} {where}: {self.why}"
 
 
+def asked(question: str, advice: str) -> Differs:
+    """What a question is refused with that has one answer for every traced number."""
+    return Differs(
+        f"asks {question}",
+        f"in a compiled form every number is an array, and the answer is always the same, so {advice}.",
+    )
+
+
 def expect_within(sign: str, x: Any, y: int) -> None:
     """**Raises:** `Differs` where `y`, a number of Python beside the traced `x`, is not within the type of `x`."""
     if sign == "/" or is_weak(x) or not is_integer(x):  # `/` is of real numbers in both

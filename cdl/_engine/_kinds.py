@@ -134,8 +134,8 @@ def _questions(
         if in_pattern or reads(last(before[:-1], 1), fields):
             yield Asked(line(step), words=f"whether a number is `{before[-1].argval}` itself")
     elif step.opname == "MATCH_CLASS":
-        if matches(steps, i, fields):
-            yield Asked(line(step), of=named(last(before[:-1], 1), local))
+        if matches(steps, i, fields) and (found := asked_at(steps, i, local)):
+            yield found
     elif step.opname in COMPARES:
         both, right = last(before, 2), last(before, 1)
         left = both[: len(both) - len(right)]
@@ -144,6 +144,17 @@ def _questions(
                 yield Asked(line(step), of=named(kinds, local))
     elif step.opname == "CALL":
         whole, end = last(before, (step.arg or 0) + 2), last(before, 1)
-        by, given = named(whole, {})[:1], whole if step.arg == 1 else whole[: len(whole) - len(end)]
-        if by and reads(given, fields):
-            yield Asked(line(step), by[0], (str(end[-1].argval),) if by == ("hasattr",) else named(end, local))
+        given = whole if step.arg == 1 else whole[: len(whole) - len(end)]
+        if reads(given, fields) and (found := asked_at(steps, i, local)):
+            yield found
+
+
+def asked_at(steps: list[dis.Instruction], i: int, local: dict[str, tuple[str, ...]]) -> Asked | None:
+    """The question that a pattern or a call may be, whatever it is asked of."""
+    step, before = steps[i], steps[:i]
+    if step.opname == "MATCH_CLASS":
+        return Asked(line(step), of=named(last(before[:-1], 1), local))
+    if step.opname == "CALL" and (by := named(last(before, (step.arg or 0) + 2), {})[:1]):
+        end = last(before, 1)
+        return Asked(line(step), by[0], (str(end[-1].argval),) if by == ("hasattr",) else named(end, local))
+    return None

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
 from ._jaxprs import Atom, CALLS, rule_of
-from ._rows import spread
+from ._rows import differentiated, spread
 from .shapes import is_smooth
 
 
@@ -113,8 +113,7 @@ def only_active(cotangent: Any, bits: jax.Array, reached: int) -> Any:
 
 def gate(x: Any, bits: jax.Array, reached: int) -> jax.Array:
     """A value of rows, or of one, that has no gradient by way of what reaches these columns where they are not read."""
-    x = jnp.asarray(x)
-    return jnp.where(spread(active(bits, reached), x), x, jax.lax.stop_gradient(x))
+    return differentiated(active(bits, reached), jnp.asarray(x))
 
 
 def either(bits: jax.Array, at: jax.Array, number: int) -> jax.Array:

@@ -24,6 +24,11 @@ def spread(mask: jax.Array, like: jax.Array) -> jax.Array:
     return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
 
 
+def differentiated(mask: jax.Array, x: jax.Array) -> jax.Array:
+    """Rows of any shape, with a gradient at those of the mask alone."""
+    return jnp.where(spread(mask, x), x, lax.stop_gradient(x))
+
+
 def repeated(x: jax.Array, valid: jax.Array, last: jax.Array) -> jax.Array:
     """Rows of which those that are not valid are the last valid one, without its gradient."""
     return jnp.where(spread(valid, x), x, lax.stop_gradient(take(x, last)))

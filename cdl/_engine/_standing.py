@@ -4,7 +4,8 @@
 only some of the arrays; and one of shapes.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
@@ -36,10 +37,14 @@ def expect_one(array: Any, axes: int, what: str, of: str) -> None:
         )
 
 
-def not_a_list(of: str, instead: str) -> CdlError:
-    """The error of a value with `len` that is indexed, or iterated over. `of`: what it is called. `instead`: what gives
-    its parts."""
-    return CdlError(f"a {of} is not a list that is indexed or iterated over: {instead}.")
+def not_a_list(of: str, instead: str) -> Callable[[Any, Any], NoReturn]:
+    """The `__getitem__` of a value that has a `len` and is no list. `of`: what it is called. `instead`: what gives its
+    parts."""
+
+    def refuse(_: Any, at: Any) -> NoReturn:
+        raise CdlError(f"a {of} is not a list that is indexed or iterated over: {instead}.")
+
+    return refuse
 
 
 def is_array(x: object) -> bool:

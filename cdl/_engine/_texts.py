@@ -6,10 +6,11 @@
 | `word in ("so", "no")`, `word in WORDS`         | never true  | `jnp.isin(word, jnp.array([…]))` of their numbers |
 | `case Sign(Op.ADD, a, b)`, of an `enum.Enum`    | never true  | `op == list(Op).index(Op.ADD)`                    |
 
-Neither Python nor JAX raises an error: a number is not equal to a text. So these questions are looked for in the
-bytecode, as in `_kinds`. They are refused where the field is certainly one of a constructor: where a pattern names it,
-or where it is an attribute of a variable that is matched against constructors, asked for one by `isinstance`, or
-annotated with a signature.
+Neither Python nor JAX raises an error: a number is not equal to a text. A traced number that knows where it comes from
+(`_as_defined`) refuses the question as it is asked. In a branch that is traced for other children alone it is not asked
+at all, so these questions are looked for in the bytecode too, as in `_kinds`. They are refused there where the field is
+certainly one of a constructor: where a pattern names it, or where it is an attribute of a variable that is matched
+against constructors, asked for one by `isinstance`, or annotated with a signature.
 """
 
 import contextlib
@@ -25,6 +26,7 @@ from .._functors import Base
 from .._functors.read import tag
 from ..errors import SignatureError
 from ._bytecode import ATTRIBUTES, captured, given, in_class, last, line, named, subject, variable
+from ._differing import asked
 
 
 Layers = frozenset[tuple[str, str]]  # variables that may hold a layer, each with the name of a constructor
@@ -49,30 +51,41 @@ class Compared:
     def asks(self, names: Mapping[str, Any], hints: Mapping[str, Any]) -> tuple[str, str]:
         """The question in words, and what to write instead, where these names make it one; otherwise `""`. `hints`:
         what arguments are annotated with."""
-        words = self.words or _words_in(value_of(self.path, names))
+        words = self.words or words_in(value_of(self.path, names))
         kinds = {k for name in self.of for k in _each(value_of(name, names))} | {*_each(hints.get(self.layer))}
         constructors = {k for k in kinds if isinstance(k, type) and issubclass(k, Base)}
         if not words or not constructors or (self.layer and not _is_field(self.field, constructors)):
             return "", ""
-        if isinstance(member := words[0], enum.Enum):
-            of = type(member).__name__
-            return (
-                f"whether a payload is the member `{member}`",
-                f"ask for its position, `jnp.where(x == list({of}).index({member}), a, b)`",
-            )
-        if len(words) == 1:
-            return (
-                f"whether a payload is the text {member!r}",
-                f"ask for the number of the word, `jnp.where(word == words.id({member!r}), a, b)`, or of a `Literal` "
-                "for its position",
-            )
-        few = f"({', '.join(map(repr, words[:2]))}{', …' * (len(words) > 2)})"
+        return question_of(words)
+
+
+def question_of(words: tuple[Any, ...]) -> tuple[str, str]:
+    """The question whether a payload is one of these words, and what to write instead."""
+    if isinstance(member := words[0], enum.Enum):
+        of = type(member).__name__
         return (
-            f"whether a payload is one of the texts {few}",
-            "ask for the numbers of the words, "
-            f"`jnp.where(jnp.isin(word, jnp.array([words.id(x) for x in {few}])), a, b)`, or of a `Literal` for their "
-            "positions",
+            f"whether a payload is the member `{member}`",
+            f"ask for its position, `jnp.where(x == list({of}).index({member}), a, b)`",
         )
+    if len(words) == 1:
+        return (
+            f"whether a payload is the text {member!r}",
+            f"ask for the number of the word, `jnp.where(word == words.id({member!r}), a, b)`, or of a `Literal` "
+            "for its position",
+        )
+    few = f"({', '.join(map(repr, words[:2]))}{', …' * (len(words) > 2)})"
+    return (
+        f"whether a payload is one of the texts {few}",
+        "ask for the numbers of the words, "
+        f"`jnp.where(jnp.isin(word, jnp.array([words.id(x) for x in {few}])), a, b)`, or of a `Literal` for their "
+        "positions",
+    )
+
+
+def expect_no_word(x: Any) -> None:
+    """**Raises:** `Differs` where a number is compared with `x`, a text or a member of an `enum.Enum`."""
+    if isinstance(x, str | enum.Enum) and (words := words_in(x)):
+        raise asked(*question_of(words))
 
 
 def value_of(path: str, names: Mapping[str, Any]) -> Any:
@@ -131,10 +144,10 @@ def _words_of(steps: list[dis.Instruction]) -> tuple[str, ...]:
     """The texts that these instructions leave: one, or those of a collection of constants."""
     if not all(s.opname in MADE for s in steps):
         return ()
-    return tuple(text for s in steps if s.opname == "LOAD_CONST" for text in _words_in(s.argval))
+    return tuple(text for s in steps if s.opname == "LOAD_CONST" for text in words_in(s.argval))
 
 
-def _words_in(value: Any) -> tuple[Any, ...]:
+def words_in(value: Any) -> tuple[Any, ...]:
     """The words of a value: itself, or the texts in a collection."""
     if isinstance(value, str):
         return (str.__str__(value),)

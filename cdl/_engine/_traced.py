@@ -87,8 +87,15 @@ def without_values(name: str, where: str) -> Iterator[None]:
             error,
         ) from error
     except AttributeError as error:
-        if not isinstance(error.obj, Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j)):
+        if not isinstance(error.obj, Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j, "")):
             raise
+        if hasattr("", str(error.name)):
+            raise told(
+                f"`{name}` uses `.{error.name}` of a payload {where}. Texts have it, and in an encoded tree a word is "
+                'its number: compare that, `word == words.id("and")`, or compute with the text before the tree is '
+                "encoded.",
+                error,
+            ) from error
         raise told(
             f"`{name}` uses `.{error.name}` of a number {where}. Python's numbers have it, and traced arrays do not: "
             "write it with `jnp`.",

@@ -79,8 +79,7 @@ def fmap_term(term: Poly, f: Any, value: Any) -> Any:
     return _mapped(term, (f,) if callable(f) else _one_of_each(f), value)
 
 
-def _mapped(term: Poly, f: Any, value: Any) -> Any:
-    functions = (f,) if callable(f) else f
+def _mapped(term: Poly, functions: Any, value: Any) -> Any:
     marked = [functions[sort](x) for sort, x in _each(term, value)]
     return _refill(term, value, iter(marked), functions)
 

@@ -370,7 +370,8 @@ OF_THE_NUMBER: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("name", OF_THE_NUMBER)
 def test_a_function_that_is_given_the_number_itself_is_seen_when_it_asks(name: str):
     """No field is in sight there: the number is asked for its class."""
-    alg = algebra(lambda x: OF_THE_NUMBER[name](x.label) if isinstance(x, Leaf) else x.left + x.right)
+    asks = OF_THE_NUMBER[name]
+    alg = algebra(lambda x: asks(x.label) if isinstance(x, Leaf) else x.left + x.right)
     with pytest.raises(CdlError, match="asks whether a number is of the kind"):
         fold(alg, pack(TreeF, [Fork(Leaf(3), Leaf(4))]))
 

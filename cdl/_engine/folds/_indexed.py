@@ -1,6 +1,5 @@
 """The two phases in which a case is computed for rows of several constructors; see `_levels`."""
 
-import contextlib
 import functools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
 from .._jaxprs import Atom, bind, opened
 from .._reach import gate, only_active, Reach, through
-from .._rows import repeated, spread as spread_rows, take
+from .._rows import differentiated, repeated, spread as spread_rows, take
 from ..shapes import is_smooth
 from ._group import Group
 from ._grouped import as_held, product, tie
@@ -154,7 +153,6 @@ class Rows(Phase):
         self.weights: Iterator[Any] = iter(weights)
         self.values: list[Any] = []
         self.inputs: list[list[Any]] = []
-        self.taken: list[tuple[jax.Array, int | None]] = []  # by which rows each branch around is taken, or edges
 
     @property
     def group(self) -> Group:
@@ -170,25 +168,18 @@ class Rows(Phase):
             return ins
         return [self.active.gated(i, v, eqn, self.many) for i, v in zip(ins, eqn.invars, strict=True)]
 
-    @contextlib.contextmanager
-    def branch(self, which: Value, number: int, count: int) -> Iterator[None]:
-        at = jnp.clip(which.value.astype(jnp.int32), 0, count - 1)
-        self.taken.append((at == number, self.many))
-        yield
-        self.taken.pop()
-
     def only_taken(self, value: Value) -> Value:
         x = value.value  # `None` for the edges' rows
         if value.level < ROWS or self.given is None or x is None or not is_smooth(x):
             return value
-        return value._replace(value=self._only_taken(x, value.many if value.level == EDGES else self.many))
-
-    def _only_taken(self, x: jax.Array, many: int | None) -> jax.Array:
-        return jnp.where(spread_rows(self._taken(many), x), x, lax.stop_gradient(x))
+        return value._replace(value=differentiated(self._taken(value.many if value.level == EDGES else self.many), x))
 
     def _taken(self, many: int | None) -> jax.Array:
         """Which rows, or edges of a `Many`, take all branches around."""
-        every = [mask if many is None or of == many else take(mask, self.over.places[many]) for mask, of in self.taken]
+        every = []
+        for branch in self.branches:
+            mask = jnp.clip(branch.which.value.astype(jnp.int32), 0, branch.of - 1) == branch.number
+            every.append(mask if many is None or many == branch.many else take(mask, self.over.places[many]))
         return functools.reduce(jnp.logical_and, every)
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
@@ -221,7 +212,7 @@ class Rows(Phase):
         out: Any = eqn.outvars[0].aval
         if axes != [x.ndim - 1]:
             x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, w.shape[-1])
-        if self.taken:  # infinite, it would make the weights' gradient NaN
+        if self.branches:  # infinite, it would make the weights' gradient NaN
             x = jnp.where(spread_rows(self._taken(self.many), x), x, 0)
         z: Any
         if self.given is None:
@@ -238,8 +229,8 @@ class Rows(Phase):
     def _kept(self, value: jax.Array, given: list[jax.Array]) -> jax.Array:
         self.values.append(value)
         self.inputs.append(given)
-        of_branch = self.taken and self.given is not None and is_smooth(value)
-        return self._only_taken(value, self.many) if of_branch else value
+        of_branch = self.branches and self.given is not None and is_smooth(value)
+        return differentiated(self._taken(self.many), value) if of_branch else value
 
     def at_choice(self, which: Value, outs: Sequence[Value]) -> jax.Array:
         ys = [broadcast(y, self.group) for y in outs]

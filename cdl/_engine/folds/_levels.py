@@ -23,9 +23,8 @@ So the cotangents at the sites are all that the weights' derivative needs. A cas
 whose weights go into a list fold, is not computed so (`NotIndexed`).
 """
 
-import contextlib
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Literal, NamedTuple
@@ -107,13 +106,22 @@ class Site:
         return None if self.eqn is None else self.eqn.params["precision"]
 
 
+class Branch(NamedTuple):
+    """A branch of a condition: of each row, or of each edge of a `Many`, `which` branch it takes, of so many."""
+
+    which: Value
+    number: int
+    of: int
+    many: int | None
+
+
 class Phase:
     """What both phases have in common: which equation is what. Both fill `sites` in the same order."""
 
     def __init__(self) -> None:
         self.sites: list[Site] = []
         self.many: int | None = None  # of whose edges the values at `ROWS` are; of none, if of the rows themselves
-        self.inside = 0  # how many branches are around
+        self.branches: list[Branch] = []  # those around
 
     def run(self, jaxpr: core.Jaxpr, consts: Iterable[Any], args: Sequence[Value]) -> list[Value]:
         """The outputs of a jaxpr."""
@@ -166,7 +174,7 @@ class Phase:
         if level == STACK and any(map(calls_back, inside(eqn))):  # in a branch, say, which some constructors take
             raise NotIndexed
         if level < ROWS:
-            if self.inside and not is_finite(eqn) and any(is_smooth(v.aval) for v in eqn.outvars):
+            if self.branches and not is_finite(eqn) and any(is_smooth(v.aval) for v in eqn.outvars):
                 raise NotIndexed  # what is made of weights is made whether a row takes the branch or not
             stopped = name == "stop_gradient" or all(map(_is_stopped, ins, eqn.invars))
             return [Value(level, y, stopped=stopped) for y in self.at_weights(eqn, ins)]
@@ -191,12 +199,11 @@ class Phase:
                 raise NotIndexed
             return [Value(ROWS, y) for y in self.at_rows(eqn, ins)]
         outs, branches = [], eqn.params["branches"]
-        self.inside += 1
         for i, branch in enumerate(branches):
-            with self.branch(ins[0], i, len(branches)):
-                found = self.run(branch.jaxpr, branch.consts, list(map(self.only_taken, ins[1:])))
-                outs.append(self.spread(found, branch.jaxpr.outvars))
-        self.inside -= 1
+            self.branches.append(Branch(ins[0], i, len(branches), self.many))
+            found = self.run(branch.jaxpr, branch.consts, list(map(self.only_taken, ins[1:])))
+            outs.append(self.spread(found, branch.jaxpr.outvars))
+            self.branches.pop()
         if any(y.level == EDGES for ys in outs for y in ys):
             raise NotIndexed
         return [Value(ROWS, self.at_choice(ins[0], ys)) for ys in zip(*outs, strict=True)]
@@ -234,13 +241,8 @@ class Phase:
         """What an equation reads, with a gradient only where the equation is active."""
         return ins
 
-    @contextlib.contextmanager
-    def branch(self, which: Value, number: int, count: int) -> Iterator[None]:
-        """Around a branch of a condition, of which rows take one."""
-        yield
-
     def only_taken(self, value: Value) -> Value:
-        """A value, with a gradient only where the branch is taken."""
+        """A value, with a gradient only where the branches around are taken."""
         return value
 
     # What each phase does for itself.

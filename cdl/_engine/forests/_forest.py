@@ -4,7 +4,7 @@ What differs between forests of one bucket is data alone, so that they run in on
 """
 
 import textwrap
-from typing import Any, NoReturn, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -77,11 +77,9 @@ class Forest(eqx.Module):
         return int(self.start.shape[0]) - 1
 
     if not TYPE_CHECKING:  # type checkers know that there is none
-
-        def __getitem__(self, at: Any) -> NoReturn:
-            raise not_a_list(
-                "forest", "`forest.trees()[i]` is tree `i`, and `forest.nodes(i)` are its rows in `annotate`"
-            )
+        __getitem__ = not_a_list(
+            "forest", "`forest.trees()[i]` is tree `i`, and `forest.nodes(i)` are its rows in `annotate`"
+        )
 
     def nodes(self, tree: int) -> slice:
         """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first.

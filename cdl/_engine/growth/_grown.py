@@ -1,7 +1,7 @@
 """Grown trees: what `unfold` gives, as padded arrays that a program can go on with, and as trees on the host."""
 
 from collections.abc import Iterable
-from typing import Any, Generic, NoReturn, TYPE_CHECKING, TypeVar
+from typing import Any, Generic, TYPE_CHECKING, TypeVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -61,9 +61,7 @@ class Grown(eqx.Module, Generic[R]):
         return int(self.count.shape[0])
 
     if not TYPE_CHECKING:  # type checkers know that there is none
-
-        def __getitem__(self, at: Any) -> NoReturn:
-            raise not_a_list("`Grown`", "`grown.trees()[i]` is tree `i`")
+        __getitem__ = not_a_list("`Grown`", "`grown.trees()[i]` is tree `i`")
 
     @property
     def mask(self) -> Bool[Array, "trees nodes"]:

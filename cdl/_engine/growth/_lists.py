@@ -8,7 +8,7 @@ these, and the value is dropped. So a `log` of what is left of a seed makes no N
 """
 
 from collections.abc import Callable
-from typing import Any, Generic, NoReturn, TYPE_CHECKING, TypeVar
+from typing import Any, Generic, TYPE_CHECKING, TypeVar
 
 import equinox as eqx
 import jax
@@ -66,9 +66,7 @@ class Lists(eqx.Module, Generic[E]):
         return len(self.elements)
 
     if not TYPE_CHECKING:  # type checkers know that there is none
-
-        def __getitem__(self, at: Any) -> NoReturn:
-            raise not_a_list("`Lists`", "`lists.trees()[i]` is list `i`")
+        __getitem__ = not_a_list("`Lists`", "`lists.trees()[i]` is list `i`")
 
     def trees(self) -> list[Any]:
         """Each as a tree, `Cons(…)` or `Snoc(…)`. On the host.

@@ -9,7 +9,7 @@ whatever it is.
 """
 
 from collections.abc import Sequence
-from typing import Any, Generic, NoReturn, overload, TYPE_CHECKING, TypeVar, Union
+from typing import Any, Generic, overload, TYPE_CHECKING, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -93,11 +93,9 @@ class Seq(eqx.Module, Generic[E]):
         return int(self.lengths.shape[0])
 
     if not TYPE_CHECKING:  # type checkers know that there is none
-
-        def __getitem__(self, at: Any) -> NoReturn:
-            raise not_a_list(
-                "`Seq`", "`seq.values[i, : seq.lengths[i]]` are the elements of list `i`, where they are one array"
-            )
+        __getitem__ = not_a_list(
+            "`Seq`", "`seq.values[i, : seq.lengths[i]]` are the elements of list `i`, where they are one array"
+        )
 
     @property
     def time(self) -> int:

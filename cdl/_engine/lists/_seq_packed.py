@@ -11,7 +11,7 @@ so that lists of one lane do not meet. Marks are data: batches of as many lists,
 
 import heapq
 from collections.abc import Sequence
-from typing import Any, Generic, NoReturn, overload, TYPE_CHECKING, TypeVar
+from typing import Any, Generic, overload, TYPE_CHECKING, TypeVar
 
 import equinox as eqx
 import jax
@@ -115,9 +115,7 @@ class Packed(eqx.Module, Generic[E]):
         return int(self.lengths.shape[0])
 
     if not TYPE_CHECKING:  # type checkers know that there is none
-
-        def __getitem__(self, at: Any) -> NoReturn:
-            raise not_a_list("`Packed`", "`packed.padded()` is a `Seq` of the same lists")
+        __getitem__ = not_a_list("`Packed`", "`packed.padded()` is a `Seq` of the same lists")
 
     @property
     def steps(self) -> int:

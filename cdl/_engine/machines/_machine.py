@@ -108,7 +108,7 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
         (Array([0, 3, 1, 4], dtype=int32), Array(4, dtype=int32))
     """
     expect_machine("run", machine)
-    expect_key(key)
+    (expect_key_of_rows if isinstance(inputs, Seq) else expect_key)(key)
     if isinstance(state, Seq | Packed):
         raise CdlError(
             f"`run` was given {described(state)} as the state: it comes first, `run(machine, state, inputs)`."
@@ -129,7 +129,6 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
 
 def _of_many(machine: Callable[..., Any], state: Any, inputs: Any, states: bool, key: jax.Array | None) -> Any:
     """`run` on a `Seq`."""
-    expect_key_of_rows(key)
     values, state = arrays(inputs.values, "an input"), arrays(state, "a state")
     count = len(inputs)
     given = leading(state, "the states", "one for each sequence") if jax.tree.leaves(state) else count

@@ -125,14 +125,19 @@ class TreeNet(Algebra[Any, S]):
         name = type(layer).__name__
         payload, places, groups = take_apart(layer)
         _expect_states(name, places, groups)
-        places = tuple(_zeros(self.carrier) if child is None else child for child in places)
+        shown, dtype = jax.tree.leaves(self.carrier)[0], self._dtype()
+        places = tuple(_zeros(self.carrier, dtype) if child is None else child for child in places)
         if key is not None and self.dropout and (places or groups):
-            shown = jax.tree.leaves(self.carrier)[0]
-            masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), shown.dtype)
+            masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), dtype)
             places = tuple(_hide(child, by) for child, by in zip(places, masks, strict=False))
             groups = tuple(group.map(_hiding(by)) for group, by in zip(groups, masks[len(places) :], strict=True))
         given = put_back(self.inputs[name], self.shared)
         return self.cell(name)(given(name, payload), places, groups)
+
+    def _dtype(self) -> Any:
+        """Of the cells' weights, which may have been cast since the network was made."""
+        weights = filter(eqx.is_inexact_array, jax.tree.leaves(self.cells))
+        return next(weights, jax.tree.leaves(self.carrier)[0]).dtype
 
     def cell(self, of: str | type[Any]) -> Cell[S]:
         """The cell that reads a constructor: `net.cell("If")`, or `net.cell(If)`. Other constructors may share it.
@@ -161,8 +166,8 @@ def _expect_states(name: str, places: tuple[Any, ...], groups: tuple[Many[Any], 
         )
 
 
-def _zeros(carrier: Any) -> Any:
-    return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, leaf.dtype), carrier)
+def _zeros(carrier: Any, dtype: Any) -> Any:
+    return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, dtype), carrier)
 
 
 def _hide(child: Any, by: Array) -> Any:

@@ -159,6 +159,26 @@ def test_a_network_is_folded_as_it_is_defined_with_dropout_too(getkey, cases, si
     assert not eqx.tree_equal(dropped, folded, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", NETS)
+@pytest.mark.parametrize("at", [jnp.bfloat16, jnp.float16])
+def test_a_network_that_is_cast_stays_so_with_dropout_and_without_a_child(getkey, name, at):
+    from cdl import Base, cata, fold, pack
+
+    class Chain(Base[Any, X], Generic[X]):
+        value: float
+        rest: X | None
+
+    net, key = make(name, Chain[X], {}, getkey(), dropout=0.5), getkey()
+    net = jax.tree.map(lambda x: x.astype(at) if eqx.is_inexact_array(x) else x, net)
+    narrow = lambda x: jnp.asarray(x, at)
+    trees = [Chain(narrow(1.0), Chain(narrow(2.0), None)), Chain(narrow(3.0), None)]
+    folded = fold(net, pack(Chain[X], trees), key=key)
+    for i, tree in enumerate(trees):
+        defined = cata(net, key=jr.fold_in(key, i))(tree)
+        assert eqx.tree_equal(jax.tree.map(lambda x: x[i], folded), defined, rtol=1e-2, atol=1e-2)
+    assert {x.dtype for x in jax.tree.leaves(folded)} == {jnp.dtype(at)}
+
+
 def test_dropout_keeps_the_mean_and_leaves_the_memory_alone(getkey):
     from cdl import Fork, Leaf, TreeF
     from cdl_arch.recursive import n_ary, State

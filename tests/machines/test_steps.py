@@ -353,6 +353,18 @@ def test_a_stepper_goes_through_the_transformations():
     assert jnp.array_equal(jax.vmap(by)(jnp.array([w, 3.0]))[0], whole(w))
 
 
+def test_a_stepper_goes_in_and_out_of_equinox_s_transformations():
+    step = eqx.filter_jit(lambda now, x: now.step(x))
+    first, now = step(start(total, 0), 5)
+    second, now = step(now, 7)
+    assert (int(first), int(second), int(now.time)) == (5, 12, 2)
+    many = eqx.filter_vmap(lambda s, x: start(total, s).step(x))(jnp.arange(3), jnp.array([1, 2, 3]))
+    assert many[0].tolist() == [1, 3, 5]
+    assert eqx.filter_vmap(lambda now, x: now.step(x)[0], in_axes=(eqx.if_array(0), 0))(
+        many[1], jnp.arange(3)
+    ).tolist() == [1, 4, 7]
+
+
 def test_a_stepper_is_carried_by_a_scan():
     machine, xs = cell(eqx.nn.GRUCell, 3), jnp.ones((3, 3))
     now, outputs = jax.lax.scan(lambda now, x: now.step(x)[::-1], start(machine, jnp.ones(3)), xs)

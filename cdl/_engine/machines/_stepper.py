@@ -46,7 +46,7 @@ class Stepper(Generic[I, O, S]):
         (Array(5, dtype=int32, weak_type=True), Array(7, dtype=int32))
     """
 
-    __slots__ = "_advance", "_key", "_machine", "_reads_letters", "_settled", "_state", "_time"
+    __slots__ = "_advance", "_counts", "_key", "_machine", "_reads_letters", "_settled", "_state", "_time"
 
     def __init__(
         self,
@@ -59,6 +59,7 @@ class Stepper(Generic[I, O, S]):
         self._machine, self._state, self._time, self._key = machine, state, time, key
         self._advance: Any
         self._reads_letters: bool
+        self._counts = before is not None and before._counts  # in Python: it starts at 0, and is an array to others
         self._settled = before is not None  # whether the state comes from a step, and has the types that it keeps
         self._advance = _advance(machine) if before is None else before._advance
         self._reads_letters = isinstance(machine, Automaton) if before is None else before._reads_letters
@@ -105,8 +106,8 @@ class Stepper(Generic[I, O, S]):
         return Walk(self._machine, self._state, element, self._key).state
 
     def _counted(self) -> Any:
-        """The time as an array; as it is where a pytree was made of other things than arrays."""
-        return jnp.asarray(self._time, jnp.int32) if isinstance(self._time, int) else self._time
+        """The time as an array; as it is where a pytree was made of other things, as the mask of `eqx.partition`."""
+        return jnp.asarray(self._time, jnp.int32) if self._counts else self._time
 
     def __repr__(self) -> str:
         return f"Stepper({', '.join(f'{name}={eqx.tree_pformat(getattr(self, name))}' for name in FIELDS)})"
@@ -147,7 +148,9 @@ def start(
     begin = arrays(state, "a state")
     if isinstance(machine, Automaton):
         begin, _ = machine.expect(begin, 0)
-    return Stepper(machine, begin, 0, key)
+    stepper = Stepper(machine, begin, 0, key)
+    stepper._counts = True
+    return stepper
 
 
 @repeated

@@ -50,10 +50,10 @@ class Stepper(Generic[I, O, S]):
 
     def __init__(
         self,
-        machine: Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]],
-        state: S,
+        machine: Any,  # a pytree is also made of what is none of these, as the mask of `eqx.partition`
+        state: Any,
         time: Any,
-        key: PRNGKeyArray | None,
+        key: Any,
         before: "Stepper[Any, Any, Any] | None" = None,
     ) -> None:
         self._machine, self._state, self._time, self._key = machine, state, time, key
@@ -106,7 +106,7 @@ class Stepper(Generic[I, O, S]):
         return Walk(self._machine, self._state, element, self._key).state
 
     def _counted(self) -> Any:
-        """The time as an array; as it is where a pytree was made of other things, as the mask of `eqx.partition`."""
+        """The time as an array, or as it was given."""
         return jnp.asarray(self._time, jnp.int32) if self._counts else self._time
 
     def __repr__(self) -> str:

@@ -35,8 +35,8 @@ import dataclasses
 import functools
 import math
 import os
-import sys
 import time
+import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -49,11 +49,13 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float, PRNGKeyArray
 
-from cdl.checks import described, expect_key, takes, with_usage
-from cdl.errors import CdlError
+from cdl.checks import expect_key, with_usage
+from cdl.errors import CdlError, CheckpointError
 from cdl.io import load, save
 
+from ._bar import Bar
 from ._cache import kept_programs
+from ._expect import expect_functions, expect_one_number
 
 
 M = TypeVar("M")
@@ -75,8 +77,9 @@ class Run(eqx.Module, Generic[M]):
 
     @property
     def best_epoch(self) -> int:
-        """The number of the epoch with the best score, from 0, the last of equal ones; -1 before the first."""
-        return -1 if self.epoch == 0 else self.epoch - 1 - int(np.nanargmax(self.scores[: self.epoch][::-1]))
+        """The number of the epoch with the best score, from 0, the last of equal ones; -1 where none is a number."""
+        reached = self.scores[: self.epoch][::-1]
+        return -1 if np.isnan(reached).all() else self.epoch - 1 - int(np.nanargmax(reached))
 
 
 @with_usage
@@ -110,18 +113,26 @@ def train(
     **Returns:** the run; `run.best` is the model after its best epoch, `run.programs` how many programs were compiled.
 
     **Raises:** `CheckpointError` where the file to go on from is of another model, optimiser or number of epochs.
+    `CdlError` where `resume` has no `checkpoint` to go on from, `loss` or `score` gives anything other than one real
+    number, or `batches` gives no batch.
+
+    **Warns:** `UserWarning` at the first epoch in which the mean loss is `nan` or infinite.
     """
     expect_key(key)
-    _expect_functions(batches, loss, score)
+    expect_functions(batches, loss, score)
+    if resume and checkpoint is None:
+        raise CdlError("`train` was given `resume=True` and no `checkpoint`: name the file to go on from.")
+    if epochs < 0:
+        raise CdlError(f"`epochs` of `train` is {epochs}: give 0 or more.")
     file = None if checkpoint is None else Path(checkpoint)
     state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
     unknown = np.full(epochs, np.nan)
     run = Run(model, model, state, 0, 0, unknown, unknown, unknown)
     if resume and file is not None and file.exists():
-        run = load(file, run)
+        run = _resumed(file, run)
     step = _compiled(loss, optimiser)
     before = eqx.debug.get_num_traces(step)
-    with kept_programs(cache), _Bar(title, run.epoch, epochs, progress) as bar:
+    with kept_programs(cache), Bar(title, run.epoch, epochs, progress) as bar:
         while run.epoch < epochs:
             run = _epoch(run, step, batches, score, rate, jr.fold_in(key, run.epoch))
             bar.advance(run)
@@ -131,23 +142,15 @@ def train(
     return dataclasses.replace(run, programs=eqx.debug.get_num_traces(step) - before)
 
 
-def _expect_functions(batches: Any, loss: Any, score: Any) -> None:
-    """**Raises:** `CdlError` where one of these is not a function of the arguments that it is called with."""
-    for name, given, arguments, write in (
-        ("batches", batches, ("epoch",), "`lambda epoch: batches` of a list"),
-        (
-            "loss",
-            loss,
-            ("model", "batch", "key"),
-            "`def loss(model, batch, key)`, also where it has no use for the key",
-        ),
-        ("score", score, ("model",), "`lambda model: float(…)`"),
-    ):
-        if not callable(given) or not takes(given, *arguments):
-            raise CdlError(
-                f"`{name}` of `train` is {described(given)}, and is called as `{name}({', '.join(arguments)})`: write "
-                f"{write}."
-            )
+def _resumed(file: Path, template: Run[M]) -> Run[M]:
+    """The run in a file. **Raises:** `CheckpointError` where it is of something else."""
+    try:
+        return load(file, template)
+    except CheckpointError as error:
+        raise CheckpointError(
+            f"`train` cannot go on from `{file}`. A run is resumed with the same `model`, `optimiser` and `epochs` "
+            f"(here {len(template.losses)}), and `resume=False` begins again. {error}"
+        ) from error
 
 
 def one_cycle(steps: int, peak: float, *, up: float = 0.1) -> Callable[[int], float]:
@@ -187,11 +190,15 @@ def _epoch(
         )
     mean = float(np.mean(jax.device_get(losses)))
     seconds = time.perf_counter() - began
-    reached = score(model)
-    if jnp.ndim(reached):
-        raise CdlError(f"`score` gives {described(reached)}, and epochs are compared by one number: end in `.mean()`.")
-    better = not (np.nanmax(run.scores, initial=-np.inf) > reached)
     at = run.epoch
+    if not math.isfinite(mean) and np.isfinite(run.losses[:at]).all():
+        warnings.warn(
+            f"the mean loss of epoch {at} is {mean}: lower the rate, or look for a division by zero or a logarithm of "
+            "zero with `jax.config.update('jax_debug_nans', True)`.",
+            stacklevel=4,
+        )
+    reached = expect_one_number("score", score(model), "epochs are compared by one number", "end in `.mean()`")
+    better = reached >= max((x for x in run.scores[:at] if x == x), default=-math.inf)
     return Run(
         model,
         model if better else run.best,
@@ -208,7 +215,12 @@ def _epoch(
 def _compiled(loss: Any, optimiser: optax.GradientTransformation) -> Any:
     """The step of a loss and an optimiser: one function, so that every run of both has its programs."""
 
-    slope_of: Any = eqx.filter_value_and_grad(loss)
+    def one_number(model: Any, batch: Any, key: Any) -> Any:
+        why = "the gradient is of one real number"
+        found = loss(model, batch, key)
+        return 1.0 * expect_one_number("loss", found, why, "return it alone, with `.mean()` in the end")
+
+    slope_of: Any = eqx.filter_value_and_grad(one_number)
 
     def step(model: Any, state: Any, batch: Any, rate: Any, key: Any) -> tuple[Any, Any, Any]:
         value, slope = slope_of(model, batch, key)
@@ -226,29 +238,3 @@ def _with(history: Any, at: int, value: float) -> Any:
     new = history.copy()
     new[at] = value
     return new
-
-
-class _Bar:
-    """A progress bar of epochs; nothing where it is not wanted, or tqdm is not installed."""
-
-    def __init__(self, title: str, begun: int, epochs: int, wanted: bool | None) -> None:
-        self.bar: Any = None
-        if sys.stderr.isatty() if wanted is None else wanted:
-            try:
-                from tqdm.auto import tqdm
-            except ImportError:
-                return
-            self.bar = tqdm(total=epochs, initial=begun, desc=title, unit="epoch", leave=False)
-
-    def advance(self, run: Run[Any]) -> None:
-        if self.bar is not None:
-            at = run.epoch - 1
-            self.bar.set_postfix(loss=f"{run.losses[at]:.4f}", score=f"{run.scores[at]:.4f}")
-            self.bar.update()
-
-    def __enter__(self) -> "_Bar":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self.bar is not None:
-            self.bar.close()

@@ -59,7 +59,7 @@ class Stepper(Generic[I, O, S]):
         self._machine, self._state, self._time, self._key = machine, state, time, key
         self._advance: Any
         self._reads_letters: bool
-        self._counts = before is not None and before._counts  # in Python: it starts at 0, and is an array to others
+        self._counts: bool = before is not None and before._counts  # in Python, from 0; to others it is an array
         self._settled = before is not None  # whether the state comes from a step, and has the types that it keeps
         self._advance = _advance(machine) if before is None else before._advance
         self._reads_letters = isinstance(machine, Automaton) if before is None else before._reads_letters
@@ -148,7 +148,7 @@ def start(
     begin = arrays(state, "a state")
     if isinstance(machine, Automaton):
         begin, _ = machine.expect(begin, 0)
-    stepper = Stepper(machine, begin, 0, key)
+    stepper: Stepper[I, O, S] = Stepper(machine, begin, 0, key)
     stepper._counts = True
     return stepper
 

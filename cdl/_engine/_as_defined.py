@@ -20,7 +20,7 @@ from jax.core import Tracer
 
 from .._functors.many import Many
 from ._class_asked import class_of, text_of
-from ._differing import COMPARED, expect_one_type, expect_room, expect_within
+from ._differing import COMPARED, expect_inside, expect_one_type, expect_room, expect_within, Payload
 from ._lost import kind_of
 from ._python_numbers import expect_real, expect_rounded_alike, expect_whole, Positive, stays_positive
 from ._texts import expect_no_word
@@ -50,7 +50,7 @@ def as_defined(value: Any, *kinds: Any) -> Any:
     `kinds`: what else is known of them, `Positive` or `Payload`.
     """
     for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Many)):
-        if isinstance(x, Tracer) and not knows(x) and _may_differ(x):
+        if isinstance(x, Tracer) and not knows(x) and (_may_differ(x) or (x.shape and Payload in kinds)):
             with contextlib.suppress(TypeError):  # a JAX whose tracers do not change their class refuses nothing here
                 x.__class__ = _class_of(type(x), *kinds)
     return value
@@ -114,9 +114,12 @@ def _method(name: str, of: Callable[..., Any]) -> Callable[..., Any]:
             expect_room(name, x)
         if name in ("round", "__round__"):
             expect_rounded_alike(x, *given[:1] or (more.get("decimals"),))
+        payload = name in ("__getitem__", "take") and issubclass(type(x), Payload)
+        if payload:
+            expect_inside(name, x, *given, **more)
         for y in (*given, *more.values()) if name in ("clip", "searchsorted") else ():
             if isinstance(y, int) and not isinstance(y, bool):
                 expect_within(name, x, y)
-        return as_defined(of(x, *given, **more), *[Positive] * (name == "__abs__"))
+        return as_defined(of(x, *given, **more), *[Positive] * (name == "__abs__"), *[Payload] * payload)
 
     return method

@@ -7,6 +7,7 @@
 | `v < n`, `n` of Python   | compares `n`                  | compares `int8(n)`     | `v.astype(jnp.int32) < n`       |
 | `v.cumsum()`, an `int8`  | adds in `int64`               | adds in `int8`         | `v.astype(jnp.int32).cumsum()`  |
 | `v * h`, `float16`       | `float64`, for an `int32` `v` | `float16`              | `v.astype(jnp.float32) * h`     |
+| `v[5]` of three numbers  | an error                      | the last of them       | an index that there is          |
 """
 
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from ..errors import CdlError
 from ._lost import ends, kind_of
@@ -109,6 +111,22 @@ def expect_room(name: str, x: Any) -> None:
             f"NumPy computes it in `{wide}`, and JAX in `{x.dtype}`, where numbers wrap around, so that `cata` and a "
             f"compiled form would differ. Write `v.astype(jnp.{wide}).{name}()`, or `jnp.{name}(v)`.",
         )
+
+
+def expect_inside(name: str, x: Any, *given: Any, **more: Any) -> None:
+    """**Raises:** `Differs` where an index, or one for `take`, is known and is not within the shape of a payload."""
+    if any(isinstance(i, Tracer) for i in jax.tree.leaves((given, more), is_leaf=lambda i: isinstance(i, slice))):
+        return
+    try:
+        getattr(np.broadcast_to(np.int8(0), x.shape), name)(*given, **more)
+    except IndexError as error:
+        raise Differs(
+            f"reads a payload of shape {x.shape} where it has no number",
+            f"NumPy raises an error ({error}), and JAX takes the nearest number or NaN, so that `cata` and a compiled "
+            "form would differ. Read within the shape.",
+        ) from error
+    except (TypeError, ValueError):  # what JAX takes and NumPy does not, or neither
+        return
 
 
 def is_integer(x: Any) -> bool:

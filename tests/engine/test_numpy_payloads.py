@@ -113,3 +113,29 @@ def test_the_values_of_children_are_compared_as_payloads_are():
             pytest.raises(CdlError, match="has 300 and a number of type `uint8`"),
         ):
             form()
+
+
+OUTSIDE = "v[5]", "v[-4]", "v[..., 3]", "v[np.array([0, 7])]", "v[None][0, 4]", "v[1:][2]", "v.take(6)", "v[1, 0]"
+INSIDE = (
+    "v[2]",
+    "v[-3]",
+    "v[1:9].sum()",
+    "v[..., 0]",
+    "v[np.array([0, 2])].sum()",
+    "v[None].sum()",
+    "v.take(1)",
+    "v[1:][1]",
+)
+NUMBERS = [np.array([1.0, 2.0, 4.0], np.float32), np.array([1, 2, 4], np.int8), np.array([1, 2, 4], np.int32)]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda x: x.dtype.name)
+def test_an_index_outside_of_a_payload_is_refused_as_numpy_does(number):
+    forest = pack(TreeF, [Leaf(number)])
+    for text in OUTSIDE:
+        with pytest.raises(IndexError):
+            cata(case(text))(Leaf(number))
+        with pytest.raises(CdlError, match=r"reads a payload of shape .* where it has no number at `Leaf`|indices"):
+            fold(case(text), forest)
+    inside = fold(case(*INSIDE), forest)
+    assert [float(x[0]) for x in inside] == [float(x) for x in cata(case(*INSIDE))(Leaf(number))]

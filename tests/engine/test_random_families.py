@@ -65,7 +65,8 @@ def test_each_node_is_packed_with_its_sort_its_place_and_its_parent(seed):
             below = [number[id(x)] for _, _, x in children(node)]
             assert child[above[below]].tolist() == below
             assert set(owner[above[below]].tolist()) <= {number[id(node)]}
-    for sort, rows in enumerate(forest.roots):
+    assert forest.roots.tolist() == [forest.nodes(t).start for t in range(len(trees))]
+    for sort, rows in enumerate(forest.root_row):
         assert rows.tolist() == [row[forest.nodes(t).start] for t, root in enumerate(roots) if root == sort]
 
 

@@ -107,7 +107,7 @@ def descend(
             f"{number_of('value', len(tops))} at the root and {len(values)} at the nodes: give one of each for each "
             "sort, in their order."
         )
-    for sort, (top, roots) in enumerate(zip(tops, forest.roots, strict=True)):
+    for sort, (top, roots) in enumerate(zip(tops, forest.root_row, strict=True)):
         for x in jax.tree.leaves(top):
             if jnp.shape(x)[:1] != roots.shape:
                 which = number_of("tree", len(roots)) + (f" of sort {sort}" if len(tops) > 1 else "")
@@ -143,7 +143,7 @@ def _descend(
     over = over.settled()
     handed, below, out = over.handed, over.below, over.out
     programs, weights = over.programs()
-    trees = [take(forest.tree, roots) for roots in forest.roots]
+    trees = [take(forest.tree, roots) for roots in forest.root_row]
     at_roots = _columns(handed, tops, lambda x, s: jnp.zeros((len(forest), *x.shape[1:]), x.dtype).at[trees[s]].set(x))
     pre_order = take(forest.start, forest.tree) + forest.order
     value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))

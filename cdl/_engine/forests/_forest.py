@@ -29,7 +29,7 @@ class Forest(eqx.Module):
 
     `len(forest)` is the number of trees, `forest.size` that of nodes, and `forest.depth` that of levels.
     `forest.trees()` gives the trees back. `annotate` gives one row for each node: `forest.nodes(i)` are the rows of
-    tree i, and `forest.mask` is true at the rows that are not padding. Gradients reach `forest.payload`.
+    tree i, `forest.roots` those of the roots, and `forest.mask` is true at the rows that are not padding. Gradients reach `forest.payload`.
 
     The fields are for the engine. All arrays but the payload are integers: the schedule of the program, as data. The
     payload has one row for each node. Edges lie in regions: one for the places of all nodes, and one for each `Many`
@@ -62,7 +62,7 @@ class Forest(eqx.Module):
     begin: Int[Array, " ranks_and_end"]  # where each rank begins among them
     edges_by_variant: Int[Array, " nodes"]  # the edges of `Many`s, those of the first first, by the rank of their owner
     edges_begin: Int[Array, " manys_ranks_and_end"]
-    roots: tuple[Int[Array, " _"], ...]  # the rows of the roots of each sort, in the order of the trees
+    root_row: tuple[Int[Array, " _"], ...]  # the rows of the roots of each sort, in the order of the trees
     start: Int[Array, " bounds"]  # where each tree begins in pre-order, and where the last one ends
     row: Int[Array, " rows"]  # the row of each node in pre-order, tree by tree
     tree: Int[Array, " rows"]  # each row's tree
@@ -92,6 +92,20 @@ class Forest(eqx.Module):
         if not 0 <= tree < len(self):
             raise IndexError(f"trees are numbered from 0 to {len(self) - 1}; {tree} was asked for.")
         return slice(int(self.start[tree]), int(self.start[tree + 1]))
+
+    @property
+    def roots(self) -> Int[Array, " trees"]:
+        """The rows of the roots among those of `annotate` and `inherit`, one for each tree.
+
+        Examples:
+            >>> trees = [cdl.Leaf(1), cdl.Fork(cdl.Leaf(2), cdl.Leaf(3))]
+            >>> forest: cdl.Forest = cdl.pack(cdl.TreeF, trees)
+            >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
+            >>> at_nodes = cdl.annotate(total, forest)
+            >>> at_nodes[forest.mask].tolist(), at_nodes[forest.roots].tolist()
+            ([1, 5, 2, 3], [1, 5])
+        """
+        return self.start[:-1]
 
     @property
     def schedule(self) -> "Forest":

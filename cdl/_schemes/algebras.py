@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any, Generic, get_args, get_origin, TypeVar
 
 import equinox as eqx
+import jax
 import typing_extensions
 
 from .._functors import Base, constructors, fmap
@@ -88,6 +89,11 @@ class algebra(Algebra[FA_co, A]):
             raise CdlError(
                 f"`algebra` makes an algebra of a function, and was given {described(fn)}: write a function that reads "
                 "one layer."
+            )
+        if any(map(eqx.is_array, jax.tree.leaves(fn))):
+            raise CdlError(
+                f"`algebra` makes an algebra of a function, and was given a module with arrays, `{name_of(fn)}`, which "
+                "would neither be trained nor saved: let its class extend `cdl.Algebra`, and leave `algebra` out."
             )
         self.fn = fn
 

@@ -104,16 +104,16 @@ def fold(
 
     **Types:**
 
-    - A value has one dtype at all nodes, found by JAX's promotion. A Python number takes the dtype of what it meets. A
-      number that would not be the same in that dtype is refused with `CarrierMismatch`.
+    - A value has one dtype at all nodes, and cases that give arrays of two dtypes are refused with `CarrierMismatch`. A
+      Python number takes the dtype of what it meets, and is refused where it would not be the same number there.
     - Results are rounded to that dtype, and whole numbers wrap around: a Python `int` is an `int32`, or an `int64` with
       `jax_enable_x64`. A division by zero gives infinity or NaN, and of whole numbers any number. Python raises an
       error there.
-    - In a case a payload is a traced array. An `if` on it is refused, and so are `v is True`, `case Flag(True)` and
-      `isinstance(v, int)` of a field. **In a helper that gets the number alone these are answered for the array,
-      without an error, and so is `f"{v}"` anywhere.** Decide by `jnp.where`, or by a constructor for each case.
-    - Both sides of a `jax.lax.cond` are computed at every node, as under `jax.vmap`. Where one side is infinite or NaN
-      at nodes that take the other, so is the gradient, which is that of `jnp.where`.
+    - In a case a payload is a traced array. An `if` on it is refused, and so are `v is True`, `case Flag(True)`,
+      `isinstance(v, int)`, `v == "so"` and `str(v)`. `f"{v}"` and `type(v)` in a helper are those of the array,
+      without an error. Decide by `jnp.where`, or by a constructor for each case.
+    - Both sides of a `jax.lax.cond` are computed at every node. A node has the value and the gradient of the side that
+      it takes. With `jnp.where`, the gradient is NaN where the other side has an infinite slope, as everywhere in JAX.
     - The dictionaries of a value have their keys sorted, as in JAX.
 
     **Returns:** the value at each root, `(trees, …)`, in the order of the trees. For a family, a tuple with one such

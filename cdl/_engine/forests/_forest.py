@@ -29,7 +29,8 @@ class Forest(eqx.Module):
 
     `len(forest)` is the number of trees, `forest.size` that of nodes, and `forest.depth` that of levels.
     `forest.trees()` gives the trees back. `annotate` gives one row for each node: `forest.nodes(i)` are the rows of
-    tree i, `forest.roots` those of the roots, and `forest.mask` is true at the rows that are not padding. Gradients reach `forest.payload`.
+    tree i, `forest.roots` those of the roots, and `forest.mask` is true at the rows that are not padding. Gradients
+    reach `forest.payload`.
 
     The fields are for the engine. All arrays but the payload are integers: the schedule of the program, as data. The
     payload has one row for each node. Edges lie in regions: one for the places of all nodes, and one for each `Many`

@@ -18,6 +18,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
+from ..._functors.described import described
 from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of
 from ...errors import LengthMismatch, PayloadMismatch
@@ -190,7 +191,13 @@ def checked_lengths(lengths: Any, batch: int, time: int) -> Any:
 
 def _expect_arrays(number: int, row: Any) -> None:
     """**Raises:** `PayloadMismatch` where a list has anything other than arrays `(length, …)`."""
-    for x in jax.tree.leaves(row):
+    leaves = jax.tree.leaves(row)
+    if not leaves:
+        raise PayloadMismatch(
+            f"list {number} is {described(row)}, which has no array: give a list without elements as an array of "
+            "length 0 too, `np.zeros((0, 3), np.float32)` say, whose elements are as those of the others."
+        )
+    for x in leaves:
         if not x.ndim:
             raise PayloadMismatch(
                 f"list {number} has the lone value {x.item()!r} where an array `(length, …)` belongs: give each list "

@@ -20,13 +20,14 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from .._functors.described import described
-from .._functors.many import Many
+from .._functors.many import Many, source_of
 from .._functors.users_line import told, users_line
 from .._functors.words import first_line
 from .._schemes.algebras import apply, name_of
 from ..errors import CarrierMismatch, CdlError
 from ._as_defined import as_defined
 from ._differing import Differs
+from ._types import expect_held
 from .shapes import shown
 
 
@@ -220,21 +221,29 @@ def applied(alg: Any, layer: Any, key: Any = None) -> Any:
                 f"`{name}` gives {described(x)} at `{kind}`, and a compiled carrier is made of numbers and arrays: "
                 "number the values, or read one tree at a time with `cata`."
             )
+        if isinstance(x, bool | int | float | complex):
+            expect_held(x, f"`{name}`", f" at `{kind}`")
     return value
 
 
 class _Children:
-    """In place of a `Many`, whose children cannot be listed."""
+    """In place of a `Many`, whose children cannot be listed: the shapes of one."""
+
+    def __init__(self, many: Many[Any]) -> None:
+        child = getattr(source_of(many), "child", None)
+        self.shown = "" if child is None else f"{' '.join(shown(child).split())}, "
 
     def __repr__(self) -> str:
-        return "Many(…)"
+        return f"Many({self.shown}…)"
 
 
 def _without_children(layer: Any) -> str:
-    """A layer with the shapes of its fields; of a `Many` only the name."""
+    """A layer with the shapes of its fields; of a `Many` those of one child."""
     is_many: Any = lambda x: isinstance(x, Many)
     fields = {n: getattr(layer, n) for n in layer.__match_args__}
-    plain = {n: jax.tree.map(lambda x: _Children() if is_many(x) else x, x, is_leaf=is_many) for n, x in fields.items()}
+    plain = {
+        n: jax.tree.map(lambda x: _Children(x) if is_many(x) else x, x, is_leaf=is_many) for n, x in fields.items()
+    }
     each = ", ".join(f"{n}={' '.join(shown(x).split())}" for n, x in plain.items())
     return f"{type(layer).__name__}({each})"
 

@@ -64,13 +64,21 @@ def _form(x: Any) -> Shape:
     """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's type does not hold."""
     if not isinstance(x, bool | int | float | complex):
         return one_of([x if isinstance(x, jax.Array) else jnp.asarray(x)])[0]
-    dtype = jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))
-    if lost(np.asarray(x), dtype).any():
+    expect_held(x)
+    return shaped((), _type_of(x), not hasattr(x, "dtype"))
+
+
+def _type_of(x: complex) -> Any:
+    return jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))
+
+
+def expect_held(x: complex, giver: str = "a case", where: str = "") -> None:
+    """**Raises:** `CarrierMismatch` for a number of Python that JAX's type does not hold."""
+    if lost(np.asarray(x), _type_of(x)).any():
         raise CarrierMismatch(
-            f"a case gives the number {x}, which `{dtype}` does not hold: scale the values, or switch on "
+            f"{giver} gives the number {x}{where}, which `{_type_of(x)}` does not hold: scale the values, or switch on "
             "`jax_enable_x64`."
         )
-    return shaped((), dtype, not hasattr(x, "dtype"))
 
 
 def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from ..errors import CarrierMismatch
+from ..errors import CarrierMismatch, ForeignLayer
 from .attention import apart, around, as_score, centre, is_complex, near, weight
 from .usage import takes
 
@@ -146,12 +146,22 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
     structures: list[Any] = [jax.tree.structure(child), jax.tree.structure(zero)]
     same = structures[0] == structures[1]
     if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
+        _refuse_trees(how, child)
         filled = _filled(child, zero)
         child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
         name = USAGE.get(how, ("zero",))[-1]
         raise CarrierMismatch(
             f"a `Many` of {child} is reduced by `{how}` with `{name}={zero}`: give `{name}` the structure and shapes "
             f"of one mapped child{filled and f', such as `{filled}`'}."
+        )
+
+
+def _refuse_trees(how: str, child: Any) -> None:
+    """**Raises:** `ForeignLayer` where the children are trees: an algebra was called on a whole tree."""
+    if getattr(type(child), "__cdl_value__", False):
+        raise ForeignLayer(
+            f"a `Many` is reduced by `{how}`, and its children are trees: an algebra reads one layer, whose children "
+            "are values. Write `cdl.cata(alg)(tree)` for one tree, or `cdl.fold(alg, cdl.pack(signature, trees))`."
         )
 
 

@@ -260,3 +260,8 @@ def _same(x: Any) -> Any:
 
 
 jax.tree_util.register_pytree_node(Many, lambda many: (many.items, None), lambda _, items: Many(items))
+
+
+def source_of(many: Many[Any]) -> Source:
+    """Where the children of a `Many` are."""
+    return many._source

@@ -179,7 +179,11 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
 
 
 def _derivable(given: Any) -> str:
-    """What an error says besides of a class of a user's own values, and of what was derived from these."""
+    """What an error says besides of a class of a user's own values, of what was derived from these, and of the name of
+    a functor."""
+    named = f"{getattr(given, '__name__', '')}F"
+    if named in vars(sys.modules.get(getattr(given, "__module__", ""), object)):
+        return f" `{given.__name__}` names the functor, whose signature is `{named}`."
     if isinstance(given, type):
         values = [given, *given.__subclasses__()]
         way = f"`made = cdl.trees.of_dataclasses({given.__name__})`, and give `made.signature`"

@@ -181,9 +181,9 @@ def by_constructor(where: str, kinds: Iterable[Kind]) -> Table:
     return Table(found, refuse)
 
 
-def refuse_value(where: str, wanted: str, value: Any) -> Any:
+def refuse_value(where: str, wanted: str, value: Any, advice: str = "") -> Any:
     """**Raises:** `CdlError`: this value is not what belongs there."""
-    raise CdlError(f"{where} is {short(value)}, {an(type(value).__name__)}, and {wanted} belongs there.")
+    raise CdlError(f"{where} is {short(value)}, {an(type(value).__name__)}, and {wanted} belongs there.{advice}")
 
 
 def refuse_type(where: str, wanted: str, kind: type[Any], advice: str = "") -> Any:

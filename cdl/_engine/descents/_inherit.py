@@ -32,7 +32,7 @@ from ..folds._storage import Storage
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_weak, shaped
 from ._descend import Descent
-from ._step import Plain, Steps
+from ._step import Blind, Plain, Steps
 
 
 T = TypeVar("T")
@@ -79,9 +79,10 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     expect_steps("inherit", step if many else (step,))
     steps, tops = (step, at_root) if many else ((step,), (at_root,))
     given = values if many and values is not None else (values,) * len(steps)
+    kinds = [Blind if of_sort is None else Plain for of_sort in given]
     given = tuple(UNSEEN if of_sort is None else of_sort for of_sort in given)
-    names = tuple(map(name_of, steps))
-    handed, _ = descend("inherit", tuple(map(Plain, steps)), names, forest, tops, given, leaves=False)
+    plain, names = tuple(kind(step) for kind, step in zip(kinds, steps, strict=False)), tuple(map(name_of, steps))
+    handed, _ = descend("inherit", plain, names, forest, tops, given, leaves=False)
     return handed if many else handed[0]
 
 

@@ -16,6 +16,8 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Base
 from ..._functors.many import Many
+from ..._functors.users_line import told
+from ..._schemes.algebras import name_of
 from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
 from .._as_defined import as_defined
@@ -183,3 +185,19 @@ class Plain(eqx.Module):
 
     def __call__(self, value: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
         return given_down(self.step, value, layer), ()
+
+
+class Blind(Plain):
+    """One to which no values of the children are given: it sees `()` in their places."""
+
+    def __call__(self, value: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
+        try:
+            return super().__call__(value, layer)
+        except (AttributeError, TypeError) as error:
+            if "'tuple'" not in str(error) or isinstance(value, tuple):
+                raise
+            raise told(
+                f"`{name_of(self.step)}` reads the children at `{type(layer).__name__}`, which are `()`, since "
+                "`inherit` was given no `values`: give the children's, as `values=cdl.annotate(alg, forest)`.",
+                error,
+            ) from error

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ..._functors.mapping import holes
 from ..._functors.poly import Const, Id, ManyOf, Poly, Sum
 from ..._functors.read import layout
-from ...errors import ForeignLayer
-from ._form import places
+from ...errors import ForeignLayer, PayloadMismatch
+from ._form import Place, places
 from ._levels import measure
 from ._payload import stack
 from ._refuse import refuse_foreign, refuse_size, refuse_sort
@@ -107,12 +107,30 @@ def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NO
         by_row = np.argsort(row[members], kind="stable")
         nth_of_node[members[by_row]] = np.arange(len(members))
         at_leaves = places(variants[v].constructor, variants[v].shape, [leaf[0] for leaf in payload[v]])
-        payload[v] = tuple(stack(at, leaf)[by_row] for at, leaf in zip(at_leaves, payload[v], strict=True))
+        trees_of = root[members]
+        payload[v] = tuple(_stacked(at, leaf, trees_of)[by_row] for at, leaf in zip(at_leaves, payload[v], strict=True))
     local = np.where(parent >= 0, position[parent], -1)
     return Flat(
         variants, start, _i(variant[at]), _i(height[at]), _i(local[at]), _i(group[at]), _i(place[at]),
         _i(degrees[at]), nth_of_node[at], tuple(payload),
     )  # fmt: skip
+
+
+def _stacked(at: Place, values: list[Any], tree: NDArray[Any]) -> NDArray[Any]:
+    """The values at one place of a layer. **Raises:** `PayloadMismatch`, which names the first tree that is wrong by
+    itself, if there are several trees and one is."""
+    try:
+        return stack(at, values)
+    except PayloadMismatch:
+        order = np.argsort(tree, kind="stable")
+        numbers, begin = np.unique(tree[order], return_index=True)
+        for number, some in zip(numbers, np.split(order, begin[1:]), strict=True):
+            try:
+                stack(at, [values[i] for i in some])
+            except PayloadMismatch as alone:
+                if len(numbers) > 1:
+                    raise PayloadMismatch(f"in tree {number}, {alone}") from alone
+        raise
 
 
 def _i(x: NDArray[Any]) -> Ints:

@@ -1,0 +1,81 @@
+"""What a user types on the second day, with trees of JSON: an error names the tree, the constructor or the shape."""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from first_day import refused
+
+import cdl
+from cdl import Algebra, cata, fold, inherit, pack
+from cdl.trees import JSON, JSONF, Member, Object, of_json, to_json, Vocabulary
+
+
+RECORDS = [of_json(value) for value in ({"a": [1, 2.5, "x"]}, {"id": 12345678901234, "b": {"c": 3}})]
+WORDS = Vocabulary.of(RECORDS)
+FIRST, LARGE = map(WORDS.encode, RECORDS)
+FOREST = pack(JSONF, [FIRST])
+
+
+class Reads(Algebra[Any, Any]):
+    """Three numbers for every value, but for what `at` gives at the constructors that it names."""
+
+    weight: jax.Array
+    at: dict[type[Any], Any] = eqx.field(static=True)
+
+    def __init__(self, **at: Any) -> None:
+        self.weight, self.at = (
+            jnp.ones(3),
+            {kind: at[kind.__name__] for kind in (Object, Member) if kind.__name__ in at},
+        )
+
+    def __call__(self, layer: Any) -> Any:
+        for kind, give in self.at.items():
+            if isinstance(layer, kind):
+                return give(layer)
+        many = getattr(layer, "members", getattr(layer, "items", None))
+        return self.weight if many is None else many.sum(jnp.zeros(3))
+
+
+def test_a_payload_is_refused_with_the_number_of_its_tree():
+    refused(r"^in tree 1, `Number.value` holds the integer 12345678901234", lambda: pack(JSONF, [FIRST, LARGE]))
+    refused(r"^`Number.value` holds the integer 12345678901234", lambda: pack(JSONF, [LARGE]))
+    as_floats = Vocabulary.of(RECORDS).encode(of_json({"id": float(12345678901234)}))
+    assert pack(JSONF, [FIRST, as_floats]).size == 9
+
+
+def test_the_name_of_a_functor_is_told_from_its_signature():
+    refused("`JSON` names the functor, whose signature is `JSONF`", lambda: pack(JSON, [FIRST]))
+    refused("`Tree` names the functor, whose signature is `TreeF`", lambda: cdl.functor(cdl.Tree))
+
+
+def test_an_encoded_tree_is_decoded_before_it_is_written():
+    refused(r"a text of JSON is np.int32\(\d\), .* encoded: give `words.decode\(tree\)`", lambda: to_json(FIRST))
+    assert to_json(WORDS.decode(FIRST)) == to_json(RECORDS[0])
+
+
+def test_the_shapes_of_children_are_told():
+    wrong = Reads(Object=lambda layer: layer.members.map(lambda x: jnp.ones((2, 5)) @ x).sum(jnp.zeros(2)))
+    refused(r"fails for `Object\(members=Many\(f32\[3\], …\)\)` \(dot_general", lambda: fold(wrong, FOREST))
+
+
+def test_a_number_that_is_too_large_is_told_with_its_constructor():
+    large = Reads(Member=lambda layer: 1e40)
+    refused(r"`Reads` gives the number 1e\+40 at `Member`, which `float32` does not hold", lambda: fold(large, FOREST))
+
+
+def test_an_algebra_that_is_called_on_a_tree_says_what_reads_trees():
+    words = r"reduced by `sum`, and its children are trees: .*`cdl.cata\(alg\)\(tree\)`"
+    refused(words, lambda: Reads()(FIRST))
+    assert cata(Reads())(FIRST).tolist() == fold(Reads(), FOREST)[0].tolist()
+
+
+def test_a_step_down_that_reads_children_needs_their_values():
+    step = lambda value, layer: cdl.fmap(lambda child: value + child, layer)
+    refused(
+        r"reads the children at `\w+`, which are `\(\)`, .*`values=cdl.annotate\(alg, forest\)`",
+        lambda: inherit(step, FOREST, jnp.zeros(1)),
+    )
+    sums = jnp.ones(len(FOREST.mask))
+    assert inherit(step, FOREST, jnp.zeros(1), values=sums)[FOREST.mask].tolist() == [0, 1, 2, 3, 3, 3]

@@ -145,7 +145,7 @@ def unfold(
     expect_key_of_rows(key)
     _, each = of_sorts(coalg, seeds)
     each = tuple(arrays(x, "a seed") for x in each)
-    budget = whole("nodes", nodes, 0), None if total is None else whole("total", total, 0), whole("lanes", lanes)
+    budget = whole("nodes", nodes), None if total is None else whole("total", total, 0), whole("lanes", lanes)
     with reverse_only("unfold", "use reverse mode, `jax.grad`, `jax.vjp` or `jax.jacrev`"):
         return expect_scores(*_unfolded(coalg, each, key, counted(each), *budget))
 

@@ -30,8 +30,8 @@ def expect_functions(batches: Any, loss: Any, score: Any) -> None:
 
 
 def expect_one_number(name: str, given: Any, why: str, advice: str) -> Any:
-    """The same. **Raises:** `CdlError` for anything other than a real number."""
-    number = isinstance(given, int | float | np.number | np.ndarray | jax.Array) and not np.ndim(given)
+    """`given`, if it is one real number. **Raises:** `CdlError` for anything other than a real number."""
+    number = isinstance(given, int | float | np.generic | np.ndarray | jax.Array) and not np.ndim(given)
     is_complex = number and jnp.issubdtype(jnp.result_type(given), jnp.complexfloating)
     if not number or is_complex:
         found = "a complex number" if is_complex else described(given)

@@ -110,13 +110,15 @@ def train(
     compiled programs are kept on disk, in the user's folder for caches, for the next run to read. Where JAX has a
     folder already (`jax_compilation_cache_dir`) that is used, and `JAX_ENABLE_COMPILATION_CACHE=0` switches it off.
 
-    **Returns:** the run; `run.best` is the model after its best epoch, `run.programs` how many programs were compiled.
+    **Returns:** the run; `run.best` is the model after its best epoch (the given one where no score is a number), and
+    `run.programs` how many programs were compiled.
 
     **Raises:** `CheckpointError` where the file to go on from is of another model, optimiser or number of epochs.
     `CdlError` where `resume` has no `checkpoint` to go on from, `loss` or `score` gives anything other than one real
     number, or `batches` gives no batch.
 
-    **Warns:** `UserWarning` at the first epoch in which the mean loss is `nan` or infinite.
+    **Warns:** `UserWarning` at the first epoch in which the mean loss is `nan` or infinite, and at the first in which
+    the score is `nan`.
     """
     expect_key(key)
     expect_functions(batches, loss, score)
@@ -149,7 +151,8 @@ def _resumed(file: Path, template: Run[M]) -> Run[M]:
     except CheckpointError as error:
         raise CheckpointError(
             f"`train` cannot go on from `{file}`. A run is resumed with the same `model`, `optimiser` and `epochs` "
-            f"(here {len(template.losses)}), and `resume=False` begins again. {error}"
+            f"(here {len(template.losses)}); `resume=False` begins again, and writes over the file. "
+            f"{str(error).partition(' Make the template')[0]}"
         ) from error
 
 
@@ -194,10 +197,16 @@ def _epoch(
     if not math.isfinite(mean) and np.isfinite(run.losses[:at]).all():
         warnings.warn(
             f"the mean loss of epoch {at} is {mean}: lower the rate, or look for a division by zero or a logarithm of "
-            "zero with `jax.config.update('jax_debug_nans', True)`.",
+            f"zero with `jax.config.update('jax_debug_{'nans' if math.isnan(mean) else 'infs'}', True)`.",
             stacklevel=4,
         )
     reached = expect_one_number("score", score(model), "epochs are compared by one number", "end in `.mean()`")
+    if np.isnan(reached) and not np.isnan(run.scores[:at]).any():
+        warnings.warn(
+            f"the score of epoch {at} is nan, which is never the best: where no epoch has another, `best` is the model "
+            "that was given.",
+            stacklevel=4,
+        )
     better = reached >= max((x for x in run.scores[:at] if x == x), default=-math.inf)
     return Run(
         model,
@@ -217,8 +226,8 @@ def _compiled(loss: Any, optimiser: optax.GradientTransformation) -> Any:
 
     def one_number(model: Any, batch: Any, key: Any) -> Any:
         why = "the gradient is of one real number"
-        found = loss(model, batch, key)
-        return 1.0 * expect_one_number("loss", found, why, "return it alone, with `.mean()` in the end")
+        found = expect_one_number("loss", loss(model, batch, key), why, "return it alone, with `.mean()` in the end")
+        return 1.0 * found  # a number of Python's has a gradient too
 
     slope_of: Any = eqx.filter_value_and_grad(one_number)
 

@@ -20,7 +20,7 @@ from jax.core import Tracer
 
 from .._functors.many import Many
 from ._class_asked import class_of, text_of
-from ._differing import COMPARED, expect_inside, expect_one_type, expect_room, expect_within, Payload
+from ._differing import COMPARED, expect_inside, expect_one_type, expect_room, expect_within, is_payload, Payload
 from ._lost import kind_of
 from ._python_numbers import expect_real, expect_rounded_alike, expect_whole, Positive, stays_positive
 from ._texts import expect_no_word
@@ -47,12 +47,12 @@ PROPERTIES = "T", "real", "imag"
 def as_defined(value: Any, *kinds: Any) -> Any:
     """The same value. Its traced numbers refuse what the definition's numbers do otherwise.
 
-    `kinds`: what else is known of them, `Positive` or `Payload`.
+    `kinds`: what else is known of them, `Positive` or `Payload`. Arrays of payloads are looked at for their indices.
     """
     for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Many)):
         if isinstance(x, Tracer) and not knows(x) and (_may_differ(x) or (x.shape and Payload in kinds)):
             with contextlib.suppress(TypeError):  # a JAX whose tracers do not change their class refuses nothing here
-                x.__class__ = _class_of(type(x), *kinds)
+                x.__class__ = _class_of(type(x), _may_differ(x), *kinds)
     return value
 
 
@@ -67,10 +67,13 @@ def _may_differ(x: Any) -> bool:
 
 
 @functools.cache
-def _class_of(base: Any, *kinds: Any) -> Any:
-    """The class of traced numbers that know."""
+def _class_of(base: Any, asked: bool, *kinds: Any) -> Any:
+    """The class of traced numbers that know. `asked`: whether they refuse questions of which kind they are."""
     found: dict[str, Any] = {"__slots__": (), "of_definition": True, "__hash__": base.__hash__}
-    found |= {"__class__": property(class_of), "__str__": text_of}
+    if asked:
+        found |= {"__class__": property(class_of)}
+    if Payload in kinds:
+        found |= {"__str__": text_of}
     for name, sign in (COMPARISONS | ARITHMETIC).items():
         found[f"__{name}__"] = _operator(sign, getattr(base, f"__{name}__"))
     for name, sign in ARITHMETIC.items():
@@ -99,7 +102,8 @@ def _operator(sign: str, of: Callable[..., Any], turned: bool = False) -> Callab
         if sign == "**":
             expect_whole(a, b)
             expect_real(a, b)
-        return as_defined(of(x, y), *[Positive] * stays_positive(sign, a, b))
+        numpys = is_payload(x) and (is_payload(y) or not knows(y))
+        return as_defined(of(x, y), *[Positive] * stays_positive(sign, a, b), *[Payload] * numpys)
 
     return operator
 
@@ -114,12 +118,11 @@ def _method(name: str, of: Callable[..., Any]) -> Callable[..., Any]:
             expect_room(name, x)
         if name in ("round", "__round__"):
             expect_rounded_alike(x, *given[:1] or (more.get("decimals"),))
-        payload = name in ("__getitem__", "take") and issubclass(type(x), Payload)
-        if payload:
+        if name in ("__getitem__", "take") and is_payload(x):
             expect_inside(name, x, *given, **more)
         for y in (*given, *more.values()) if name in ("clip", "searchsorted") else ():
             if isinstance(y, int) and not isinstance(y, bool):
                 expect_within(name, x, y)
-        return as_defined(of(x, *given, **more), *[Positive] * (name == "__abs__"), *[Payload] * payload)
+        return as_defined(of(x, *given, **more), *[Positive] * (name == "__abs__"), *[Payload] * is_payload(x))
 
     return method

@@ -4,8 +4,8 @@
 compiled form, which is of another. `_kinds` looks for such questions in functions that read the fields of a layer. One
 that is given the number itself is seen here, in the frame that asks.
 
-`str(v)` gives the word of a tree in a definition, and the name of a traced number in a compiled form. Where a text is
-made for a reader, by `print` or in an f-string, the second will do.
+`str(v)` gives the word of a tree in a definition, and the name of a traced number in a compiled form. `print(v)` and
+`f"{v}"` are let through: they are mostly for a reader.
 """
 
 import builtins
@@ -16,7 +16,7 @@ import types
 from typing import Any
 
 from ._bytecode import NOTHING, stored
-from ._differing import asked
+from ._differing import Differs, is_integer, one_answer
 from ._kinds import Asked, asked_at
 from ._outside import LIBRARIES
 from ._texts import value_of
@@ -27,17 +27,19 @@ def class_of(x: Any) -> type[Any]:
     question, names = _asked_by_user()
     found, advice = question.asks(names, {}) if question else ("", "")
     if found:
-        raise asked(found, advice)
+        raise one_answer(found, advice)
     return type(x)
 
 
 def text_of(x: Any) -> str:
-    """The text of a traced number. **Raises:** `Differs` where a user's function asks for it by `str`."""
-    question, names = _asked_by_user()
+    """The text of a traced payload. **Raises:** `Differs` where a user's function asks for that of a whole number, by
+    `str`: it may be a word."""
+    question, names = _asked_by_user() if is_integer(x) and not x.shape else (None, {})
     if question and value_of(question.by, names) is str:
-        raise asked(
-            "for the text of a payload",
-            'compare the number of a word, `word == words.id("and")`, and use `str` under `cata` alone',
+        raise Differs(
+            "asks for the text of a payload",
+            "in a compiled form that is the name of a traced array. To ask for a word, compare its number, "
+            '`word == words.id("and")`; to show it, write `jax.debug.print("{}", word)`.',
         )
     return repr(x)
 

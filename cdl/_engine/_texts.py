@@ -26,7 +26,7 @@ from .._functors import Base
 from .._functors.read import tag
 from ..errors import SignatureError
 from ._bytecode import ATTRIBUTES, captured, given, in_class, last, line, named, subject, variable
-from ._differing import asked
+from ._differing import one_answer
 
 
 Layers = frozenset[tuple[str, str]]  # variables that may hold a layer, each with the name of a constructor
@@ -85,7 +85,7 @@ def question_of(words: tuple[Any, ...]) -> tuple[str, str]:
 def expect_no_word(x: Any) -> None:
     """**Raises:** `Differs` where a number is compared with `x`, a text or a member of an `enum.Enum`."""
     if isinstance(x, str | enum.Enum) and (words := words_in(x)):
-        raise asked(*question_of(words))
+        raise one_answer(*question_of(words))
 
 
 def value_of(path: str, names: Mapping[str, Any]) -> Any:

@@ -26,8 +26,8 @@ from .._functors.words import first_line
 from .._schemes.algebras import apply, name_of
 from ..errors import CarrierMismatch, CdlError
 from ._as_defined import as_defined
-from ._differing import Differs
-from ._types import expect_held
+from ._differing import Differs, is_integer
+from ._types import expect_in_type
 from .shapes import shown
 
 
@@ -88,15 +88,17 @@ def without_values(name: str, where: str) -> Iterator[None]:
             error,
         ) from error
     except AttributeError as error:
-        if not isinstance(error.obj, Tracer) or not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j, "")):
+        if not isinstance(error.obj, Tracer):
             raise
-        if hasattr("", str(error.name)):
+        if hasattr("", str(error.name)) and is_integer(error.obj) and not error.obj.shape:
             raise told(
                 f"`{name}` uses `.{error.name}` of a payload {where}. Texts have it, and in an encoded tree a word is "
                 'its number: compare that, `word == words.id("and")`, or compute with the text before the tree is '
                 "encoded.",
                 error,
             ) from error
+        if not any(hasattr(n, str(error.name)) for n in (0, 0.0, 0j)):
+            raise
         raise told(
             f"`{name}` uses `.{error.name}` of a number {where}. Python's numbers have it, and traced arrays do not: "
             "write it with `jnp`.",
@@ -222,7 +224,7 @@ def applied(alg: Any, layer: Any, key: Any = None) -> Any:
                 "number the values, or read one tree at a time with `cata`."
             )
         if isinstance(x, bool | int | float | complex):
-            expect_held(x, f"`{name}`", f" at `{kind}`")
+            expect_in_type(x, f"`{name}`", f" at `{kind}`")
     return value
 
 

@@ -64,7 +64,7 @@ def _form(x: Any) -> Shape:
     """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's type does not hold."""
     if not isinstance(x, bool | int | float | complex):
         return one_of([x if isinstance(x, jax.Array) else jnp.asarray(x)])[0]
-    expect_held(x)
+    expect_in_type(x)
     return shaped((), _type_of(x), not hasattr(x, "dtype"))
 
 
@@ -72,7 +72,7 @@ def _type_of(x: complex) -> Any:
     return jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))
 
 
-def expect_held(x: complex, giver: str = "a case", where: str = "") -> None:
+def expect_in_type(x: complex, giver: str = "a case", where: str = "") -> None:
     """**Raises:** `CarrierMismatch` for a number of Python that JAX's type does not hold."""
     if lost(np.asarray(x), _type_of(x)).any():
         raise CarrierMismatch(

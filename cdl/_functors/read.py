@@ -173,17 +173,23 @@ def _classes(signature: Any) -> typing.Iterator[type[Any]]:
         )
     else:
         raise SignatureError(
-            f"`{short(signature)}` is not a constructor: each summand of a signature is a class that extends "
+            _of_name(signature)
+            or f"`{short(signature)}` is not a constructor: each summand of a signature is a class that extends "
             f"`Base[T, X]`.{_derivable(signature)}"
         )
 
 
-def _derivable(given: Any) -> str:
-    """What an error says besides of a class of a user's own values, of what was derived from these, and of the name of
-    a functor."""
+def _of_name(given: Any) -> str:
+    """The whole sentence for the name of a functor, where its signature stands beside it, as `TreeF` beside `Tree`."""
     named = f"{getattr(given, '__name__', '')}F"
-    if named in vars(sys.modules.get(getattr(given, "__module__", ""), object)):
-        return f" `{given.__name__}` names the functor, whose signature is `{named}`."
+    beside = getattr(sys.modules.get(getattr(given, "__module__", "")), named, None)
+    if get_origin(beside) not in (Union, types.UnionType):
+        return ""
+    return f"`{given.__name__}` is the name of a functor, and not its signature: give `{named}`."
+
+
+def _derivable(given: Any) -> str:
+    """A sentence that is added for a user's own class, and for what was derived from one."""
     if isinstance(given, type):
         values = [given, *given.__subclasses__()]
         way = f"`made = cdl.trees.of_dataclasses({given.__name__})`, and give `made.signature`"

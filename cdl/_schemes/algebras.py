@@ -92,8 +92,8 @@ class algebra(Algebra[FA_co, A]):
             )
         if any(map(eqx.is_array, jax.tree.leaves(fn))):
             raise CdlError(
-                f"`algebra` makes an algebra of a function, and was given a module with arrays, `{name_of(fn)}`, which "
-                "would neither be trained nor saved: let its class extend `cdl.Algebra`, and leave `algebra` out."
+                f"`algebra` keeps what it is given as a constant, and `{name_of(fn)}` holds arrays, which would have "
+                "no gradient and not be saved: let its class extend `cdl.Algebra`, and leave `algebra` out."
             )
         self.fn = fn
 

@@ -141,9 +141,9 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
     name, kind = name_of(coalg), type(node).__name__
     if any(isinstance(term, ManyOf) for term in walk(layout(type(node)))):
         raise ForeignLayer(
-            f"`{kind}` has a `Many`, and how likely a number of children is, no layer says. Write `tuple[X, ...]`, and "
-            "`choose` among several lengths; or a list of a sort of its own, with a constructor for its end. Trees of "
-            "a library, as those of JSON, are read into such a signature first."
+            f"`{kind}` has a `Many`, and no layer says how likely its number of children is. Write `tuple[X, ...]`, "
+            "and `choose` among several lengths; or a list of a sort of its own, with a constructor for its end. Read "
+            "JSON, and other trees that have a `Many`, into such a signature first."
         )
     # the numbers are an array, so that constructors that differ in them and in their weights are one program
     every: Any = jax.nn.log_softmax(given.scores) if isinstance(given, Choice) else jnp.zeros(1)

@@ -125,14 +125,17 @@ class TreeNet(Algebra[Any, S]):
         name = type(layer).__name__
         payload, places, groups = take_apart(layer)
         _expect_states(name, places, groups)
-        shown, dtype = jax.tree.leaves(self.carrier)[0], self._dtype()
-        places = tuple(_zeros(self.carrier, dtype) if child is None else child for child in places)
+        places = tuple(self._zeros() if child is None else child for child in places)
         if key is not None and self.dropout and (places or groups):
-            masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), dtype)
+            shown = jax.tree.leaves(self.carrier)[0]
+            masks = mask(key, self.dropout, (len(places) + len(groups), *shown.shape), self._dtype())
             places = tuple(_hide(child, by) for child, by in zip(places, masks, strict=False))
             groups = tuple(group.map(_hiding(by)) for group, by in zip(groups, masks[len(places) :], strict=True))
         given = put_back(self.inputs[name], self.shared)
         return self.cell(name)(given(name, payload), places, groups)
+
+    def _zeros(self) -> Any:
+        return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, self._dtype()), self.carrier)
 
     def _dtype(self) -> Any:
         """Of the cells' weights, which may have been cast since the network was made."""
@@ -164,10 +167,6 @@ def _expect_states(name: str, places: tuple[Any, ...], groups: tuple[Many[Any], 
             f"the network was called on {an(name)} whose children are trees, and it reads one layer, whose children "
             "are states: write `cdl.cata(net)(tree)` for one tree, or `cdl.fold(net, cdl.pack(signature, trees))`."
         )
-
-
-def _zeros(carrier: Any, dtype: Any) -> Any:
-    return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, dtype), carrier)
 
 
 def _hide(child: Any, by: Array) -> Any:

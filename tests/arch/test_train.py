@@ -85,7 +85,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path):
     go(checkpoint=tmp_path / "a")
     with pytest.raises(
         CheckpointError,
-        match=r"`model`, `optimiser` and `epochs` \(here 6\), .*losses`: float64\[5\] in the file, .* float64\[6\]",
+        match=r"`model`, `optimiser` and `epochs` \(here 6\); .*losses`: float64\[5\] in the file, .* float64\[6\]",
     ):
         go(checkpoint=tmp_path / "a", resume=True, epochs=6)
 
@@ -103,16 +103,23 @@ def test_the_best_epoch_is_kept_and_of_equal_ones_the_last():
 def test_a_score_that_is_not_a_number_is_never_the_best():
     kept = []
     scores = iter([float("nan"), 0.9, float("nan"), 0.7, 0.8])
-    run = go(score=lambda model: kept.append(model) or next(scores))
+    with pytest.warns(UserWarning, match="the score of epoch 0 is nan") as told:
+        run = go(score=lambda model: kept.append(model) or next(scores))
+    assert len(told) == 1
     assert run.best_epoch == 1
     assert eqx.tree_equal(run.best, kept[1])
-    assert go(score=lambda model: float("nan"), epochs=1).best_epoch == -1
+    with pytest.warns(UserWarning, match="the score of epoch 0 is nan, .* `best` is the model that was given"):
+        run = go(score=lambda model: float("nan"), epochs=2)
+    assert run.best_epoch == -1
+    assert not eqx.tree_equal(run.best, run.model)
 
 
 def test_a_loss_that_is_not_a_number_is_told_once():
     with pytest.warns(UserWarning, match=r"the mean loss of epoch 0 is nan: lower the rate, .*jax_debug_nans") as told:
         go(loss=lambda *given: loss(*given) * jnp.nan, epochs=3)
     assert len(told) == 1
+    with pytest.warns(UserWarning, match="is inf: .*jax_debug_infs"):
+        go(loss=lambda *given: loss(*given) + jnp.inf, epochs=1)
 
 
 ONE_NUMBER = {

@@ -115,7 +115,10 @@ def test_the_values_of_children_are_compared_as_payloads_are():
             form()
 
 
-OUTSIDE = "v[5]", "v[-4]", "v[..., 3]", "v[np.array([0, 7])]", "v[None][0, 4]", "v[1:][2]", "v.take(6)", "v[1, 0]"
+OUTSIDE = (
+    *("v[5]", "v[-4]", "v[..., 3]", "v[np.array([0, 7])]", "v[None][0, 4]", "v[1:][2]", "v.take(6)", "v.T[4]"),
+    *("(-v)[5]", "(v * 2)[5]", "(2 - v)[5]", "(v + v)[3]", "v.reshape(3, 1)[4]", "v.ravel()[3]", "v.copy().take(3)"),
+)
 INSIDE = (
     "v[2]",
     "v[-3]",
@@ -135,7 +138,9 @@ def test_an_index_outside_of_a_payload_is_refused_as_numpy_does(number):
     for text in OUTSIDE:
         with pytest.raises(IndexError):
             cata(case(text))(Leaf(number))
-        with pytest.raises(CdlError, match=r"reads a payload of shape .* where it has no number at `Leaf`|indices"):
+        with pytest.raises(CdlError, match=r"reads a payload of shape .* where it has no number at `Leaf`"):
             fold(case(text), forest)
+    with pytest.raises(CdlError, match=r"fails for `Leaf.*Too many indices"):
+        fold(case("v[1, 0]"), forest)
     inside = fold(case(*INSIDE), forest)
     assert [float(x[0]) for x in inside] == [float(x) for x in cata(case(*INSIDE))(Leaf(number))]

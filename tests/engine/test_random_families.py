@@ -66,7 +66,7 @@ def test_each_node_is_packed_with_its_sort_its_place_and_its_parent(seed):
             assert child[above[below]].tolist() == below
             assert set(owner[above[below]].tolist()) <= {number[id(node)]}
     assert forest.roots.tolist() == [forest.nodes(t).start for t in range(len(trees))]
-    for sort, rows in enumerate(forest.root_row):
+    for sort, rows in enumerate(forest.stored_roots):
         assert rows.tolist() == [row[forest.nodes(t).start] for t, root in enumerate(roots) if root == sort]
 
 

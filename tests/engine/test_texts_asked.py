@@ -7,6 +7,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 import pytest
 
 from cdl import algebra, cata, CdlError, fold, Fork, Leaf, pack, TreeF
@@ -111,13 +112,33 @@ def test_a_payload_may_be_printed(capsys: pytest.CaptureFixture[str]):
     def counts(layer: TreeF[Any, Any]) -> Any:
         match layer:
             case Leaf(word):
-                print(word, f"{word}")
+                print(word, f"{word}", [word])
                 return jnp.where(word == WORDS.id("so"), 1.0, 0.0)
             case Fork(left, right):
+                print(str(left))
                 return left + right
 
     assert fold(counts, pack(TreeF, [WORDS.encode(TREE)])).tolist() == [1.0]
     assert "int32" in capsys.readouterr().out
+
+
+def test_a_method_that_arrays_do_not_have_is_not_told_as_one_of_texts():
+    """`split` of a hidden state, as in PyTorch."""
+    with pytest.raises(AttributeError, match="split"):
+        fold(algebra(lambda layer: jnp.ones(4).split(2)), pack(TreeF, [Leaf(1)]))
+    halves = lambda layer: layer.label.split(2)
+    with pytest.raises(AttributeError, match="split"):
+        fold(algebra(halves), pack(TreeF, [Leaf(jnp.ones(4))]))
+
+
+def as_jax(x: Any) -> Any:
+    return x if isinstance(x, jax.Array) else jnp.asarray(x)
+
+
+def test_an_array_of_real_numbers_may_be_asked_if_it_is_one():
+    """It is one of NumPy or JAX in the definition, and either way an array."""
+    total = algebra(lambda layer: as_jax(layer.label).sum())
+    assert fold(total, pack(TreeF, [Leaf(np.ones(4, np.float32))])).tolist() == [4.0]
 
 
 def test_a_text_in_a_static_field_may_be_compared_with_another():

@@ -42,7 +42,7 @@ def test_the_rows_edges_and_chunks_of_two_trees(forest):
         for slot, (edge, end) in enumerate(zip(numbers(edges), numbers(ends), strict=True)):
             assert forest.slot[int(row)] + slot == edge
             assert forest.child[edge] == end
-    assert forest.child[jnp.array([72, 73])].tolist() == forest.root_row[0].tolist() == [5, 4]
+    assert forest.child[jnp.array([72, 73])].tolist() == forest.stored_roots[0].tolist() == [5, 4]
     spans = lambda text: [numbers(text)[0], numbers(text)[-1]] if text else []
     for number, own, edges in table("forests", 1):
         chunk = forest.chunk[int(number)].tolist()

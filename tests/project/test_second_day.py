@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from first_day import refused
 
 import cdl
-from cdl import Algebra, cata, fold, inherit, pack
+from cdl import Algebra, cata, fold, inherit, Leaf, pack, TreeF
 from cdl.trees import JSON, JSONF, Member, Object, of_json, to_json, Vocabulary
 
 
@@ -41,13 +41,19 @@ class Reads(Algebra[Any, Any]):
 def test_a_payload_is_refused_with_the_number_of_its_tree():
     refused(r"^in tree 1, `Number.value` holds the integer 12345678901234", lambda: pack(JSONF, [FIRST, LARGE]))
     refused(r"^`Number.value` holds the integer 12345678901234", lambda: pack(JSONF, [LARGE]))
+    texts = [of_json(text) for text in "abc"]
+    encoded = [*map(Vocabulary.of(texts).encode, texts[:2]), texts[2]]
+    refused(r"^in tree 2, `String.value` holds a `str`", lambda: pack(JSONF, encoded))
+    refused(r"^in tree 2, `Number.value` holds", lambda: pack(JSONF, [*encoded[:2], LARGE]))
+    shapes = [Leaf(jnp.zeros(n)) for n in (3, 3, 4)]
+    refused(r"shape \(3,\) in one node \(of tree 0\) and \(4,\) in another \(of tree 2\)", lambda: pack(TreeF, shapes))
     as_floats = Vocabulary.of(RECORDS).encode(of_json({"id": float(12345678901234)}))
     assert pack(JSONF, [FIRST, as_floats]).size == 9
 
 
 def test_the_name_of_a_functor_is_told_from_its_signature():
-    refused("`JSON` names the functor, whose signature is `JSONF`", lambda: pack(JSON, [FIRST]))
-    refused("`Tree` names the functor, whose signature is `TreeF`", lambda: cdl.functor(cdl.Tree))
+    refused("^`JSON` is the name of a functor, and not its signature: give `JSONF`", lambda: pack(JSON, [FIRST]))
+    refused("^`Tree` is the name of a functor, and not its signature: give `TreeF`", lambda: cdl.functor(cdl.Tree))
 
 
 def test_an_encoded_tree_is_decoded_before_it_is_written():
@@ -72,10 +78,15 @@ def test_an_algebra_that_is_called_on_a_tree_says_what_reads_trees():
 
 
 def test_a_step_down_that_reads_children_needs_their_values():
-    step = lambda value, layer: cdl.fmap(lambda child: value + child, layer)
-    refused(
-        r"reads the children at `\w+`, which are `\(\)`, .*`values=cdl.annotate\(alg, forest\)`",
-        lambda: inherit(step, FOREST, jnp.zeros(1)),
-    )
+    words = r"reads the children at `\w+`, which are `\(\)`, .*`values=cdl.annotate\(alg, forest\)`"
+
+    def reduces(value: Any, layer: Any) -> Any:
+        more = layer.members.sum(0.0) if isinstance(layer, Object) else 0.0
+        return cdl.fmap(lambda child: value + more, layer)
+
+    adds = lambda value, layer: cdl.fmap(lambda child: value + child, layer)
+    first = lambda value, layer: cdl.fmap(lambda child: value + child[0], layer)
+    for step in (reduces, adds, first):
+        refused(words, lambda step=step: inherit(step, FOREST, jnp.zeros(1)))
     sums = jnp.ones(len(FOREST.mask))
-    assert inherit(step, FOREST, jnp.zeros(1), values=sums)[FOREST.mask].tolist() == [0, 1, 2, 3, 3, 3]
+    assert inherit(adds, FOREST, jnp.zeros(1), values=sums)[FOREST.mask].tolist() == [0, 1, 2, 3, 3, 3]

@@ -27,6 +27,7 @@ from ..folds._walk import Chunk, Walk, write_edges
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays
+from ._activity import Activity
 
 
 Buffers = list[Any]  # one for each column; `None` for those that have no cotangent
@@ -89,21 +90,24 @@ class Descent:
         """
         weights, payload, values, _ = inputs
         ready = self.kernel.weights(weights)
+        outside = [[c for c, x in enumerate(some) if x is not None] for some in given]
+        activity = Activity(self.walk, list(map(self.handed.columns, range(len(self.forest.family)))), *outside)
 
-        def read(p: int, size: Size, chunk: jax.Array, carry: Any) -> tuple[Arrays, Arrays]:
+        def read(p: int, size: Size, chunk: jax.Array, carry: Any) -> tuple[Arrays, Arrays, jax.Array | None]:
             at = self.walk.chunk(p, size, chunk)
-            return self._given(p, at, given, carry[0]), self.kernel.products(p, at, carry[2])
+            outputs = activity.outputs(p, at, carry[3])
+            return self._given(p, at, given, carry[0]), self.kernel.products(p, at, carry[2]), outputs
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: Any, had: tuple[Arrays, Arrays]) -> Any:
+        def body(p: int, size: Size, chunk: jax.Array, carry: Any, had: tuple[Arrays, Arrays, jax.Array | None]) -> Any:
             at, (inherited, below) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
-            inputs = self.walk.inputs(p, at, payload, values, self._own(p, at, handed))
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, *had, carry[2], [])
+            inputs, (brought, kept, outputs) = self.walk.inputs(p, at, payload, values, self._own(p, at, handed)), had
+            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, brought, kept, carry[2], [], outputs)
             wiring = self.programs[p].wiring
             for c, x in zip(wiring.own, to.own, strict=True):
                 if inherited[c] is not None:
                     inherited[c] = write(inherited[c], at.row, at.valid, x)
             write_edges(below, self.walk.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
-            return inherited, below, found
+            return inherited, below, found, activity.with_chunk(p, at, carry[3], outputs)
 
         def zeros(length: int, leaves: Arrays, some: Any) -> Buffers:
             every = zip(leaves, some, strict=True)
@@ -112,14 +116,14 @@ class Descent:
         inherited = zeros(self.walk.length, self.handed.leaves, self.handed.smooth)
         below = zeros(len(self.forest.child), self.below.leaves, wanted[2])
         start = self.kernel.start(ready, payload, tables, wanted)
-        inherited, below, found = self.walk.loop(read, body, (inherited, below, start))
+        inherited, below, found, bits = self.walk.loop(read, body, (inherited, below, start, activity.start()))
 
         def again(p: int, at: Again, index: jax.Array) -> jax.Array:
             if at.what == "own":
                 return take(handed[self.programs[p].wiring.own[at.leaf]], take(self.forest.above, index))
             return self.walk.again(p, at, index, payload, values)
 
-        sums = self.kernel.gradients(ready, found, again, wanted[0])
+        sums = self.kernel.gradients(ready, found, again, wanted[0], None if bits is None else bits[1])
         edges = slice(self.forest.bucket.edges, -1)
         roots = self.forest.child[edges]
         tops = [

@@ -32,7 +32,7 @@ from ..folds._storage import Storage
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_weak, shaped
 from ._descend import Descent
-from ._step import Blind, Plain, Steps
+from ._step import Plain, Steps, WithoutValues
 
 
 T = TypeVar("T")
@@ -79,7 +79,7 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
     expect_steps("inherit", step if many else (step,))
     steps, tops = (step, at_root) if many else ((step,), (at_root,))
     given = values if many and values is not None else (values,) * len(steps)
-    kinds = [Blind if of_sort is None else Plain for of_sort in given]
+    kinds = [WithoutValues if of_sort is None else Plain for of_sort in given]
     given = tuple(UNSEEN if of_sort is None else of_sort for of_sort in given)
     plain, names = tuple(kind(step) for kind, step in zip(kinds, steps, strict=False)), tuple(map(name_of, steps))
     handed, _ = descend("inherit", plain, names, forest, tops, given, leaves=False)
@@ -108,7 +108,7 @@ def descend(
             f"{number_of('value', len(tops))} at the root and {len(values)} at the nodes: give one of each for each "
             "sort, in their order."
         )
-    for sort, (top, roots) in enumerate(zip(tops, forest.root_row, strict=True)):
+    for sort, (top, roots) in enumerate(zip(tops, forest.stored_roots, strict=True)):
         for x in jax.tree.leaves(top):
             if jnp.shape(x)[:1] != roots.shape:
                 which = number_of("tree", len(roots)) + (f" of sort {sort}" if len(tops) > 1 else "")
@@ -144,7 +144,7 @@ def _descend(
     over = over.settled()
     handed, below, out = over.handed, over.below, over.out
     programs, weights = over.programs()
-    trees = [take(forest.tree, roots) for roots in forest.root_row]
+    trees = [take(forest.tree, roots) for roots in forest.stored_roots]
     at_roots = _columns(handed, tops, lambda x, s: jnp.zeros((len(forest), *x.shape[1:]), x.dtype).at[trees[s]].set(x))
     pre_order = take(forest.start, forest.tree) + forest.order
     value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))

@@ -95,7 +95,9 @@ class Steps:
     def _wiring(self, index: int) -> Wiring:
         v, handed = self.bucket.variants[index], self.handed.columns
         by_edge = sum(len(handed(s)) for s in v.many_sorts)
-        return wiring(self.bucket, index, self.below, self.out.columns(0), handed(v.sort), by_edge)
+        out = self.out.columns(0)
+        outputs = sum(len(handed(s)) for s in v.slot_sorts) + len(out) + by_edge
+        return wiring(self.bucket, index, self.below, out, handed(v.sort), by_edge, outputs)
 
     def trace(self, index: int, size: Size) -> ClosedJaxpr:
         """The case of one variant: what is handed to its slots, its own, and what is handed along its edges."""
@@ -187,14 +189,14 @@ class Plain(eqx.Module):
         return given_down(self.step, value, layer), ()
 
 
-class Blind(Plain):
-    """One to which no values of the children are given: it sees `()` in their places."""
+class WithoutValues(Plain):
+    """A step that sees `()` in the places of the children, since no values were given."""
 
     def __call__(self, value: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
         try:
             return super().__call__(value, layer)
-        except (AttributeError, TypeError) as error:
-            if "'tuple'" not in str(error) or isinstance(value, tuple):
+        except (AttributeError, IndexError, TypeError, CarrierMismatch) as error:
+            if not any(words in str(error) for words in ("tuple", "`Many` of ()")) or isinstance(value, tuple):
                 raise
             raise told(
                 f"`{name_of(self.step)}` reads the children at `{type(layer).__name__}`, which are `()`, since "

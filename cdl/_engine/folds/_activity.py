@@ -29,7 +29,7 @@ class Activity:
 
     def _needed(self) -> bool:
         """Whether a row may have a value that is computed, and read by none."""
-        roots = [s for s, rows in enumerate(self.forest.root_row) if rows.shape[-1]]
+        roots = [s for s, rows in enumerate(self.forest.stored_roots) if rows.shape[-1]]
         met = dict.fromkeys((sort, self.roots) for sort in (range(len(self.forest.family)) if self.base else roots))
         todo = list(met)
         while todo:

@@ -107,7 +107,8 @@ class Site:
 
 
 class Branch(NamedTuple):
-    """A branch of a condition: of each row, or of each edge of a `Many`, `which` branch it takes, of so many."""
+    """Branch `number` of the `of` branches of a condition. `which` is the branch that each row takes, or each edge of
+    the `Many` of number `many`."""
 
     which: Value
     number: int

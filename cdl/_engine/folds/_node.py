@@ -53,8 +53,10 @@ def node_of(
     return Node(shaped((), jnp.int32), bucket.leaves_of(index), slots, keys, edges, one_of(own))
 
 
-def wiring(bucket: Bucket, index: int, below: Storage, out: Columns, own: Columns = (), by_edge: int = 0) -> Wiring:
+def wiring(
+    bucket: Bucket, index: int, below: Storage, out: Columns, own: Columns = (), by_edge: int = 0, outputs: int = 0
+) -> Wiring:
     """The columns of one variant. `below` has those of the children's values."""
     v = bucket.variants[index]
     slots, manys = (tuple(map(below.columns, some)) for some in (v.slot_sorts, v.many_sorts))
-    return Wiring(bucket.columns(index), slots, manys, out, own, by_edge)
+    return Wiring(bucket.columns(index), slots, manys, out, own, by_edge, outputs)

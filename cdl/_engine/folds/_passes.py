@@ -173,7 +173,7 @@ def _constants(program: Program, bits: Bits = None) -> Callable[[Arrays], Arrays
 
     def one(bits: Bits, *weights: Any) -> Arrays:
         given = *weights, row
-        return run(*given) if bits is None else gated(program.case, program.wiring.out, bits, given)
+        return run(*given) if bits is None else gated(program.case, program.wiring.bits, bits, given)
 
     def every(weights: Arrays) -> Arrays:
         size = next((len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked), 1)

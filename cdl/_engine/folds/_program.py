@@ -42,7 +42,8 @@ Columns = tuple[int, ...]
 @dataclass(frozen=True)
 class Wiring:
     """Which columns a case reads and writes: of the payload, of the values at its slots and `Many`s, and of those at
-    its own node: `out` that it writes, `own` that it reads. The last `by_edge` of its outputs are the edges'."""
+    its own node: `out` that it writes, `own` that it reads. The last `by_edge` of its outputs are the edges'.
+    `outputs`: how many a step has, which go to children too."""
 
     payload: Columns
     slots: tuple[Columns, ...]
@@ -50,14 +51,21 @@ class Wiring:
     out: Columns
     own: Columns = ()
     by_edge: int = 0
+    outputs: int = 0
+
+    @property
+    def bits(self) -> Columns:
+        """The number of each output's bit: its column, or of a step its place."""
+        return tuple(range(self.outputs)) or self.out
 
 
 class Reached(NamedTuple):
-    """What the inputs of a case reach: its payload, and the children's columns at each slot and `Many`."""
+    """What the inputs of a case reach: its payload, the children's columns at each slot and `Many`, and its own."""
 
     payload: list[int]
     slots: list[list[int]]
     manys: list[list[int]]
+    own: list[int]
 
 
 @dataclass
@@ -86,27 +94,29 @@ class Program:
     @functools.cached_property
     def reach(self) -> Reach:
         """What the values of the case reach."""
-        return reach(self.case.jaxpr, self.wiring.out)
+        return reach(self.case.jaxpr, self.wiring.bits)
 
     @functools.cached_property
     def reached(self) -> Reached:
         """What the inputs of the case reach."""
         every = iter(self.case.jaxpr.invars[len(self.weights) + 1 :])
-        own: Callable[[Columns], list[int]] = lambda columns: [self.reach.get(next(every), 0) for _ in columns]
-        payload, slots = own(self.wiring.payload), list(map(own, self.wiring.slots))
-        rest = sum(1 + len(columns) for columns in self.wiring.manys)
+        each: Callable[[Columns], list[int]] = lambda columns: [self.reach.get(next(every), 0) for _ in columns]
+        wiring = self.wiring
+        payload, slots = each(wiring.payload), list(map(each, wiring.slots))
+        rest = sum(1 + len(columns) for columns in wiring.manys) + len(wiring.own)
         every = iter(self.case.jaxpr.invars[len(self.case.jaxpr.invars) - rest :])
-        return Reached(payload, slots, [own((0, *columns))[1:] for columns in self.wiring.manys])
+        return Reached(payload, slots, [each((0, *columns))[1:] for columns in wiring.manys], each(wiring.own))
 
     @functools.cached_property
     def below(self) -> list[dict[int, int]]:
         """For each slot and then each `Many`: which of its columns are read, as bits, by those that they reach."""
-        wiring, reached, found = self.wiring, self.reached, []
-        groups = zip((*wiring.slots, *wiring.manys), (*reached.slots, *reached.manys), strict=True)
-        for columns, own in groups:
-            pairs = list(zip(columns, own, strict=True))
-            found.append({r: bits_of(c for c, other in pairs if other == r) for r in dict.fromkeys(own) if r})
-        return found
+        groups = (*self.wiring.slots, *self.wiring.manys), (*self.reached.slots, *self.reached.manys)
+        return [_by_reached(columns, reached) for columns, reached in zip(*groups, strict=True)]
+
+    @functools.cached_property
+    def above(self) -> dict[int, int]:
+        """The same of what a node inherits."""
+        return _by_reached(self.wiring.own, self.reached.own)
 
     def trace_at(self, sizes: Iterable[Size], trace: "Trace") -> None:
         """Traces the case at these sizes of chunk."""
@@ -119,6 +129,11 @@ class Program:
             self.at[size] = _rows(size, silent(case), self.wiring)
             if self.prints:
                 self.printing[size] = case
+
+
+def _by_reached(columns: Columns, reached: list[int]) -> dict[int, int]:
+    pairs = list(zip(columns, reached, strict=True))
+    return {r: bits_of(c for c, other in pairs if other == r) for r in dict.fromkeys(reached) if r}
 
 
 Case = tuple[int, Wiring, ClosedJaxpr]  # of a variant, by its number
@@ -156,7 +171,7 @@ def _rows(size: Size, case: ClosedJaxpr, wiring: Wiring) -> Callable[..., list[A
     ) -> list[Any]:  # fmt: skip
         def one(row: jax.Array, bits: Any, payload: Arrays, slots: list[Arrays], keys: Arrays, own: Arrays) -> Any:
             given = *weights, *jax.tree.leaves((row, payload, slots, keys, edges, own))
-            return run(*given) if bits is None else gated(case, wiring.out, bits, given)
+            return run(*given) if bits is None else gated(case, wiring.bits, bits, given)
 
         places = jnp.arange(size.rows, dtype=jnp.int32)
         before = over.set("rows")

@@ -94,7 +94,7 @@ def _values(
     for s, carrier in storage.carriers.items():
         columns = storage.columns(s)
         if at_roots:
-            here = take(forest.tree, forest.root_row[s]) if len(storage.carriers) > 1 else None
+            here = take(forest.tree, forest.stored_roots[s]) if len(storage.carriers) > 1 else None
             own = [every[c] if here is None else take(every[c], here) for c in columns]
         else:
             slabs = {i: every[i] for i in dict.fromkeys(storage.slabs.slab_of[c] for c in columns)}

@@ -108,7 +108,9 @@ def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NO
         nth_of_node[members[by_row]] = np.arange(len(members))
         at_leaves = places(variants[v].constructor, variants[v].shape, [leaf[0] for leaf in payload[v]])
         trees_of = root[members]
-        payload[v] = tuple(_stacked(at, leaf, trees_of)[by_row] for at, leaf in zip(at_leaves, payload[v], strict=True))
+        payload[v] = tuple(
+            _stacked(at, leaf, trees_of, len(trees))[by_row] for at, leaf in zip(at_leaves, payload[v], strict=True)
+        )
     local = np.where(parent >= 0, position[parent], -1)
     return Flat(
         variants, start, _i(variant[at]), _i(height[at]), _i(local[at]), _i(group[at]), _i(place[at]),
@@ -116,20 +118,21 @@ def flatten(family: Sequence[Sum], trees: Sequence[Any], max_nodes: int = MAX_NO
     )  # fmt: skip
 
 
-def _stacked(at: Place, values: list[Any], tree: NDArray[Any]) -> NDArray[Any]:
-    """The values at one place of a layer. **Raises:** `PayloadMismatch`, which names the first tree that is wrong by
-    itself, if there are several trees and one is."""
+def _stacked(at: Place, values: list[Any], tree: NDArray[Any], trees: int) -> NDArray[Any]:
+    """The values at one place of a layer, each in one of some trees. **Raises:** `PayloadMismatch`. With several trees,
+    the message names the first whose values are wrong by themselves."""
     try:
-        return stack(at, values)
+        return stack(at, values, tree)
     except PayloadMismatch:
+        if trees == 1:
+            raise
         order = np.argsort(tree, kind="stable")
         numbers, begin = np.unique(tree[order], return_index=True)
         for number, some in zip(numbers, np.split(order, begin[1:]), strict=True):
             try:
-                stack(at, [values[i] for i in some])
+                stack(at, [values[i] for i in some], tree[some])
             except PayloadMismatch as alone:
-                if len(numbers) > 1:
-                    raise PayloadMismatch(f"in tree {number}, {alone}") from alone
+                raise PayloadMismatch(f"in tree {number}, {alone}") from alone
         raise
 
 

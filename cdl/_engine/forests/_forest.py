@@ -63,7 +63,7 @@ class Forest(eqx.Module):
     begin: Int[Array, " ranks_and_end"]  # where each rank begins among them
     edges_by_variant: Int[Array, " nodes"]  # the edges of `Many`s, those of the first first, by the rank of their owner
     edges_begin: Int[Array, " manys_ranks_and_end"]
-    root_row: tuple[Int[Array, " _"], ...]  # the rows of the roots of each sort, in the order of the trees
+    stored_roots: tuple[Int[Array, " _"], ...]  # in storage, the rows of the roots of each sort
     start: Int[Array, " bounds"]  # where each tree begins in pre-order, and where the last one ends
     row: Int[Array, " rows"]  # the row of each node in pre-order, tree by tree
     tree: Int[Array, " rows"]  # each row's tree

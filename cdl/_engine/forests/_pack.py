@@ -107,7 +107,7 @@ class Packer:
         found = tables(trees)
         sort = found["sort"][roots]
         found["chunk"], found["piece"] = (padded(table, bucket.nodes + 1) for table in (chunk, piece))
-        found["root_row"] = tuple(roots[sort == s] for s in range(len(self.family)))
+        found["stored_roots"] = tuple(roots[sort == s] for s in range(len(self.family)))
         found["facts"] = np.array([len(at), at.height.max(initial=-1) + 1, computed, len(chunk)], np.int32)
         return found, bucket
 

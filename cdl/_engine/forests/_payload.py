@@ -3,6 +3,7 @@
 No number is changed on the way but by rounding a float: what does not fit is refused.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +48,13 @@ class _Rows:
         return f"`{_PYTHON[self.kind].__name__ if self.python else self.values.dtype}`"
 
 
-def stack(place: Place, values: list[Any]) -> NDArray[Any]:
-    """The values at one place of a layer, one row for each, of the annotated type.
+def stack(place: Place, values: list[Any], tree: Sequence[int] | NDArray[Any]) -> NDArray[Any]:
+    """The values at one place of a layer, one row for each, of the annotated type. `tree`: the number of each one's.
 
     **Raises:** `PayloadMismatch` where shapes differ, where a value is not a number, and where one is not of the
     annotated kind or would be changed.
     """
-    groups = _grouped(place.name, values)
+    groups = _grouped(place.name, values, tree)
     target = _target(place, groups)
     if len(groups) == 1:
         return fitted(place.name, groups[0].values, groups[0].kind, target)
@@ -63,7 +64,7 @@ def stack(place: Place, values: list[Any]) -> NDArray[Any]:
     return rows
 
 
-def _grouped(where: str, values: list[Any]) -> list[_Rows]:
+def _grouped(where: str, values: list[Any], tree: Sequence[int] | NDArray[Any]) -> list[_Rows]:
     """The values by their types."""
     kinds = set(map(type, values))
     if len(kinds) == 1 and (found := _python_kind(values[0])):
@@ -76,7 +77,7 @@ def _grouped(where: str, values: list[Any]) -> list[_Rows]:
         found = _python_kind(x)
         arrays.append(x if found else _array(where, x))
         by_type.setdefault(found or arrays[-1].dtype, []).append(i)
-    _expect_one_shape(where, arrays)
+    _expect_one_shape(where, arrays, tree)
     return [
         _Rows(some, _numbers(key, [arrays[i] for i in some]), key, True)
         if isinstance(key, str)
@@ -116,15 +117,15 @@ def _array(where: str, x: Any) -> NDArray[Any]:
     return rows
 
 
-def _expect_one_shape(where: str, values: list[Any]) -> None:
+def _expect_one_shape(where: str, values: list[Any], tree: Sequence[int] | NDArray[Any]) -> None:
     shapes: dict[Any, int] = {}
     for i, x in enumerate(values):
         shapes.setdefault(np.shape(x), i)
     if len(shapes) > 1:
         (a, i), (b, j), *_ = shapes.items()
         raise PayloadMismatch(
-            f"`{where}` has shape {a} in one node (number {i} of its kind) and {b} in another (number {j}): give every "
-            "node of a constructor the same shape, or write a constructor for each."
+            f"`{where}` has shape {a} in one node (of tree {tree[i]}) and {b} in another (of tree {tree[j]}): give "
+            "every node of a constructor the same shape, or write a constructor for each."
         )
 
 

@@ -194,8 +194,8 @@ def _expect_arrays(number: int, row: Any) -> None:
     leaves = jax.tree.leaves(row)
     if not leaves:
         raise PayloadMismatch(
-            f"list {number} is {described(row)}, which has no array: give a list without elements as an array of "
-            "length 0 too, `np.zeros((0, 3), np.float32)` say, whose elements are as those of the others."
+            f"list {number} is {described(row)} and has no array, so its elements have no shape: write an empty list "
+            "as an array of length 0, `np.zeros((0, 3), np.float32)` for elements of shape `(3,)`."
         )
     for x in leaves:
         if not x.ndim:

@@ -158,7 +158,7 @@ def test_each_row_knows_its_tree_and_its_number_in_pre_order(seed):
     assert sorted(rows) == [(t, i) for t, some in enumerate(nodes) for i in range(len(some))]
     parents = [parents_of(tree) for tree in trees]
     above, child, owner = map(np.asarray, (forest.above, forest.child, forest.owner))
-    assert forest.root_row[0].tolist() == [rows[t, 0] for t in range(len(trees))]
+    assert forest.stored_roots[0].tolist() == [rows[t, 0] for t in range(len(trees))]
     for (t, i), row in rows.items():
         children = [(t, j) for j, parent in parents[t].items() if parent == i]
         edges = above[[rows[c] for c in children]].tolist()

@@ -1,0 +1,87 @@
+"""Which rows of a forest have a gradient at which columns of what they inherit: as `folds._activity`, from below.
+
+A seed that a child does not read is not differentiated by the definition. The pass up has met a row's children before
+the row. So where it may matter (`needed`), it carries bits: for each row, which columns it reads of what it inherits.
+These say which outputs are read of the row above. A row's outputs along the edges of a `Many` are read if those along
+one of the edges are.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import jax
+import jax.numpy as jnp
+
+from .._reach import active, bits_of, either, MOST, union
+from .._rows import take, write
+from ..folds._program import Program
+from ..folds._walk import Chunk, OWNER, Walk
+
+
+Bits = tuple[jax.Array, jax.Array]  # for each row, what it reads of what it inherits, and its outputs that are read
+
+
+class Activity:
+    """The bits of the rows, on a pass up. `columns` are those that are handed to each sort. Of these, `handed` have a
+    cotangent from outside, and `own` of what rows give of their own."""
+
+    def __init__(self, walk: Walk, columns: Sequence[Sequence[int]], handed: Sequence[int], own: Sequence[int]) -> None:
+        self.walk, self.columns, self.base, self.own = walk, columns, bits_of(handed), set(own)
+        self.needed = self._needed()
+
+    def _needed(self) -> bool:
+        """Whether a row may inherit a value that nothing reads."""
+        bucket, met = self.walk.forest.bucket, set[int]()
+        for program in self.walk.programs:
+            met |= {*program.members}
+            certain = self._certain(program)
+            pairs = zip(program.wiring.own, program.reached.own, strict=True)
+            if any(not (certain & reached or self.base & bits_of([c])) for c, reached in pairs):
+                return True
+        others = {v.sort for i, v in enumerate(bucket.variants) if i not in met}
+        return any(not self.base & bits_of([c]) for sort in others for c in self.columns[sort])
+
+    def start(self) -> Bits | None:
+        """No row is met yet."""
+        none = jnp.zeros(len(self.walk.forest.variant), jnp.int32)
+        return (none, none) if self.needed else None
+
+    def outputs(self, p: int, at: Chunk, bits: Bits | None) -> jax.Array | None:
+        """The outputs that are read of the rows of a chunk."""
+        if bits is None:
+            return None
+        program, child = self.walk.programs[p], self.walk.forest.child
+        below = []
+        for j in range(program.variant.slots):
+            assert at.slots is not None
+            below.append(self.base | take(bits[0], take(child, at.slots[:, j])))
+        for edge in at.edges:
+            along = jnp.where(edge.valid, self.base | take(bits[0], take(child, edge.lines)), 0)
+            below.append(either(along, edge.facts[:, OWNER] - at.row, len(at.rows)))
+        found = jnp.full(len(at.rows), self._certain(program), jnp.int32)
+        for i, (group, c) in enumerate(self._outputs(program)):
+            if group is not None:
+                found = found | ((below[group] >> min(c, MOST)) & 1) << min(i, MOST)
+        return found
+
+    def with_chunk(self, p: int, at: Chunk, bits: Bits | None, outputs: jax.Array | None) -> Bits | None:
+        """The bits with those of a chunk."""
+        if bits is None or outputs is None:
+            return None
+        inherited = jnp.zeros_like(outputs)
+        for reached, own in self.walk.programs[p].above.items():
+            inherited = inherited | jnp.where(active(outputs, reached), own, 0)
+        return write(bits[0], at.row, at.valid, inherited), write(bits[1], at.row, at.valid, outputs)
+
+    def _outputs(self, program: Program) -> Iterator[tuple[int | None, int]]:
+        """For each output its column, and of which slot or `Many` it is; `None` for what is the node's own."""
+        v = program.variant
+        yield from ((j, c) for j, sort in enumerate(v.slot_sorts) for c in self.columns[sort])
+        yield from ((None, c) for c in program.wiring.out)
+        yield from ((v.slots + m, c) for m, sort in enumerate(v.many_sorts) for c in self.columns[sort])
+
+    def _certain(self, program: Program) -> int:
+        """The outputs that have a cotangent from outside, at every row."""
+        pairs = enumerate(self._outputs(program))
+        return union(
+            bits_of([i]) for i, (group, c) in pairs if (c in self.own if group is None else self.base & bits_of([c]))
+        )

@@ -7,6 +7,7 @@
 | `CarrierMismatch`    | an algebra: the same carrier out as in, for every constructor       |
 | `PayloadMismatch`    | payloads of one shape and type in every node of a constructor       |
 | `LengthMismatch`     | lengths of sequences that fit the data                              |
+| `IndexMismatch`      | numbers of trees that there are                                     |
 | `PortMismatch`       | what comes out of one optic, and goes into the next                 |
 | `TreeTooLarge`       | a finite tree, within the bound that was set                        |
 | `CheckpointError`    | a file that says what it should, whole and unchanged                |
@@ -89,6 +90,18 @@ class LengthMismatch(CdlError):
             ...
         cdl.errors.LengthMismatch: list 0 has length 3, and the arrays have 2 elements: the length is
         too great, or `values` was cut.
+    """
+
+
+class IndexMismatch(CdlError, IndexError):
+    """Numbers of trees, or a mask, that do not fit a forest or a corpus.
+
+    Examples:
+        >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1), cdl.Leaf(2)])
+        >>> forest.nodes(2)
+        Traceback (most recent call last):
+            ...
+        cdl.errors.IndexMismatch: trees are numbered from 0 to 1; 2 was asked for.
     """
 
 

@@ -55,7 +55,7 @@ from cdl.io import load, save
 
 from ._bar import Bar
 from ._cache import kept_programs
-from ._expect import expect_functions, expect_one_number
+from ._expect import expect_batches, expect_functions, expect_numbers, expect_one_number, expect_weights
 
 
 M = TypeVar("M")
@@ -122,6 +122,7 @@ def train(
     """
     expect_key(key)
     expect_functions(batches, loss, score)
+    expect_weights(model)
     if resume and checkpoint is None:
         raise CdlError("`train` was given `resume=True` and no `checkpoint`: name the file to go on from.")
     if epochs < 0:
@@ -181,8 +182,14 @@ def _epoch(
     run: Run[M], step: Any, batches: Callable[[int], Iterable[B]], score: Any, rate: Any, key: PRNGKeyArray
 ) -> Run[M]:
     """The run after one more epoch."""
-    began, model, state, losses = time.perf_counter(), run.model, run.state, []
-    for i, batch in enumerate(batches(run.epoch)):
+    began, model, state, losses, fixed = time.perf_counter(), run.model, run.state, [], None
+    for i, batch in enumerate(expect_batches(batches(run.epoch))):
+        if fixed not in (None, fixed := expect_numbers(batch)):
+            warnings.warn(
+                "the batches of `train` hold different Python numbers, and for each the step is compiled anew: write "
+                "`jnp.asarray(x)` for `x`.",
+                stacklevel=4,
+            )
         pace = jnp.asarray(rate(run.steps + i), jnp.float32)
         model, state, loss = step(model, state, batch, pace, jr.fold_in(key, i))
         losses.append(loss)
@@ -203,8 +210,8 @@ def _epoch(
     reached = expect_one_number("score", score(model), "epochs are compared by one number", "end in `.mean()`")
     if np.isnan(reached) and not np.isnan(run.scores[:at]).any():
         warnings.warn(
-            f"the score of epoch {at} is nan, which is never the best: where no epoch has another, `best` is the model "
-            "that was given.",
+            f"the score of epoch {at} is nan, and such an epoch is never the best. If every score is nan, `best` is "
+            "the model that was given.",
             stacklevel=4,
         )
     better = reached >= max((x for x in run.scores[:at] if x == x), default=-math.inf)
@@ -227,7 +234,7 @@ def _compiled(loss: Any, optimiser: optax.GradientTransformation) -> Any:
     def one_number(model: Any, batch: Any, key: Any) -> Any:
         why = "the gradient is of one real number"
         found = expect_one_number("loss", loss(model, batch, key), why, "return it alone, with `.mean()` in the end")
-        return 1.0 * found  # a number of Python's has a gradient too
+        return 1.0 * found  # so that a loss that is a Python number has a gradient, of zero
 
     slope_of: Any = eqx.filter_value_and_grad(one_number)
 

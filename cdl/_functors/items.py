@@ -158,6 +158,11 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
 
 def _refuse_trees(how: str, child: Any) -> None:
     """**Raises:** `ForeignLayer` where the children are trees: an algebra was called on a whole tree."""
+    if child is None:
+        raise CarrierMismatch(
+            f"a `Many` is reduced by `{how}`, and what it is mapped by gives nothing. In an algebra the children are "
+            "values already: map by a function of a value, which returns one, and do not call the algebra on them."
+        )
     if getattr(type(child), "__cdl_value__", False):
         raise ForeignLayer(
             f"a `Many` is reduced by `{how}`, and its children are trees: an algebra reads one layer, whose children "

@@ -93,7 +93,8 @@ class algebra(Algebra[FA_co, A]):
         if any(map(eqx.is_array, jax.tree.leaves(fn))):
             raise CdlError(
                 f"`algebra` keeps what it is given as a constant, and `{name_of(fn)}` holds arrays, which would have "
-                "no gradient and not be saved: let its class extend `cdl.Algebra`, and leave `algebra` out."
+                "no gradient and not be saved: let its class extend `cdl.Algebra`, and leave `algebra` out. "
+                "Of another function with arrays, write one that calls it, `cdl.algebra(lambda layer: fn(layer))`."
             )
         self.fn = fn
 

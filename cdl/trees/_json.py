@@ -25,9 +25,6 @@ A = TypeVar("A", covariant=True)  # a text, or its number
 X = TypeVar("X", covariant=True)  # a recursive place
 
 
-ENCODED = " The tree is encoded: give `words.decode(tree)`, of the vocabulary that it was encoded with."
-
-
 class JSON(Generic[A]):
     """The name of the functor of JSON values, whose texts are of type `A`.
 
@@ -208,7 +205,7 @@ def _tables() -> Iterator[Any]:
     """The kinds of the values by their types, and by their constructors."""
     anything: Table = Table({}, lambda kind: refuse_value("a part", "a JSON value", kind))
     trees: Table = Table({}, lambda kind: None)
-    text = lambda v: refuse_value("a text of JSON", "a `str`", v, ENCODED * hasattr(v, "dtype"))
+    text = lambda v: refuse_value("a text of JSON", "a `str`", v)
     number = lambda v: refuse_value("a number of JSON", "an `int` or a `float`", v)
     truth = lambda v: refuse_value("a truth value of JSON", "a `bool`", v)
     same, first, whole = lambda v: v, lambda values: values[0], frozenset({int, float})

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .._functors import Many
 from .._functors.usage import whole
 from .._functors.words import an, short
@@ -181,8 +183,10 @@ def by_constructor(where: str, kinds: Iterable[Kind]) -> Table:
     return Table(found, refuse)
 
 
-def refuse_value(where: str, wanted: str, value: Any, advice: str = "") -> Any:
+def refuse_value(where: str, wanted: str, value: Any) -> Any:
     """**Raises:** `CdlError`: this value is not what belongs there."""
+    encoded = wanted == "a `str`" and isinstance(value, np.integer)
+    advice = " The tree is encoded: give `words.decode(tree)`, of the vocabulary that it was encoded with." * encoded
     raise CdlError(f"{where} is {short(value)}, {an(type(value).__name__)}, and {wanted} belongs there.{advice}")
 
 

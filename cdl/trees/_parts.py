@@ -241,6 +241,10 @@ def _why_not(annotation: Any, origin: Any) -> str:
         return "does not say what the field holds: write a type, or a union of types."
     if isinstance(kind, type) and issubclass(kind, enum.Flag):
         return "is a set of flags: write a `bool` for each, or an `int`."
+    if typing.is_typeddict(kind) or (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        return "has named fields, and is read as a dataclass: write `@dataclass` above the class."
+    if isinstance(kind, type) and issubclass(kind, bytes | bytearray):
+        return "is made of bytes: write `str`, or `list[int]`."
     if isinstance(kind, type) and issubclass(kind, Mapping):
         key, value = (*map(name, get_args(annotation)), "A", "B")[:2] if get_args(annotation) else ("A", "B")
         return f"is a dictionary, whose entries have no fixed places: write `list[tuple[{key}, {value}]]`."

@@ -96,9 +96,17 @@ class Vocabulary:
         chosen = tuple(only)
         expect_texts(chosen)
         count: collections.Counter[str] = collections.Counter()
+        encoded: list[Any] = []
         for tree in trees:
             _expect_tree(tree)
             count.update(texts(tree, chosen))
+            if not count and not encoded:
+                mapped(tree, lambda v: encoded.append(v) if type(v) is np.int32 else v, chosen)
+        if encoded and not count:
+            raise CdlError(
+                f"the trees have no text, and {short(encoded[0])} where one belongs: they are encoded. Give the trees "
+                "that they were encoded from."
+            )
         least = whole("least", least)
         kept = (word for word, times in count.most_common() if times >= least and word != unknown)
         return Vocabulary((unknown, *kept), chosen)
@@ -115,7 +123,9 @@ class Vocabulary:
         return iter(self.words)
 
     def id(self, word: str) -> int:
-        """The number of a word; 0 for one that is unknown."""
+        """The number of a word; 0 for one that is unknown. **Raises:** `CdlError` for what is not a text."""
+        if not isinstance(word, str):
+            raise CdlError(f"`id` is of a word, and was given {described(word)}: give a `str`.")
         return self._number.get(word, 0)
 
     def word(self, number: int | np.integer[Any]) -> str:

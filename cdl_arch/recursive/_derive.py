@@ -7,11 +7,12 @@
 | a payload                          | a linear map of its numbers, or a map that is given: `_payload`       |
 """
 
+import functools
 import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, cast, Generic, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +20,7 @@ import jax.random as jr
 from jaxtyping import PRNGKeyArray
 
 from cdl import Base
-from cdl.checks import an, expect_key, number_of, whole
+from cdl.checks import an, expect_key, number_of, short, whole, with_usage
 from cdl.errors import SignatureError
 from cdl.functors import constructors
 
@@ -61,6 +62,21 @@ def vector(width: int, dtype: Any) -> Any:
     return jax.eval_shape(lambda: jnp.zeros(width, dtype))
 
 
+Made = TypeVar("Made", bound=Callable[..., Any])
+
+
+def _by_name(make: Made) -> Made:
+    """The call of an architecture. A wrong one is told with its name, as `gated(…)`."""
+
+    @functools.wraps(make)
+    def call(self: Any, *args: Any, **options: Any) -> Any:
+        made: Any = functools.partial(make, self)
+        made.__name__ = made.__qualname__ = self.name
+        return with_usage(made)(*args, **options)
+
+    return cast("Made", call)
+
+
 @dataclass(frozen=True, repr=False)
 class Architecture(Generic[S]):
     """A kind of tree network: given a signature, its cells.
@@ -95,6 +111,7 @@ class Architecture(Generic[S]):
         parameters = list(inspect.signature(self).parameters.values())
         return f"{self.name}{inspect.Signature([p.replace(annotation=p.empty) for p in parameters])}"
 
+    @_by_name
     def __call__(
         self,
         signature: Any,
@@ -182,6 +199,10 @@ class Architecture(Generic[S]):
             )
         expect_probability(dropout)
         expect_key(key)
+        if dtype is not None and not jnp.issubdtype(dtype, jnp.inexact):
+            raise SignatureError(
+                f"`dtype` of `{self.name}` is {short(dtype)}, and weights are real numbers: give `float`."
+            )
         width = whole("width", width)
         embed = width if embed is None else whole("embed", embed)
         in_common = self.shared if shared is None else shared

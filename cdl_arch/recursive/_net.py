@@ -17,7 +17,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import Algebra, Base, Many
-from cdl._engine._traced import told_with
+from cdl._engine._traced import told_with, without_values
 from cdl._engine.shapes import shown
 from cdl._functors.origin import not_a_constructor
 from cdl.checks import an, described, number_of
@@ -72,17 +72,21 @@ class Input(eqx.Module):
                 f"{self.payload.linear.in_features}: give `payload={{{name}: {numbers}}}` where it is made."
             )
         read = None if self.payload is None else self._read(self.payload, name, payload)
-        if read is not None and jnp.shape(read) != (self.embed,):
+        if self.payload is not None and getattr(read, "shape", None) != (self.embed,):
             raise PayloadMismatch(
-                f"the map that `payload` has for `{name}` gives an array of shape {jnp.shape(read)}, and a vector of "
-                f"shape ({self.embed},) belongs at the node: `embed` is its size, and where it is not given, the width."
+                f"the map that `payload` has for `{name}` gives {described(read)}, and a vector of shape "
+                f"({self.embed},) belongs at the node: `embed` is its size, and where it is not given, the width."
             )
         return self.vector if read is None else read if self.vector is None else self.vector + read
 
     def _read(self, read: Callable[..., Any], name: str, payload: tuple[Any, ...]) -> Any:
         """**Raises:** `CdlError`, with the constructor's name, where JAX refuses an operation in the map."""
         given = f"a payload of {', '.join(map(shown, payload))}"
-        with told_with(f"payload[{name}]", given, f"make it a map to a vector of shape ({self.embed},)"):
+        advice = f"make it a map to a vector of shape ({self.embed},)"
+        if any(isinstance(x, str) for x in payload):
+            advice = "encode the tree first, `words.encode(tree)`: a network reads the numbers of texts"
+        called = f"payload[{name}]"
+        with told_with(called, given, advice), without_values(called, f"at `{name}`"):
             return read(*payload)
 
 
@@ -123,6 +127,11 @@ class TreeNet(Algebra[Any, S]):
 
     def __call__(self, layer: Any, *, key: PRNGKeyArray | None = None) -> S:
         name = type(layer).__name__
+        if not isinstance(layer, Base):
+            raise ForeignLayer(
+                f"the network was called on {described(layer)}, and it reads one layer: write `cdl.fold(net, forest)` "
+                "for a forest, or `cdl.cata(net)(tree)` for one tree."
+            )
         payload, places, groups = take_apart(layer)
         _expect_states(name, places, groups)
         places = tuple(self._zeros() if child is None else child for child in places)

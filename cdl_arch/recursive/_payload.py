@@ -83,7 +83,7 @@ def _ask_of_weights_outside(kind: type[Any], read: Any) -> None:
             warnings.warn(
                 f"`payload[{kind.__name__}]` is {described(read)}, which reads `{name}` from outside: the network "
                 f"neither trains nor saves these weights. Give an `eqx.Module` with a field `{name}`.",
-                stacklevel=4,
+                stacklevel=6,
             )
 
 
@@ -96,10 +96,10 @@ def payload_map(
     size = given.get(kind)
     if callable(size):
         return size
+    record = layout(kind)
+    terms = dict(zip(record.names, record.factors, strict=True))
+    read = {name: term.of for name in arity.payload if isinstance(term := terms[name], Const)}
     if size is None:
-        record = layout(kind)
-        terms = dict(zip(record.names, record.factors, strict=True))
-        read = {name: term.of for name in arity.payload if isinstance(term := terms[name], Const)}
         sizes = {name: _numbers(annotation) for name, annotation in read.items()}
         unknown = next((name for name, many in sizes.items() if many is None), None)
         if unknown is not None:
@@ -109,6 +109,13 @@ def payload_map(
             )
         size = sum(many for many in sizes.values() if many is not None)
         _ask_of_whole_numbers(kind, [name for name in sizes if _is_whole(terms[name])], size, embed)
+    text = next((name for name, annotation in read.items() if annotation is str), None)
+    if text is not None:
+        warnings.warn(
+            f"`{kind.__name__}.{text}` is a text, and a linear map is about to read its number as a quantity: "
+            f"{_instead(kind, str, arity.payload, embed)}",
+            stacklevel=5,
+        )
     size = whole(f"payload[{kind.__name__}]", size, error=SignatureError)
     return Flat(eqx.nn.Linear(size, embed, dtype=dtype, key=key))
 
@@ -134,9 +141,9 @@ def _ask_of_whole_numbers(kind: type[Any], fields: list[str], size: int, embed: 
     if fields:
         warnings.warn(
             f"`{kind.__name__}.{fields[0]}` is annotated `int`, and a linear map is about to read it as a quantity: "
-            f"where it numbers things, give `payload={{{kind.__name__}: …}}` a map such as "
+            f"where it numbers things, give `payload={{{written(kind)}: …}}` a map such as "
             f"`eqx.nn.Embedding(count, {embed}, key=key)`; where it is a quantity, the number {size}.",
-            stacklevel=4,
+            stacklevel=6,
         )
 
 

@@ -234,3 +234,63 @@ def test_a_number_for_a_key_is_refused():
 
     with pytest.raises(CdlError, match=r"`key` is `0`, and a key comes from JAX: write `key=jax.random.key\(0\)`"):
         inspect.unwrap(type(gated).__call__)(gated, TreeF, WIDTH, payload={}, key=0)
+
+
+def test_a_text_that_a_linear_map_would_read_is_warned_of():
+    from cdl import Base
+    from cdl_arch.recursive import gated
+
+    class Item(Base[Any, Never]):
+        name: str
+        grams: float
+
+    with pytest.warns(UserWarning, match=r"`Item.name` is a text, .* as a quantity: give `payload=\{Item: read\}`"):
+        gated(Union[Item], WIDTH, payload={Item: 2}, key=jr.key(0))
+
+
+def test_a_payload_map_that_gives_nothing_or_branches_is_told_by_name(getkey):
+    from cdl import cata, CdlError, fold, Leaf, pack, TreeF
+    from cdl.errors import PayloadMismatch
+    from cdl_arch.recursive import gated
+
+    make = lambda read: gated(TreeF, WIDTH, payload={Leaf: read}, key=getkey())
+    forest = pack(TreeF, [Leaf(1.0)])
+    with pytest.raises(PayloadMismatch, match="that `payload` has for `Leaf` gives `None`, and a vector of shape"):
+        fold(make(lambda x: None), forest)
+    with pytest.raises(CdlError, match=r"`payload\[Leaf\]` asks for the value of a number at `Leaf`, .*`jnp.where"):
+        fold(make(lambda x: jnp.ones(WIDTH) if x > 0 else jnp.zeros(WIDTH)), forest)
+    with pytest.raises(CdlError, match=r"fails for a payload of 'so' .*encode the tree first, `words.encode\(tree\)`"):
+        cata(make(eqx.nn.Embedding(3, WIDTH, key=getkey())))(Leaf("so"))
+
+
+WRONG_CALLS = {
+    "another option": (lambda f, **given: f(hidden_size=8, **given), "`gated` has no option `hidden_size`: it takes"),
+    "no key": (lambda f, **given: f(), r"missing a required argument: 'key': write `gated\(signature, width, \*, "),
+    "whole weights": (
+        lambda f, **given: f(dtype=int, **given),
+        "`dtype` of `gated` is .*, and weights are real",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_CALLS)
+def test_a_wrong_call_of_an_architecture_is_told_with_its_name(what, getkey):
+    import functools
+
+    from cdl import CdlError, Leaf, TreeF
+    from cdl_arch.recursive import gated
+
+    call, message = WRONG_CALLS[what]
+    with pytest.raises(CdlError, match=message):
+        call(functools.partial(gated, TreeF, WIDTH, payload={Leaf: 1}), key=getkey())
+
+
+def test_a_network_that_is_called_on_a_forest_says_what_reads_forests(getkey):
+    from cdl import fold, Leaf, pack, TreeF
+    from cdl.errors import ForeignLayer
+    from cdl_arch.recursive import gated
+
+    net, forest = gated(TreeF, WIDTH, payload={Leaf: 1}, key=getkey()), pack(TreeF, [Leaf(1.0)])
+    with pytest.raises(ForeignLayer, match=r"called on .*Forest.* reads one layer: .*`cdl.fold\(net, forest\)`"):
+        net(forest)
+    assert fold(net, forest).hidden.shape == (1, WIDTH)

@@ -138,7 +138,7 @@ def test_a_loss_that_is_not_one_number_is_refused(what):
         go(loss=ONE_NUMBER[what])
 
 
-@pytest.mark.parametrize("reached", [None, "0.5", jnp.ones(2), 1j, (0.5,)])
+@pytest.mark.parametrize("reached", [None, "0.5", jnp.ones(2), 1j, (0.5,), np.str_("a"), np.array("a")])
 def test_a_score_that_is_not_one_number_is_refused(reached):
     from cdl.errors import CdlError
 
@@ -262,3 +262,31 @@ def test_a_function_of_other_arguments_is_refused_with_those_it_is_called_with(g
 
     with pytest.raises(CdlError, match=words):
         expect_functions(**{"batches": batches, "loss": loss, "score": score, **given})
+
+
+def test_a_model_without_weights_is_refused():
+    from cdl.errors import CdlError
+    from cdl_arch.train import train
+
+    options = {"optimiser": OPTIMISER, "epochs": 1, "key": jr.key(0)}
+    for model in ({"w": 1.0}, (jnp.array(1), 2), None):
+        with pytest.raises(CdlError, match=r"`model` of `train` is .*, and has no array of real numbers to train"):
+            train(model, batches, lambda model, batch, key: jnp.array(0.0), lambda model: 0.0, **options)
+
+
+def test_batches_of_nothing_and_of_texts_are_refused():
+    from cdl.errors import CdlError
+
+    with pytest.raises(CdlError, match="`batches` of `train` gives `None`: return the batches of the epoch"):
+        go(batches=lambda epoch: None)
+    texts = lambda epoch: [(*batch, np.array(["a", "b"])) for batch in batches(epoch)]
+    with pytest.raises(CdlError, match=r"a batch of `train` has texts in it, .*`np.unique\(texts"):
+        go(batches=texts, loss=lambda model, batch, key: loss(model, batch[:2], key))
+
+
+def test_numbers_of_python_that_differ_between_batches_are_warned_of():
+    three = lambda *numbers: lambda epoch: [(batch, x) for batch, x in zip(batches(epoch), numbers, strict=False)]
+    weighed = lambda model, batch, key: batch[1] * loss(model, batch[0], key)
+    with pytest.warns(UserWarning, match=r"hold different Python numbers, .*compiled anew: write `jnp.asarray\(x\)`"):
+        assert go(batches=three(1.0, 2.0, 3.0), loss=weighed, epochs=1).programs == 3
+    assert go(batches=three(2.0, 2.0, 2.0), loss=lambda *given: weighed(*given), epochs=1).programs == 1

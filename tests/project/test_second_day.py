@@ -1,10 +1,13 @@
 """What a user types on the second day, with trees of JSON: an error names the tree, the constructor or the shape."""
 
+import inspect
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+import pytest
 from first_day import refused
 
 import cdl
@@ -77,16 +80,57 @@ def test_an_algebra_that_is_called_on_a_tree_says_what_reads_trees():
     assert cata(Reads())(FIRST).tolist() == fold(Reads(), FOREST)[0].tolist()
 
 
-def test_a_step_down_that_reads_children_needs_their_values():
-    words = r"reads the children at `\w+`, which are `\(\)`, .*`values=cdl.annotate\(alg, forest\)`"
+RATES = (0.5, 0.25)
 
+
+def test_a_step_down_that_reads_children_needs_their_values():
     def reduces(value: Any, layer: Any) -> Any:
         more = layer.members.sum(0.0) if isinstance(layer, Object) else 0.0
         return cdl.fmap(lambda child: value + more, layer)
 
-    adds = lambda value, layer: cdl.fmap(lambda child: value + child, layer)
-    first = lambda value, layer: cdl.fmap(lambda child: value + child[0], layer)
-    for step in (reduces, adds, first):
-        refused(words, lambda step=step: inherit(step, FOREST, jnp.zeros(1)))
+    steps = {
+        "added": lambda value, layer: cdl.fmap(lambda child: value + child, layer),
+        "indexed": lambda value, layer: cdl.fmap(lambda child: value + child[0], layer),
+        "a method": lambda value, layer: cdl.fmap(lambda child: value + child.sum(), layer),
+        "reduced": reduces,
+        "its own mistake": lambda value, layer: cdl.fmap(lambda child: value * RATES[2], layer),
+    }
+    for name, step in steps.items():
+        with pytest.raises((cdl.CdlError, AttributeError, IndexError)) as error:
+            inherit(step, FOREST, jnp.zeros(1))
+        notes = "".join(getattr(error.value, "__notes__", []))
+        assert "the children at `Object` are `()`, since `inherit` was given no `values`" in notes, name
+    refused(
+        r"hands \(\) to a child.*`values` were not given",
+        lambda: inherit(lambda value, layer: cdl.fmap(lambda child: child * 2, layer), FOREST, jnp.zeros(1)),
+    )
     sums = jnp.ones(len(FOREST.mask))
-    assert inherit(adds, FOREST, jnp.zeros(1), values=sums)[FOREST.mask].tolist() == [0, 1, 2, 3, 3, 3]
+    assert inherit(steps["added"], FOREST, jnp.zeros(1), values=sums)[FOREST.mask].tolist() == [0, 1, 2, 3, 3, 3]
+
+
+def test_a_vocabulary_is_of_texts():
+    refused("the trees have no text, and np.int32.*: they are encoded", lambda: Vocabulary.of([FIRST]))
+    word: Any = 3
+    refused("`id` is of a word, and was given `3`: give a `str`", lambda: inspect.unwrap(Vocabulary.id)(WORDS, word))
+    assert Vocabulary.of([of_json([1, 2])]).words == ("<unknown>",)
+
+
+def test_an_algebra_that_calls_itself_on_the_children_is_told_that_they_are_values():
+    def size(layer: Any) -> Any:
+        many = getattr(layer, "members", getattr(layer, "items", None))
+        if many is not None:
+            return 1.0 + many.map(size).sum(0.0)
+        return 1.0 if isinstance(layer, cdl.Base) else None
+
+    words = "what it is mapped by gives nothing. In an algebra the children are values already"
+    refused(words, lambda: cata(cdl.algebra(size))(of_json([1, 2])))
+    refused(words, lambda: fold(cdl.algebra(size), FOREST))
+
+
+def test_numbers_of_trees_that_there_are_not_are_errors_of_the_family():
+    corpus = cdl.Corpus(JSONF, [FIRST])
+    refused("trees are numbered from 0 to 0; 7 was asked for", lambda: FOREST.nodes(7))
+    for rows in ([7], np.array([True, False]), np.array(0)):
+        refused("trees are numbered|a mask has a truth value|a corpus is indexed", lambda rows=rows: corpus[rows])
+        with pytest.raises(IndexError):
+            corpus[rows]

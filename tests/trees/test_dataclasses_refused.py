@@ -1,8 +1,9 @@
 """Dataclasses, values and trees that have no reading are refused by class and field."""
 
+import dataclasses
 import enum
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypedDict, TypeVar
 
 import pytest
 from test_trees_of_dataclasses import Assign, Block, Call, Expr, Lit, MADE, Neg, One, Signed, Stmt
@@ -56,6 +57,29 @@ def test_a_field_without_a_reading_is_refused_by_name(annotation, message):
     made = dataclass(type("C", (), {"__annotations__": {"x": annotation}, "__module__": __name__}))
     with pytest.raises(SignatureError, match=message):
         of_dataclasses(made)
+
+
+class Named(NamedTuple):
+    value: int
+
+
+class Keyed(TypedDict):
+    value: int
+
+
+@pytest.mark.parametrize("kind", [Named, Keyed])
+def test_a_class_with_named_fields_is_told_to_be_a_dataclass(kind):
+    with pytest.raises(SignatureError, match="has named fields, and is read as a dataclass: write `@dataclass`"):
+        of_dataclasses(dataclasses.make_dataclass("C", [("x", kind)]))
+
+
+def test_an_encoded_tree_is_to_be_decoded_first():
+    made, words = of_dataclasses(Call), cdl.trees.Vocabulary(["<unknown>", "f", "lazy"])
+    value = Call(name="f", args=[], span=(0, (0, "f")))
+    tree = made.to_tree(value)
+    with pytest.raises(CdlError, match=r"`Call.name: str` is np.int32\(1\), .* encoded: give `words.decode\(tree\)`"):
+        made.to_value(words.encode(tree))
+    assert made.to_value(words.decode(words.encode(tree))) == value
 
 
 def test_what_is_no_dataclass_is_refused():

@@ -4,9 +4,10 @@ It sees what a node inherits and the node's layer, and gives a layer of what the
 node's own: `(b, F a) -> (F b, out)`.
 """
 
+import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,6 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Base
 from ..._functors.many import Many
-from ..._functors.users_line import told
-from ..._schemes.algebras import name_of
 from ..._schemes.inheriting import given_down
 from ...errors import CarrierMismatch
 from .._as_defined import as_defined
@@ -132,7 +131,8 @@ class Steps:
         name, value = self.names[v.sort], self.handed.carriers[v.sort]
         shown = f"a value of {Own(value.structure, value.leaves)}, from above, at `{v}`"
         told = told_with(name, shown, "give at the roots, and hand to each child, a value of the shape that it takes")
-        with told, without_values(name, f"at `{v}`"):
+        kind = v.constructor.__name__
+        with _noted(self.steps[v.sort], kind), told, without_values(name, f"at `{v}`"):
             found, out = self.steps[v.sort](*as_defined((value.unflatten(node.own), layer)))
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
@@ -165,6 +165,8 @@ class Steps:
         others = carrier.own
         if variant is None:
             return CarrierMismatch(f"the root{which} is given {own}, and what is handed to a child is {others}. {what}")
+        if not own.leaves:
+            what = "The children are `()`, since `values` were not given. " + what
         return CarrierMismatch(
             f"at `{variant}`, `{self.names[variant.sort]}` hands {own} to a child{which}, and the root is given "
             f"{others}. {what}"
@@ -192,14 +194,16 @@ class Plain(eqx.Module):
 class WithoutValues(Plain):
     """A step that sees `()` in the places of the children, since no values were given."""
 
-    def __call__(self, value: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
-        try:
-            return super().__call__(value, layer)
-        except (AttributeError, IndexError, TypeError, CarrierMismatch) as error:
-            if not any(words in str(error) for words in ("tuple", "`Many` of ()")) or isinstance(value, tuple):
-                raise
-            raise told(
-                f"`{name_of(self.step)}` reads the children at `{type(layer).__name__}`, which are `()`, since "
-                "`inherit` was given no `values`: give the children's, as `values=cdl.annotate(alg, forest)`.",
-                error,
-            ) from error
+
+@contextlib.contextmanager
+def _noted(step: Any, where: str) -> Iterator[None]:
+    """Around a step: an error of one without values has a note of that."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(step, WithoutValues):
+            error.add_note(
+                f"A step sees the children's values, and the children at `{where}` are `()`, since `inherit` was given no "
+                "`values`: for a step that reads them, give `values=cdl.annotate(alg, forest)`."
+            )
+        raise

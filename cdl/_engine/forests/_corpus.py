@@ -16,7 +16,7 @@ from ..._functors.poly import Sum
 from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of, short
 from ..._schemes.expect import expect_key
-from ...errors import CdlError
+from ...errors import CdlError, IndexMismatch
 from .._ahead import ahead
 from .._platform import Platform, platform, taken_for
 from ._bucket import Bucket
@@ -117,7 +117,7 @@ class Corpus:
     def pack(self, indices: Sequence[int] | NDArray[Any] | jax.Array, *, bucket: Bucket | None = None) -> Forest:
         """The forest of the trees with these numbers, in the program of another forest if its `bucket` is given.
 
-        **Raises:** `IndexError` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
+        **Raises:** `IndexMismatch` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
         """
         which = self._numbers(indices)
         expect_bucket(bucket)
@@ -151,7 +151,7 @@ class Corpus:
         `prefetch`: how many batches to pack ahead; 0 packs without a thread.
 
         **Raises:** `CdlError` for an epoch without batches, or where `size` or `prefetch` is not a whole number;
-        `IndexError` where a number in `indices` is not that of a tree.
+        `IndexMismatch` where a number in `indices` is not that of a tree.
         """
         expect_key(key)
         depth = whole("prefetch", prefetch, 0)
@@ -171,7 +171,7 @@ class Corpus:
                 yield rows, self._packer.on_device(arrays)
 
     def _numbers(self, indices: Any) -> NDArray[np.int64]:
-        """**Raises:** `IndexError` for what are not numbers of trees."""
+        """**Raises:** `IndexMismatch` for what are not numbers of trees."""
         if isinstance(indices, Tracer):
             raise CdlError("a corpus packs its trees on the host, outside of `jit`: take the batch there, and give it.")
         try:
@@ -179,22 +179,22 @@ class Corpus:
         except (TypeError, ValueError):  # of lists of several lengths, say
             which = np.asarray(None)
         if which.ndim == 1 and which.dtype != bool and any(isinstance(i, bool) for i in _listed(indices)):
-            raise IndexError("numbers of trees and truth values are not mixed: give `corpus[[i]]` or a mask.")
+            raise IndexMismatch("numbers of trees and truth values are not mixed: give `corpus[[i]]` or a mask.")
         if which.dtype == bool and which.ndim == 1 and which.size:
             if len(which) != len(self):
-                raise IndexError(
+                raise IndexMismatch(
                     f"a mask has a truth value for each tree: there are {len(self)}, and it has {len(which)}."
                 )
             return np.flatnonzero(which)
         large = which.ndim == 1 and all(type(x) is int for x in which.tolist())  # an array of objects, past 64 bits
         if which.ndim != 1 or (which.dtype.kind not in "iu" and len(which) and not large):
             found = f"`{which.dtype}` of shape {which.shape}" if which.dtype.kind in "biufc" else short(indices)
-            raise IndexError(
+            raise IndexMismatch(
                 f"a corpus is indexed by a slice, a list of numbers of trees or a mask, and got {found}: write "
                 "`corpus[[i]]`."
             )
         if len(which) and not (0 <= which.min() and which.max() < len(self)):
-            raise IndexError(
+            raise IndexMismatch(
                 f"trees are numbered from 0 to {len(self) - 1}, and {short(_outside(which, len(self)))} was asked for."
             )
         return which.astype(np.int64)

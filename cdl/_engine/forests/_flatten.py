@@ -132,7 +132,8 @@ def _stacked(at: Place, values: list[Any], tree: NDArray[Any], trees: int) -> ND
             try:
                 stack(at, [values[i] for i in some], tree[some])
             except PayloadMismatch as alone:
-                raise PayloadMismatch(f"in tree {number}, {alone}") from alone
+                named = "" if "of tree" in str(alone) else f"in tree {number}, "
+                raise PayloadMismatch(f"{named}{alone}") from alone
         raise
 
 

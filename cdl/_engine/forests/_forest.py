@@ -13,7 +13,7 @@ from jaxtyping import Array, Bool, Int
 
 from ..._functors.poly import Sum
 from ..._functors.words import number_of
-from ...errors import CdlError
+from ...errors import CdlError, IndexMismatch
 from .._standing import not_a_list, standing
 from ._bucket import Bucket
 from ._standing import expect_known, expect_one, number
@@ -85,13 +85,13 @@ class Forest(eqx.Module):
     def nodes(self, tree: int) -> slice:
         """Where a tree's nodes are among the rows of `annotate` and `inherit`: in pre-order, the root first.
 
-        **Raises:** `IndexError` for a number beyond the trees; `CdlError` where it is not a whole number, or
+        **Raises:** `IndexMismatch` for a number beyond the trees; `CdlError` where it is not a whole number, or
         the forest is traced.
         """
         expect_known(self, "`nodes` is of", "use `forest.tree_of`, the number of each row's tree")
         tree = number("nodes", "tree", tree)
         if not 0 <= tree < len(self):
-            raise IndexError(f"trees are numbered from 0 to {len(self) - 1}; {tree} was asked for.")
+            raise IndexMismatch(f"trees are numbered from 0 to {len(self) - 1}; {tree} was asked for.")
         return slice(int(self.start[tree]), int(self.start[tree + 1]))
 
     @property

@@ -197,8 +197,8 @@ def _refuse_lost(where: str, kind: str, x: int | np.generic, target: np.dtype[An
         )
     if kind in ("u", "i"):
         raise PayloadMismatch(
-            f"`{where}` holds the integer {x}, which is not a `{target}`: the number would be changed. Annotate `int`, "
-            "or write a float, which is rounded."
+            f"`{where}` holds the integer {x}, which is not a `{target}`: the number would be changed. Write a float, "
+            "which is rounded; or, of a number that is a name, a text, or a field that is annotated `int`."
         )
     raise PayloadMismatch(
         f"`{where}` holds {x}, and `{target}` ends at {high}: the number would become infinite. Scale the values, or "

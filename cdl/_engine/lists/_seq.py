@@ -18,9 +18,8 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Int, PyTree
 
-from ..._functors.described import described
 from ..._functors.usage import whole, with_usage
-from ..._functors.words import number_of
+from ..._functors.words import number_of, short
 from ...errors import LengthMismatch, PayloadMismatch
 from .._given import expect_kept
 from .._standing import expect_one, not_a_list, standing
@@ -179,8 +178,8 @@ def checked_lengths(lengths: Any, batch: int, time: int) -> Any:
         )
     if not isinstance(found, Tracer):
         known = np.asarray(found)
-        if (short := known.min()) < 0:
-            raise LengthMismatch(f"list {int(known.argmin())} has length {short}: no length is below 0.")
+        if (least := known.min()) < 0:
+            raise LengthMismatch(f"list {int(known.argmin())} has length {least}: no length is below 0.")
         if (long := known.max()) > time:
             raise LengthMismatch(
                 f"list {int(known.argmax())} has length {long}, and the arrays have {time} elements: the length is too "
@@ -194,7 +193,7 @@ def _expect_arrays(number: int, row: Any) -> None:
     leaves = jax.tree.leaves(row)
     if not leaves:
         raise PayloadMismatch(
-            f"list {number} is {described(row)} and has no array, so its elements have no shape: write an empty list "
+            f"list {number} is {short(row)}, which has no array, so its elements have no shape: write an empty list "
             "as an array of length 0, `np.zeros((0, 3), np.float32)` for elements of shape `(3,)`."
         )
     for x in leaves:

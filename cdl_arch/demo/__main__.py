@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     """Prints a table and its summary; 1 where the file cannot be read."""
     parser = argparse.ArgumentParser(
         prog="python -m cdl_arch.demo",
-        description="After each compound statement of a Python file, is each name that it binds certainly bound? "
+        description="Does each compound statement of a Python file, by itself, bind each of its names for certain? "
         "A trained tree network answers, and so does the exact algebra.",
     )
     parser.add_argument("file", nargs="?", type=Path, default=Path(_reading.__file__), help="by default, one of ours")
@@ -32,11 +32,11 @@ def main(arguments: Sequence[str]) -> int:
         case failure:
             print(f"{file} cannot be read as Python: {failure.failure()}", file=sys.stderr)
             return 1
-    print(f"{file}\nAfter the statement, is the name certainly bound?\n")
+    print(f"{file}\nDoes the statement, by itself, bind the name for certain? What stands before it is not looked at.\n")
     if not answers:
         print("No compound statement in this file binds a name.")
         return 0
-    width = max(len(answer.pair.name) for answer in answers)
+    width = max(len("name"), *(len(answer.pair.name) for answer in answers))
     print(f"{'lines':>9}  {'name':{width}}  {'exactly':14}  {'the network':13}  its probability of bound")
     for answer in answers:
         print(_row(answer, width))

@@ -203,7 +203,7 @@ def _noted(step: Any, where: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(step, WithoutValues):
             error.add_note(
-                f"A step sees the children's values, and the children at `{where}` are `()`, since `inherit` was given no "
-                "`values`: for a step that reads them, give `values=cdl.annotate(alg, forest)`."
+                f"A step sees the children's values, and the children at `{where}` are `()`, since `inherit` was given "
+                "no `values`: for a step that reads them, give `values=cdl.annotate(alg, forest)`."
             )
         raise

@@ -110,7 +110,7 @@ def fold(
       `jax_enable_x64`. A division by zero gives infinity or NaN, and of whole numbers any number. Python raises an
       error there.
     - In a case a payload is a traced array. An `if` on it is refused, and so are `v is True`, `case Flag(True)`,
-      `isinstance(v, int)`, `v == "so"` and `str(v)`. Some questions are answered for the traced array, without an error:
+      `isinstance(v, int)`, `v == "so"` and `str(v)`. These are answered for the traced array, without an error:
       `f"{v}"`, `"%s" % v`, `repr(v)`, and in a helper `type(v)`, and `isinstance` of an array of real numbers.
       `isinstance(v, str)` is false. Decide by `jnp.where`, or by a constructor for each case.
     - Both sides of a `jax.lax.cond` are computed at every node. A node has the value and the gradient of the side that

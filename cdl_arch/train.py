@@ -75,6 +75,11 @@ class Run(eqx.Module, Generic[M]):
     seconds: Float[np.ndarray, " epochs"]
     programs: int = eqx.field(static=True, default=0)
 
+    def __repr__(self) -> str:
+        at = self.epoch
+        reached = "" if at == 0 else f", loss {self.losses[at - 1]:.4g}, best score at epoch {self.best_epoch}"
+        return f"Run of {type(self.model).__name__}: {at} of {len(self.losses)} epochs{reached}"
+
     @property
     def best_epoch(self) -> int:
         """The number of the epoch with the best score, from 0, the last of equal ones; -1 where none is a number."""

@@ -19,7 +19,7 @@ from .many import Many
 from .poly import Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Poly, Product, Record, Sum, walk
 from .read import cached, layout
 from .values import getter
-from .words import an, short
+from .words import an, number_of, short
 
 
 A = TypeVar("A")
@@ -80,7 +80,15 @@ def fmap_term(term: Poly, f: Any, value: Any) -> Any:
 
 
 def _mapped(term: Poly, functions: Any, value: Any) -> Any:
-    marked = [functions[sort](x) for sort, x in _each(term, value)]
+    try:
+        marked = [functions[sort](x) for sort, x in _each(term, value)]
+    except IndexError as error:
+        if not isinstance(functions, tuple) or all(sort < len(functions) for sort, _ in _each(term, value)):
+            raise
+        raise CdlError(
+            f"`fmap` was given {number_of('function', len(functions))}, and the layer has children of more sorts: give "
+            "one for each sort, in a tuple, in the order of the sorts."
+        ) from error
     return _refill(term, value, iter(marked), functions)
 
 

@@ -32,7 +32,9 @@ def main(arguments: Sequence[str]) -> int:
         case failure:
             print(f"{file} cannot be read as Python: {failure.failure()}", file=sys.stderr)
             return 1
-    print(f"{file}\nDoes the statement, by itself, bind the name for certain? What stands before it is not looked at.\n")
+    print(
+        f"{file}\nDoes the statement, by itself, bind the name for certain? What stands before it is not looked at.\n"
+    )
     if not answers:
         print("No compound statement in this file binds a name.")
         return 0

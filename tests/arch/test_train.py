@@ -1,5 +1,7 @@
 """Training: the same numbers from the same seed, broken off or not, and the best epoch kept."""
 
+import re
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -290,3 +292,9 @@ def test_numbers_of_python_that_differ_between_batches_are_warned_of():
     with pytest.warns(UserWarning, match=r"hold different Python numbers, .*compiled anew: write `jnp.asarray\(x\)`"):
         assert go(batches=three(1.0, 2.0, 3.0), loss=weighed, epochs=1).programs == 3
     assert go(batches=three(2.0, 2.0, 2.0), loss=lambda *given: weighed(*given), epochs=1).programs == 1
+
+
+def test_a_run_is_shown_in_a_line():
+    run = go()
+    assert re.fullmatch(r"Run of MLP: 5 of 5 epochs, loss 0\.\d+, best score at epoch [0-4]", repr(run))
+    assert repr(go(epochs=0)) == "Run of MLP: 0 of 0 epochs"

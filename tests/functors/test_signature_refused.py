@@ -17,6 +17,7 @@ from cdl import (
     CdlError,
     Cons,
     Fix,
+    fmap,
     Fork,
     functor,
     Leaf,
@@ -223,3 +224,13 @@ def test_a_list_is_not_packed_where_one_array_or_number_belongs(annotation: Any)
 
     with pytest.raises(PayloadMismatch, match=r"`Point.at` .* holds a `list` of 2: .*make it one array, `jnp.array"):
         pack(Point, [Point([1.0, 2.0])])
+
+
+def test_one_function_for_children_of_several_sorts_is_refused():
+    class Both(Base[Expr, tuple[X, E]], Generic[X, E]):
+        first: X
+        second: E
+
+    assert fmap((str, len), Both(1, "ab")) == Both("1", 2)
+    with pytest.raises(CdlError, match="`fmap` was given 1 function, and the layer has children of more sorts"):
+        fmap(str, Both(1, "ab"))

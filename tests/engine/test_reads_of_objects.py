@@ -36,6 +36,12 @@ from cdl._engine._surroundings import Surroundings
 SETTINGS = types.SimpleNamespace(scale=2.0)
 
 
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test begins with the same."""
+    monkeypatch.setattr(SETTINGS, "scale", 2.0)
+
+
 def change_an_attribute() -> None:
     SETTINGS.scale += 1
 

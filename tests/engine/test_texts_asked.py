@@ -84,7 +84,7 @@ ASK: dict[str, tuple[Callable[[Names, Any], Any], str]] = {
     "str": (lambda cell, word: str(word) == cell.name, "asks for the text of a payload at `Leaf`.*words.id"),
     "a method": (lambda cell, word: word.startswith("pr"), r"uses `.startswith` of a payload at `Leaf`. .*words.id"),
     "a key": (lambda cell, word: {cell.name: True}.get(word), "hashes a number at `Leaf`"),
-    "an order": (lambda cell, word: word < "q", "fails for `Leaf"),
+    "an order": (lambda cell, word: word < "q", "fails for `Leaf.*'<' not supported"),
 }
 
 

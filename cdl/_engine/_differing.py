@@ -1,5 +1,4 @@
-"""Operators and indices that differ between numbers of NumPy and arrays of JAX of the same type, for small whole numbers
-above all.
+"""Operators and indices that differ between numbers of NumPy and arrays of JAX of the same type.
 
 | in a case                | Python or NumPy               | JAX                    | write                           |
 | ------------------------ | ----------------------------- | ---------------------- | ------------------------------- |

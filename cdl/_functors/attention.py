@@ -8,7 +8,8 @@ taken relative to a centre `c` near `v`, which changes neither the value nor a d
     v = c + Σ pᵢ (xᵢ - c)
 
 All of it is of halves, and doubled at the end: the difference of two numbers of a type may be no number of that type,
-and the difference of their halves always is.
+and the difference of their halves always is. Numbers of 16 bits are taken as those of 32: a sum of 300 weights in
+`bfloat16` stops at 256.
 """
 
 from typing import Any
@@ -63,6 +64,21 @@ def by_heads(weight: Any, x: Any) -> Any:
     return _spread(weight, x) * x
 
 
+def widened(child: Any) -> Any:
+    """A child, with numbers of 32 bits for real ones of 16."""
+    return jax.tree.map(lambda x: x.astype(jnp.float32) if is_narrow(x) else x, child)
+
+
+def narrowed(mean: Any, like: Any) -> Any:
+    """The weighted mean of widened children, in the types of the children."""
+    return jax.tree.map(lambda x, own: x.astype(own.dtype) if is_narrow(own) else x, mean, like)
+
+
+def is_narrow(x: Any) -> bool:
+    """Whether something is an array of real numbers of 16 bits."""
+    return getattr(x, "dtype", None) in (jnp.bfloat16, jnp.float16)
+
+
 def as_score(x: Any, heads: bool = False) -> Any:
     """A score as a real number, or as one for each head. **Raises:** `CarrierMismatch` where it is not."""
     x = jnp.asarray(x)
@@ -73,7 +89,7 @@ def as_score(x: Any, heads: bool = False) -> Any:
             f"the score of `attend` has shape {x.shape}, and it is one number for each child: give a number, as "
             '`eqx.nn.Linear(n, "scalar")` does.'
         )
-    return x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
+    return widened(x) if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float)
 
 
 def is_complex(x: Any) -> bool:

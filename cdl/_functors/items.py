@@ -16,7 +16,7 @@ import numpy as np
 from jax import lax
 
 from ..errors import CarrierMismatch, ForeignLayer
-from .attention import apart, around, as_score, centre, is_complex, near, weight
+from .attention import apart, around, as_score, centre, is_complex, narrowed, near, weight, widened
 from .usage import takes
 
 
@@ -55,13 +55,14 @@ class Items:
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
         if not self.held:
             return for_none("attend", zero)
-        children = [each(x) for x in self.held]
-        expect_like("attend", children[0], zero)
-        scores = jnp.stack([as_score(score(x), heads=True) for x in children])
+        own = [each(x) for x in self.held]
+        expect_like("attend", own[0], zero)
+        scores, children = jnp.stack([as_score(score(x), heads=True) for x in own]), list(map(widened, own))
         highest = jnp.max(scores, 0)
-        middle = centre(_sum([near(weight(own, highest), x) for own, x in zip(scores, children, strict=True)]))
+        middle = centre(_sum([near(weight(s, highest), x) for s, x in zip(scores, children, strict=True)]))
         weights = jax.nn.softmax(scores, axis=0)
-        return around(middle, _sum([apart(w, x, middle) for w, x in zip(weights, children, strict=True)]))
+        mean = around(middle, _sum([apart(w, x, middle) for w, x in zip(weights, children, strict=True)]))
+        return narrowed(mean, own[0])
 
     def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
         from ._list import Cons, Nil

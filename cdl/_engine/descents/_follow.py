@@ -9,6 +9,7 @@ from typing import Any, overload, TypeVar
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from ..._functors import Base
@@ -83,6 +84,7 @@ def follow(coalg: Any, forest: Any, seeds: Any, /, *, payload: Any = None) -> Fl
     steps, names = tuple(Scored(c, told) for c in coalgs), tuple(map(name_of, coalgs))
     _, scores = descend("follow", steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")
     tree = take(forest.tree, forest.row[: forest.bucket.nodes])
+    scores = scores.astype(jnp.promote_types(scores.dtype, jnp.zeros(()).dtype))  # as the definition adds them
     return jax.ops.segment_sum(scores, tree, len(forest))  # past the last node the scores are zero
 
 

@@ -16,7 +16,7 @@ from jax.custom_batching import custom_vmap
 from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Cons, Nil
-from ..._functors.attention import apart, around, as_score, by_heads, centre, near, weight
+from ..._functors.attention import apart, around, as_score, by_heads, centre, narrowed, near, weight, widened
 from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
@@ -77,7 +77,7 @@ class Edges:
 
         def before(x: Any, _: Any) -> Any:
             child = each(x)
-            return own(x, child), near(own(x, child), child)
+            return own(x, child), near(own(x, child), widened(child))
 
         total, parts = jax.lax.stop_gradient(self._run("sum", before))
         middle = centre(parts)
@@ -85,10 +85,11 @@ class Edges:
         def relative(x: Any, _: Any) -> Any:
             child = each(x)
             share = own(x, child) / total
-            return share, apart(share, child, middle)
+            return share, apart(share, widened(child), middle)
 
         one, mean = self._run("sum", relative)  # 1 up to rounding, and with the gradient of the sum of all weights
-        return around(middle, jax.tree.map(lambda x: by_heads(1 / one, x) if one.ndim else x / one, mean))
+        mean = jax.tree.map(lambda x: by_heads(1 / one, x) if one.ndim else x / one, mean)
+        return narrowed(around(middle, mean), own_of(each, self.child).shapes)
 
     def fold(self, each: Callable[[Any], Any], algebra: Callable[[Any], Any]) -> Any:
         step: Callable[[Any, Any], Any] = lambda x, value: algebra(Cons(each(x), value))

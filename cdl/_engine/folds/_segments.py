@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..._functors.attention import is_narrow
 from .._rows import repeated, take
 from ._program import over
 
@@ -62,7 +63,10 @@ def over_edges(
 
 
 def reduced(how: str, y: jax.Array, segment: jax.Array, rows: int) -> jax.Array:
-    """The `"sum"` or the `"max"` of each row's edges."""
+    """The `"sum"` or the `"max"` of each row's edges. A maximum in 16 bits is taken in 32: its gradient counts the
+    edges that have it."""
+    if how == "max" and is_narrow(y):
+        return reduced(how, y.astype(jnp.float32), segment, rows).astype(y.dtype)
     reduce = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
     return reduce(y, segment, rows, indices_are_sorted=rows > 1)
 

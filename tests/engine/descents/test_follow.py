@@ -134,3 +134,20 @@ def test_seeds_unlike_the_roots_and_lists_of_children_are_refused():
         ForeignLayer, match=r"`Node` has a `Many`, .*`tuple\[X, ...\]`, and `choose` among several lengths"
     ):
         follow(lambda s: Node(0.0, Many([s])), pack(RoseF[float, Any], [Node(1.0, Many([]))]), jnp.zeros(1))
+
+
+@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16, jnp.float32])
+def test_log_probabilities_are_added_as_by_the_definition_whatever_the_type_of_the_scores(dtype: Any):
+    """In `bfloat16` a sum of logarithms of a half stops at -256."""
+    from cdl.functors import NatF, Succ, Zero
+
+    coin = lambda seed: choose(jnp.zeros(2, dtype) + seed, Zero(), Succ(seed))
+    tree: Any = Zero()
+    for _ in range(1200):
+        tree = Succ(tree)
+    seed = jnp.zeros((), dtype)
+    with jax.numpy_dtype_promotion("standard"):
+        found, wanted = follow(coin, pack(NatF, [tree]), seed[None])[0], likelihood(coin, seed)(tree)
+    assert found.dtype == wanted.dtype == jnp.float32
+    assert jnp.allclose(found, wanted, rtol=1e-5)
+    assert found < -800

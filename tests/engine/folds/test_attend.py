@@ -59,3 +59,38 @@ def test_half_precision_overflows_in_no_difference_and_no_sum(labels: tuple[floa
     wanted = np.float16(np.mean(np.float64(labels)))
     found = cata(net)(tree), fold(net, pack(RoseF, [tree]))[0]
     assert all(np.allclose(x, wanted, rtol=2e-3, atol=16) and x.dtype == np.float16 for x in found)
+
+
+NARROW = [jnp.bfloat16, jnp.float16]
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_the_weights_of_many_children_in_half_precision_sum_to_one(dtype: Any) -> None:
+    """A sum of weights in `bfloat16` stops at 256."""
+    kids = [Node(1.0 if i % 2 else 3.0, Many()) for i in range(3000)]
+    tree = Node(0.0, Many(kids))
+
+    def mean(layer: Node[Any, Any]) -> Any:
+        own = jnp.asarray(layer.label).astype(dtype)
+        return own + layer.kids.attend(lambda x: 0 * x, jnp.zeros((), dtype))
+
+    found, defined = fold(algebra(mean), pack(RoseF[Any, Any], [tree]))[0], cata(algebra(mean))(tree)
+    assert found.dtype == defined.dtype == dtype
+    assert abs(found - 2.0) < 0.02
+    assert abs(defined - 2.0) < 0.02
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("how", ["max", "min"])
+def test_many_children_that_are_equal_in_half_precision_share_one_gradient(dtype: Any, how: str) -> None:
+    tree = Node(0.0, Many([Node(1.0, Many()) for _ in range(3000)]))
+    forest = pack(RoseF[Any, Any], [tree])
+
+    def greatest(weight: Any) -> Any:
+        def read(layer: Node[Any, Any]) -> Any:
+            own = jnp.asarray(layer.label, jnp.float32) * weight  # of 32 bits, which add 3,000 gradients
+            return own.astype(dtype) + getattr(layer.kids, how)(jnp.zeros((), dtype))
+
+        return fold(algebra(read), forest)[0].astype(jnp.float32)
+
+    assert abs(jax.grad(greatest)(jnp.float32(1.0)) - 1.0) < 0.01

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import pytest
 
 from cdl import CdlError, choose, follow, Fork, Leaf, MealyF, MooreF, pack, run, Seq, TreeF, unfold
+from cdl.errors import CarrierMismatch
 from cdl.machines import start
 
 
@@ -70,3 +71,22 @@ def test_what_is_written_of_a_cell_runs():
 def test_what_is_written_of_one_state_runs():
     state = jnp.zeros(6)
     assert run(mealy, jnp.broadcast_to(state, (4, *state.shape)), BATCH)[1].shape == (4, 6)
+
+
+@pytest.mark.parametrize("state", [0.0, jnp.zeros(())])
+@pytest.mark.parametrize("x", [4.0, jnp.float32(4.0)])
+@pytest.mark.parametrize("machine", [lambda s: MealyF(lambda x: (s + x, x > 3)), lambda s: MooreF(s, lambda x: x > 3)])
+def test_a_step_refuses_the_machine_that_run_refuses(machine: Any, state: Any, x: Any):
+    words = r"its state goes in as .*\[\] and comes out as bool\[\]\. Give back a state of"
+    with pytest.raises(CarrierMismatch, match=words):
+        run(machine, state, jnp.array([4.0, 1.0]))
+    with pytest.raises(CarrierMismatch, match=words):
+        start(machine, state).step(x)
+
+
+def test_a_later_step_refuses_too_and_a_truth_value_that_is_written_is_a_number():
+    machine = lambda s: MealyF(lambda x: (s, x))
+    _, after = start(machine, 0.0).step(1.0)
+    with pytest.raises(CarrierMismatch, match=r"as f32\[\] and comes out as bool\[\]"):
+        after.step(True)
+    assert start(lambda s: MealyF(lambda x: (s, True)), 0.0).step(1.0)[1].state == 1.0

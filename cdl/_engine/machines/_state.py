@@ -30,11 +30,21 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
     """A state with the types that a step gives it back with: a Python number takes the type of what follows it.
 
     **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
+
+    A comparison is refused as the next state of a number, that of a Python number too: `step` is given Python numbers
+    where `run` is given arrays, and the two take the same machines.
     """
     first = Own.of(state)
     changes = functools.partial(_changes, name, first)
+
+    def after(value: Any) -> Own:
+        own = own_of(step, value, element)
+        if own.alike(first) and any(map(_compares, jax.tree.leaves(value), own.leaves, own.written)):
+            raise changes(own)
+        return own
+
     # inside `jit` the value of a number that a machine begins in is not known: `expect_held` looks at it
-    form = carried(first, lambda value: own_of(step, value, element), changes, held_later=True)
+    form = carried(first, after, changes, held_later=True)
     return jax.tree.map(cast, state, form.shapes)
 
 
@@ -43,6 +53,11 @@ def expect_held(name: str, state: Any, last: Any) -> None:
     first = Own.of(state)
     if (i := misfit(jax.tree.leaves(last), first)) is not None:
         raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
+
+
+def _compares(before: Any, after: Any, written: Any) -> bool:
+    """Whether a number becomes a truth value that is computed."""
+    return bool(after.dtype == jnp.bool_ and before.dtype != jnp.bool_ and written is None)
 
 
 def as_given(state: S, like: Any) -> S:

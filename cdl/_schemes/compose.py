@@ -27,7 +27,8 @@ from .._functors import Base, Mealy, MealyF, Moore, MooreF
 from .._functors.described import described
 from .._functors.ordered import two
 from .._functors.usage import with_types, with_usage
-from .._functors.words import an
+from .._functors.users_line import told
+from .._functors.words import an, first_line
 from ..errors import CdlError, ForeignLayer
 from .algebras import name_of, wants_key
 from .expect import expect_machine
@@ -339,11 +340,21 @@ def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> An
     if key is not None and wants_key(machine):
         layer = machine(state, key=key if index is None else jax.random.fold_in(key, index))
     else:
-        layer = machine(state)
+        try:
+            layer = machine(state)
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            if state != () or isinstance(error, CdlError):
+                raise
+            raise told(
+                f"`{name_of(machine)}` fails for the state `()` ({first_line(error)}): a machine is a function of its "
+                "state. Give a function from inputs to outputs as `stateless(f)`.",
+                error,
+            ) from error
     if not isinstance(layer, MealyF | MooreF):
+        function = "" if isinstance(layer, Base) else "; or give `stateless(f)` of a function from inputs to outputs"
         raise ForeignLayer(
             f"`{name_of(machine)}` gives {an(type(layer).__name__)}, which is not a layer of a machine: return "
-            "`MealyF(step)` or `MooreF(out, step)`."
+            f"`MealyF(step)` or `MooreF(out, step)`{function}."
         )
     return layer
 

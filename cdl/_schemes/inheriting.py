@@ -16,12 +16,14 @@ from .._functors import Base, Cofree, Fix, holes
 from .._functors.mapping import fill
 from .._functors.recursion import Frame, recursion
 from .._functors.usage import with_usage
+from .._functors.users_line import told
 from .._functors.words import an
-from ..errors import CarrierMismatch, SignatureError
+from ..errors import CarrierMismatch, CdlError, ForeignLayer, SignatureError
 from .algebras import expect_no_own_classes, name_of
 from .expect import expect_steps
 
 
+FAILURES = AttributeError, IndexError, TypeError, CarrierMismatch
 UNSEEN = ()  # at a place whose value is not known; `None` would say that an `X | None` is empty
 
 T = TypeVar("T")
@@ -79,20 +81,47 @@ def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
     user's own, and a layer is of the constructor derived from it.
     """
     expect_no_own_classes(step, layer)
-    found = step(value, layer)
+    first = "" if isinstance(value, Base) else " A step is called `step(value, layer)`: what is inherited comes first."
+    try:
+        found = step(value, layer)
+    except ForeignLayer as error:
+        if not str(error).endswith(f"not an instance of `{Base.__name__}`."):
+            raise
+        raise told(f"at `{type(layer).__name__}`, `{name_of(step)}` fails: {error}{first}", error) from error
     if type(found) is not type(layer):
         raise CarrierMismatch(
             f"at `{type(layer).__name__}`, `{name_of(step)}` gives {an(type(found).__name__)}: return the same "
-            "constructor, with what each child inherits in its place."
+            "constructor, with what each child inherits in its place." + ("" if isinstance(found, Base) else first)
         )
     return found
+
+
+def unseen(step: Any, value: Any, layer: Any, error: Exception, of: str, write: str) -> CdlError | None:
+    """What is said of a step that failed at a layer whose children have no values; `None` for another failure.
+
+    **Arguments:** `of`: what the function `of` was not given. `write`: how it is given.
+    """
+    if not any(words in str(error) for words in ("tuple", "`Many` of ()")) or isinstance(value, tuple):
+        return None
+    return told(
+        f"`{name_of(step)}` reads the children at `{type(layer).__name__}`, which are `()`, since {of}: {write}.",
+        error,
+    )
 
 
 def _hand_down(step: Any, value: Any, tree: Any) -> Any:
     """The layer of pairs: what a child inherits, and the child."""
     below, see = (tree.tail, _head) if isinstance(tree, Cofree) else (tree, _unseen)
     children = holes(below)
-    found = given_down(step, value, fill(below, map(see, children)))
+    layer = fill(below, map(see, children))
+    try:
+        found = given_down(step, value, layer)
+    except FAILURES as error:
+        words = "`inherited` was given a plain tree", "give a decorated one, `cdl.schemes.decorate(alg)(tree)`"
+        refused = None if isinstance(tree, Cofree) else unseen(step, value, layer, error, *words)
+        if refused is None:
+            raise
+        raise refused from error
     new = holes(found)
     if len(new) != len(children):
         raise CarrierMismatch(

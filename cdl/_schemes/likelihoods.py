@@ -98,6 +98,11 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Any = None) -> Any:
         found = jnp.zeros(())
         while waiting:
             (here, seed), node = waiting.pop()
+            if not isinstance(node, Base):
+                raise ForeignLayer(
+                    f"{described(node)} stands where a tree belongs: the seed comes first, "
+                    "`likelihood(coalg, seed)(tree)`."
+                )
             expect_sorts(len(coalgs), type(node))
             layer, score = scored(coalgs[here], seed, node, payload)
             found = found + score

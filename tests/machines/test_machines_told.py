@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from cdl import CdlError, choose, follow, Fork, Leaf, MealyF, MooreF, pack, run, Seq, TreeF, unfold
+from cdl import CdlError, choose, follow, Fork, Leaf, MealyF, MooreF, pack, parallel, run, Seq, series, TreeF, unfold
 from cdl.errors import CarrierMismatch
 from cdl.machines import start
 
@@ -19,6 +19,10 @@ BATCH = Seq(jnp.zeros((4, 7, 2)), jnp.array([7, 3, 1, 0]))
 
 def mealy(h: Any) -> MealyF[Any, Any, Any]:
     return MealyF(lambda x: (CELL(x, h), CELL(x, h)))
+
+
+def add(s: Any) -> MealyF[Any, Any, Any]:
+    return MealyF(lambda x: (s + x, s + x))
 
 
 def halves(s: Any) -> Any:
@@ -49,8 +53,15 @@ def halves(s: Any) -> Any:
         ),
         (
             lambda: follow(halves, jnp.zeros((1, 4)), pack(TreeF, [Leaf(1.0)])),  # type: ignore[call-overload]
-            r"the forest comes before the seeds, `follow\(coalg, forest, seeds\)`",
+            r"the forest comes before `seeds`, `follow\(coalg, forest, seeds\)`",
         ),
+        (
+            lambda: run(add, 0.0, jnp.ones((2, 3))),
+            r"as f32\[\] and comes out as f32\[3\].*time is the leading axis.*give a `Seq\(values, lengths\)`",
+        ),
+        (lambda: run(series(add, lambda x: 2 * x), (0.0, ()), jnp.ones(3)), r"or give `stateless\(f\)` of a function"),
+        (lambda: run(series(add, jnp.tanh), (0.0, ()), jnp.ones(3)), r"fails for the state `\(\)`.*`stateless\(f\)`"),
+        (lambda: run(parallel(add, lambda x: x.real), (0.0, ()), (jnp.ones(3),) * 2), r"as `stateless\(f\)`"),
         (lambda: choose([0.0, 1.0], Leaf(1.0), Fork(1.0, 1.0)), r"Of a list, `jnp.array\(\[…\]\)` is an array"),
     ],
 )

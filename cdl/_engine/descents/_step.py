@@ -16,9 +16,7 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Base
 from ..._functors.many import Many
-from ..._functors.users_line import told
-from ..._schemes.algebras import name_of
-from ..._schemes.inheriting import given_down
+from ..._schemes.inheriting import FAILURES, given_down, unseen
 from ...errors import CarrierMismatch
 from .._as_defined import as_defined
 from .._carrier import Carrier
@@ -195,11 +193,9 @@ class WithoutValues(Plain):
     def __call__(self, value: Any, layer: Base[Any, Any]) -> tuple[Any, Any]:
         try:
             return super().__call__(value, layer)
-        except (AttributeError, IndexError, TypeError, CarrierMismatch) as error:
-            if not any(words in str(error) for words in ("tuple", "`Many` of ()")) or isinstance(value, tuple):
+        except FAILURES as error:
+            words = "`inherit` was given no `values`", "give the children's, as `values=cdl.annotate(alg, forest)`"
+            refused = unseen(self.step, value, layer, error, *words)
+            if refused is None:
                 raise
-            raise told(
-                f"`{name_of(self.step)}` reads the children at `{type(layer).__name__}`, which are `()`, since "
-                "`inherit` was given no `values`: give the children's, as `values=cdl.annotate(alg, forest)`.",
-                error,
-            ) from error
+            raise refused from error

@@ -1,6 +1,5 @@
 """The state of a machine in a loop: one structure, one shape and one type at every step."""
 
-import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,7 +9,7 @@ import jax.numpy as jnp
 from ...errors import CarrierMismatch, CdlError
 from .._carried import carried
 from .._types import advice, cast, misfit, Own, own_of
-from ..shapes import of_lists
+from ..shapes import of_lists, same_structure
 
 
 S = TypeVar("S")  # values of one structure
@@ -26,8 +25,10 @@ def leading(tree: Any, whose: str, axis: str) -> int:
     raise CdlError(f"{whose} {found}: give arrays whose leading axis is {axis}, of one length for all{of_lists(tree)}.")
 
 
-def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any) -> Any:
+def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any, more: str = "") -> Any:
     """A state with the types that a step gives it back with: a Python number takes the type of what follows it.
+
+    **Arguments:** `more`: what an error says besides, where a step gives the state the axes of an input.
 
     **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
 
@@ -35,7 +36,9 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
     where `run` is given arrays, and the two take the same machines.
     """
     first = Own.of(state)
-    changes = functools.partial(_changes, name, first)
+
+    def changes(own: Own, *types: Any) -> CarrierMismatch:
+        return _changes(name, first, own, *types, more=more if _has_more_axes(first, own) else "")
 
     def after(value: Any) -> Own:
         own = own_of(step, value, element)
@@ -65,8 +68,14 @@ def as_given(state: S, like: Any) -> S:
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
 
 
-def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None) -> CarrierMismatch:
+def _has_more_axes(first: Own, after: Own) -> bool:
+    """Whether a state comes out with the same structure, and more axes than it goes in with."""
+    pairs = zip(first.leaves, after.leaves, strict=False)
+    return same_structure(first.structure, after.structure) and any(len(x.shape) < len(y.shape) for x, y in pairs)
+
+
+def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None, more: str = "") -> CarrierMismatch:
+    what = advice(wanted, own, same="Give back a state of").removesuffix(".")
     return CarrierMismatch(
-        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. "
-        + advice(wanted, own, same="Give back a state of")
+        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. {what}{more}."
     )

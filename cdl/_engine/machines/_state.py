@@ -37,8 +37,8 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
     """
     first = Own.of(state)
 
-    def changes(own: Own, *types: Any) -> CarrierMismatch:
-        return _changes(name, first, own, *types, more=more if _has_more_axes(first, own) else "")
+    def changes(own: Own, wanted: Any = None, given: Any = None) -> CarrierMismatch:
+        return _changes(name, first, own, wanted, given, more if _has_more_axes(first, own) else "")
 
     def after(value: Any) -> Own:
         own = own_of(step, value, element)

@@ -332,6 +332,9 @@ def _layers(name: str, machines: tuple[Any, Any], states: Any, key: Any) -> tupl
     return layer_of(machines[0], s, key, 0), layer_of(machines[1], r, key, 1)
 
 
+_OF_JAX = jax.errors.JAXTypeError, jax.errors.JAXIndexError  # of a value that is not known yet
+
+
 def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:
     """A machine's layer at a state, with a key from the given one where the machine takes it.
 
@@ -342,8 +345,8 @@ def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> An
     else:
         try:
             layer = machine(state)
-        except (AttributeError, IndexError, TypeError, ValueError) as error:
-            if state != () or isinstance(error, CdlError):
+        except (AttributeError, IndexError, TypeError) as error:
+            if type(state) is not tuple or state or isinstance(error, (CdlError, *_OF_JAX)):
                 raise
             raise told(
                 f"`{name_of(machine)}` fails for the state `()` ({first_line(error)}): a machine is a function of its "

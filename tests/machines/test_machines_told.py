@@ -25,6 +25,13 @@ def add(s: Any) -> MealyF[Any, Any, Any]:
     return MealyF(lambda x: (s + x, s + x))
 
 
+class Asking(eqx.Module):
+    weight: jax.Array
+
+    def __call__(self, s: Any) -> MealyF[Any, Any, Any]:
+        return MealyF(lambda x: (x, s)) if self.weight > 0 else MealyF(lambda x: (-x, s))
+
+
 def halves(s: Any) -> Any:
     return choose(jnp.stack([s[0], s[1]]), Leaf(s[0]), Fork(0.5 * s, 0.5 * s))
 
@@ -62,6 +69,10 @@ def halves(s: Any) -> Any:
         (lambda: run(series(add, lambda x: 2 * x), (0.0, ()), jnp.ones(3)), r"or give `stateless\(f\)` of a function"),
         (lambda: run(series(add, jnp.tanh), (0.0, ()), jnp.ones(3)), r"fails for the state `\(\)`.*`stateless\(f\)`"),
         (lambda: run(parallel(add, lambda x: x.real), (0.0, ()), (jnp.ones(3),) * 2), r"as `stateless\(f\)`"),
+        (
+            lambda: run(series(add, Asking(jnp.array(1.0))), (0.0, ()), jnp.ones(3)),
+            "asks for the value of a number in its step",
+        ),
         (lambda: choose([0.0, 1.0], Leaf(1.0), Fork(1.0, 1.0)), r"Of a list, `jnp.array\(\[…\]\)` is an array"),
     ],
 )

@@ -62,20 +62,21 @@ def expect_forest(of: str, forest: object, alg: str, *, after: object = None, ca
                 "pack it anew, or switch it on."
             )
         return
+    rest = f", {called}" if called else ""
     several = isinstance(forest, list | tuple) and forest and all(isinstance(x, Base) for x in forest)
     if isinstance(forest, Base):
-        write = f"pack the tree, `{of}({alg}, pack(signature, [tree]))`"
+        write = f"pack the tree, `{of}({alg}, pack(signature, [tree]){rest})`"
         write += {"fold": ", or read it alone, `cata(alg)(tree)`", "annotate": ", or `decorate(alg)(tree)`"}.get(of, "")
     elif several:
-        write = f"pack the trees, `{of}({alg}, pack(signature, trees))`"
+        write = f"pack the trees, `{of}({alg}, pack(signature, trees){rest})`"
     elif isinstance(after, Forest):
-        write = f"the forest comes before the {called}, `{of}({alg}, forest, {called})`"
+        write = f"the forest comes before `{called}`, `{of}({alg}, forest{rest})`"
     elif isinstance(forest, Corpus):
-        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]])`, or all, `corpus[:]`"
+        write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]]{rest})`, or all, `corpus[:]`"
     elif isinstance(forest, Seq | Packed):
         write = "pack the lists as trees, `pack(ListF, [to_list(xs), …])`"
     elif callable(forest):
-        write = f"the {dict(alg='algebra', coalg='coalgebra').get(alg, alg)} comes first, `{of}({alg}, forest)`"
+        write = f"the {dict(alg='algebra', coalg='coalgebra').get(alg, alg)} comes first, `{of}({alg}, forest{rest})`"
     elif of in ("fold", "annotate"):
         write = "make a `Forest` of trees with `pack`, and a `Seq` of lists with `Seq.of`"
     else:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from returns.result import Result
+
 
 @dataclass(frozen=True, eq=False)
 class Origin:
@@ -53,6 +55,8 @@ def not_yet_a_tree(value: Any, constructors: Iterable[type[Any]] = ()) -> str:
     `constructors`: those of the signature in question, where it is known.
     """
     kind = type(value)
+    if isinstance(value, Result):
+        return " A result holds its tree: `result.unwrap()`. Of what `unfold` gives, `grown.trees()` are all trees."
     known = (origin_of(made) for made in constructors)
     found = [origin for origin in known if origin is not None and issubclass(kind, tuple(origin.constructors))]
     origin = found[0] if found else _OWN.get(kind)

@@ -1,13 +1,14 @@
 """How a public function is called. A call that does not fit its signature, or a size that is not a whole number, is
 refused by a sentence that says how to write it."""
 
+import collections.abc
 import difflib
 import functools
 import inspect
 import itertools
 import operator
 from collections.abc import Callable
-from typing import Any, cast, TypeVar
+from typing import Any, cast, get_args, get_origin, get_overloads, TypeVar
 
 import numpy as np
 
@@ -84,7 +85,7 @@ def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
         except CdlError:
             raise
         except TypeError:
-            wrong = _wrong(name, signature, args, options)
+            wrong = _wrong(fn, name, signature, args, options)
             if wrong is None and (wrong := _misfit(name, signature, hints(), args, options)) is None:
                 raise  # the call fits, and something inside it did not
         except (AttributeError, ValueError, KeyError, IndexError) as error:
@@ -152,8 +153,10 @@ def _several(name: str, parameters: list[inspect.Parameter], args: tuple[Any, ..
     """What an error says besides, where several functions stand where one, or a tuple of them, belongs."""
     if len(args) < 2 or not (callable(args[0]) and callable(args[1])):
         return ""
-    if all(isinstance(x, type) for x in args):
-        return f" Of several classes, give the union: `{name}({' | '.join(x.__name__ for x in args)})`."
+    classes = [x.__name__ for x in itertools.takewhile(lambda x: isinstance(x, type), args)]
+    if len(classes) > 1:
+        last = ", …" * (len(classes) < len(args))
+        return f" Of several classes, give the union: `{name}({' | '.join(classes)}{last})`."
     rest = "".join(f", {p.name}" for p in parameters[1:] if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
     return f" For a family of sorts, give a tuple: `{name}((a, b){rest})`."
 
@@ -190,7 +193,20 @@ class _Shown:
         return _Shown("…") if "\n" in repr(default) else default
 
 
-def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
+def _then(fn: Callable[..., Any], parameters: list[inspect.Parameter]) -> str:
+    """What an error says besides, where a function that gives a function was called with the arguments of both."""
+    own: Callable[..., Any] = inspect.unwrap(fn)
+    gives = [inspect.signature(x).return_annotation for x in (own, *get_overloads(own))]
+    each = [x for found in gives for x in (found, *(get_args(found) if get_origin(found) is tuple else ()))]
+    if not any(get_origin(x) is collections.abc.Callable for x in each):
+        return ""
+    needed = ", ".join(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
+    return f" It gives a function, which takes the rest: `{fn.__name__}({needed})(…)`."
+
+
+def _wrong(
+    fn: Callable[..., Any], name: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]
+) -> str | None:
     """What is wrong with a call, or `None` where it fits."""
     try:
         signature.bind(*args, **given)
@@ -206,6 +222,7 @@ def _wrong(name: str, signature: inspect.Signature, args: tuple[Any, ...], given
             return f"`{name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
         plain = [p.replace(annotation=p.empty, default=_Shown.of(p.default)) for p in parameters]
         usage = inspect.Signature(plain)
-        several = _several(name, parameters, args) if "too many" in str(error) else ""
+        several = _then(fn, parameters) if args and not callable(args[-1]) else ""
+        several = several or _several(name, parameters, args) if "too many" in str(error) else ""
         return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`.{several}"
     return None

@@ -130,7 +130,8 @@ class ParaOptic(eqx.Module, Generic[P, X, Y, DP, DX, DY]):
     def batched(self, size: int | None = None, /) -> "ParaOptic[P, X, Y, DP, DX, DY]":
         """Over an axis in front, every row with the same parameters, whose changes are added.
 
-        **Arguments:** `size`: the length of the axis, where composites are to be checked.
+        **Arguments:** `size`: the length of the axis, where composites are to be checked. It is compared with what
+        comes before and after, and not with the data: those of another length run as they are.
         """
         if size is not None:
             whole("size", size, least=0)

@@ -6,17 +6,19 @@ scores.
 """
 
 import math
-from typing import Any
+import types
+from typing import Any, get_args, get_origin, Literal, Union
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from .._functors.described import described
 from .._functors.mapping import pieces
-from .._functors.poly import Const
+from .._functors.poly import Const, name, Record
 from .._functors.read import layout
-from ..errors import ForeignLayer
+from ..errors import ForeignLayer, PayloadMismatch
 
 
 Letters = tuple[Any, ...]
@@ -60,6 +62,40 @@ def picked(layers: list[Any], scores: Any, node: Any) -> tuple[Any, Any]:
     place = jnp.argmax(which)
     layer = jax.tree.map(lambda *xs: jnp.stack([jnp.asarray(x) for x in xs])[place], *layers)
     return layer, jnp.where(which.any(), scores[place], -math.inf)
+
+
+def expect_letters(proposed: str, layer: Any, node: Any) -> None:
+    """**Raises:** `PayloadMismatch` where a tree has a letter at a field that is annotated as one, and the layer that
+    is proposed a fraction or a text: no score would say how likely the letter is. `proposed`: the coalgebra's name."""
+    term = layout(type(node))
+    if not isinstance(term, Record):
+        return
+    for field, factor in zip(term.names, term.factors, strict=True):
+        pairs = zip(pieces(factor, getattr(layer, field)), pieces(factor, getattr(node, field)), strict=False)
+        for (part, mine), (_, theirs) in pairs:
+            if not isinstance(part, Const) or not _is_letter(theirs) or not _is_of_letters(part.of):
+                continue
+            real = hasattr(mine, "dtype") and jnp.issubdtype(mine.dtype, jnp.inexact)
+            if real or isinstance(mine, float | complex | str):
+                what = f"an array of `{mine.dtype}`" if real else described(mine)
+                raise PayloadMismatch(
+                    f"`{proposed}` proposes {what} as `{type(node).__name__}.{field}`, which is annotated "
+                    f"`{name(part.of)}`, and the tree's whole number there would not be scored: let `choose` choose "
+                    "among layers that differ in a whole number there, or give `payload=`, a function that scores the "
+                    "tree's payloads."
+                )
+
+
+def _is_of_letters(annotation: Any) -> bool:
+    """Whether an annotation is that of whole numbers, of truth values or of texts, which have numbers in a forest."""
+    origin = get_origin(annotation)
+    if origin is Literal:
+        return True
+    if origin in (Union, types.UnionType):
+        members = [x for x in get_args(annotation) if x is not type(None)]
+        return all(map(_is_of_letters, members))
+    kind = getattr(annotation, "__supertype__", annotation)
+    return isinstance(kind, type) and issubclass(kind, int | str | np.integer | np.bool_)
 
 
 def _expect_shapes(layers: list[Any], node: Any) -> None:

@@ -48,7 +48,7 @@ class Automaton(eqx.Module):
     start: int = eqx.field(static=True)
 
     def __init__(self, next: Any, outputs: Any, start: int = 0) -> None:
-        after, self.outputs, self.start = np.asarray(next), np.asarray(outputs), int(start)
+        after, self.outputs, self.start = _table("next", next), _table("outputs", outputs), int(start)
         _validate(after, self.outputs, self.start)
         self.next = after.astype(np.int32)
 
@@ -190,6 +190,17 @@ def _unchanged(outputs: list[Any]) -> np.ndarray:
 def _equal(x: Any, y: Any) -> Any:
     """Whether outputs are the same; NaN is the same as NaN."""
     return (x == y) | ((x != x) & (y != y))
+
+
+def _table(name: str, given: Any) -> np.ndarray:
+    """A table as an array. **Raises:** `CdlError` where its rows are not of one length."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise CdlError(
+            f"`{name}` is {short(given)}, whose rows are not of one length: give every state an entry for each letter, "
+            "as in `Automaton([[0, 1], [1, 0]], [True, False])`."
+        ) from None
 
 
 def _validate(after: np.ndarray, outputs: np.ndarray, start: int) -> None:

@@ -27,7 +27,8 @@ from .._functors import Base, Mealy, MealyF, Moore, MooreF
 from .._functors.described import described
 from .._functors.ordered import two
 from .._functors.usage import with_types, with_usage
-from .._functors.words import an
+from .._functors.users_line import told
+from .._functors.words import an, first_line
 from ..errors import CdlError, ForeignLayer
 from .algebras import name_of, wants_key
 from .expect import expect_machine
@@ -331,6 +332,9 @@ def _layers(name: str, machines: tuple[Any, Any], states: Any, key: Any) -> tupl
     return layer_of(machines[0], s, key, 0), layer_of(machines[1], r, key, 1)
 
 
+_OF_JAX = jax.errors.JAXTypeError, jax.errors.JAXIndexError  # of a value that is not known yet
+
+
 def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> Any:
     """A machine's layer at a state, with a key from the given one where the machine takes it.
 
@@ -339,11 +343,21 @@ def layer_of(machine: Any, state: Any, key: Any, index: int | None = None) -> An
     if key is not None and wants_key(machine):
         layer = machine(state, key=key if index is None else jax.random.fold_in(key, index))
     else:
-        layer = machine(state)
+        try:
+            layer = machine(state)
+        except (AttributeError, IndexError, TypeError) as error:
+            if type(state) is not tuple or state or isinstance(error, (CdlError, *_OF_JAX)):
+                raise
+            raise told(
+                f"`{name_of(machine)}` fails for the state `()` ({first_line(error)}): a machine is a function of its "
+                "state. Give a function from inputs to outputs as `stateless(f)`.",
+                error,
+            ) from error
     if not isinstance(layer, MealyF | MooreF):
+        function = "" if isinstance(layer, Base) else "; or give `stateless(f)` of a function from inputs to outputs"
         raise ForeignLayer(
             f"`{name_of(machine)}` gives {an(type(layer).__name__)}, which is not a layer of a machine: return "
-            "`MealyF(step)` or `MooreF(out, step)`."
+            f"`MealyF(step)` or `MooreF(out, step)`{function}."
         )
     return layer
 

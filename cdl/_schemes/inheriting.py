@@ -9,15 +9,17 @@ the same constructor, with values in the children's places. After `decorate` it 
 with both, every attribute grammar whose attributes go up once and down once.
 """
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, cast, overload, TypeVar
 
 from .._functors import Base, Cofree, Fix, holes
 from .._functors.mapping import fill
 from .._functors.recursion import Frame, recursion
 from .._functors.usage import with_usage
+from .._functors.users_line import told
 from .._functors.words import an
-from ..errors import CarrierMismatch, SignatureError
+from ..errors import CarrierMismatch, ForeignLayer, SignatureError
 from .algebras import expect_no_own_classes, name_of
 from .expect import expect_steps
 
@@ -79,20 +81,46 @@ def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
     user's own, and a layer is of the constructor derived from it.
     """
     expect_no_own_classes(step, layer)
-    found = step(value, layer)
+    first = "" if isinstance(value, Base) else " A step is called `step(value, layer)`: what is inherited comes first."
+    try:
+        found = step(value, layer)
+    except ForeignLayer as error:
+        if not str(error).endswith(f"not an instance of `{Base.__name__}`."):
+            raise
+        raise told(f"at `{type(layer).__name__}`, `{name_of(step)}` fails: {error}{first}", error) from error
     if type(found) is not type(layer):
         raise CarrierMismatch(
             f"at `{type(layer).__name__}`, `{name_of(step)}` gives {an(type(found).__name__)}: return the same "
-            "constructor, with what each child inherits in its place."
+            "constructor, with what each child inherits in its place." + ("" if isinstance(found, Base) else first)
         )
     return found
+
+
+@contextlib.contextmanager
+def noted(blind: bool, where: str, of: str, write: str) -> Iterator[None]:
+    """Around a step: an error of one that is `blind`, whose children have no values, has a note of that.
+
+    **Arguments:** `where`: the constructor. `of`: what the function was not given. `write`: how it is given.
+    """
+    try:
+        yield
+    except Exception as error:
+        if blind:
+            error.add_note(
+                f"A step sees the children's values, and the children at `{where}` are `()`, since {of}: for a step "
+                f"that reads them, give {write}."
+            )
+        raise
 
 
 def _hand_down(step: Any, value: Any, tree: Any) -> Any:
     """The layer of pairs: what a child inherits, and the child."""
     below, see = (tree.tail, _head) if isinstance(tree, Cofree) else (tree, _unseen)
     children = holes(below)
-    found = given_down(step, value, fill(below, map(see, children)))
+    layer = fill(below, map(see, children))
+    words = "`inherited` was given a plain tree", "a decorated one, `cdl.schemes.decorate(alg)(tree)`"
+    with noted(not isinstance(tree, Cofree), type(layer).__name__, *words):
+        found = given_down(step, value, layer)
     new = holes(found)
     if len(new) != len(children):
         raise CarrierMismatch(

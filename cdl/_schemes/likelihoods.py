@@ -27,7 +27,7 @@ from .._functors.read import layout, sorts, tag, tag_name
 from .._functors.usage import takes, with_usage
 from .._functors.words import an, number_of
 from ..errors import CdlError, ForeignLayer, SignatureError
-from ._letters import picked, told_apart
+from ._letters import expect_letters, picked, told_apart
 from .algebras import name_of
 from .expect import expect_coalgebras
 from .unfolds import Choice, expect_layer
@@ -75,8 +75,11 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Any = None) -> Any:
     are told apart by their letters. Where a constructor has one layer, `payload` scores its letters in place of this
     comparison. Real numbers are not letters.
 
-    **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `SignatureError`
-    where there are not as many coalgebras as sorts, or they are in another order.
+    A score that is NaN is not refused, as it is by `unfold`: the log-probability is NaN.
+
+    **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `PayloadMismatch`
+    where it proposes a fraction or a text for a letter that is annotated `int`, and there is no `payload`;
+    `SignatureError` where there are not as many coalgebras as sorts, or they are in another order.
 
     Examples:
         >>> def coin(n):
@@ -95,6 +98,11 @@ def likelihood(coalg: Any, seed: Any, /, *, payload: Any = None) -> Any:
         found = jnp.zeros(())
         while waiting:
             (here, seed), node = waiting.pop()
+            if not isinstance(node, Base):
+                raise ForeignLayer(
+                    f"{described(node)} stands where a tree belongs: the seed comes first, "
+                    "`likelihood(coalg, seed)(tree)`."
+                )
             expect_sorts(len(coalgs), type(node))
             layer, score = scored(coalgs[here], seed, node, payload)
             found = found + score
@@ -145,6 +153,8 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
             "and `choose` among several lengths; or a list of a sort of its own, with a constructor for its end. Read "
             "JSON, and other trees that have a `Many`, into such a signature first."
         )
+    for i in same if payload is None else ():
+        expect_letters(name, layers[i], node)
     # the numbers are an array, so that constructors that differ in them and in their weights are one program
     every: Any = jax.nn.log_softmax(given.scores) if isinstance(given, Choice) else jnp.zeros(1)
     scores = every[jnp.array(same, int)]

@@ -1,6 +1,8 @@
 """Learners: a composite with nothing open but its state and its data, and one step of learning with it."""
 
+import contextlib
 import itertools
+from collections.abc import Iterator
 from typing import Any, final, Generic, Protocol
 
 import equinox as eqx
@@ -8,11 +10,14 @@ import jax
 from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import TypeVar
 
+from .._engine._traced import told_with
+from .._engine.shapes import alike, of_lists, shown
 from .._functors.expected import expect_fields
 from .._functors.words import first_line
 from .._optics.letters import P
 from .._optics.optic import Optic
 from .._optics.parametric import Along, keyed
+from .._schemes.expect import expect_key
 from .._terms import Beside, Term
 from ..errors import CdlError
 from ._optax import told
@@ -70,7 +75,9 @@ class Learner(eqx.Module, Generic[K, D, P]):
         """
 
         def step(state: K, data: D, /, *, key: PRNGKeyArray | None = None, **extra: Any) -> tuple[K, Array]:
-            loss, residual = _forward(self.optic, (state, data), key)
+            expect_key(key)
+            with _told(self.state, state, data):
+                loss, residual = _forward(self.optic, (state, data), key)
             wish = self.rate.put(loss, ())
 
             def known() -> dict[str, Any]:
@@ -108,6 +115,41 @@ def _forward(optic: Any, pair: Any, key: Any) -> Any:
             f"a layer draws random numbers, and there is no key: {first_line(why)}. Write "
             "`step(state, data, key=key)`, with another key at each step."
         ) from why
+
+
+@contextlib.contextmanager
+def _told(begun: Any, state: Any, data: Any) -> Iterator[None]:
+    """Around a step forward. **Raises:** `CdlError` for a state and data in the wrong order, data that are not a pair
+    where a pair belongs, and shapes that the model does not take."""
+    given = lambda: f"data of {shown(data)}"
+    advice = (
+        "give data of the shapes that the model and the loss take. A model of one example reads several as "
+        f"`model.batched(n)`{of_lists(data)}"
+    )
+    try:
+        with told_with("step", given, advice):
+            yield
+    except CdlError:
+        if alike(begun, state):
+            raise
+        raise CdlError(_ORDER) from None
+    except (TypeError, ValueError) as error:
+        if not alike(begun, state):
+            raise CdlError(_ORDER) from error
+        if of_lists(data):
+            raise CdlError(f"`step` fails for data of {shown(data)} ({first_line(error)}){of_lists(data)}.") from error
+        if "unpack" not in str(error):
+            raise
+        raise CdlError(
+            f"`step` fails for data of {shown(data)} ({first_line(error)}): give a pair, `step(state, (inputs, "
+            "targets))`."
+        ) from error
+
+
+_ORDER = (
+    "the state of a learner does not have the structure of `learner.state`: the state comes first, as in "
+    "`learner.step(learner.state, data)`."
+)
 
 
 def _misses_key(words: str) -> bool:

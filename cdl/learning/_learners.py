@@ -11,14 +11,16 @@
 A step goes forward once and back once. Compiled, it is the program of the step that is written by hand.
 """
 
-from typing import Any, cast
+import inspect
+from typing import Any, cast, get_origin
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import optax
 from jaxtyping import Array
 
-from .._functors.usage import with_usage
+from .._functors.usage import takes, with_usage
 from .._optics.letters import P, Q, T, X, Y, Z
 from .._optics.optic import Named, Optic, unnamed
 from .._optics.para_optic import ParaOptic
@@ -65,7 +67,7 @@ def supervised(
         >>> bool(after < before)
         True
     """
-    _expect(model, loss, optimiser)
+    _expect("supervised(model, loss, optimiser)", model, loss, optimiser)
     _check(model, loss, rate, target)
     return _learner(_called("model", model), loss, optimiser, rate)
 
@@ -101,7 +103,7 @@ def dream(
         >>> bool(model(dreamt)[0] > model(jnp.zeros(2))[0])
         True
     """
-    _expect(model, loss, optimiser)
+    _expect("dream(model, x, loss, optimiser)", model, loss, optimiser)
     prediction = value_type(model, eqx.filter_eval_shape(lambda x: x, x))
     check(loss, (prediction if target is None else target, prediction), rate, assumed=target is None)
     return _learner(_called("model", model).exchange(x), loss, optimiser, rate)
@@ -141,8 +143,8 @@ def autoencoder(
         >>> bool(after < before)
         True
     """
-    _expect(encoder, loss, optimiser)
-    _expect(decoder, loss, optimiser)
+    for model in (encoder, decoder):
+        _expect("autoencoder(encoder, decoder, loss, optimiser)", model, loss, optimiser)
     both = _called("encoder", encoder) >> _called("decoder", decoder)
     if both.row is not None:
         check_rows(loss, both.row, rate)
@@ -183,7 +185,7 @@ def gan(
     """
     value = reverse(_margin).named("payoff") if payoff is None else payoff
     for model, optimiser in ((generator, g), (critic, d)):
-        _expect(model, value, optimiser)
+        _expect("gan(generator, critic, g, d)", model, value, optimiser)
     judge = _called("critic", critic)
     scores = _called("generator", generator) >> judge
     if scores.target is not None:
@@ -197,18 +199,37 @@ def gan(
     return Learner(learns.optic >> value, rate, reader, learns.params)
 
 
-def _expect(model: Any, loss: Any, optimiser: Any) -> None:
-    """**Raises:** `CdlError` for what is not a model, a loss or an optimiser, with what to write."""
+def _expect(call: str, model: Any, loss: Any, optimiser: Any) -> None:
+    """**Raises:** `CdlError` for what is not a model, a loss or an optimiser, with what to write. `call`: the call of
+    the function that asks."""
     for name, value, kind, mend in (
         ("model", model, ParaOptic, "write `ParaOptic.of(module)`"),
         ("loss", loss, Optic, "write `reverse(f)` of a function of a pair, a target and a prediction"),
         ("optimiser", optimiser, Optimiser, "write `optimisers.from_optax(rule)`"),
     ):
-        if not isinstance(value, kind):
-            raise CdlError(
-                f"the {name} of a learner is of type `{kind.__name__}`, and this is of type `{type(value).__name__}`: "
-                f"{mend}."
-            )
+        if isinstance(value, kind):
+            continue
+        if isinstance(value, ParaOptic | Optic | Optimiser):
+            mend = f"the order is `{call}`"
+        else:
+            mend = _call_it(value, kind) or mend
+        raise CdlError(
+            f"the {name} of a learner is of type `{kind.__name__}`, and this is of type `{type(value).__name__}`: "
+            f"{mend}."
+        )
+
+
+def _call_it(value: Any, kind: type[Any]) -> str:
+    """What to write where a function that makes a part of a learner was not called; `""` for anything else."""
+    if not inspect.isfunction(value):
+        return ""
+    found = inspect.signature(value).return_annotation
+    made = get_origin(found) or found
+    call = f"{value.__name__}({'' if takes(value) else '…'})"
+    if made is kind:
+        return f"call `{value.__name__}`, which makes one, `{call}`"
+    of_optax = kind is Optimiser and isinstance(made, type) and issubclass(made, optax.GradientTransformation)
+    return f"call it, `optimisers.from_optax({call})`" if of_optax else ""
 
 
 def _check(model: Any, loss: Any, rate: Any, target: Any) -> None:

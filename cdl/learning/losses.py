@@ -37,7 +37,7 @@ from ..errors import PortMismatch
 
 @with_usage
 def mse(*, reduction: Literal["mean", "sum"] = "mean") -> Optic[tuple[Array, Array], Array]:
-    """Half the squared error: its mean over all numbers, or its sum."""
+    """Half the squared error: its mean over all numbers, or its sum. So it is half of the mean squared error."""
 
     def half_the_square(pair: tuple[Array, Array]) -> Array:
         target, prediction = pair

@@ -117,9 +117,11 @@ class Gaussian(Distribution):
     """Numbers about a mean, all of them independent.
 
     **Arguments:** `mean`: `(examples, …)`. `scale`: the standard deviation, of a shape that broadcasts to the mean's:
-    a number, or a parameter of the model as well. Where it is not above 0, all that is computed from it is NaN.
+    a number, or a parameter of the model as well. Where an array of JAX is not above 0, all that is computed from it is
+    NaN.
 
-    **Raises:** `CdlError` for what is not an array of floating numbers, or does not broadcast.
+    **Raises:** `CdlError` for what is not an array of floating numbers, or does not broadcast, and for a number that is
+    not above 0.
 
     Examples:
         >>> here, there = (
@@ -134,6 +136,10 @@ class Gaussian(Distribution):
     scale: Array
 
     def __init__(self, mean: Array, scale: Any = 1.0) -> None:
+        if isinstance(scale, int | float | np.generic | np.ndarray) and not np.all(np.asarray(scale) > 0):
+            raise CdlError(
+                f"`scale` of `Gaussian` is {short(scale)}, and a standard deviation is above 0: give a positive number."
+            )
         self.mean = mean
         if eqx.is_array(mean) and eqx.is_array_like(scale):
             self.scale = _to(mean, jnp.asarray(scale))

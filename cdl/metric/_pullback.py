@@ -23,6 +23,7 @@ import lineax as lx
 
 from .._engine import forwards
 from .._engine.lists.cost import inside
+from .._engine.shapes import shown
 from .._functors.described import described
 from .._functors.usage import with_types
 from .._functors.words import first_line
@@ -130,7 +131,30 @@ def _refusing() -> Iterator[None]:
 def operator(mv: Callable[[Any], Any], like: Any) -> Metric:
     """A symmetric operator from a function, on pytrees like these."""
     kind = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), like)
-    return lx.FunctionLinearOperator(mv, kind, tags=lx.positive_semidefinite_tag)
+    return _Operator(mv, kind, tags=lx.positive_semidefinite_tag)
+
+
+class _Operator(lx.FunctionLinearOperator):  # type: ignore[misc]
+    """An operator that says what it is a product with."""
+
+    def mv(self, vector: Any) -> Any:
+        try:
+            return super().mv(vector)
+        except ValueError as error:
+            if "Closure-converted" not in str(error):
+                raise
+            raise CdlError(
+                f"a metric on {shown(self.in_structure())} is given {shown(vector)}: give `mv` arrays of the shapes "
+                "and types of the parameters, with `None` for the rest, as `eqx.filter_grad` gives them."
+            ) from error
+
+    def __matmul__(self, other: Any) -> Any:
+        if not isinstance(other, lx.AbstractLinearOperator):
+            raise CdlError(
+                f"`@` composes two operators, and was given {described(other)}: the product of a metric with a vector "
+                "is `metric.mv(v)`."
+            )
+        return super().__matmul__(other)
 
 
 def coordinates(at: Any) -> tuple[Any, Any]:

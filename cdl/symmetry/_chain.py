@@ -8,7 +8,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from .._functors.words import short
+from .._functors.described import described
 from .._para import Para
 from ..errors import CdlError
 from ._action import Action
@@ -93,7 +93,9 @@ def chain(first: EquivariantMap, *rest: EquivariantMap | Callable[[jax.Array], j
 
 def _map(given: Any) -> EquivariantMap:
     if not isinstance(given, EquivariantMap):
+        write = ": give them one by one, `chain(*maps)`" if isinstance(given, list | tuple) else ""
         raise CdlError(
-            f"`chain` begins with an equivariant map, and goes on with maps or functions, not {short(given)}."
+            f"`chain` begins with an equivariant map, and goes on with maps or functions, and was given "
+            f"{described(given)}{write}."
         )
     return given

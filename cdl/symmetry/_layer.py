@@ -24,6 +24,7 @@ import numpy as np
 from .._functors.usage import with_usage
 from .._functors.words import short
 from .._para import Para
+from .._schemes.expect import expect_key
 from ..errors import CdlError
 from ._action import Action
 from ._hom import hom
@@ -88,6 +89,7 @@ class Equivariant(EquivariantMap):
                 f"no linear map from {X} to {Y} but zero commutes with the generators: there is nothing to learn. "
                 "Choose another carrier, or fewer generators."
             )
+        expect_key(key)
         dtype = _inexact(dtype)
         out, inner = axis_of(self.out_channels), axis_of(self.in_channels)
         drawn = jr.normal(key, (*out, *inner, tying.dimension), dtype)

@@ -101,6 +101,11 @@ def _keeps_shape(function: Function, shape: tuple[int, ...]) -> None:
     except CdlError:
         raise
     except (TypeError, ValueError, RuntimeError, IndexError, AttributeError) as error:
+        if any(words in str(error) for words in ("requires a key", "without a key", "argument: 'key'")):
+            raise CdlError(
+                f"`{called}` draws random numbers ({first_line(error)}), and an equivariant map draws none: leave it "
+                "out, or apply it outside of the map."
+            ) from error
         raise CdlError(
             f"`{called}` fails on an array of shape {shape}. A function at each place takes one array, and gives one "
             f"of its shape; a linear layer between actions is `Equivariant`. The error is: {first_line(error)}"

@@ -1,5 +1,7 @@
 """Losses and learners refuse what does not fit: when they are built, where that can be known."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -153,6 +155,20 @@ def at_the_front_door():
     message = r"optimiser of a learner is of type `Optimiser`, and this is .*: write `optimisers\.from_optax\(rule\)`"
     with pytest.raises(CdlError, match=message):
         autoencoder(model, model, fitting, optax.sgd(0.1))
+    learner = supervised(model, fitting, DESCENT)
+    with pytest.raises(CdlError, match=r"`key` is `0`, and a key comes from JAX"):
+        learner.step(learner.state, (jnp.ones(2), jnp.ones(3)), key=0)
+    whole: Any = {"supervised": supervised, "dream": dream}
+    for call, arguments, words in (
+        ("supervised", (model, losses.mse, DESCENT), r"call `mse`, which makes one, `mse\(\)`"),
+        ("supervised", (model, fitting, optimisers.adam), r"call `adam`, which makes one, `adam\(…\)`"),
+        ("supervised", (model, fitting, optax.adam), r"call it, `optimisers\.from_optax\(adam\(…\)\)`"),
+        ("supervised", (layers.dense, fitting, DESCENT), r"call `dense`, which makes one, `dense\(…\)`"),
+        ("supervised", (fitting, model, DESCENT), r"the order is `supervised\(model, loss, optimiser\)`"),
+        ("dream", (model, jnp.ones(2), DESCENT, fitting), r"the order is `dream\(model, x, loss, optimiser\)`"),
+    ):
+        with pytest.raises(CdlError, match=words):
+            whole[call](*arguments)
     with pytest.raises(CdlError, match="model of a learner is of type `ParaOptic`"):
         gan(model, module, DESCENT, DESCENT)
     with pytest.raises(CdlError, match='`reduction` is \'max\', and must be one of "mean", "sum"'):
@@ -161,3 +177,28 @@ def at_the_front_door():
 
 def test_what_is_not_a_model_a_loss_or_an_optimiser_is_told_how_to_become_one():
     run_alone(at_the_front_door)
+
+
+XS, YS = jnp.ones((4, 2)), jnp.ones((4, 3))
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (lambda one, state: one.step(state, (XS, YS)), r"data of \(f32\[4,2\], f32\[4,3\]\) .*`model.batched\(n\)`"),
+        (lambda one, state: one.step(state, XS), r"data of f32\[4,2\] .*give a pair, `step\(state, \(inputs, targets"),
+        (lambda one, state: one.step((XS, YS), state), r"comes first, as in `learner.step\(learner.state, data\)`"),
+        (lambda one, state: one.step(state, ([1.0, 2.0], [1.0] * 3)), r"a list is not an array: write `jnp.array"),
+    ],
+)
+def test_a_step_on_what_it_does_not_take_is_told(step, words):
+    one = supervised(ParaOptic.of(eqx.nn.Linear(2, 3, key=jr.key(0))), losses.mse(), DESCENT)
+    with pytest.raises(CdlError, match=words):
+        step(one, one.state)
+
+
+def test_a_batch_of_another_size_runs_and_mse_is_half_of_the_mean_squared_error():
+    model = ParaOptic.of(eqx.nn.Linear(2, 3, key=jr.key(0)), source=(2,))
+    learner = supervised(model.batched(9), losses.mse(), DESCENT)
+    _, loss = learner.step(learner.state, (XS, YS))
+    assert jnp.allclose(loss, jnp.mean((model.batched()(XS) - YS) ** 2) / 2, atol=1e-6)

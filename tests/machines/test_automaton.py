@@ -231,3 +231,13 @@ def test_letters_that_are_known_when_the_program_runs_are_looked_at_then():
     assert batch(padded, jnp.array([1, 2])).tolist() == [[0, 1, 0], [0, 1, 0]]
     with pytest.raises(Exception, match="there is no such letter: the automaton has 2"):
         jax.block_until_ready(batch(padded, jnp.array([2, 2])))
+
+
+@pytest.mark.parametrize(
+    ("tables", "name"), [(([[0, 1], [1]], [True, False]), "next"), (([[0, 1], [1, 0]], [[1, 2], [1]]), "outputs")]
+)
+def test_a_table_with_rows_of_two_lengths_is_refused(tables, name):
+    with pytest.raises(
+        CdlError, match=rf"`{name}` is .*rows are not of one length: give every state an entry for each"
+    ):
+        Automaton(*tables)

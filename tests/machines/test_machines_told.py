@@ -8,7 +8,8 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from cdl import CdlError, choose, follow, Fork, Leaf, MealyF, MooreF, pack, run, Seq, TreeF, unfold
+from cdl import CdlError, choose, follow, Fork, Leaf, MealyF, MooreF, pack, parallel, run, Seq, series, TreeF, unfold
+from cdl.errors import CarrierMismatch
 from cdl.machines import start
 
 
@@ -18,6 +19,17 @@ BATCH = Seq(jnp.zeros((4, 7, 2)), jnp.array([7, 3, 1, 0]))
 
 def mealy(h: Any) -> MealyF[Any, Any, Any]:
     return MealyF(lambda x: (CELL(x, h), CELL(x, h)))
+
+
+def add(s: Any) -> MealyF[Any, Any, Any]:
+    return MealyF(lambda x: (s + x, s + x))
+
+
+class Asking(eqx.Module):
+    weight: jax.Array
+
+    def __call__(self, s: Any) -> MealyF[Any, Any, Any]:
+        return MealyF(lambda x: (x, s)) if self.weight > 0 else MealyF(lambda x: (-x, s))
 
 
 def halves(s: Any) -> Any:
@@ -48,7 +60,18 @@ def halves(s: Any) -> Any:
         ),
         (
             lambda: follow(halves, jnp.zeros((1, 4)), pack(TreeF, [Leaf(1.0)])),  # type: ignore[call-overload]
-            r"the forest comes before the seeds, `follow\(coalg, forest, seeds\)`",
+            r"the forest comes before `seeds`, `follow\(coalg, forest, seeds\)`",
+        ),
+        (
+            lambda: run(add, 0.0, jnp.ones((2, 3))),
+            r"as f32\[\] and comes out as f32\[3\].*time is the leading axis.*give a `Seq\(values, lengths\)`",
+        ),
+        (lambda: run(series(add, lambda x: 2 * x), (0.0, ()), jnp.ones(3)), r"or give `stateless\(f\)` of a function"),
+        (lambda: run(series(add, jnp.tanh), (0.0, ()), jnp.ones(3)), r"fails for the state `\(\)`.*`stateless\(f\)`"),
+        (lambda: run(parallel(add, lambda x: x.real), (0.0, ()), (jnp.ones(3),) * 2), r"as `stateless\(f\)`"),
+        (
+            lambda: run(series(add, Asking(jnp.array(1.0))), (0.0, ()), jnp.ones(3)),
+            "asks for the value of a number in its step",
         ),
         (lambda: choose([0.0, 1.0], Leaf(1.0), Fork(1.0, 1.0)), r"Of a list, `jnp.array\(\[…\]\)` is an array"),
     ],
@@ -70,3 +93,22 @@ def test_what_is_written_of_a_cell_runs():
 def test_what_is_written_of_one_state_runs():
     state = jnp.zeros(6)
     assert run(mealy, jnp.broadcast_to(state, (4, *state.shape)), BATCH)[1].shape == (4, 6)
+
+
+@pytest.mark.parametrize("state", [0.0, jnp.zeros(())])
+@pytest.mark.parametrize("x", [4.0, jnp.float32(4.0)])
+@pytest.mark.parametrize("machine", [lambda s: MealyF(lambda x: (s + x, x > 3)), lambda s: MooreF(s, lambda x: x > 3)])
+def test_a_step_refuses_the_machine_that_run_refuses(machine: Any, state: Any, x: Any):
+    words = r"its state goes in as .*\[\] and comes out as bool\[\]\. Give back a state of"
+    with pytest.raises(CarrierMismatch, match=words):
+        run(machine, state, jnp.array([4.0, 1.0]))
+    with pytest.raises(CarrierMismatch, match=words):
+        start(machine, state).step(x)
+
+
+def test_a_later_step_refuses_too_and_a_truth_value_that_is_written_is_a_number():
+    machine = lambda s: MealyF(lambda x: (s, x))
+    _, after = start(machine, 0.0).step(1.0)
+    with pytest.raises(CarrierMismatch, match=r"as f32\[\] and comes out as bool\[\]"):
+        after.step(True)
+    assert start(lambda s: MealyF(lambda x: (s, True)), 0.0).step(1.0)[1].state == 1.0

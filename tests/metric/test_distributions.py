@@ -110,3 +110,12 @@ def test_targets_and_parameters_that_do_not_fit_are_refused():
         Categorical(jnp.array(1.0))
     with pytest.raises(CdlError, match=r"has the shape \(3,\), which does not broadcast .* \(2, 2\)"):
         Gaussian(jnp.zeros((2, 2)), jnp.ones(3))
+
+
+@pytest.mark.parametrize("scale", [0.0, -1, np.float32(0.0), np.array([1.0, -1.0]), float("nan")])
+def test_a_scale_that_is_written_and_not_above_0_is_refused(scale):
+    from cdl.errors import CdlError
+    from cdl.metric import Gaussian
+
+    with pytest.raises(CdlError, match=r"`scale` of `Gaussian` is .*, and a standard deviation is above 0"):
+        Gaussian(jnp.zeros(2), scale)

@@ -204,3 +204,17 @@ def test_parameters_of_two_types_have_a_natural_gradient():
         found = natural_gradient(metric, at)
     assert (found["a"].dtype, found["b"].dtype) == (jnp.float32, jnp.float64)
     assert (found["a"].tolist(), float(found["b"])) == ([1.0, 1.0], 0.25)
+
+
+@pytest.mark.parametrize("vector", [jnp.ones(3), jnp.ones(2, int), [1.0, 2.0]])
+def test_a_vector_that_a_metric_is_not_of_is_shown_beside_it(vector):
+    metric = fisher(lambda w: Bernoulli(jnp.ones((2, 2)) @ w), jnp.zeros(2))
+    with pytest.raises(CdlError, match=r"a metric on f(32|64)\[2\] is given .*: give `mv` arrays of the shapes"):
+        metric.mv(vector)
+
+
+def test_a_product_with_a_vector_is_told_to_be_mv():
+    metric = pullback(lambda w: 2 * w, jnp.ones(2))
+    with pytest.raises(CdlError, match=r"`@` composes two operators.*an array of shape \(2,\).*`metric.mv\(v\)`"):
+        metric @ jnp.ones(2)
+    assert (metric @ metric).mv(jnp.ones(2)).tolist() == [16.0, 16.0]

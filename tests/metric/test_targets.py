@@ -114,7 +114,7 @@ def test_what_is_certain_has_its_density_and_its_divergence():
     never = Poisson(jnp.array([-np.inf, -np.inf]))
     assert never.log_density(jnp.array([0, 1])).tolist() == [0, -np.inf]
     assert np.allclose(never.kl(Poisson(jnp.array([0.0, -np.inf]))), [1, 0])
-    assert jnp.isnan(Gaussian(jnp.zeros(1), -1.0).fisher(Gaussian(jnp.ones(1))).mean).all()
+    assert jnp.isnan(Gaussian(jnp.zeros(1), jnp.array(-1.0)).fisher(Gaussian(jnp.ones(1))).mean).all()
 
 
 def test_a_divergence_is_between_two_of_one_kind():

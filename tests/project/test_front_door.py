@@ -184,6 +184,20 @@ def test_two_algebras_that_are_not_in_a_tuple_are_told_to_be():
     refused(words.format("unfold", ", seeds, nodes"), lambda: unfold(sprout, sprout, seeds, seeds, 9))
 
 
+def test_the_arguments_of_a_function_that_is_given_are_told_to_come_after():
+    words = r"too many positional arguments: .* It gives a function, which takes the rest: `{}\({}\)\(…\)`"
+    refused(words.format("likelihood", "coalg, seed"), lambda: likelihood(sprout, seeds[0], tree))
+    refused(words.format("hylo", "alg, coalg"), lambda: hylo(net, sprout, seeds[0]))
+    refused(r"the seed comes first, `likelihood\(coalg, seed\)\(tree\)`", lambda: likelihood(sprout, tree)(seeds[0]))
+
+
+def test_a_step_is_not_an_algebra():
+    step = lambda value, layer: layer
+    words = "`{}` takes an algebra, a function of one layer, and the function `<lambda>` takes two .* is for `inherit`"
+    refused(words.format("cata"), lambda: cata(step))
+    refused(words.format("fold"), lambda: fold(step, forest))
+
+
 def test_payloads_of_two_types_at_one_constructor_are_told_apart():
     class Any1(Base[Twig, Never]):
         value: Any

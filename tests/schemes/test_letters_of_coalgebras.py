@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from typing import Any
+from typing import Any, Generic, Never, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -10,11 +10,46 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from cdl import ana, choose, Cons, Corpus, follow, Fork, Leaf, likelihood, ListF, Nil, pack, to_list, TreeF, unfold
-from cdl.errors import ForeignLayer
+from cdl import (
+    ana,
+    Base,
+    choose,
+    Cons,
+    Corpus,
+    follow,
+    Fork,
+    Leaf,
+    likelihood,
+    ListF,
+    Nil,
+    pack,
+    to_list,
+    TreeF,
+    unfold,
+)
+from cdl.errors import ForeignLayer, PayloadMismatch
 
 
 LETTERS = 3
+X = TypeVar("X", covariant=True)
+
+
+class Plan:
+    """Floor plans."""
+
+
+class Room(Base[Plan, Never]):
+    kind: int
+    area: float
+
+
+class Cut(Base[Plan, X], Generic[X]):
+    axis: int
+    first: X
+    second: X
+
+
+PlanF = Union[Room, Cut[X]]
 
 
 class Writer(eqx.Module):
@@ -196,3 +231,36 @@ def test_layers_that_nothing_tells_apart_are_refused():
     for coalg in (twice, real):
         with pytest.raises(ForeignLayer, match=r"2 are a `Cons` of this shape: .* or several that differ in a whole"):
             likelihood(coalg, SEED)(to_list([1]))
+
+
+@pytest.mark.parametrize(
+    ("proposed", "words"),
+    [
+        (lambda h: 1.5, r"proposes `1\.5` as `Room\.kind`, which is annotated `int`.*layers that differ.*`payload=`"),
+        (lambda h: h[0], r"proposes an array of `float32` as `Room\.kind`"),
+        (lambda h: h, r"proposes an array of `float32` as `Room\.kind`"),
+        (lambda h: "bed", r"proposes `'bed'` as `Room\.kind`"),
+    ],
+)
+def test_what_is_proposed_for_a_letter_is_a_letter(proposed, words):
+    coalg = lambda h: choose(h[:2], Room(proposed(h), 1.0), Cut(0, h, h))
+    tree: Any = Cut(0, Room(1, 2.0), Room(2, 3.0))
+    with pytest.raises(PayloadMismatch, match=words):
+        likelihood(coalg, SEED)(tree)
+    with pytest.raises(PayloadMismatch, match=words):
+        follow(coalg, pack(PlanF, [tree]), SEED[None])
+    scores: Any = lambda mine, given: -jnp.sum((jnp.asarray(mine.area) - given.area) ** 2)
+    payload: Any = lambda mine, given: scores(mine, given) if isinstance(given, Room) else 0.0
+    by_a_function = likelihood(coalg, SEED, payload=payload)(tree)
+    assert jnp.isfinite(by_a_function)
+
+
+def test_a_fraction_where_no_letter_is_annotated_is_given():
+    coalg: Any = lambda h: choose(h, Leaf(h[0]), Fork(h, h))
+    assert jnp.isfinite(likelihood(coalg, SEED)(Fork(Leaf(1), Leaf(2))))
+
+
+def test_a_score_that_is_nan_is_a_log_probability_that_is_nan():
+    coalg: Any = lambda h: choose(jnp.array([jnp.nan, 0.0]), Leaf(1.0), Fork(h, h))
+    assert jnp.isnan(likelihood(coalg, SEED)(Leaf(1.0)))
+    assert jnp.isnan(follow(coalg, pack(TreeF, [Leaf(1.0)]), SEED[None])).all()

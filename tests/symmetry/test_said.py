@@ -1,6 +1,7 @@
 """What a first reader is told: names where words go, maps that do not fit, and what commutes instead."""
 
 import functools
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -8,6 +9,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from alone import run_alone
 
 import cdl
 from cdl import CdlError
@@ -103,7 +105,9 @@ def test_what_does_commute_is_recommended_where_it_is_taken():
 def test_a_layer_that_fails_at_the_places_is_refused():
     with pytest.raises(CdlError, match=r"`Linear` fails on an array of shape \(3, 4\).*is `Equivariant`. The error is"):
         chain(layer(), eqx.nn.Linear(4, 4, key=KEY))
-    with pytest.raises(CdlError, match=r"`Dropout` fails on.*requires a key"):
+    with pytest.raises(
+        CdlError, match=r"`Dropout` draws random numbers .*requires a key.*leave it out, or apply it outside"
+    ):
         chain(layer(), eqx.nn.Dropout(0.5))
     with pytest.raises(CdlError, match="gives tuple: it is not a function at each place"):
         chain(layer(), lambda x: (x, x))
@@ -171,3 +175,16 @@ def test_a_map_that_fails_is_said_with_the_value():
             is_hom(lambda x: x.none(), X, X, [value])
     with pytest.raises(CdlError, match="`f` is measured as a function of one argument, and does not take one"):
         is_hom(lambda x, y: x, X, X, [jnp.zeros(3)])
+
+
+def first_calls():
+    many: Any = chain
+    with pytest.raises(CdlError, match=r"was given a `list` of `Equivariant`: give them one by one, `chain\(\*maps\)`"):
+        many([layer(), layer()])
+    for make in (lambda: Equivariant(RING, RING, key=0), lambda: NormGate(RING, key=0)):  # type: ignore[arg-type]
+        with pytest.raises(CdlError, match=r"write `key=jax.random.key\(0\)`"):
+            make()
+
+
+def test_a_list_of_maps_and_a_number_for_a_key_are_told_what_to_write():
+    run_alone(first_calls)

@@ -2,7 +2,7 @@
 
 | the program                    | the question                                                                |
 | ------------------------------ | --------------------------------------------------------------------------- |
-| `python -m searches.pictures`  | which of seven methods finds the best network for one budget                |
+| `python -m searches.pictures`  | which of seven searches finds the best network for one budget                |
 | `python -m searches.resampled` | what pruning by a score is worth, over thousands of resampled searches      |
 | `python -m searches.signatures` | does a search find the functor signature that is known to be right         |
 

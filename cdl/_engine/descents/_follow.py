@@ -60,10 +60,12 @@ def follow(coalg: Any, forest: Any, seeds: Any, /, *, payload: Any = None) -> Fl
     trees, in their order. `payload`: from the layer that the coalgebra proposes, and the tree's, to the log-probability
     of the tree's payloads; without, payloads other than letters are taken as given.
 
-    **Returns:** one number for each tree, in the order of the forest, of whatever sort they are.
+    **Returns:** one number for each tree, in the order of the forest, of whatever sort they are. Where a score is NaN,
+    which `unfold` refuses, the number is NaN.
 
     **Raises:** `ForeignLayer` at a constructor that the coalgebra never gives, or gives in two ways; `CarrierMismatch`
-    where a seed below is not like those at the roots, or there are not as many seeds as trees; `SignatureError` where
+    where a seed below is not like those at the roots, or there are not as many seeds as trees; `PayloadMismatch` where
+    a fraction or a text is proposed for a letter that is annotated `int`, without a `payload`; `SignatureError` where
     the coalgebras are not those of the forest's sorts, in their order; `CdlError` where anything other than a forest is
     given, where a coalgebra branches on a value, and in forward mode.
 

@@ -30,7 +30,7 @@ from ..folds._pre_order import in_pre_order
 from ..folds._residual import wanted
 from ..folds._storage import Storage
 from ..forests._forest import Forest
-from ..shapes import Arrays, is_weak, shaped
+from ..shapes import Arrays, is_weak, of_lists, shaped
 from ._descend import Descent
 from ._step import Plain, Steps, WithoutValues
 
@@ -75,7 +75,7 @@ def inherit(step: Any, forest: Forest, at_root: Any, /, *, values: Any = None) -
         Array([0, 1, 1], dtype=int32)
     """
     many = isinstance(step, tuple)
-    expect_forest("inherit", forest, "step")
+    expect_forest("inherit", forest, "step", after=at_root, called="at_root")
     expect_steps("inherit", step if many else (step,))
     steps, tops = (step, at_root) if many else ((step,), (at_root,))
     given = values if many and values is not None else (values,) * len(steps)
@@ -114,7 +114,7 @@ def descend(
                 which = number_of("tree", len(roots)) + (f" of sort {sort}" if len(tops) > 1 else "")
                 raise CarrierMismatch(
                     f"{given} has an array of shape {jnp.shape(x)}, and the forest {which}: give the values at the "
-                    "roots a leading axis of the trees, as `jnp.broadcast_to` does."
+                    f"roots a leading axis of the trees, as `jnp.broadcast_to` does{of_lists(top)}."
                 )
             expect_kept(x, given)
     for x in jax.tree.leaves(values):

@@ -4,10 +4,9 @@ It sees what a node inherits and the node's layer, and gives a layer of what the
 node's own: `(b, F a) -> (F b, out)`.
 """
 
-import contextlib
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +16,7 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Base
 from ..._functors.many import Many
-from ..._schemes.inheriting import given_down
+from ..._schemes.inheriting import given_down, noted
 from ...errors import CarrierMismatch
 from .._as_defined import as_defined
 from .._carrier import Carrier
@@ -131,8 +130,11 @@ class Steps:
         name, value = self.names[v.sort], self.handed.carriers[v.sort]
         shown = f"a value of {Own(value.structure, value.leaves)}, from above, at `{v}`"
         told = told_with(name, shown, "give at the roots, and hand to each child, a value of the shape that it takes")
-        kind = v.constructor.__name__
-        with _noted(self.steps[v.sort], kind), told, without_values(name, f"at `{v}`"):
+        blind = isinstance(self.steps[v.sort], WithoutValues)
+        note = noted(
+            blind, v.constructor.__name__, "`inherit` was given no `values`", "`values=cdl.annotate(alg, forest)`"
+        )
+        with note, told, without_values(name, f"at `{v}`"):
             found, out = self.steps[v.sort](*as_defined((value.unflatten(node.own), layer)))
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
@@ -193,17 +195,3 @@ class Plain(eqx.Module):
 
 class WithoutValues(Plain):
     """A step that sees `()` in the places of the children, since no values were given."""
-
-
-@contextlib.contextmanager
-def _noted(step: Any, where: str) -> Iterator[None]:
-    """Around a step: an error of one without values has a note of that."""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(step, WithoutValues):
-            error.add_note(
-                f"A step sees the children's values, and the children at `{where}` are `()`, since `inherit` was given "
-                "no `values`: for a step that reads them, give `values=cdl.annotate(alg, forest)`."
-            )
-        raise

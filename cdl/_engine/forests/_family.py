@@ -6,7 +6,7 @@ from ..._functors import functor
 from ..._functors.poly import Id, Poly, Product, Record, Sum
 from ..._functors.read import signature_name, sorts
 from ...errors import SignatureError
-from ._refuse import expect_signature
+from ._refuse import expect_several, expect_signature
 
 
 def family(of: str, signature: Any) -> tuple[Sum, ...]:
@@ -14,6 +14,8 @@ def family(of: str, signature: Any) -> tuple[Sum, ...]:
     expect_signature(of, signature)
     found = functor(signature if isinstance(signature, tuple) else (signature,))
     every = [c for f in found for c in f.constructors]
+    if len(found) > 1:
+        expect_several(of, every)
     for constructor in every:
         if sorts(constructor) not in (0, len(found)):
             given = "one signature" if len(found) == 1 else f"{len(found)} signatures"

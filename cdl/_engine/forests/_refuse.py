@@ -1,7 +1,7 @@
 """What cannot be packed, said plainly: which tree, which node, on what way from the root."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, get_origin
 
 from ..._functors import Base
 from ..._functors.base import anew
@@ -9,7 +9,7 @@ from ..._functors.described import described
 from ..._functors.mapping import holes
 from ..._functors.origin import not_yet_a_tree
 from ..._functors.poly import Sum
-from ..._functors.read import signature_name, tag, tag_name
+from ..._functors.read import signature_name, sorts, tag, tag_name
 from ..._functors.words import an, number_of
 from ...errors import CdlError, ForeignLayer, SignatureError, TreeTooLarge
 from ._bucket import Bucket
@@ -25,10 +25,24 @@ def expect_signature(of: str, signature: object) -> None:
             "with a union of constructors such as `ExprF`."
         )
     if isinstance(signature, list):
+        expect_several(of, [get_origin(x) or x for x in signature])
         raise SignatureError(
             f"`{of}` takes the signatures of a family in a tuple, and was given a `list`: write `{of}((ExprF, StmtF), "
             "trees)`."
         )
+
+
+def expect_several(of: str, constructors: list[Any]) -> None:
+    """**Raises:** `SignatureError` where constructors of one signature are given as those of a family of sorts."""
+    classes = all(isinstance(x, type) and issubclass(x, Base) for x in constructors)
+    if len(constructors) > 1 and classes and all(sorts(x) < 2 for x in constructors):
+        tags = {tag(x) for x in constructors}
+        if len(tags) == 1 and None not in tags:
+            every = ", ".join(x.__name__ + "[X]" * bool(getattr(x, "__parameters__", ())) for x in constructors)
+            raise SignatureError(
+                f"`{of}` was given constructors of one signature, `{tag_name(tags.pop())}`, as signatures of several "
+                f"sorts: give their union, `{of}(Union[{every}], trees)`."
+            )
 
 
 def listed(of: str, trees: Any) -> list[Any]:

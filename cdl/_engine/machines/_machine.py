@@ -149,7 +149,7 @@ def _alone(
     machine: Callable[..., Any], state: Any, inputs: Any, key: jax.Array | None, keep: bool
 ) -> tuple[Any, Any, Any]:
     batch = "; time is the leading axis here: of several sequences, give a `Seq(values, lengths)` and a state for each"
-    walk = Walk(machine, state, element_of(inputs), key, more=batch)
+    walk = Walk(machine, state, element_of(inputs), key, batch=batch)
     states, rows, keys = jax.tree.map(lambda x: x[None], (state, inputs, key))
     return jax.tree.map(lambda x: x[0], walk(states, rows, keys, keep))
 

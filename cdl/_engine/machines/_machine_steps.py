@@ -47,12 +47,12 @@ class Walk:
         element: Any,
         key: jax.Array | None,
         name: str | None = None,
-        more: str = "",
+        batch: str = "",
     ) -> None:
         self.machine, self.name = machine, name or name_of(machine)
         given = f"a state of {shown(state)} and an input of {shown(element)}"
         keyed = ", and a `key`" if key is None and wants_key(machine) else ""
-        more += of_lists((state, element))
+        more = batch + of_lists((state, element))
         told = told_with(
             self.name, given, f"give it the state, and the inputs, of the shapes that it takes{keyed}{more}"
         )
@@ -60,7 +60,8 @@ class Walk:
             moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
             jax.eval_shape(lambda s: moore.append(isinstance(layer_of(machine, s, key), MooreF)), state)
             self.moore = moore[-1]
-            self.state = settled(self.name, lambda s, x: self._after(layer_of(machine, s, key), x), state, element)
+            after = lambda s, x: self._after(layer_of(machine, s, key), x)
+            self.state = settled(self.name, after, state, element, batch)
 
     def __call__(
         self, states: Any, inputs: Any, keys: jax.Array | None, keep: bool, ends: Ends | None = None

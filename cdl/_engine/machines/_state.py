@@ -1,6 +1,5 @@
 """The state of a machine in a loop: one structure, one shape and one type at every step."""
 
-import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,7 +9,7 @@ import jax.numpy as jnp
 from ...errors import CarrierMismatch, CdlError
 from .._carried import carried
 from .._types import advice, cast, misfit, Own, own_of
-from ..shapes import of_lists
+from ..shapes import of_lists, same_structure
 
 
 S = TypeVar("S")  # values of one structure
@@ -26,15 +25,29 @@ def leading(tree: Any, whose: str, axis: str) -> int:
     raise CdlError(f"{whose} {found}: give arrays whose leading axis is {axis}, of one length for all{of_lists(tree)}.")
 
 
-def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any) -> Any:
+def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any, more: str = "") -> Any:
     """A state with the types that a step gives it back with: a Python number takes the type of what follows it.
 
+    **Arguments:** `more`: what an error says besides, where a step gives the state the axes of an input.
+
     **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
+
+    A comparison is refused as the next state of a number, that of a Python number too: `step` is given Python numbers
+    where `run` is given arrays, and the two take the same machines.
     """
     first = Own.of(state)
-    changes = functools.partial(_changes, name, first)
+
+    def changes(own: Own, wanted: Any = None, given: Any = None) -> CarrierMismatch:
+        return _changes(name, first, own, wanted, given, more if _has_more_axes(first, own) else "")
+
+    def after(value: Any) -> Own:
+        own = own_of(step, value, element)
+        if own.alike(first) and any(map(_compares, jax.tree.leaves(value), own.leaves, own.written)):
+            raise changes(own)
+        return own
+
     # inside `jit` the value of a number that a machine begins in is not known: `expect_held` looks at it
-    form = carried(first, lambda value: own_of(step, value, element), changes, held_later=True)
+    form = carried(first, after, changes, held_later=True)
     return jax.tree.map(cast, state, form.shapes)
 
 
@@ -45,13 +58,24 @@ def expect_held(name: str, state: Any, last: Any) -> None:
         raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
 
 
+def _compares(before: Any, after: Any, written: Any) -> bool:
+    """Whether a number becomes a truth value that is computed."""
+    return bool(after.dtype == jnp.bool_ and before.dtype != jnp.bool_ and written is None)
+
+
 def as_given(state: S, like: Any) -> S:
     """A state with the types of another."""
     return jax.tree.map(lambda x, y: jnp.asarray(x, y.dtype), state, like)
 
 
-def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None) -> CarrierMismatch:
+def _has_more_axes(first: Own, after: Own) -> bool:
+    """Whether a state comes out with the same structure, and more axes than it goes in with."""
+    pairs = zip(first.leaves, after.leaves, strict=False)
+    return same_structure(first.structure, after.structure) and any(len(x.shape) < len(y.shape) for x, y in pairs)
+
+
+def _changes(name: str, first: Own, after: Own, wanted: Any = None, own: Any = None, more: str = "") -> CarrierMismatch:
+    what = advice(wanted, own, same="Give back a state of").removesuffix(".")
     return CarrierMismatch(
-        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. "
-        + advice(wanted, own, same="Give back a state of")
+        f"`{name}` is not a coalgebra: its state goes in as {first} and comes out as {after}. {what}{more}."
     )

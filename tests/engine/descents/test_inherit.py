@@ -1,5 +1,6 @@
 """Passes from the root down, and up and down again: `annotate` and `inherit` beside `decorate` and `inherited`."""
 
+import inspect
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -230,3 +231,56 @@ def test_a_value_of_a_shape_that_a_step_does_not_take_is_shown():
         CdlError, match=r"fails for a value of f32\[2\], from above, at `\w+` \(dot_general requires.*: give at"
     ):
         inherit(step, pack(TreeF[float, Any], COMBS), jnp.zeros((3, 2)))
+
+
+TREE = Fork(Leaf(1.0), Leaf(2.0))
+
+
+def reads_children(value: Any, layer: Any) -> Any:
+    return fmap(lambda child: value + child, layer)
+
+
+def test_a_step_that_reads_children_without_values_is_told_by_the_definition_too():
+    with pytest.raises(CdlError) as compiled:
+        inherit(reads_children, pack(TreeF, [TREE]), jnp.zeros(1))
+    assert any("`inherit` was given no `values`" in note for note in compiled.value.__notes__)
+    with pytest.raises(TypeError) as defined:
+        inherited(reads_children, 0.0)(TREE)
+    assert any(
+        "given a plain tree" in note and "`cdl.schemes.decorate(alg)(tree)`" in note for note in defined.value.__notes__
+    )
+
+
+def exchanged(layer: Any, value: Any) -> Any:
+    return inspect.unwrap(fmap)(lambda _: value, layer)  # without the hook of the tests
+
+
+def by_match(layer: Any, value: Any) -> Any:
+    match layer:
+        case Fork():
+            return Fork(value, value)
+        case _:
+            return layer
+
+
+@pytest.mark.parametrize(
+    ("step", "words"), [(exchanged, "`exchanged` fails: .* is not a layer"), (by_match, "gives a")]
+)
+def test_a_step_with_exchanged_arguments_is_told_their_order(step, words):
+    words = f"at `Fork`, .*{words}.*A step is called `step.value, layer.`: what is inherited comes first"
+    with pytest.raises(CdlError, match=words):
+        inherit(step, pack(TreeF, [TREE]), jnp.zeros(1))
+    with pytest.raises(CdlError, match=words):
+        inherited(step, 0.0)(TREE)
+
+
+def test_the_whole_call_is_shown_where_arguments_are_exchanged():
+    forest, step = pack(TreeF, [TREE]), lambda value, layer: fmap(lambda _: value, layer)
+    whole = r"`inherit\(step, forest, at_root\)`"
+    for arguments in ((forest, step, jnp.zeros(1)), (step, jnp.zeros(1), forest)):
+        with pytest.raises(CdlError, match=whole):
+            inspect.unwrap(inherit)(*arguments)
+    with pytest.raises(CdlError, match=r"`inherit\(step, pack\(signature, \[tree\]\), at_root\)`"):
+        inspect.unwrap(inherit)(step, TREE, jnp.zeros(1))
+    with pytest.raises(CdlError, match=r"a list is not an array: write `jnp.array\(\[…\]\)` of numbers"):
+        inherit(step, forest, [0])

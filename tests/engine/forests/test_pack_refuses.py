@@ -28,6 +28,7 @@ from cdl import (
     pack,
     RoseF,
     TreeF,
+    unfold,
 )
 from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError, TreeTooLarge
 from cdl.functors import StreamF
@@ -190,6 +191,26 @@ def test_one_signature_of_a_family_of_two_is_refused():
         SignatureError, match=r"`Do` is of a family of 2 sorts, and `pack` was given one signature: give one for each"
     ):
         pack(Do, [])
+
+
+@pytest.mark.parametrize("signature", [(Number, Next), (Number, Next[X]), [Number, Next]])
+def test_the_constructors_of_one_signature_are_not_those_of_several_sorts(signature):
+    words = r"constructors of one signature, `Numbered`.*give their union, `pack\(Union\[Number, Next\[X\]\], trees\)`"
+    with pytest.raises(SignatureError, match=words):
+        inspect.unwrap(pack)(signature, [Number(1)])
+
+
+def test_constructors_one_by_one_are_told_to_be_a_union():
+    with pytest.raises(CdlError, match=r"Of several classes, give the union: `pack\(Number \| Next, …\)`"):
+        pack(Number, Next, [Number(1)])  # type: ignore[call-overload]
+
+
+def test_a_result_is_told_to_be_unwrapped():
+    results: Any = unfold(lambda s: Leaf(s), jnp.zeros(2), 1).results()
+    with pytest.raises(ForeignLayer, match=r"a `Success` stands where .* `result.unwrap\(\)`.*`grown.trees\(\)`"):
+        pack(TreeF, results)
+    with pytest.raises(ForeignLayer, match=r"stands where a tree belongs.*`result.unwrap\(\)`"):
+        cata(algebra(lambda layer: 0.0))(results[0])
 
 
 def test_numbers_of_trees_and_truth_values_are_not_mixed():

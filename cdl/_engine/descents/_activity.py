@@ -6,7 +6,7 @@ These say which outputs are read of the row above. A row's outputs along the edg
 one of the edges are.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 import jax
 import jax.numpy as jnp
@@ -21,24 +21,44 @@ Bits = tuple[jax.Array, jax.Array]  # for each row, what it reads of what it inh
 
 
 class Activity:
-    """The bits of the rows, on a pass up. `columns` are those that are handed to each sort. Of these, `handed` have a
-    cotangent from outside, and `own` of what rows give of their own."""
+    """The bits of the rows, on a pass up. `columns` are those that are handed to each sort, of which some are `smooth`.
+    Of these, `handed` have a cotangent from outside, and `own` of what rows give of their own."""
 
-    def __init__(self, walk: Walk, columns: Sequence[Sequence[int]], handed: Sequence[int], own: Sequence[int]) -> None:
-        self.walk, self.columns, self.base, self.own = walk, columns, bits_of(handed), set(own)
+    def __init__(
+        self,
+        walk: Walk,
+        columns: Sequence[Sequence[int]],
+        smooth: Sequence[bool],
+        handed: Sequence[int],
+        own: Sequence[int],
+    ) -> None:
+        self.walk, self.columns, self.smooth = walk, columns, smooth
+        self.base, self.own = bits_of(handed), set(own)
         self.needed = self._needed()
 
     def _needed(self) -> bool:
-        """Whether a row may inherit a value that nothing reads."""
-        bucket, met = self.walk.forest.bucket, set[int]()
-        for program in self.walk.programs:
-            met |= {*program.members}
-            certain = self._certain(program)
-            pairs = zip(program.wiring.own, program.reached.own, strict=True)
-            if any(not (certain & reached or self.base & bits_of([c])) for c, reached in pairs):
-                return True
-        others = {v.sort for i, v in enumerate(bucket.variants) if i not in met}
-        return any(not self.base & bits_of([c]) for sort in others for c in self.columns[sort])
+        """Whether a row may inherit a value that nothing reads. It is read at every row if each program reads it,
+        provided that the children of its rows read theirs: trees are finite."""
+        bucket, met = self.walk.forest.bucket, {i for program in self.walk.programs for i in program.members}
+        bare = {v.sort for i, v in enumerate(bucket.variants) if i not in met}
+        every = {(sort, c) for sort, columns in enumerate(self.columns) for c in columns if self.smooth[c]}
+        read = {(sort, c) for sort, c in every if sort not in bare or self.base & bits_of([c])}
+        while True:
+            unread = {x for program in self.walk.programs for x in self._unread(program, read)}
+            if not unread & read:
+                return read != every
+            read -= unread
+
+    def _unread(self, program: Program, read: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """What a program may not read of what its rows inherit, if the children read this."""
+        v = program.variant
+        sorts, certain = (*v.slot_sorts, *v.many_sorts), self._certain(program)
+        for i, (group, c) in enumerate(self._outputs(program)):
+            if group is not None and (sorts[group], c) in read:
+                certain |= bits_of([i])
+        for c, reached in zip(program.wiring.own, program.reached.own, strict=True):
+            if self.smooth[c] and not (certain & reached or self.base & bits_of([c])):
+                yield v.sort, c
 
     def start(self) -> Bits | None:
         """No row is met yet."""

@@ -91,7 +91,8 @@ class Descent:
         weights, payload, values, _ = inputs
         ready = self.kernel.weights(weights)
         outside = [[c for c, x in enumerate(some) if x is not None] for some in given]
-        activity = Activity(self.walk, list(map(self.handed.columns, range(len(self.forest.family)))), *outside)
+        columns = list(map(self.handed.columns, range(len(self.forest.family))))
+        activity = Activity(self.walk, columns, self.handed.smooth, *outside)
 
         def read(p: int, size: Size, chunk: jax.Array, carry: Any) -> tuple[Arrays, Arrays, jax.Array | None]:
             at = self.walk.chunk(p, size, chunk)

@@ -143,3 +143,26 @@ def test_what_goes_along_some_edges_is_read_though_other_children_do_not():
 
     fast = lambda w, top: inherit(step(w), forest, top)[forest.mask].sum()
     is_same(jax.grad(fast, (0, 1))(W, jnp.array([0.5])), jax.grad(slow, (0, 1))(W, jnp.array([0.5])))
+
+
+def test_where_every_seed_is_read_no_bits_are_carried(monkeypatch: pytest.MonkeyPatch):
+    """At leaves for certain, and so above them; a whole number has no gradient, and is not asked about."""
+    activity = importlib.import_module("cdl._engine.descents._activity").Activity
+    carried: list[Any] = []
+    start = activity.start
+    monkeypatch.setattr(activity, "start", lambda self: carried.append(start(self)) or carried[-1])
+
+    def grows(w: Any, leaf: Any) -> Any:
+        def grow(seed: Any) -> Any:
+            h, n = seed
+            below = (jnp.tanh(w[0] * h), n - 1), (jnp.tanh(w[1] * h), n - 1)
+            return choose(jnp.stack([1 - 2 * n, 2 * n - 1]).astype(jnp.float32), Leaf(leaf(h)), Fork(*below))
+
+        return grow
+
+    forest = pack(TreeF, [TREE])
+    seeds = jnp.array([0.3]), jnp.array([2], jnp.int32)
+    score = lambda mine, tree: -((mine.label - tree.label) ** 2) if isinstance(tree, Leaf) else 0.0
+    for leaf, bits in ((lambda h: h, False), (lambda h: 1.0, True)):
+        jax.grad(lambda w, leaf=leaf: follow(grows(w, leaf), forest, seeds, payload=score).sum())(W)
+        assert (carried.pop() is not None) == bits

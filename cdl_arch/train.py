@@ -133,9 +133,7 @@ def train(
     if epochs < 0:
         raise CdlError(f"`epochs` of `train` is {epochs}: give 0 or more.")
     file = None if checkpoint is None else Path(checkpoint)
-    state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
-    unknown = np.full(epochs, np.nan)
-    run = Run(model, model, state, 0, 0, unknown, unknown, unknown)
+    run = _begun(model, optimiser, epochs)
     if resume and file is not None and file.exists():
         run = _resumed(file, run)
     step = _compiled(loss, optimiser)
@@ -150,14 +148,52 @@ def train(
     return dataclasses.replace(run, programs=eqx.debug.get_num_traces(step) - before)
 
 
+@with_usage
+def load_run(
+    checkpoint: str | os.PathLike[str], model: M, *, optimiser: optax.GradientTransformation, epochs: int
+) -> Run[M]:
+    """The run in a checkpoint of `train`, as far as it had come: `load_run(…).best` is its best model.
+
+    **Arguments:** those that `train` was given; of `model` only the form is read.
+
+    **Raises:** `CheckpointError` where the file is of another model, optimiser or number of epochs.
+
+    Examples:
+        >>> import optax
+        >>> from cdl_arch.train import load_run, train
+        >>> step = optax.sgd(0.25)
+        >>> run = train(
+        ...     jnp.array(0.0),
+        ...     lambda epoch: [jnp.array(3.0)] * 20,
+        ...     lambda w, x, key: (w - x) ** 2,
+        ...     lambda w: -float((w - 3.0) ** 2),
+        ...     optimiser=step,
+        ...     epochs=2,
+        ...     key=jax.random.key(0),
+        ...     checkpoint="run.cdl",
+        ... )
+        >>> again = load_run("run.cdl", jnp.array(0.0), optimiser=step, epochs=2)
+        >>> again.epoch, bool(again.best == run.best)
+        (2, True)
+    """
+    return _resumed(Path(checkpoint), _begun(model, optimiser, epochs))
+
+
+def _begun(model: M, optimiser: optax.GradientTransformation, epochs: int) -> Run[M]:
+    """A run before its first epoch."""
+    state = optimiser.init(eqx.filter(model, eqx.is_inexact_array))
+    unknown = np.full(epochs, np.nan)
+    return Run(model, model, state, 0, 0, unknown, unknown, unknown)
+
+
 def _resumed(file: Path, template: Run[M]) -> Run[M]:
     """The run in a file. **Raises:** `CheckpointError` where it is of something else."""
     try:
         return load(file, template)
     except CheckpointError as error:
         raise CheckpointError(
-            f"`train` cannot go on from `{file}`. A run is resumed with the same `model`, `optimiser` and `epochs` "
-            f"(here {len(template.losses)}); `resume=False` begins again, and writes over the file. "
+            f"`{file}` is not a checkpoint of this run. A run is resumed, or loaded, with the same `model`, "
+            f"`optimiser` and `epochs` (here {len(template.losses)}); `resume=False` begins again, over the file. "
             f"{str(error).partition(' Make the template')[0]}"
         ) from error
 

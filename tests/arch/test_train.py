@@ -74,6 +74,26 @@ def test_a_run_that_is_broken_off_goes_on_to_the_same_numbers(tmp_path):
     assert go(batches=lambda epoch: pytest.fail("it was done"), checkpoint=file, resume=True).epoch == 5
 
 
+def test_a_run_is_taken_out_of_its_checkpoint_as_far_as_it_came(tmp_path):
+    from cdl.errors import CheckpointError
+    from cdl_arch.train import load_run
+
+    def interrupted(epoch):
+        if epoch == 2:
+            raise KeyboardInterrupt
+        return batches(epoch)
+
+    with pytest.raises(KeyboardInterrupt):
+        go(batches=interrupted, checkpoint=tmp_path / "a")
+    other = eqx.nn.MLP(2, "scalar", 8, 1, key=jr.key(9))
+    run = load_run(tmp_path / "a", other, optimiser=OPTIMISER, epochs=5)
+    assert run.epoch == 2
+    assert np.isfinite(run.losses).tolist() == [True, True, False, False, False]
+    assert score(run.best) == max(run.scores[:2])
+    with pytest.raises(CheckpointError, match=r"not a checkpoint of this run.*`epochs` \(here 4\)"):
+        load_run(tmp_path / "a", other, optimiser=OPTIMISER, epochs=4)
+
+
 def test_without_resume_a_checkpoint_is_begun_anew(tmp_path):
     go(checkpoint=tmp_path / "a")
     seen = []

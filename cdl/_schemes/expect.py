@@ -13,14 +13,14 @@ from .._functors.expected import unmade
 from .._functors.usage import takes
 from .._functors.words import an
 from ..errors import CarrierMismatch, CdlError
-from .algebras import Algebra
+from .algebras import Algebra, wants_key
 
 
 def expect_algebras(of: str, algs: tuple[Any, ...], *, several: str = "one after the other") -> None:
     """**Raises:** `CdlError` where one of them is not an algebra. `several`: how the function `of` takes several."""
     for alg in algs:
         _expect(of, "an algebra", "reads one layer", alg, several)
-        if not takes(alg, None) and takes(alg, None, None):
+        if not takes(alg, None) and takes(alg, None, None) and not wants_key(alg):
             raise CdlError(
                 f"`{of}` takes an algebra, a function of one layer, and {described(alg)} takes two arguments. A step "
                 "from the root down, of what a node inherits and its layer, is for `inherit`."

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from hlo import computations
+from programs import equations
 
 import cdl
 from cdl import laws, MealyF, MooreF
@@ -149,7 +150,7 @@ def test_nesting_costs_nothing():
     assert cdl.run(flat, flat.state, inputs)[0]["x"].tolist() == cdl.run(nested, nested.state, inputs)[0]["x"].tolist()
 
     def size(system: Wired) -> int:
-        return len(str(eqx.filter_make_jaxpr(lambda s: cdl.run(s, s.state, inputs)[0])(system)[0]))
+        return len(list(equations(eqx.filter_make_jaxpr(lambda s: cdl.run(s, s.state, inputs)[0])(system)[0])))
 
     def instructions(system: Wired) -> int:
         compiled = eqx.filter_jit(lambda s: cdl.run(s, s.state, inputs)[0]).lower(system).compile()

@@ -36,7 +36,9 @@ def test_children_that_cannot_be_listed_are_named():
     def narrow(layer: Any) -> Any:
         return jnp.zeros(4) if isinstance(layer, Bud) else layer.twigs.sum(jnp.zeros(4)) + jnp.zeros(3)
 
-    with pytest.raises(CdlError, match=r"^`narrow` fails for `Twig\(tags=\(f32\[\], f32\[\]\), twigs=Many\(…\)\)`"):
+    with pytest.raises(
+        CdlError, match=r"^`narrow` fails for `Twig\(tags=\(f32\[\], f32\[\]\), twigs=Many\(f32\[4\], …\)\)`"
+    ):
         fold(narrow, pack(Bud | Twig[X], [Twig((1.0, 2.0), Many([Bud()]))]))
 
 

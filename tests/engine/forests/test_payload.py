@@ -247,7 +247,7 @@ REFUSED = [
     (BFloat16[Array, ""], [3.4e38], r"holds 3.4e\+38, and `bfloat16` ends"),
     (complex, [1e300j], r"holds 1e\+300j, and `complex64` ends"),
     (Any, [1e300], r"holds 1e\+300, and `float32` ends"),
-    (float, [BEYOND], r"holds the integer 16777217, which is not a `float32`: .* changed. Annotate `int`"),
+    (float, [BEYOND], r"holds the integer 16777217, which is not a `float32`: .* changed. Write a float"),
     (float, [np.array([1, BEYOND])], r"holds the integer 16777217, which is not a `float32`"),
     (float, [10**400], r"holds the integer 10+, which is not a `float32`"),
     (complex, [BEYOND], r"holds the integer 16777217, which is not a `complex64`"),

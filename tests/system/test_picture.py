@@ -86,7 +86,7 @@ def expect_all(drawn: Any, wiring: Wiring) -> None:
     assert all(f.holds(g) or g.holds(f) or _apart(f, g) for f, g in itertools.combinations(drawn.frames, 2))
 
 
-@pytest.mark.parametrize("seed", few(range(30), *range(6)))
+@pytest.mark.parametrize("seed", few(range(30), *range(1, 4)))
 def test_every_box_port_and_wire_of_a_diagram_is_drawn_once(seed):
     wiring = diagram(seed)
     drawing = cdl.draw(wiring)
@@ -95,7 +95,7 @@ def test_every_box_port_and_wire_of_a_diagram_is_drawn_once(seed):
     assert cdl.draw(diagram(seed)).svg == drawing.svg
 
 
-@pytest.mark.parametrize("seed", few(range(30), *range(6)))
+@pytest.mark.parametrize("seed", few(range(30), *range(1, 4)))
 def test_every_box_of_nested_systems_is_drawn_in_the_frames_of_those_around_it(seed):
     system = some(random.Random(seed))
     drawing = cdl.draw(system)

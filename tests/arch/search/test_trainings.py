@@ -54,6 +54,7 @@ def test_searches_run_in_double_precision(name):
         assert jnp.isfinite(found.validation).any()
 
 
+@pytest.mark.slow
 def test_a_signature_is_trained_in_double_precision():
     from cdl_arch.search import Signatures, trained, tree_task
 

@@ -10,6 +10,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import agrees
+from few import few
 from indexed_cells import forest_of, More, reader, Some, That, This, TREES
 
 from cdl import Algebra, fold
@@ -27,7 +28,7 @@ def all_apart():
     jax.clear_caches()
 
 
-@pytest.mark.parametrize(("way", "of"), [("layers", dict), ("scan", dict), ("layers", Stacked)])
+@pytest.mark.parametrize(("way", "of"), few([("layers", dict), ("scan", dict), ("layers", Stacked)], 1, 2))
 def test_the_values_and_gradients_are_the_definition_s(all_apart, way, of):
     with jax.enable_x64(True):
         agrees(forest_of(TREES), TREES, reader(jr.key(0), way, of=of), 1e-10)

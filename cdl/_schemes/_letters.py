@@ -75,9 +75,10 @@ def expect_letters(proposed: str, layer: Any, node: Any) -> None:
         for (part, mine), (_, theirs) in pairs:
             if not isinstance(part, Const) or not _is_letter(theirs) or not _is_of_letters(part.of):
                 continue
-            real = hasattr(mine, "dtype") and jnp.issubdtype(mine.dtype, jnp.inexact)
+            dtype = getattr(mine, "dtype", None)
+            real = dtype is not None and jnp.issubdtype(dtype, jnp.inexact)
             if real or isinstance(mine, float | complex | str):
-                what = f"an array of `{mine.dtype}`" if real else described(mine)
+                what = f"an array of `{dtype}`" if real else described(mine)
                 raise PayloadMismatch(
                     f"`{proposed}` proposes {what} as `{type(node).__name__}.{field}`, which is annotated "
                     f"`{name(part.of)}`, and the tree's whole number there would not be scored: let `choose` choose "

@@ -112,6 +112,14 @@ class Bernoulli(Distribution):
         return self.summed(true + false)
 
 
+def _expect_positive(scale: Any) -> None:
+    """**Raises:** `CdlError` for a number that is not above 0; what an array of JAX holds may be known later."""
+    if isinstance(scale, int | float | np.generic | np.ndarray) and not np.all(np.asarray(scale) > 0):
+        raise CdlError(
+            f"`scale` of `Gaussian` is {short(scale)}, and a standard deviation is above 0: give a positive number."
+        )
+
+
 @final
 class Gaussian(Distribution):
     """Numbers about a mean, all of them independent.
@@ -136,10 +144,7 @@ class Gaussian(Distribution):
     scale: Array
 
     def __init__(self, mean: Array, scale: Any = 1.0) -> None:
-        if isinstance(scale, int | float | np.generic | np.ndarray) and not np.all(np.asarray(scale) > 0):
-            raise CdlError(
-                f"`scale` of `Gaussian` is {short(scale)}, and a standard deviation is above 0: give a positive number."
-            )
+        _expect_positive(scale)
         self.mean = mean
         if eqx.is_array(mean) and eqx.is_array_like(scale):
             self.scale = _to(mean, jnp.asarray(scale))

@@ -131,7 +131,8 @@ def _refusing() -> Iterator[None]:
 def operator(mv: Callable[[Any], Any], like: Any) -> Metric:
     """A symmetric operator from a function, on pytrees like these."""
     kind = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), like)
-    return _Operator(mv, kind, tags=lx.positive_semidefinite_tag)
+    tags: Any = lx.positive_semidefinite_tag
+    return _Operator(mv, kind, tags=tags)
 
 
 class _Operator(lx.FunctionLinearOperator):  # type: ignore[misc]

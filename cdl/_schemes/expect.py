@@ -20,7 +20,7 @@ def expect_algebras(of: str, algs: tuple[Any, ...], *, several: str = "one after
     """**Raises:** `CdlError` where one of them is not an algebra. `several`: how the function `of` takes several."""
     for alg in algs:
         _expect(of, "an algebra", "reads one layer", alg, several)
-        if not takes(alg, None) and takes(alg, None, None) and not wants_key(alg):
+        if inspect.isfunction(alg) and not (takes(alg, None) or wants_key(alg)) and takes(alg, None, None):
             raise CdlError(
                 f"`{of}` takes an algebra, a function of one layer, and {described(alg)} takes two arguments. A step "
                 "from the root down, of what a node inherits and its layer, is for `inherit`."

@@ -120,10 +120,10 @@ def train(
 
     **Raises:** `CheckpointError` where the file to go on from is of another model, optimiser or number of epochs.
     `CdlError` where `resume` has no `checkpoint` to go on from, `loss` or `score` gives anything other than one real
-    number, or `batches` gives no batch.
+    number, `batches` gives no batch or one with texts, or `model` has nothing to train.
 
-    **Warns:** `UserWarning` at the first epoch in which the mean loss is `nan` or infinite, and at the first in which
-    the score is `nan`.
+    **Warns:** `UserWarning` at the first epoch in which the mean loss is `nan` or infinite, at the first in which the
+    score is `nan`, and where the batches of an epoch hold different Python numbers.
     """
     expect_key(key)
     expect_functions(batches, loss, score)

@@ -50,9 +50,11 @@ def as_defined(value: Any, *kinds: Any) -> Any:
     `kinds`: what else is known of them, `Positive` or `Payload`. Arrays of payloads are looked at for their indices.
     """
     for x in jax.tree.leaves(value, is_leaf=lambda x: isinstance(x, Many)):
-        if isinstance(x, Tracer) and not knows(x) and (_may_differ(x) or (x.shape and Payload in kinds)):
+        if not isinstance(x, Tracer) or knows(x):
+            continue
+        if (asked := _may_differ(x)) or (x.shape and Payload in kinds):
             with contextlib.suppress(TypeError):  # a JAX whose tracers do not change their class refuses nothing here
-                x.__class__ = _class_of(type(x), _may_differ(x), *kinds)
+                x.__class__ = _class_of(type(x), asked, *kinds)
     return value
 
 

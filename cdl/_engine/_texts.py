@@ -51,7 +51,7 @@ class Compared:
     def asks(self, names: Mapping[str, Any], hints: Mapping[str, Any]) -> tuple[str, str]:
         """The question in words, and what to write instead, where these names make it one; otherwise `""`. `hints`:
         what arguments are annotated with."""
-        words = self.words or words_in(value_of(self.path, names))
+        words = self.words or _words_in(value_of(self.path, names))
         kinds = {k for name in self.of for k in _each(value_of(name, names))} | {*_each(hints.get(self.layer))}
         constructors = {k for k in kinds if isinstance(k, type) and issubclass(k, Base)}
         if not words or not constructors or (self.layer and not _is_field(self.field, constructors)):
@@ -84,7 +84,7 @@ def question_of(words: tuple[Any, ...]) -> tuple[str, str]:
 
 def expect_no_word(x: Any) -> None:
     """**Raises:** `Differs` where a number is compared with `x`, a text or a member of an `enum.Enum`."""
-    if isinstance(x, str | enum.Enum) and (words := words_in(x)):
+    if isinstance(x, str | enum.Enum) and (words := _words_in(x)):
         raise one_answer(*question_of(words))
 
 
@@ -144,10 +144,10 @@ def _words_of(steps: list[dis.Instruction]) -> tuple[str, ...]:
     """The texts that these instructions leave: one, or those of a collection of constants."""
     if not all(s.opname in MADE for s in steps):
         return ()
-    return tuple(text for s in steps if s.opname == "LOAD_CONST" for text in words_in(s.argval))
+    return tuple(text for s in steps if s.opname == "LOAD_CONST" for text in _words_in(s.argval))
 
 
-def words_in(value: Any) -> tuple[Any, ...]:
+def _words_in(value: Any) -> tuple[Any, ...]:
     """The words of a value: itself, or the texts in a collection."""
     if isinstance(value, str):
         return (str.__str__(value),)

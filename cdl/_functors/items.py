@@ -147,7 +147,7 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
     structures: list[Any] = [jax.tree.structure(child), jax.tree.structure(zero)]
     same = structures[0] == structures[1]
     if not same or any(jnp.shape(x) != jnp.shape(z) for x, z in zip(*map(jax.tree.leaves, (child, zero)), strict=True)):
-        _refuse_trees(how, child)
+        _expect_value(how, child)
         filled = _filled(child, zero)
         child, zero = (eqx.tree_pformat(x, struct_as_array=True) for x in (child, zero))
         name = USAGE.get(how, ("zero",))[-1]
@@ -157,8 +157,8 @@ def expect_like(how: str, child: Any, zero: Any) -> None:
         )
 
 
-def _refuse_trees(how: str, child: Any) -> None:
-    """**Raises:** `ForeignLayer` where the children are trees: an algebra was called on a whole tree."""
+def _expect_value(how: str, child: Any) -> None:
+    """**Raises:** `ForeignLayer` for a tree, as an algebra was called on a whole one; `CarrierMismatch` for nothing."""
     if child is None:
         raise CarrierMismatch(
             f"a `Many` is reduced by `{how}`, and what it is mapped by gives nothing. In an algebra the children are "

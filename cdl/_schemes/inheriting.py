@@ -9,8 +9,7 @@ the same constructor, with values in the children's places. After `decorate` it 
 with both, every attribute grammar whose attributes go up once and down once.
 """
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, cast, overload, TypeVar
 
 from .._functors import Base, Cofree, Fix, holes
@@ -96,21 +95,15 @@ def given_down(step: Callable[..., Any], value: Any, layer: Any) -> Any:
     return found
 
 
-@contextlib.contextmanager
-def noted(blind: bool, where: str, of: str, write: str) -> Iterator[None]:
-    """Around a step: an error of one that is `blind`, whose children have no values, has a note of that.
+def note_unseen(error: Exception, where: str, of: str, write: str) -> None:
+    """Notes with the error of a step that its children have no values.
 
     **Arguments:** `where`: the constructor. `of`: what the function was not given. `write`: how it is given.
     """
-    try:
-        yield
-    except Exception as error:
-        if blind:
-            error.add_note(
-                f"A step sees the children's values, and the children at `{where}` are `()`, since {of}: for a step "
-                f"that reads them, give {write}."
-            )
-        raise
+    error.add_note(
+        f"A step sees the children's values, and the children at `{where}` are `()`, since {of}: for a step that reads "
+        f"them, give {write}."
+    )
 
 
 def _hand_down(step: Any, value: Any, tree: Any) -> Any:
@@ -118,9 +111,13 @@ def _hand_down(step: Any, value: Any, tree: Any) -> Any:
     below, see = (tree.tail, _head) if isinstance(tree, Cofree) else (tree, _unseen)
     children = holes(below)
     layer = fill(below, map(see, children))
-    words = "`inherited` was given a plain tree", "a decorated one, `cdl.schemes.decorate(alg)(tree)`"
-    with noted(not isinstance(tree, Cofree), type(layer).__name__, *words):
+    try:
         found = given_down(step, value, layer)
+    except Exception as error:
+        if not isinstance(tree, Cofree):
+            words = "`inherited` was given a plain tree", "a decorated one, `cdl.schemes.decorate(alg)(tree)`"
+            note_unseen(error, type(layer).__name__, *words)
+        raise
     new = holes(found)
     if len(new) != len(children):
         raise CarrierMismatch(

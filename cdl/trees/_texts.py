@@ -37,15 +37,15 @@ def expect_texts(only: Only) -> None:
 
 
 @uncollected
-def texts(tree: Any, only: Only) -> list[str]:
-    """The texts of a tree, those of children before those of their parent; of a part that is shared, once."""
-    found, plans = list[str](), _plans(only)
+def texts(tree: Any, only: Only, kind: type[Any] = str) -> list[Any]:
+    """The texts of a tree, those of children before those of their parent; of a part that is shared, once. `kind`: what
+    is looked for in the fields of texts."""
+    found, plans = list[Any](), _plans(only)
     for x, inner in parts(tree):
-        kind = type(x)
-        if kind is tuple or kind is Many:
+        if type(x) is tuple or type(x) is Many:
             continue
-        for i, (_, how, _) in enumerate(plans[kind]):
-            if how == "text" and isinstance(inner[i], str):
+        for i, (_, how, _) in enumerate(plans[type(x)]):
+            if how == "text" and isinstance(inner[i], kind):
                 found.append(inner[i])
     return found
 

@@ -101,7 +101,7 @@ class Vocabulary:
             _expect_tree(tree)
             count.update(texts(tree, chosen))
             if not count and not encoded:
-                mapped(tree, lambda v: encoded.append(v) if type(v) is np.int32 else v, chosen)
+                encoded += texts(tree, chosen, np.int32)
         if encoded and not count:
             raise CdlError(
                 f"the trees have no text, and {short(encoded[0])} where one belongs: they are encoded. Give the trees "

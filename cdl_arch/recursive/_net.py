@@ -144,7 +144,8 @@ class TreeNet(Algebra[Any, S]):
         return self.cell(name)(given(name, payload), places, groups)
 
     def _zeros(self) -> Any:
-        return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, self._dtype()), self.carrier)
+        dtype = self._dtype()
+        return jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, dtype), self.carrier)
 
     def _dtype(self) -> Any:
         """Of the cells' weights, which may have been cast since the network was made."""

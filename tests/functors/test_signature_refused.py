@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 from jaxtyping import Array, Float
+from test_signature import E, Expr, Lit, Neg, X
 
 from cdl import (
     algebra,
@@ -30,22 +31,6 @@ from cdl import (
 from cdl.errors import ForeignLayer, PayloadMismatch, SignatureError
 from cdl.functors import fmap_term, holes, Link
 from cdl.poly import Const
-
-
-X = TypeVar("X", covariant=True)
-E = TypeVar("E", covariant=True)
-
-
-class Expr:
-    pass
-
-
-class Lit(Base[Expr, Never]):
-    value: Float[Array, ""]
-
-
-class Neg(Base[Expr, X], Generic[X]):
-    arg: X
 
 
 @pytest.mark.parametrize("nothing", [Never, int, Union[int, str], Base, Base[Expr, X]])

@@ -51,14 +51,10 @@ class Activity:
 
     def _unread(self, program: Program, read: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         """What a program may not read of what its rows inherit, if the children read this."""
-        v = program.variant
-        sorts, certain = (*v.slot_sorts, *v.many_sorts), self._certain(program)
-        for i, (group, c) in enumerate(self._outputs(program)):
-            if group is not None and (sorts[group], c) in read:
-                certain |= bits_of([i])
+        certain = self._certain(program, read)
         for c, reached in zip(program.wiring.own, program.reached.own, strict=True):
             if self.smooth[c] and not (certain & reached or self.base & bits_of([c])):
-                yield v.sort, c
+                yield program.variant.sort, c
 
     def start(self) -> Bits | None:
         """No row is met yet."""
@@ -99,9 +95,13 @@ class Activity:
         yield from ((None, c) for c in program.wiring.out)
         yield from ((v.slots + m, c) for m, sort in enumerate(v.many_sorts) for c in self.columns[sort])
 
-    def _certain(self, program: Program) -> int:
-        """The outputs that have a cotangent from outside, at every row."""
-        pairs = enumerate(self._outputs(program))
-        return union(
-            bits_of([i]) for i, (group, c) in pairs if (c in self.own if group is None else self.base & bits_of([c]))
-        )
+    def _certain(self, program: Program, read: Set[tuple[int, int]] = frozenset()) -> int:
+        """The outputs that are read at every row: those with a cotangent from outside, and what children `read`."""
+        sorts = (*program.variant.slot_sorts, *program.variant.many_sorts)
+
+        def is_certain(group: int | None, c: int) -> bool:
+            if group is None:
+                return c in self.own
+            return bool(self.base & bits_of([c])) or (sorts[group], c) in read
+
+        return union(bits_of([i]) for i, (group, c) in enumerate(self._outputs(program)) if is_certain(group, c))

@@ -16,7 +16,7 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._functors import Base
 from ..._functors.many import Many
-from ..._schemes.inheriting import given_down, noted
+from ..._schemes.inheriting import given_down, note_unseen
 from ...errors import CarrierMismatch
 from .._as_defined import as_defined
 from .._carrier import Carrier
@@ -130,12 +130,14 @@ class Steps:
         name, value = self.names[v.sort], self.handed.carriers[v.sort]
         shown = f"a value of {Own(value.structure, value.leaves)}, from above, at `{v}`"
         told = told_with(name, shown, "give at the roots, and hand to each child, a value of the shape that it takes")
-        blind = isinstance(self.steps[v.sort], WithoutValues)
-        note = noted(
-            blind, v.constructor.__name__, "`inherit` was given no `values`", "`values=cdl.annotate(alg, forest)`"
-        )
-        with note, told, without_values(name, f"at `{v}`"):
-            found, out = self.steps[v.sort](*as_defined((value.unflatten(node.own), layer)))
+        try:
+            with told, without_values(name, f"at `{v}`"):
+                found, out = self.steps[v.sort](*as_defined((value.unflatten(node.own), layer)))
+        except Exception as error:
+            if isinstance(self.steps[v.sort], WithoutValues):
+                words = "`inherit` was given no `values`", "`values=cdl.annotate(alg, forest)`"
+                note_unseen(error, v.constructor.__name__, *words)
+            raise
         given = at_places(found)
         to_slots = [x for x in given if not isinstance(x, Many)]
         to_manys = [x for x in given if isinstance(x, Many) and not (x.listed and not x.items)]

@@ -59,6 +59,28 @@ class Flat:
         return np.bincount(self.variant, minlength=len(self.variants))
 
     @cached_property
+    def above(self) -> NDArray[np.int64]:
+        """The table's row of each node's parent, -1 at a root."""
+        first = np.repeat(self.start[:-1], np.diff(self.start))
+        return np.where(self.parent < 0, -1, self.parent + first)
+
+    @cached_property
+    def depth(self) -> Ints:
+        """How many nodes are above each node."""
+        above = np.append(self.above, -1)
+        found = (above >= 0).astype(np.int32)
+        while (above >= 0).any():  # each turn doubles how far up is looked
+            found += np.where(above >= 0, found[above], 0).astype(np.int32)
+            above = np.where(above >= 0, above[above], -1)
+        return found[:-1]
+
+    @cached_property
+    def inner(self) -> Ints:
+        """How many children of each node have children."""
+        some = self.above[(self.height > 0) & (self.parent >= 0)]
+        return np.bincount(some, minlength=len(self.parent)).astype(np.int32)
+
+    @cached_property
     def forms(self) -> tuple[tuple[tuple[tuple[int, ...], Any], ...], ...]:
         """The shape and type of each payload leaf of each variant's nodes."""
         return tuple(tuple((x.shape[1:], x.dtype) for x in leaves) for leaves in self.payload)

@@ -14,21 +14,20 @@ from ._flatten import Flat, Ints
 from ._variant import Variant
 
 
-SHORT = 1 << 16  # keys below this are 16 bits wide, which NumPy sorts in linear time
+SHORT = 1 << 16  # numbers below this are 16 bits wide, which NumPy sorts in linear time
 
 
 @dataclass(frozen=True)
 class Keys:
     """What depends on a node and on the variants of a bucket alone.
 
-    `variants[v]` is the bucket's number of the table's variant v. `key` is a number for each node: its height times the
-    number of variants, plus its variant's rank. `region` is that of the edge that ends at the node: 0 for a slot, 1 for
+    `variants[v]` is the bucket's number of the table's variant v, and `rank` the rank of each node's. `region` is that of the edge that ends at the node: 0 for a slot, 1 for
     the first `Many`, and so on. `degrees[r]` is how many edges the node has in region r, `None` where no node has one.
     """
 
     bucket: Bucket
     variants: NDArray[np.int64]
-    key: NDArray[Any]
+    rank: NDArray[Any]
     region: NDArray[np.int64]
     degrees: tuple[Ints | None, ...]
 
@@ -45,10 +44,8 @@ def keys_of(flat: Flat, bucket: Bucket) -> Keys:
     variants = np.array([number[v] for v in flat.variants], np.int64)
     count, tallest = len(bucket.variants), int(flat.height.max(initial=0))
     kind = np.uint16 if (tallest + 1) * count < SHORT else np.int64
-    rank = np.array(bucket.rank, np.int64)[variants]
-    key = flat.height.astype(np.int64) * count + rank[flat.variant] if count else flat.height
-    has_slots = np.array([v.slots > 0 for v in flat.variants], bool)
-    below = has_slots[flat.variant] if count else np.zeros(0, bool)
+    rank = np.array(bucket.rank, kind)[variants][flat.variant]
+    below = np.array([v.slots > 0 for v in flat.variants], bool)[flat.variant]
     degrees: list[Ints | None] = []
     for region in range(1 + bucket.manys):
         group = np.where(below, region, region - 1)
@@ -57,7 +54,7 @@ def keys_of(flat: Flat, bucket: Bucket) -> Keys:
         degrees.append(some if some.any() else None)
     parent = flat.parent + np.repeat(flat.start[:-1], np.diff(flat.start))
     shift = (flat.parent >= 0) & ~below[parent]
-    return Keys(bucket, variants, key.astype(kind), flat.group + shift.astype(np.int64), tuple(degrees))
+    return Keys(bucket, variants, rank, flat.group + shift.astype(np.int64), tuple(degrees))
 
 
 def _expect(v: Variant, leaves: tuple[Any, ...], bucket: Bucket, number: dict[Variant, int]) -> None:

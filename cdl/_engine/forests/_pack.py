@@ -108,7 +108,7 @@ class Packer:
         sort = found["sort"][roots]
         found["chunk"], found["piece"] = (padded(table, bucket.nodes + 1) for table in (chunk, piece))
         found["stored_roots"] = tuple(roots[sort == s] for s in range(len(self.family)))
-        found["facts"] = np.array([len(at), at.height.max(initial=-1) + 1, computed, len(chunk)], np.int32)
+        found["facts"] = np.array([len(at), at.stage.max(initial=-1) + 1, computed, len(chunk)], np.int32)
         return found, bucket
 
     def _sorted_for(self, bucket: Bucket | None) -> Keys:

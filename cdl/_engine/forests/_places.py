@@ -1,7 +1,7 @@
 """Some trees of a table, in the order in which their nodes are computed.
 
-A place is a node's number in that order. Places are sorted by height, class and variant: those of one height and
-variant are a piece, and those of one height and class are a level. The rows of a piece lie side by side, and so do its
+A place is a node's number in that order. Places are sorted by stage, class and variant: those of one stage and
+variant are a piece, and those of one stage and class are a level. The rows of a piece lie side by side, and so do its
 edges of each region.
 """
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ._flatten import Flat
 from ._keys import Keys
+from ._stages import stages
 
 
 Int = NDArray[np.int64]
@@ -24,7 +25,7 @@ class Places:
 
     `node[i]` is the table's row of their i-th node in pre-order, tree by tree, and `first` has the numbers i of the
     roots. `order[p]` is the number i of the node at place p. For each piece, `begin` is its first place, `count` how
-    many places it has, `height` its height, and `rank` and `variant` are the rank and the number of its variant.
+    many places it has, `stage` its stage, and `rank` and `variant` are the rank and the number of its variant.
     """
 
     flat: Flat
@@ -34,7 +35,7 @@ class Places:
     order: Int
     begin: Int
     count: Int
-    height: Int
+    stage: Int
     rank: Int
     variant: Int
 
@@ -66,7 +67,7 @@ class Places:
         """Likewise for each level; the variant is that of its first piece."""
         classes = np.array(self.keys.bucket.classes, np.int64)[self.variant]
         new = np.ones(len(classes), bool)
-        new[1:] = (np.diff(classes) != 0) | (np.diff(self.height) != 0)
+        new[1:] = (np.diff(classes) != 0) | (np.diff(self.stage) != 0)
         start = np.flatnonzero(new)
         count = np.add.reduceat(self.count, start) if len(start) else self.count
         return np.stack([self.variant[start], self.begin[start], count], 1)
@@ -77,15 +78,16 @@ def places(flat: Flat, keys: Keys, which: Int) -> Places:
     length = flat.start[which + 1] - flat.start[which]
     first = starts(length)
     node = spread(flat.start[which], length)
-    key = keys.key[node]
+    count, rank = max(len(keys.bucket.variants), 1), keys.rank[node]
+    key = stages(flat, node, np.repeat(first, length)).astype(rank.dtype) * rank.dtype.type(count) + rank
     order = np.argsort(key, kind="stable")
     key = key[order].astype(np.int64)
     new = np.ones(len(key), bool)
     new[1:] = key[1:] != key[:-1]
     begin = np.flatnonzero(new)
-    height, rank = np.divmod(key[begin], max(len(keys.bucket.variants), 1))
+    stage, rank = np.divmod(key[begin], count)
     variant = np.argsort(keys.bucket.rank).astype(np.int64)[rank]
-    return Places(flat, keys, node, first, order, begin, np.diff(begin, append=len(key)), height, rank, variant)
+    return Places(flat, keys, node, first, order, begin, np.diff(begin, append=len(key)), stage, rank, variant)
 
 
 def spread(first: Int, count: Int) -> Int:

@@ -27,7 +27,7 @@ class Platform:
 
 
 CPU = Platform(32.0, (1, 4, 16, 64, 256, 512), batched=False, apart=2**18)
-ACCELERATOR = Platform(16384.0, (8, 64, 512, 2048, 8192, 32768), batched=True, apart=math.inf)
+ACCELERATOR = Platform(16384.0, (8, 64, 512, 1024, 2048, 8192, 32768), batched=True, apart=math.inf)
 
 
 _taken: ContextVar[Platform | None] = ContextVar("taken", default=None)

@@ -19,7 +19,7 @@ from hlo import computations, copies_in_loops, gathered_in_loops, in_loops
 from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
 from cdl._engine._platform import CPU
 from cdl._engine.folds._stacks import _stack
-from cdl._engine.folds._tile_sums import BIG, SMALL
+from cdl._engine.folds._tile_sums import TOGETHER
 from cdl._engine.forests._bucket import Size
 
 
@@ -143,7 +143,7 @@ def test_the_rows_of_a_chain_are_read_one_at_a_time_and_by_slices(function):
     assert {size.rows for size in forest.bucket.sizes} == {1}
     text = optimised(eqx.filter_grad(function), forest)
     assert copies_in_loops(text, lengths(forest)) == []
-    assert set(gathered_in_loops(text)) == {SMALL, BIG}  # for the weights' gradients, at the end
+    assert set(gathered_in_loops(text)) == {*TOGETHER}  # for the weights' gradients, at the end
 
 
 def loop(body: Any) -> str:

@@ -22,7 +22,8 @@ from ._levels import STACK
 from ._sums import Sums
 
 
-BIG, SMALL = 256, 32  # rows of a tile
+APART = 256, 32  # rows of a big and a small tile, where each constructor has a sum of its own
+TOGETHER = 1024, 128  # the same, where all have one: the sum is read and written for each tile
 
 
 def sums_of(programs: Sequence[Sums]) -> list[Arrays]:
@@ -102,6 +103,7 @@ def _alike(runs: Sequence[_Run], table: jax.Array, first: int, last: int) -> lis
     sites."""
     of, sites = runs[0].of, runs[0].sites
     lines, ends = of.lines(runs[0].many)
+    sizes = APART if runs[0].apart else TOGETHER
     one = list(map(of.one, sites))
     starts = [[0, *itertools.accumulate(run.length(run.sites[n]) for run in runs)] for n in range(len(sites))]
 
@@ -113,7 +115,7 @@ def _alike(runs: Sequence[_Run], table: jax.Array, first: int, last: int) -> lis
     def constructor(m: jax.Array, totals: Arrays) -> Arrays:
         line = take(table, m)
         zeros = [jnp.zeros(x.shape, x.dtype) for x in one]
-        sums = _over(tile, take(ends, line[0]), take(ends, line[1]), zeros)
+        sums = _over(tile, sizes, take(ends, line[0]), take(ends, line[1]), zeros)
         return [_added(x, line[2 + n], sums[n]) for n, x in enumerate(totals)]
 
     totals = [jnp.zeros((s[-1], *x.shape), x.dtype) for s, x in zip(starts, one, strict=True)]
@@ -133,9 +135,11 @@ def _added(every: jax.Array, place: jax.Array, x: jax.Array) -> jax.Array:
 
 
 def _over(
-    tile: Callable[[int, jax.Array, jax.Array, Arrays], Arrays], begin: jax.Array, end: jax.Array, sums: Arrays
-) -> Arrays:
+    tile: Callable[[int, jax.Array, jax.Array, Arrays], Arrays], sizes: tuple[int, int],
+    begin: jax.Array, end: jax.Array, sums: Arrays,
+) -> Arrays:  # fmt: skip
     """All rows from `begin` to `end`, in big tiles and then, less than half of one, in small ones."""
-    middle = begin + BIG * lax.div(end - begin + BIG // 2 - 1, jnp.int32(BIG))
-    sums = strides(lambda at, sums: tile(BIG, at, end, sums), begin, middle, BIG, sums)[1]
-    return strides(lambda at, sums: tile(SMALL, at, end, sums), middle, end, SMALL, sums)[1]
+    big, small = sizes
+    middle = begin + big * lax.div(end - begin + big // 2 - 1, jnp.int32(big))
+    sums = strides(lambda at, sums: tile(big, at, end, sums), begin, middle, big, sums)[1]
+    return strides(lambda at, sums: tile(small, at, end, sums), middle, end, small, sums)[1]

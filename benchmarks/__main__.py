@@ -15,12 +15,13 @@ from typing import Any
 
 from ._cores import ALL_CORES
 from ._figures import Figures
+from ._machine import ALLOCATOR
 from ._page import page
 
 
 ROOT = pathlib.Path(__file__).parent.parent
 PROBLEMS = ("binary", "shared", "own", "stacked")
-HUGE = "glibc.malloc.hugetlb=1"
+MEMORY = (False, True) if ALLOCATOR else (False,)  # whether a process keeps its memory
 PARTS = (
     "race",
     "reverse",
@@ -52,13 +53,13 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
     if "race" in parts:
         for width in widths:
             for name in PROBLEMS:
-                for huge in (False, True):
-                    slow = width == narrow and not huge
+                for kept in MEMORY:
+                    slow = width == narrow and not kept
                     given = {"name": name, "width": width, "trees": trees, "rounds": rounds}
-                    yield {"job": "race", **given, "slow": slow, "huge": huge}
+                    yield {"job": "race", **given, "slow": slow, "kept": kept}
     if "reverse" in parts:
         for name in PROBLEMS:
-            yield {"job": "reverse", "name": name, "width": wide, "trees": trees, "rounds": rounds, "huge": True}
+            yield {"job": "reverse", "name": name, "width": wide, "trees": trees, "rounds": rounds, "kept": MEMORY[-1]}
     if "launches" in parts:
         for name in PROBLEMS:
             yield {"job": "launches", "name": name, "width": 16, "trees": trees}
@@ -79,18 +80,18 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
     if "sequences" in parts:
         size = {"batch": 4, "time": 16, "width": 16} if quick else {"batch": 64, "time": 256, "width": 256}
         for cell in ("gru", "lstm"):
-            for huge in (False, True):
-                yield {"job": "sequences", "cell": cell, **size, "rounds": rounds, "huge": huge}
+            for kept in MEMORY:
+                yield {"job": "sequences", "cell": cell, **size, "rounds": rounds, "kept": kept}
         for cell in ("gru", "lstm"):
-            yield {"job": "ragged", "cell": cell, "lists": trees, "width": narrow, "rounds": rounds, "huge": True}
+            yield {"job": "ragged", "cell": cell, "lists": trees, "width": narrow, "rounds": rounds, "kept": MEMORY[-1]}
     if "machines" in parts:
         size = {"batch": 4, "time": 16, "width": 16} if quick else {"batch": 64, "time": 256, "width": 256}
         for cell in ("gru", "lstm"):
             yield {"job": "machines", "cell": cell, **size, "rounds": rounds}
     if "growth" in parts:
         for name in ("unfold", "refold", "follow", "halves"):
-            for huge in (False, True):
-                yield {"job": "growth", "name": name, "width": narrow, "trees": trees, "rounds": rounds, "huge": huge}
+            for kept in MEMORY:
+                yield {"job": "growth", "name": name, "width": narrow, "trees": trees, "rounds": rounds, "kept": kept}
     if "scans" in parts:
         lengths = (256, 1024) if quick else (1024, 16384, 131072)
         for name in ("linear recurrence", "max-plus", "max-plus, total", "matrices", "matrices, total"):
@@ -123,11 +124,11 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
 
 
 def measure(request: dict[str, Any]) -> dict[str, Any]:
-    """The result of one measurement in a new process, with huge pages where it asks for them."""
+    """The result of one measurement in a new process, which keeps its memory where it asks for that."""
     request = dict(request)
     settings = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_COMPILATION_CACHE": "0"}
-    if request.pop("huge", False):
-        settings["GLIBC_TUNABLES"] = HUGE
+    if request.pop("kept", False):
+        settings["LD_PRELOAD"] = str(ALLOCATOR)
     if request["job"] == "cores":
         settings |= ALL_CORES
     command = [sys.executable, "-m", "benchmarks._child", json.dumps(request)]

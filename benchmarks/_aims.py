@@ -29,10 +29,10 @@ def _trees(figures: Figures) -> Iterable[tuple[str, str, str]]:
 
 
 def _raced(figures: Figures, name: str, kind: str, peer: str, **wanted: Any) -> str:
-    """The peer's time over that of `fold` on one device, by width, as pages come and with huge ones."""
+    """The peer's time over that of `fold` on one device, by width, with new memory and with kept."""
     shown = []
-    for huge, label in ((False, "one device "), (True, "huge pages ")):
-        found = [ratio(r[kind], peer) for _, r in figures.all(job="race", name=name, huge=huge, **wanted)]
+    for kept, label in ((False, "one device "), (True, "memory kept ")):
+        found = [ratio(r[kind], peer) for _, r in figures.all(job="race", name=name, kept=kept, **wanted)]
         shown += [label + ", ".join(found)] if found else []
     return "; ".join(shown)
 
@@ -47,7 +47,7 @@ def _growth(figures: Figures) -> Iterable[tuple[str, str, str]]:
     for name, peer, aim in (("follow", "torch, told", 1.0), ("unfold", "torch", 1.2), ("refold", "torch", 1.2)):
         which = "PyTorch by levels, told the trees" if peer == "torch, told" else "PyTorch by levels as it grows"
         found = [ratio(r["both"], peer) for _, r in figures.all(job="growth", name=name)]
-        yield f"`{name}`, with the gradient: {which}", f"≥ {aim} ×", "; huge pages ".join(found)
+        yield f"`{name}`, with the gradient: {which}", f"≥ {aim} ×", "; memory kept ".join(found)
 
 
 def _rest(figures: Figures) -> Iterable[tuple[str, str, str]]:

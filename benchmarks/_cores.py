@@ -3,7 +3,6 @@
 XLA runs the small operations of a loop on one core each, however many it has; a device for each core is as many loops.
 """
 
-from ctypes.util import find_library
 from typing import Any
 
 import equinox as eqx
@@ -15,14 +14,11 @@ import cdl
 
 from ._clock import Entry, in_turn
 from ._contestants import Cdl, Compiled, torch, TorchLevels
-from ._machine import cores as count_of_cores
+from ._machine import ALLOCATOR, cores as count_of_cores
 from ._problems import loss, Problem, problem
 from ._race import agree, close
 
 
-# The arrays of a program are one array of more than 32 MB, which the allocator of Linux asks of the system anew at each
-# call and gives back after it: a page fault for each 4 kB. This one keeps the memory; without it, nothing changes.
-ALLOCATOR = find_library("tcmalloc_minimal")
 ALL_CORES = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count_of_cores()}"}
 if ALLOCATOR:
     ALL_CORES["LD_PRELOAD"] = ALLOCATOR

@@ -3,7 +3,7 @@
 from typing import Any
 
 from ._figures import Figures, median, ms, per_cent, ratio, table
-from ._sections import KINDS, pages_of
+from ._sections import KINDS, memory_of
 
 
 def chains(figures: Figures) -> str:
@@ -33,14 +33,14 @@ def sequences(figures: Figures) -> str:
         floors = [found["operations"] * n / figures.peak / 1e6 for n in (1, 2.5)]
         for who, label in SEQUENCES.items():
             times = [found[kind].get(who) for kind in KINDS]
-            row = (request["cell"].upper(), pages_of(request), label)
+            row = (request["cell"].upper(), memory_of(request), label)
             if times[0] is None:
                 rows.append((*row, "not installed", "", "", ""))
                 continue
             shares = [per_cent(floor / t["median"]) for floor, t in zip(floors, times, strict=True)]
             ratios = f"{times[1]['median'] / found['both']['fold']['median']:.2f} ×"
             rows.append((*row, *(ms(t["median"]) for t in times), ratios, " / ".join(shares)))
-    head = ["cell", "pages", "program", "forward, ms", "forward + backward, ms", "to `annotate`", "share of the peak"]
+    head = ["cell", "memory", "program", "forward, ms", "forward + backward, ms", "to `annotate`", "share of the peak"]
     return table(head, rows)
 
 
@@ -95,7 +95,7 @@ def growth(figures: Figures) -> str:
     rows: list[tuple[Any, ...]] = []
     for request, found in figures.all(job="growth"):
         problem = request["name"]
-        what = labels[problem], f"{found['nodes']:,}", pages_of(request)
+        what = labels[problem], f"{found['nodes']:,}", memory_of(request)
         rows.append((*what, "cdl", *(ms(found[kind]["cdl"]["median"]) for kind in KINDS), "", ""))
         for who in peers[problem]:
             times = [median(found[kind], who) for kind in KINDS]
@@ -104,7 +104,7 @@ def growth(figures: Figures) -> str:
             ratios = [ratio(found[kind], who) if who in found[kind] else "" for kind in KINDS]
             rows.append((*what, names[who], *shown, *ratios))
     times = [f"{k}, ms" for k in KINDS.values()]
-    return table(["problem", "nodes", "pages", "program", *times, "to cdl, forward", "to cdl, with backward"], rows)
+    return table(["problem", "nodes", "memory", "program", *times, "to cdl, forward", "to cdl, with backward"], rows)
 
 
 def scans(figures: Figures) -> str:

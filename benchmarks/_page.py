@@ -1,7 +1,9 @@
 """The page: its sections in order, each from what was measured."""
 
+import math
 import statistics
 from collections.abc import Callable
+from typing import Any
 
 from ._aims import aims
 from ._figures import Figures, per_cent, table
@@ -84,9 +86,9 @@ def _opening(figures: Figures) -> str:
 ![Bars of the speed of fold against PyTorch, by problem and width, with a line where both are as
 fast](images/benchmarks.svg)
 
-The peer is a program in eager PyTorch, written by hand for these trees, level by level. Bars are means over
-memory in small and in huge pages. The tables below have each measurement, and compare both with what the machine can
-do. This page is written by `make bench`, and the picture by `make front`; all rows of a table are of one run.
+The peer is a program in eager PyTorch, written by hand for these trees, level by level. Bars are means over new
+and kept memory. The tables below have each measurement, and compare both with what the machine can do. This page is
+written by `make bench`, and the picture by `make front`; all rows of a table are of one run.
 
 ## The machine
 
@@ -103,22 +105,41 @@ contestant of a row runs once, so that what else the machine does falls on all a
 
 
 EARLIER = """\
-An earlier run, on a machine whose memory moves 63 GB/s, had medians of 1.65 and 1.11: the ratio depends on the machine.
-The narrower the state, the better for `fold`: [an epoch of the first network](#an-epoch-of-the-first-network) is of
-width 32."""
+The ratio depends on the machine, and on its memory. The narrower the state, the better for `fold`: [an epoch of the
+first network](#an-epoch-of-the-first-network) is of width 32."""
 
 
 def _verdict(figures: Figures) -> str:
-    races = [race for _, race in figures.all(job="race")]
+    races = [{"name": q["name"], "width": q["width"], "times": race} for q, race in figures.all(job="race")]
     said = []
     for kind, words in (("forward", "Forward alone"), ("both", "With the gradient")):
-        ratios = [t["torch levels"]["median"] / t["cdl"]["median"] for r in races if "torch levels" in (t := r[kind])]
+        times = [race["times"][kind] for race in races]
+        ratios = [t["torch levels"]["median"] / t["cdl"]["median"] for t in times if "torch levels" in t]
         if ratios:
             said.append(
                 f"{words}, `fold` runs at {statistics.median(ratios):.2f} times the speed of PyTorch, in the median of "
                 f"{len(ratios)} measurements that go from {min(ratios):.2f} to {max(ratios):.2f}."
             )
-    return "\n".join([*said, EARLIER]) + "\n"
+    return "\n".join([*said, *_at_best(races), EARLIER]) + "\n"
+
+
+def _at_best(races: list[dict[str, Any]]) -> list[str]:
+    """The ratios where each contestant has the memory, new or kept, in which it is faster."""
+    found: dict[str, list[float]] = {}
+    for kind in ("forward", "both"):
+        best: dict[Any, dict[str, float]] = {}
+        for race in races:
+            own = best.setdefault((race["name"], race["width"]), {})
+            for who, t in race["times"][kind].items():
+                own[who] = min(t["median"], own.get(who, math.inf))
+        found[kind] = [own["torch levels"] / own["cdl"] for own in best.values() if "torch levels" in own]
+    if not all(found.values()):
+        return []
+    forward, both = (statistics.median(ratios) for ratios in found.values())
+    return [
+        f"Where each has the memory in which it is faster, new or kept, the medians are {forward:.2f} and {both:.2f}, "
+        f"of {len(found['both'])} problems and widths."
+    ]
 
 
 def _spread(figures: Figures) -> str:
@@ -154,8 +175,9 @@ vector each.
 The peer is the best we know how to write by hand: the nodes of one height at once, exactly as many rows as there are
 nodes; with weights for each constructor, one product for each constructor and height; `index_add` from edges to
 nodes; all indices made beforehand. It is a program for these trees and no others, and nothing of it is compiled. All
-values and all gradients are equal to those of `fold` to 10⁻⁴ before the clock starts. *Huge pages* means that both were
-given `GLIBC_TUNABLES=glibc.malloc.hugetlb=1`: a big array that is new costs a page fault for each of its pages.
+values and all gradients are equal to those of `fold` to 10⁻⁴ before the clock starts. *Memory* is new where the
+process has the allocator of Linux, which gives big arrays back to the system after each call: `fold` then pays a page
+fault for each 4 kB of its tables. It is kept where the process has tcmalloc: [two lines](performance.md#on-a-cpu).
 
 {against(figures)}
 
@@ -169,7 +191,7 @@ each level that needs them. The peer above uses the fastest. Forward + backward,
 
 Others are further away. *By recursion* is `cata` itself, without `jit`, on a few trees and scaled up to all (and
 without the gradient of the leaves' vectors); *unrolled* is the peer's program in JAX, jitted, which is compiled anew
-for each forest. Width {width}, without huge pages:
+for each forest. Width {width}, memory new:
 
 {slower(figures)}
 """
@@ -202,8 +224,8 @@ def _reverse(figures: Figures) -> str:
 From the schedule we know how many products of which shape a step makes, with the rows that only fill up a chunk. At
 the peak they would take the time under *at the peak*; timed alone, each shape many times over in one program, they take
 that under *alone*. What a pass takes beyond that is the rest: states gathered and written, gates and their
-derivatives, sums over edges, weights copied to and from their stacks, and the loops themselves. Width {width}, huge
-pages.
+derivatives, sums over edges, weights copied to and from their stacks, and the loops themselves. Width {width}, memory
+kept.
 
 {reverse(figures)}
 

@@ -14,8 +14,8 @@ LABELS = {
 KINDS = {"forward": "forward", "both": "forward + backward"}
 
 
-def pages_of(request: dict[str, Any]) -> str:
-    return "huge" if request.get("huge") else "small"
+def memory_of(request: dict[str, Any]) -> str:
+    return "kept" if request.get("kept") else "new"
 
 
 def against(figures: Figures) -> str:
@@ -24,19 +24,19 @@ def against(figures: Figures) -> str:
         for kind, label in KINDS.items():
             other = median(race[kind], "torch levels")
             shown = "not installed" if other is None else ms(other)
-            row = [LABELS[request["name"]], request["width"], pages_of(request), label]
+            row = [LABELS[request["name"]], request["width"], memory_of(request), label]
             row += [ms(race[kind]["cdl"]["median"]), shown]
             rows.append([*row, "" if other is None else f"**{ratio(race[kind], 'torch levels')}**"])
-    return table(["problem", "width", "pages", "pass", "`fold`, ms", "PyTorch, ms", "ratio"], rows)
+    return table(["problem", "width", "memory", "pass", "`fold`, ms", "PyTorch, ms", "ratio"], rows)
 
 
 def stores(figures: Figures) -> str:
     rows = [
-        (LABELS[q["name"]], q["width"], pages_of(q), *(ms(r["stores"][way]["both"]) for way in r["stores"]))
+        (LABELS[q["name"]], q["width"], memory_of(q), *(ms(r["stores"][way]["both"]) for way in r["stores"]))
         for q, r in figures.all(job="race")
         if r["stores"]
     ]
-    return table(["problem", "width", "pages", "joined, ms", "one array, ms", "pieces, ms"], rows)
+    return table(["problem", "width", "memory", "joined, ms", "one array, ms", "pieces, ms"], rows)
 
 
 def slower(figures: Figures) -> str:
@@ -69,9 +69,9 @@ def floors(figures: Figures) -> str:
         ]
         shown = [" / ".join(shares[i : i + 2]) for i in range(0, len(shares), 2)]
         floor = " / ".join(ms(figures.floor(race, kind)) for kind in KINDS)
-        row = [LABELS[request["name"]], request["width"], pages_of(request), f"{race['operations'] / 1e9:.2f}", floor]
+        row = [LABELS[request["name"]], request["width"], memory_of(request), f"{race['operations'] / 1e9:.2f}", floor]
         rows.append([*row, shown[0], shown[1] if peers else "not installed", per_cent(race["fill"])])
-    head = ["problem", "width", "pages", "GFLOP, forward", "floor, ms", "share, `fold`", "share, PyTorch", "fill"]
+    head = ["problem", "width", "memory", "GFLOP, forward", "floor, ms", "share, `fold`", "share, PyTorch", "fill"]
     return table(head, rows)
 
 
@@ -137,7 +137,7 @@ def compiling(figures: Figures) -> str:
             f"{r['compile']['cdl']['both']:.1f}",
             "",
         )
-        for q, r in figures.all(job="race", huge=False)
+        for q, r in figures.all(job="race", kept=False)
     ]
     found = figures.one(job="compiling")
     for n in ("1", "2", "4", "8"):
@@ -168,7 +168,7 @@ def packing(figures: Figures) -> str:
 
 def step_of(figures: Figures, request: dict[str, Any]) -> float | None:
     """The training step of a problem at a width."""
-    found = figures.all(job="race", name=request["name"], width=request["width"], huge=False)
+    found = figures.all(job="race", name=request["name"], width=request["width"], kept=False)
     return found[0][1]["both"]["cdl"]["median"] if found else None
 
 

@@ -58,7 +58,7 @@ the elements' own is not asked for.
 
 RAGGED = """\
 The functions of Python's standard library are lists as well, as long as their syntax has nodes. Padded, each is as long
-as the longest; packed, they lie end to end. *Fill* is the share of steps that hold an element. Huge pages.
+as the longest; packed, they lie end to end. *Fill* is the share of steps that hold an element. Memory kept.
 """
 
 MACHINES = """\
@@ -124,8 +124,8 @@ CORES = """\
 
 On a CPU, XLA gives the small operations of a loop to one core at a time. With one device for each core there is one
 loop for each: `balance` and `shard` deal out the trees, each device folds its part, and the gradient of the weights is
-summed once. Beside it, one device with all trees, and PyTorch by levels on all cores, in the same process. All three
-have an allocator that keeps memory between calls ([many devices](many-devices.md#all-cores-of-a-cpu) has the lines).
+summed once. Beside it, one device with all trees, and PyTorch by levels on all cores, in the same process, which keeps
+its memory ([many devices](many-devices.md#all-cores-of-a-cpu) has the lines to copy).
 """
 
 SOLVING = """\
@@ -181,6 +181,10 @@ What made the difference, in the order of its size:
 
 - **Whole levels at once.** A chunk has rows of any constructor, and a product takes each row's own weights, in tiles.
   One constructor to a chunk took ten times as many chunks.
+- **Nodes that wait.** A node whose parent is computed much later waits for others of its constructor. Of Python's
+  functions, 109 pairs of a stage and a constructor have rows where there were 194, so that matrices are read less
+  often and tiles are fuller: a step with its gradient took 15 % less with 80 constructors in one sort, and 24 to 27 % less
+  in three sorts.
 - **The weights' gradient at the end.** Summed inside the loop over levels, it reads and writes a whole matrix for every
   chunk. So the reverse pass keeps the inputs of each product and the cotangents of its outputs. After the loop, each
   constructor's are multiplied once, in big tiles.
@@ -209,7 +213,7 @@ Where an aim is missed:
   reads most states as slices, where `fold` reads them by index. It compiles anew for the next batch.
 - **`follow`.** Its peer is told the trees, and has the same products in larger pieces.
 - **`corpus[batch]`.** It hands some 20 arrays to the device, at about 20 µs each, and copies the payload once.
-- **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and most tiles are not
+- **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and many tiles are not
   full. Tiles of 16 and 128 rows were the fastest of those tried.
 - **`unfold`.** The payload has a row for every node that a tree may have, three times as many here as there are leaves;
   PyTorch's has the leaves alone. The reverse pass keeps every product and writes each seed's gradient over the seed.

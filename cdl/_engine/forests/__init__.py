@@ -1,7 +1,7 @@
 """Forests: trees laid out as arrays, on the host, and the schedule by which they are read.
 
 An example: the trees `Fork(Leaf(1), Fork(Leaf(2), Leaf(3)))` and `Fork(Leaf(4), Leaf(5))`. The constructors' own rows
-come first, then the nodes with children, by height, and at row 71 the leaves.
+come first, then the nodes with children, by stage, and at row 71 the leaves.
 
 | row | node             | its edges | end at rows | the edge above |
 | --- | ---------------- | --------- | ----------- | -------------- |

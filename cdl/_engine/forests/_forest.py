@@ -54,7 +54,7 @@ class Forest(eqx.Module):
     variant: Int[Array, " rows"]
     chunk: Int[Array, "chunks columns"]  # the rows of a level and class, cut
     piece: Int[Array, "pieces columns"]  # those of one variant
-    until: Int[Array, " rows"]  # the first row past those of the same height and variant
+    until: Int[Array, " rows"]  # the first row past those of the same stage and variant
     edges_until: Int[Array, " edges"]  # the first edge past those of such rows
     tile: Int[Array, "rows 2"]  # each row's place in the tiles, and the first row of the tile of that number
     edges_tile: Int[Array, "edges 2"]  # the same of the edges of `Many`s

@@ -21,8 +21,9 @@ SHORT = 1 << 16  # numbers below this are 16 bits wide, which NumPy sorts in lin
 class Keys:
     """What depends on a node and on the variants of a bucket alone.
 
-    `variants[v]` is the bucket's number of the table's variant v, and `rank` the rank of each node's. `region` is that of the edge that ends at the node: 0 for a slot, 1 for
-    the first `Many`, and so on. `degrees[r]` is how many edges the node has in region r, `None` where no node has one.
+    `variants[v]` is the bucket's number of the table's variant v, and `rank` has the rank of each node's variant.
+    `region` is that of the edge that ends at the node: 0 for a slot, 1 for the first `Many`, and so on. `degrees[r]` is
+    how many edges the node has in region r, `None` where no node has one.
     """
 
     bucket: Bucket

@@ -1,6 +1,6 @@
 """Schedules: in which order a forest's nodes are computed, and in what chunks.
 
-Rows are computed by height, then class, then variant, so that all passes read runs of rows, and children come before
+Rows are computed by stage, then class, then variant, so that all passes read runs of rows, and children come before
 their parents. They are numbered so too, region by region. A chunk is one row of a table of integers, which the compiled
 loop reads:
 

@@ -1,4 +1,4 @@
-"""Tiles: a few rows side by side, of one height and variant; and likewise of edges.
+"""Tiles: a few rows side by side, of one stage and variant; and likewise of edges.
 
 A product by constructor on a GPU or a TPU is one product over tiles. A tile has room for `TILE` rows, and often fewer.
 Each row has a place in the tiles, one after another. Five rows in tiles with room for two:

@@ -183,8 +183,8 @@ What made the difference, in the order of its size:
   One constructor to a chunk took ten times as many chunks.
 - **Nodes that wait.** A node whose parent is computed much later waits for others of its constructor. Of Python's
   functions, 109 pairs of a stage and a constructor have rows where there were 194, so that matrices are read less
-  often and tiles are fuller: a step with its gradient took 15 % less with 80 constructors in one sort, and 24 to 27 % less
-  in three sorts.
+  often and tiles are fuller: a step with its gradient took 15 % less with 80 constructors in one sort, and 24 to 27 %
+  less in three sorts.
 - **The weights' gradient at the end.** Summed inside the loop over levels, it reads and writes a whole matrix for every
   chunk. So the reverse pass keeps the inputs of each product and the cotangents of its outputs. After the loop, each
   constructor's are multiplied once, in big tiles.

@@ -125,7 +125,7 @@ CORES = """\
 On a CPU, XLA gives the small operations of a loop to one core at a time. With one device for each core there is one
 loop for each: `balance` and `shard` deal out the trees, each device folds its part, and the gradient of the weights is
 summed once. Beside it, one device with all trees, and PyTorch by levels on all cores, in the same process, which keeps
-its memory ([many devices](many-devices.md#all-cores-of-a-cpu) has the lines to copy).
+its memory ([many devices](many-devices.md#all-cores-of-a-cpu) has the line to copy).
 """
 
 SOLVING = """\

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 from ._flatten import Flat
 
 
-MOST = 256  # stages: to find them takes a few operations on arrays for each, and a tall forest has few rows in most
+MOST = 256  # stages: to find them takes some operations on arrays for each, and a tall forest has few rows in most
+FEW = 16  # nodes with children to a stage, below which there is little to wait for
 
 Int = NDArray[np.integer[Any]]
 
@@ -35,26 +36,52 @@ def stages(flat: Flat, node: Int, first: Int) -> Int:
     last = int(height.max(initial=0))
     inner = np.flatnonzero(height)
     kind = flat.variant[node[inner]]
-    if last > MOST or (kind == kind[:1]).all():
+    if last > MOST or len(inner) < FEW * last or (kind == kind[:1]).all():
         return height
     number = np.full(len(node), len(inner), np.int32)
     number[inner] = np.arange(len(inner))
     rows = node[inner]
     above = np.where(flat.parent[rows] < 0, len(inner), number[flat.parent[rows] + first[inner]])
-    latest, waiting = last - flat.depth[rows], np.append(flat.inner[rows], -1)
-    ready = np.flatnonzero(waiting == 0)
-    found = np.zeros(len(inner), height.dtype)
+    missing = np.append(flat.inner[rows], -1)  # how many children with children a node waits for
+    waiting = _Waiting(kind, last - flat.depth[rows], len(flat.variants))
+    waiting.add(np.flatnonzero(missing == 0))
     for stage in range(1, last + 1):
-        due = np.zeros(len(flat.variants), bool)
-        due[kind[ready[latest[ready] <= stage]]] = True
-        goes = due[kind[ready]]
-        now = ready[goes]
-        found[now] = stage
+        now = waiting.due(stage)
+        height[inner[now]] = stage
         parents = above[now]
-        np.subtract.at(waiting, parents, 1)
-        ready = np.concatenate([ready[~goes], _once(parents[waiting[parents] == 0], number)])
-    height[inner] = found
+        np.subtract.at(missing, parents, 1)
+        waiting.add(_once(parents[missing[parents] == 0], number))
     return height
+
+
+class _Waiting:
+    """Nodes that are ready, by variant, and the stage at which the first of each variant can wait no longer."""
+
+    def __init__(self, kind: Int, latest: Int, kinds: int) -> None:
+        self.kind, self.latest = kind, latest
+        self.nodes: list[list[Int]] = [[] for _ in range(kinds)]
+        self.until = np.full(kinds, MOST + 1)
+
+    def add(self, nodes: Int) -> None:
+        """Adds nodes, each of which is not there."""
+        kinds = self.kind[nodes]
+        order = np.argsort(kinds, kind="stable")
+        nodes, kinds = nodes[order], kinds[order]
+        begin = np.flatnonzero(np.diff(kinds, prepend=-1))
+        if len(begin):
+            found = kinds[begin]
+            self.until[found] = np.minimum(self.until[found], np.minimum.reduceat(self.latest[nodes], begin))
+            for kind, first, end in zip(found.tolist(), begin.tolist(), [*begin[1:].tolist(), None], strict=True):
+                self.nodes[kind].append(nodes[first:end])
+
+    def due(self, stage: int) -> Int:
+        """Takes the nodes of all variants of which one can wait no longer."""
+        kinds = np.flatnonzero(self.until <= stage)
+        self.until[kinds] = MOST + 1
+        found = [np.concatenate(self.nodes[kind]) for kind in kinds.tolist()]
+        for kind in kinds.tolist():
+            self.nodes[kind] = []
+        return np.concatenate(found)
 
 
 def _once(numbers: Int, room: Int) -> Int:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cdl
+from cdl._engine.forests import _stages
 from cdl._engine.forests._family import family
 from cdl._engine.forests._flatten import flatten
 from cdl._engine.forests._stages import MOST, stages
@@ -96,6 +97,11 @@ def table(trees: list[Any]) -> Any:
     return flatten(family("pack", TermF), trees)
 
 
+@pytest.fixture(autouse=True)
+def small_forests_wait_as_well(monkeypatch):
+    monkeypatch.setattr(_stages, "FEW", 0)
+
+
 def found(flat: Any, which: Any = None) -> list[int]:
     """The stages of the nodes of some trees of a table, in the order of these."""
     which = np.arange(len(flat.start) - 1) if which is None else np.asarray(which)
@@ -122,12 +128,14 @@ def test_those_of_some_trees_of_a_corpus_are_those_of_these_trees():
     assert found(table(trees), which) == by_definition([trees[i] for i in which])
 
 
-def test_nodes_of_few_kinds_or_of_many_levels_are_computed_at_their_height():
+def test_nodes_of_few_kinds_or_of_many_levels_are_computed_at_their_height(monkeypatch):
     for trees in ([chain(4, [Neg]), chain(2, [Neg])], [chain(MOST + 1), chain(3)], [Num(1.0), Num(2.0)]):
         flat = table(trees)
         assert found(flat) == flat.height.tolist()
     tall = table([chain(MOST), chain(3, [Inv])])
     assert found(tall) != tall.height.tolist()
+    monkeypatch.setattr(_stages, "FEW", 16)
+    assert found(tall) == tall.height.tolist()
 
 
 def test_few_stages_have_the_nodes_of_a_kind():

@@ -1,4 +1,4 @@
-"""Tiles have every row and every edge of a `Many` once, and of one height and variant each."""
+"""Tiles have every row and every edge of a `Many` once, and of one stage and variant each."""
 
 from typing import Any
 

@@ -113,6 +113,7 @@ def test_a_map_has_an_argument_for_each_field_that_is_not_a_child(getkey):
         gated(signature, 8, payload={lit: eqx.nn.Embedding}, key=getkey())
 
 
+@pytest.mark.slow
 def test_weights_that_several_payload_maps_have_are_held_once(getkey):
     from cdl import Base, cata, fold, Many, pack
     from cdl_arch.recursive import gated

@@ -46,6 +46,7 @@ def test_eight_devices_have_the_value_and_the_gradient_of_one():
     assert "agrees" in said
 
 
+@pytest.mark.slow
 def test_a_shard_map_that_checks_what_varies_is_told_what_to_write():
     (said,) = finished(run("varying.py", 2))
     assert said.count("is told") == 8

@@ -39,6 +39,7 @@ def test_a_public_module_is_a_module_by_both_ways(name):
     assert found is module
 
 
+@pytest.mark.slow
 def test_each_can_be_the_first_that_is_imported():
     """In one new process each, for what `import cdl.x.y as z` gives must not depend on what came before."""
     code = "import {} as z, types; assert isinstance(z, types.ModuleType)"

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from few import slow
 
 from cdl.errors import CdlError
 from cdl.symmetry import Action, Combinations, hom, Orbits
@@ -173,9 +174,7 @@ def test_scalings():
     assert dimension(twice, Action(2).matrix(np.eye(2), "scale")) == 0
 
 
-@pytest.mark.parametrize(
-    ("order", "invariants"), [(2, 1), (3, 1), (4, 3), (5, 6), (6, 15), pytest.param(7, 36, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize(("order", "invariants"), [(2, 1), (3, 1), (4, 3), (5, 6), slow((6, 15)), slow((7, 36))])
 def test_invariant_tensors_of_rotations_are_the_riordan_numbers(order, invariants):
     X = so(3).power(order)
     tying = hom(X, X.trivial())

@@ -129,6 +129,7 @@ def test_a_weight_has_its_factor_exactly():
     assert sorted(set(np.abs(scales).ravel().tolist())) == [1 / 15, 1 / 8, 1 / 3, 5 / 8, 1]
 
 
+@pytest.mark.slow
 def test_many_eigenvalues_that_are_equal(monkeypatch):
     from cdl.symmetry import _null_space
 

@@ -114,6 +114,7 @@ def test_the_gradient_is_that_of_the_modes_that_were_passed_through_and_ensemble
         np.testing.assert_allclose(found[k], jax.grad(by_hand)(level0), rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_sum_of_polynomials_is_such_an_interface_and_a_lens_to_it_such_a_system():
     """Every position is a mode and what is shown in it; every direction is an input of that mode."""
     p, q = Polynomial.monomial(["x", "y"], range(2)), Polynomial.monomial(["z"], range(3))

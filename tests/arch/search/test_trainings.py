@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from few import few
 
 from cdl.errors import CdlError
 
@@ -28,8 +29,8 @@ def task_of(block="dense", **options):
 PLAIN = [0, 2, 1, 1, 0, 2, 1, 1, 1]  # relu, √½ (x + f), a norm, gain 1; both blocks
 
 
-@pytest.mark.parametrize("double", [False, True])
-@pytest.mark.parametrize("block", ["dense", "conv"])
+@pytest.mark.parametrize("double", few([False, True], 1))
+@pytest.mark.parametrize("block", few(["dense", "conv"], 0))
 def test_blocks_learn_in_both_precisions(block, double):
     from cdl_arch.search import gradient_norm, isometry, scored, trained
 
@@ -44,7 +45,7 @@ def test_blocks_learn_in_both_precisions(block, double):
             assert jnp.isfinite(scored(score, task, codes, jr.key(0))).all()
 
 
-@pytest.mark.parametrize("name", ["Evolution", "Controller", "Enas", "Darts"])
+@pytest.mark.parametrize("name", few(["Evolution", "Controller", "Enas", "Darts"], 1, 3))
 def test_searches_run_in_double_precision(name):
     from cdl_arch import search as of
 

@@ -81,6 +81,7 @@ def test_the_free_network_has_as_many_parameters_and_tells_rotations_apart(getke
     assert off(other, 10) > 1e-2
 
 
+@pytest.mark.slow
 def test_a_network_with_a_step_that_does_not_commute_is_refused_by_name(getkey):
     net = Turning(6, 3, 4, key=getkey())
     skew = jnp.arange(3.0)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import pytest
 from agreement import close, follows
+from few import few
 
 from cdl import ana, Base, choose, follow, Fork, Leaf, likelihood, Node, pack, RoseF, TreeF
 from cdl.errors import CarrierMismatch, ForeignLayer
@@ -136,7 +137,7 @@ def test_seeds_unlike_the_roots_and_lists_of_children_are_refused():
         follow(lambda s: Node(0.0, Many([s])), pack(RoseF[float, Any], [Node(1.0, Many([]))]), jnp.zeros(1))
 
 
-@pytest.mark.parametrize("dtype", [jnp.bfloat16, jnp.float16, jnp.float32])
+@pytest.mark.parametrize("dtype", few([jnp.bfloat16, jnp.float16, jnp.float32], 0))
 def test_log_probabilities_are_added_as_by_the_definition_whatever_the_type_of_the_scores(dtype: Any):
     """In `bfloat16` a sum of logarithms of a half stops at -256."""
     from cdl.functors import NatF, Succ, Zero

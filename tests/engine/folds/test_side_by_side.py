@@ -78,6 +78,7 @@ def test_sorts_whose_values_differ_lie_side_by_side(accelerator):
         close(fast_algs, slow_algs, 1e-10)
 
 
+@pytest.mark.slow
 def test_values_at_all_nodes_are_those_of_a_cpu(request):
     with jax.enable_x64(True):
         cases = (algebras(jnp.float64), FAMILY, TREES), (wide(), KindsF, KINDS_TREES)

@@ -203,22 +203,29 @@ peak, and no schedule of exact trees can avoid them all; a peer that works by le
 
 Where an aim is missed:
 
-- **PyTorch, with the gradient.** A level is one product there, on all cores. A chunk is smaller, and XLA runs the small
-  operations of a loop on one core; with a device for each core `fold` is mostly faster (*More cores*). A step touches
-  some 20,000 new pages of memory, unless the allocator keeps them. What brought nothing: two loops in one program,
-  which XLA runs one after another, also with its scheduler for concurrency; wider vectors; XLA's other libraries for
-  products, which take 1.3 to 1.9 times as long; and the product of the weights' gradient with its first operand
-  transposed beforehand.
+- **PyTorch.** At a width of 256 the products of binary trees take nine tenths of a step by themselves (*alone*, above),
+  and so much of PyTorch's that no order of the nodes makes 1.2 times its speed of the rest. Elsewhere a level is one
+  product in PyTorch, on all cores. A chunk is smaller, and XLA runs the small operations of a loop on one core: with a
+  device for each core `fold` is faster in every row (*More cores*). A step with its gradient touches 18,000 to 64,000
+  new pages of memory, unless the process keeps them. What brought nothing: two loops in one program, which XLA runs
+  one after another, also with its scheduler for concurrency; wider vectors; XLA's other libraries for products, which
+  take 1.3 to 1.9 times as long; the product of the weights' gradient with its first operand transposed beforehand; and
+  to set the allocator of Linux from inside a process, since XLA's threads have arenas of their own.
 - **JAX, unrolled for this forest.** It knows the trees when it is compiled: its levels have no rows to fill up, and it
   reads most states as slices, where `fold` reads them by index. It compiles anew for the next batch.
 - **`follow`.** Its peer is told the trees, and has the same products in larger pieces.
-- **`corpus[batch]`.** It hands some 20 arrays to the device, at about 20 µs each, and copies the payload once.
+- **`corpus[batch]`.** It hands some 20 arrays to the device, copies the payload once, and finds which nodes wait, which
+  takes a fifth of it and shortens the step by more. Beside `Corpus.batches` it runs on a thread.
+- **`step`.** Python takes 6 µs for a look whether anything changed that the cell reads, and for the machine that comes
+  next; compiled cells as small as these take 20.
 - **Weights for each constructor, with the gradient.** Rows of a level are sorted by constructor, and many tiles are not
   full. Tiles of 16 and 128 rows were the fastest of those tried.
 - **`unfold`.** The payload has a row for every node that a tree may have, three times as many here as there are leaves;
   PyTorch's has the leaves alone. The reverse pass keeps every product and writes each seed's gradient over the seed.
   A program whose tables take more than 32 MB gets fresh memory from the system at every call, which is slow.
-- **Compiling.** XLA takes 20 ms for each distinct kernel, and there are as many as programs × sizes × passes.
+- **Compiling.** With fields by name, Python traces for 7 of the seconds, and XLA compiles 5,300 kernels. Its faster
+  settings bring nothing: without its newer emitters it takes three times as long, and at a lower level of optimisation
+  as long as before.
 
 On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.
 

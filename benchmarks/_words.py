@@ -203,14 +203,14 @@ peak, and no schedule of exact trees can avoid them all; a peer that works by le
 
 Where an aim is missed:
 
-- **PyTorch.** At a width of 256 the products of binary trees take nine tenths of a step by themselves (*alone*, above),
-  and so much of PyTorch's that no order of the nodes makes 1.2 times its speed of the rest. Elsewhere a level is one
-  product in PyTorch, on all cores. A chunk is smaller, and XLA runs the small operations of a loop on one core: with a
-  device for each core `fold` is faster in every row (*More cores*). A step with its gradient touches 18,000 to 64,000
-  new pages of memory, unless the process keeps them. What brought nothing: two loops in one program, which XLA runs
-  one after another, also with its scheduler for concurrency; wider vectors; XLA's other libraries for products, which
-  take 1.3 to 1.9 times as long; the product of the weights' gradient with its first operand transposed beforehand; and
-  to set the allocator of Linux from inside a process, since XLA's threads have arenas of their own.
+- **PyTorch.** At a width of 256 the products of binary trees take nine tenths of a step by themselves (*alone*, above):
+  without all the rest, `fold` would be 1.2 times as fast as PyTorch there. Elsewhere a level is one product in PyTorch,
+  on all cores. A chunk is smaller, and XLA runs the small operations of a loop on one core: with a device for each core
+  `fold` is faster in every row (*More cores*). A step with its gradient touches 18,000 to 64,000 new pages of memory,
+  unless the process keeps them. What brought nothing: two loops in one program, which XLA runs one after another, also
+  with its scheduler for concurrency; wider vectors; XLA's other libraries for products, which take 1.3 to 1.9 times as
+  long; the product of the weights' gradient with its first operand transposed beforehand; and to set the allocator of
+  Linux from inside a process, since XLA's threads have arenas of their own.
 - **JAX, unrolled for this forest.** It knows the trees when it is compiled: its levels have no rows to fill up, and it
   reads most states as slices, where `fold` reads them by index. It compiles anew for the next batch.
 - **`follow`.** Its peer is told the trees, and has the same products in larger pieces.

@@ -105,7 +105,8 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
     if "cores" in parts:
         for width in widths:
             for name in PROBLEMS:
-                yield {"job": "cores", "name": name, "width": width, "trees": trees, "rounds": rounds}
+                given = {"name": name, "width": width, "trees": trees, "rounds": rounds}
+                yield {"job": "cores", **given, "kept": MEMORY[-1]}
     if "widths" in parts:
         for name in ("binary", "own"):
             yield {"job": "widths", "name": name, "width": narrow, "trees": trees, "rounds": rounds}

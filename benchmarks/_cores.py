@@ -14,14 +14,12 @@ import cdl
 
 from ._clock import Entry, in_turn
 from ._contestants import Cdl, Compiled, torch, TorchLevels
-from ._machine import ALLOCATOR, cores as count_of_cores
+from ._machine import cores as count_of_cores
 from ._problems import loss, Problem, problem
 from ._race import agree, close
 
 
 ALL_CORES = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={count_of_cores()}"}
-if ALLOCATOR:
-    ALL_CORES["LD_PRELOAD"] = ALLOCATOR
 
 
 def cores(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
@@ -36,7 +34,6 @@ def cores(name: str, width: int, trees: int, rounds: int) -> dict[str, Any]:
     spread.agree(one)
     return {
         "devices": count_of_cores(),
-        "allocator": ALLOCATOR,
         "nodes": spread.shards.nodes.tolist(),
         "forward": in_turn([Entry(c.name, c.forward, rounds) for c in everyone]),
         "both": in_turn([Entry(c.name, c.both, rounds, warm=True) for c in everyone]),

@@ -30,6 +30,7 @@ from ._sections import (
     floors,
     launches,
     memory,
+    memory_of,
     packing,
     remat,
     reverse,
@@ -104,33 +105,32 @@ contestant of a row runs once, so that what else the machine does falls on all a
 {_spread(figures)}"""
 
 
-EARLIER = """\
+DEPENDS = """\
 The ratio depends on the machine, and on its memory. The narrower the state, the better for `fold`: [an epoch of the
 first network](#an-epoch-of-the-first-network) is of width 32."""
 
 
 def _verdict(figures: Figures) -> str:
-    races = [{"name": q["name"], "width": q["width"], "times": race} for q, race in figures.all(job="race")]
+    races = [race for _, race in figures.all(job="race")]
     said = []
     for kind, words in (("forward", "Forward alone"), ("both", "With the gradient")):
-        times = [race["times"][kind] for race in races]
-        ratios = [t["torch levels"]["median"] / t["cdl"]["median"] for t in times if "torch levels" in t]
+        ratios = [t["torch levels"]["median"] / t["cdl"]["median"] for r in races if "torch levels" in (t := r[kind])]
         if ratios:
             said.append(
                 f"{words}, `fold` runs at {statistics.median(ratios):.2f} times the speed of PyTorch, in the median of "
                 f"{len(ratios)} measurements that go from {min(ratios):.2f} to {max(ratios):.2f}."
             )
-    return "\n".join([*said, *_at_best(races), EARLIER]) + "\n"
+    return "\n".join([*said, *_at_best(figures), DEPENDS]) + "\n"
 
 
-def _at_best(races: list[dict[str, Any]]) -> list[str]:
+def _at_best(figures: Figures) -> list[str]:
     """The ratios where each contestant has the memory, new or kept, in which it is faster."""
     found: dict[str, list[float]] = {}
     for kind in ("forward", "both"):
         best: dict[Any, dict[str, float]] = {}
-        for race in races:
-            own = best.setdefault((race["name"], race["width"]), {})
-            for who, t in race["times"][kind].items():
+        for request, race in figures.all(job="race"):
+            own = best.setdefault((request["name"], request["width"]), {})
+            for who, t in race[kind].items():
                 own[who] = min(t["median"], own.get(who, math.inf))
         found[kind] = [own["torch levels"] / own["cdl"] for own in best.values() if "torch levels" in own]
     if not all(found.values()):
@@ -217,15 +217,15 @@ The fill is the share of the rows computed that are nodes: the rest fills up chu
 
 
 def _reverse(figures: Figures) -> str:
-    width = figures.all(job="reverse")[0][0]["width"]
+    request = figures.all(job="reverse")[0][0]
     return f"""\
 ## Where the time of the reverse pass goes
 
 From the schedule we know how many products of which shape a step makes, with the rows that only fill up a chunk. At
 the peak they would take the time under *at the peak*; timed alone, each shape many times over in one program, they take
 that under *alone*. What a pass takes beyond that is the rest: states gathered and written, gates and their
-derivatives, sums over edges, weights copied to and from their stacks, and the loops themselves. Width {width}, memory
-kept.
+derivatives, sums over edges, weights copied to and from their stacks, and the loops themselves. Memory is
+{memory_of(request)}, and the width {request["width"]}.
 
 {reverse(figures)}
 

@@ -58,7 +58,7 @@ the elements' own is not asked for.
 
 RAGGED = """\
 The functions of Python's standard library are lists as well, as long as their syntax has nodes. Padded, each is as long
-as the longest; packed, they lie end to end. *Fill* is the share of steps that hold an element. Memory kept.
+as the longest; packed, they lie end to end. *Fill* is the share of steps that hold an element.
 """
 
 MACHINES = """\

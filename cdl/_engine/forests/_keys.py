@@ -53,8 +53,7 @@ def keys_of(flat: Flat, bucket: Bucket) -> Keys:
         real = (group >= 0) & (group < flat.degrees.shape[1])
         some = np.where(real, flat.degrees[np.arange(len(group)), np.where(real, group, 0)], 0).astype(np.int32)
         degrees.append(some if some.any() else None)
-    parent = flat.parent + np.repeat(flat.start[:-1], np.diff(flat.start))
-    shift = (flat.parent >= 0) & ~below[parent]
+    shift = (flat.parent >= 0) & ~below[flat.above]
     return Keys(bucket, variants, rank, flat.group + shift.astype(np.int64), tuple(degrees))
 
 

@@ -79,7 +79,7 @@ def places(flat: Flat, keys: Keys, which: Int) -> Places:
     first = starts(length)
     node = spread(flat.start[which], length)
     count, rank = max(len(keys.bucket.variants), 1), keys.rank[node]
-    key = stages(flat, node, np.repeat(first, length)).astype(rank.dtype) * rank.dtype.type(count) + rank
+    key = stages(flat, node, first, length).astype(rank.dtype) * rank.dtype.type(count) + rank
     order = np.argsort(key, kind="stable")
     key = key[order].astype(np.int64)
     new = np.ones(len(key), bool)

@@ -4,44 +4,40 @@ A node's stage is its height or later. The first node that cannot wait any longe
 stages that are left, takes all nodes along that are ready and of its variant. So each variant has few stages, and
 in each of them many rows: a matrix of weights is read less often, and fewer tiles are half empty.
 
-An example: three trees, where `Neg(Add(…))` of the second could be computed at heights 2 and 1.
+An example: three trees, of which the second and the third could be computed earlier.
 
-| tree                       | heights          | stages           |
-| -------------------------- | ---------------- | ---------------- |
-| `Neg(Add(Neg(1), 2))`      | Neg 1 Add 2 Neg 3 | Neg 1 Add 2 Neg 3 |
-| `Neg(Add(1, 2))`           | Add 1 Neg 2      | Add 2 Neg 3      |
-| `Add(1, 2)`                | Add 1            | Add 2            |
+| tree                  | heights             | stages              |
+| --------------------- | ------------------- | ------------------- |
+| `Neg(Add(Neg(1), 2))` | Neg 1, Add 2, Neg 3 | Neg 1, Add 2, Neg 3 |
+| `Neg(Add(1, 2))`      | Add 1, Neg 2        | Add 2, Neg 3        |
+| `Add(1, 2)`           | Add 1               | Add 2               |
 
 By height there are five pairs of a stage and a variant, and three by stages.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from ._flatten import Flat
+from ._flatten import Flat, Whole
 
 
 MOST = 256  # stages: to find them takes some operations on arrays for each, and a tall forest has few rows in most
 FEW = 16  # nodes with children to a stage, below which there is little to wait for
 
-Int = NDArray[np.integer[Any]]
 
-
-def stages(flat: Flat, node: Int, first: Int) -> Int:
-    """The stage of each node of some trees, whose nodes are these rows of the table, tree by tree. `first` says for
-    each node where its tree begins among them."""
+def stages(flat: Flat, node: Whole, first: Whole, length: Whole) -> Whole:
+    """The stage of each node of some trees, whose nodes are these rows of the table, tree by tree. `first` and `length`
+    say where each tree begins among them, and how many nodes it has."""
     height = flat.height[node]
     last = int(height.max(initial=0))
     inner = np.flatnonzero(height)
-    kind = flat.variant[node[inner]]
+    rows = node[inner]
+    kind = flat.variant[rows]
     if last > MOST or len(inner) < FEW * last or (kind == kind[:1]).all():
         return height
     number = np.full(len(node), len(inner), np.int32)
     number[inner] = np.arange(len(inner))
-    rows = node[inner]
-    above = np.where(flat.parent[rows] < 0, len(inner), number[flat.parent[rows] + first[inner]])
+    parent = flat.parent[rows]
+    above = np.where(parent < 0, len(inner), number[parent + np.repeat(first, length)[inner]])
     missing = np.append(flat.inner[rows], -1)  # how many children with children a node waits for
     waiting = _Waiting(kind, last - flat.depth[rows], len(flat.variants))
     waiting.add(np.flatnonzero(missing == 0))
@@ -57,12 +53,12 @@ def stages(flat: Flat, node: Int, first: Int) -> Int:
 class _Waiting:
     """Nodes that are ready, by variant, and the stage at which the first of each variant can wait no longer."""
 
-    def __init__(self, kind: Int, latest: Int, kinds: int) -> None:
+    def __init__(self, kind: Whole, latest: Whole, kinds: int) -> None:
         self.kind, self.latest = kind, latest
-        self.nodes: list[list[Int]] = [[] for _ in range(kinds)]
+        self.nodes: list[list[Whole]] = [[] for _ in range(kinds)]
         self.until = np.full(kinds, MOST + 1)
 
-    def add(self, nodes: Int) -> None:
+    def add(self, nodes: Whole) -> None:
         """Adds nodes, each of which is not there."""
         kinds = self.kind[nodes]
         order = np.argsort(kinds, kind="stable")
@@ -74,17 +70,18 @@ class _Waiting:
             for kind, first, end in zip(found.tolist(), begin.tolist(), [*begin[1:].tolist(), None], strict=True):
                 self.nodes[kind].append(nodes[first:end])
 
-    def due(self, stage: int) -> Int:
+    def due(self, stage: int) -> Whole:
         """Takes the nodes of all variants of which one can wait no longer."""
         kinds = np.flatnonzero(self.until <= stage)
         self.until[kinds] = MOST + 1
-        found = [np.concatenate(self.nodes[kind]) for kind in kinds.tolist()]
+        found: list[Whole] = []
         for kind in kinds.tolist():
+            found += self.nodes[kind]
             self.nodes[kind] = []
         return np.concatenate(found)
 
 
-def _once(numbers: Int, room: Int) -> Int:
+def _once(numbers: Whole, room: Whole) -> Whole:
     """Each of these numbers once. `room` is written over at them."""
     order = np.arange(len(numbers), dtype=room.dtype)
     room[numbers] = order

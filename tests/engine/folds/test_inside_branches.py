@@ -91,8 +91,10 @@ AROUND: dict[str, Callable[..., Any]] = {
 
 
 PAIRS = [(around, how) for how in REDUCED for around in AROUND]
-FIRST = [("cond", "max"), ("switch", "attend"), ("nested", "list"), ("vmap of cond", "attend"), ("scan", "max")]
-FIRST += [("loop", "sum"), ("vmap", "sum"), ("checkpoint", "sum")]
+FIRST = [
+    ("cond", "max"), ("switch", "attend"), ("nested", "list"), ("vmap of cond", "attend"), ("scan", "max"),
+    ("loop", "sum"), ("vmap", "sum"), ("checkpoint", "sum"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("around", "how"), few(PAIRS, *map(PAIRS.index, FIRST)))

@@ -116,8 +116,8 @@ def test_constructors_that_no_tree_has_get_a_gradient_of_zero():
     assert met == [kind is This for kind in KINDS]
 
 
-@pytest.mark.parametrize("way", ["layers", pytest.param("norm", marks=pytest.mark.slow)])
 @pytest.mark.slow
+@pytest.mark.parametrize("way", ["layers", "norm"])
 def test_forward_mode_and_products_with_the_hessian_go_through_cells_by_index(way):
     with jax.enable_x64(True):
         trees = [This(That(Word(0.3, 1), Bare()), Some(Many([Word(0.2, 2)]))), That(Bare(), More(Many([Bare()])))]

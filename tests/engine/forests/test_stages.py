@@ -107,7 +107,7 @@ def found(flat: Any, which: Any = None) -> list[int]:
     which = np.arange(len(flat.start) - 1) if which is None else np.asarray(which)
     length = flat.start[which + 1] - flat.start[which]
     node = np.concatenate([np.arange(flat.start[i], flat.start[i + 1]) for i in which])
-    return stages(flat, node, np.repeat(np.cumsum(length) - length, length)).tolist()
+    return stages(flat, node, np.cumsum(length) - length, length).tolist()
 
 
 def test_the_example_of_the_file():

@@ -107,6 +107,9 @@ def requests(parts: list[str], quick: bool, figures: Figures) -> Iterator[dict[s
             for name in PROBLEMS:
                 given = {"name": name, "width": width, "trees": trees, "rounds": rounds}
                 yield {"job": "cores", **given, "kept": MEMORY[-1]}
+        for name in ("unfold", "refold", "follow"):
+            given = {"name": name, "width": narrow, "trees": trees, "rounds": rounds}
+            yield {"job": "growth on cores", **given, "kept": MEMORY[-1]}
     if "widths" in parts:
         for name in ("binary", "own"):
             yield {"job": "widths", "name": name, "width": narrow, "trees": trees, "rounds": rounds}
@@ -130,7 +133,7 @@ def measure(request: dict[str, Any]) -> dict[str, Any]:
     settings = {"JAX_PLATFORMS": "cpu", "JAX_ENABLE_COMPILATION_CACHE": "0"}
     if request.pop("kept", False):
         settings["LD_PRELOAD"] = str(ALLOCATOR)
-    if request["job"] == "cores":
+    if request["job"] in ("cores", "growth on cores"):
         settings |= ALL_CORES
     command = [sys.executable, "-m", "benchmarks._child", json.dumps(request)]
     done = subprocess.run(

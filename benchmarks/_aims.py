@@ -46,8 +46,10 @@ def _spread(figures: Figures, name: str, kind: str) -> str:
 def _growth(figures: Figures) -> Iterable[tuple[str, str, str]]:
     for name, peer, aim in (("follow", "torch, told", 1.0), ("unfold", "torch", 1.2), ("refold", "torch", 1.2)):
         which = "PyTorch by levels, told the trees" if peer == "torch, told" else "PyTorch by levels as it grows"
-        found = [ratio(r["both"], peer) for _, r in figures.all(job="growth", name=name)]
-        yield f"`{name}`, with the gradient: {which}", f"≥ {aim} ×", "; memory kept ".join(found)
+        spread = [ratio(r["both"], peer, "cores") for _, r in figures.all(job="growth on cores", name=name)]
+        one = [ratio(r["both"], peer) for _, r in figures.all(job="growth", name=name)]
+        measured = f"**all cores {', '.join(spread)}**; one device {'; memory kept '.join(one)}"
+        yield f"`{name}`, with the gradient: {which}", f"≥ {aim} ×", measured
 
 
 def _rest(figures: Figures) -> Iterable[tuple[str, str, str]]:

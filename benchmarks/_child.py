@@ -10,7 +10,7 @@ from ._chain import chain
 from ._compiling import compiling
 from ._cores import cores
 from ._epoch import epoch
-from ._growth import growth
+from ._growth import growth, growth_on_cores
 from ._launches import counted
 from ._learning import learning
 from ._machine import rates
@@ -42,6 +42,7 @@ JOBS: dict[str, Callable[..., dict[str, Any]]] = {
     "ragged": ragged,
     "machines": machines,
     "growth": growth,
+    "growth on cores": growth_on_cores,
     "scans": scans,
     "signatures": signatures,
     "learning": learning,

@@ -78,8 +78,10 @@ def streams(figures: Figures) -> str:
     return table(["cell", "width", "`step`, µs", "the cell, µs", "ratio"], rows)
 
 
+GROWING = {"unfold": "`unfold`", "refold": "`refold`, chosen", "follow": "`follow`", "halves": "`refold`, halves"}
+
+
 def growth(figures: Figures) -> str:
-    labels = {"unfold": "`unfold`", "refold": "`refold`, chosen", "follow": "`follow`", "halves": "`refold`, halves"}
     peers = {
         "unfold": ("torch", "torch, told", "ana"),
         "refold": ("torch", "torch, told"),
@@ -95,7 +97,7 @@ def growth(figures: Figures) -> str:
     rows: list[tuple[Any, ...]] = []
     for request, found in figures.all(job="growth"):
         problem = request["name"]
-        what = labels[problem], f"{found['nodes']:,}", memory_of(request)
+        what = GROWING[problem], f"{found['nodes']:,}", memory_of(request)
         rows.append((*what, "cdl", *(ms(found[kind]["cdl"]["median"]) for kind in KINDS), "", ""))
         for who in peers[problem]:
             times = [median(found[kind], who) for kind in KINDS]
@@ -105,6 +107,20 @@ def growth(figures: Figures) -> str:
             rows.append((*what, names[who], *shown, *ratios))
     times = [f"{k}, ms" for k in KINDS.values()]
     return table(["problem", "nodes", "memory", "program", *times, "to cdl, forward", "to cdl, with backward"], rows)
+
+
+def growth_on_cores(figures: Figures) -> str:
+    contestants = "cdl", "cores", "torch", "torch, told"
+    rows: list[tuple[Any, ...]] = []
+    for request, found in figures.all(job="growth on cores"):
+        for kind, label in KINDS.items():
+            times = ["" if t is None else ms(t) for t in (median(found[kind], who) for who in contestants)]
+            ratios = [
+                ratio(found[kind], who, "cores") if who in found[kind] else "" for who in contestants if who != "cores"
+            ]
+            rows.append((GROWING[request["name"]], label, *times, *ratios))
+    times = ["one device, ms", "a device for each core, ms", "PyTorch as it grows, ms", "PyTorch, told, ms"]
+    return table(["problem", "pass", *times, "one device to all", "PyTorch as it grows to all", "told to all"], rows)
 
 
 def scans(figures: Figures) -> str:

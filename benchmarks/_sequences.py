@@ -72,7 +72,8 @@ def of_cell(cell: Any) -> tuple[Any, ...]:
 
 
 class Jax:
-    """A contestant in JAX: a function of a model and data, compiled forward and with the gradient of its `weights`."""
+    """A contestant in JAX: a function of a model and data, compiled forward, and with the gradient of its `weights` in
+    the `total` of what it gives."""
 
     def __init__(
         self,
@@ -81,9 +82,10 @@ class Jax:
         data: Any,
         f: Callable[[Any, Any], Any],
         weights: Callable[[Any], tuple[Any, ...]] = of_cell,
+        total: Callable[[Any], Any] = loss,
     ) -> None:
         self.name, self.inputs, self.weights = name, (model, data), weights
-        both = eqx.filter_value_and_grad(lambda model, data: loss(f(model, data)))
+        both = eqx.filter_value_and_grad(lambda model, data: total(f(model, data)))
         took, self._forward = compiled(f, *self.inputs)
         more, self._both = compiled(both, *self.inputs)
         self.seconds = {"forward": took, "both": more}

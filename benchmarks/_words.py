@@ -128,6 +128,11 @@ summed once. Beside it, one device with all trees, and PyTorch by levels on all 
 its memory ([many devices](many-devices.md#all-cores-of-a-cpu) has the line to copy).
 """
 
+GROWTH_ON_CORES = """\
+Growing divides in the same way: each device has its part of the seeds, and of the trees that `follow` is given. Width
+128, the trees of [growing](#growing).
+"""
+
 SOLVING = """\
 ## Solving for the maps that commute
 

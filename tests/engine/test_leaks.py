@@ -5,7 +5,8 @@ close over them.
 """
 
 import functools
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import equinox as eqx
@@ -210,6 +211,15 @@ def without_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     frames on the stack, and CPython before 3.13 keeps copies of these in the frames: JAX finds its own tracers there.
     """
     monkeypatch.setattr(eqx, "error_if", lambda x, *_: x)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_objects() -> Iterator[None]:
+    """JAX looks for tracers among all objects that the garbage collector knows. Those of earlier tests are left out:
+    there are millions."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 def expect_none(of: Callable[..., Any], *inputs: Any, gradient: bool) -> None:

@@ -46,27 +46,16 @@ class Stepper(Generic[I, O, S]):
         (Array(5, dtype=int32, weak_type=True), Array(7, dtype=int32))
     """
 
-    __slots__ = "_advance", "_counts", "_key", "_machine", "_reads_letters", "_settled", "_state", "_time"
+    __slots__ = "_rules", "_settled", "_state", "_time"
 
-    def __init__(
-        self,
-        machine: Any,  # a pytree is also made of what is none of these, as the mask of `eqx.partition`
-        state: Any,
-        time: Any,
-        key: Any,
-        before: "Stepper[Any, Any, Any] | None" = None,
-    ) -> None:
-        self._machine, self._state, self._time, self._key = machine, state, time, key
-        self._advance: Any
-        self._reads_letters: bool
-        self._counts: bool = before is not None and before._counts  # in Python, from 0; to others it is an array
-        self._settled = before is not None  # whether the state comes from a step, and has the types that it keeps
-        self._advance = _advance(machine) if before is None else before._advance
-        self._reads_letters = isinstance(machine, Automaton) if before is None else before._reads_letters
+    def __init__(self, machine: Any, state: Any, time: Any, key: Any, *, counts: bool = False) -> None:
+        self._rules = Rules(machine, key, counts=counts)
+        self._state, self._time = state, time
+        self._settled = False  # whether the state comes from a step, and has the types that it keeps
 
     @property
     def machine(self) -> Callable[[S], Base[Mealy[I, O] | Moore[I, O], S]]:
-        return self._machine
+        return self._rules.machine
 
     @property
     def state(self) -> S:
@@ -79,7 +68,7 @@ class Stepper(Generic[I, O, S]):
 
     @property
     def key(self) -> PRNGKeyArray | None:
-        return self._key
+        return self._rules.key
 
     def step(self, input: I) -> tuple[O, "Stepper[I, O, S]"]:
         """The answer to one input, and the machine in its next state. A Moore machine answers with the output of that
@@ -87,27 +76,29 @@ class Stepper(Generic[I, O, S]):
 
         **Raises:** as `run` does.
         """
+        rules = self._rules
         given: Any = input if isinstance(input, jax.Array) else arrays(input, "an input")
-        machine, key = self._machine, self._key
-        if self._reads_letters:
-            automaton: Any = machine
+        if rules.reads_letters:
+            automaton: Any = rules.machine
             _, given = automaton.expect(automaton.start, given)
         state: Any = self._state if self._settled else self._begun(given)
-        found = self._advance(state, given) if key is None else self._advance(state, given, key, self.time)
+        found = rules.advance(state, given) if rules.key is None else rules.advance(state, given, rules.key, self.time)
         if type(found) is Shared:
             found = found.whole()
-        return found[-1], Stepper(machine, found[0], self._time + 1, key, self)
+        after: Stepper[I, O, S] = Stepper.__new__(Stepper)
+        after._rules, after._state, after._time, after._settled = rules, found[0], self._time + 1, True
+        return found[-1], after
 
     def _begun(self, given: Any) -> Any:
         """The state before the first step, where a Python number takes the type of what follows it."""
         if not any(is_weak(x) for x in jax.tree.leaves(self._state)):
             return self._state
         element = jax.tree.map(lambda x: shaped(x.shape, x.dtype, is_weak(x)), given)
-        return Walk(self._machine, self._state, element, self._key).state
+        return Walk(self.machine, self._state, element, self.key).state
 
     def _counted(self) -> Any:
         """The time as an array, or as it was given."""
-        return jnp.asarray(self._time, jnp.int32) if self._counts else self._time
+        return jnp.asarray(self._time, jnp.int32) if self._rules.counts else self._time
 
     def __repr__(self) -> str:
         return f"Stepper({', '.join(f'{name}={eqx.tree_pformat(getattr(self, name))}' for name in FIELDS)})"
@@ -121,7 +112,7 @@ class Stepper(Generic[I, O, S]):
 
         **Raises:** `CdlError` for a Mealy machine, which shows nothing of itself.
         """
-        return _show(self._machine, self._state, self.time, self._key)
+        return _show(self.machine, self._state, self.time, self.key)
 
 
 @with_usage
@@ -148,9 +139,17 @@ def start(
     begin = arrays(state, "a state")
     if isinstance(machine, Automaton):
         begin, _ = machine.expect(begin, 0)
-    stepper: Stepper[I, O, S] = Stepper(machine, begin, 0, key)
-    stepper._counts = True
-    return stepper
+    return Stepper(machine, begin, 0, key, counts=True)
+
+
+class Rules:
+    """What stays the same from step to step. `counts`: the time is counted in Python; to others it is an array."""
+
+    __slots__ = "advance", "counts", "key", "machine", "reads_letters"
+
+    def __init__(self, machine: Any, key: Any, *, counts: bool) -> None:
+        self.machine, self.key, self.counts = machine, key, counts
+        self.advance, self.reads_letters = _advance(machine), isinstance(machine, Automaton)
 
 
 @repeated
@@ -203,7 +202,7 @@ def _show(machine: Callable[..., Any], state: Any, time: jax.Array | int, key: j
 
 
 def _flat(stepper: Stepper[Any, Any, Any]) -> Any:
-    values = stepper._machine, stepper._state, stepper._counted(), stepper._key
+    values = stepper.machine, stepper.state, stepper._counted(), stepper.key
     return [(jax.tree_util.GetAttrKey(name), x) for name, x in zip(FIELDS, values, strict=True)], None
 
 

@@ -1,11 +1,14 @@
 """`draw`: anything of cdl as a diagram, and a diagram as text, Mermaid, SVG or a picture."""
 
 import pathlib
+import types
+import typing
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from .._functors import Base, constructors, functor
+from .._functors.described import described
 from .._functors.poly import Sum
 from .._functors.read import signature_name
 from .._functors.usage import with_types, with_usage
@@ -139,14 +142,26 @@ def _is_drawn(x: Any) -> bool:
     return hasattr(x, "__diagram__") or hasattr(x, "__term__") or isinstance(x, Algebra)
 
 
+def _expect_alone(x: Any, at: Any) -> None:
+    """**Raises:** `CdlError` where something is given beside what is drawn by itself."""
+    if at is not None:
+        write = (
+            "the tree comes second, `draw(algebra, tree)`" if isinstance(x, Base) and callable(at) else "leave it out"
+        )
+        raise CdlError(f"`draw` draws {described(x)} by itself, and was given {described(at)} beside it: {write}.")
+
+
 def _diagram(x: Any, at: Any, signature: Any) -> Diagram:
     if is_fold(x):
+        _expect_alone(x, at)
         return fold_diagram(x)
     if hasattr(x, "__diagram__") and not isinstance(x, type):
+        _expect_alone(x, at)
         return x.__diagram__()
     if hasattr(x, "__term__") and not isinstance(x, type):
         return term_diagram(x, at)
     if isinstance(x, Automaton):
+        _expect_alone(x, at)
         return automaton_diagram(x)
     each = x if isinstance(x, tuple) and x else (x,)
     if all(isinstance(alg, Algebra) for alg in each):
@@ -157,7 +172,10 @@ def _diagram(x: Any, at: Any, signature: Any) -> Diagram:
             raise CdlError("`draw` was given two signatures: write `draw(alg, signature=…)`, or `draw(alg, tree)`.")
         return algebra_diagram(each, kinds_of(each, at if signature is None else signature))
     if isinstance(x, Base) and not isinstance(x, MACHINES):
+        _expect_alone(x, at)
         return tree_diagram(x)
+    if isinstance(x, type | Sum) or typing.get_origin(x) in (typing.Union, types.UnionType):
+        _expect_alone(x, at)
     kind = machine_kind(x, at)
     if kind is not None:
         return machine_diagram(x, kind)

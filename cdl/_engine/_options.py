@@ -44,9 +44,12 @@ def fitting(of: str, alg: object, data: object, key: object, how: Any) -> Any:
 def expect_as_many(of: str, forest: Forest, what: str, count: int) -> None:
     """**Raises:** `SignatureError` where there is not one `what`, such as `"algebra"`, for each sort of a forest."""
     if count != len(forest.family):
+        write = "give one for each sort, in a tuple, in the order in which `pack` was given the signatures"
+        if len(forest.family) == 1:
+            write = f"give one by itself, as in `{of}(net, forest)` where a model is a pair of it and a readout"
         raise SignatureError(
             f"the forest has {number_of('sort', len(forest.family))}, and `{of}` was given {number_of(what, count)}: "
-            "give one for each sort, in a tuple, in the order in which `pack` was given the signatures."
+            f"{write}."
         )
 
 
@@ -75,6 +78,8 @@ def expect_forest(of: str, forest: object, alg: str, *, after: object = None, ca
         write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]]{rest})`, or all, `corpus[:]`"
     elif isinstance(forest, Seq | Packed):
         write = "pack the lists as trees, `pack(ListF, [to_list(xs), …])`"
+    elif callable(getattr(forest, "trees", None)):
+        write = f"pack what was grown, `{of}({alg}, pack(signature, grown.trees()){rest})`"
     elif callable(forest):
         write = f"the {dict(alg='algebra', coalg='coalgebra').get(alg, alg)} comes first, `{of}({alg}, forest{rest})`"
     elif of in ("fold", "annotate"):

@@ -122,6 +122,8 @@ def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
             f"{number_of('part', len(parts))} were given: give one for each, as in `balance(corpus.nodes, "
             f"{mesh.shape[axis]})`."
         )
+    # JAX refuses a gradient outside of `jit` over axes that are `Explicit`, as `make_mesh` makes them: these are `Auto`
+    mesh = Mesh(mesh.devices, mesh.axis_names)
     arrays, rest = zip(*(eqx.partition(part, eqx.is_array_like) for part in parts), strict=True)
     _expect_one_form(arrays, rest)
     place = dict(zip(here, range(len(here)), strict=True))
@@ -167,20 +169,23 @@ def shard_mean(
         def of_one(weights: Any, arrays: Any) -> tuple[jax.Array, ...]:
             part = eqx.combine(jax.tree.map(lambda x: x[0], arrays), form)
             found = loss(eqx.combine(weights, rest), part)
-            if not isinstance(found, tuple | list) or len(found) != 2:
+            if not isinstance(found, tuple | list) or len(found) != 2 or not all(map(_is_one_number, found)):
                 raise CdlError(
-                    f"the loss of `shard_mean` gives a pair, and gave {described(found)}: return the sum and its "
-                    "weight, such as `(losses.sum(), jnp.float32(len(losses)))`."
+                    f"the loss of `shard_mean` gives a pair of numbers, and gave {described(found)}: return the sum "
+                    "and its weight, such as `(losses.sum(), jnp.float32(len(losses)))`."
                 )
             return tuple(jnp.asarray(x)[None] for x in found)
 
         specs = P(), P(shards.axis)
-        # The sums are left outside, where there is one program: each device gives its own two numbers.
         on_each = jax.shard_map(of_one, mesh=shards.mesh, in_specs=specs, out_specs=P(shards.axis), check_vma=False)
-        total, weight = on_each(weights, arrays)
+        total, weight = on_each(weights, arrays)  # each device gives its own two numbers
         return jnp.sum(total) / jnp.sum(weight)
 
     return mean
+
+
+def _is_one_number(x: Any) -> bool:
+    return eqx.is_array_like(x) and jnp.ndim(x) == 0
 
 
 def _positions(mesh: Mesh, axis: str) -> list[int]:
@@ -220,13 +225,26 @@ def _expect_one_form(arrays: Sequence[Any], rest: Sequence[Any]) -> None:
                     "same `bucket`."
                 )
         structures: list[Any] = [jax.tree.structure(a) for a in (arrays[0], arrays[i])]
-        same = structures[0] == structures[1] and eqx.tree_equal(rest[0], rest[i])
-        shapes = [[np.shape(x) for x in jax.tree.leaves(a)] for a in (arrays[0], arrays[i])]
-        if not same or shapes[0] != shapes[1]:
+        if structures[0] != structures[1] or not eqx.tree_equal(rest[0], rest[i]):
+            other, first = (described(_whole(arrays[j], rest[j])) for j in (i, 0))
             raise CdlError(
-                f"part {i} has arrays of shapes {shapes[1]} and part 0 of {shapes[0]}, and the parts of a batch are to "
-                "have one structure: give each the same number of rows."
+                f"part {i} is {other} and part 0 {first}, and they differ in their structure or in what is not an "
+                "array: give each device a part of one form."
             )
+        forms = [list(map(_form, jax.tree.leaves(a))) for a in (arrays[0], arrays[i])]
+        for first, other in zip(*forms, strict=True):
+            if first != other:
+                raise CdlError(
+                    f"part {i} has an array {other} where part 0 has {first}, and the parts of a batch are to be "
+                    "alike: give each the same number of rows, and the same types."
+                )
+
+
+def _form(x: Any) -> str:
+    """The type and shape that an array, or a Python number, has on a device."""
+    if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
+        return f"`{x.dtype}{list(x.shape)}`"
+    return f"`{jnp.result_type(x)}{list(np.shape(x))}`"
 
 
 def _whole(arrays: Any, rest: Any) -> Any:

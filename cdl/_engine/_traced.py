@@ -145,9 +145,9 @@ def _asked(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def told_with(name: str, given: str | Callable[[], str], advice: str) -> Iterator[None]:
+def told_with(name: str, given: str | Callable[[], str], advice: str, *, of_number: str = "") -> Iterator[None]:
     """Around a call of the user's function `name` with what was `given`, arrays of some shapes; a function where the
-    words are to be found only for an error.
+    words are to be found only for an error. `of_number`: more advice, for where a vector was asked for.
 
     **Raises:** `CdlError` with these shapes where JAX or Equinox refuses an operation in it, such as a product of
     arrays that do not fit, or Python refuses one on a traced array. Another error stays what it is, with a note of the
@@ -161,7 +161,17 @@ def told_with(name: str, given: str | Callable[[], str], advice: str) -> Iterato
         if "Tracer" not in str(error) and not _raised_in(error, "jax", "equinox"):
             error.add_note(f"cdl called `{name}` for {_words(given)}.")
             raise
-        raise CdlError(f"`{name}` fails for {_words(given)} ({first_line(error)}): {advice}.") from error
+        line = first_line(error)
+        more = f"; {of_number}" if of_number and "must have ndim at least 1" in line else ""
+        raise CdlError(f"`{name}` fails for {_words(given)} ({line}): {advice}{more}.") from error
+    except RuntimeError as error:
+        if "requires a key" not in str(error):
+            raise
+        raise CdlError(
+            f"`{name}` draws at random for {_words(given)}, and has no key: let it take one, `def __call__(self, "
+            "layer, *, key=None)`, and give `key=` to what reads with it; or switch dropout off, "
+            "`eqx.nn.inference_mode(model)`."
+        ) from error
     except AttributeError as error:
         error.add_note(f"cdl called `{name}` for {_words(given)}.")
         raise
@@ -213,7 +223,10 @@ def applied(alg: Any, layer: Any, key: Any = None) -> Any:
     """
     name, kind = name_of(alg), type(layer).__name__
     told = told_with(
-        name, lambda: f"`{_without_children(layer)}`", f"write the case of `{kind}` for fields of these shapes"
+        name,
+        lambda: f"`{_without_children(layer)}`",
+        f"write the case of `{kind}` for fields of these shapes",
+        of_number='a number is read by `eqx.nn.Linear("scalar", …)`',
     )
     with told, without_values(name, f"at `{kind}`"):
         value = apply(alg, as_defined(layer), key)

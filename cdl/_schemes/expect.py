@@ -33,10 +33,19 @@ def expect_coalgebras(
     *,
     several: str = "one after the other",
     does: str = "gives one layer for a seed",
+    key: Any = None,
+    takes_key: bool = False,
 ) -> None:
-    """**Raises:** `CdlError` where one of them is not a coalgebra, which is a function from a seed to a layer."""
+    """**Raises:** `CdlError` where one of them is not a coalgebra, which is a function from a seed to a layer, or needs
+    a key and gets none. `key`: the one that the function `of` was given, if it `takes_key` at all."""
     for coalg in coalgs:
         _expect(of, "a coalgebra", does, coalg, several)
+        if key is None and wants_key(coalg) and not takes(coalg, None):
+            write = "give one, `key=jax.random.key(0)`, or write" if takes_key else "write"
+            raise CdlError(
+                f"{described(coalg)} needs a `key`, and `{of}` has none for it: {write} its parameter `key=None`, for "
+                "a pass in which nothing is drawn."
+            )
 
 
 def expect_seed_algebra(of: str, alg: Any) -> None:

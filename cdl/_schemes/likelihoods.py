@@ -164,11 +164,17 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
         layer, score = picked([layers[i] for i in same], scores, node)
         return layer, score + _of_payload(payload, layer, node)
     if len(same) != 1:
-        among = ", ".join(type(layer).__name__ for layer in layers)
+        among, own_count = ", ".join(type(layer).__name__ for layer in layers), len(holes(node))
+        counts = sorted({len(holes(layer)) for layer in layers if type(layer) is type(node)})
+        lengths = ""
+        if counts and own_count not in counts:
+            lengths = (
+                f" The tree's has {number_of('child', own_count)}, and those proposed {', '.join(map(str, counts))}."
+            )
         raise ForeignLayer(
             f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "
-            "one for each constructor, or several that differ in a whole number or a truth value, such as a letter."
-            f"{anew([type(node)], map(type, layers))}"
+            "one for each constructor, or several that differ in a whole number or a truth value, such as a "
+            f"letter.{lengths}{anew([type(node)], map(type, layers))}"
         )
     return layers[same[0]], scores[0] + _of_payload(payload, layers[same[0]], node)
 

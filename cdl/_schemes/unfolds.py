@@ -17,9 +17,11 @@ a key and a count:
 | the root                                              | the key that was given, `k` | 0         |
 | the child at place `i` of a node on `k, 0`            | `fold_in(k, i + 1)`         | 0         |
 | what a function gives, of a node without other places | `k`                         | `n + 1`   |
-| itself, for its coalgebra and its draw                | `fold_in(k, n)`             |           |
+| itself, for its coalgebra                             | `own = fold_in(k, n)`       |           |
+| itself, for its draw of a layer                       | `fold_in(own, 2³² − 1)`     |           |
 
-So the state of a machine or a stream that is numbered `n` meets `fold_in(key, n)`. Of a layer with both kinds of places
+What a coalgebra draws is independent of the layer that is drawn, since no one else folds in the last number. And the
+state of a machine or a stream that is numbered `n` meets `fold_in(key, n)`. Of a layer with both kinds of places
 those under functions come last; and where the count is not 0, children are numbered from `fold_in(k, n)`.
 """
 
@@ -28,6 +30,7 @@ from typing import Any, cast, overload, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, PRNGKeyArray
 
@@ -49,6 +52,8 @@ T = TypeVar("T")
 U = TypeVar("U")
 S = TypeVar("S")
 R = TypeVar("R")
+
+LAST = np.uint32(2**32 - 1)  # that can be folded in
 
 
 @overload
@@ -79,7 +84,8 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
     **Arguments:** `coalg`: one layer of seeds for a seed; for several sorts, one coalgebra for each, in order. `key`:
     for coalgebras that take one, and to draw from what `choose` scores. A node gets `fold_in(path, 0)`, where the
     root's `path` is `key`, and that of the child at place `i` of a node is `fold_in(path, i + 1)` of that node's; the
-    state numbered `n` of a machine or stream gets `fold_in(key, n)`.
+    state numbered `n` of a machine or stream gets `fold_in(key, n)`. The layer is drawn with another key, so that what
+    a coalgebra draws itself is independent of it.
 
     **Returns:** a function from seeds to trees; for several sorts, a tuple of them.
 
@@ -93,7 +99,7 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
         Fork(Leaf(1), Fork(Leaf(1), Leaf(1)))
     """
     coalgs = (coalg, *more)
-    expect_coalgebras("ana", coalgs, several="as in `ana(a, b)`")
+    expect_coalgebras("ana", coalgs, several="as in `ana(a, b)`", key=key, takes_key=True)
     expect_key(key)
 
     def down(sort: int, place: Any) -> Any:
@@ -115,8 +121,14 @@ def ana(coalg: Any, /, *more: Any, key: PRNGKeyArray | None = None) -> Any:
 
 
 def own_key(path: Any) -> Any:
-    """What the node of a path draws with."""
+    """What the coalgebra is given at the node of a path."""
     return jax.random.fold_in(path, 0)
+
+
+def drawn(own: Any, scores: Any) -> jax.Array:
+    """The number of a layer, drawn by the softmax of its scores. `own`: what the coalgebra is given, and may draw with
+    too: it is not used here as it is."""
+    return jax.random.categorical(jax.random.fold_in(own, LAST), scores)
 
 
 def path_below(path: Any, place: int) -> Any:
@@ -132,7 +144,7 @@ class _OnPath:
 
     @property
     def own(self) -> Any:
-        """What the coalgebra and the draw are given."""
+        """What the coalgebra is given."""
         return jax.random.fold_in(self.path, self.count)
 
     def along(self, layer: Any) -> Any:
@@ -231,7 +243,8 @@ def not_a_score(among: Iterable[str]) -> str:
 
 
 def chosen(given: Any, key: Any) -> Any:
-    """The best of a choice, or one drawn from the softmax of its scores; any other layer as it is.
+    """The best of a choice, or one drawn from the softmax of its scores; any other layer as it is. `key`: that which
+    the coalgebra was given.
 
     **Raises:** `CdlError` where a score is NaN.
     """
@@ -240,7 +253,7 @@ def chosen(given: Any, key: Any) -> Any:
     if not isinstance(given.scores, Tracer) and bool(jnp.any(jnp.isnan(given.scores))):
         raise CdlError(not_a_score(type(layer).__name__ for layer in given.layers))
     scores = real(given.scores)
-    index = jnp.argmax(scores) if key is None else jax.random.categorical(key, scores)
+    index = jnp.argmax(scores) if key is None else drawn(key, scores)
     return given.layers[int(index)]
 
 

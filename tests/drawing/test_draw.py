@@ -20,6 +20,17 @@ from cdl.machines import delay, series, stateless
 from cdl.para import fanout, swap, two_cells
 
 
+def test_what_is_drawn_by_itself_is_refused_with_more():
+    tree, total = Fork(Leaf(1.0), Leaf(2.0)), algebra(lambda layer: 0.0)
+    with pytest.raises(
+        CdlError, match=r"draws a tree of `Tree` by itself, .*: the tree comes second, `draw\(algebra, tree"
+    ):
+        draw(tree, total)
+    for x in (TreeF, Leaf, THIRDS):
+        with pytest.raises(CdlError, match=r"by itself, and was given a tree of `Tree` beside it: leave it out"):
+            draw(x, tree)
+
+
 def test_a_composite_is_its_boxes_from_left_to_right_with_parameters_on_top():
     drawn = """
              ℝ¹²

@@ -10,6 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+import numpy as np
 
 from cdl import choose, Many
 from cdl.functors import constructors, holes
@@ -90,13 +91,18 @@ def quickly(coalg: Any) -> Any:
     return compiled
 
 
+def of_layer(path: Any) -> Any:
+    """The key that a node's layer is drawn with: another than the coalgebra's own, `fold_in(path, 0)`."""
+    return jr.fold_in(jr.fold_in(path, 0), np.uint32(2**32 - 1))
+
+
 def numbers(coalg: Any, seed: Any, key: Any) -> tuple[list[int], list[Any], list[Any]]:
     """What `ana` chooses, node by node, breadth first: the choices, the logarithms of their chances, the payloads."""
     choices, log_probs, payloads, todo = [], [], [], [(seed, key)]
     while todo:
         seed, path = todo.pop(0)
         scores, layers = parts(coalg, seed)
-        c = int(jnp.argmax(scores) if path is None else jr.categorical(jr.fold_in(path, 0), scores))
+        c = int(jnp.argmax(scores) if path is None else jr.categorical(of_layer(path), scores))
         choices.append(c)
         log_probs.append(jax.nn.log_softmax(scores)[c])
         places = holes(layers[c])

@@ -47,6 +47,8 @@ def product(
     def run(state: State) -> State:
         kind, end = take(group.kind, state[0]), take(group.until, state[0])
         by = _by(times, w, kind)
+        if rows <= SMALL:  # they are all in one tile
+            return tile(SMALL, by, end, state)
         if rows >= BIG:
             state = lax.while_loop(lambda s: end - s[0] >= BIG, functools.partial(tile, BIG, by, end), state)
         return lax.while_loop(lambda s: s[0] < end, functools.partial(tile, SMALL, by, end), state)

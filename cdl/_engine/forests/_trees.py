@@ -16,6 +16,11 @@ def trees_of(forest: Any) -> list[Any]:
 
     **Raises:** `CdlError` where the forest is traced, is not one forest, or has no payload.
     """
+    if forest.start is None:
+        raise CdlError(
+            "`trees` builds the trees of a whole forest, and this is a gradient, or a part of `eqx.partition`: write "
+            "`eqx.combine(gradient, forest).trees()` for trees with the gradient's numbers in their places."
+        )
     expect_payload(forest, "`trees` builds the trees of")
     if any(isinstance(x, Tracer) for x in (forest.facts, *forest.payload)):
         raise CdlError(

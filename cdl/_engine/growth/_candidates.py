@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from ..._functors.mapping import fill
+from ..._schemes.unfolds import drawn
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class Growth:
         for sort, (first, scores) in enumerate(zip(self.firsts, given.scores, strict=True)):
             own = jnp.int32(first)
             if scores is not None:
-                number = jnp.argmax(scores) if key is None else jax.random.categorical(key, scores)
+                number = jnp.argmax(scores) if key is None else drawn(key, scores)
                 own = jnp.where(jnp.any(jnp.isnan(scores)), -1, own + number.astype(jnp.int32))
             found = own if found is None else jnp.where(given.sort == sort, own, found)
         return found

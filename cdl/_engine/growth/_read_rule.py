@@ -32,6 +32,8 @@ from ._tables import part, where
 def values_of(found: Readings, weights: list[Arrays], rows: Rows, plan: Plan) -> Arrays:
     """The values of all trees, differentiable in the weights and the rows' payload; of no account for one that is
     cut."""
+    if not plan.trees:
+        return [jnp.zeros((0, *x.shape), x.dtype) for x in found.leaves]
     reader = Reader(found, weights, rows.payload, plan)
     return _rule((weights, rows.payload), queue_of(rows), reader=reader)
 

@@ -141,7 +141,8 @@ def unfold(
         >>> grown.results()[1].unwrap()
         Fork(Leaf(1.0), Fork(Leaf(1.0), Leaf(1.0)))
     """
-    expect_coalgebras("unfold", coalg if isinstance(coalg, tuple) else (coalg,), several="in a tuple")
+    coalgs = coalg if isinstance(coalg, tuple) else (coalg,)
+    expect_coalgebras("unfold", coalgs, several="in a tuple", key=key, takes_key=True)
     expect_key_of_rows(key)
     _, each = of_sorts(coalg, seeds)
     each = tuple(arrays(x, "a seed") for x in each)

@@ -9,7 +9,7 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import as_defined, close, differentiated, QUICKLY
-from any_coalgebra import on_paths, parts, quickly
+from any_coalgebra import of_layer, on_paths, parts, quickly
 from families import algebras, Block, BLOCKS, coalgebras, Lit, Neg, Return, seeds, Then
 from hlo import copies_in_loops
 
@@ -67,7 +67,7 @@ def numbers(coalgs: Any, sort: int, seed: Any, key: Any) -> list[Any]:
     while todo:
         (sort, seed), path = todo.pop(0)
         scores, layers = parts(coalgs[sort], seed)
-        c = int(jr.categorical(jr.fold_in(path, 0), scores))
+        c = int(jr.categorical(of_layer(path), scores))
         payload = layers[c].value if isinstance(layers[c], Lit) else None
         found.append((first[sort] + c, jax.nn.log_softmax(scores)[c], payload))
         todo.extend(on_paths(sorted_holes(layers[c]), path))

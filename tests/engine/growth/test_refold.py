@@ -173,6 +173,14 @@ def test_a_case_that_divides_does_no_harm_where_it_is_not_chosen():
     close(jax.value_and_grad(value)(jnp.array(2.0)), jax.value_and_grad(slow)(jnp.array(2.0)), 1e-6)
 
 
+def test_no_seeds_have_no_values():
+    grow = lambda w: lambda x: choose(jnp.stack([1.5 - x, x - 1.5]), Leaf(w * x), Fork(x / 2, x / 2))
+    total = algebra(lambda layer: layer.label if isinstance(layer, Leaf) else layer.left + layer.right)
+    values, undone = refold(total, grow(1.0), jnp.zeros(0), 5)
+    assert values.shape == undone.shape == (0,)
+    assert jax.grad(lambda w: refold(total, grow(w), jnp.zeros(0), 5)[0].sum())(2.0) == 0
+
+
 def test_an_algebra_that_changes_its_carrier_is_refused():
     def coalg(seed: jax.Array) -> TreeF[jax.Array, jax.Array]:
         return choose(jnp.stack([seed, -seed]), Leaf(seed), Fork(seed, seed))

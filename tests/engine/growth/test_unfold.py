@@ -247,6 +247,20 @@ def test_the_seeds_that_wait_are_counted_even_where_there_was_no_room_for_them()
     assert grown.child[0, :, :3].tolist() == [[1, 2, -1], [-1, -1, -1], [-1, -1, -1]]
 
 
+def test_what_a_coalgebra_draws_does_not_depend_on_the_layer_that_is_drawn():
+    def drawing(seed, *, key):
+        coin = jr.categorical(key, jnp.zeros(2)).astype(jnp.float32)  # with the scores that the layer is drawn by
+        return choose(jnp.zeros(2), Leaf(coin), Fork(seed, seed))
+
+    key = jr.key(0)
+    grown = unfold(drawing, jnp.zeros(400), 1, key=key)
+    labels = grown.payload[0][~grown.cut, 0]
+    assert 150 < len(labels) < 250
+    assert 0.35 < labels.mean() < 0.65
+    ends = [t for t in range(20) if not grown.cut[t]]
+    assert [ana(drawing, key=jr.fold_in(key, t))(0.0).label for t in ends] == [grown.payload[0][t, 0] for t in ends]
+
+
 def test_a_budget_for_all_trees_together():
     seeds = jnp.array([1.0, 0.0, 2.0, 1.0, 0.0, 1.0])
     whole = unfold(fork, seeds, 7, lanes=2)

@@ -13,16 +13,19 @@ from cdl import (
     CdlError,
     choose,
     Cons,
+    follow,
     Fork,
     Leaf,
     MealyF,
     Nil,
+    pack,
     refold,
     TreeF,
     unfold,
 )
 from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError
 from cdl.functors import StreamF
+from cdl.schemes import likelihood
 
 
 X = TypeVar("X", covariant=True)
@@ -45,6 +48,25 @@ class Two:
 def fork(seed: jax.Array) -> TreeF[jax.Array, jax.Array]:
     """A tree that is as deep as its seed says."""
     return choose(jnp.stack([0.5 - seed, seed - 0.5]), Leaf(seed), Fork(seed - 1, seed - 1))
+
+
+def test_a_coalgebra_that_needs_a_key_is_told_where_there_is_none():
+    def drawing(seed, *, key):
+        return choose(jnp.zeros(2), Leaf(seed + jax.random.normal(key)), Fork(seed, seed))
+
+    forest = pack(TreeF, [Leaf(0.0)])
+    for grow in (lambda: ana(drawing)(0.0), lambda: unfold(drawing, jnp.zeros(2), 3)):
+        with pytest.raises(CdlError, match=r"needs a `key`, and `\w+` has none for it: give one, `key=jax\.random\."):
+            grow()
+    reads = algebra(lambda layer: jnp.zeros(()))
+    each = (
+        lambda: follow(drawing, forest, jnp.zeros(1)),
+        lambda: likelihood(drawing, 0.0)(Leaf(0.0)),
+        lambda: refold(reads, drawing, jnp.zeros(2), 3),
+    )
+    for read in each:
+        with pytest.raises(CdlError, match=r"has none for it: write its parameter `key=None`, for a pass in which"):
+            read()
 
 
 @pytest.mark.parametrize(

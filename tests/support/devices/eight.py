@@ -84,6 +84,12 @@ def main() -> None:
     sums = lambda weight, part: (weight**2 * jnp.sum(part), jnp.array(1.0))  # on half of the devices, the rest copies
     halves = cdl.compiled.shard([jnp.arange(3.0) + i for i in range(4)], jax.make_mesh((2, 4), ("copies", "data")))
     expect_equal(jax.jit(jax.value_and_grad(cdl.compiled.shard_mean(sums)))(jnp.array(3.0), halves), (9 * 7.5, 6 * 7.5))
+    slopes = eqx.filter_grad(cdl.compiled.shard_mean(loss))(model(), shards)  # without `jit`
+    expect_equal(slopes, wanted[1])
+    refused(lambda: cdl.compiled.shard([jnp.zeros(2, int), *[jnp.zeros(2)] * 7], mesh), "has an array `float64[2]`")
+    refused(lambda: cdl.compiled.shard([("a", 1.0), *[("b", 1.0)] * 7], mesh), "differ in their structure or in what")
+    summed = cdl.compiled.shard_mean(lambda _, part: ((jnp.sum(part[1]), 1.0), jnp.sum(part[2])))
+    refused(lambda: summed(None, shards), "gives a pair of numbers")
     keyed = cdl.compiled.shard([(f, jr.key(i)) for i, (f, *_) in enumerate(made)], mesh)
     drawn = eqx.filter_jit(cdl.compiled.shard_mean(lambda _, part: (jr.normal(part[1]), jnp.array(1.0))))(None, keyed)
     expect_equal(drawn, np.mean([jr.normal(jr.key(i)) for i in range(DEVICES)]))
@@ -93,7 +99,7 @@ def main() -> None:
     refused(lambda: cdl.compiled.shard([*made[:7], (wider, *made[7][1:])], mesh), "part 7 is a forest of 3 trees")
     refused(
         lambda: cdl.compiled.shard([*made[:7], (made[7][0], jnp.zeros(2), made[7][2])], mesh),
-        "part 7 has arrays of shapes",
+        "part 7 has an array `float64[2]` where part 0 has `float64[3]`",
     )
     print("agrees")
 

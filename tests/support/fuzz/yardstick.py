@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 import cdl
 
@@ -146,7 +147,7 @@ def grow(coalgs: Any, tree_sort: int, seed: Any, sorts: Any, key: Any = None) ->
 
     def from_seed(sort: int, seed: Any, path: Any, depth: int) -> Any:
         given = coalgs[sort](seed)
-        own = None if path is None else jax.random.fold_in(path, 0)
+        own = None if path is None else jax.random.fold_in(jax.random.fold_in(path, 0), np.uint32(2**32 - 1))
         chosen = jnp.argmax(given.scores) if own is None else jax.random.categorical(own, given.scores)
         chances.append((depth, jax.nn.log_softmax(given.scores)[int(chosen)]))
         return filled(given.layers[int(chosen)], ((below, depth + 1) for below in places_below(path)))

@@ -61,7 +61,7 @@ def pytest_collection_finish() -> None:
     collector need not go through it all again and again."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 40)
+    gc.set_threshold(100_000, 50, 100)
 
 
 compiled: list[None] = []

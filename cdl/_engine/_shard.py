@@ -226,16 +226,16 @@ def _expect_one_form(arrays: Sequence[Any], rest: Sequence[Any]) -> None:
                 )
         structures: list[Any] = [jax.tree.structure(a) for a in (arrays[0], arrays[i])]
         if structures[0] != structures[1] or not eqx.tree_equal(rest[0], rest[i]):
-            other, first = (described(_whole(arrays[j], rest[j])) for j in (i, 0))
+            found, wanted = (described(_whole(arrays[j], rest[j])) for j in (i, 0))
             raise CdlError(
-                f"part {i} is {other} and part 0 {first}, and they differ in their structure or in what is not an "
+                f"part {i} is {found} and part 0 {wanted}, and they differ in their structure or in what is not an "
                 "array: give each device a part of one form."
             )
         forms = [list(map(_form, jax.tree.leaves(a))) for a in (arrays[0], arrays[i])]
-        for first, other in zip(*forms, strict=True):
-            if first != other:
+        for wanted, found in zip(*forms, strict=True):
+            if found != wanted:
                 raise CdlError(
-                    f"part {i} has an array {other} where part 0 has {first}, and the parts of a batch are to be "
+                    f"part {i} has an array {found} where part 0 has {wanted}, and the parts of a batch are to be "
                     "alike: give each the same number of rows, and the same types."
                 )
 

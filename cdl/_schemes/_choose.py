@@ -80,6 +80,8 @@ def choose(scores: Any, /, *layers: Any) -> Any:
             f"`choose` has {given} for {len(layers)} layers: give an array with one score for each layer, and then the "
             f"layers, one after the other.{lone}"
         )
+    if jnp.iscomplexobj(scores):
+        raise PayloadMismatch(f"`choose` has scores of `{scores.dtype}`, and of complex numbers none is the greatest.")
     return Choice(scores, layers)
 
 

@@ -82,6 +82,8 @@ def follow(coalg: Any, forest: Any, seeds: Any, /, *, payload: Any = None) -> Fl
     expect_payload(payload)
     coalgs, tops = of_sorts(coalg, seeds)
     expect_as_many("follow", forest, "coalgebra", len(coalgs))
+    if not forest.bucket.variants:
+        return jnp.zeros(len(forest))
     told = None if payload is None else Told(payload)
     steps, names = tuple(Scored(c, told) for c in coalgs), tuple(map(name_of, coalgs))
     _, scores = descend("follow", steps, names, forest, tops, (UNSEEN,) * len(tops), leaves=True, given="`seeds`")

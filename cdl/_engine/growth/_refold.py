@@ -35,7 +35,8 @@ from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._split import refold_split
 from ._tables import where
-from ._unfold import by_sort, counted, LANES, one, plan_of
+from ._tracing import one
+from ._unfold import by_sort, counted, LANES, plan_of
 
 
 T = TypeVar("T")

@@ -16,11 +16,11 @@ import jax.numpy as jnp
 from ..._schemes.algebras import name_of
 from ..._schemes.unfolds import Choice, expect_layer
 from ...errors import CdlError, ForeignLayer
-from .._traced import applied
+from .._traced import applied, told_with
 from .._types import own_of
 from ..shapes import is_weak, shaped, shown
 from ._candidates import Candidate
-from ._tracing import take_apart
+from ._tracing import take_apart, without_seeds_value
 
 
 @dataclass
@@ -84,7 +84,10 @@ def _layer(coalg: Callable[..., Any], group: Group) -> tuple[Candidate, Any, lis
     found: list[Any] = []
 
     def layer(arrays: Any) -> tuple[list[Any], list[Any]]:
-        given = coalg(eqx.combine(arrays, rest))
+        seed = eqx.combine(arrays, rest)
+        told = told_with(name_of(coalg), lambda: f"a seed of {shown(seed)}", "give the layer of a seed of this shape")
+        with told, without_seeds_value(coalg):
+            given = coalg(seed)
         if isinstance(given, Choice):
             raise ForeignLayer(
                 f"`{name_of(coalg)}` chooses among layers by their scores, so that shapes do not say how far it goes: "

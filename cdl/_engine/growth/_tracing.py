@@ -97,7 +97,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
         return [scores if scores is None else real(scores)], payloads, seeds
 
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
-    with _told(coalg, own), _without_values(coalg):
+    with _told(coalg, own), without_seeds_value(coalg):
         case, shape = jax.make_jaxpr(call, return_shape=True)(list(own.leaves), keys)
         expect_no_prints(case.jaxpr, name_of(coalg), "ana")
         expect_rowwise(case.jaxpr, f"in `{name_of(coalg)}`")
@@ -120,6 +120,11 @@ def _pythons(own: Form, sort: int, given: list[tuple[int, Own]]) -> list[Any]:
     return [shaped(x.shape, x.dtype, w) for x, w in zip(own.leaves, weak, strict=True)] if any(weak) else []
 
 
+def one(seeds: Any) -> Any:
+    """The form of one of some seeds."""
+    return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), seeds)
+
+
 def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
     """The constructors of the layers that a coalgebra may give."""
     found: set[type[Any]] = set()
@@ -128,7 +133,7 @@ def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
         given = coalg(seed, key=key) if keyed and wants_key(coalg) else coalg(seed)
         found.update(type(expect_layer(x)) for x in (given.layers if isinstance(given, Choice) else (given,)))
 
-    with _told(coalg, Form.of(seed)), _without_values(coalg):
+    with _told(coalg, Form.of(seed)), without_seeds_value(coalg):
         jax.eval_shape(call, seed, jax.random.key(0))
     return found
 
@@ -140,7 +145,7 @@ def _told(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextMa
 
 
 @contextlib.contextmanager
-def _without_values(coalg: Callable[..., Any]) -> Iterator[None]:
+def without_seeds_value(coalg: Callable[..., Any]) -> Iterator[None]:
     """**Raises:** `CdlError` where a coalgebra asks what a seed's value is."""
     try:
         yield

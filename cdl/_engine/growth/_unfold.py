@@ -14,7 +14,6 @@ import itertools
 from collections.abc import Callable
 from typing import Any, overload, TypeVar
 
-import jax
 from jaxtyping import Array, PRNGKeyArray
 
 from ..._functors import Base, Cons, Fix, Fix1of2, Fix2of2, Lin, List, Nil, Snoc, SnocList, Stream, StreamF
@@ -27,7 +26,6 @@ from .._given import arrays
 from .._random_keys import expect_key_of_rows
 from .._traced import reverse_only
 from ..machines._state import leading
-from ..shapes import shaped
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown
 from ._lists import Lists, unfold_list
@@ -36,7 +34,7 @@ from ._plan import Plan
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._stream import unfold_stream
-from ._tracing import kinds
+from ._tracing import kinds, one
 
 
 T = TypeVar("T")
@@ -165,10 +163,13 @@ def _unfolded(
     family = isinstance(coalg, tuple)
     if not family:
         found = kinds(coalg, one(seeds[0]), key is not None)
+        lists = bool(found & {Cons, Snoc}) and found <= {Nil, Cons, Lin, Snoc}
+        if not sum(trees) and (lists or found == {StreamF}):
+            raise CdlError("`unfold` was given no seeds, and it grows a list or a stream from each: give one at least.")
         if found == {StreamF}:
             _expect_no_total(total, "streams", "every stream has `nodes` outputs")
             return unfold_stream(coalg, seeds[0], nodes, key=key), False, ()
-        if found & {Cons, Snoc} and found <= {Nil, Cons, Lin, Snoc}:
+        if lists:
             _expect_no_total(total, "lists", "`nodes` bounds each list by itself")
             return unfold_list(coalg, seeds[0], nodes, key=key)
     plan = plan_of(sum(trees), nodes, total, lanes, spread=True)
@@ -204,8 +205,3 @@ def plan_of(trees: int, nodes: Any, total: Any, lanes: Any, *, spread: bool = Fa
             f"`nodes`{more}."
         )
     return Plan(trees, nodes, total, max(1, min(lanes, trees * nodes, total)), spread)
-
-
-def one(seeds: Any) -> Any:
-    """The form of one seed."""
-    return jax.tree.map(lambda x: shaped(x.shape[1:], x.dtype), seeds)

@@ -28,7 +28,7 @@ def all_apart():
     jax.clear_caches()
 
 
-@pytest.mark.parametrize(("way", "of"), few([("layers", dict), ("scan", dict), ("layers", Stacked)], 1))
+@pytest.mark.parametrize(("way", "of"), few([("layers", dict), ("scan", dict), ("layers", Stacked)], 0))
 def test_the_values_and_gradients_are_the_definition_s(all_apart, way, of):
     with jax.enable_x64(True):
         agrees(forest_of(TREES), TREES, reader(jr.key(0), way, of=of), 1e-10)

@@ -16,7 +16,7 @@ from random_signatures import random_signature
 
 import cdl
 from cdl import algebra, choose, Fork, hylo, Leaf, refold, TreeF
-from cdl.functors import Branch, LabelledTreeF, Tip
+from cdl.functors import Branch, LabelledTreeF, StreamF, Tip
 
 
 def halves(x: jax.Array) -> TreeF[jax.Array, jax.Array]:
@@ -173,9 +173,28 @@ def test_a_case_that_divides_does_no_harm_where_it_is_not_chosen():
     close(jax.value_and_grad(value)(jnp.array(2.0)), jax.value_and_grad(slow)(jnp.array(2.0)), 1e-6)
 
 
+def test_a_coalgebra_that_fails_is_named_with_its_seed():
+    seeds = jnp.ones((2, 4))
+
+    def by_value(x):
+        return Leaf(x[0]) if x[0] > 0 else Fork(x, x)
+
+    with pytest.raises(cdl.CdlError, match=r"`by_value` decides by a seed's value which layer to give"):
+        refold(algebra(lambda layer: jnp.zeros(())), by_value, seeds)
+    with pytest.raises(
+        cdl.CdlError, match=r"fails for a seed of f32\[4\] \(dot_general .*\): give the layer of a seed"
+    ):
+        refold(algebra(lambda layer: jnp.zeros(())), lambda x: Leaf(jnp.eye(3) @ x), seeds)
+
+
 def test_no_seeds_have_no_values():
     grow = lambda w: lambda x: choose(jnp.stack([1.5 - x, x - 1.5]), Leaf(w * x), Fork(x / 2, x / 2))
     total = algebra(lambda layer: layer.label if isinstance(layer, Leaf) else layer.left + layer.right)
+    assert cdl.follow(grow(1.0), cdl.pack(TreeF, []), jnp.zeros(0)).shape == (0,)
+    cons = lambda x: choose(jnp.stack([x, -x]), cdl.Nil(), cdl.Cons(x, x - 1))
+    for grown in (cons, lambda x: StreamF(x, lambda: x + 1)):
+        with pytest.raises(cdl.CdlError, match="was given no seeds, and it grows a list or a stream from each"):
+            cdl.unfold(grown, jnp.zeros(0), 5)
     values, undone = refold(total, grow(1.0), jnp.zeros(0), 5)
     assert values.shape == undone.shape == (0,)
     assert jax.grad(lambda w: refold(total, grow(w), jnp.zeros(0), 5)[0].sum())(2.0) == 0

@@ -49,7 +49,7 @@ def expect_kept(x: object, what: str) -> None:
     end, becomes = (low if first < 0 else high, "be changed") if is_whole(target) else (high, "become infinite")
     raise PayloadMismatch(
         f"{what} holds {first}, and `{target}`, the type that JAX gives it, ends at {end}: the number would {becomes}. "
-        "Give smaller numbers, or switch on `jax_enable_x64`."
+        f"Give smaller numbers{'' if jax.config.read('jax_enable_x64') else ', or switch on `jax_enable_x64`'}."
     )
 
 

@@ -145,7 +145,8 @@ def shard_mean(
     gradient first, and compile that (`eqx.filter_jit`), because the devices meet in one program. The model's arrays are
     copied to every device.
 
-    **Raises:** when called, `CdlError` where the loss does not give a pair, and for anything other than `Shards`.
+    **Raises:** `CdlError` for anything other than a function; when called, where the loss does not give a pair of
+    numbers, and for anything other than `Shards`.
 
     Examples:
         >>> total = cdl.algebra(lambda t: t.label if isinstance(t, cdl.Leaf) else t.left + t.right)
@@ -157,6 +158,10 @@ def shard_mean(
         >>> float(mean(total, shards))
         3.0
     """
+    if not callable(loss):
+        raise CdlError(
+            f"`shard_mean` was given {described(loss)}: give the loss of a part, a function of the model and the part."
+        )
 
     def mean(model: M, shards: Any) -> Float[Array, ""]:
         if not isinstance(shards, Shards):

@@ -131,6 +131,11 @@ def test_a_loss_that_gives_no_weight_is_refused():
         alone(jnp.array(1.0), forest(3))
 
 
+def test_a_loss_that_is_no_function_is_refused():
+    with pytest.raises(cdl.CdlError, match="`shard_mean` was given .*None.*: give the loss of a part, a function of"):
+        cdl.compiled.shard_mean(None)
+
+
 def test_one_device_is_a_mesh_too():
     total = cdl.algebra(lambda layer: layer.head + layer.tail if isinstance(layer, cdl.Cons) else 0.0)
     shards = cdl.compiled.shard([forest(3, 1)], mesh())

@@ -202,7 +202,8 @@ def _show(machine: Callable[..., Any], state: Any, time: jax.Array | int, key: j
 
 
 def _flat(stepper: Stepper[Any, Any, Any]) -> Any:
-    values = stepper.machine, stepper.state, stepper._counted(), stepper.key
+    rules = stepper._rules  # which may hold something else than a machine, as the mask of `eqx.partition` does
+    values = rules.machine, stepper._state, stepper._counted(), rules.key
     return [(jax.tree_util.GetAttrKey(name), x) for name, x in zip(FIELDS, values, strict=True)], None
 
 

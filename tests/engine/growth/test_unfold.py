@@ -119,7 +119,7 @@ def row(seeds: Any, t: int) -> Any:
 def test_unfolding_every_kind_of_place_agrees_with_the_definition():
     with jax.enable_x64(True):
         coalg = any_coalgebra(TermF, jr.key(6), jnp.float64)
-        assert agrees(coalg, seeds_of(5, jr.key(1), jnp.float64), jr.key(5), 1e-10, lanes=2) > 50
+        assert agrees(coalg, seeds_of(5, jr.key(1), jnp.float64), jr.key(7), 1e-10, lanes=2) > 50
 
 
 @pytest.mark.parametrize("seed", [3, *(pytest.param(s, marks=pytest.mark.slow) for s in range(300, 330))])

@@ -47,9 +47,7 @@ class Spread(Compiled):
 
     def __init__(self, given: Problem) -> None:
         corpus, n = cdl.Corpus(given.signature, given.trees), count_of_cores()
-        rows = cdl.compiled.balance(corpus.nodes, n)
-        bucket = corpus[max(rows, key=lambda part: corpus.nodes[part].sum())].bucket
-        parts = [corpus.pack(part, bucket=bucket) for part in rows]
+        parts = dealt(corpus, cdl.compiled.balance(corpus.nodes, n))
         self.shards = cdl.compiled.shard(parts, jax.make_mesh((n,), ("data",)))
         leaves = self.shards.stacked.payload if given.name == "binary" else ()
         super().__init__(_loss, (given.net, leaves), self.shards, total=lambda x: x)
@@ -59,6 +57,12 @@ class Spread(Compiled):
         (value, (net, _)), (other, (spread, _)) = one.both(), self.both()
         close(self.name, "loss", value, other)
         close(self.name, "gradient", ravel_pytree(net)[0], ravel_pytree(spread)[0])
+
+
+def dealt(corpus: cdl.Corpus, rows: list[Any]) -> list[cdl.Forest]:
+    """A forest of each of some rows, all in the bucket of the heaviest."""
+    bucket = corpus[max(rows, key=lambda part: corpus.nodes[part].sum())].bucket
+    return [corpus.pack(part, bucket=bucket) for part in rows]
 
 
 def _loss(inputs: Any, shards: Any) -> Any:

@@ -17,6 +17,7 @@ from jax import Array
 import cdl
 
 from ._clock import Entry, in_turn
+from ._cores import dealt
 from ._growing import Growing, growing, model_of, used
 from ._growth_torch import Torch, torch
 from ._machine import cores
@@ -64,11 +65,9 @@ def _on_each(given: Growing) -> Jax:
     n = cores()
     rows = cdl.compiled.balance(given.nodes, n)
     total = max(int(given.nodes[part].sum()) for part in rows)
-    forests: list[Any] = [None] * n
+    forests: Any = [None] * n
     if given.name == "follow":
-        corpus = cdl.Corpus(cdl.TreeF[Array, Any], given.trees())
-        bucket = corpus[max(rows, key=lambda part: corpus.nodes[part].sum())].bucket
-        forests = [corpus.pack(part, bucket=bucket) for part in rows]
+        forests = dealt(cdl.Corpus(cdl.TreeF[Array, Any], given.trees()), rows)
     parts = [(tuple(x[part] for x in given.seeds), forest) for part, forest in zip(rows, forests, strict=True)]
     shards = cdl.compiled.shard(parts, jax.make_mesh((n,), ("data",)))
     of_part = lambda model, part: (loss(given.made(model, part[0], part[1], total)), jnp.ones(()) / n)

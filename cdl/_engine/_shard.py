@@ -247,9 +247,8 @@ def _expect_one_form(arrays: Sequence[Any], rest: Sequence[Any]) -> None:
 
 def _form(x: Any) -> str:
     """The type and shape that an array, or a Python number, has on a device."""
-    if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
-        return f"`{x.dtype}{list(x.shape)}`"
-    return f"`{jnp.result_type(x)}{list(np.shape(x))}`"
+    array = jnp.asarray(x)
+    return f"`{array.dtype}{list(array.shape)}`"
 
 
 def _whole(arrays: Any, rest: Any) -> Any:

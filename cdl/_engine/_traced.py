@@ -168,9 +168,8 @@ def told_with(name: str, given: str | Callable[[], str], advice: str, *, of_numb
         if "requires a key" not in str(error):
             raise
         raise CdlError(
-            f"`{name}` draws at random for {_words(given)}, and has no key: let it take one, `def __call__(self, "
-            "layer, *, key=None)`, and give `key=` to what reads with it; or switch dropout off, "
-            "`eqx.nn.inference_mode(model)`."
+            f"`{name}` draws at random for {_words(given)}, and has no key: let it take one, as a parameter "
+            "`key=None`, and give `key=` to the compiled form; or switch dropout off, `eqx.nn.inference_mode(model)`."
         ) from error
     except AttributeError as error:
         error.add_note(f"cdl called `{name}` for {_words(given)}.")

@@ -169,7 +169,7 @@ def scored(coalg: Callable[[Any], Any], seed: Any, node: Any, payload: Payload |
         lengths = ""
         if counts and own_count not in counts:
             lengths = (
-                f" The tree's has {number_of('child', own_count)}, and those proposed {', '.join(map(str, counts))}."
+                f" The tree's has {number_of('place', own_count)}, and those proposed {', '.join(map(str, counts))}."
             )
         raise ForeignLayer(
             f"of the layers that `{name}` proposes ({among}), {len(same)} are a `{kind}` of this shape: let it propose "

@@ -12,7 +12,7 @@ from agreement import close, follows
 from few import few
 
 from cdl import ana, Base, choose, follow, Fork, Leaf, likelihood, Node, pack, RoseF, TreeF
-from cdl.errors import CarrierMismatch, ForeignLayer
+from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch
 
 
 TREES = [Fork(Fork(Leaf(1.0), Leaf(-0.4)), Leaf(0.3)), Leaf(2.0), Fork(Leaf(0.1), Fork(Leaf(0.2), Leaf(0.5)))]
@@ -120,6 +120,26 @@ def test_a_constructor_that_is_not_proposed_once_is_refused(coalgebra, message):
         likelihood(coalgebra, 0.0)(TREES[0])
     with pytest.raises(ForeignLayer, match=message):
         follow(coalgebra, pack(TreeF[float, Any], TREES), jnp.zeros(3))
+
+
+class Rows:
+    """The name of a functor whose nodes have any number of children."""
+
+
+class Row(Base[Rows, X], Generic[X]):
+    items: tuple[X, ...]
+
+
+def test_how_many_children_are_proposed_is_told_where_a_node_has_others():
+    forest = pack(Row, [Row((Row(()), Row(()), Row(())))])
+    proposes = lambda s: choose(jnp.zeros(2), Row(()), Row((s, s)))
+    with pytest.raises(ForeignLayer, match=r"0 are a `Row` of this shape.* has 3 places, and those proposed 0, 2\."):
+        follow(proposes, forest, jnp.zeros(1))
+
+
+def test_scores_that_are_complex_are_refused():
+    with pytest.raises(PayloadMismatch, match=r"scores of `complex64`, and of complex numbers none is the greatest"):
+        choose(jnp.zeros(2, jnp.complex64), Leaf(0.0), Leaf(1.0))
 
 
 def test_seeds_unlike_the_roots_and_lists_of_children_are_refused():

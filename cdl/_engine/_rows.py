@@ -37,8 +37,13 @@ def repeated(x: jax.Array, valid: jax.Array, last: jax.Array) -> jax.Array:
 def after_all(rows: Sequence[jax.Array | None]) -> jax.Array:
     """0, which XLA does not know before it has these rows, of real numbers. Added to where a table is written, it has
     the table read first: otherwise XLA copies the whole table (`test_hlo`)."""
-    firsts = [x.reshape(-1)[0] for x in rows if x is not None and x.size and jnp.issubdtype(x.dtype, jnp.inexact)]
-    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in firsts], jnp.array(False))
+    real = [x for x in rows if x is not None and x.size and jnp.issubdtype(x.dtype, jnp.inexact)]
+    firsts = [lax.slice(x, (0,) * x.ndim, (1,) * x.ndim).reshape(()) for x in real]
+    sums = [
+        functools.reduce(lax.add, (x for x in firsts if x.dtype == dtype))
+        for dtype in dict.fromkeys(x.dtype for x in firsts)
+    ]
+    never = functools.reduce(operator.or_, [(x != x) & (x == 0) for x in sums], jnp.array(False))
     return never.astype(jnp.int32)
 
 

@@ -186,7 +186,10 @@ def _diagram(x: Any, at: Any, signature: Any) -> Diagram:
         kinds = tuple(f.constructors if isinstance(f, Sum) else constructors(f) for f in each)
     except SignatureError:
         found = parts(x, _is_drawn)
-        instead = "A machine whose annotations do not say what it returns is drawn at a state: `draw(machine, state)`."
+        instead = (
+            "A machine or a coalgebra whose annotations do not say what it returns is drawn at a state, "
+            "`draw(machine, state)`, or a seed, `draw(coalgebra, seed)`."
+        )
         if found:
             instead = f"Draw what it is made of: {', '.join(f'`draw({part})`' for part in found)}."
         raise CdlError(

@@ -271,6 +271,10 @@ def test_what_cannot_be_drawn_says_so(getkey):
         CdlError, match="`3` cannot be drawn: it is not a `Para`, optic, signature, tree, algebra or machine"
     ):
         draw(3)
+    with pytest.raises(
+        CdlError, match=r"do not say .* at a state, `draw\(machine, .* a seed, `draw\(coalgebra, seed\)`"
+    ):
+        draw(lambda seed: Leaf(seed))
     silent, net = algebra(lambda layer: 0), tree_rnn(RoseF, 2, payload={Node: 1}, key=getkey())
     with pytest.raises(SignatureError, match="`algebra` does not say which signature it reads: give the signature"):
         draw(silent)

@@ -139,7 +139,7 @@ def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
 
 
 def _told(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextManager[None]:
-    advice = "give seeds of the shape that it takes, along a leading axis of the trees"
+    advice = "give seeds of the shape that it takes, along a leading axis of the trees (of one seed: `seed[None]`)"
     lists = of_lists(jax.tree.unflatten(form.structure, form.leaves))
     return told_with(name_of(coalg), f"a seed of {form}", f"{advice}{lists}")
 

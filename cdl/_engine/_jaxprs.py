@@ -64,6 +64,15 @@ def inside(eqn: JaxprEqn) -> list[Jaxpr]:
     return [x.jaxpr if isinstance(x, ClosedJaxpr) else x for x in found if _is_jaxpr(x)]
 
 
+def changed(param: Any, change: Callable[[Jaxpr], Jaxpr]) -> Any:
+    """A parameter of an equation, with the jaxprs inside changed."""
+    if isinstance(param, ClosedJaxpr):
+        return ClosedJaxpr(change(param.jaxpr), param.consts)
+    if isinstance(param, Jaxpr):
+        return change(param)
+    return tuple(changed(x, change) for x in param) if type(param) is tuple else param
+
+
 def calls_back(jaxpr: Jaxpr) -> bool:
     """Whether a program calls Python while it runs, as that of `eqx.error_if` does."""
     return any("callback" in eqn.primitive.name or any(map(calls_back, inside(eqn))) for eqn in jaxpr.eqns)

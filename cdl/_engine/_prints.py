@@ -10,7 +10,7 @@ from typing import Any
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 
 from ..errors import CdlError
-from ._jaxprs import needed
+from ._jaxprs import changed, needed
 
 
 PRINTS = "debug_callback", "debug_print"
@@ -41,6 +41,8 @@ def silent(case: ClosedJaxpr) -> ClosedJaxpr:
 
 
 def _silent(jaxpr: Jaxpr) -> Jaxpr:
+    if not prints(jaxpr):
+        return jaxpr
     eqns = [_without(eqn) for eqn in jaxpr.eqns if eqn.primitive.name not in PRINTS]
     return jaxpr.replace(eqns=needed(jaxpr.outvars, eqns), effects=_others(jaxpr.effects))
 
@@ -53,15 +55,8 @@ def _without(eqn: JaxprEqn) -> JaxprEqn:
             "a case prints, by `jax.debug.print` or `jax.debug.callback`, inside a function with a rule for its "
             "derivative or for `vmap`: print outside of that function."
         )
-    return eqn.replace(params={k: _param(x) for k, x in eqn.params.items()}, effects=_others(eqn.effects))
-
-
-def _param(x: Any) -> Any:
-    if isinstance(x, ClosedJaxpr):
-        return silent(x)
-    if isinstance(x, Jaxpr):
-        return _silent(x)
-    return tuple(map(_param, x)) if type(x) is tuple else x
+    params = {name: changed(x, _silent) for name, x in eqn.params.items()}
+    return eqn.replace(params=params, effects=_others(eqn.effects))
 
 
 def _others(effects: Any) -> Any:

@@ -21,6 +21,7 @@ from ...errors import CarrierMismatch
 from .._as_defined import as_defined
 from .._carrier import Carrier
 from .._rowwise import expect_rowwise
+from .._steady import steadied
 from .._traced import told_with, without_values
 from .._types import advice, cast, misfit, Own, own_of
 from ..folds._edges import Edges
@@ -99,7 +100,7 @@ class Steps:
 
     def trace(self, index: int, size: Size) -> ClosedJaxpr:
         """The case of one variant: what is handed to its slots, its own, and what is handed along its edges."""
-        return jax.make_jaxpr(functools.partial(self._leaves, index))(self._node(index, size))
+        return steadied(jax.make_jaxpr(functools.partial(self._leaves, index))(self._node(index, size)))
 
     def _node(self, index: int, size: Size) -> Node:
         """The shapes of one node's inputs."""

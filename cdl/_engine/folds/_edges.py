@@ -24,6 +24,7 @@ from .._as_defined import as_defined
 from .._carried import carried
 from .._jaxprs import emptied, opened
 from .._prints import prints, silent
+from .._steady import steadied
 from .._types import advice, cast, Own, own_of
 from ..shapes import is_weak, shaped
 from ._program import over
@@ -158,7 +159,7 @@ class Edges:
         if prints(case.jaxpr):
             tell_edges(case, self.row, self.segment, self.children, start)
             case = silent(case)
-        run = opened(case)
+        run = opened(steadied(case))
 
         def call(x: Any, v: Any, cs: list[Any]) -> Any:
             return jax.tree.unflatten(found[0], run(*cs, *jax.tree.leaves((x, v))))

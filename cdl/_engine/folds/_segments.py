@@ -14,6 +14,7 @@ import jax.numpy as jnp
 
 from ..._functors.attention import is_narrow
 from .._rows import repeated, take
+from .._steady import steady
 from ._program import over
 
 
@@ -67,8 +68,9 @@ def reduced(how: str, y: jax.Array, segment: jax.Array, rows: int) -> jax.Array:
     edges that have it."""
     if how == "max" and is_narrow(y):
         return reduced(how, y.astype(jnp.float32), segment, rows).astype(y.dtype)
-    reduce = {"sum": jax.ops.segment_sum, "max": jax.ops.segment_max}[how]
-    return reduce(y, segment, rows, indices_are_sorted=rows > 1)
+    if how == "max":
+        return jax.ops.segment_max(steady(y), segment, rows, indices_are_sorted=rows > 1)
+    return jax.ops.segment_sum(y, segment, rows, indices_are_sorted=rows > 1)
 
 
 def summed(ys: Sequence[jax.Array], segment: jax.Array, rows: int) -> list[jax.Array]:

@@ -11,6 +11,7 @@ from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
 from .._carrier import Carrier
 from .._rowwise import expect_rowwise
+from .._steady import steadied
 from .._traced import applied
 from .._types import advice, cast, misfit, Own
 from ..forests._bucket import Bucket, Size
@@ -112,7 +113,7 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
             return list(map(jnp.asarray, arrays))
         return list(map(cast, arrays, carrier.leaves))
 
-    case = jax.make_jaxpr(leaves)(node_of(t.bucket, index, carriers, size, t.key))
+    case = steadied(jax.make_jaxpr(leaves)(node_of(t.bucket, index, carriers, size, t.key)))
     where = f"in `{name_of(t.algs[v.sort])}`, at `{v}`"
     expect_rowwise(case.jaxpr, where)
     return case, own[0]

@@ -18,6 +18,7 @@ from ...errors import CarrierMismatch, CdlError, SignatureError
 from .._carrier import Carrier
 from .._jaxprs import opened
 from .._prints import expect_no_prints
+from .._steady import steadied
 from .._traced import applied
 from .._types import advice, cast, differ, misfit, Own, own_of
 from ..shapes import Arrays, one_of
@@ -133,7 +134,7 @@ def _case(
 
     found = jax.make_jaxpr(case)(payload, [every] * candidate.arity)
     expect_no_prints(found.jaxpr, name_of(alg), "hylo")
-    return found
+    return steadied(found)
 
 
 def _mismatch(

@@ -24,6 +24,7 @@ from ..._schemes.likelihoods import of_sorts
 from ...errors import CdlError, SignatureError
 from .._compiled import compiled
 from .._given import arrays
+from .._steady import steadily
 from .._traced import reverse_only
 from ..machines._state import leading
 from ..shapes import is_smooth
@@ -134,7 +135,7 @@ def refold(
 @compiled
 def _split(both: Any, seeds: Any, rows: int) -> Any:
     alg, coalg = both
-    return refold_split(alg, coalg, seeds, rows)
+    return steadily(lambda seeds: refold_split(alg, coalg, seeds, rows))(seeds)
 
 
 @compiled

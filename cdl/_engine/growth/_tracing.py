@@ -23,6 +23,7 @@ from .._as_defined import as_defined
 from .._jaxprs import opened
 from .._prints import expect_no_prints
 from .._rowwise import expect_rowwise
+from .._steady import steadied
 from .._traced import NEEDS_VALUE, told_with
 from .._types import cast, misfit, Own
 from ..forests._variant import is_array
@@ -104,7 +105,7 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
         if weak := _pythons(own, sort, given_seeds):
             jax.eval_shape(call, weak, keys)
     candidates, columns = found[-1]
-    run = opened(case)
+    run = opened(steadied(case))
 
     def again(weights: list[Any], leaves: list[Any], keys: list[Any]) -> Given:
         flat = run(*weights, *jax.tree.leaves((leaves, keys)))

@@ -46,6 +46,7 @@ from .._compiled import compiled
 from .._lost import changes
 from .._platform import platform
 from .._rows import spread
+from .._steady import steadily
 from .._strategies import Bracketing, Way
 from .._traced import without_values
 from ..shapes import alike, shown
@@ -108,10 +109,11 @@ def _read(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Way | None, ev
     unit = _unit(monoid, lists.element)
     elements = jax.tree.map(lambda x: jnp.moveaxis(x, lists.axis, 0), lists.values)
     elements = _filled(elements, lists.own, unit)
-    combine: Any = jax.vmap(monoid.combine)
+    product = steadily(monoid.combine)
+    combine: Any = jax.vmap(product)
     how = how or chosen(monoid.combine, lists, total=not every and isinstance(data, Seq))
     if isinstance(data, Packed):
-        start, combine = (lists.first, elements), jax.vmap(Reset(monoid.combine))
+        start, combine = (lists.first, elements), jax.vmap(Reset(product))
         prefixes = _prefixes("scan" if how == "halving" else how, combine, start, (False, unit), (lists.lanes,))[1]
         if not every:
             at = jnp.maximum(data.start + data.lengths - 1, 0)

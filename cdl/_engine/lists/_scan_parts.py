@@ -16,6 +16,7 @@ from typing import Any
 import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 
+from .._steady import steadied
 from ..shapes import shaped
 
 
@@ -56,7 +57,7 @@ def trace(
 ) -> tuple[Part, list[Any]]:
     """A function of flat inputs as a part without inner calls, and the arrays that it closes over, which are its first
     inputs. What it prints is not in the part: `check` may refuse its jaxpr."""
-    closed = jax.make_jaxpr(f)(*shapes)
+    closed = steadied(jax.make_jaxpr(f)(*shapes))
     check(closed.jaxpr)
     consts = list(closed.consts)
     inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*closed.jaxpr.constvars, *closed.jaxpr.invars)]

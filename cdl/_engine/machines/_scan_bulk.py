@@ -22,6 +22,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Jaxpr
 
+from .._steady import steadied
 from ..lists._scan import block_of
 from ..lists._scan_parts import Part, trace
 from ..lists.cost import inside
@@ -46,7 +47,7 @@ def scan(body: Callable[[Any, Any, Any], tuple[Any, Any]], state: Any, xs: Any, 
         return out
 
     shapes = [shaped(x.shape[2 if i < rows else 1 :], x.dtype, is_weak(x)) for i, x in enumerate(flat)]
-    closed = jax.make_jaxpr(step)(*shapes)
+    closed = steadied(jax.make_jaxpr(step)(*shapes))
     inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
     part = Part(closed.jaxpr.replace(constvars=(), invars=inputs), len(closed.consts))
     given = list(closed.consts), flat[:rows], flat[rows:ahead], flat[ahead:]

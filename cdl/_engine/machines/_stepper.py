@@ -19,6 +19,7 @@ from .._compiled import compiled
 from .._given import arrays
 from .._random_keys import keys_at
 from .._repeated import repeated
+from .._steady import steadily
 from .._types import own_of
 from ..shapes import is_weak, shaped
 from ._machine_steps import Walk
@@ -158,8 +159,15 @@ def _advance(
 ) -> Any:
     """The next state and the answer. What is in both, as the hidden state of a GRU or an LSTM, is computed and given
     once."""
-    out, after = Walk(machine, state, x, key).ahead(state, x, time, key)
-    if out is after:
+    same: list[bool] = []
+
+    def ahead(state: Any, x: Any, time: Any, key: Any) -> tuple[Any, Any]:
+        out, after = Walk(machine, state, x, key).ahead(state, x, time, key)
+        same.append(out is after)
+        return out, after
+
+    out, after = steadily(ahead)(state, x, time, key)
+    if same[-1]:
         return (after,)
     leaves, structure = jax.tree.flatten((after, out))
     distinct = {id(x): x for x in leaves}

@@ -154,7 +154,7 @@ def test_an_error_of_the_coalgebra_itself_stays_what_it_is(coalg, kind, words, w
 def test_seeds_of_a_shape_that_a_coalgebra_does_not_take_are_shown(coalg, seed, shown):
     with pytest.raises(
         CdlError,
-        match=rf"`{coalg.__name__}` fails for a seed of {shown} \(.*\): give seeds of the shape .*one seed: `seed\[None\]`",
+        match=rf"`{coalg.__name__}` fails for a seed of {shown} \(.*\): give seeds of the .*one seed: `seed\[None\]`",
     ):
         unfold(coalg, seed, nodes=4)
 

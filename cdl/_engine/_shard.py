@@ -63,22 +63,24 @@ def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
 
     The largest tree is placed first; each goes to the part that has the fewest nodes so far and is not full.
 
-    **Arguments:** `nodes`: how many nodes each tree has: `corpus.nodes`, or those of some of its rows. `parts`: how
-    many parts.
+    **Arguments:** `nodes`: how many nodes each tree has: `corpus.nodes`, or those of some of its rows; or what each
+    tree costs, whole numbers or fractions. `parts`: how many parts.
 
     **Returns:** for each part the numbers of its trees, ascending.
 
-    **Raises:** `CdlError` where `nodes` is not a list of numbers, and where the number of trees is not a multiple of
-    the number of parts.
+    **Raises:** `CdlError` where `nodes` is not a list of numbers from 0 up, and where the number of trees is not a
+    multiple of the number of parts.
 
     Examples:
         >>> cdl.compiled.balance([9, 1, 2, 8], 2)
         [array([0, 1]), array([2, 3])]
     """
-    weights, parts = np.asarray(nodes), whole("parts", parts)
-    if weights.ndim != 1 or weights.dtype.kind not in "iuf":
+    given, parts = np.asarray(nodes), whole("parts", parts)
+    weights = given.astype(float) if given.dtype.kind in "iuf" else np.full(1, np.nan)
+    if given.ndim != 1 or not np.all((weights >= 0) & (weights < np.inf)):
         raise CdlError(
-            f"`nodes` is {short(nodes)}, and it has a number for each tree: give `corpus.nodes`, for example."
+            f"`nodes` is {short(nodes)}, and it has a number for each tree, 0 or more: give `corpus.nodes`, for "
+            "example, or what each tree costs."
         )
     if len(weights) % parts:
         raise CdlError(
@@ -87,12 +89,12 @@ def balance(nodes: ArrayLike, parts: int) -> list[NDArray[np.int64]]:
         )
     room = len(weights) // parts
     found: list[list[int]] = [[] for _ in range(parts)]
-    open_parts = [(0, p) for p in range(parts)]
+    open_parts = [(0.0, p) for p in range(parts)]
     for tree in np.argsort(-weights, kind="stable").tolist():
         load, p = heapq.heappop(open_parts)
         found[p].append(tree)
         if len(found[p]) < room:
-            heapq.heappush(open_parts, (load + int(weights[tree]), p))
+            heapq.heappush(open_parts, (load + weights[tree].item(), p))
     return [np.sort(np.asarray(trees, np.int64)) for trees in found]
 
 
@@ -113,8 +115,16 @@ def shard(parts: Sequence[B], mesh: Mesh, *, axis: str = "data") -> Shards[B]:
         >>> shards.nodes.tolist()
         [4]
     """
+    if not isinstance(parts, Sequence):
+        raise CdlError(
+            f"`shard` was given {described(parts)}: give a list with one part for each device, as in "
+            "`shard([forest], mesh)`."
+        )
     if axis not in mesh.shape:
-        raise CdlError(f"the mesh has the axes {tuple(mesh.shape)}, and `{axis}` is none of them: give `axis=` one.")
+        raise CdlError(
+            f"the mesh has the axes {tuple(mesh.shape)}, and `{axis}` is none of them: give the one along which the "
+            f"batch is divided, as in `axis={next(iter(mesh.shape))!r}`."
+        )
     here = _positions(mesh, axis)
     if len(parts) != len(here):
         raise CdlError(
@@ -143,7 +153,7 @@ def shard_mean(
 
     **Returns:** a function of the model and the shards, which gives `sum of the sums / sum of the weights`. Take its
     gradient first, and compile that (`eqx.filter_jit`), because the devices meet in one program. The model's arrays are
-    copied to every device.
+    copied to every device. Weights whose sum is 0 give what a division by 0 gives.
 
     **Raises:** `CdlError` for anything other than a function; when called, where the loss does not give a pair of
     numbers, and for anything other than `Shards`.
@@ -174,9 +184,16 @@ def shard_mean(
         def of_one(weights: Any, arrays: Any) -> tuple[jax.Array, ...]:
             part = eqx.combine(jax.tree.map(lambda x: x[0], arrays), form)
             found = loss(eqx.combine(weights, rest), part)
-            if not isinstance(found, tuple | list) or len(found) != 2 or not all(map(_is_one_number, found)):
+            pair = isinstance(found, tuple | list) and len(found) == 2
+            wrong = [i for i, x in enumerate(found) if not _is_one_number(x)] if pair else []
+            if wrong or not pair:
+                gave = (
+                    f"a {('sum', 'weight')[wrong[0]]} that is {described(found[wrong[0]])}"
+                    if pair
+                    else described(found)
+                )
                 raise CdlError(
-                    f"the loss of `shard_mean` gives a pair of numbers, and gave {described(found)}: return the sum "
+                    f"the loss of `shard_mean` gives a pair of numbers, and gave {gave}: return the sum "
                     "and its weight, such as `(losses.sum(), jnp.float32(len(losses)))`."
                 )
             return tuple(jnp.asarray(x)[None] for x in found)

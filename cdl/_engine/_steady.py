@@ -59,8 +59,8 @@ def _within(jaxpr: Jaxpr) -> Jaxpr:
         read = list(eqn.invars)
         for i in ASKED.get(eqn.primitive.name, []) if slopes.intersection(eqn.outvars) else []:
             if not isinstance(x := read[i], Literal):
-                read[i] = Var(x.aval)
-                eqns.append(eqn.replace(primitive=_steady, invars=[x], outvars=[read[i]], params={"held": False}))
+                read[i] = own = Var(x.aval)
+                eqns.append(eqn.replace(primitive=_steady, invars=[x], outvars=[own], params={"held": False}))
         ruled = eqn.primitive.name.startswith(RULED)
         params = eqn.params if ruled else {name: changed(x, _within) for name, x in eqn.params.items()}
         eqns.append(eqn.replace(invars=read, params=params))

@@ -84,6 +84,19 @@ def test_no_part_is_heavier_than_another_by_more_than_the_heaviest_tree(nodes, p
     assert max(loads) - min(loads) <= nodes.max()
 
 
+def test_trees_are_divided_by_what_they_cost_also_in_fractions():
+    costs = np.array([0.1, 0.9, 0.9, 0.1, 0.1, 0.9, 0.9, 0.1])
+    assert [round(float(costs[part].sum()), 6) for part in cdl.compiled.balance(costs, 2)] == [2.0, 2.0]
+    sizes = np.array([0, 3, 1, 2], np.uint8)
+    assert [part.tolist() for part in cdl.compiled.balance(sizes, 2)] == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("nodes", [[1.0, np.nan], [1.0, np.inf], [1, -1], [1j, 2]])
+def test_what_a_tree_costs_is_a_number_from_0_up(nodes):
+    with pytest.raises(cdl.CdlError, match="has a number for each tree, 0 or more"):
+        cdl.compiled.balance(nodes, 2)
+
+
 def doors_of_balance() -> None:
     balance = cdl.compiled.balance
     of_no_trees = "balance: an empty tuple for `nodes` is taken"
@@ -113,10 +126,12 @@ def forest(*sizes: int) -> cdl.Forest:
 def test_parts_that_are_not_one_for_each_device_are_refused():
     with pytest.raises(cdl.CdlError, match=r"1 device of this process along `data`, and 2 parts.*`balance\("):
         cdl.compiled.shard([forest(3), forest(3)], mesh())
+    with pytest.raises(cdl.CdlError, match=r"give a list with one part|must be a list: write `\[…\]`, also of one"):
+        cdl.compiled.shard(forest(3), mesh())
 
 
 def test_an_axis_that_the_mesh_does_not_have_is_refused():
-    with pytest.raises(cdl.CdlError, match=r"has the axes \('data',\), and `rows` is none"):
+    with pytest.raises(cdl.CdlError, match=r"has the axes \('data',\), and `rows` is none .* `axis='data'`"):
         cdl.compiled.shard([forest(3)], mesh(), axis="rows")
 
 
@@ -127,6 +142,9 @@ def test_a_loss_that_gives_no_weight_is_refused():
         cdl.CdlError, match=r"gives a pair of numbers, and gave an array of shape \(\): return the sum and its"
     ):
         alone(jnp.array(1.0), shards)
+    of_arrays = cdl.compiled.shard_mean(lambda scale, forest: (forest.child * scale, 1.0))
+    with pytest.raises(cdl.CdlError, match=r"a pair of numbers, and gave a sum that is an array of shape \(\d+,\)"):
+        of_arrays(jnp.array(1), shards)
     with pytest.raises(cdl.CdlError, match=r"reads `Shards`, and was given a `Forest`: write `shard\(parts, mesh\)`"):
         alone(jnp.array(1.0), forest(3))
 

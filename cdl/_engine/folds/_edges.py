@@ -71,7 +71,7 @@ class Edges:
         scored: Callable[[Any], Any] = lambda x: score(each(x))
         quiet = self.mapped(scored)
         of: Callable[[Any, Any], Any] = (lambda _, child: score(child)) if quiet is scored else lambda x, _: quiet(x)
-        highest = jax.lax.stop_gradient(self._run("max", lambda x, _: as_score(quiet(x), heads=True)))
+        highest = self._run("max", lambda x, _: jax.lax.stop_gradient(as_score(quiet(x), heads=True)))
 
         def own(x: Any, child: Any) -> Any:
             return weight(as_score(of(x, child), heads=True), highest)

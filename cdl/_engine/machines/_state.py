@@ -5,7 +5,9 @@ from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from ..._functors.described import described
 from ...errors import CarrierMismatch, CdlError
 from .._carried import carried
 from .._types import advice, cast, misfit, Own, own_of
@@ -13,6 +15,7 @@ from ..shapes import of_lists, same_structure
 
 
 S = TypeVar("S")  # values of one structure
+SHOWN = 4  # shapes in an error
 
 
 def leading(tree: Any, whose: str, axis: str) -> int:
@@ -21,7 +24,9 @@ def leading(tree: Any, whose: str, axis: str) -> int:
     lengths = {shape[0] if shape else None for shape in shapes}
     if len(lengths) == 1 and None not in lengths:
         return int(shapes[0][0])
-    found = f"have the shapes {', '.join(map(str, shapes))}" if shapes else "have no array"
+    some = ", ".join(map(str, shapes[:SHOWN])) + (f", … ({len(shapes)} in all)" if len(shapes) > SHOWN else "")
+    of = "" if isinstance(tree, jax.Array | np.ndarray | list | tuple | dict) else f"are {described(tree)}, and "
+    found = f"{of}have the shapes {some}" if shapes else f"{of}have no array"
     raise CdlError(f"{whose} {found}: give arrays whose leading axis is {axis}, of one length for all{of_lists(tree)}.")
 
 

@@ -84,6 +84,8 @@ def test_a_coalgebra_that_changes_its_seed_is_refused(change, form):
 
 
 def test_seeds_whose_batch_axes_differ_are_refused():
+    with pytest.raises(CdlError, match=r"the seeds are a `Forest`, and have the shapes .*, … \(\d\d in all\): give"):
+        unfold(words, pack(TreeF, [Leaf(1.0)]), nodes=4)
     with pytest.raises(CdlError, match=r"the seeds have the shapes \(3, 2\), \(4,\)"):
         unfold(lambda s: Leaf(s[0]), (jnp.zeros((3, 2)), jnp.zeros(4)), 5)
 

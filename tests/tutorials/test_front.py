@@ -61,8 +61,8 @@ def test_the_number_is_that_of_the_table_of_benchmarks(page):
     ratios = [float(ratio) for ratio in rows]
     (epoch,) = re.findall(r"^\| 32 \|.* 54 \|.*\*\*([\d.]+) ×\*\* \|$", table, re.MULTILINE)
     said = re.search(
-        r"Against eager PyTorch.*? runs at ([\d.]+) times its speed\..*? at ([\d.]+) times.*?(\d+) measurements.*?"
-        r"from ([\d.]+) to ([\d.]+)\.",
+        r"Against eager PyTorch.*? is ([\d.]+) times as fast\..*?: ([\d.]+) times in the median of.*?(\d+) "
+        r"measurements.*?from ([\d.]+) to ([\d.]+)\.",
         page.replace("\n", " "),
     )
     assert said.groups() == (

@@ -55,7 +55,7 @@ def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:
 
 def put(buffer: jax.Array, row: jax.Array | int, rows: jax.Array) -> jax.Array:
     """Writes rows of a run, also those past its own, which are written again later."""
-    return lax.dynamic_update_slice_in_dim(buffer, rows, row, 0, allow_negative_indices=False)
+    return lax.dynamic_update_slice_in_dim(buffer, rows.astype(buffer.dtype), row, 0, allow_negative_indices=False)
 
 
 def write(buffer: jax.Array, row: jax.Array, own: jax.Array, rows: jax.Array) -> jax.Array:

@@ -38,6 +38,8 @@ class Shards(eqx.Module, Generic[B]):
     """The parts of a batch, one for each device along an axis of a mesh. Made by `shard`.
 
     `stacked` is one part, whose arrays have a leading axis of devices. `nodes` says how many nodes each device has.
+    `mesh` has the devices of the mesh that `shard` was given, with axes that are `Auto`: a `jax.shard_map` over
+    `stacked` takes this one.
 
     Examples:
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Leaf(1.0), cdl.Fork(cdl.Leaf(2.0), cdl.Leaf(3.0))])

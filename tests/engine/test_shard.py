@@ -46,6 +46,7 @@ def test_eight_devices_have_the_value_and_the_gradient_of_one():
     assert "agrees" in said
 
 
+@pytest.mark.slow
 def test_two_devices_grow_and_follow_trees_as_one_does():
     (said,) = finished(run("growing.py", 2))
     assert "agrees" in said

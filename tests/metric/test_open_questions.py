@@ -104,6 +104,7 @@ def descended(f: Any, params: Any) -> jax.Array:
     return f(jax.lax.fori_loop(0, 100, lambda _, p: jax.tree.map(lambda a, g: a - 0.1 * g, p, slope(p)), params))
 
 
+@pytest.mark.slow
 def test_a_wide_network_learns_as_its_linearisation_and_its_tangent_kernel_has_the_values_of_the_metric():
     def gap(key: Any, width: int) -> Any:
         start = drawn(key, width)

@@ -122,6 +122,7 @@ def test_a_field_that_is_given_twice_has_its_parameters_once_also_inside_of_othe
     assert trained.machine.field.rate({"a": jnp.array(1.0), "b": jnp.array(1.0)}, {})["b"] == pytest.approx(-2.4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("precise")
 def test_parameters_have_the_gradient_of_finite_differences_and_are_found_again_from_noise():
     times, n = 200, jnp.arange(200)

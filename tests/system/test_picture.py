@@ -216,6 +216,7 @@ def test_a_system_that_rewires_itself_has_a_box_for_the_wires():
     assert [f.name for f in outer.diagram.frames] == ["outer", "towers"]
 
 
+@pytest.mark.slow
 def test_what_is_too_large_is_drawn_in_part_and_says_so():
     many = {f"g{i}": moore(0.5) for i in range(1000)}
     chain = {f"g{i}.{p}": f"g{(i * 7 + 3) % 1000}.x" if i else "u" for i in range(1000) for p in "ab"}
@@ -248,6 +249,7 @@ def test_an_input_that_drives_nothing_ends_at_the_frame():
     assert [w.target for w in drawn.wires if w.source == idle.key] == [drawn.frames[0].key]
 
 
+@pytest.mark.slow
 def test_wires_that_need_not_cross_do_not():
     from systems.figures import figures
 

@@ -98,6 +98,7 @@ def test_what_is_computed_again_on_the_way_back_has_the_same_gradient():
         close(eqx.filter_value_and_grad(eqx.filter_checkpoint(total, policy=policy))(system), wanted)
 
 
+@pytest.mark.slow
 def test_several_devices_have_the_value_and_the_gradient_of_one():
     flags = "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0"
     path = os.pathsep.join(map(str, (ROOT, SUPPORT)))

@@ -33,6 +33,7 @@ def test_the_tables_of_coordinates_say_who_makes_the_same_step():
     assert 0 < numbers(between[2])[0] < 1
 
 
+@pytest.mark.slow
 def test_the_tables_of_descent_have_a_row_for_each_way():
     from metric import descent
 

@@ -17,6 +17,7 @@ def few(monkeypatch):
         monkeypatch.delitem(_methods.METHODS, name)
 
 
+@pytest.mark.slow
 def test_the_table_of_pictures_has_every_method_and_says_what_is_not_run(few, monkeypatch):
     from searches import pictures
 

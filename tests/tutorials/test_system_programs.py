@@ -26,6 +26,7 @@ def bare(monkeypatch):
     monkeypatch.setattr(importlib, "import_module", found)
 
 
+@pytest.mark.slow
 def test_the_tables_of_streams_have_a_row_for_each_way_and_say_what_is_not_installed(bare):
     from systems import always_learning
 
@@ -91,6 +92,7 @@ def test_a_forecaster_is_tested_before_it_is_trained():
     assert not jnp.allclose(later[6:], learning[6:])
 
 
+@pytest.mark.slow
 def test_a_committee_of_equals_is_each_of_them_and_else_follows_the_better():
     from systems._online import committee, forecasts, LAGS
 
@@ -192,6 +194,7 @@ def test_the_table_of_plans_has_a_row_for_each_way():
     assert table[2][1:3] == ["100", "1.00"]
 
 
+@pytest.mark.slow
 def test_peers_without_talk_give_a_sum_and_peers_that_talk_do_not():
     from systems._peers import alike, alone, others, Peers
 

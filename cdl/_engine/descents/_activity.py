@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from .._reach import active, bits_of, either, MOST, union
 from .._rows import take, write
 from ..folds._program import Program
-from ..folds._walk import Chunk, OWNER, Walk
+from ..folds._walk import Chunk, Walk
 
 
 Bits = tuple[jax.Array, jax.Array]  # for each row, what it reads of what it inherits, and its outputs that are read
@@ -72,7 +72,7 @@ class Activity:
             below.append(self.base | take(bits[0], take(child, at.slots[:, j])))
         for edge in at.edges:
             along = jnp.where(edge.valid, self.base | take(bits[0], take(child, edge.lines)), 0)
-            below.append(either(along, edge.facts[:, OWNER] - at.row, len(at.rows)))
+            below.append(either(along, edge.place, len(at.rows)))
         found = jnp.full(len(at.rows), self._certain(program), jnp.int32)
         for i, (group, c) in enumerate(self._outputs(program)):
             if group is not None:

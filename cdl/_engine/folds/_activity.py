@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from .._reach import active, bits_of, either, union
 from .._rows import put, take, write
 from ._program import Program
-from ._walk import Chunk, OWNER, Walk
+from ._walk import Chunk, Walk
 
 
 class Activity:
@@ -64,7 +64,7 @@ class Activity:
             found = jnp.stack([self._below(own, columns) for columns in slots], 1).reshape(-1)
             bits = write(bits, at.slots[0, 0], jnp.repeat(at.valid, len(slots)), found)
         for edge, columns in zip(at.edges, manys, strict=True):
-            found = self._below(take(own, edge.facts[:, OWNER] - at.row), columns)
+            found = self._below(take(own, edge.place), columns)
             bits = write(bits, edge.lines[0], edge.valid, found)
         return bits
 

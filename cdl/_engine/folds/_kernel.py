@@ -21,10 +21,11 @@ from ..forests._bucket import Size
 from ..forests._schedule import ROWS
 from ..shapes import Arrays
 from ._indexed import ActiveWeights
+from ._node import Inputs
 from ._plan import Again, Plan, Table
 from ._present import only_present
 from ._residual import only, pull
-from ._sites import Indexed, Inputs
+from ._sites import Indexed
 from ._sums import Sums
 from ._telling import tell_rows
 from ._tile_sums import sums_of
@@ -139,7 +140,7 @@ class Kernel:
             at_hand = dict(zip(self.held[p], held, strict=True))
             products = kept if self.keep else None
             out = self.indexed[p].reverse(weights.at_rows[p], over, inputs, products, given, at_hand, bits)
-            of_payload, slots, _, manys, own = out[0]
+            of_payload, slots, _, manys, own = out.inputs
             outputs = jax.tree.leaves(out)
             for table, number, many in self.plans[p].writes:
                 lines, valid = self._lines(at, table, many)

@@ -18,6 +18,17 @@ from ._program import Columns, Wiring
 from ._storage import Storage
 
 
+class Inputs(NamedTuple):
+    """What the rows of a chunk are computed from, arrays or their shapes: `edges` has the children's values of each
+    `Many`, and `own` is what a node inherits, or is given in reverse. `None` where there is no row yet."""
+
+    payload: Arrays
+    slots: list[Arrays]
+    keys: Arrays
+    edges: list[Arrays]
+    own: Arrays
+
+
 class Node(NamedTuple):
     """The inputs of a case, arrays or their shapes.
 

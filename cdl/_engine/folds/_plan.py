@@ -12,6 +12,7 @@ from jax.extend.core import Literal
 
 from ..shapes import Arrays
 from ._levels import Site
+from ._node import Inputs
 
 
 @dataclass(frozen=True, order=True)
@@ -71,13 +72,23 @@ class Planning:
     """
 
     def __init__(
-        self, sites: list[Site], values: Arrays, jaxpr: Any, found: Any, inputs: Any, before: int, of: str, keep: bool
+        self,
+        sites: list[Site],
+        values: Arrays,
+        jaxpr: Any,
+        found: Any,
+        inputs: Inputs,
+        before: int,
+        of: str,
+        keep: bool,
     ) -> None:
         self.sites, self.values, self.jaxpr, self.of, self.keep = sites, values, jaxpr, of, keep
         self.out = jax.tree.unflatten(jax.tree.structure(found), range(len(jaxpr.outvars)))
         self.known: dict[Any, Found] = {}
-        payload, slots, keys, edges, own = inputs
-        places = (("payload", [payload]), ("slots", slots), ("keys", [keys]), ("edges", edges), ("own", [own]))
+        places = (
+            ("payload", [inputs.payload]), ("slots", inputs.slots), ("keys", [inputs.keys]), ("edges", inputs.edges),
+            ("own", [inputs.own]),
+        )  # fmt: skip
         labels = [Again(what, j, i) for what, xs in places for j, x in enumerate(xs) for i in range(len(x))]
         for v, label in zip(jaxpr.invars[before:], labels, strict=False):
             if label.what != "keys":
@@ -93,7 +104,6 @@ class Planning:
         self.writes: list[tuple[Table, int, int | None]] = []
 
     def plan(self) -> Plan:
-        _, to_values, inputs = self.out
         products: list[Table | None] = []
         for i, (site, value) in enumerate(zip(self.sites, self.values, strict=True)):
             table = self._table(site, value) if self.keep and site.kind == "product" else None
@@ -103,13 +113,13 @@ class Planning:
         zero = _zeros(self.jaxpr)
         cotangents: list[Table | None] = []
         given: list[list[Found]] = []
-        for i, (site, number) in enumerate(zip(self.sites, to_values, strict=True)):
+        for i, (site, number) in enumerate(zip(self.sites, self.out.sites, strict=True)):
             if not site.smooth or number is None or self.jaxpr.outvars[number] in zero:
                 cotangents.append(None)
                 given.append([])
             else:
                 cotangents.append(self._cotangent(site, number, products[i]))
-                given.append([self._input(i, x, n) for x, n in enumerate(inputs[i])])
+                given.append([self._input(i, x, n) for x, n in enumerate(self.out.inner[i])])
         return Plan(self.kept, products, cotangents, given, self.writes)
 
     def _cotangent(self, site: Site, number: int, room: Table | None) -> Table:

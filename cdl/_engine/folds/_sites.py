@@ -4,8 +4,9 @@ The reverse pass computes a case again, but for its products, which were kept. I
 were computed from and of the sites; the weights' come from these, of all rows at once (`_sums`).
 """
 
+import itertools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -20,13 +21,21 @@ from ._apart import apart
 from ._group import Group, Tiles
 from ._indexed import Active, ActiveWeights, broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
+from ._node import Inputs
 from ._plan import Plan, Planning
 from ._program import Program, Trace
 from ._together import together
 
 
 Held = Mapping[int, Any]  # outputs, by number
-Inputs = tuple[Arrays, list[Arrays], Arrays, list[Arrays], Arrays]  # payload, slots, keys, edges, and the node's own
+
+
+class Reversed(NamedTuple):
+    """The cotangents of the inputs and of the sites, `None` where there is none; and what a site is computed from."""
+
+    inputs: Inputs
+    sites: Arrays
+    inner: list[Arrays]
 
 
 class Indexed:
@@ -45,7 +54,7 @@ class Indexed:
         self.rows, self.reverse = Once(self._rows), Once(self._reverse)
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
         slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
-        self._nothing = nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own)
+        self._nothing = Inputs(nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own))
         self.sites, self.finite = self._met(program.weights)
 
     def prepare(self, weights: Arrays, active: ActiveWeights | None = None) -> Arrays:
@@ -87,21 +96,20 @@ class Indexed:
         return out, phase.values, phase.inputs
 
     def _run(self, phase: Any, weights: Arrays, inputs: Inputs, over: Over | None) -> list[Value]:
-        payload, slots, keys, edges, own = inputs
         row = None if over is None else jnp.arange(over.rows.length, dtype=jnp.int32)
         args = [Value(level, w) for level, w in zip(self.levels, weights, strict=True)]
-        args += [Value(ROWS, x) for x in (row, *payload, *(x for xs in slots for x in xs), *keys)]
-        args += [Value(EDGES, x, g) for g, xs in enumerate(edges) for x in (None, *xs)]
-        args += [Value(ROWS, x) for x in own]
+        slots = itertools.chain(*inputs.slots)
+        args += [Value(ROWS, x) for x in (row, *inputs.payload, *slots, *inputs.keys)]
+        args += [Value(EDGES, x, g) for g, xs in enumerate(inputs.edges) for x in (None, *xs)]
+        args += [Value(ROWS, x) for x in inputs.own]
         return list(phase.spread(phase.run(self.jaxpr, (), args), self.jaxpr.outvars))
 
     def _reverse(
         self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None, given: Arrays, held: Held,
         bits: jax.Array | None = None,
-    ) -> Any:  # fmt: skip
-        """The cotangents of the inputs and of the sites, `None` where there is none, and what each site is computed
-        from. `products` were kept, or are computed again; `given` are the cotangents of the outputs that have one.
-        `held` are outputs that are at hand, by number. `bits` are the columns that are read, if not all are."""
+    ) -> Reversed:  # fmt: skip
+        """`products` were kept, or are computed again; `given` are the cotangents of the outputs that have one. `held`
+        are outputs that are at hand, by number. `bits` are the columns that are read, if not all are."""
         active = None if bits is None else Active(self.program.reach, bits, over)
         values = self._values(prepared, over, inputs, products)
         known = [x is not None and site.smooth for x, site in zip(values, self.sites, strict=True)]
@@ -116,7 +124,7 @@ class Indexed:
         (to_values, to_inputs), *_ = pull(given)
         if active is not None:
             to_values = [active.only(x, site) for x, site in zip(to_values, self.sites, strict=True)]
-        return to_inputs, to_values, inner
+        return Reversed(to_inputs, to_values, inner)
 
     def _values(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None) -> Arrays:
         """The sites' values, from the products; zeros for lookups, to which what is looked up is added."""
@@ -146,11 +154,11 @@ class Indexed:
 
     def _plan(self, weights: Arrays, inputs: Inputs, size: Size, keep: bool, held: Sequence[int]) -> Plan:
         prepared = jax.eval_shape(self.prepare, weights)
-        over = _probe(size, len(inputs[3]))
-        payload, slots, keys, edges, own = inputs
-        many = [rows_of(size.edges_of(g), xs) for g, xs in enumerate(edges)]
+        over = _probe(size, len(inputs.edges))
+        many = [rows_of(size.edges_of(g), xs) for g, xs in enumerate(inputs.edges)]
         a_row: Callable[[Any], Arrays] = lambda xs: rows_of(size.rows, xs)
-        some = a_row(payload), list(map(a_row, slots)), a_row(keys), many, a_row(own)
+        slots = list(map(a_row, inputs.slots))
+        some = Inputs(a_row(inputs.payload), slots, a_row(inputs.keys), many, a_row(inputs.own))
         _, (out, values, _) = self.rows.jaxpr(prepared, over, some)
         given = [x for x in out if is_smooth(x)]
         at_hand = {i: out[i] for i in held}

@@ -19,18 +19,21 @@ from .._rows import take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
-from ..shapes import Arrays, shaped
+from ..shapes import Arrays, Shape, shaped
 from ._batched import tiles_in
 from ._group import Group
 from ._indexed import Over
 from ._loop import Body, C, over_chunks, Read
+from ._node import Inputs
 from ._plan import Again, Table
 from ._program import Columns, PROBE, Program
 from ._slabs import Slabs
 from ._storage import Storage
 
 
-KIND, END, ABOVE, CHILD, OWNER = 0, 1, 2, 2, 3  # columns of what there is to know of each row, or edge
+KIND, END = 0, 1  # columns of what there is to know of each row, and of each edge
+ABOVE = 2  # of each row
+CHILD, OWNER = 2, 3  # of each edge
 
 
 class Edge(NamedTuple):
@@ -38,9 +41,15 @@ class Edge(NamedTuple):
 
     lines: jax.Array
     valid: jax.Array  # which are its own
-    segment: jax.Array  # the place of each one's row; the number of places, past its own
+    place: jax.Array  # that of each one's row in the chunk
+    segment: jax.Array  # the same; the number of places, past its own
     facts: jax.Array  # `KIND`, `END`, `CHILD`, `OWNER`
     total: jax.Array  # how many are its own
+
+    @property
+    def child(self) -> jax.Array:
+        """The row at the end of each."""
+        return self.facts[:, CHILD]
 
 
 @dataclass(frozen=True)
@@ -138,8 +147,8 @@ class Walk:
             line = jnp.arange(size.edges, dtype=jnp.int32)
             lines = first + jnp.minimum(line, many - 1)
             facts = take(self._edges, lines)
-            segment = jnp.where(line < many, facts[:, OWNER] - row, size.rows)
-            edges.append(Edge(lines, line < many, segment, facts, many))
+            place = facts[:, OWNER] - row
+            edges.append(Edge(lines, line < many, place, jnp.where(line < many, place, size.rows), facts, many))
         return Chunk(row, row + inside, valid, take(self._rows, row + inside), slots, edges)
 
     def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
@@ -147,11 +156,10 @@ class Walk:
         forest, most = self.forest, len(self.programs[p].members)
         group = _group(at.rows, at.facts, chunk[ROWS], forest.tile, most)
         edges = [_group(x.lines, x.facts, x.total, forest.edges_tile, most) for x in at.edges]
-        places = [x.facts[:, OWNER] - at.row for x in at.edges]
-        return Over(group, edges, places, [x.segment for x in at.edges])
+        return Over(group, edges, [x.place for x in at.edges], [x.segment for x in at.edges])
 
-    def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Any:
-        """A program's inputs at a chunk: payload, slots, keys, edges, and the nodes' `own`."""
+    def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Inputs:
+        """A program's inputs at a chunk."""
         wiring = self.programs[p].wiring
         row_payload = [take(payload[c], at.rows) for c in wiring.payload]
         slots: list[Arrays] = []
@@ -163,13 +171,13 @@ class Walk:
             slots = [[gathered[c][:, j] for c in columns] for j, columns in enumerate(wiring.slots)]
         many = []
         for edge, columns in zip(at.edges, wiring.manys, strict=True):
-            many.append([self.slabs.read(states, c, edge.facts[:, CHILD]) for c in columns])
+            many.append([self.slabs.read(states, c, edge.child) for c in columns])
         keys = []
         if self.key is not None:
             keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
-        return row_payload, slots, keys, many, list(own)
+        return Inputs(row_payload, slots, keys, many, list(own))
 
-    def alone(self, p: int, at: Chunk, chunk: jax.Array, weights: Arrays, inputs: Any) -> Any:
+    def alone(self, p: int, at: Chunk, chunk: jax.Array, weights: Arrays, inputs: Inputs) -> Any:
         """The inputs of a program that is computed for one constructor: with its weights, and the edges' rows."""
         place, program = self.place(chunk), self.programs[p]
         ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
@@ -177,7 +185,7 @@ class Walk:
         edges = [(edge.segment, x) for edge, x in zip(at.edges, many, strict=True)]
         return ws, payload, slots, keys, edges, own
 
-    def one(self, p: int, own: Arrays) -> Any:
+    def one(self, p: int, own: Arrays) -> tuple[list[Shape], Inputs]:
         """The shapes of a program's weights, and those of its inputs at one row and edge; `own` are the columns of what
         nodes read of their own."""
         program, kinds = self.programs[p], self.forest.bucket.storage
@@ -186,7 +194,7 @@ class Walk:
         slots, manys = (
             [[self.storage.leaves[c] for c in cs] for cs in x] for x in (program.wiring.slots, program.wiring.manys)
         )
-        return program.weights, (payload, slots, keys, manys, [own[c] for c in program.wiring.own])
+        return program.weights, Inputs(payload, slots, keys, manys, [own[c] for c in program.wiring.own])
 
     def again(self, p: int, at: Again, index: jax.Array, payload: Arrays, states: Arrays) -> jax.Array:
         """What the rows or edges of these numbers read."""
@@ -222,7 +230,7 @@ class Walk:
         def only(bits: jax.Array, found: Arrays, columns: list[int]) -> Arrays:
             return [only_active(x, bits, some) for x, some in zip(found, columns, strict=True)]
 
-        below = [take(bits, edge.facts[:, OWNER] - at.row) for edge in at.edges]
+        below = [take(bits, edge.place) for edge in at.edges]
         return (
             only(bits, payload, reached.payload),
             [only(bits, *each) for each in zip(slots, reached.slots, strict=True)],

@@ -18,12 +18,13 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from .._rows import put
 from ..shapes import Arrays
 from ._agenda import Agenda, Block, block
 from ._cases import Cases, inputs_of, rows_at, weights_of
 from ._plan import every, Plan
 from ._rows import begun, Rows
-from ._tables import part, put
+from ._tables import part
 
 
 State = tuple[jax.Array, jax.Array, jax.Array, Arrays, Rows]  # head, stop and tail, what the chunk reads, and all
@@ -71,10 +72,10 @@ def _chosen(
     run = cases.choosing.forward if keep else cases.choosing.plainly
     (choice, chances, *shared), kept = run(weights_of(piece, weights), inputs, lanes)
     chance = jnp.take_along_axis(chances, jnp.maximum(choice, 0)[:, None], axis=1)[:, 0]
-    put_all: Any = lambda tables, news: [put(t, x, head) for t, x in zip(tables, news, strict=True)]
+    put_all: Any = lambda tables, news: [put(t, head, x) for t, x in zip(tables, news, strict=True)]
     found = dataclasses.replace(
         rows,
-        choice=put(rows.choice, choice, head),
+        choice=put(rows.choice, head, choice),
         shared=put_all(rows.shared, shared),
         kept=(put_all(rows.kept[0], kept), rows.kept[1]),
     )
@@ -100,9 +101,9 @@ def _born(cases: Cases, plan: Plan, rows: Rows, head: jax.Array, stop: jax.Array
         rows,
         tree=trees,
         number=put_kids(rows.number, below[:, None] + place),
-        kids=put(rows.kids, kids, head),
-        first=put(rows.first, first, head),
-        below=put(rows.below, below, head),
+        kids=put(rows.kids, head, kids),
+        first=put(rows.first, head, first),
+        below=put(rows.below, head, below),
         count=rows.count.at[tree].add(kids),
         waiting=rows.waiting.at[tree].add(arity - kids),
     )

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array
 
+from .._rows import put
 from ..lists._scan_parts import cut, Part, trace
 from ..shapes import Arrays, one_of, shaped
 from ._agenda import Agenda, Block
@@ -24,7 +25,7 @@ from ._pieces import Piece, piece_of
 from ._plan import every, Plan
 from ._readings import Readings
 from ._rows import Rows
-from ._tables import part, put, table, where
+from ._tables import part, table, where
 from ._turned import turned
 
 
@@ -92,7 +93,7 @@ class Reader:
             own = [part(v, head, self.plan.lanes) for v in values], kept
             for c in self.early:
                 own = self._read(c, weights, payload, queue, agenda, own, values, keep)
-            return k - 1, ([put(v, x, agenda.after(head)) for v, x in zip(values, own[0], strict=True)], own[1])
+            return k - 1, ([put(v, agenda.after(head), x) for v, x in zip(values, own[0], strict=True)], own[1])
 
         values, kept = lax.while_loop(lambda s: s[0] >= 0, step, (queue.chunks - 1, found))[1]
         return values, kept

@@ -7,11 +7,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
+from .._rows import put
 from ..shapes import Arrays
 from ._candidates import at_ends
 from ._cases import Cases
 from ._plan import Plan
-from ._tables import put, table
+from ._tables import table
 
 
 class Rows(eqx.Module):
@@ -66,7 +67,7 @@ def begun(cases: Cases, plan: Plan, seeds: Arrays, keep: bool) -> Rows:
 
     tables: Any = lambda likes: [table((size,), x) for x in likes]
     return Rows(
-        tree=put(numbers, jnp.arange(roots, dtype=jnp.int32), 0),
+        tree=put(numbers, 0, jnp.arange(roots, dtype=jnp.int32)),
         number=numbers,
         choice=numbers,
         kids=numbers,

@@ -25,11 +25,6 @@ def part(table: jax.Array, head: jax.Array | int, count: int) -> jax.Array:
     return lax.dynamic_slice_in_dim(table, head, count)
 
 
-def put(table: jax.Array, rows: jax.Array, head: jax.Array | int) -> jax.Array:
-    """The table with those rows from `head` on."""
-    return lax.dynamic_update_slice_in_dim(table, rows.astype(table.dtype), head, 0)
-
-
 def where(mask: jax.Array, x: jax.Array, y: Any = 0) -> jax.Array:
     """By rows of any shape."""
     return jnp.where(spread(mask, x), x, jnp.asarray(y, x.dtype))

@@ -33,8 +33,8 @@ FORMS = {
 
 first = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0)), cdl.Leaf(3.0)])
 other = cdl.pack(cdl.TreeF, [cdl.Leaf(5.0), cdl.Fork(cdl.Leaf(1.5), cdl.Leaf(2.0))], bucket=first.bucket)
-mesh = jax.make_mesh((2,), ("data",))
-arrays, form = eqx.partition(cdl.compiled.shard([first, other], mesh).stacked, eqx.is_array)
+shards = cdl.compiled.shard([first, other], jax.make_mesh((2,), ("data",)))
+arrays, form = eqx.partition(shards.stacked, eqx.is_array)
 
 for name, run in FORMS.items():
 
@@ -42,8 +42,8 @@ for name, run in FORMS.items():
         return run(w, eqx.combine(jax.tree.map(lambda x: x[0], arrays), form))
 
     def on_each(check: bool, one: Any = one) -> Any:
-        specs = P(), P("data")
-        return jax.jit(jax.shard_map(one, mesh=mesh, in_specs=specs, out_specs=P("data"), check_vma=check))(W, arrays)
+        specs = {"in_specs": (P(), P("data")), "out_specs": P("data")}
+        return jax.jit(jax.shard_map(one, mesh=shards.mesh, check_vma=check, **specs))(W, arrays)
 
     alone = np.concatenate([run(W, first), run(W, other)])
     assert np.allclose(on_each(False), alone), name

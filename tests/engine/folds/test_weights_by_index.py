@@ -65,7 +65,7 @@ def test_a_plan_is_kept_for_all_that_it_depends_on():
     program = next(x for x in programs if x.variant.slots)
     one = all_indexed([program], 0)[0]
     slots = [[storage.leaves[c] for c in columns] for columns in program.wiring.slots]
-    plan = lambda rows, held: one.plan(program.weights, ([], slots, [], [], []), Size(rows, 5, 4), True, held)
+    plan = lambda rows, held: one.plan(program.weights, Inputs([], slots, [], [], []), Size(rows, 5, 4), True, held)
     assert plan(3, []) is plan(3, [])
     assert plan(3, []) is not plan(3, [0])
     assert plan(3, []) is not plan(4, [])

@@ -28,6 +28,7 @@ from indexed_cells import (
 )
 
 from cdl import Algebra, algebra, cata, fold, Fork, Leaf, Many, pack, stacked, TreeF
+from cdl._engine.folds._node import Inputs
 from cdl._engine.folds._sites import all_indexed
 from cdl._engine.folds.case import read, Reading
 from cdl._engine.forests._bucket import Size

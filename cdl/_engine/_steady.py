@@ -55,10 +55,11 @@ def _within(jaxpr: Jaxpr) -> Jaxpr:
     if not _asks(jaxpr):
         return jaxpr
     slopes, eqns = _with_slopes(jaxpr), list[JaxprEqn]()
+    before = {v for eqn in jaxpr.eqns if eqn.primitive is _steady for v in eqn.outvars}
     for eqn in jaxpr.eqns:
         read = list(eqn.invars)
         for i in ASKED.get(eqn.primitive.name, []) if slopes.intersection(eqn.outvars) else []:
-            if not isinstance(x := read[i], Literal):
+            if not isinstance(x := read[i], Literal) and x not in before:
                 read[i] = own = Var(x.aval)
                 eqns.append(eqn.replace(primitive=_steady, invars=[x], outvars=[own], params={"held": False}))
         ruled = eqn.primitive.name.startswith(RULED)

@@ -100,6 +100,37 @@ def test_each_node_gives_all_of_its_gradient_to_its_greatest_child(how, width, d
     assert found.bias.tolist() == [400.0] * width
 
 
+@pytest.mark.parametrize("many", [True, False])
+def test_a_maximum_by_segments_has_its_gradient_in_a_case_and_inside_of_map(many):
+    with jax.enable_x64(True):
+        keys = jr.split(jr.key(21), 3)
+        weights = [jr.normal(k, shape) for k, shape in zip(keys, [(3,), (21, 3), (3, 1)], strict=True)]
+        rng = np.random.default_rng(0)
+        trees = [Knot(float(rng.normal()), Many([Tip(float(rng.normal()))])) for _ in range(12)]
+
+        def reads(weights: Any) -> Any:
+            tip, weight, bias = weights
+
+            def greatest(x: jax.Array, scale: Any) -> jax.Array:
+                y = (weight @ x).reshape(3, 7) * scale + bias
+                return jax.ops.segment_max(y.T, jnp.zeros(7, int), 1)[0]
+
+            @algebra
+            def read(layer: ScaledF[jax.Array]) -> jax.Array:
+                match layer:
+                    case Tip(value):
+                        return jnp.tanh(tip * value)
+                    case Knot(scale, parts) if many:
+                        return parts.map(lambda x: greatest(x, scale)).sum(jnp.zeros(3))
+                    case Knot(scale, parts):
+                        return greatest(parts.sum(jnp.zeros(3)), scale)
+
+            return read
+
+        found = gradient(lambda weights: fold(reads(weights), pack(ScaledF, trees)).sum(), weights)
+        close(found, jax.grad(lambda weights: sum(cata(reads(weights))(tree).sum() for tree in trees))(weights))
+
+
 class Cell(eqx.Module):
     """The greatest of each row of a matrix; 8 rows of 3 are among those that XLA computes twice."""
 
@@ -253,6 +284,7 @@ def test_what_has_a_gradient_and_a_maximum_is_steady(f, count):
     x = jnp.arange(4.0)
     assert steady_ones(f, x) == count
     case = steadied(jax.make_jaxpr(f)(x))
+    assert str(steadied(case)).count("steady[") == count  # once is enough
     assert jnp.array_equal(jaxpr_as_fun(case)(x)[0], f(x))
 
 

@@ -155,11 +155,11 @@ class Edges:
             found.append(structure)
             return out
 
-        case = jax.make_jaxpr(leaves)(self.child, value)
+        case = steadied(jax.make_jaxpr(leaves)(self.child, value))
         if prints(case.jaxpr):
             tell_edges(case, self.row, self.segment, self.children, start)
             case = silent(case)
-        run = opened(steadied(case))
+        run = opened(case)
 
         def call(x: Any, v: Any, cs: list[Any]) -> Any:
             return jax.tree.unflatten(found[0], run(*cs, *jax.tree.leaves((x, v))))

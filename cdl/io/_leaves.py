@@ -19,6 +19,7 @@ import jax.random as jr
 import numpy as np
 from jax.core import Tracer
 
+from .._functors.items import weaken
 from .._functors.words import an, short
 from ..errors import CheckpointError
 
@@ -142,7 +143,4 @@ def from_numbers(leaf: Leaf, numbers: np.ndarray[Any, Any]) -> Any:
 
 def like_weak(like: Any, new: jax.Array) -> jax.Array:
     """The numbers as ones that take the type of others (`weak_type`), where the template's do."""
-    if not like.weak_type:
-        return new
-    weak = jnp.broadcast_to(jnp.asarray(new.dtype.type(0).item()), new.shape)
-    return jax.device_put(weak.at[...].set(new), new.sharding) if weak.dtype == new.dtype else new
+    return weaken(new) if like.weak_type else new

@@ -10,6 +10,7 @@ import numpy as np
 from jax.core import Tracer
 
 from .._engine.shapes import is_weak
+from .._functors.items import weaken
 
 
 def stacked(values: Sequence[Any]) -> Any:
@@ -60,6 +61,6 @@ def _stack(*xs: Any) -> Any:
         return xs[0]
     if any(isinstance(x, Tracer) or jnp.issubdtype(x.dtype, jax.dtypes.extended) for x in xs):
         return jnp.stack(xs)
-    values = np.stack([np.asarray(x) for x in xs])
+    values = jnp.asarray(np.stack([np.asarray(x) for x in xs]))
     # of numbers of Python's, so that a row takes the type of what it meets as the number does
-    return jnp.broadcast_to(xs[0], values.shape).at[...].set(values) if is_weak(xs[0]) else jnp.asarray(values)
+    return weaken(values) if is_weak(xs[0]) else values

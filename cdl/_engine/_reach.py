@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
 from ._jaxprs import Atom, CALLS, rule_of
-from ._rows import differentiated, spread
+from ._rows import differentiated, masked
 from .shapes import is_smooth
 
 
@@ -108,7 +108,7 @@ def active(bits: jax.Array, reached: int) -> jax.Array:
 
 def only_active(cotangent: Any, bits: jax.Array, reached: int) -> Any:
     """A cotangent of what reaches these columns, without that of rows at which it is not read."""
-    return None if cotangent is None else jnp.where(spread(active(bits, reached), cotangent), cotangent, 0)
+    return None if cotangent is None else masked(active(bits, reached), cotangent)
 
 
 def gate(x: Any, bits: jax.Array, reached: int) -> jax.Array:

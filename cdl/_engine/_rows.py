@@ -24,14 +24,24 @@ def spread(mask: jax.Array, like: jax.Array) -> jax.Array:
     return mask.reshape(mask.shape + (1,) * (like.ndim - mask.ndim))
 
 
+def chosen(mask: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
+    """Rows of `x`, and of `y` where the mask is false; `y` may be one row for all."""
+    return lax.select(lax.broadcast_in_dim(mask, x.shape, range(mask.ndim)), x, jnp.broadcast_to(y, x.shape))
+
+
+def masked(mask: jax.Array, x: jax.Array) -> jax.Array:
+    """Rows of any shape, and zeros where the mask is false."""
+    return chosen(mask, x, lax.full_like(x, 0))
+
+
 def differentiated(mask: jax.Array, x: jax.Array) -> jax.Array:
     """Rows of any shape, with a gradient at those of the mask alone."""
-    return jnp.where(spread(mask, x), x, lax.stop_gradient(x))
+    return chosen(mask, x, lax.stop_gradient(x))
 
 
 def repeated(x: jax.Array, valid: jax.Array, last: jax.Array) -> jax.Array:
     """Rows of which those that are not valid are the last valid one, without its gradient."""
-    return jnp.where(spread(valid, x), x, lax.stop_gradient(take(x, last)))
+    return chosen(valid, x, lax.stop_gradient(take(x, last)))
 
 
 def after_all(rows: Sequence[jax.Array | None]) -> jax.Array:
@@ -61,4 +71,4 @@ def put(buffer: jax.Array, row: jax.Array | int, rows: jax.Array) -> jax.Array:
 def write(buffer: jax.Array, row: jax.Array, own: jax.Array, rows: jax.Array) -> jax.Array:
     """Writes rows of a run, those that are its own; the others are written back as they were."""
     before = lax.dynamic_slice_in_dim(buffer, row, len(rows), allow_negative_indices=False)
-    return put(buffer, row, jnp.where(spread(own, rows), rows, before))
+    return put(buffer, row, chosen(own, rows.astype(buffer.dtype), before))

@@ -280,5 +280,6 @@ def reverse_only(of: str, instead: str) -> Iterator[None]:
             raise
         raise CdlError(
             f"forward-mode differentiation (`jax.jvp`, `jax.jacfwd`) goes through `{of}`, which has a rule for reverse "
-            f"mode alone: {instead}."
+            f"mode alone: {instead}. A `jax.custom_vjp` in an algebra has no second derivative: write it as a "
+            "`jax.custom_jvp`."
         ) from error

@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._rows import put, room, spread, take, write
+from .._rows import masked, put, room, take, write
 from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
 from ..folds._program import Program
@@ -24,7 +24,6 @@ from ..folds._sites import all_indexed
 from ..folds._slabs import Slabs
 from ..folds._storage import Storage
 from ..folds._walk import Chunk, Walk, write_edges
-from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..shapes import Arrays
 from ._activity import Activity
@@ -59,13 +58,13 @@ class Descent:
     ) -> Downwards:
         bucket, ready = self.forest.bucket, self.kernel.weights(weights)
 
-        def read(p: int, size: Size, chunk: jax.Array, carry: Downwards) -> Arrays:
-            return self._own(p, self.walk.chunk(p, size, chunk), carry[0])
+        def read(p: int, at: Chunk, carry: Downwards) -> Arrays:
+            return self._own(p, at, carry[0])
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: Downwards, own: Arrays) -> Downwards:
-            at, (handed, outs) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
+        def body(p: int, at: Chunk, carry: Downwards, own: Arrays) -> Downwards:
+            handed, outs = map(list, carry[:2])
             inputs = self.walk.inputs(p, at, payload, values, own)
-            found, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, carry[2], down=True)
+            found, tables = self.kernel.forward(p, at, ready, inputs, carry[2], down=True)
             every = iter(found)
             slots, out, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
             write_edges(handed, self.along, at, self._slots(p), slots, self._manys(p), manys)
@@ -94,15 +93,14 @@ class Descent:
         columns = list(map(self.handed.columns, range(len(self.forest.family))))
         activity = Activity(self.walk, columns, self.handed.smooth, *outside)
 
-        def read(p: int, size: Size, chunk: jax.Array, carry: Any) -> tuple[Arrays, Arrays, jax.Array | None]:
-            at = self.walk.chunk(p, size, chunk)
+        def read(p: int, at: Chunk, carry: Any) -> tuple[Arrays, Arrays, jax.Array | None]:
             outputs = activity.outputs(p, at, carry[3])
             return self._given(p, at, given, carry[0]), self.kernel.products(p, at, carry[2]), outputs
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: Any, had: tuple[Arrays, Arrays, jax.Array | None]) -> Any:
-            at, (inherited, below) = self.walk.chunk(p, size, chunk), map(list, carry[:2])
+        def body(p: int, at: Chunk, carry: Any, had: tuple[Arrays, Arrays, jax.Array | None]) -> Any:
+            inherited, below = map(list, carry[:2])
             inputs, (brought, kept, outputs) = self.walk.inputs(p, at, payload, values, self._own(p, at, handed)), had
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, brought, kept, carry[2], [], outputs)
+            to, found = self.kernel.reverse(p, at, ready, inputs, brought, kept, carry[2], [], outputs)
             wiring = self.programs[p].wiring
             for c, x in zip(wiring.own, to.own, strict=True):
                 if inherited[c] is not None:
@@ -147,7 +145,7 @@ class Descent:
                 if self.handed.smooth[c]:
                     x = take(inherited[c], take(self.forest.child, edge))
                     x = x if given[0][c] is None else x + take(given[0][c], edge)
-                    found.append(jnp.where(spread(valid, x), x, 0))
+                    found.append(masked(valid, x))
 
         for j, columns in enumerate(self._slots(p)):
             assert at.slots is not None
@@ -160,7 +158,7 @@ class Descent:
                     if given[1][c] is None
                     else take(given[1][c], at.rows)
                 )
-                found.append(jnp.where(spread(at.valid, x), x, 0))
+                found.append(masked(at.valid, x))
         for edge, columns in zip(at.edges, self._manys(p), strict=True):
             along(columns, edge.lines, edge.valid)
         return found

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._rows import spread, take
+from .._rows import masked, take
 from ..forests._tiles import TILE
 from ._group import Group, Tiles
 
@@ -61,7 +61,7 @@ def product(
     pairs = take(x, tiles.rows), take(w, tiles.kind)
     z = jnp.einsum(spec, *pairs, precision=precision, preferred_element_type=dtype).astype(dtype)
     y = take(z.reshape(z.shape[0] * z.shape[1], *z.shape[2:]), tiles.place)
-    return jnp.where(spread(group.own, y), y, 0) if transposed else y
+    return masked(group.own, y) if transposed else y
 
 
 def sums(
@@ -75,6 +75,6 @@ def sums(
 ) -> jax.Array:
     """The sum, for each of `kinds` constructors, of the products of the rows of `y`, (W, m, o), and `x`, (W, m, n):
     (C, o, n). `own` are the rows of the tiles that count."""
-    pairs = [jnp.where(spread(own, some), some, 0) for some in (take(y, tiles.rows), take(x, tiles.rows))]
+    pairs = [masked(own, some) for some in (take(y, tiles.rows), take(x, tiles.rows))]
     found = jnp.einsum("trmo,trmn->ton", *pairs, precision=precision, preferred_element_type=dtype)
     return jax.ops.segment_sum(found, tiles.kind, kinds)

@@ -105,7 +105,9 @@ def fold(
     **Types:**
 
     - A value has one dtype at all nodes, and cases that give arrays of two dtypes are refused with `CarrierMismatch`. A
-      Python number takes the dtype of what it meets, and is refused where it would not be the same number there.
+      Python number takes the dtype of what it meets, and is refused where it would not be the same number there. So
+      does what JAX makes of one alone, such as `jnp.array(0)`. The case above then reads that dtype: where a leaf gives
+      `0` and a node a float, `jnp.full_like(v, 0.5)` is 0.5 at every node, and 0 in the definition.
     - Results are rounded to that dtype, and whole numbers wrap around: a Python `int` is an `int32`, or an `int64` with
       `jax_enable_x64`. A division by zero gives infinity or NaN, and of whole numbers any number. Python raises an
       error there.
@@ -124,7 +126,7 @@ def fold(
     nothing, or anything other than numbers; `SignatureError` where the algebras are not those of the forest's sorts, in
     their order; `CdlError` where anything other than trees or lists is given, where `how` is not for the data, where a
     case branches on a value, or reads more from outside than can be compared at each call, and in forward mode without
-    `forward=True` in `how`.
+    `forward=True` in `how`, which in a `jit` of yours is a `TypeError` of JAX's.
 
     Examples:
         >>> from cdl.functors import TreeF

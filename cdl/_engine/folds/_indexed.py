@@ -14,7 +14,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
 from .._jaxprs import Atom, bind, opened
 from .._reach import gate, only_active, Reach, through
-from .._rows import differentiated, repeated, spread as spread_rows, take
+from .._rows import differentiated, masked, repeated, take
 from ..shapes import is_smooth
 from ._group import Group
 from ._grouped import as_held, product, tie
@@ -137,7 +137,8 @@ class Rows(Phase):
     `values` and `inputs` are filled with the value of each site, and with what it is computed from. `given` are the
     values of sites that are known, as in the reverse pass: products are then tied to what they were computed from
     (`tie`), and lookups have theirs added, which are zeros. `held` are variables whose values are known. `active` says
-    what each row and edge is read for, if not all are.
+    what each row and edge is read for, if not all are. `tame` says that rows past the valid ones may be zeros, and need
+    not repeat the last one.
     """
 
     def __init__(
@@ -147,9 +148,10 @@ class Rows(Phase):
         given: list[Any] | None = None,
         held: Mapping[Var, Any] = MappingProxyType({}),
         active: Active | None = None,
+        tame: bool = False,
     ) -> None:
         super().__init__()
-        self.over, self.given, self.held, self.active = over, given, held, active
+        self.over, self.given, self.held, self.active, self.tame = over, given, held, active, tame
         self.weights: Iterator[Any] = iter(weights)
         self.values: list[Any] = []
         self.inputs: list[list[Any]] = []
@@ -213,12 +215,12 @@ class Rows(Phase):
         if axes != [x.ndim - 1]:
             x = jnp.moveaxis(x, axes, range(-len(axes), 0)).reshape(len(x), *free, w.shape[-1])
         if self.branches:  # infinite, it would make the weights' gradient NaN
-            x = jnp.where(spread_rows(self._taken(self.many), x), x, 0)
+            x = masked(self._taken(self.many), x)
         z: Any
         if self.given is None:
             z = product(x, w, self.group, out.dtype, precision)
             if w.ndim > 2 and self.group.tiles is None:  # tiles of rows past the valid ones have been left out
-                z = repeated(z, self.group.own, self.group.count - 1)
+                z = self._padded(z, self.group)
         else:
             z = self.given[len(self.values)]
             z = tie(z, x, w, self.group, precision) if is_smooth(x) else z
@@ -265,7 +267,10 @@ class Rows(Phase):
             sums = summed(every, segment, rows.length)
         else:
             sums = [reduced(how, y, segment, rows.length) for y in every]
-        return [Value(ROWS, repeated(y, rows.own, rows.count - 1)) for y in sums]
+        return [Value(ROWS, self._padded(y, rows)) for y in sums]
+
+    def _padded(self, x: jax.Array, group: Group) -> jax.Array:
+        return x if self.tame else repeated(x, group.own, group.count - 1)
 
 
 def spread(weight: jax.Array, level: Level, group: Group) -> jax.Array:

@@ -17,8 +17,6 @@ import jax.numpy as jnp
 
 from .._reach import either
 from .._rows import after_all, put, room, take, write
-from ..forests._bucket import Size
-from ..forests._schedule import ROWS
 from ..shapes import Arrays
 from ._indexed import ActiveWeights
 from ._node import Inputs
@@ -29,7 +27,7 @@ from ._sites import Indexed
 from ._sums import Sums
 from ._telling import tell_rows
 from ._tile_sums import sums_of
-from ._walk import Chunk, KIND, Walk
+from ._walk import Chunk, Walk
 
 
 Tables = dict[Table, Any]
@@ -95,19 +93,17 @@ class Kernel:
         return self._tables(t for plan in self.plans.values() for t, *_ in plan.kept)
 
     def forward(
-        self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *,
-        down: bool = False,
-    ) -> tuple[Arrays, Tables]:  # fmt: skip
+        self, p: int, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *, down: bool = False
+    ) -> tuple[Arrays, Tables]:
         """The outputs of a program at a chunk, and the tables with what is kept of it; what it prints is printed. With
         `down`, the rows after this chunk have their values already, so that only the valid rows are written."""
         program = self.walk.programs[p]
         if program.prints:
-            rest = self.walk.alone(p, at, chunk, weights.plain[p], inputs)[1:]
-            tell_rows(program, program.printing[size], at.facts[:, KIND], chunk[ROWS], weights.plain[p], rest)
+            rest = self.walk.alone(p, at, weights.plain[p], inputs)[1:]
+            tell_rows(program, program.printing[at.size], at.kind, at.count, weights.plain[p], rest)
         if p not in self.indexed:
-            alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
-            return program.at[size](*alone), tables
-        out, values, inner = self.indexed[p].rows(weights.at_rows[p], self.walk.over(p, at, chunk), inputs)
+            return program.at[at.size](*self.walk.alone(p, at, weights.plain[p], inputs)), tables
+        out, values, inner = self.indexed[p].rows(weights.at_rows[p], self.walk.over(p, at), inputs)
         return out, self._with_kept(p, at, values, inner, tables, down) if tables else tables
 
     def start(
@@ -124,8 +120,8 @@ class Kernel:
         return Cotangents(tables, sums, list(map(zeros, payload, wanted[1])))
 
     def reverse(
-        self, p: int, size: Size, chunk: jax.Array, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays,
-        kept: Arrays, found: Cotangents, held: Arrays, bits: jax.Array | None = None,
+        self, p: int, at: Chunk, weights: Weights, inputs: Inputs, given: Arrays, kept: Arrays, found: Cotangents,
+        held: Arrays, bits: jax.Array | None = None,
     ) -> tuple[Given, Cotangents]:  # fmt: skip
         """The cotangents of what a chunk's rows read, and all that is found.
 
@@ -135,8 +131,8 @@ class Kernel:
         """
         tables, sums = dict(found.tables), list(found.sums)
         if p in self.indexed:
-            after = after_all(kept) if size.rows > 1 else 0  # a single row was read in the turn before
-            over = self.walk.over(p, at, chunk)
+            after = after_all(kept) if at.size.rows > 1 else 0  # a single row was read in the turn before
+            over = self.walk.over(p, at)
             at_hand = dict(zip(self.held[p], held, strict=True))
             products = kept if self.keep else None
             out = self.indexed[p].reverse(weights.at_rows[p], over, inputs, products, given, at_hand, bits)
@@ -146,12 +142,12 @@ class Kernel:
                 lines, valid = self._lines(at, table, many)
                 tables[table] = write(tables[table], lines[0] + after, valid, outputs[number])
         else:
-            alone = self.walk.alone(p, at, chunk, weights.plain[p], inputs)
-            run = functools.partial(self.walk.programs[p].at[size], bits=bits)
+            alone = self.walk.alone(p, at, weights.plain[p], inputs)
+            run = functools.partial(self.walk.programs[p].at[at.size], bits=bits)
             back = pull(run, alone, self.smooth[p])
             of_weights, of_payload, slots, _, pairs, own = back(given)[0]
             manys = [to for _, to in pairs]
-            sums[p] = self.walk.added(p, chunk, sums[p], of_weights)
+            sums[p] = self.walk.added(p, at, sums[p], of_weights)
         if bits is not None:
             of_payload, slots, manys, own = self.walk.active(p, at, bits, of_payload, slots, manys, own)
         payload = self.walk.payload(p, at, found.payload, of_payload)
@@ -211,7 +207,8 @@ class Kernel:
     def _lines(self, at: Chunk, table: Table, many: int | None) -> tuple[Any, Any]:
         """Where a table has a chunk's rows, or the edges of one of its `Many`s, and which are its own."""
         lines, valid = (at.rows, at.valid) if many is None else at.edges[many][:2]
-        return lines - self.walk.first_of(table), valid
+        first = self.walk.first_of(table)
+        return lines - first if first else lines, valid
 
 
 def _smooth_sites(program: Indexed, prepare: Callable[[Arrays], Arrays], weights: Arrays) -> Arrays:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from .._rows import after_all
@@ -23,10 +24,12 @@ from ..forests._schedule import ROWS, SIZE, TIME, VARIANT
 
 END = -1  # the kind of what comes after the last chunk
 
+A = TypeVar("A")
 C = TypeVar("C")
 
-Read = Callable[[int, Size, jax.Array, C], Any]  # of a program, a size, a chunk, and what the loop carries
-Body = Callable[[int, Size, jax.Array, C, Any], C]  # of the same, and what was read
+At = Callable[[int, Size, jax.Array], A]  # what is found of a program, a size and a row of the table of chunks
+Read = Callable[[int, A, C], Any]  # of a program, what was found of a chunk, and what the loop carries
+Body = Callable[[int, A, C, Any], C]  # of the same, and what was read
 
 
 def nothing(*_: Any) -> None:
@@ -34,12 +37,13 @@ def nothing(*_: Any) -> None:
 
 
 def over_chunks(
-    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], read: Read[C], body: Body[C], carry: C, down: bool
-) -> C:
+    forest: Forest, of_level: Sequence[int], of_piece: Sequence[int], at: At[A], read: Read[A, C], body: Body[A, C],
+    carry: C, down: bool,
+) -> C:  # fmt: skip
     """Runs every chunk that has a program, in order, or in reverse order `down` the trees.
 
     `of_level` and `of_piece` are the programs of the variants, by chunks of a level and by those of one variant; -1 for
-    a variant that has none. `read` reads the rows of a chunk that `body` writes over.
+    a variant that has none. `read` reads the rows of a chunk that `body` writes over; both are told what is `at` it.
     """
     table, code, begin, count, kinds = _order(forest, of_level, of_piece)
     if not kinds:
@@ -48,24 +52,24 @@ def over_chunks(
     code = jnp.concatenate([end, code, end])  # stops at both ends
     step = jnp.int32(-1 if down else 1)
 
-    def chunk(t: jax.Array) -> jax.Array:
-        return lax.dynamic_index_in_dim(table, t - 1, keepdims=False, allow_negative_indices=False)
-
     def along(number: int, state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
         (p, size), (t, carry) = kinds[number], state
         ahead = size.rows == 1
 
+        def chunk(t: jax.Array) -> A:
+            return at(p, size, lax.dynamic_index_in_dim(table, t - 1, keepdims=False, allow_negative_indices=False))
+
         def run(state: tuple[jax.Array, C, Any]) -> tuple[jax.Array, C, Any]:
             t, carry, before = state
             here = chunk(t)
-            carry = body(p, size, here, carry, before if ahead else read(p, size, here, carry))
+            carry = body(p, here, carry, before if ahead else read(p, here, carry))
             if ahead:
-                return t + step, carry, read(p, size, chunk(t + step), carry)
+                return t + step, carry, read(p, chunk(t + step), carry)
             # counted when all is done: a number that is still read would be copied in each turn
             return t + step + after_all(jax.tree.leaves(carry)), carry, None
 
         # the rows of a chunk of another kind may be any, and no turn is given them
-        start = t, carry, read(p, size, chunk(t), carry) if ahead else None
+        start = t, carry, read(p, chunk(t), carry) if ahead else None
         return lax.while_loop(lambda state: code[state[0]] == number, run, start)[:2]
 
     def turn(state: tuple[jax.Array, C]) -> tuple[jax.Array, C]:
@@ -83,19 +87,20 @@ def _order(
     """The chunks in order, the kind of each, where those that have one begin, how many there are, and the kinds:
     programs and sizes."""
     bucket = forest.bucket
-    kinds: list[tuple[int, Size]] = []
+    kinds: dict[tuple[int, Size], int] = {}  # a level's chunks and pieces of one program and size are of one kind
     tables, codes = [], []
     for table, of, sizes_of in (
         (forest.chunk, of_level, bucket.sizes_of), (forest.piece, of_piece, bucket.pieces_of)
     ):  # fmt: skip
-        first = {}
-        for p in dict.fromkeys(p for p in of if p >= 0):
-            first[p] = len(kinds)
-            kinds += [(p, size) for size in sizes_of(*(v for v, q in enumerate(of) if p == q))]
-        if first:
-            base = jnp.array([first.get(p, -1) for p in of], jnp.int32)[table[:, VARIANT]]
+        sizes = {p: sizes_of(*(v for v, q in enumerate(of) if p == q)) for p in dict.fromkeys(of) if p >= 0}
+        if sizes:
+            number = np.full((len(of), max(map(len, sizes.values()))), -1, np.int32)  # of a variant and a size
+            for v, p in enumerate(of):
+                for i, size in enumerate(sizes.get(p, ())):
+                    number[v, i] = kinds.setdefault((p, size), len(kinds))
+            found = jnp.asarray(number)[table[:, VARIANT], table[:, SIZE]]
             tables.append(table)
-            codes.append(jnp.where((base < 0) | (table[:, ROWS] == 0), -1, base + table[:, SIZE]))
+            codes.append(jnp.where(table[:, ROWS] == 0, -1, found))
     if not tables:
         return forest.chunk, jnp.full(len(forest.chunk), -1), jnp.int32(0), jnp.int32(0), []
     if len(tables) == 1 and _first_alone(bucket, of_level if tables[0] is forest.chunk else of_piece):
@@ -103,14 +108,14 @@ def _order(
         begin = jnp.argmax(code >= 0).astype(jnp.int32)
         whole = tables[0] is forest.chunk
         count = forest.facts[3] - begin if whole else (code >= 0).sum(dtype=jnp.int32)
-        return tables[0], code, begin, count, kinds
+        return tables[0], code, begin, count, list(kinds)
     table, code = jnp.concatenate(tables), jnp.concatenate(codes)
     at = jnp.where(code >= 0, table[:, TIME], bucket.nodes)
     rank = jnp.cumsum(jnp.zeros(bucket.nodes, jnp.int32).at[at].set(1, mode="drop"), dtype=jnp.int32)
     place = jnp.where(code >= 0, rank.at[at].get(mode="clip") - 1, len(code))
     count = rank[-1]
     ordered = jnp.zeros_like(table).at[place].set(table, mode="drop")
-    return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), jnp.int32(0), count, kinds
+    return ordered, jnp.full_like(code, -1).at[place].set(code, mode="drop"), jnp.int32(0), count, list(kinds)
 
 
 def _first_alone(bucket: Bucket, of: Sequence[int]) -> bool:

@@ -20,8 +20,7 @@ import jax.numpy as jnp
 from .._gates import gated
 from .._jaxprs import calls_back, opened
 from .._reach import either
-from .._rows import put, room, spread, take, write
-from ..forests._bucket import Size
+from .._rows import masked, put, room, take, write
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_smooth
 from ._activity import Activity
@@ -83,11 +82,11 @@ class Passes:
                 states[s] = states[s].at[jnp.array(program.members)].set(x)
         ready = self.kernel.weights(weights)
 
-        def body(p: int, size: Size, chunk: jax.Array, both: tuple[Arrays, Tables], _: None) -> tuple[Arrays, Tables]:
-            at, states = self.walk.chunk(p, size, chunk), list(both[0])
+        def body(p: int, at: Chunk, both: tuple[Arrays, Tables], _: None) -> tuple[Arrays, Tables]:
+            states = list(both[0])
             inputs = self.walk.inputs(p, at, payload, states)
-            out, tables = self.kernel.forward(p, size, chunk, at, ready, inputs, both[1])
-            rows = self.slabs.rows(dict(zip(self.programs[p].wiring.out, out, strict=True)), size.rows)
+            out, tables = self.kernel.forward(p, at, ready, inputs, both[1])
+            rows = self.slabs.rows(dict(zip(self.programs[p].wiring.out, out, strict=True)), at.size.rows)
             for s, x in rows.items():
                 together = p in self.kernel.indexed
                 states[s] = put(states[s], at.row, x) if together else write(states[s], at.row, at.valid, x)
@@ -118,16 +117,16 @@ class Passes:
         by_row = [None] * len(brought) if at_roots else given
         ready = self.kernel.weights(weights)
 
-        def read(p: int, size: Size, chunk: jax.Array, carry: Down) -> tuple[Arrays, Arrays, Bits]:
-            at, (brought, found, bits) = self.walk.chunk(p, size, chunk), carry
+        def read(p: int, at: Chunk, carry: Down) -> tuple[Arrays, Arrays, Bits]:
+            brought, found, bits = carry
             own = None if bits is None else take(bits, at.above)
             return self._own(p, at, by_row, brought), self.kernel.products(p, at, found), own
 
-        def body(p: int, size: Size, chunk: jax.Array, carry: Down, had: tuple[Arrays, Arrays, Bits]) -> Down:
-            at, wiring, brought = self.walk.chunk(p, size, chunk), self.programs[p].wiring, list(carry[0])
+        def body(p: int, at: Chunk, carry: Down, had: tuple[Arrays, Arrays, Bits]) -> Down:
+            wiring, brought = self.programs[p].wiring, list(carry[0])
             inputs, (given, kept, own) = self.walk.inputs(p, at, payload, states), had
             held = [self.slabs.read(states, wiring.out[i], at.rows) for i in self.kernel.held.get(p, [])]
-            to, found = self.kernel.reverse(p, size, chunk, at, ready, inputs, given, kept, carry[1], held, own)
+            to, found = self.kernel.reverse(p, at, ready, inputs, given, kept, carry[1], held, own)
             write_edges(brought, self.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
             return brought, found, activity.below(p, at, carry[2], own)
 
@@ -148,7 +147,7 @@ class Passes:
         rows = {s: take(brought[s], at.above) for s in dict.fromkeys(self.slabs.slab_of[c] for c in columns)}
         rows = {s: x if given[s] is None else x + take(given[s], at.rows) for s, x in rows.items()}
         own = [self.slabs.pick(c, rows[self.slabs.slab_of[c]]) for c in columns]
-        return own if p in self.kernel.indexed else [jnp.where(spread(at.valid, x), x, 0) for x in own]
+        return own if p in self.kernel.indexed else [masked(at.valid, x) for x in own]
 
     def _of_constants(self, p: int, given: Arrays, brought: Arrays) -> Arrays:
         """The cotangents of a program's constants: the sums of what all edges bring to them."""

@@ -23,6 +23,7 @@ from ._indexed import Active, ActiveWeights, broadcast, Over, Prepare, Rows, spr
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._node import Inputs
 from ._plan import Plan, Planning
+from ._present import is_tame
 from ._program import Program, Trace
 from ._together import together
 
@@ -49,7 +50,7 @@ class Indexed:
         self.program, wiring = program, program.wiring
         self.jaxpr = together(without_constants(program.case.jaxpr))
         self.levels = [STACK if s else SHARED for s in program.stacked]
-        self.used = _used(self.jaxpr)
+        self.used, self.tame = _used(self.jaxpr), is_tame(self.jaxpr)
         self._plans: dict[Hashable, Plan] = {}
         self.rows, self.reverse = Once(self._rows), Once(self._reverse)
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
@@ -89,7 +90,7 @@ class Indexed:
         """The outputs at every row, and at every edge for those that are the edges'; and of each site its value, and
         what it is computed from."""
         at_hand: dict[Any, Any] = {self.jaxpr.outvars[i]: x for i, x in (held or {}).items()}
-        phase = Rows(prepared, over, given, at_hand, active)
+        phase = Rows(prepared, over, given, at_hand, active, self.tame)
         found = self._run(phase, [None] * len(self.levels), inputs, over)
         assert [site.what for site in phase.sites] == [site.what for site in self.sites]
         out = [x.value if x.level == EDGES else broadcast(x, over.rows) for x in found]

@@ -11,7 +11,7 @@ import numpy as np
 from jax import lax
 
 from .._reach import active
-from .._rows import spread, take
+from .._rows import masked, take
 from .._strides import strides
 from ..shapes import Arrays, Shape, shaped
 from ._batched import sums, tiles_of
@@ -203,7 +203,7 @@ class Sums:
 
 def _only(own: jax.Array, x: jax.Array) -> jax.Array:
     """The rows that count, and zeros for the others. Both factors of a product need it: zero times infinity is NaN."""
-    return jnp.where(spread(own, x), x, 0)
+    return masked(own, x)
 
 
 def _outer(y: jax.Array, x: jax.Array, dtype: np.dtype[Any], precision: lax.PrecisionLike) -> jax.Array:

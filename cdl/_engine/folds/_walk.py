@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from .._platform import platform
 from .._random_keys import keys_at
 from .._reach import either, only_active
-from .._rows import take, write
+from .._rows import chosen, take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
@@ -31,11 +31,6 @@ from ._slabs import Slabs
 from ._storage import Storage
 
 
-KIND, END = 0, 1  # columns of what there is to know of each row, and of each edge
-ABOVE = 2  # of each row
-CHILD, OWNER = 2, 3  # of each edge
-
-
 class Edge(NamedTuple):
     """The edges of a `Many` at a chunk, with its last valid edge repeated."""
 
@@ -43,30 +38,27 @@ class Edge(NamedTuple):
     valid: jax.Array  # which are its own
     place: jax.Array  # that of each one's row in the chunk
     segment: jax.Array  # the same; the number of places, past its own
-    facts: jax.Array  # `KIND`, `END`, `CHILD`, `OWNER`
+    kind: jax.Array
+    end: jax.Array
+    child: jax.Array  # the row at the end of each
     total: jax.Array  # how many are its own
-
-    @property
-    def child(self) -> jax.Array:
-        """The row at the end of each."""
-        return self.facts[:, CHILD]
 
 
 @dataclass(frozen=True)
 class Chunk:
     """A chunk's own rows and edges."""
 
+    size: Size
+    variant: jax.Array  # that of its first row
     row: jax.Array
+    count: jax.Array  # how many rows are its own
     rows: jax.Array  # the row of each place, repeated past the chunk's own
     valid: jax.Array  # which places are its own
-    facts: jax.Array  # of each place: `KIND`, `END`, `ABOVE`
+    kind: jax.Array
+    end: jax.Array
+    above: jax.Array  # the edge above each place's row
     slots: jax.Array | None  # the edge of each place and slot
     edges: list[Edge]  # those of each `Many`
-
-    @property
-    def above(self) -> jax.Array:
-        """The edge above each place's row."""
-        return self.facts[:, ABOVE]
 
 
 class Walk:
@@ -102,6 +94,7 @@ class Walk:
         self.length = bucket.starts[2] if self._constant == bare else bucket.rows  # of tables of rows
         kind, batched = self.place_of[forest.variant], platform().batched
         ends = (forest.tile[:, 0], forest.edges_tile[:, 0]) if batched else (forest.until, forest.edges_until)
+        # read together: the constructor's place in the stacks, where its rows end, and the edge above, or below and row
         self._rows = jnp.stack([kind, ends[0], forest.above], 1)
         self._edges = jnp.stack([take(kind, forest.owner), ends[1], self.child[: bucket.edges], forest.owner], 1)
 
@@ -128,11 +121,7 @@ class Walk:
         size = max(sizes, key=lambda s: s.rows)
         return size if size.rows > 1 else PROBE
 
-    def place(self, chunk: jax.Array) -> jax.Array:
-        """The place of a chunk's variant in the stacks of its program."""
-        return self.place_of[chunk[VARIANT]]
-
-    def chunk(self, p: int, size: Size, chunk: jax.Array) -> Chunk:
+    def _chunk(self, p: int, size: Size, chunk: jax.Array) -> Chunk:
         """The rows and edges of a chunk."""
         variant = self.programs[p].variant
         row, count = chunk[ROW], chunk[ROWS]
@@ -145,17 +134,20 @@ class Walk:
         for g in range(variant.manys):
             first, many = chunk[EDGES + 2 * (g + 1)], chunk[EDGES + 2 * (g + 1) + 1]
             line = jnp.arange(size.edges, dtype=jnp.int32)
-            lines = first + jnp.minimum(line, many - 1)
-            facts = take(self._edges, lines)
-            place = facts[:, OWNER] - row
-            edges.append(Edge(lines, line < many, place, jnp.where(line < many, place, size.rows), facts, many))
-        return Chunk(row, row + inside, valid, take(self._rows, row + inside), slots, edges)
+            lines, own = first + jnp.minimum(line, many - 1), line < many
+            kind, end, child, owner = _columns(take(self._edges, lines))
+            place = owner - row
+            segment = chosen(own, place, jnp.int32(size.rows))
+            edges.append(Edge(lines, own, place, segment, kind, end, child, many))
+        rows = row + inside
+        kind, end, above = _columns(take(self._rows, rows))
+        return Chunk(size, chunk[VARIANT], row, count, rows, valid, kind, end, above, slots, edges)
 
-    def over(self, p: int, at: Chunk, chunk: jax.Array) -> Over:
+    def over(self, p: int, at: Chunk) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
         forest, most = self.forest, len(self.programs[p].members)
-        group = _group(at.rows, at.facts, chunk[ROWS], forest.tile, most)
-        edges = [_group(x.lines, x.facts, x.total, forest.edges_tile, most) for x in at.edges]
+        group = _group(at.rows, at.kind, at.end, at.count, forest.tile, most)
+        edges = [_group(x.lines, x.kind, x.end, x.total, forest.edges_tile, most) for x in at.edges]
         return Over(group, edges, [x.place for x in at.edges], [x.segment for x in at.edges])
 
     def inputs(self, p: int, at: Chunk, payload: Arrays, states: Arrays, own: Sequence[Any] = ()) -> Inputs:
@@ -177,9 +169,9 @@ class Walk:
             keys = [keys_at(self.key, take(self.forest.tree, at.rows), take(self.forest.order, at.rows))]
         return Inputs(row_payload, slots, keys, many, list(own))
 
-    def alone(self, p: int, at: Chunk, chunk: jax.Array, weights: Arrays, inputs: Inputs) -> Any:
+    def alone(self, p: int, at: Chunk, weights: Arrays, inputs: Inputs) -> Any:
         """The inputs of a program that is computed for one constructor: with its weights, and the edges' rows."""
-        place, program = self.place(chunk), self.programs[p]
+        place, program = self.place_of[at.variant], self.programs[p]
         ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
         payload, slots, keys, many, own = inputs
         edges = [(edge.segment, x) for edge, x in zip(at.edges, many, strict=True)]
@@ -214,9 +206,9 @@ class Walk:
             columns = (wiring.slots if at.what == "slots" else wiring.manys)[at.place]
         return Again(at.what, at.place if at.what == "slots" else 0, columns[at.leaf])
 
-    def added(self, p: int, chunk: jax.Array, sums: Arrays, found: Arrays) -> Arrays:
+    def added(self, p: int, at: Chunk, sums: Arrays, found: Arrays) -> Arrays:
         """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""
-        place, total = self.place(chunk), list(sums)
+        place, total = self.place_of[at.variant], list(sums)
         for i, stacked in enumerate(self.programs[p].stacked):
             if total[i] is not None:
                 total[i] = total[i].at[place].add(found[i]) if stacked else total[i] + found[i]
@@ -256,9 +248,9 @@ class Walk:
                 total[c] = write(total[c], at.row, at.valid, x)
         return total
 
-    def loop(self, read: Read[C], body: Body[C], carry: C, *, down: bool = False) -> C:
+    def loop(self, read: Read[Chunk, C], body: Body[Chunk, C], carry: C, *, down: bool = False) -> C:
         """Runs every chunk that has a program, in order, or in reverse order `down` the trees."""
-        return over_chunks(self.forest, self._of_level, self._of_piece, read, body, carry, down)
+        return over_chunks(self.forest, self._of_level, self._of_piece, self._chunk, read, body, carry, down)
 
 
 def write_edges(
@@ -284,9 +276,13 @@ def write_edges(
             buffers[s] = write(buffers[s], edge.lines[0], edge.valid, x)
 
 
-def _group(lines: jax.Array, facts: jax.Array, count: jax.Array, tile: jax.Array, most: int) -> Group:
+def _columns(table: jax.Array) -> list[jax.Array]:
+    """Each column of a table."""
+    return [x.reshape(-1) for x in jnp.split(table, table.shape[1], 1)]
+
+
+def _group(lines: jax.Array, kind: jax.Array, end: jax.Array, count: jax.Array, tile: jax.Array, most: int) -> Group:
     """The rows, or edges, of these numbers, of a program of `most` constructors."""
-    kind, end = facts[:, KIND], facts[:, END]
     if platform().batched:
         return Group(kind, count, len(lines), tiles=tiles_in(tile[:, 1], lines[0], end, kind, count, most))
     return Group(kind, count, len(lines), jnp.minimum(end - lines[0], count))

@@ -11,6 +11,7 @@ from agreement import agrees, payload_places
 from alone import DEPTH, run_alone
 
 from cdl import algebra, cata, Cons, fold, Fork, Leaf, ListF, Many, Nil, Node, pack, RoseF, to_list, TreeF
+from cdl._engine.folds._present import is_tame
 
 
 TREES = [Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(0.5))), Leaf(3.0), Fork(Leaf(4.0), Leaf(5.0))]
@@ -148,3 +149,45 @@ def deep_folds() -> None:
 
 def test_chains_a_hundred_thousand_deep_pack_and_fold_forwards_and_backwards():
     run_alone(deep_folds)
+
+
+def test_a_function_that_is_called_back_sees_none_of_the_padding():
+    seen: list[float] = []
+
+    def noted(x: Any) -> Any:
+        seen.append(float(x))
+        return np.float32(1) / np.float32(x)
+
+    @algebra
+    def read(layer: Any) -> jax.Array:
+        total = layer.label + layer.kids.sum(0.0)
+        return jax.pure_callback(noted, jax.ShapeDtypeStruct((), jnp.float32), total, vmap_method="sequential")
+
+    leaf = [Node(1.0 + i / 16, Many([])) for i in range(3)]
+    trees = [Node(2.3 + 1.7 * i, Many(leaf[: 1 + i % 3])) for i in range(5)]
+    expected = [float(cata(read)(tree)) for tree in trees]
+    known, seen = seen, []
+    assert fold(read, pack(RoseF, trees)).tolist() == pytest.approx(expected)
+    assert seen
+    assert all(np.isclose(x, known).any() for x in seen)
+
+
+def _tame(case: Any, *like: Any) -> bool:
+    return is_tame(jax.make_jaxpr(case)(*like).jaxpr)
+
+
+def test_what_may_make_nan_of_zeros_or_not_end_is_not_tame():
+    x = jnp.ones((3, 3))
+    for tame in (
+        lambda x: jax.nn.relu(x @ x + jax.nn.sigmoid(x)),
+        lambda x: jnp.tanh(x) * jnp.max(x),
+        jax.jit(jnp.sin),
+    ):
+        assert _tame(tame, x)
+    for wild in (
+        lambda x: x / x.sum(), jax.nn.softmax, jnp.linalg.norm, jnp.log, jax.jit(jnp.sqrt), lambda x: x**-1,
+        lambda x: jax.lax.while_loop(lambda x: x.sum() < 1, lambda x: 2 * x, x),
+        lambda x: jax.pure_callback(np.sin, x, x, vmap_method="sequential"),
+        lambda x: jax.lax.cond(x.sum() > 0, jnp.log, jnp.sin, x), jnp.linalg.inv,
+    ):  # fmt: skip
+        assert not _tame(wild, x)

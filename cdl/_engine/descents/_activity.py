@@ -13,8 +13,9 @@ import jax.numpy as jnp
 
 from .._reach import active, bits_of, either, MOST, union
 from .._rows import take, write
+from ..folds._chunk import Chunk
 from ..folds._program import Program
-from ..folds._walk import Chunk, Walk
+from ..folds._walk import Walk
 
 
 Bits = tuple[jax.Array, jax.Array]  # for each row, what it reads of what it inherits, and its outputs that are read

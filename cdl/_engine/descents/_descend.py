@@ -17,13 +17,14 @@ import jax
 import jax.numpy as jnp
 
 from .._rows import masked, put, room, take, write
+from ..folds._chunk import Chunk, write_edges
 from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
 from ..folds._program import Program
 from ..folds._sites import all_indexed
 from ..folds._slabs import Slabs
 from ..folds._storage import Storage
-from ..folds._walk import Chunk, Walk, write_edges
+from ..folds._walk import Walk
 from ..forests._forest import Forest
 from ..shapes import Arrays
 from ._activity import Activity

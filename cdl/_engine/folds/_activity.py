@@ -13,8 +13,9 @@ import jax.numpy as jnp
 
 from .._reach import active, bits_of, either, union
 from .._rows import put, take, write
+from ._chunk import Chunk
 from ._program import Program
-from ._walk import Chunk, Walk
+from ._walk import Walk
 
 
 class Activity:

@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from .._reach import either
 from .._rows import after_all, put, room, take, write
 from ..shapes import Arrays
+from ._chunk import Chunk
 from ._indexed import ActiveWeights
 from ._node import Inputs
 from ._plan import Again, Plan, Table
@@ -27,7 +28,7 @@ from ._sites import Indexed
 from ._sums import Sums
 from ._telling import tell_rows
 from ._tile_sums import sums_of
-from ._walk import Chunk, Walk
+from ._walk import Walk
 
 
 Tables = dict[Table, Any]

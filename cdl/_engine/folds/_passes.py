@@ -24,6 +24,7 @@ from .._rows import masked, put, room, take, write
 from ..forests._forest import Forest
 from ..shapes import Arrays, is_smooth
 from ._activity import Activity
+from ._chunk import Chunk, write_edges
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._loop import nothing
 from ._present import has_finite_slopes, only_present
@@ -31,7 +32,7 @@ from ._program import Program
 from ._residual import only
 from ._sites import all_indexed
 from ._storage import Storage
-from ._walk import Chunk, Walk, write_edges
+from ._walk import Walk
 
 
 Bits = jax.Array | None  # the columns that are read, of each row or edge; `None` where all that is computed is read

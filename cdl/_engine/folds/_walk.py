@@ -1,13 +1,8 @@
-"""What the rows of a chunk read of a forest, and how they write.
-
-A chunk's arrays have a fixed size, and often fewer valid rows. The places past the last valid row repeat it, and so do
-edges. So padding computes with numbers of the forest, and makes no NaN that the forest does not have.
-"""
+"""Programs on their way over a forest: what the rows of a chunk read of it, and of the weights."""
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,50 +10,20 @@ import jax.numpy as jnp
 from .._platform import platform
 from .._random_keys import keys_at
 from .._reach import either, only_active
-from .._rows import chosen, take, write
+from .._rows import take, write
 from ..forests._bucket import Size
 from ..forests._forest import Forest
-from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
 from ..shapes import Arrays, Shape, shaped
 from ._batched import tiles_in
+from ._chunk import Chunk, chunk_at
 from ._group import Group
 from ._indexed import Over
 from ._loop import Body, C, over_chunks, Read
 from ._node import Inputs
 from ._plan import Again, Table
-from ._program import Columns, PROBE, Program
+from ._program import PROBE, Program
 from ._slabs import Slabs
 from ._storage import Storage
-
-
-class Edge(NamedTuple):
-    """The edges of a `Many` at a chunk, with its last valid edge repeated."""
-
-    lines: jax.Array
-    valid: jax.Array  # which are its own
-    place: jax.Array  # that of each one's row in the chunk
-    segment: jax.Array  # the same; the number of places, past its own
-    kind: jax.Array
-    end: jax.Array
-    child: jax.Array  # the row at the end of each
-    total: jax.Array  # how many are its own
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A chunk's own rows and edges."""
-
-    size: Size
-    variant: jax.Array  # that of its first row
-    row: jax.Array
-    count: jax.Array  # how many rows are its own
-    rows: jax.Array  # the row of each place, repeated past the chunk's own
-    valid: jax.Array  # which places are its own
-    kind: jax.Array
-    end: jax.Array
-    above: jax.Array  # the edge above each place's row
-    slots: jax.Array | None  # the edge of each place and slot
-    edges: list[Edge]  # those of each `Many`
 
 
 class Walk:
@@ -121,27 +86,8 @@ class Walk:
         size = max(sizes, key=lambda s: s.rows)
         return size if size.rows > 1 else PROBE
 
-    def _chunk(self, p: int, size: Size, chunk: jax.Array) -> Chunk:
-        """The rows and edges of a chunk."""
-        variant = self.programs[p].variant
-        row, count = chunk[ROW], chunk[ROWS]
-        places = jnp.arange(size.rows, dtype=jnp.int32)
-        alone = size.rows == 1  # then the row is valid: every chunk has one
-        inside, valid = (places, jnp.ones(1, bool)) if alone else (jnp.minimum(places, count - 1), places < count)
-        k = variant.slots
-        slots = chunk[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
-        edges = []
-        for g in range(variant.manys):
-            first, many = chunk[EDGES + 2 * (g + 1)], chunk[EDGES + 2 * (g + 1) + 1]
-            line = jnp.arange(size.edges, dtype=jnp.int32)
-            lines, own = first + jnp.minimum(line, many - 1), line < many
-            kind, end, child, owner = _columns(take(self._edges, lines))
-            place = owner - row
-            segment = chosen(own, place, jnp.int32(size.rows))
-            edges.append(Edge(lines, own, place, segment, kind, end, child, many))
-        rows = row + inside
-        kind, end, above = _columns(take(self._rows, rows))
-        return Chunk(size, chunk[VARIANT], row, count, rows, valid, kind, end, above, slots, edges)
+    def _chunk(self, p: int, size: Size, line: jax.Array) -> Chunk:
+        return chunk_at(self.programs[p].variant, size, line, self._rows, self._edges)
 
     def over(self, p: int, at: Chunk) -> Over:
         """What the rows of a chunk are computed over: which constructor each row and edge has."""
@@ -251,34 +197,6 @@ class Walk:
     def loop(self, read: Read[Chunk, C], body: Body[Chunk, C], carry: C, *, down: bool = False) -> C:
         """Runs every chunk that has a program, in order, or in reverse order `down` the trees."""
         return over_chunks(self.forest, self._of_level, self._of_piece, self._chunk, read, body, carry, down)
-
-
-def write_edges(
-    buffers: Arrays, slabs: Slabs, at: Chunk, of_slots: Sequence[Columns], slots: Any, of_manys: Sequence[Columns],
-    manys: Any,
-) -> None:  # fmt: skip
-    """Writes what a chunk's rows give to the edges of their slots and `Many`s into the slabs of these, but for slabs
-    that are `None`. The edges of slots lie row after row."""
-
-    def parts(columns: Columns, to: Any, number: int) -> dict[int, jax.Array]:
-        pairs = zip(columns, to, strict=True)
-        return slabs.rows({c: x for c, x in pairs if buffers[slabs.slab_of[c]] is not None}, number)
-
-    every = [parts(columns, to, len(at.rows)) for columns, to in zip(of_slots, slots, strict=True)]
-    for s in dict.fromkeys(itertools.chain(*every)):
-        nothing = jnp.zeros((len(at.rows), *buffers[s].shape[1:]), buffers[s].dtype)
-        rows = jnp.stack([own.get(s, nothing) for own in every], 1)
-        assert at.slots is not None
-        valid = jnp.repeat(at.valid, rows.shape[1])
-        buffers[s] = write(buffers[s], at.slots[0, 0], valid, rows.reshape(len(valid), *rows.shape[2:]))
-    for edge, columns, to in zip(at.edges, of_manys, manys, strict=True):
-        for s, x in parts(columns, to, len(edge.lines)).items():
-            buffers[s] = write(buffers[s], edge.lines[0], edge.valid, x)
-
-
-def _columns(table: jax.Array) -> list[jax.Array]:
-    """Each column of a table."""
-    return [x.reshape(-1) for x in jnp.split(table, table.shape[1], 1)]
 
 
 def _group(lines: jax.Array, kind: jax.Array, end: jax.Array, count: jax.Array, tile: jax.Array, most: int) -> Group:

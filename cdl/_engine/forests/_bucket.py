@@ -26,7 +26,7 @@ WORTH = 0.9  # what share of the cost a further size has to leave, to be worth i
 STEPS = 4  # capacities to an octave
 FINE = 16  # the same, of a region
 FEW = 8  # up to this number of pairs of a class and a size, every pair is compiled
-SLACK = 0.02  # pairs beyond those are left out, while the cost grows by no more than this share
+SLACK = 0.05  # pairs beyond those are left out, while the cost grows by no more than this share
 WIDER = 4  # a node of another forest may have this many times the children of this one's widest
 
 

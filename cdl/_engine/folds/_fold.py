@@ -116,8 +116,8 @@ def fold(
       `f"{v}"`, `"%s" % v`, `repr(v)`, and in a helper `type(v)`, and `isinstance` of an array of real numbers.
       `isinstance(v, str)` is false. Decide by `jnp.where`, or by a constructor for each case.
     - Both sides of a `jax.lax.cond` are computed at every node, and a loop in either has to end there. A node has the
-      value and the gradient of the side that it takes. With `jnp.where`, the gradient is NaN where the other side has an
-      infinite slope, as everywhere in JAX.
+      value and the gradient of the side that it takes. With `jnp.where`, the gradient is NaN where the other side has
+      an infinite slope, as everywhere in JAX.
     - The dictionaries of a value have their keys sorted, as in JAX.
 
     **Returns:** the value at each root, `(trees, …)`, in the order of the trees. For a family, a tuple with one such

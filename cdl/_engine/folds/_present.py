@@ -22,7 +22,6 @@ from ..shapes import Arrays
 from ._program import Program
 
 
-CUSTOM = "custom_jvp_call", "custom_vjp_call"
 FINITE = frozenset(
     "add sub neg abs max min transpose reshape broadcast_in_dim slice squeeze concatenate copy rev "
     "convert_element_type tanh logistic select_n reduce_sum iota eq ne lt gt le ge and or not sign "
@@ -57,12 +56,12 @@ def has_finite_slopes(jaxpr: Jaxpr) -> bool:
 def is_tame(jaxpr: Jaxpr) -> bool:
     """Whether a jaxpr makes finite numbers of finite numbers, and has no loop or callback, for all that can be seen."""
     for eqn in jaxpr.eqns:
-        rule, within = rule_of(eqn), inside(eqn)
+        rule = rule_of(eqn)
         if hasattr(rule, "step"):
             if rule.reduction not in ("sum", "each") or not is_tame(rule.step.jaxpr):
                 return False
-        elif eqn.primitive.name in CALLS or eqn.primitive.name in CUSTOM:
-            if not within or not all(map(is_tame, within)):
+        elif eqn.primitive.name in CALLS:
+            if not all(map(is_tame, inside(eqn))):
                 return False
         elif eqn.primitive.name not in TAME:
             return False

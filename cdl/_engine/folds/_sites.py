@@ -15,6 +15,7 @@ from jax.extend.core import Literal
 
 from .._jaxprs import Once, without_constants
 from .._platform import platform
+from .._rows import repeated
 from ..forests._bucket import Bucket, Size
 from ..shapes import Arrays, is_smooth, rows_of, shaped
 from ._apart import apart
@@ -129,7 +130,8 @@ class Indexed:
 
     def _values(self, prepared: Arrays, over: Over, inputs: Inputs, products: Arrays | None) -> Arrays:
         """The sites' values, from the products; zeros for lookups, to which what is looked up is added."""
-        values = self.rows(prepared, over, inputs)[1] if products is None else iter(products)
+        zeros = products is None and self.tame  # past a chunk's own rows; kept products are the last row's there
+        values = self.rows(prepared, over, inputs)[1] if products is None else products
         found: Arrays = []
         for site, w, value in zip(self.sites, prepared, values, strict=True):
             group = over.rows if site.many is None else over.edges[site.many]
@@ -140,7 +142,7 @@ class Indexed:
                 of: Any = site.eqn.outvars[0].aval
                 found.append(jnp.zeros((group.length, *of.shape), of.dtype) if site.smooth else None)
             else:
-                found.append(value)
+                found.append(repeated(value, group.own, group.count - 1) if zeros else value)
         return found
 
     def plan(self, weights: Arrays, inputs: Inputs, size: Size, keep: bool, held: Sequence[int]) -> Plan:

@@ -228,7 +228,7 @@ Where an aim is missed:
   of 128, one of less than 1,024 rows. It then makes 105 GFLOP/s, and larger ones 130 to 175. The blocks that grow
   together have 128 rows, so that few rows are computed in vain; with larger blocks a step takes as long. With a device
   for each core both work, and growing is faster than PyTorch (*More cores*).
-- **Compiling.** With fields by name, Python traces for 7 of the seconds, and XLA compiles 5,300 kernels. Its faster
+- **Compiling.** With fields by name, Python traces for 7 of the seconds, and XLA compiles 4,400 kernels. Its faster
   settings bring nothing: without its newer emitters it takes three times as long, and at a lower level of optimisation
   as long as before.
 

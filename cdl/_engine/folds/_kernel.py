@@ -188,7 +188,7 @@ class Kernel:
             return indexed.prepare
         if bits is None:
             return only_present(program, self.walk.there(program), indexed.prepare)
-        each = either(self.walk.bits_of(program, bits), jnp.array(program.places), max(program.places) + 1)
+        each = either(self.walk.bits_of(program, bits), jnp.array(program.places), program.kinds)
         every = jax.lax.reduce(each, jnp.int32(0), jax.lax.bitwise_or, (0,))
         return functools.partial(indexed.prepare, active=ActiveWeights(program.reach, each, every))
 

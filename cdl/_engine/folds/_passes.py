@@ -176,7 +176,7 @@ def _constants(program: Program, bits: Bits = None) -> Callable[[Arrays], Arrays
         return run(*given) if bits is None else gated(program.case, program.wiring.bits, bits, given)
 
     def every(weights: Arrays) -> Arrays:
-        size = next((len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked), 1)
+        size = program.kinds
         at = places if size > 1 else jnp.zeros_like(places)
         own = None if bits is None else either(bits, at, size)
         if calls_back(program.case.jaxpr):  # where one constructor does, not where any does

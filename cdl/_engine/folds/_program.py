@@ -91,6 +91,11 @@ class Program:
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
     by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
 
+    @property
+    def kinds(self) -> int:
+        """How many constructors its stacks have: also such as are none of its members. 1 where nothing is stacked."""
+        return next((w.shape[0] for w, stacked in zip(self.weights, self.stacked, strict=True) if stacked), 1)
+
     @functools.cached_property
     def reach(self) -> Reach:
         """What the values of the case reach."""

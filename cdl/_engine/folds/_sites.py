@@ -24,8 +24,8 @@ from ._indexed import Active, ActiveWeights, broadcast, Over, Prepare, Rows, spr
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._node import Inputs
 from ._plan import Plan, Planning
-from ._present import is_tame
 from ._program import Program, Trace
+from ._tame import is_tame
 from ._together import together
 
 

@@ -1,6 +1,6 @@
 """`fold` at the ends: what stands in the padding, functions with a pole, very wide nodes beside leaves, deep chains."""
 
-from typing import Any
+from typing import Any, Generic, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -10,10 +10,28 @@ import pytest
 from agreement import agrees, payload_places
 from alone import DEPTH, run_alone
 
-from cdl import algebra, cata, Cons, fold, Fork, Leaf, ListF, Many, Nil, Node, pack, RoseF, to_list, TreeF
-from cdl._engine.folds._present import is_tame
+from cdl import (
+    algebra,
+    Base,
+    cata,
+    compiled,
+    Cons,
+    fold,
+    Fork,
+    Leaf,
+    ListF,
+    Many,
+    Nil,
+    Node,
+    pack,
+    RoseF,
+    to_list,
+    TreeF,
+)
+from cdl._engine.folds._tame import is_tame
 
 
+X = TypeVar("X", covariant=True)
 TREES = [Fork(Leaf(1.0), Fork(Leaf(2.0), Leaf(0.5))), Leaf(3.0), Fork(Leaf(4.0), Leaf(5.0))]
 WEIGHTS = {"left": jnp.array([0.3, 0.7], jnp.float32), "right": jnp.array([0.9, 0.2], jnp.float32)}
 
@@ -171,12 +189,51 @@ def test_a_function_that_is_called_back_sees_none_of_the_padding(where):
 
     found = lambda run: run(jnp.ones(())) if where == "value" else jax.grad(run)(jnp.ones(()))
     leaf = [Node(1.0 + i / 16, Many([])) for i in range(3)]
-    trees = [Node(2.3 + 1.7 * i, Many(leaf[: 1 + i % 3])) for i in range(5)]
+    trees = [Node(2.3 + 1.7 * i, Many(leaf[: 1 + i % 3])) for i in range(14)]
     expected = found(lambda w: jnp.stack([cata(read(w))(tree) for tree in trees]).sum())
     known, seen = seen, []
     assert found(lambda w: fold(read(w), pack(RoseF, trees)).sum()) == pytest.approx(expected)
     assert seen
     assert all(np.isclose(x, known).any() for x in seen)
+
+
+class Two:
+    """Two constructors of many children."""
+
+
+class One(Base[Two, X], Generic[X]):
+    label: float
+    kids: Many[X]
+
+
+class Other(Base[Two, X], Generic[X]):
+    label: float
+    kids: Many[X]
+
+
+TwoF = Union[One[X], Other[X]]
+
+
+@pytest.mark.parametrize("remat", ["cheap", "all"])
+def test_what_is_infinite_of_a_product_of_zeros_alone_reaches_no_gradient(remat):
+    def read(weights: Any) -> Any:
+        def case(layer: TwoF[jax.Array]) -> jax.Array:
+            w = weights[int(isinstance(layer, Other))]
+            scale = layer.label * w[0, 0]
+            step = lambda x: scale * jnp.max(jnp.where(w @ x > 0.5, w @ x, -jnp.inf)) * jnp.ones(2)
+            return layer.kids.map(step).sum(jnp.ones(2)) + layer.label * w[0]
+
+        return algebra(case)
+
+    leaves = [kind(0.5 + i / 8, Many([])) for i, kind in enumerate((One, Other, One))]
+    trees = [(One, Other)[i % 2](0.7, Many(leaves[: 1 + i % 3])) for i in range(14)]
+    weights = jnp.array([[1.1, 1.3], [0.9, 1.2]]), jnp.array([[1.4, 0.9], [1.0, 1.3]])
+    forest = pack(TwoF, trees)
+    how = compiled.Levels(remat=remat)
+    found = jax.grad(lambda ws: jnp.log(fold(read(ws), forest, how=how)).sum())(weights)
+    expected = jax.grad(lambda ws: sum(jnp.log(cata(read(ws))(tree)).sum() for tree in trees))(weights)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4)
 
 
 def _tame(case: Any, *like: Any) -> bool:
@@ -192,5 +249,6 @@ def test_what_may_make_nan_of_zeros_or_not_end_is_not_tame():
         lambda x: jax.lax.while_loop(lambda x: x.sum() < 1, lambda x: 2 * x, x),
         lambda x: jax.pure_callback(np.sin, x, x, vmap_method="sequential"),
         lambda x: jax.lax.cond(x.sum() > 0, jnp.log, jnp.sin, x), jnp.linalg.inv, jax.nn.relu,  # a rule may do anything
+        lambda x: jnp.where(x > 0, x, -jnp.inf), lambda x: jnp.take(x, (3 * x).astype(int), mode="fill"),
     ):  # fmt: skip
         assert not _tame(wild, x)

@@ -17,9 +17,9 @@ import jax.random as jr
 import pytest
 from agreement import close, payload_places, QUICKLY
 from few import few
-from indexed_cells import Bare, forest_of, More, reader, Some, That, This, WAYS, Word
+from indexed_cells import Bare, forest_of, KindsF, More, reader, Some, That, This, WAYS, Word
 
-from cdl import Algebra, cata, fold, Many
+from cdl import Algebra, cata, fold, Many, pack, stacked
 from cdl._engine import _platform
 from cdl._engine.folds import _activity, _levels
 
@@ -155,6 +155,35 @@ def agrees(how: str, trees: list[Any]) -> None:
         for i, (column, row) in payload_places(forest, trees).items():
             if slow_leaves[i] is not None:
                 close(fast_forest.payload[column][row], slow_leaves[i], 1e-10)
+
+
+class Root(eqx.Module):
+    w: jax.Array
+
+
+class Beside(Algebra[Any, tuple[jax.Array, jax.Array]]):
+    """The second number of a value is read by no one, and its slope is infinite at 0."""
+
+    cells: Any
+
+    def __call__(self, layer: Any) -> tuple[jax.Array, jax.Array]:
+        w = jnp.sqrt(self.cells[type(layer)].w)
+        match layer:
+            case Word(weight, _):
+                return w[0] * weight, jnp.sqrt(weight * w[1])
+            case This(left, right) | That(left, right):
+                return jnp.tanh(w @ left[0]) + right[0], jnp.sqrt(w @ left[0])
+        raise AssertionError(layer)
+
+
+def test_a_stack_has_more_constructors_than_the_forest_where_some_values_are_not_read():
+    with jax.enable_x64(True):
+        net = Beside(stacked(KindsF, lambda key: Root(jr.uniform(key, (2, 2), float) + 0.1), key=jr.key(0)))
+        trees = [This(Word(0.5, 1), ZERO), This(That(Word(0.3, 1), ZERO), Word(0.7, 1))]
+        forest = pack(KindsF, trees)
+        fast = eqx.filter_grad(lambda net: fold(net, forest)[0].sum())(net)
+        slow = eqx.filter_grad(lambda net: sum(cata(net)(tree)[0].sum() for tree in trees))(net)
+        close(fast.cells.cells.w, slow.cells.cells.w, 1e-10)
 
 
 @pytest.mark.slow

@@ -59,7 +59,7 @@ class Walk:
         self.length = bucket.starts[2] if self._constant == bare else bucket.rows  # of tables of rows
         kind, batched = self.place_of[forest.variant], platform().batched
         ends = (forest.tile[:, 0], forest.edges_tile[:, 0]) if batched else (forest.until, forest.edges_until)
-        # read together: the constructor's place in the stacks, where its rows end, and the edge above, or below and row
+        # what is read together: see `chunk_at`
         self._rows = jnp.stack([kind, ends[0], forest.above], 1)
         self._edges = jnp.stack([take(kind, forest.owner), ends[1], self.child[: bucket.edges], forest.owner], 1)
 

@@ -23,7 +23,7 @@ from .._compiled import compiled
 from .._given import expect_kept
 from .._one_reverse import forwards_only, of_rule
 from .._options import expect_forest
-from .._rows import spread, take
+from .._rows import masked, take
 from .._traced import reverse_only
 from .._types import cast
 from ..folds._pre_order import in_pre_order
@@ -190,7 +190,7 @@ def _rule_backward(
     weights, payload, below, tops = over.backward(inputs, *kept, given, wanted(inputs, perturbed))
     above = over.forest.above
     root = over.forest.is_root(above)
-    to_values = [None if b is None else jnp.where(spread(root, b), 0, take(b, above)) for b in below]
+    to_values = [None if b is None else masked(~root, take(b, above)) for b in below]
     return forwards_only((weights, payload, to_values, tops), TWICE)
 
 
@@ -218,4 +218,4 @@ def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int
 
 
 def _of_sort(x: jax.Array, forest: Forest, sort: int) -> jax.Array:
-    return jnp.where(spread(forest.sort == sort, x), x, jnp.zeros((), x.dtype))
+    return masked(forest.sort == sort, x)

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 
 from .._rows import chosen, take, write
 from ..forests._bucket import Size
-from ..forests._schedule import EDGES, ROW, ROWS, VARIANT
+from ..forests._schedule import EDGES, ROW, ROWS
 from ..forests._variant import Variant
 from ..shapes import Arrays
 from ._program import Columns
@@ -39,7 +39,6 @@ class Chunk:
     """A chunk's own rows and edges."""
 
     size: Size
-    variant: jax.Array  # that of its first row
     row: jax.Array
     count: jax.Array  # how many rows are its own
     rows: jax.Array  # the row of each place, repeated past the chunk's own
@@ -75,7 +74,7 @@ def chunk_at(variant: Variant, size: Size, line: jax.Array, of_rows: jax.Array, 
         edges.append(Edge(lines, own, place, segment, kind, end, child, many))
     rows = row + inside
     kind, end, above = _columns(take(of_rows, rows))
-    return Chunk(size, line[VARIANT], row, count, rows, valid, kind, end, above, slots, edges)
+    return Chunk(size, row, count, rows, valid, kind, end, above, slots, edges)
 
 
 def write_edges(

@@ -102,13 +102,13 @@ class Sums:
         if site.kind == "product" and site.level == STACK:
             (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
             rows: Callable[[Any], Any] = lambda x: x.reshape(len(x), math.prod(x.shape[1:-1]), x.shape[-1])
-            x = x if self.bits is None else _only(self._active(i, block.lines, block.own), x)
+            x = x if self.bits is None else masked(self._active(i, block.lines, block.own), x)
             return sums(rows(given), rows(x), block.tiles, block.inside, len(weight), weight.dtype, site.precision)
-        given = _only(block.own, given)
+        given = masked(block.own, given)
         if site.kind == "spread":
             return jax.ops.segment_sum(given, block.kind, len(weight)) if site.level == STACK else given.sum(0)
         (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
-        return _outer(given, _only(self._active(i, block.lines, block.own), x), weight.dtype, site.precision)
+        return _outer(given, masked(self._active(i, block.lines, block.own), x), weight.dtype, site.precision)
 
     def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
         """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
@@ -163,11 +163,11 @@ class Sums:
 
     def add(self, i: int, total: jax.Array, index: jax.Array, own: jax.Array) -> jax.Array:
         """A site's sum with that of the rows or edges of these numbers, which are its `own`."""
-        given = _only(own, self._read(self._table(i), index))
+        given = masked(own, self._read(self._table(i), index))
         if self.sites[i].kind == "spread":
             return total + given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
-        x = _only(self._active(i, index, own), x)
+        x = masked(self._active(i, index, own), x)
         return total + _outer(given, x, total.dtype, self.sites[i].precision)
 
     def _active(self, i: int, index: jax.Array, own: jax.Array) -> jax.Array:
@@ -195,18 +195,14 @@ class Sums:
         own = ((place >= bounds[None, :, 0]) & (place < bounds[None, :, 1])).any(1)
         every = jnp.where(own, lines, self.walk.first_of(at))
         read: Callable[[Found], Any] = lambda found: self._read(found, every)
-        index, given = [_only(own, read(x)) for x in self.plan.inputs[i]], _only(own, read(at))
+        index, given = [masked(own, read(x)) for x in self.plan.inputs[i]], masked(own, read(at))
         eqn = site.eqn
         assert eqn is not None
         return jax.vjp(lambda w: lookup(eqn, w, index, [0] * len(index)), weight)[1](given)[0]
 
 
-def _only(own: jax.Array, x: jax.Array) -> jax.Array:
-    """The rows that count, and zeros for the others. Both factors of a product need it: zero times infinity is NaN."""
-    return masked(own, x)
-
-
 def _outer(y: jax.Array, x: jax.Array, dtype: np.dtype[Any], precision: lax.PrecisionLike) -> jax.Array:
-    """The sum of the products of the rows of `y`, (W, …, o), and `x`, (W, …, n): (o, n)."""
+    """The sum of the products of the rows of `y`, (W, …, o), and `x`, (W, …, n): (o, n). Rows that do not count are
+    zeros in both: zero times infinity is NaN."""
     pairs = [rows.reshape(math.prod(rows.shape[:-1]), rows.shape[-1]) for rows in (y, x)]
     return jnp.einsum("ro,rn->on", *pairs, precision=precision, preferred_element_type=dtype)

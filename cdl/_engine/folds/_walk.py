@@ -117,7 +117,7 @@ class Walk:
 
     def alone(self, p: int, at: Chunk, weights: Arrays, inputs: Inputs) -> Any:
         """The inputs of a program that is computed for one constructor: with its weights, and the edges' rows."""
-        place, program = self.place_of[at.variant], self.programs[p]
+        place, program = at.kind[0], self.programs[p]
         ws = [take(w, place) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
         payload, slots, keys, many, own = inputs
         edges = [(edge.segment, x) for edge, x in zip(at.edges, many, strict=True)]
@@ -154,7 +154,7 @@ class Walk:
 
     def added(self, p: int, at: Chunk, sums: Arrays, found: Arrays) -> Arrays:
         """The sums of a program's weights' cotangents, but for those that are `None`, and those of a chunk."""
-        place, total = self.place_of[at.variant], list(sums)
+        place, total = at.kind[0], list(sums)
         for i, stacked in enumerate(self.programs[p].stacked):
             if total[i] is not None:
                 total[i] = total[i].at[place].add(found[i]) if stacked else total[i] + found[i]

@@ -14,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import spread
+from .._rows import masked
 from ..shapes import Arrays, rows_of
 from ._scan_case import Case
 from ._scan_parts import Part, split
@@ -90,7 +90,7 @@ class Blocks:
             number, own, first, owner, keys = at
             row = self._row(number, own, keys)
             out = self.case.step.rows(self.weights, *row, *enter(state, self.nils, own, first, owner))
-            some = [jnp.where(spread(own, x), x, jnp.zeros_like(x)) for x in out[: len(tables)]]
+            some = [masked(own, x) for x in out[: len(tables)]]
             pairs = zip(tables, some, strict=True)
             tables = [lax.dynamic_update_index_in_dim(t, x, number, self.track.axis) for t, x in pairs]
             return (leave(last, out, own), tables), None

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import spread
+from .._rows import chosen, masked
 from ..shapes import Arrays
 from ._scan_blocks import Blocks, Marks, Residuals
 from ._scan_case import Case
@@ -95,11 +95,11 @@ class Back(Blocks):
             known = [*row, *self._known(tables, read, before, own, first, owner)]
             more = [lax.dynamic_index_in_dim(e, block * self.size + number, self.track.axis, False) for e in every]
             total = [g + e for g, e in zip(given, more, strict=True)] if every else given
-            total = [jnp.where(spread(own, g), g, 0) for g in total]
+            total = [masked(own, g) for g in total]
             found = self.plan.back.rows(self.shared, *self.plan.again.rows(self.shared, *known), *total)
             down = [found[i] for i in self.plan.down[:falls]]
-            passed = [jnp.where(spread(first, d), 0, d) for d in down]
-            given = [jnp.where(spread(own, d), d, g) for d, g in zip(passed, given, strict=True)]
+            passed = [masked(~first, d) for d in down]
+            given = [chosen(own, d, g) for d, g in zip(passed, given, strict=True)]
             to_nils = [self._to_nil(t, d, own & first, owner) for t, d in zip(to_nils, down, strict=True)]
             return (given, to_nils), [found[i] for i in self.emitted]
 
@@ -165,7 +165,7 @@ class Back(Blocks):
         return [jnp.zeros((self.track.lanes if n.shape[0] == 1 else n.shape[0], *n.shape[1:]), n.dtype) for n in some]
 
     def _to_nil(self, total: jax.Array, down: jax.Array, begins: jax.Array, owner: jax.Array) -> jax.Array:
-        down = jnp.where(spread(begins, down), down, 0)
+        down = masked(begins, down)
         return total + down if self.nils[0].shape[0] == 1 else total.at[owner].add(down)
 
     def _summed(self, to_nils: Arrays) -> Arrays:

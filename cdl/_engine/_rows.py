@@ -25,7 +25,8 @@ def spread(mask: jax.Array, like: jax.Array) -> jax.Array:
 
 
 def chosen(mask: jax.Array, x: jax.Array, y: jax.Array) -> jax.Array:
-    """Rows of `x`, and of `y` where the mask is false; `y` may be one row for all."""
+    """Rows of `x`, and of `y` in its type where the mask is false; `y` may be one row for all."""
+    y = y if y.dtype == x.dtype else y.astype(x.dtype)
     return lax.select(lax.broadcast_in_dim(mask, x.shape, range(mask.ndim)), x, jnp.broadcast_to(y, x.shape))
 
 

@@ -63,10 +63,9 @@ def chunk_at(variant: Variant, size: Size, line: jax.Array, of_rows: jax.Array, 
     inside, valid = (places, jnp.ones(1, bool)) if alone else (jnp.minimum(places, count - 1), places < count)
     k = variant.slots
     slots = line[EDGES] + inside[:, None] * k + jnp.arange(k, dtype=jnp.int32)[None] if k else None
-    edges = []
+    edges, places = [], jnp.arange(size.edges, dtype=jnp.int32)
     for g in range(variant.manys):
         first, many = line[EDGES + 2 * (g + 1)], line[EDGES + 2 * (g + 1) + 1]
-        places = jnp.arange(size.edges, dtype=jnp.int32)
         lines, own = first + jnp.minimum(places, many - 1), places < many
         kind, end, child, owner = _columns(take(of_edges, lines))
         place = owner - row

@@ -50,11 +50,10 @@ def only_present(program: Program, there: jax.Array, run: Callable[[Arrays], Arr
     results that are not to be used."""
 
     def guarded(weights: Arrays) -> Arrays:
-        stacks = [len(w) for w, stacked in zip(weights, program.stacked, strict=True) if stacked]
-        if stacks:
+        if any(program.stacked):
             places = jnp.array(program.places, jnp.int32)
-            own = jnp.full(stacks[0], take(places, jnp.argmax(there)), jnp.int32)
-            own = own.at[jnp.where(there, places, stacks[0])].set(places, mode="drop")
+            own = jnp.full(program.kinds, take(places, jnp.argmax(there)), jnp.int32)
+            own = own.at[jnp.where(there, places, program.kinds)].set(places, mode="drop")
             weights = [take(w, own) if stacked else w for w, stacked in zip(weights, program.stacked, strict=True)]
         nothing = jax.eval_shape(run, weights)
         zeros: Callable[[Arrays], Arrays] = lambda _: [jnp.zeros(x.shape, x.dtype) for x in nothing]

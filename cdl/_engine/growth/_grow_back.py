@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import after_all
+from .._rows import after_all, chosen, masked
 from ..shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
 from ._case import only
@@ -27,7 +27,7 @@ from ._cases import Cases, inputs_of, rows_at, weights_of
 from ._pieces import Piece
 from ._plan import every, Plan
 from ._rows import Rows
-from ._tables import part, where
+from ._tables import part
 
 
 class Found(NamedTuple):
@@ -49,9 +49,9 @@ class Backwards:
         sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
         found = Found([x if is_smooth(x) else None for x in self.rows.seeds], sums)
         if self.plan.trees:
-            chosen = self.rows.chosen()
-            without = self.cases.growth.arities[jnp.maximum(chosen, 0)] == 0
-            agenda = every(jnp.where(without, chosen, -1), len(self.cases))
+            choice = self.rows.chosen()
+            without = self.cases.growth.arities[jnp.maximum(choice, 0)] == 0
+            agenda = every(jnp.where(without, choice, -1), len(self.cases))
             given = self._at_ends(agenda) if self.plan.spread else None
             for c in self.cases.ends:
                 found = self._candidate(c, agenda, found, given)
@@ -124,11 +124,11 @@ class Backwards:
                     g = part(at_ends[column], at.place, at.count)
                 elif g is not None:
                     g = g[rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)]
-                given.append(zeros if g is None else where(at.mine, g))
+                given.append(zeros if g is None else masked(at.mine, g))
         first, kids = rows.first[at.rows], rows.kids[at.rows]
         for place in self.cases.places(c):
             has = at.mine & (place < kids)
-            given += [where(has, s[jnp.where(has, first + place, 0)]) for s in below if s is not None]
+            given += [masked(has, s[jnp.where(has, first + place, 0)]) for s in below if s is not None]
         dtypes = [v.aval.dtype for v, yes in zip(case.part.jaxpr.outvars, case.smooth, strict=True) if yes]
         return [g.astype(dtype) for g, dtype in zip(given, dtypes, strict=True)]
 
@@ -166,7 +166,7 @@ class Backwards:
         for curve, seed, table, x in zip(self.cases.curves, seeds, found.seeds, down, strict=True):
             x = jnp.zeros_like(seed) if x is None and table is not None else x
             if x is not None and curve is not None:
-                x = where(at.rows < self.plan.roots, x, x * curve.slope(seed))
+                x = chosen(at.rows < self.plan.roots, x, x * curve.slope(seed))
             news.append(x)
         rows = at.rows + after_all([x for x in [*news, *found.sums] if x is not None])
         each = zip(found.seeds, news, strict=True)

@@ -26,7 +26,7 @@ from ..._schemes.algebras import name_of
 from ...errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
 from .._compiled import compiled
 from .._given import arrays
-from .._rows import repeated, take
+from .._rows import chosen, masked, repeated, take
 from .._standing import expect_one, not_a_list, standing
 from ..lists._seq import Seq
 from ..machines._state import leading
@@ -35,7 +35,7 @@ from ._cases import Cases, inputs_of, weights_of
 from ._paths import on_paths
 from ._pieces import in_pieces
 from ._sorts import trace_all
-from ._tables import table, where
+from ._tables import table
 
 
 E = TypeVar("E")  # an element
@@ -185,12 +185,12 @@ class Steps:
         for c in self.cases.inner:
             mine = going & (choice == c)
             outs = self._where(mine, c, seeds, shared)
-            element = jax.tree.map(lambda x, y: where(mine, x, y), self._element(c, outs), element)  # noqa: B023
+            element = jax.tree.map(lambda x, y: chosen(mine, x, y), self._element(c, outs), element)  # noqa: B023
             below = outs[len(self.cases.columns(c)) :]
             below = [x if curve is None else curve(x) for curve, x in zip(self.cases.curves, below, strict=True)]
-            after = [where(mine, x, y) for x, y in zip(below, after, strict=True)]
+            after = [chosen(mine, x, y) for x, y in zip(below, after, strict=True)]
             grows |= mine
-        return (after, grows), (element, grows, where(going & (choice >= 0), chance), going & (choice < 0))
+        return (after, grows), (element, grows, masked(going & (choice >= 0), chance), going & (choice < 0))
 
     def _where(self, mine: jax.Array, c: int, seeds: Arrays, shared: Arrays) -> Arrays:
         """A candidate at the lists that chose it; at the others, any numbers."""

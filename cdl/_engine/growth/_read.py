@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array
 
-from .._rows import put
+from .._rows import chosen, put
 from ..lists._scan_parts import cut, Part, trace
 from ..shapes import Arrays, one_of, shaped
 from ._agenda import Agenda, Block
@@ -25,7 +25,7 @@ from ._pieces import Piece, piece_of
 from ._plan import every, Plan
 from ._readings import Readings
 from ._rows import Rows
-from ._tables import part, table, where
+from ._tables import part, table
 from ._turned import turned
 
 
@@ -118,7 +118,7 @@ class Reader:
         found = given
         for c, curves in enumerate(self.curves):
             if (curve := curves[leaf]) is not None:
-                found = where(choice == c, given * curve.slope(value), found)
+                found = chosen(choice == c, given * curve.slope(value), found)
         return found
 
     def roots(self, values: Arrays) -> Arrays:

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._one_reverse import forwards_only, of_rule
-from .._rows import after_all
+from .._rows import after_all, masked
 from ..shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
 from ._cases import rows_at, weights_of
@@ -26,7 +26,7 @@ from ._plan import Plan
 from ._read import Queue, queue_of, Reader
 from ._readings import Readings
 from ._rows import Rows
-from ._tables import part, where
+from ._tables import part
 
 
 def values_of(found: Readings, weights: list[Arrays], rows: Rows, plan: Plan) -> Arrays:
@@ -128,7 +128,7 @@ class Downwards:
             inputs = reader.inputs(c, self.payload, values, self.queue, at)
             kept = [self.kept[slot][at.rows] for slot in reader.slots.of[c]]
             smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
-            given = [where(at.mine, x) for x in rows_at(smooth, at.local)]
+            given = [masked(at.mine, x) for x in rows_at(smooth, at.local)]
             to_weights, to_rows = case.backward(weights_of(piece, self.weights[c]), inputs, at.count, kept, given)
             return self._handed(c, self._added(c, found, to_weights), at, values, to_rows)
 

@@ -24,6 +24,7 @@ from ..._schemes.likelihoods import of_sorts
 from ...errors import CdlError, SignatureError
 from .._compiled import compiled
 from .._given import arrays
+from .._rows import chosen
 from .._steady import steadily
 from .._traced import reverse_only
 from ..machines._state import leading
@@ -35,7 +36,6 @@ from ._readings import readings
 from ._scores import expect_scores, lost
 from ._sorts import at_roots, trace_all
 from ._split import refold_split
-from ._tables import where
 from ._tracing import one
 from ._unfold import by_sort, counted, LANES, plan_of
 
@@ -159,4 +159,4 @@ def _known(waiting: Any, roots: Any) -> Any:
     nothing: Any = jnp.nan if is_smooth(roots) else False
     if jnp.issubdtype(roots.dtype, jnp.integer):
         nothing = np.iinfo(roots.dtype).min
-    return where(waiting == 0, roots, nothing)
+    return chosen(waiting == 0, roots, jnp.asarray(nothing, roots.dtype))

@@ -12,8 +12,6 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import spread
-
 
 def table(size: tuple[int, ...], like: Any) -> jax.Array:
     """A table of zeros: this many, of an array's shape and type."""
@@ -23,8 +21,3 @@ def table(size: tuple[int, ...], like: Any) -> jax.Array:
 def part(table: jax.Array, head: jax.Array | int, count: int) -> jax.Array:
     """This number of rows of a table."""
     return lax.dynamic_slice_in_dim(table, head, count)
-
-
-def where(mask: jax.Array, x: jax.Array, y: Any = 0) -> jax.Array:
-    """By rows of any shape."""
-    return jnp.where(spread(mask, x), x, jnp.asarray(y, x.dtype))

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from .._random_keys import keys_at
-from .._rows import spread
+from .._rows import masked, spread
 from ..shapes import is_weak, shaped
 from ._seq import batch_and_time, Seq
 from ._seq_packed import Packed
@@ -78,7 +78,7 @@ class Track(eqx.Module):
 
     def shown(self, by_step: E) -> E:
         """What is found at each step, as `values` lie; zero in the padding."""
-        zero: Any = lambda x: jnp.where(spread(self.own, x), x, jnp.zeros_like(x))
+        zero: Any = lambda x: masked(self.own, x)
         return jax.tree.map(lambda x: jnp.moveaxis(zero(x), 0, self.axis), by_step)
 
 

@@ -20,9 +20,9 @@ M = TypeVar("M")
 class Stacked(eqx.Module, Generic[M]):
     """Cells of one form, one for each constructor. Each array of `cells` has a leading axis of constructors.
 
-    `stack[type(layer)]` is a constructor's cell, as from a `dict` of cells. `fold` reads the stack as it is; it would
-    stack the cells of a `dict` anew at every step. Take the cell in the case itself, and not in the function that is
-    mapped over a `Many`. Then constructors are computed together.
+    `stack[type(layer)]` is a constructor's cell, as from a `dict` of cells. `fold`, `unfold` and `refold` read the
+    stack as it is; they would stack the cells of a `dict` anew at every step. Take the cell in the case itself, and not
+    in the function that is mapped over a `Many`. Then constructors are computed together.
 
     Examples:
         >>> cells = cdl.stacked(

@@ -21,11 +21,12 @@ LENGTHS = {"one": (1,), "pair": (2,), "optional": (0, 1), "tuple": (0, 2), "many
 
 
 class AnyCoalgebra(eqx.Module):
-    """For every constructor, a candidate for each choice of lengths of its fields."""
+    """For every constructor, a candidate for each choice of lengths of its fields. Its weights are one array, or many,
+    so that candidates alike are computed as one."""
 
     scores: jax.Array
-    vectors: jax.Array
-    matrices: jax.Array
+    vectors: jax.Array | tuple[jax.Array, ...]
+    matrices: jax.Array | tuple[jax.Array, ...]
     kinds: tuple[type[Any], ...] = eqx.field(static=True)
     slope: float = eqx.field(static=True)
 
@@ -65,9 +66,9 @@ def any_coalgebra(signature: Any, key: jax.Array, dtype: Any, slope: float = 1.0
     """Random weights for a signature."""
     a, b, c = jr.split(key, 3)
     kinds = tuple(constructors(signature))
-    return AnyCoalgebra(
-        2 * jr.normal(a, (64, H), dtype), jr.normal(b, (5, H), dtype), jr.normal(c, (7, H, H), dtype), kinds, slope
-    )
+    vectors, matrices = jr.normal(b, (5, H), dtype), jr.normal(c, (7, H, H), dtype)
+    held = tuple if jr.bernoulli(key) else jnp.asarray
+    return AnyCoalgebra(2 * jr.normal(a, (64, H), dtype), held(vectors), held(matrices), kinds, slope)
 
 
 def seeds_of(count: int, key: jax.Array, dtype: Any) -> Any:

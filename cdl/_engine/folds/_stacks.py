@@ -28,6 +28,16 @@ class Picked:
     stack: Any
     number: int
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the one."""
+        return tuple(self.stack.shape[1:])
+
+    @property
+    def dtype(self) -> Any:
+        """That of the stack."""
+        return self.stack.dtype
+
 
 def unpicked(case: ClosedJaxpr) -> ClosedJaxpr:
     """The case with what it picks from stacks as weights, `Picked`; without what no output needs; and with its weights
@@ -61,11 +71,11 @@ def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[
     found = []
     for same in every:
         if not any(same is x for x in apart):
-            found.append(_array(same[0]))
+            found.append(array_of(same[0]))
         elif held is not None and _is_at(same, places):
             found.append(same[0].stack)
         else:
-            arrays = list(map(_array, same))
+            arrays = list(map(array_of, same))
             own = jnp.stack(arrays) if forward else _stack(arrays)
             room = own if held is None else jnp.zeros((len(held[0].stack), *own.shape[1:]), own.dtype)
             found.append(own if held is None else room.at[jnp.array(places)].set(own))
@@ -81,7 +91,8 @@ def _is_at(same: Sequence[Any], numbers: list[int]) -> bool:
     return _of_one_stack(same) and [c.number for c in same] == numbers
 
 
-def _array(weight: object) -> jax.Array:
+def array_of(weight: object) -> jax.Array:
+    """A weight as an array of its own."""
     return weight.stack[weight.number] if isinstance(weight, Picked) else jnp.asarray(weight)
 
 

@@ -1,15 +1,17 @@
 """Which rows are computed together: those that chose one candidate, block by block.
 
 A block is as wide as a program's arrays. Rows that are missing in one read what its first row does, and write nowhere:
-so a candidate is computed only at the rows that chose it.
+so a candidate is computed only at the rows that chose it. Candidates that are one program (`_kinds`) are gone through
+in one loop, each in blocks of its own.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .._strides import strides
 from ._tables import part
@@ -23,13 +25,14 @@ BULK = 512  # how many rows a block has where the order is of no matter
 
 @dataclass(frozen=True)
 class Block:
-    """The numbers of some rows, within their chunk and among all, and which of them are meant; and where the first of
-    them is in the agenda."""
+    """The numbers of some rows, within their chunk and among all, and which of them are meant; where the first of them
+    is in the agenda; and which of the candidates that are gone through chose them."""
 
     local: jax.Array
     rows: jax.Array
     mine: jax.Array
     place: jax.Array | int = 0
+    member: jax.Array | int = 0
 
     @property
     def count(self) -> int:
@@ -74,17 +77,22 @@ class Agenda:
         self.passed = jnp.int32(0)  # how many turns there have been
         self.order = jnp.concatenate([order, jnp.zeros(self.width, jnp.int32)])
 
-    def each(self, candidate: int, step: Callable[[Block, C], C], start: C) -> C:
-        """What comes of a candidate's blocks, one after the other."""
-        total, first = self.totals[candidate], self.ends[candidate] - self.totals[candidate]
+    def each(self, members: Sequence[int], step: Callable[[Block, C], C], start: C) -> C:
+        """What comes of the blocks of some candidates, one after the other."""
+        which = np.array(members)
+        totals, firsts = self.totals[which], (self.ends - self.totals)[which]
+        blocks = jnp.cumsum((totals + (self.width - 1)) // self.width, dtype=jnp.int32)  # up to each one's last
         iota = jnp.arange(self.width, dtype=jnp.int32)
 
-        def body(done: jax.Array, found: C) -> C:
-            at, mine = part(self.order, first + done, self.width), iota < total - done
+        def body(number: jax.Array, found: C) -> C:
+            member = jnp.sum(number >= blocks, dtype=jnp.int32)
+            turn = number - jnp.where(member == 0, 0, blocks[member - 1])
+            first = firsts[member] + turn * self.width
+            at, mine = part(self.order, first, self.width), iota < totals[member] - turn * self.width
             local = jnp.where(mine, at, at[0])
-            return step(Block(local, local + self.offset, mine, first + done), found)
+            return step(Block(local, local + self.offset, mine, first, member), found)
 
-        turns, found = strides(body, 0, total, self.width, start)
+        turns, found = strides(body, 0, blocks[-1], 1, start)
         self.passed += turns
         return found
 

@@ -1,55 +1,66 @@
 """The pieces of a growth over rows: what each reads, and where it keeps what its derivative needs."""
 
 import functools
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 
 from ..shapes import Arrays
 from ._candidates import at_ends
-from ._case import Case, Kept, Slots
+from ._case import Kept, Slots
+from ._kinds import alone, Kind, kinds
 from ._pieces import Piece, Pieces
 
 
 class Cases:
-    """A case for each candidate, and one for the choice, which is the last of `pieces` and of `every`.
+    """A case for each kind of candidates, and one for the choice.
 
     What a candidate keeps is `seen` where it is a payload; the rest is in separate tables, `slots`.
     """
 
-    def __init__(self, pieces: Pieces) -> None:
+    def __init__(self, pieces: Pieces, kinds: Sequence[Kind]) -> None:
         self.growth, self.shared, self.curves = pieces.growth, pieces.shared, pieces.curves
-        self.candidates = [Case(piece.part, piece.held) for piece in pieces.candidates]
-        self.choosing = Case(pieces.choosing.part, pieces.choosing.held)
-        self.pieces = [*pieces.candidates, pieces.choosing]
-        self.inner = [c for c, candidate in enumerate(self.growth.candidates) if candidate.arity]
-        self.ends = [c for c, candidate in enumerate(self.growth.candidates) if not candidate.arity]
+        *self.kinds, self.choice = kinds
+        self.cases = [kind.case() for kind in self.kinds]
+        self.choosing = self.choice.case()
+        self.inner = [k for k in range(len(self.kinds)) if self.places(k)]
+        self.ends = [k for k in range(len(self.kinds)) if not self.places(k)]
         self.at_ends = at_ends(self.growth.candidates)
-        self.late = [c for c in self.ends if self.candidates[c].smooth]  # the other ends make nothing
+        self.late = [k for k in self.ends if self.cases[k].smooth]  # the other ends make nothing
 
     def __len__(self) -> int:
-        return len(self.candidates)
+        """How many candidates there are."""
+        return len(self.growth.candidates)
 
     @functools.cached_property
     def slots(self) -> Slots:
         """Where candidates keep what is seen nowhere else."""
-        return Slots([[k for k in case.kept if not self.seen(c, k)] for c, case in enumerate(self.candidates)])
+        return Slots([[x for x in case.kept if not self.seen(k, x)] for k, case in enumerate(self.cases)])
 
-    def columns(self, c: int) -> tuple[int, ...]:
-        """Where a candidate's payload is."""
-        return self.growth.candidates[c].columns
+    def columns(self, k: int) -> tuple[int, ...]:
+        """Where the payload of a kind's candidates is."""
+        return self.growth.candidates[self.kinds[k].first].columns
 
-    def places(self, c: int) -> range:
-        """The places of a candidate."""
-        return range(self.growth.candidates[c].arity)
+    def places(self, k: int) -> range:
+        """The places of a kind's candidates."""
+        return range(self.growth.candidates[self.kinds[k].first].arity)
 
-    def seen(self, c: int, kept: Kept) -> bool:
-        """Whether what is kept of a candidate is its payload."""
-        return 0 <= kept.out < len(self.columns(c))
+    def seen(self, k: int, kept: Kept) -> bool:
+        """Whether what is kept of a kind is its payload."""
+        return 0 <= kept.out < len(self.columns(k))
 
 
-def weights_of(piece: Piece, weights: Arrays) -> Arrays:
-    """Those of the weights that a piece reads."""
-    return [weights[i] for i in piece.weights]
+def in_kinds(pieces: Pieces, weights: Arrays) -> tuple[Cases, Arrays]:
+    """The cases of a growth, those that are one program together, and the weights that they read."""
+    tables: list[Any] = [(c.columns, c.arity) for c in pieces.growth.candidates]
+    found, weights = kinds([*pieces.candidates, pieces.choosing], [*tables, "choice"], weights)
+    return Cases(pieces, found), weights
+
+
+def one_by_one(pieces: Pieces) -> Cases:
+    """The cases of a growth, each candidate by itself."""
+    return Cases(pieces, alone([*pieces.candidates, pieces.choosing]))
 
 
 def inputs_of(piece: Piece, seeds: Arrays, shared: Arrays) -> Arrays:

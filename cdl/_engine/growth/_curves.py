@@ -35,6 +35,9 @@ class Curve:
     primitive: Any
     params: dict[str, Any]
 
+    def __hash__(self) -> int:
+        return hash(self.primitive.name)
+
     def __call__(self, x: jax.Array) -> jax.Array:
         """Its values."""
         found: jax.Array = self.primitive.bind(x, **self.params)

@@ -21,7 +21,7 @@ from jax import lax
 from .._rows import put
 from ..shapes import Arrays
 from ._agenda import Agenda, Block, block
-from ._cases import Cases, inputs_of, rows_at, weights_of
+from ._cases import Cases, inputs_of, rows_at
 from ._plan import every, Plan
 from ._rows import begun, Rows
 from ._tables import part
@@ -44,8 +44,8 @@ def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool
         at = block(plan.own(head, stop), head)
         rows = dataclasses.replace(rows, log_prob=at.put(rows.log_prob, chance, rows.address(plan, at.rows)))
         agenda = plan.chunk(rows.choice, len(cases), head, stop)
-        for c in cases.inner:
-            rows = _computed(cases, plan, c, weights, rows, [*own, *shared], agenda, keep)
+        for k in cases.inner:
+            rows = _computed(cases, plan, k, weights, rows, [*own, *shared], agenda, keep)
         starts = rows.starts.at[rows.chunks].set(head)
         rows = dataclasses.replace(rows, starts=starts, chunks=rows.chunks + 1)
         head, tail = jnp.minimum(head + plan.lanes, stop), tail + born
@@ -58,8 +58,8 @@ def grow(cases: Cases, plan: Plan, weights: Arrays, seeds: Arrays, *, keep: bool
     without = (chosen >= 0) & (cases.growth.arities[jnp.maximum(chosen, 0)] == 0)
     rows = dataclasses.replace(rows, end=jnp.cumsum(without, dtype=jnp.int32) - 1)
     agenda = every(chosen, len(cases))
-    for c in cases.late:
-        rows = _computed(cases, plan, c, weights, rows, [*rows.seeds, *rows.shared], agenda, keep)
+    for k in cases.late:
+        rows = _computed(cases, plan, k, weights, rows, [*rows.seeds, *rows.shared], agenda, keep)
     return rows
 
 
@@ -67,10 +67,10 @@ def _chosen(
     cases: Cases, plan: Plan, weights: Arrays, rows: Rows, own: Arrays, head: jax.Array, keep: bool
 ) -> tuple[Rows, Any, Arrays]:
     """The choices of a chunk, the logarithms of their chances, and what they hand on."""
-    piece, lanes = cases.pieces[-1], plan.lanes
-    inputs = inputs_of(piece, own, [])
+    lanes = plan.lanes
+    inputs = inputs_of(cases.choice.piece, own, [])
     run = cases.choosing.forward if keep else cases.choosing.plainly
-    (choice, chances, *shared), kept = run(weights_of(piece, weights), inputs, lanes)
+    (choice, chances, *shared), kept = run(cases.choice.weights(weights, 0), inputs, lanes)
     chance = jnp.take_along_axis(chances, jnp.maximum(choice, 0)[:, None], axis=1)[:, 0]
     put_all: Any = lambda tables, news: [put(t, head, x) for t, x in zip(tables, news, strict=True)]
     found = dataclasses.replace(
@@ -111,29 +111,30 @@ def _born(cases: Cases, plan: Plan, rows: Rows, head: jax.Array, stop: jax.Array
 
 
 def _computed(
-    cases: Cases, plan: Plan, c: int, weights: Arrays, rows: Rows, own: Arrays, agenda: Agenda, keep: bool
+    cases: Cases, plan: Plan, k: int, weights: Arrays, rows: Rows, own: Arrays, agenda: Agenda, keep: bool
 ) -> Rows:
-    """The rows of one candidate: their payload, and the seeds of their children. `own`: what the rows read, those of a
-    chunk or of all."""
-    piece, case, columns = cases.pieces[c], cases.candidates[c], cases.columns(c)
-    weights, run = weights_of(piece, weights), case.forward if keep else case.plainly
+    """The rows of one kind of candidates: their payload, and the seeds of their children. `own`: what the rows read,
+    those of a chunk or of all."""
+    kind, case, columns = cases.kinds[k], cases.cases[k], cases.columns(k)
+    run = case.forward if keep else case.plainly
 
     def step(at: Block, state: Tables) -> Tables:
         payload, seeds, kept = map(list, state)
-        outs, news = run(weights, rows_at(inputs_of(piece, own[: len(seeds)], own[len(seeds) :]), at.local), at.count)
+        inputs = rows_at(inputs_of(kind.piece, own[: len(seeds)], own[len(seeds) :]), at.local)
+        outs, news = run(kind.weights(weights, at.member), inputs, at.count)
         for column, x in zip(columns, outs, strict=False):
             ends = column in cases.at_ends
             payload[column] = at.put(payload[column], x, rows.address(plan, at.rows, ends=ends))
-        curves = cases.curves * len(cases.places(c))
+        curves = cases.curves * len(cases.places(k))
         below = (x if curve is None else curve(x) for curve, x in zip(curves, outs[len(columns) :], strict=True))
         first, kids = rows.first[at.rows], rows.kids[at.rows]
-        for place in cases.places(c):
+        for place in cases.places(k):
             seeds = [at.put(s, next(below), (first + place,), place < kids) for s in seeds]
         if keep:
-            stored = [x for x, k in zip(news, case.kept, strict=True) if not cases.seen(c, k)]
-            for slot, x in zip(cases.slots.of[c], stored, strict=True):
+            stored = [x for x, own in zip(news, case.kept, strict=True) if not cases.seen(k, own)]
+            for slot, x in zip(cases.slots.of[k], stored, strict=True):
                 kept[slot] = at.put(kept[slot], x, (at.rows,))
         return payload, seeds, kept
 
-    payload, seeds, kept = agenda.each(c, step, (rows.payload, rows.seeds, rows.kept[1]))
+    payload, seeds, kept = agenda.each(kind.members, step, (rows.payload, rows.seeds, rows.kept[1]))
     return dataclasses.replace(rows, payload=payload, seeds=seeds, kept=(rows.kept[0], kept))

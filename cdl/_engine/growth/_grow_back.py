@@ -23,8 +23,8 @@ from .._rows import after_all, chosen, masked
 from ..shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
 from ._case import only
-from ._cases import Cases, inputs_of, rows_at, weights_of
-from ._pieces import Piece
+from ._cases import Cases, inputs_of, rows_at
+from ._kinds import Kind
 from ._plan import every, Plan
 from ._rows import Rows
 from ._tables import part
@@ -53,8 +53,8 @@ class Backwards:
             without = self.cases.growth.arities[jnp.maximum(choice, 0)] == 0
             agenda = every(jnp.where(without, choice, -1), len(self.cases))
             given = self._at_ends(agenda) if self.plan.spread else None
-            for c in self.cases.ends:
-                found = self._candidate(c, agenda, found, given)
+            for k in self.cases.ends:
+                found = self._kind(k, agenda, found, given)
             found = self._chunks(found)
         roots = self.plan.roots
         return [x if x is None else x[:roots] for x in found.seeds], found.sums
@@ -64,11 +64,11 @@ class Backwards:
         starts = self.rows.starts
 
         def step(state: tuple[jax.Array, Found]) -> tuple[jax.Array, Found]:
-            k, found = state
-            agenda = self.plan.chunk(self.rows.choice, len(self.cases), starts[k], starts[k + 1])
-            for c in self.cases.inner:
-                found = self._candidate(c, agenda, found, None)
-            return k - 1, found
+            chunk, found = state
+            agenda = self.plan.chunk(self.rows.choice, len(self.cases), starts[chunk], starts[chunk + 1])
+            for k in self.cases.inner:
+                found = self._kind(k, agenda, found, None)
+            return chunk - 1, found
 
         return lax.while_loop(lambda s: s[0] >= 0, step, (self.rows.chunks - 1, found))[1]
 
@@ -76,30 +76,31 @@ class Backwards:
         """The cotangents of what candidates without places make, by column, in the order of the agenda: at once, so
         that they need not be there for all nodes beside."""
         rows = agenda.rows(self.plan.ends(self.cases.growth.places))
-        columns = {column for c in self.cases.ends for column in self.cases.columns(c)}
+        columns = {column for k in self.cases.ends for column in self.cases.columns(k)}
         given = {column: self.given.payload[column] for column in sorted(columns)}
         return {column: g[self.rows.address(self.plan, rows)] for column, g in given.items() if g is not None}
 
-    def _candidate(self, c: int, agenda: Agenda, found: Found, at_ends: dict[int, jax.Array] | None) -> Found:
-        """The rows of one candidate. `at_ends`: as above, where it has no places."""
-        piece, case, rows = self.cases.pieces[c], self.cases.candidates[c], self.rows
+    def _kind(self, k: int, agenda: Agenda, found: Found, at_ends: dict[int, jax.Array] | None) -> Found:
+        """The rows of one kind of candidates. `at_ends`: as above, where these have no places."""
+        kind, case, rows = self.cases.kinds[k], self.cases.cases[k], self.rows
 
         def step(at: Block, found: Found) -> Found:
             seeds = rows_at([y if x is None else x for x, y in zip(found.seeds, rows.seeds, strict=True)], at.rows)
             shared = rows_at(rows.shared, at.rows)
             down, handed = [None] * len(seeds), [None] * len(shared)
             if not case.inert:
-                inputs, given = inputs_of(piece, seeds, shared), self._given(c, at, found.seeds, at_ends)
-                pulled = case.backward(weights_of(piece, self.weights), inputs, at.count, self._kept(c, at), given)
-                found, down, handed = self._added(piece, found, pulled, down, handed)
+                inputs, given = inputs_of(kind.piece, seeds, shared), self._given(k, at, found.seeds, at_ends)
+                weights = kind.weights(self.weights, at.member)
+                pulled = case.backward(weights, inputs, at.count, self._kept(k, at), given)
+                found, down, handed = self._added(kind, at.member, found, pulled, down, handed)
             found, down = self._choice(at, found, seeds, down, handed)
             return self._written(at, found, seeds, down)
 
-        return Found(*agenda.each(c, step, found))
+        return Found(*agenda.each(kind.members, step, found))
 
     def _choice(self, at: Block, found: Found, seeds: Arrays, down: Arrays, handed: Arrays) -> tuple[Found, Arrays]:
         """The choices of some rows. `handed`: the cotangents of what they share with their candidates."""
-        piece, case, rows = self.cases.pieces[-1], self.cases.choosing, self.rows
+        kind, case, rows = self.cases.choice, self.cases.choosing, self.rows
         if case.inert or (self.given.log_prob is None and not only(rows.shared)):
             return found, down
         chances = jnp.zeros((at.count, len(self.cases)), rows.log_prob.dtype)
@@ -109,14 +110,14 @@ class Backwards:
             chances = jnp.where(at.mine[:, None] & here, chance[:, None], 0)
         smooth = [(x, g) for x, g in zip(rows.shared, handed, strict=True) if is_smooth(x)]
         given = [chances, *(jnp.zeros((at.count, *x.shape[1:]), x.dtype) if g is None else g for x, g in smooth)]
-        inputs, kept = inputs_of(piece, seeds, []), rows_at(rows.kept[0], at.rows)
-        pulled = case.backward(weights_of(piece, self.weights), inputs, at.count, kept, given)
-        return self._added(piece, found, pulled, down, [])[:2]
+        inputs, kept = inputs_of(kind.piece, seeds, []), rows_at(rows.kept[0], at.rows)
+        pulled = case.backward(kind.weights(self.weights, 0), inputs, at.count, kept, given)
+        return self._added(kind, 0, found, pulled, down, [])[:2]
 
-    def _given(self, c: int, at: Block, below: Arrays, at_ends: dict[int, jax.Array] | None) -> Arrays:
+    def _given(self, k: int, at: Block, below: Arrays, at_ends: dict[int, jax.Array] | None) -> Arrays:
         """The cotangents of what a candidate's rows made: their payload, and their children's seeds."""
-        rows, case, given = self.rows, self.cases.candidates[c], []
-        for column in self.cases.columns(c):
+        rows, case, given = self.rows, self.cases.cases[k], []
+        for column in self.cases.columns(k):
             if is_smooth(x := rows.payload[column]):
                 g = self.given.payload[column]
                 zeros = jnp.zeros((at.count, *self.cases.growth.columns[column].shape), x.dtype)
@@ -126,39 +127,45 @@ class Backwards:
                     g = g[rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)]
                 given.append(zeros if g is None else masked(at.mine, g))
         first, kids = rows.first[at.rows], rows.kids[at.rows]
-        for place in self.cases.places(c):
+        for place in self.cases.places(k):
             has = at.mine & (place < kids)
             given += [masked(has, s[jnp.where(has, first + place, 0)]) for s in below if s is not None]
         dtypes = [v.aval.dtype for v, yes in zip(case.part.jaxpr.outvars, case.smooth, strict=True) if yes]
         return [g.astype(dtype) for g, dtype in zip(given, dtypes, strict=True)]
 
-    def _kept(self, c: int, at: Block) -> Arrays:
+    def _kept(self, k: int, at: Block) -> Arrays:
         """What is kept of a candidate's rows: in separate tables, or as their payload."""
-        rows, columns, found = self.rows, self.cases.columns(c), []
-        slots = iter(self.cases.slots.of[c])
-        for k in self.cases.candidates[c].kept:
-            if self.cases.seen(c, k):
-                column = columns[k.out]
+        rows, columns, found = self.rows, self.cases.columns(k), []
+        slots = iter(self.cases.slots.of[k])
+        for own in self.cases.cases[k].kept:
+            if self.cases.seen(k, own):
+                column = columns[own.out]
                 found.append(rows.payload[column][rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)])
             else:
                 found.append(rows.kept[1][next(slots)][at.rows])
         return found
 
     def _added(
-        self, piece: Piece, found: Found, pulled: tuple[Arrays, Arrays], down: Arrays, handed: Arrays
+        self,
+        kind: Kind,
+        member: jax.Array | int,
+        found: Found,
+        pulled: tuple[Arrays, Arrays],
+        down: Arrays,
+        handed: Arrays,
     ) -> tuple[Found, Arrays, Arrays]:
-        """The cotangents of what a piece reads, added to those of the weights, of the rows' seeds, and of what they
+        """The cotangents of what a kind reads, added to those of the weights, of the rows' seeds, and of what they
         share."""
-        sums, down, handed = list(found.sums), list(down), list(handed)
-        smooth = [i for i in piece.weights if is_smooth(self.weights[i])]
-        for i, x in zip(smooth, pulled[0], strict=True):
-            sums[i] = sums[i] if sums[i] is None else sums[i] + x
+        down, handed = list(down), list(handed)
         rest = iter(pulled[1])
-        for some, like, at in ((down, self.rows.seeds, piece.leaves), (handed, self.rows.shared, piece.shared)):
+        for some, like, at in (
+            (down, self.rows.seeds, kind.piece.leaves),
+            (handed, self.rows.shared, kind.piece.shared),
+        ):
             for i in (i for i in at if is_smooth(like[i])):
                 x = next(rest)
                 some[i] = x if some[i] is None else some[i] + x
-        return found._replace(sums=sums), down, handed
+        return found._replace(sums=kind.added(found.sums, member, pulled[0])), down, handed
 
     def _written(self, at: Block, found: Found, seeds: Arrays, down: Arrays) -> Found:
         """The rows' cotangents over their seeds, when all that reads these is done."""

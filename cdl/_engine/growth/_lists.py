@@ -28,10 +28,11 @@ from .._compiled import compiled
 from .._given import arrays
 from .._rows import chosen, masked, repeated, take
 from .._standing import expect_one, not_a_list, standing
+from ..folds._stacks import array_of
 from ..lists._seq import Seq
 from ..machines._state import leading
 from ..shapes import Arrays, one_of, shown
-from ._cases import Cases, inputs_of, weights_of
+from ._cases import Cases, inputs_of, one_by_one
 from ._paths import on_paths
 from ._pieces import in_pieces
 from ._sorts import trace_all
@@ -143,7 +144,8 @@ def _grown(coalg: Callable[..., Any], seeds: Any, key: jax.Array | None, nodes: 
         names = ", ".join(sorted(f"`{k.__name__}`" for k in kinds))
         raise ForeignLayer(f"`{name_of(coalg)}` gives {names}, and a list's are `Nil` and `Cons`, or `Lin` and `Snoc`.")
     growth, begin = on_paths(growth, jax.tree.leaves(seeds), key)
-    steps = Steps(coalg, Cases(in_pieces(growth, weights, begin)), weights, len(begin[0]))
+    cases = one_by_one(in_pieces(growth, weights, begin))
+    steps = Steps(coalg, cases, list(map(array_of, weights)), len(begin[0]))
     numbers = jnp.arange(nodes, dtype=jnp.int32)
     (_, cut), (elements, grew, log_prob, missing) = lax.scan(steps, (begin, jnp.ones(steps.lists, bool)), numbers)
     elements, grew, log_prob, missing = jax.tree.map(
@@ -165,7 +167,7 @@ class Steps:
             raise CdlError(
                 f"`{name_of(coalg)}` gives nothing but the empty list, which has no element to say its type."
             )
-        forms = [self._element(c, one_of(cases.candidates[c].part.outputs)) for c in cases.inner]
+        forms = [self._element(c, one_of(cases.cases[c].part.outputs)) for c in cases.inner]
         structure: Any = jax.tree.structure(forms[0])
         for x in forms[1:]:
             if jax.tree.structure(x) != structure or shown(x) != shown(forms[0]):
@@ -177,8 +179,8 @@ class Steps:
 
     def __call__(self, state: tuple[Arrays, jax.Array], _: Any) -> tuple[tuple[Arrays, jax.Array], Any]:
         seeds, going = state
-        piece = self.cases.pieces[-1]
-        weights, rows = weights_of(piece, self.weights), inputs_of(piece, seeds, [])
+        choice = self.cases.choice
+        weights, rows = choice.weights(self.weights, 0), inputs_of(choice.piece, seeds, [])
         choice, chances, *shared = self.cases.choosing(weights, rows, self.lists)
         chance = jnp.take_along_axis(chances, jnp.maximum(choice, 0)[:, None], axis=1)[:, 0]
         element, grows, after = jax.tree.map(lambda x: table((self.lists,), x), self.element), going & False, seeds
@@ -194,9 +196,9 @@ class Steps:
 
     def _where(self, mine: jax.Array, c: int, seeds: Arrays, shared: Arrays) -> Arrays:
         """A candidate at the lists that chose it; at the others, any numbers."""
-        piece, case, first = self.cases.pieces[c], self.cases.candidates[c], jnp.argmax(mine)
-        weights = weights_of(piece, self.weights)
-        rows = [repeated(x, mine, first) for x in inputs_of(piece, seeds, shared)]
+        kind, case, first = self.cases.kinds[c], self.cases.cases[c], jnp.argmax(mine)
+        weights = kind.weights(self.weights, 0)
+        rows = [repeated(x, mine, first) for x in inputs_of(kind.piece, seeds, shared)]
         nothing = [table((self.lists,), x) for x in case.part.outputs]
         found: Arrays = lax.cond(mine.any(), lambda rows: case(weights, rows, self.lists), lambda _: nothing, rows)
         return found

@@ -9,6 +9,9 @@ from ._agenda import Agenda, BULK
 from ._tables import part
 
 
+FEWEST = 32  # rows of a block, if there are so many lanes
+
+
 @dataclass(frozen=True)
 class Plan:
     """How many `nodes` a tree may have, how many in `total` all trees together, and how many `lanes` there are: rows
@@ -47,7 +50,13 @@ class Plan:
     def chunk(self, choice: jax.Array, candidates: int, head: jax.Array, stop: jax.Array) -> Agenda:
         """The rows of a chunk by candidate."""
         own = jnp.where(self.own(head, stop), part(choice, head, self.lanes), -1)
-        return Agenda(own, candidates, max(1, self.lanes // 8), head)
+        return Agenda(own, candidates, _width(self.lanes, candidates), head)
+
+
+def _width(lanes: int, candidates: int) -> int:
+    """How many rows a block has, where rows of a chunk may have chosen any of these candidates: the more candidates,
+    the fewer rows have one of them, and a block is computed as a whole."""
+    return max(min(FEWEST, lanes), lanes // (4 * max(2, candidates)))
 
 
 def every(choice: jax.Array, candidates: int) -> Agenda:

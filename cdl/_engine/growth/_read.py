@@ -5,6 +5,8 @@ Trees that are cut are left out: what they would read is not there.
 """
 
 import functools
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -17,16 +19,19 @@ from .._rows import chosen, put
 from ..lists._scan_parts import cut, Part, trace
 from ..shapes import Arrays, one_of, shaped
 from ._agenda import Agenda, Block
-from ._candidates import at_ends
-from ._case import Case, Slots
-from ._cases import weights_of
+from ._candidates import at_ends, Candidate
+from ._case import Slots
 from ._curves import Curve, curve_of
+from ._kinds import Kind, kinds
 from ._pieces import Piece, piece_of
 from ._plan import every, Plan
 from ._readings import Readings
 from ._rows import Rows
 from ._tables import part, table
 from ._turned import turned
+
+
+Curves = tuple[Curve | None, ...]  # of each leaf of a value
 
 
 class Queue(eqx.Module):
@@ -46,25 +51,39 @@ def queue_of(rows: Rows) -> Queue:
     return Queue(jnp.where(whole, rows.choice, -1), rows.end, rows.first, rows.starts, rows.chunks)
 
 
+def reader(found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) -> tuple["Reader", Arrays]:
+    """The cases that are read, those that are one program together, and the weights that they read."""
+    pieces: list[Piece] = []
+    tables: list[tuple[Any, int, Curves]] = []
+    every = {id(x): x for own in weights for x in own}
+    places = {x: i for i, x in enumerate(every)}
+    for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
+        columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
+        traced, held = trace(case, *one_of(own), *columns, *found.leaves * candidate.arity)
+        whole = turned(Part(traced.jaxpr, len(held) + len(own)))
+        each = [curve_of(whole, [v]) for v in whole.jaxpr.outvars]
+        under = cut(whole, whole.jaxpr.invars, [v for _, (v,) in each])
+        piece = piece_of(under, held, under.jaxpr.invars)
+        pieces.append(replace(piece, weights=tuple(places[id(own[i])] for i in piece.weights)))
+        tables.append((candidate.columns, candidate.arity, tuple(curve for curve, _ in each)))
+    some, arrays = kinds(pieces, tables, list(every.values()))
+    return Reader(found, some, [curves for *_, curves in tables], plan), arrays
+
+
 class Reader:
     """An algebra's cases on their way over rows."""
 
-    def __init__(self, found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) -> None:
+    def __init__(self, found: Readings, kinds: Sequence[Kind], curves: Sequence[Curves], plan: Plan) -> None:
         self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
         self.at_ends = at_ends(found.candidates)
-        self.pieces: list[Piece] = []
-        self.curves: list[list[Curve | None]] = []
-        for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
-            columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
-            traced, held = trace(case, *one_of(own), *columns, *self.leaves * candidate.arity)
-            whole = turned(Part(traced.jaxpr, len(held) + len(own)))
-            each = [curve_of(whole, [v]) for v in whole.jaxpr.outvars]
-            self.curves.append([curve for curve, _ in each])
-            under = cut(whole, whole.jaxpr.invars, [v for _, (v,) in each])
-            self.pieces.append(piece_of(under, held, under.jaxpr.invars))
-        self.cases = [Case(piece.part, piece.held) for piece in self.pieces]
-        self.early = [c for c, candidate in enumerate(found.candidates) if candidate.arity]
-        self.late = [c for c, candidate in enumerate(found.candidates) if not candidate.arity]
+        self.kinds, self.cases = kinds, [kind.case() for kind in kinds]
+        self.curves = [curves[kind.first] for kind in kinds]
+        self.early = [k for k in range(len(kinds)) if self.of(k).arity]
+        self.late = [k for k in range(len(kinds)) if not self.of(k).arity]
+
+    def of(self, k: int) -> Candidate:
+        """One of the candidates of a kind."""
+        return self.candidates[self.kinds[k].first]
 
     @functools.cached_property
     def slots(self) -> Slots:
@@ -73,35 +92,35 @@ class Reader:
 
     def chunk(self, queue: Queue, k: jax.Array) -> Agenda:
         """The rows of one chunk."""
-        return self.plan.chunk(queue.choice, len(self.cases), queue.starts[k], queue.starts[k + 1])
+        return self.plan.chunk(queue.choice, len(self.candidates), queue.starts[k], queue.starts[k + 1])
 
     def every(self, queue: Queue) -> Agenda:
         """All rows."""
-        return every(queue.choice, len(self.cases))
+        return every(queue.choice, len(self.candidates))
 
-    def read(self, weights: list[Arrays], payload: Arrays, queue: Queue, *, keep: bool) -> tuple[Arrays, Arrays]:
+    def read(self, weights: Arrays, payload: Arrays, queue: Queue, *, keep: bool) -> tuple[Arrays, Arrays]:
         """The value at every row, and the residuals that are kept of each."""
         size = queue.choice.shape[0]
         found = [table((size,), x) for x in self.leaves], [table((size,), x) for x in self.slots.forms] if keep else []
         agenda = self.every(queue)
-        for c in self.late:
-            found = self._read(c, weights, payload, queue, agenda, found, [], keep)
+        for k in self.late:
+            found = self._read(k, weights, payload, queue, agenda, found, [], keep)
 
         def step(state: Any) -> Any:
-            k, (values, kept) = state
-            head, agenda = queue.starts[k], self.chunk(queue, k)
+            chunk, (values, kept) = state
+            head, agenda = queue.starts[chunk], self.chunk(queue, chunk)
             own = [part(v, head, self.plan.lanes) for v in values], kept
-            for c in self.early:
-                own = self._read(c, weights, payload, queue, agenda, own, values, keep)
-            return k - 1, ([put(v, agenda.after(head), x) for v, x in zip(values, own[0], strict=True)], own[1])
+            for k in self.early:
+                own = self._read(k, weights, payload, queue, agenda, own, values, keep)
+            return chunk - 1, ([put(v, agenda.after(head), x) for v, x in zip(values, own[0], strict=True)], own[1])
 
         values, kept = lax.while_loop(lambda s: s[0] >= 0, step, (queue.chunks - 1, found))[1]
         return values, kept
 
-    def inputs(self, c: int, payload: Arrays, values: Arrays, queue: Queue, at: Block) -> Arrays:
+    def inputs(self, k: int, payload: Arrays, values: Arrays, queue: Queue, at: Block) -> Arrays:
         """What a case reads: its payload, and the values of its children."""
-        columns, first, found = self.candidates[c].columns, queue.first[at.rows], []
-        for i in self.pieces[c].leaves:
+        columns, first, found = self.of(k).columns, queue.first[at.rows], []
+        for i in self.kinds[k].piece.leaves:
             place, leaf = divmod(i - len(columns), len(self.leaves))
             if i < len(columns):
                 found.append(payload[columns[i]][self.address(columns[i], queue, at)])
@@ -116,9 +135,10 @@ class Reader:
     def under(self, leaf: int, choice: jax.Array, value: jax.Array, given: jax.Array) -> jax.Array:
         """The cotangents of what is under the curve that a leaf of the values of some rows goes through in the end."""
         found = given
-        for c, curves in enumerate(self.curves):
+        for k, curves in enumerate(self.curves):
             if (curve := curves[leaf]) is not None:
-                found = chosen(choice == c, given * curve.slope(value), found)
+                is_of = jnp.isin(choice, jnp.array(self.kinds[k].members, jnp.int32))
+                found = chosen(is_of, given * curve.slope(value), found)
         return found
 
     def roots(self, values: Arrays) -> Arrays:
@@ -128,8 +148,8 @@ class Reader:
 
     def _read(
         self,
-        c: int,
-        weights: list[Arrays],
+        k: int,
+        weights: Arrays,
         payload: Arrays,
         queue: Queue,
         agenda: Agenda,
@@ -137,18 +157,19 @@ class Reader:
         below: Arrays,
         keep: bool,
     ) -> Any:
-        """The values of one candidate's rows, those of a chunk or of all. `below`: where the values of children are."""
-        case, own = self.cases[c], weights_of(self.pieces[c], weights[c])
+        """The values of the rows of one kind of candidates, those of a chunk or of all. `below`: where the values of
+        children are."""
+        kind, case = self.kinds[k], self.cases[k]
 
         def step(at: Block, state: Any) -> Any:
             values, kept = map(list, state)
-            inputs = self.inputs(c, payload, below, queue, at)
+            inputs, own = self.inputs(k, payload, below, queue, at), kind.weights(weights, at.member)
             outs, news = (case.forward if keep else case.plainly)(own, inputs, at.count)
-            outs = [x if curve is None else curve(x) for curve, x in zip(self.curves[c], outs, strict=True)]
+            outs = [x if curve is None else curve(x) for curve, x in zip(self.curves[k], outs, strict=True)]
             values = [at.put(v, x, (at.local,)) for v, x in zip(values, outs, strict=True)]
             if keep:
-                for slot, x in zip(self.slots.of[c], news, strict=True):
+                for slot, x in zip(self.slots.of[k], news, strict=True):
                     kept[slot] = at.put(kept[slot], x, (at.rows,))
             return values, kept
 
-        return agenda.each(c, step, found)
+        return agenda.each(kind.members, step, found)

@@ -21,9 +21,9 @@ from .._one_reverse import forwards_only, of_rule
 from .._rows import after_all, masked
 from ..shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
-from ._cases import rows_at, weights_of
+from ._cases import rows_at
 from ._plan import Plan
-from ._read import Queue, queue_of, Reader
+from ._read import Queue, queue_of, Reader, reader
 from ._readings import Readings
 from ._rows import Rows
 from ._tables import part
@@ -34,18 +34,18 @@ def values_of(found: Readings, weights: list[Arrays], rows: Rows, plan: Plan) ->
     cut."""
     if not plan.trees:
         return [jnp.zeros((0, *x.shape), x.dtype) for x in found.leaves]
-    reader = Reader(found, weights, rows.payload, plan)
-    return _rule((weights, rows.payload), queue_of(rows), reader=reader)
+    cases, arrays = reader(found, weights, rows.payload, plan)
+    return _rule((arrays, rows.payload), queue_of(rows), reader=cases)
 
 
 @eqx.filter_custom_vjp
-def _rule(inputs: tuple[list[Arrays], Arrays], queue: Queue, *, reader: Reader) -> Arrays:
+def _rule(inputs: tuple[Arrays, Arrays], queue: Queue, *, reader: Reader) -> Arrays:
     return reader.roots(reader.read(inputs[0], inputs[1], queue, keep=False)[0])
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
 def _rule_forward(
-    perturbed: Any, inputs: tuple[list[Arrays], Arrays], queue: Queue, *, reader: Reader
+    perturbed: Any, inputs: tuple[Arrays, Arrays], queue: Queue, *, reader: Reader
 ) -> tuple[Arrays, tuple[Arrays, Arrays]]:
     del perturbed
     found = reader.read(inputs[0], inputs[1], queue, keep=True)
@@ -57,112 +57,105 @@ def _rule_backward(
     found: tuple[Arrays, Arrays],
     given: Arrays,
     perturbed: Any,
-    inputs: tuple[list[Arrays], Arrays],
+    inputs: tuple[Arrays, Arrays],
     queue: Queue,
     *,
     reader: Reader,
-) -> tuple[list[Arrays], Arrays]:
+) -> tuple[Arrays, Arrays]:
     return forwards_only(Downwards(reader, queue, *inputs, *found).all(given, perturbed[0]), of_rule("refold"))
 
 
 class Found(NamedTuple):
     """The values, and the cotangents of those that a row above has gone through; the cotangents of the payload, and of
-    each case's weights. `None` for what has none."""
+    the weights. `None` for what has none."""
 
     values: Arrays
     payload: Arrays
-    sums: list[Arrays]
+    sums: Arrays
 
 
 class Downwards:
     """The rows of a reading, gone through downwards."""
 
     def __init__(
-        self, reader: Reader, queue: Queue, weights: list[Arrays], payload: Arrays, values: Arrays, kept: Arrays
+        self, reader: Reader, queue: Queue, weights: Arrays, payload: Arrays, values: Arrays, kept: Arrays
     ) -> None:
         self.reader, self.queue, self.weights, self.payload = reader, queue, weights, payload
         self.values, self.kept = values, kept
 
-    def all(self, given: Arrays, wanted: Sequence[Sequence[bool]]) -> tuple[list[Arrays], Arrays]:
+    def all(self, given: Arrays, wanted: Sequence[bool]) -> tuple[Arrays, Arrays]:
         """The cotangents of the weights that are wanted, and of the payload; `given`: those of the trees' values."""
         found = self._begun(given, wanted)
         reader, agenda = self.reader, self.reader.every(self.queue)
 
         def step(state: tuple[jax.Array, Arrays, Found]) -> tuple[jax.Array, Arrays, Found]:
-            k, own, found = state
-            agenda = reader.chunk(self.queue, k)
-            for c in reader.early:
-                found = self._case(c, agenda, found, own)
-            return k + 1, rows(found, self.queue.starts[k + 1]), found
+            chunk, own, found = state
+            agenda = reader.chunk(self.queue, chunk)
+            for k in reader.early:
+                found = self._kind(k, agenda, found, own)
+            return chunk + 1, rows(found, self.queue.starts[chunk + 1]), found
 
         rows: Any = lambda found, head: [x if x is None else part(x, head, reader.plan.lanes) for x in found.values]
         start = jnp.int32(0), rows(found, 0), found
         found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, start)[2])
-        for c in reader.late:
-            found = self._case(c, agenda, found, found.values)
+        for k in reader.late:
+            found = self._kind(k, agenda, found, found.values)
         return found.sums, found.payload
 
-    def _begun(self, given: Arrays, wanted: Sequence[Sequence[bool]]) -> Found:
+    def _begun(self, given: Arrays, wanted: Sequence[bool]) -> Found:
         roots = self.reader.plan.roots
         values: Arrays = []
         for leaf, (g, v) in enumerate(zip(given, self.values, strict=True)):
             own = jnp.zeros_like(v[:roots]) if g is None else g[:roots].astype(v.dtype)
             own = self.reader.under(leaf, self.queue.choice[:roots], v[:roots], own) if is_smooth(v) else own
             values.append(v.at[:roots].set(own) if is_smooth(v) else None)
-        sums = [
-            [jnp.zeros(w.shape, w.dtype) if yes and is_smooth(w) else None for w, yes in zip(ws, each, strict=True)]
-            for ws, each in zip(self.weights, wanted, strict=True)
-        ]
+        each = zip(self.weights, wanted, strict=True)
+        sums = [jnp.zeros(w.shape, w.dtype) if yes and is_smooth(w) else None for w, yes in each]
         zero = after_all(given)  # so that XLA does not make these of the payload's own zeros, kept until now
         payload = [jnp.full(x.shape, zero.astype(x.dtype)) if is_smooth(x) else None for x in self.payload]
         return Found(values, payload, sums)
 
-    def _case(self, c: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
-        """The rows of one candidate. `own`: the cotangents of their values, those of a chunk or of all."""
-        case, piece, reader = self.reader.cases[c], self.reader.pieces[c], self.reader
+    def _kind(self, k: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
+        """The rows of one kind of candidates. `own`: the cotangents of their values, those of a chunk or of all."""
+        kind, case, reader = self.reader.kinds[k], self.reader.cases[k], self.reader
 
         def step(at: Block, found: Found) -> Found:
             values = [v if x is None else x for x, v in zip(found.values, self.values, strict=True)]
             if case.inert:
-                return self._handed(c, found, at, values, [])
-            inputs = reader.inputs(c, self.payload, values, self.queue, at)
-            kept = [self.kept[slot][at.rows] for slot in reader.slots.of[c]]
+                return self._handed(k, found, at, values, [])
+            inputs = reader.inputs(k, self.payload, values, self.queue, at)
+            kept = [self.kept[slot][at.rows] for slot in reader.slots.of[k]]
             smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
             given = [masked(at.mine, x) for x in rows_at(smooth, at.local)]
-            to_weights, to_rows = case.backward(weights_of(piece, self.weights[c]), inputs, at.count, kept, given)
-            return self._handed(c, self._added(c, found, to_weights), at, values, to_rows)
+            weights = kind.weights(self.weights, at.member)
+            to_weights, to_rows = case.backward(weights, inputs, at.count, kept, given)
+            found = found._replace(sums=kind.added(found.sums, at.member, to_weights))
+            return self._handed(k, found, at, values, to_rows)
 
-        return Found(*agenda.each(c, step, found))
+        return Found(*agenda.each(kind.members, step, found))
 
-    def _handed(self, c: int, found: Found, at: Block, values: Arrays, news: Arrays) -> Found:
+    def _handed(self, k: int, found: Found, at: Block, values: Arrays, news: Arrays) -> Found:
         """The cotangents of a case's payload and of its children's values, where they belong; zero for what it does not
         read."""
         reader, queue, rest = self.reader, self.queue, iter(news)
-        columns, payload = reader.candidates[c].columns, list(found.payload)
+        columns, payload = reader.of(k).columns, list(found.payload)
         down: dict[int, Any] = {}
-        for i in reader.pieces[c].leaves if news else ():
+        for i in reader.kinds[k].piece.leaves if news else ():
             like = self.payload[columns[i]] if i < len(columns) else values[(i - len(columns)) % len(values)]
             down |= {i: next(rest)} if is_smooth(like) else {}
         for i, column in enumerate(columns):
             if i in down:
                 payload[column] = at.put(payload[column], down[i], (reader.address(column, queue, at),))
         below: list[tuple[int, jax.Array, jax.Array]] = []
-        for place in range(reader.candidates[c].arity):
+        for place in range(reader.of(k).arity):
             child = queue.first[at.rows] + place
             for leaf, v in enumerate(values):
                 if is_smooth(v):
                     x, value = down.get(len(columns) + place * len(values) + leaf), v[child]
                     x = jnp.zeros_like(value) if x is None else x.astype(value.dtype)
                     below.append((leaf, child, reader.under(leaf, queue.choice[child], value, x)))
-        done = after_all([x for x in [*(x for *_, x in below), *found.sums[c]] if x is not None])
+        done = after_all([x for x in [*(x for *_, x in below), *found.sums] if x is not None])
         tables = list(found.values)
         for leaf, child, x in below:
             tables[leaf] = at.put(tables[leaf], x, (child + done,))
         return found._replace(values=tables, payload=payload)
-
-    def _added(self, c: int, found: Found, news: Arrays) -> Found:
-        """The sums with the cotangents of one case's weights."""
-        own = list(found.sums[c])
-        for i, x in zip([i for i in self.reader.pieces[c].weights if is_smooth(self.weights[c][i])], news, strict=True):
-            own[i] = own[i] if own[i] is None else own[i] + x
-        return found._replace(sums=[*found.sums[:c], own, *found.sums[c + 1 :]])

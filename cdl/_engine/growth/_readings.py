@@ -21,6 +21,7 @@ from .._prints import expect_no_prints
 from .._steady import steadied
 from .._traced import applied
 from .._types import advice, cast, differ, misfit, Own, own_of
+from ..folds._stacks import unpicked
 from ..shapes import Arrays, one_of
 from ._candidates import Candidate, Growth
 from ._tracing import array
@@ -86,8 +87,8 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
     carriers = tuple(known[sort] for sort in range(len(algs)))
     pairs = zip(each, payloads, strict=True)
     cases = [_case(algs[sort], sort, c, payload, carriers) for (sort, c), payload in pairs]
-    read = Readings(growth.candidates, carriers, tuple(opened(case) for case in cases))
-    return read, [[array(x) for x in case.consts] for case in cases]
+    read = Readings(growth.candidates, carriers, tuple(map(opened, cases)))
+    return read, [list(map(array, case.consts)) for case in cases]
 
 
 def _expect_order(algs: tuple[Any, ...], growth: Growth) -> None:
@@ -134,7 +135,7 @@ def _case(
 
     found = jax.make_jaxpr(case)(payload, [every] * candidate.arity)
     expect_no_prints(found.jaxpr, name_of(alg), "hylo")
-    return steadied(found)
+    return unpicked(steadied(found))
 
 
 def _mismatch(

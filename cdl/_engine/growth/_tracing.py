@@ -26,6 +26,7 @@ from .._rowwise import expect_rowwise
 from .._steady import steadied
 from .._traced import NEEDS_VALUE, told_with
 from .._types import cast, misfit, Own
+from ..folds._stacks import Picked, unpicked
 from ..forests._variant import is_array
 from ..shapes import is_weak, of_lists, one_of, shaped, shown
 from ._candidates import Candidate, Given, Growth
@@ -105,13 +106,14 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
         if weak := _pythons(own, sort, given_seeds):
             jax.eval_shape(call, weak, keys)
     candidates, columns = found[-1]
-    run = opened(steadied(case))
+    case = unpicked(steadied(case))
+    run = opened(case)
 
     def again(weights: list[Any], leaves: list[Any], keys: list[Any]) -> Given:
         flat = run(*weights, *jax.tree.leaves((leaves, keys)))
         return Given(*jax.tree.unflatten(jax.tree.structure(shape), flat))
 
-    return Growth(candidates, columns, (len(candidates),), again), [array(c) for c in case.consts]
+    return Growth(candidates, columns, (len(candidates),), again), list(map(array, case.consts))
 
 
 def _pythons(own: Form, sort: int, given: list[tuple[int, Own]]) -> list[Any]:
@@ -203,5 +205,5 @@ def _same_form(
 
 
 def array(x: Any) -> Any:
-    """One of JAX's arrays."""
-    return x if isinstance(x, jax.Array) else jnp.asarray(x)
+    """One of JAX's arrays, or one of a stack of them."""
+    return x if isinstance(x, jax.Array | Picked) else jnp.asarray(x)

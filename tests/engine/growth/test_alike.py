@@ -176,9 +176,7 @@ def test_a_stack_is_taken_as_it_is():
     def stackings(held: str) -> int:
         coalg = grower(held)
         program = jax.make_jaxpr(lambda c: unfold(c, seeds(2), NODES).log_prob)(coalg)
-        return sum(
-            e.primitive.name == "stack" and e.outvars[0].aval.shape == (EACH, H, H) for e in equations(program)
-        )
+        return sum(e.primitive.name == "stack" and e.outvars[0].aval.shape == (EACH, H, H) for e in equations(program))
 
     assert stackings("apart") > 0
     assert stackings("stacked") == 0

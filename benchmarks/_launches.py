@@ -13,7 +13,7 @@ import equinox as eqx
 import jax
 
 import cdl
-from cdl._engine import _platform
+from cdl._engine.arrays import _platform
 
 from ._problems import loss, problem
 

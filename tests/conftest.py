@@ -106,7 +106,7 @@ def unwritten() -> None:
 
     XLA merges equal constants, so each table has a NaN of its own, as it otherwise has a number of its own.
     """
-    rows = importlib.import_module("cdl._engine._rows")
+    rows = importlib.import_module("cdl._engine.arrays._rows")
     usual = rows.room
 
     def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:
@@ -130,7 +130,7 @@ def unwritten() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def unseen() -> None:
     """What compares the functions that a function reads passes over the wrappers of the checks, as over jaxtyping's."""
-    outside = importlib.import_module("cdl._engine._outside")
+    outside = importlib.import_module("cdl._engine.code._outside")
     outside.LIBRARIES += (light_checks.__file__,)
 
 

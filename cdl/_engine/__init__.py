@@ -13,8 +13,8 @@ from .growth._unfold import unfold as unfold
 from .growth._grown import Grown as Grown
 from .growth._lists import Lists as Lists
 from .growth._refold import refold as refold
-from ._shard import balance as balance, shard as shard, Shards as Shards, shard_mean as shard_mean
-from ._strategies import Levels as Levels, Scan as Scan, Bracketing as Bracketing
+from .forests._shard import balance as balance, shard as shard, Shards as Shards, shard_mean as shard_mean
+from .calls._strategies import Levels as Levels, Scan as Scan, Bracketing as Bracketing
 from .lists._seq import Seq as Seq
 from .lists._seq_packed import Packed as Packed
 from .lists._monoid_check import check_monoid as check_monoid
@@ -23,4 +23,4 @@ from .lists._monoids import linear_recurrence as linear_recurrence, matrices as 
 from .lists._monoids import max_plus as max_plus, min_plus as min_plus, transitions as transitions
 from .machines._machine import run as run
 from .machines._stepper import start as start, Stepper as Stepper
-from ._forwards import forwards as forwards
+from .calls._forwards import forwards as forwards

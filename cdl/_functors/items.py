@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 
 from ..errors import CarrierMismatch, ForeignLayer
+from ._list import Cons, Nil
 from .attention import apart, around, as_score, centre, is_complex, narrowed, near, weight, widened
 from .usage import takes
 
@@ -65,8 +66,6 @@ class Items:
         return narrowed(mean, own[0])
 
     def fold(self, each: Callable[[Any], Any], algebra: Any) -> Any:
-        from ._list import Cons, Nil
-
         value = algebra(Nil())
         for x in reversed(self.held):
             value = algebra(Cons(each(x), value))

@@ -27,6 +27,7 @@ from ..errors import CdlError
 from ._reductions import arg_max, deviation, greatest, one_or_all, soft_max, truth, variance
 from .items import Items, of_lists, UNSET
 from .usage import whole, with_usage
+from .values import assemble, disassemble, equal, fingerprint, show
 from .words import short
 
 
@@ -63,6 +64,8 @@ class Many(Generic[A_co]):
         >>> cdl.fmap(len, cdl.Node("label", cdl.Many(["one", "three"])))
         Node('label', Many([3, 5]))
     """
+
+    __cdl_many__ = True
 
     def __init__(self, items: Iterable[A_co] = (), /, *others: Never) -> None:
         """**Arguments:** `items`: the children, in a list or another iterable.
@@ -222,23 +225,15 @@ class Many(Generic[A_co]):
         return self._source.run(how, self._each, step, start)
 
     def __eq__(self, other: object) -> bool:
-        from .values import equal
-
         return isinstance(other, Many) and equal(self, other)
 
     def __hash__(self) -> int:
-        from .values import fingerprint
-
         return fingerprint(self)
 
     def __repr__(self) -> str:
-        from .values import show
-
         return show(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from .values import assemble, disassemble
-
         return assemble, (disassemble(self),)
 
 

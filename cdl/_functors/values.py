@@ -12,7 +12,6 @@ from typing import Any, cast, TypeAlias
 import numpy as np
 
 from ..errors import TreeTooLarge
-from .many import Many
 from .words import an
 
 
@@ -155,7 +154,7 @@ def _reader(kind: type[Any]) -> Callable[[Any], tuple[Any, ...] | None]:
         return getter(kind.__match_args__)
     if kind is tuple:
         return lambda value: value
-    return (lambda value: value.items) if issubclass(kind, Many) else lambda _: None
+    return (lambda value: value.items) if _is_many(kind) else lambda _: None
 
 
 def getter(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
@@ -183,8 +182,8 @@ class _Open:
 def _make(kind: type[Any], values: list[Any]) -> Any:
     if kind is tuple:
         return tuple(values)
-    if kind is Many:
-        return Many(values)
+    if _is_many(kind):
+        return kind(values)
     new = object.__new__(kind)
     new.__dict__.update(zip(kind.__match_args__, values, strict=True))
     return new
@@ -193,7 +192,12 @@ def _make(kind: type[Any], values: list[Any]) -> Any:
 def _brackets(value: Any) -> tuple[str, str]:
     if type(value) is tuple:
         return "(", ",)" if len(value) == 1 else ")"
-    return ("Many([", "])") if isinstance(value, Many) else (f"{type(value).__name__}(", ")")
+    return ("Many([", "])") if _is_many(type(value)) else (f"{type(value).__name__}(", ")")
+
+
+def _is_many(kind: type[Any]) -> bool:
+    """Whether a type is `Many`, which says so itself: it is made of what is here."""
+    return getattr(kind, "__cdl_many__", False)
 
 
 def _is_array(value: Any) -> bool:
@@ -220,7 +224,7 @@ def _hash_payload(value: Any) -> int:
 
 def _is_elsewhere(value: Any) -> bool:
     """Whether it is a `Many` as `fold` has it, whose children are not in it."""
-    return isinstance(value, Many) and not value.listed
+    return _is_many(type(value)) and not value.listed
 
 
 def _show_payload(value: Any) -> str:

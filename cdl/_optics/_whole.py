@@ -21,7 +21,7 @@ import numpy as np
 from jax.core import Tracer
 from jax.extend.core import Literal
 
-from .._engine.shapes import shaped
+from .._engine.arrays.shapes import shaped
 from ..errors import CdlError
 
 

@@ -8,7 +8,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._engine.shapes import shaped, shown
+from .._engine.arrays.shapes import shaped, shown
 from .._functors.words import first_line
 from ..errors import PortMismatch
 from .parametric import keyed

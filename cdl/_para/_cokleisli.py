@@ -29,7 +29,7 @@ from typing import Any, Generic, TypeVar
 import equinox as eqx
 import jax
 
-from .._engine.shapes import shaped, shown
+from .._engine.arrays.shapes import shaped, shown
 from .._functors.expected import expect_fields
 from .._functors.ordered import two
 from .._functors.usage import with_types, with_usage

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, final
 
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
 from .._functors.expected import expect_fields
 from .._functors.usage import whole, with_types
 from .._functors.words import short

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._engine.shapes import is_smooth, shaped
+from .._engine.arrays.shapes import is_smooth, shaped
 from .._functors.words import short
 from ..errors import PortMismatch
 

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
 
-from .._engine.shapes import alike
+from .._engine.arrays.shapes import alike
 from .._functors.words import short
 from ..errors import PortMismatch
 from ._category import Arrow, Category

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .._engine.arrays.shapes import alike
 from .._engine.lists.cost import inside
-from .._engine.shapes import alike
 from .._functors.difference import as_numpy, difference
 from ..errors import LawBroken
 from ._page import Checked, Weights

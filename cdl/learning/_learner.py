@@ -10,8 +10,8 @@ import jax
 from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import TypeVar
 
-from .._engine._traced import told_with
-from .._engine.shapes import alike, of_lists, shown
+from .._engine.arrays.shapes import alike, of_lists, shown
+from .._engine.calls._traced import told_with
 from .._functors.expected import expect_fields
 from .._functors.words import first_line
 from .._optics.letters import P

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array
 
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
 from .._functors.usage import with_types
 from .._optics.reversal import pullback
 from ..errors import CdlError

@@ -27,7 +27,7 @@ import jax.random as jr
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Array, PRNGKeyArray
 
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
 from .._functors.usage import whole, with_types
 from ..errors import CdlError
 from ._pullback import coordinates

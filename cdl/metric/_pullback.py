@@ -22,8 +22,8 @@ import jax.numpy as jnp
 import lineax as lx
 
 from .._engine import forwards
+from .._engine.arrays.shapes import shown
 from .._engine.lists.cost import inside
-from .._engine.shapes import shown
 from .._functors.described import described
 from .._functors.usage import with_types
 from .._functors.words import first_line

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
 from ..errors import CdlError
 from ._distribution import Distribution
 from ._solve import wide

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._engine._given import expect_kept
+from .._engine.arrays._given import expect_kept
 from .._functors.words import first_line, short
 from ..errors import CdlError
 from ._rounding import EXACT

@@ -15,9 +15,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._engine._given import arrays
-from .._engine._lost import changes
-from .._engine.shapes import is_smooth, same_structure, shown
+from .._engine.arrays._given import arrays
+from .._engine.arrays._lost import changes
+from .._engine.arrays.shapes import is_smooth, same_structure, shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._functors.words import short

@@ -10,8 +10,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._engine._given import arrays
-from .._engine.shapes import is_weak, shown
+from .._engine.arrays._given import arrays
+from .._engine.arrays.shapes import is_weak, shown
 from .._functors import MealyF, MooreF
 from .._functors.words import short
 from .._schemes.expect import expect_answer, expect_step

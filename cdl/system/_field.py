@@ -13,9 +13,9 @@ from typing import Any, final
 import equinox as eqx
 
 from .._drawing.diagram import Diagram
-from .._engine._given import arrays
-from .._engine._traced import told_with, without_values
-from .._engine.shapes import shown
+from .._engine.arrays._given import arrays
+from .._engine.arrays.shapes import shown
+from .._engine.calls._traced import told_with, without_values
 from .._functors.usage import takes, with_usage
 from .._functors.words import short
 from .._terms import name as called

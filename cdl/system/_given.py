@@ -6,9 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._engine._given import arrays
-from .._engine._types import cast, misfit, Own
-from .._engine.shapes import shown
+from .._engine.arrays._given import arrays
+from .._engine.arrays.shapes import shown
+from .._engine.numbers._types import cast, misfit, Own
 from .._functors.described import described
 from .._functors.words import short
 from ..errors import PortMismatch

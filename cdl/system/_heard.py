@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .._engine._given import arrays
-from .._engine.shapes import shown
+from .._engine.arrays._given import arrays
+from .._engine.arrays.shapes import shown
 from .._functors.words import short
 from .._optics import Optic
 from ..errors import PortMismatch

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
 from .._functors.usage import with_types
 from .._functors.words import short
 from ..errors import CdlError, PortMismatch

@@ -21,7 +21,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._schemes.algebras import wants_key

@@ -17,8 +17,8 @@ import equinox as eqx
 import jax
 import numpy as np
 
-from .._engine._identity import Identity
-from .._engine.shapes import is_weak
+from .._engine.arrays._identity import Identity
+from .._engine.arrays.shapes import is_weak
 from .._functors.usage import with_usage
 from ..errors import CdlError, PortMismatch
 from ._apart import expect_apart

@@ -15,7 +15,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
 from .._functors import MooreF
 from .._functors.usage import with_usage
 from .._optics import Optic

@@ -25,8 +25,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int
 
-from .._engine._given import arrays
-from .._engine.shapes import shown
+from .._engine.arrays._given import arrays
+from .._engine.arrays.shapes import shown
 from .._functors.usage import with_types, with_usage
 from .._optics import Optic, ParaOptic
 from ..errors import CdlError, PortMismatch

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .._engine.shapes import is_weak
+from .._engine.arrays.shapes import is_weak
 from .._functors.items import weaken
 
 

@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
-from .._engine._given import arrays
-from .._engine._types import cast, holds, joined, misfit, Own
-from .._engine.shapes import Shape, shown
+from .._engine.arrays._given import arrays
+from .._engine.arrays.shapes import Shape, shown
+from .._engine.numbers._types import cast, holds, joined, misfit, Own
 from ..errors import CarrierMismatch
 from ._exact import exact
 from ._system import System

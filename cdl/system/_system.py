@@ -15,8 +15,8 @@ import equinox as eqx
 import jax
 
 from .._drawing.diagram import Diagram
-from .._engine._traced import told_with, without_values
-from .._engine.shapes import shown
+from .._engine.arrays.shapes import shown
+from .._engine.calls._traced import told_with, without_values
 from .._functors import MealyF, MooreF
 from .._functors.words import short
 from .._schemes.algebras import wants_key

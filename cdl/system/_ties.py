@@ -18,7 +18,7 @@ from typing import Any
 import equinox as eqx
 import jax
 
-from .._engine._identity import Identity
+from .._engine.arrays._identity import Identity
 
 
 class Tie:

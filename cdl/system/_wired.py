@@ -16,7 +16,7 @@ from typing import Any, final
 import equinox as eqx
 import jax
 
-from .._engine.shapes import shaped
+from .._engine.arrays.shapes import shaped
 from .._functors import MealyF, MooreF
 from .._functors.usage import with_types
 from ..errors import CdlError

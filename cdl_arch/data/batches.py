@@ -28,7 +28,7 @@ import numpy as np
 from jaxtyping import Int
 
 from cdl import CdlError, Corpus, Forest
-from cdl._engine._ahead import ahead as ahead
+from cdl._engine.calls._ahead import ahead as ahead
 from cdl.checks import whole
 from cdl.compiled import Bucket
 

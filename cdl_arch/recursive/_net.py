@@ -17,8 +17,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import Algebra, Base, Many
-from cdl._engine._traced import told_with, without_values
-from cdl._engine.shapes import shown
+from cdl._engine.arrays.shapes import shown
+from cdl._engine.calls._traced import told_with, without_values
 from cdl._functors.origin import not_a_constructor
 from cdl.checks import an, described, number_of
 from cdl.errors import ForeignLayer, PayloadMismatch, SignatureError

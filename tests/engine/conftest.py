@@ -7,7 +7,7 @@ import pytest
 @pytest.fixture
 def accelerator():
     """Programs as on a GPU or a TPU."""
-    from cdl._engine import _platform
+    from cdl._engine.arrays import _platform
 
     jax.clear_caches()
     with _platform.taken_for(_platform.ACCELERATOR):

@@ -9,7 +9,7 @@ import pytest
 @pytest.fixture
 def digests(monkeypatch):
     """The module, with nothing kept, and a list of what was hashed since."""
-    from cdl._engine import _digest
+    from cdl._engine.arrays import _digest
 
     hashed, blake2b = [], hashlib.blake2b
     monkeypatch.setattr(hashlib, "blake2b", lambda bits: hashed.append(len(bits)) or blake2b(bits))

@@ -17,10 +17,10 @@ from any_algebra import any_algebra, H, REDUCTIONS
 from hlo import computations, copies_in_loops, gathered_in_loops, in_loops
 
 from cdl import annotate, Base, fmap, fold, Forest, inherit, Many, pack
-from cdl._engine._platform import CPU
-from cdl._engine.folds._stacks import _stack
+from cdl._engine.arrays._platform import CPU
 from cdl._engine.folds._tile_sums import TOGETHER
 from cdl._engine.forests._bucket import Size
+from cdl._engine.jaxprs._stacks import _stack
 
 
 X = TypeVar("X", covariant=True)

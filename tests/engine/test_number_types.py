@@ -34,7 +34,7 @@ from cdl import (
     to_list,
     TreeF,
 )
-from cdl._engine._types import holds, Own
+from cdl._engine.numbers._types import holds, Own
 from cdl.errors import CarrierMismatch
 
 

@@ -57,7 +57,7 @@ CHANGES = {
 @pytest.mark.parametrize("count", [0, 3, 40])
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_was_noted_is_the_same_until_it_changes(what, count):
-    from cdl._engine._places import Places
+    from cdl._engine.code._places import Places
 
     kind, thing = type("Scale", (), {"scale": Equal()}), types.SimpleNamespace(scale=Equal())
     found = {"part": Equal(), **many(count), "list": [Equal(), 2], "none": {}, "class": kind, "object": thing}
@@ -70,13 +70,13 @@ def test_what_was_noted_is_the_same_until_it_changes(what, count):
 
 
 def test_where_nothing_was_noted_nothing_changes():
-    from cdl._engine._places import Places
+    from cdl._engine.code._places import Places
 
     assert Places().same()() is True
 
 
 def test_places_of_one_form_are_compiled_once():
-    from cdl._engine import _places
+    from cdl._engine.code import _places
 
     def noted() -> Any:
         at, held = _places.Places(), {"a": object()}

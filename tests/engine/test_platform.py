@@ -17,7 +17,7 @@ from inherited_cells import cells_of, Handing, SMALL, tops
 import cdl
 from benchmarks._launches import launches
 from benchmarks._problems import loss, problem
-from cdl._engine import _platform
+from cdl._engine.arrays import _platform
 from cdl._engine.folds import _batched, _tiled
 from cdl._engine.folds._group import Group
 from cdl._engine.forests._bucket import Size

@@ -20,7 +20,7 @@ import pytest
 from reader import reader, TREE
 
 from cdl import Algebra, cata, CdlError, fold, Fork, Leaf, MealyF, pack, run, TreeF
-from cdl._engine._surroundings import Surroundings
+from cdl._engine.code._surroundings import Surroundings
 
 
 GLOBAL = 1.0

@@ -30,7 +30,7 @@ from cdl import (
     TreeF,
     unfold,
 )
-from cdl._engine._surroundings import Surroundings
+from cdl._engine.code._surroundings import Surroundings
 
 
 SETTINGS = types.SimpleNamespace(scale=2.0)

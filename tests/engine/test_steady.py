@@ -38,7 +38,7 @@ from cdl import (
     to_list,
     unfold,
 )
-from cdl._engine._steady import steadied, steady
+from cdl._engine.jaxprs._steady import steadied, steady
 from cdl.compiled import Bracketing
 from cdl.monads import Monoid
 from cdl.schemes import likelihood

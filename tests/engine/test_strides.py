@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from cdl import algebra, annotate, Fork, Leaf, pack, TreeF
-from cdl._engine._strides import strides
+from cdl._engine.arrays._strides import strides
 
 
 @pytest.mark.parametrize("size", [1, 2, 32])

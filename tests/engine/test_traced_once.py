@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 import cdl
-from cdl._engine._jaxprs import Once
+from cdl._engine.jaxprs._jaxprs import Once
 
 
 def test_what_two_passes_of_a_rule_call_is_traced_once():

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from programs import equations, primitives
 
 from cdl import MealyF, MooreF, run, Seq
-from cdl._engine.lists._scan_parts import trace
+from cdl._engine.jaxprs._parts import trace
 from cdl._engine.machines._scan_tangent import vectors_first
 
 

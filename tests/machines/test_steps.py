@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from cdl import CdlError, MealyF, MooreF, run
-from cdl._engine._surroundings import Surroundings
+from cdl._engine.code._surroundings import Surroundings
 from cdl.machines import start
 
 

@@ -1,6 +1,7 @@
 """Ideas flow one way: a stage of cdl may import itself and the stages before it, and nothing of cdl_arch."""
 
 import ast
+import graphlib
 import pathlib
 from collections.abc import Iterator
 
@@ -23,14 +24,19 @@ def stage(module: str) -> int:
     return STAGES.index(inner[0] if inner else "__init__")
 
 
+def origin(node: ast.ImportFrom, package: str) -> str:
+    """The module that a source in `package` imports from."""
+    above = package.split(".")[: 1 - node.level or None] if node.level else []
+    return ".".join([*above, *filter(None, [node.module])])
+
+
 def imports(source: str, package: str) -> Iterator[tuple[str, int]]:
     """Each module of ours that a source in `package` imports, also inside its functions, with the line."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: 1 - node.level or None] if node.level else []
-            base = ".".join([*above, *filter(None, [node.module])])
+            base = origin(node, package)
             found = [base]
             if base == "cdl":  # `from .. import run` names a stage, `from cdl import fold` reads the contents page
                 found = [f"cdl.{alias.name}" if alias.name in STAGES else "cdl" for alias in node.names]
@@ -57,13 +63,16 @@ def test_no_module_imports_a_later_stage(path):
     assert looks_ahead(path.read_text(), *where(path)) == []
 
 
-FOLDERS = "lists forests folds descents machines growth".split()  # of `cdl._engine`
+FOLDERS = "arrays code jaxprs numbers calls lists forests folds descents machines growth".split()  # of `cdl._engine`
 
 
 def folder(module: str) -> int:
-    """The place of a module of `cdl._engine` in the order of its folders; files beside these come before."""
-    inner = module.removeprefix("cdl._engine").split(".")[1:]
-    return FOLDERS.index(inner[0]) if inner and inner[0] in FOLDERS else -1
+    """The place of a module of `cdl._engine` in the order of its folders; its contents page comes last, and what is in
+    other stages first."""
+    if not f"{module}.".startswith("cdl._engine."):
+        return -1
+    inner = module.split(".")[2:]
+    return FOLDERS.index(inner[0]) if inner else len(FOLDERS)
 
 
 @pytest.mark.parametrize("name", FOLDERS)
@@ -74,6 +83,18 @@ def test_no_folder_of_the_engine_imports_a_later_one(name):
         late = [target for target, _ in imports(path.read_text(), package) if folder(target) > folder(module)]
         found += [f"{module} imports {target}" for target in late]
     assert found == []
+
+
+def test_no_files_go_in_a_circle():
+    modules = {where(path)[0] for path in FILES}
+    reads: dict[str, set[str]] = {}
+    for path in FILES:
+        module, package = where(path)
+        nodes = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)]
+        names = [(origin(node, package), alias.name) for node in nodes for alias in node.names]
+        found = {f"{base}.{name}" if f"{base}.{name}" in modules else base for base, name in names}
+        reads[module] = found & modules - {module}
+    assert list(graphlib.TopologicalSorter(reads).static_order())  # or an error that names them
 
 
 @pytest.mark.parametrize(

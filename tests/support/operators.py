@@ -8,7 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from cdl import algebra, cata, fold, Leaf, pack, TreeF
-from cdl._engine._types import own_of
+from cdl._engine.numbers._types import own_of
 
 
 def case(*each: str) -> Any:

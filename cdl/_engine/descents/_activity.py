@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence, Set
 import jax
 import jax.numpy as jnp
 
-from .._reach import active, bits_of, either, MOST, union
-from .._rows import take, write
+from ..arrays._rows import take, write
 from ..folds._chunk import Chunk
 from ..folds._program import Program
 from ..folds._walk import Walk
+from ..jaxprs._reach import active, bits_of, either, MOST, union
 
 
 Bits = tuple[jax.Array, jax.Array]  # for each row, what it reads of what it inherits, and its outputs that are read

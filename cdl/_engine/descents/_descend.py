@@ -16,7 +16,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._rows import masked, put, room, take, write
+from ..arrays._rows import masked, put, room, take, write
+from ..arrays.shapes import Arrays
 from ..folds._chunk import Chunk, write_edges
 from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
@@ -26,7 +27,6 @@ from ..folds._slabs import Slabs
 from ..folds._storage import Storage
 from ..folds._walk import Walk
 from ..forests._forest import Forest
-from ..shapes import Arrays
 from ._activity import Activity
 
 

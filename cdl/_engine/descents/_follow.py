@@ -18,11 +18,11 @@ from ..._schemes.algebras import name_of
 from ..._schemes.expect import expect_coalgebras
 from ..._schemes.inheriting import UNSEEN
 from ..._schemes.likelihoods import Coalgebras, expect_payload, of_sorts, Payload, scored
-from .._options import expect_as_many, expect_forest
-from .._rows import take
-from .._traced import told_with, without_values
+from ..arrays._rows import take
+from ..arrays.shapes import shown
+from ..calls._traced import told_with, without_values
+from ..folds._options import expect_as_many, expect_forest
 from ..forests._forest import Forest
-from ..shapes import shown
 from ._inherit import descend
 
 

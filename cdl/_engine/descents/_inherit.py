@@ -18,19 +18,19 @@ from ..._schemes.algebras import name_of
 from ..._schemes.expect import expect_steps
 from ..._schemes.inheriting import UNSEEN
 from ...errors import CarrierMismatch, SignatureError
-from .._carrier import Carrier
-from .._compiled import compiled
-from .._given import expect_kept
-from .._one_reverse import forwards_only, of_rule
-from .._options import expect_forest
-from .._rows import masked, take
-from .._traced import reverse_only
-from .._types import cast
+from ..arrays._given import expect_kept
+from ..arrays._rows import masked, take
+from ..arrays.shapes import Arrays, is_weak, of_lists, shaped
+from ..calls._compiled import compiled
+from ..calls._traced import reverse_only
+from ..folds._options import expect_forest
 from ..folds._pre_order import in_pre_order
 from ..folds._residual import wanted
 from ..folds._storage import Storage
 from ..forests._forest import Forest
-from ..shapes import Arrays, is_weak, of_lists, shaped
+from ..jaxprs._one_reverse import forwards_only, of_rule
+from ..numbers._carrier import Carrier
+from ..numbers._types import cast
 from ._descend import Descent
 from ._step import Plain, Steps, WithoutValues
 

@@ -18,12 +18,8 @@ from ..._functors import Base
 from ..._functors.many import Many
 from ..._schemes.inheriting import given_down, note_unseen
 from ...errors import CarrierMismatch
-from .._as_defined import as_defined
-from .._carrier import Carrier
-from .._rowwise import expect_rowwise
-from .._steady import steadied
-from .._traced import told_with, without_values
-from .._types import advice, cast, misfit, Own, own_of
+from ..arrays.shapes import Arrays
+from ..calls._traced import told_with, without_values
 from ..folds._edges import Edges
 from ..folds._node import Node, node_of, wiring
 from ..folds._program import PROBE, Program, programs, Wiring
@@ -31,7 +27,11 @@ from ..folds._sites import trace_alone
 from ..folds._storage import Storage
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
-from ..shapes import Arrays
+from ..jaxprs._rowwise import expect_rowwise
+from ..jaxprs._steady import steadied
+from ..numbers._as_defined import as_defined
+from ..numbers._carrier import Carrier
+from ..numbers._types import advice, cast, misfit, Own, own_of
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import jax
 import jax.numpy as jnp
 
-from .._reach import active, bits_of, either, union
-from .._rows import put, take, write
+from ..arrays._rows import put, take, write
+from ..jaxprs._reach import active, bits_of, either, union
 from ._chunk import Chunk
 from ._program import Program
 from ._walk import Walk

@@ -9,7 +9,7 @@ from typing import Any
 
 import jax
 
-from .._platform import platform
+from ..arrays._platform import platform
 
 
 @jax.tree_util.register_dataclass

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._rows import masked, take
+from ..arrays._rows import masked, take
 from ..forests._tiles import TILE
 from ._group import Group, Tiles
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._rows import chosen, take, write
+from ..arrays._rows import chosen, take, write
+from ..arrays.shapes import Arrays
 from ..forests._bucket import Size
 from ..forests._schedule import EDGES, ROW, ROWS
 from ..forests._variant import Variant
-from ..shapes import Arrays
 from ._program import Columns
 from ._slabs import Slabs
 

@@ -20,13 +20,13 @@ from ..._functors.attention import apart, around, as_score, by_heads, centre, na
 from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
-from .._as_defined import as_defined
-from .._carried import carried
-from .._jaxprs import emptied, opened
-from .._prints import prints, silent
-from .._steady import steadied
-from .._types import advice, cast, Own, own_of
-from ..shapes import is_weak, shaped
+from ..arrays.shapes import is_weak, shaped
+from ..jaxprs._jaxprs import emptied, opened
+from ..jaxprs._prints import prints, silent
+from ..jaxprs._steady import steadied
+from ..numbers._as_defined import as_defined
+from ..numbers._carried import carried
+from ..numbers._types import advice, cast, Own, own_of
 from ._program import over
 from ._segments import at_edges, over_edges
 from ._telling import tell_edges, told

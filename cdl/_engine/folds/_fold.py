@@ -10,12 +10,12 @@ from jaxtyping import PRNGKeyArray
 from ..._functors import Base, List, Monoid, SnocList
 from ..._functors.usage import with_usage
 from ..._schemes import Algebra
-from .._options import expect_forest, fitting
-from .._strategies import Bracketing, Levels, Scan, Strategy
+from ..calls._strategies import Bracketing, Levels, Scan, Strategy
 from ..forests._forest import Forest
 from ..lists._scan import fold_seq
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
+from ._options import expect_forest, fitting
 from ._states import values
 
 

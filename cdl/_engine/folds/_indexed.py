@@ -12,10 +12,10 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
-from .._jaxprs import Atom, bind, opened
-from .._reach import gate, only_active, Reach, through
-from .._rows import differentiated, masked, repeated, take
-from ..shapes import is_smooth
+from ..arrays._rows import differentiated, masked, repeated, take
+from ..arrays.shapes import is_smooth
+from ..jaxprs._jaxprs import Atom, bind, opened
+from ..jaxprs._reach import gate, only_active, Reach, through
 from ._group import Group
 from ._grouped import as_held, product, tie
 from ._levels import EDGES, Level, Phase, ROWS, SHARED, Site, STACK, Value

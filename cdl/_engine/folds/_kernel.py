@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .._reach import either
-from .._rows import after_all, put, room, take, write
-from ..shapes import Arrays
+from ..arrays._rows import after_all, put, room, take, write
+from ..arrays.shapes import Arrays
+from ..jaxprs._reach import either
 from ._chunk import Chunk
 from ._indexed import ActiveWeights
 from ._node import Inputs

@@ -32,9 +32,9 @@ from typing import Any, Literal, NamedTuple
 from jax import lax
 from jax.extend import core
 
-from .._gates import LARGE
-from .._jaxprs import Atom, bind, CALLS, calls_back, inside, rule_of
-from ..shapes import is_smooth
+from ..arrays.shapes import is_smooth
+from ..jaxprs._gates import LARGE
+from ..jaxprs._jaxprs import Atom, bind, CALLS, calls_back, inside, rule_of
 from ._present import is_finite
 from ._together import side_by_side
 

@@ -7,12 +7,12 @@ import jax.numpy as jnp
 
 from ..._functors import Base
 from ..._functors.many import Many
-from .._as_defined import as_defined
-from .._carrier import Carrier
-from .._differing import Payload
+from ..arrays.shapes import Arrays, one_of, rows_of, Shape, shaped
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
-from ..shapes import Arrays, one_of, rows_of, Shape, shaped
+from ..numbers._as_defined import as_defined
+from ..numbers._carrier import Carrier
+from ..numbers._differing import Payload
 from ._edges import Edges
 from ._program import Columns, Wiring
 from ._storage import Storage

@@ -17,12 +17,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._gates import gated
-from .._jaxprs import calls_back, opened
-from .._reach import either
-from .._rows import masked, put, room, take, write
+from ..arrays._rows import masked, put, room, take, write
+from ..arrays.shapes import Arrays, is_smooth
 from ..forests._forest import Forest
-from ..shapes import Arrays, is_smooth
+from ..jaxprs._gates import gated
+from ..jaxprs._jaxprs import calls_back, opened
+from ..jaxprs._reach import either
 from ._activity import Activity
 from ._chunk import Chunk, write_edges
 from ._kernel import Cotangents, Kernel, Read, Tables

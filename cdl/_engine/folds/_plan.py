@@ -10,7 +10,7 @@ from typing import Any
 import jax
 from jax.extend.core import Literal
 
-from ..shapes import Arrays
+from ..arrays.shapes import Arrays
 from ._levels import Site
 from ._node import Inputs
 

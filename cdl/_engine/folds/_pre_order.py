@@ -6,9 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from ..._functors.items import weaken
-from .._rows import spread, take
+from ..arrays._rows import spread, take
+from ..arrays.shapes import is_weak
 from ..forests._forest import Forest
-from ..shapes import is_weak
 
 
 def in_pre_order(forest: Forest, sort: int | None, values: Any, at: Any = None) -> Any:

@@ -13,9 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
-from .._jaxprs import CALLS
-from .._rows import take
-from ..shapes import Arrays
+from ..arrays._rows import take
+from ..arrays.shapes import Arrays
+from ..jaxprs._jaxprs import CALLS
 from ._program import Program
 
 

@@ -20,15 +20,15 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr
 
-from .._gates import gated
-from .._jaxprs import emptied, opened
-from .._prints import prints, silent
-from .._reach import bits_of, Reach, reach
+from ..arrays.shapes import Arrays, one_of, Shape
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
-from ..shapes import Arrays, one_of, Shape
-from ._fingerprint import fingerprint
-from ._stacks import stacks, unpicked
+from ..jaxprs._fingerprint import fingerprint
+from ..jaxprs._gates import gated
+from ..jaxprs._jaxprs import emptied, opened
+from ..jaxprs._prints import prints, silent
+from ..jaxprs._reach import bits_of, Reach, reach
+from ..jaxprs._stacks import stacks, unpicked
 
 
 PROBE = Size(3, 5, 4)  # at which cases are traced: no two `Many`s have as many edges

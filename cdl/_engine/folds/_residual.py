@@ -7,7 +7,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from ..shapes import is_smooth
+from ..arrays.shapes import is_smooth
 
 
 def wanted(inputs: Any, perturbed: Any) -> Any:

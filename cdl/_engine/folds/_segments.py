@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 
 from ..._functors.attention import is_narrow
-from .._rows import repeated, take
-from .._steady import steady
+from ..arrays._rows import repeated, take
+from ..jaxprs._steady import steady
 from ._program import over
 
 

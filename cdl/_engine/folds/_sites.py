@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
-from .._jaxprs import Once, without_constants
-from .._platform import platform
-from .._rows import repeated
+from ..arrays._platform import platform
+from ..arrays._rows import repeated
+from ..arrays.shapes import Arrays, is_smooth, rows_of, shaped
 from ..forests._bucket import Bucket, Size
-from ..shapes import Arrays, is_smooth, rows_of, shaped
+from ..jaxprs._jaxprs import Once, without_constants
 from ._apart import apart
 from ._group import Group, Tiles
 from ._indexed import Active, ActiveWeights, broadcast, Over, Prepare, Rows, spread

@@ -11,8 +11,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._rows import take
-from ..shapes import Arrays, shaped
+from ..arrays._rows import take
+from ..arrays.shapes import Arrays, shaped
 
 
 class Slabs:

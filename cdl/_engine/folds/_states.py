@@ -16,15 +16,15 @@ from ..._functors.read import signature_name
 from ..._schemes.algebras import foreign, name_of, reads, wants_key
 from ..._schemes.expect import expect_algebras
 from ...errors import CdlError, ForeignLayer, SignatureError
-from .._compiled import compiled
-from .._one_reverse import forwards_only, of_forward, of_rule
-from .._options import expect_as_many
-from .._rows import take
-from .._strategies import Levels
-from .._traced import reverse_only
+from ..arrays._rows import take
+from ..arrays.shapes import Arrays, is_smooth
+from ..calls._compiled import compiled
+from ..calls._strategies import Levels
+from ..calls._traced import reverse_only
 from ..forests._forest import Forest
-from ..shapes import Arrays, is_smooth
+from ..jaxprs._one_reverse import forwards_only, of_forward, of_rule
 from ._kernel import Tables
+from ._options import expect_as_many
 from ._passes import Passes
 from ._pre_order import in_pre_order
 from ._residual import wanted

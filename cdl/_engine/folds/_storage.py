@@ -1,9 +1,9 @@
 """Storage: where the leaves of the values at the nodes of each sort are kept."""
 
-from .._carrier import Carrier
-from .._platform import platform
-from .._types import differ
-from ..shapes import is_smooth, shaped
+from ..arrays._platform import platform
+from ..arrays.shapes import is_smooth, shaped
+from ..numbers._carrier import Carrier
+from ..numbers._types import differ
 from ._slabs import Slabs
 
 

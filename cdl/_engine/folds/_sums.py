@@ -10,10 +10,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .._reach import active
-from .._rows import masked, take
-from .._strides import strides
-from ..shapes import Arrays, Shape, shaped
+from ..arrays._rows import masked, take
+from ..arrays._strides import strides
+from ..arrays.shapes import Arrays, Shape, shaped
+from ..jaxprs._reach import active
 from ._batched import sums, tiles_of
 from ._group import Tiles
 from ._indexed import lookup

@@ -11,7 +11,7 @@ import numpy as np
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 from jax.lax import GatherScatterMode
 
-from .._jaxprs import CALLS, inside, rule_of
+from ..jaxprs._jaxprs import CALLS, inside, rule_of
 from ._present import FINITE
 
 

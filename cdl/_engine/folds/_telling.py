@@ -17,10 +17,10 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr
 
-from .._jaxprs import opened
-from .._prints import prints, silent
-from .._rows import take
-from ..shapes import Arrays, is_smooth
+from ..arrays._rows import take
+from ..arrays.shapes import Arrays, is_smooth
+from ..jaxprs._jaxprs import opened
+from ..jaxprs._prints import prints, silent
 from ._program import Program
 
 

@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._platform import platform
-from .._rows import put, take
-from .._strides import strides
-from ..shapes import Arrays
+from ..arrays._platform import platform
+from ..arrays._rows import put, take
+from ..arrays._strides import strides
+from ..arrays.shapes import Arrays
 from ._levels import STACK
 from ._sums import Sums
 

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 from jax.custom_batching import custom_vmap
 
-from .._rows import put, take
+from ..arrays._rows import put, take
 from ._apart import Apart
 from ._group import Group
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from jax.extend import core
 
-from .._jaxprs import rule_of
+from ..jaxprs._jaxprs import rule_of
 
 
 def together(jaxpr: core.Jaxpr) -> core.Jaxpr:

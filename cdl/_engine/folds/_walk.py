@@ -7,13 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .._platform import platform
-from .._random_keys import keys_at
-from .._reach import either, only_active
-from .._rows import take, write
+from ..arrays._platform import platform
+from ..arrays._random_keys import keys_at
+from ..arrays._rows import take, write
+from ..arrays.shapes import Arrays, Shape, shaped
 from ..forests._bucket import Size
 from ..forests._forest import Forest
-from ..shapes import Arrays, Shape, shaped
+from ..jaxprs._reach import either, only_active
 from ._batched import tiles_in
 from ._chunk import Chunk, chunk_at
 from ._group import Group

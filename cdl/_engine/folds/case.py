@@ -9,13 +9,13 @@ from jax.extend.core import ClosedJaxpr
 
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
-from .._carrier import Carrier
-from .._rowwise import expect_rowwise
-from .._steady import steadied
-from .._traced import applied
-from .._types import advice, cast, misfit, Own
+from ..arrays.shapes import Arrays
+from ..calls._traced import applied
 from ..forests._bucket import Bucket, Size
-from ..shapes import Arrays
+from ..jaxprs._rowwise import expect_rowwise
+from ..jaxprs._steady import steadied
+from ..numbers._carrier import Carrier
+from ..numbers._types import advice, cast, misfit, Own
 from ._node import Node, node_of, wiring
 from ._program import PROBE, Program, programs, Trace
 from ._sites import trace_alone

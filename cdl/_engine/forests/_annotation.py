@@ -21,7 +21,7 @@ import typing_extensions
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 
 from ..._typecheck import ALIASES
-from .._lost import kind_of
+from ..arrays._lost import kind_of
 
 
 KINDS = {"b": "booleans", "u": "unsigned integers", "i": "integers", "f": "floats", "c": "complex numbers"}

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._functors.words import number_of
-from .._platform import platform
-from ..shapes import shaped
+from ..arrays._platform import platform
+from ..arrays.shapes import shaped
 from ._variant import Variant
 
 

@@ -17,8 +17,8 @@ from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of, short
 from ..._schemes.expect import expect_key
 from ...errors import CdlError, IndexMismatch
-from .._ahead import ahead
-from .._platform import Platform, platform, taken_for
+from ..arrays._platform import Platform, platform, taken_for
+from ..calls._ahead import ahead
 from ._bucket import Bucket
 from ._epoch import drawn
 from ._family import family

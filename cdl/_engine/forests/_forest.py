@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Int
 from ..._functors.poly import Sum
 from ..._functors.words import number_of
 from ...errors import CdlError, IndexMismatch
-from .._standing import not_a_list, standing
+from ..calls._standing import not_a_list, standing
 from ._bucket import Bucket
 from ._standing import expect_known, expect_one, number
 from ._trees import trees_of

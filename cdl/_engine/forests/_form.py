@@ -12,7 +12,7 @@ from ..._functors.poly import Const, ListOf, Maybe, name, Poly, Product, Record
 from ..._functors.read import layout
 from ..._functors.words import an
 from ...errors import PayloadMismatch
-from ..shapes import written
+from ..arrays.shapes import written
 from ._annotation import admits_none, inside, is_an_array
 
 

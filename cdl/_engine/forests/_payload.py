@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..._functors.words import an
 from ...errors import PayloadMismatch
-from .._lost import converted, ends, kind_of, lost
+from ..arrays._lost import converted, ends, kind_of, lost
 from ._annotation import Asked, asked, KINDS
 from ._form import Place
 

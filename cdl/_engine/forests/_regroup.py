@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._functors.words import short
 from ...errors import CdlError
-from .._lost import kind_of
+from ..arrays._lost import kind_of
 from ._annotation import asked
 from ._flatten import Flat
 from ._form import places

@@ -12,7 +12,7 @@ from jax.core import Tracer
 
 from ..._functors.words import short
 from ...errors import CdlError
-from .._standing import expect_one as _expect_one, is_array
+from ..calls._standing import expect_one as _expect_one, is_array
 
 
 def expect_one(forest: Any, what: str) -> None:

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._strides import strides
+from ..arrays._strides import strides
 from ._tables import part
 
 

@@ -1,7 +1,7 @@
 """A function of a node at many rows, its derivative, and what that keeps.
 
 The derivative at some rows is JAX's own, `jax.vjp`. What it needs of the way there, its residuals, are found again from
-the inputs and from what is kept: the least, so that all else follows from it cheaply (`_scan_keep`), and no product is
+the inputs and from what is kept: the least, so that all else follows from it cheaply (`_keep`), and no product is
 computed twice. What is kept has an axis of rows, which tracing at two numbers of rows tells; so what was computed at
 one set of rows is at hand at any other.
 """
@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
-from ..lists._scan_keep import to_keep
-from ..lists._scan_parts import cut, Part, trace
-from ..shapes import Arrays, is_smooth, shaped
+from ..arrays.shapes import Arrays, is_smooth, shaped
+from ..jaxprs._keep import to_keep
+from ..jaxprs._parts import cut, Part, trace
 
 
 PROBES = 7, 11

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from ..shapes import Arrays
+from ..arrays.shapes import Arrays
 from ._candidates import at_ends
 from ._case import Kept, Slots
 from ._kinds import alone, Kind, kinds

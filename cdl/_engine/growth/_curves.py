@@ -17,8 +17,8 @@ from typing import Any
 import jax
 from jax.extend.core import Literal
 
-from ..lists._scan_parts import Part
-from ..shapes import is_smooth
+from ..arrays.shapes import is_smooth
+from ..jaxprs._parts import Part
 
 
 SLOPES: dict[str, Callable[[Any], Any]] = {

@@ -18,8 +18,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import put
-from ..shapes import Arrays
+from ..arrays._rows import put
+from ..arrays.shapes import Arrays
 from ._agenda import Agenda, Block, block
 from ._cases import Cases, inputs_of, rows_at
 from ._plan import every, Plan

@@ -19,8 +19,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import after_all, chosen, masked
-from ..shapes import Arrays, is_smooth
+from ..arrays._rows import after_all, chosen, masked
+from ..arrays.shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
 from ._case import only
 from ._cases import Cases, inputs_of, rows_at

@@ -7,8 +7,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._one_reverse import forwards_only, of_rule
-from ..shapes import Arrays, is_smooth
+from ..arrays.shapes import Arrays, is_smooth
+from ..jaxprs._one_reverse import forwards_only, of_rule
 from ._candidates import Growth
 from ._cases import Cases, in_kinds
 from ._grow import grow

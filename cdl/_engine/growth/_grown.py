@@ -13,7 +13,7 @@ from returns.result import Failure, Result, Success
 
 from ..._functors.read import tag, tag_name
 from ...errors import CdlError, TreeTooLarge
-from .._standing import expect_one, not_a_list, standing
+from ..calls._standing import expect_one, not_a_list, standing
 from ._candidates import Candidate
 from ._plan import Plan
 from ._rows import Rows

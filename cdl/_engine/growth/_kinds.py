@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import jax
 import jax.numpy as jnp
 
-from .._rows import take
-from ..folds._fingerprint import fingerprint
-from ..folds._stacks import array_of, stacks
-from ..shapes import Arrays, is_smooth
+from ..arrays._rows import take
+from ..arrays.shapes import Arrays, is_smooth
+from ..jaxprs._fingerprint import fingerprint
+from ..jaxprs._stacks import array_of, stacks
 from ._case import Case
 from ._pieces import Piece
 

@@ -24,14 +24,14 @@ from ..._functors import Base, Cons, Lin, List, Nil, Snoc, SnocList, to_list, to
 from ..._functors.usage import whole
 from ..._schemes.algebras import name_of
 from ...errors import CdlError, ForeignLayer, PayloadMismatch, TreeTooLarge
-from .._compiled import compiled
-from .._given import arrays
-from .._rows import chosen, masked, repeated, take
-from .._standing import expect_one, not_a_list, standing
-from ..folds._stacks import array_of
+from ..arrays._given import arrays
+from ..arrays._rows import chosen, masked, repeated, take
+from ..arrays.shapes import Arrays, one_of, shown
+from ..calls._compiled import compiled
+from ..calls._standing import expect_one, not_a_list, standing
+from ..jaxprs._stacks import array_of
 from ..lists._seq import Seq
 from ..machines._state import leading
-from ..shapes import Arrays, one_of, shown
 from ._cases import Cases, inputs_of, one_by_one
 from ._paths import on_paths
 from ._pieces import in_pieces

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from ..._schemes.unfolds import own_key, path_below
-from .._random_keys import keys_at
+from ..arrays._random_keys import keys_at
 from ._candidates import Given, Growth
 
 

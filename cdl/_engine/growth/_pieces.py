@@ -18,9 +18,9 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import Literal
 
-from ..lists._scan_keep import is_dear
-from ..lists._scan_parts import cut, Part, trace, variables
-from ..shapes import Arrays
+from ..arrays.shapes import Arrays
+from ..jaxprs._keep import is_dear
+from ..jaxprs._parts import cut, Part, trace, variables
 from ._candidates import Growth
 from ._curves import Curve, curve_of
 from ._turned import turned

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jax import lax
 from jaxtyping import Array
 
-from .._rows import chosen, put
-from ..lists._scan_parts import cut, Part, trace
-from ..shapes import Arrays, one_of, shaped
+from ..arrays._rows import chosen, put
+from ..arrays.shapes import Arrays, one_of, shaped
+from ..jaxprs._parts import cut, Part, trace
 from ._agenda import Agenda, Block
 from ._candidates import at_ends, Candidate
 from ._case import Slots

@@ -17,9 +17,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._one_reverse import forwards_only, of_rule
-from .._rows import after_all, masked
-from ..shapes import Arrays, is_smooth
+from ..arrays._rows import after_all, masked
+from ..arrays.shapes import Arrays, is_smooth
+from ..jaxprs._one_reverse import forwards_only, of_rule
 from ._agenda import Agenda, Block
 from ._cases import rows_at
 from ._plan import Plan

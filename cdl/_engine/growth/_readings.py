@@ -15,14 +15,14 @@ from jax.extend.core import ClosedJaxpr
 from ..._functors.read import signature_name
 from ..._schemes.algebras import name_of, reads
 from ...errors import CarrierMismatch, CdlError, SignatureError
-from .._carrier import Carrier
-from .._jaxprs import opened
-from .._prints import expect_no_prints
-from .._steady import steadied
-from .._traced import applied
-from .._types import advice, cast, differ, misfit, Own, own_of
-from ..folds._stacks import unpicked
-from ..shapes import Arrays, one_of
+from ..arrays.shapes import Arrays, one_of
+from ..calls._traced import applied
+from ..jaxprs._jaxprs import opened
+from ..jaxprs._prints import expect_no_prints
+from ..jaxprs._stacks import unpicked
+from ..jaxprs._steady import steadied
+from ..numbers._carrier import Carrier
+from ..numbers._types import advice, cast, differ, misfit, Own, own_of
 from ._candidates import Candidate, Growth
 from ._tracing import array
 

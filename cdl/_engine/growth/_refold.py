@@ -22,13 +22,13 @@ from ..._schemes import Algebra
 from ..._schemes.expect import expect_algebras, expect_coalgebras
 from ..._schemes.likelihoods import of_sorts
 from ...errors import CdlError, SignatureError
-from .._compiled import compiled
-from .._given import arrays
-from .._rows import chosen
-from .._steady import steadily
-from .._traced import reverse_only
+from ..arrays._given import arrays
+from ..arrays._rows import chosen
+from ..arrays.shapes import is_smooth
+from ..calls._compiled import compiled
+from ..calls._traced import reverse_only
+from ..jaxprs._steady import steadily
 from ..machines._state import leading
-from ..shapes import is_smooth
 from ._grow_rule import grown_rows
 from ._plan import Plan
 from ._read_rule import values_of

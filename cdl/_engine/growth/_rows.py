@@ -7,8 +7,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from .._rows import put
-from ..shapes import Arrays
+from ..arrays._rows import put
+from ..arrays.shapes import Arrays
 from ._candidates import at_ends
 from ._cases import Cases
 from ._plan import Plan

@@ -10,7 +10,7 @@ from jax.core import Tracer
 
 from ..._schemes.unfolds import not_a_score
 from ...errors import CdlError
-from ..shapes import is_smooth
+from ..arrays.shapes import is_smooth
 from ._rows import Rows
 
 

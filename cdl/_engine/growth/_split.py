@@ -16,9 +16,9 @@ import jax.numpy as jnp
 from ..._schemes.algebras import name_of
 from ..._schemes.unfolds import Choice, expect_layer
 from ...errors import CdlError, ForeignLayer
-from .._traced import applied, told_with
-from .._types import own_of
-from ..shapes import is_weak, shaped, shown
+from ..arrays.shapes import is_weak, shaped, shown
+from ..calls._traced import applied, told_with
+from ..numbers._types import own_of
 from ._candidates import Candidate
 from ._tracing import take_apart, without_seeds_value
 

@@ -16,12 +16,12 @@ from ..._functors.usage import whole
 from ..._schemes.algebras import name_of, wants_key
 from ..._schemes.unfolds import Choice
 from ...errors import ForeignLayer
-from .._compiled import compiled
-from .._given import arrays
-from .._random_keys import keys_at
+from ..arrays._given import arrays
+from ..arrays._random_keys import keys_at
+from ..arrays.shapes import shaped
+from ..calls._compiled import compiled
 from ..machines._machine_steps import Walk
 from ..machines._state import leading
-from ..shapes import shaped
 
 
 O = TypeVar("O")  # an output

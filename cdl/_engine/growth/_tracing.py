@@ -19,16 +19,16 @@ from ..._schemes.algebras import name_of, wants_key
 from ..._schemes.likelihoods import expect_sorts
 from ..._schemes.unfolds import Choice, expect_layer, real
 from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
-from .._as_defined import as_defined
-from .._jaxprs import opened
-from .._prints import expect_no_prints
-from .._rowwise import expect_rowwise
-from .._steady import steadied
-from .._traced import NEEDS_VALUE, told_with
-from .._types import cast, misfit, Own
-from ..folds._stacks import Picked, unpicked
+from ..arrays.shapes import is_weak, of_lists, one_of, shaped, shown
+from ..calls._traced import NEEDS_VALUE, told_with
 from ..forests._variant import is_array
-from ..shapes import is_weak, of_lists, one_of, shaped, shown
+from ..jaxprs._jaxprs import opened
+from ..jaxprs._prints import expect_no_prints
+from ..jaxprs._rowwise import expect_rowwise
+from ..jaxprs._stacks import Picked, unpicked
+from ..jaxprs._steady import steadied
+from ..numbers._as_defined import as_defined
+from ..numbers._types import cast, misfit, Own
 from ._candidates import Candidate, Given, Growth
 
 

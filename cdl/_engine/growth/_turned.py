@@ -11,7 +11,7 @@ import jax
 from jax import lax
 from jax.extend.core import JaxprEqn, Literal
 
-from ..lists._scan_parts import equation, Part, trace, variables
+from ..jaxprs._parts import equation, Part, trace, variables
 
 
 def turned(part: Part) -> Part:

@@ -21,10 +21,10 @@ from ..._functors.usage import whole, with_usage
 from ..._schemes.expect import expect_coalgebras
 from ..._schemes.likelihoods import Coalgebras, of_sorts
 from ...errors import CdlError
-from .._compiled import compiled
-from .._given import arrays
-from .._random_keys import expect_key_of_rows
-from .._traced import reverse_only
+from ..arrays._given import arrays
+from ..arrays._random_keys import expect_key_of_rows
+from ..calls._compiled import compiled
+from ..calls._traced import reverse_only
 from ..machines._state import leading
 from ._grow_rule import grown_rows
 from ._grown import as_grown, Grown

@@ -42,14 +42,14 @@ from ..._functors import Monoid
 from ..._functors.usage import with_types
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
-from .._compiled import compiled
-from .._lost import changes
-from .._platform import platform
-from .._rows import spread
-from .._steady import steadily
-from .._strategies import Bracketing, Way
-from .._traced import without_values
-from ..shapes import alike, shown
+from ..arrays._lost import changes
+from ..arrays._platform import platform
+from ..arrays._rows import spread
+from ..arrays.shapes import alike, shown
+from ..calls._compiled import compiled
+from ..calls._strategies import Bracketing, Way
+from ..calls._traced import without_values
+from ..jaxprs._steady import steadily
 from ._scan_track import Track, track
 from ._seq import Seq
 from ._seq_packed import Packed

@@ -24,12 +24,12 @@ from jax import lax
 from ..._functors import Monoid
 from ..._schemes.algebras import wants_key
 from ..._schemes.expect import expect_algebras
-from .._compiled import compiled
-from .._random_keys import keys_at
-from .._rows import spread
-from .._strategies import Scan
-from .._traced import reverse_only
-from ..shapes import Arrays
+from ..arrays._random_keys import keys_at
+from ..arrays._rows import spread
+from ..arrays.shapes import Arrays
+from ..calls._compiled import compiled
+from ..calls._strategies import Scan
+from ..calls._traced import reverse_only
 from ._monoid import annotate_monoid, fold_monoid
 from ._scan_case import Case, empty, from_the_end, read
 from ._scan_plain import How, plain

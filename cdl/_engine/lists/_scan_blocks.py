@@ -14,10 +14,10 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import masked
-from ..shapes import Arrays, rows_of
+from ..arrays._rows import masked
+from ..arrays.shapes import Arrays, rows_of
+from ..jaxprs._parts import Part, split
 from ._scan_case import Case
-from ._scan_parts import Part, split
 from ._scan_plain import begin, Carry, ended, enter, flat, How, leave, unflat
 from ._scan_plan import Plan
 from ._scan_track import Track

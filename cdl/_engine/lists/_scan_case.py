@@ -18,12 +18,12 @@ import jax.numpy as jnp
 from ..._functors import Cons, Lin, Nil, Snoc
 from ..._schemes.algebras import algebra, name_of, reads
 from ...errors import CarrierMismatch, SignatureError
-from .._carried import carried
-from .._prints import expect_no_prints
-from .._traced import applied
-from .._types import advice, cast, Own, own_of
-from ..shapes import is_smooth, one_of, Shape
-from ._scan_parts import Part, split, trace
+from ..arrays.shapes import is_smooth, one_of, Shape
+from ..calls._traced import applied
+from ..jaxprs._parts import Part, split, trace
+from ..jaxprs._prints import expect_no_prints
+from ..numbers._carried import carried
+from ..numbers._types import advice, cast, Own, own_of
 
 
 @dataclass(frozen=True)

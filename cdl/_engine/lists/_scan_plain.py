@@ -8,11 +8,11 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr
 
-from .._gates import gated
-from .._rows import spread
-from ..shapes import Arrays
+from ..arrays._rows import spread
+from ..arrays.shapes import Arrays
+from ..jaxprs._gates import gated
+from ..jaxprs._parts import Part, split
 from ._scan_case import Case
-from ._scan_parts import Part, split
 from ._scan_track import Track
 
 

@@ -21,10 +21,10 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import JaxprEqn, Literal
 
-from ..shapes import is_smooth, shaped
+from ..arrays.shapes import is_smooth, shaped
+from ..jaxprs._keep import to_keep
+from ..jaxprs._parts import cut, equation, Part, split, trace, variables
 from ._scan_case import Case
-from ._scan_keep import to_keep
-from ._scan_parts import cut, equation, Part, split, trace, variables
 
 
 @dataclass(frozen=True)

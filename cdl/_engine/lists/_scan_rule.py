@@ -17,8 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._rows import chosen, masked
-from ..shapes import Arrays
+from ..arrays._rows import chosen, masked
+from ..arrays.shapes import Arrays
 from ._scan_blocks import Blocks, Marks, Residuals
 from ._scan_case import Case
 from ._scan_plain import enter, flat, How, unflat

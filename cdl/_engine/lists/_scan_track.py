@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from .._random_keys import keys_at
-from .._rows import masked, spread
-from ..shapes import is_weak, shaped
+from ..arrays._random_keys import keys_at
+from ..arrays._rows import masked, spread
+from ..arrays.shapes import is_weak, shaped
 from ._seq import batch_and_time, Seq
 from ._seq_packed import Packed
 

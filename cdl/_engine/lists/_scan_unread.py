@@ -13,8 +13,8 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from .._reach import bits_of, reach
-from ..shapes import Arrays, is_smooth
+from ..arrays.shapes import Arrays, is_smooth
+from ..jaxprs._reach import bits_of, reach
 from ._scan_case import Case
 from ._scan_plain import How, plain
 from ._scan_track import Track

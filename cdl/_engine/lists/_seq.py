@@ -21,9 +21,9 @@ from jaxtyping import Array, Bool, Int, PyTree
 from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of, short
 from ...errors import LengthMismatch, PayloadMismatch
-from .._given import expect_kept
-from .._standing import expect_one, not_a_list, standing
-from ..shapes import alike
+from ..arrays._given import expect_kept
+from ..arrays.shapes import alike
+from ..calls._standing import expect_one, not_a_list, standing
 
 
 E = TypeVar("E")  # an element

@@ -23,8 +23,8 @@ from jaxtyping import Array, Bool, Int, PyTree
 from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of
 from ...errors import LengthMismatch
-from .._rows import spread
-from .._standing import expect_one, not_a_list, standing
+from ..arrays._rows import spread
+from ..calls._standing import expect_one, not_a_list, standing
 from ._seq import as_array, Rows, Seq, stacked_rows
 
 

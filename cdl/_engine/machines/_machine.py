@@ -28,9 +28,9 @@ from ..._schemes.algebras import name_of
 from ..._schemes.automaton import Automaton
 from ..._schemes.expect import expect_key, expect_machine
 from ...errors import CdlError
-from .._compiled import compiled
-from .._given import arrays
-from .._random_keys import expect_key_of_rows, keys_at
+from ..arrays._given import arrays
+from ..arrays._random_keys import expect_key_of_rows, keys_at
+from ..calls._compiled import compiled
 from ..forests._corpus import Corpus
 from ..forests._forest import Forest
 from ..lists._seq import Seq

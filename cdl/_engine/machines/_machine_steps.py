@@ -17,10 +17,10 @@ from ..._functors import MooreF
 from ..._schemes.algebras import name_of, wants_key
 from ..._schemes.compose import layer_of
 from ..._schemes.expect import expect_answer, expect_step
-from .._given import arrays
-from .._random_keys import keys_at
-from .._traced import told_with, without_values
-from ..shapes import is_weak, of_lists, shaped, shown
+from ..arrays._given import arrays
+from ..arrays._random_keys import keys_at
+from ..arrays.shapes import is_weak, of_lists, shaped, shown
+from ..calls._traced import told_with, without_values
 from ._scan_bulk import scan
 from ._state import as_given, settled
 

@@ -22,11 +22,11 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Jaxpr
 
-from .._steady import steadied
+from ..arrays.shapes import Arrays, is_smooth, is_weak, shaped
+from ..jaxprs._parts import Part, trace
+from ..jaxprs._steady import steadied
 from ..lists._scan import block_of
-from ..lists._scan_parts import Part, trace
 from ..lists.cost import inside
-from ..shapes import Arrays, is_smooth, is_weak, shaped
 from ._scan_tangent import Tangent, vectors_first
 
 

@@ -15,9 +15,9 @@ from typing import Any
 import jax
 from jax.extend.core import JaxprEqn, Literal
 
-from ..lists._scan_keep import to_keep
-from ..lists._scan_parts import cut, equation, Part, split, trace, variables
-from ..shapes import is_smooth
+from ..arrays.shapes import is_smooth
+from ..jaxprs._keep import to_keep
+from ..jaxprs._parts import cut, equation, Part, split, trace, variables
 
 
 class Tangent:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..._functors.described import described
 from ...errors import CarrierMismatch, CdlError
-from .._carried import carried
-from .._types import advice, cast, misfit, Own, own_of
-from ..shapes import of_lists, same_structure
+from ..arrays.shapes import of_lists, same_structure
+from ..numbers._carried import carried
+from ..numbers._types import advice, cast, misfit, Own, own_of
 
 
 S = TypeVar("S")  # values of one structure

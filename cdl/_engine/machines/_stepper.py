@@ -15,13 +15,13 @@ from ..._schemes.automaton import Automaton
 from ..._schemes.compose import layer_of
 from ..._schemes.expect import expect_key, expect_machine
 from ...errors import CdlError
-from .._compiled import compiled
-from .._given import arrays
-from .._random_keys import keys_at
-from .._repeated import repeated
-from .._steady import steadily
-from .._types import own_of
-from ..shapes import is_weak, shaped
+from ..arrays._given import arrays
+from ..arrays._random_keys import keys_at
+from ..arrays.shapes import is_weak, shaped
+from ..calls._compiled import compiled
+from ..calls._repeated import repeated
+from ..jaxprs._steady import steadily
+from ..numbers._types import own_of
 from ._machine_steps import Walk
 
 

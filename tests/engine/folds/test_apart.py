@@ -14,7 +14,7 @@ from few import few
 from indexed_cells import forest_of, More, reader, Some, That, This, TREES
 
 from cdl import Algebra, fold
-from cdl._engine import _platform
+from cdl._engine.arrays import _platform
 from cdl.compiled import Levels
 from cdl.schemes import Stacked
 

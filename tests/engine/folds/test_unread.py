@@ -20,7 +20,7 @@ from few import few
 from indexed_cells import Bare, forest_of, KindsF, More, reader, Some, That, This, WAYS, Word
 
 from cdl import Algebra, cata, fold, Many, pack, stacked
-from cdl._engine import _platform
+from cdl._engine.arrays import _platform
 from cdl._engine.folds import _activity, _levels
 
 

@@ -13,7 +13,7 @@ from agreement import close, differentiated, QUICKLY
 
 import cdl
 from cdl import annotate, fold, Packed, Seq
-from cdl._engine._platform import ACCELERATOR, taken_for
+from cdl._engine.arrays._platform import ACCELERATOR, taken_for
 from cdl._engine.lists._monoid import chosen, FULL, SHORT
 from cdl._engine.lists._scan_track import track
 from cdl._engine.lists.cost import operations

@@ -29,7 +29,7 @@ def main(arguments: list[str]) -> int:
 
     import jax
 
-    from cdl._engine._platform import ACCELERATOR, CPU, taken_for
+    from cdl._engine.arrays._platform import ACCELERATOR, CPU, taken_for
 
     from . import cases, judge
     from .shrink import shrink

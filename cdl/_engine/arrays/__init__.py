@@ -1,0 +1,1 @@
+"""Arrays: their shapes and types, their rows, and what the platform makes of them."""

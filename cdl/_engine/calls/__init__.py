@@ -1,0 +1,1 @@
+"""Calls: how a user's function is traced and compiled, and by which strategy."""

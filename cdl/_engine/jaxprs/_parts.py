@@ -1,0 +1,148 @@
+"""Jaxprs taken apart: what of a function can be computed from some of its inputs alone.
+
+A `Part` is a function of arrays as a jaxpr. Its inputs come in groups: first those that are `shared` by all rows
+(weights), then those of a row. `split` cuts it in two, where the later inputs come in:
+
+    part(shared, early, late) = second(shared, first(shared, early), late)
+
+so that the first can be computed for all rows before the second is computed for any. Nothing is asked of whoever wrote
+the function.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
+
+from ..arrays.shapes import shaped
+from ._steady import steadied
+
+
+VIEWS = ("split", "slice", "reshape", "squeeze", "expand_dims", "transpose")
+CALLS = ("pjit", "jit", "closed_call")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A function from arrays to a list of arrays, of which the first `shared` inputs are the same for every row."""
+
+    jaxpr: Any
+    shared: int
+
+    def __call__(self, *inputs: Any) -> list[Any]:
+        return list(jaxpr_as_fun(ClosedJaxpr(self.jaxpr, ()))(*inputs))
+
+    def rows(self, shared: Sequence[Any], *rows: Any) -> list[Any]:
+        """The part at every row: arrays with a leading axis, after those that are shared."""
+        if not self.jaxpr.outvars:
+            return []
+        axes = [None] * self.shared + [0] * len(rows)
+        return list(jax.vmap(self, in_axes=tuple(axes), axis_size=len(rows[0]) if rows else None)(*shared, *rows))
+
+    @property
+    def inputs(self) -> list[Any]:
+        """The shapes of the inputs."""
+        return [shaped(v.aval.shape, v.aval.dtype) for v in self.jaxpr.invars]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The shapes of the outputs."""
+        return [v.aval for v in self.jaxpr.outvars]
+
+
+def trace(
+    f: Callable[..., Any], *shapes: Any, check: Callable[[Jaxpr], None] = lambda _: None
+) -> tuple[Part, list[Any]]:
+    """A function of flat inputs as a part without inner calls, and the arrays that it closes over, which are its first
+    inputs. What it prints is not in the part: `check` may refuse its jaxpr."""
+    closed = steadied(jax.make_jaxpr(f)(*shapes))
+    check(closed.jaxpr)
+    consts = list(closed.consts)
+    inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*closed.jaxpr.constvars, *closed.jaxpr.invars)]
+    run = lambda *xs: _evaluate(closed.jaxpr, xs[: len(consts)], xs[len(consts) :])
+    flat = jax.make_jaxpr(run)(*inputs)
+    consts = [*flat.consts, *consts]
+    jaxpr = flat.jaxpr.replace(constvars=(), invars=[*flat.jaxpr.constvars, *flat.jaxpr.invars])
+    return Part(_needed(jaxpr), len(consts)), consts
+
+
+def split(part: Part, early: int) -> tuple[Part, Part]:
+    """The part in two: what depends on the shared and the `early` inputs alone, and the rest.
+
+    What depends on shared inputs alone is in both where both need it.
+    """
+    shared, rows = part.jaxpr.invars[: part.shared], part.jaxpr.invars[part.shared :]
+    constant, late = set(shared), set(rows[early:])
+    used = [v for v in part.jaxpr.outvars if not isinstance(v, Literal)]
+    for eqn in part.jaxpr.eqns:
+        of = variables(eqn)
+        if any(v in late for v in of):
+            late.update(eqn.outvars)
+            used += of
+        elif all(v in constant for v in of):
+            constant.update(eqn.outvars)
+    between = _before_views(part.jaxpr, [v for v in dict.fromkeys(used) if v not in late and v not in constant])
+    return cut(part, [*shared, *rows[:early]], between), cut(
+        part, [*shared, *between, *rows[early:]], part.jaxpr.outvars
+    )
+
+
+def cut(part: Part, given: Sequence[Any], wanted: Sequence[Any]) -> Part:
+    """The part from some of its variables to others."""
+    return Part(_needed(part.jaxpr.replace(invars=list(given), outvars=list(wanted))), part.shared)
+
+
+def _before_views(jaxpr: Jaxpr, between: list[Any]) -> list[Any]:
+    """Instead of the pieces of an array, the array, where it is no larger than they are together."""
+    views = {v: e for e in jaxpr.eqns if e.primitive.name in VIEWS and len(variables(e)) == 1 for v in e.outvars}
+    while True:
+        pieces: dict[Any, list[Any]] = {}
+        for v in between:
+            if v in views:
+                pieces.setdefault(variables(views[v])[0], []).append(v)
+        whole = [v for v, some in pieces.items() if v.aval.size <= sum(p.aval.size for p in some)]
+        if not whole:
+            return between
+        taken = {p for v in whole for p in pieces[v]}
+        between = list(dict.fromkeys([*(v for v in between if v not in taken), *whole]))
+
+
+def variables(eqn: JaxprEqn) -> list[Any]:
+    """What an equation reads, each once, but for literals."""
+    return list(dict.fromkeys(v for v in eqn.invars if not isinstance(v, Literal)))
+
+
+def equation(part: Part, eqn: JaxprEqn) -> Callable[..., list[Any]]:
+    """One equation as a function of its `variables`."""
+    alone = part.jaxpr.replace(eqns=[eqn], invars=variables(eqn), outvars=list(eqn.outvars), constvars=())
+    return Part(alone, 0)
+
+
+def _needed(jaxpr: Jaxpr) -> Jaxpr:
+    """The jaxpr with those equations alone that its outputs need and that its inputs do not give."""
+    given = set(jaxpr.invars)
+    needed = {v for v in jaxpr.outvars if not isinstance(v, Literal)} - given
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        if needed & set(eqn.outvars):
+            kept.append(eqn)
+            needed -= set(eqn.outvars)
+            needed |= set(variables(eqn)) - given
+    return jaxpr.replace(eqns=kept[::-1])
+
+
+def _evaluate(jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
+    """The jaxpr's outputs, with the calls in it written out."""
+    known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *inputs), strict=True))
+    value: Callable[[Any], Any] = lambda v: v.val if isinstance(v, Literal) else known[v]
+    whole = Part(jaxpr, 0)
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name in CALLS:
+            inner = eqn.params["jaxpr"] if "jaxpr" in eqn.params else eqn.params["call_jaxpr"]
+            found = _evaluate(inner.jaxpr, inner.consts, list(map(value, eqn.invars)))
+        else:
+            found = equation(whole, eqn)(*map(value, variables(eqn)))
+        known.update(zip(eqn.outvars, found, strict=True))
+    return list(map(value, jaxpr.outvars))

@@ -29,7 +29,7 @@ def rows(value: Any, many: int) -> list[Any]:
     """Each of several values that are one: the other way of `stacked`."""
     if many == 1:
         return [value]
-    return [jax.tree.map(lambda x, i=i: x[i] if eqx.is_array(x) else x, value) for i in range(many)]
+    return [jax.tree.map(lambda x, i=i: _row(x, i) if eqx.is_array(x) else x, value) for i in range(many)]
 
 
 def taken(parts: Sequence[Any], tall: Sequence[bool], index: Sequence[int]) -> Any:
@@ -59,8 +59,21 @@ def taken(parts: Sequence[Any], tall: Sequence[bool], index: Sequence[int]) -> A
 def _stack(*xs: Any) -> Any:
     if not eqx.is_array(xs[0]):
         return xs[0]
-    if any(isinstance(x, Tracer) or jnp.issubdtype(x.dtype, jax.dtypes.extended) for x in xs):
+    if not all(map(_on_host, xs)):
         return jnp.stack(xs)
-    values = jnp.asarray(np.stack([np.asarray(x) for x in xs]))
-    # of numbers of Python's, so that a row takes the type of what it meets as the number does
-    return weaken(values) if is_weak(xs[0]) else values
+    return _array(np.stack([np.asarray(x) for x in xs]), xs[0])
+
+
+def _row(x: Any, i: int) -> Any:
+    return _array(np.asarray(x)[i], x) if _on_host(x) else x[i]
+
+
+def _on_host(x: Any) -> bool:
+    """Whether NumPy can read an array."""
+    return not isinstance(x, Tracer) and not jnp.issubdtype(x.dtype, jax.dtypes.extended)
+
+
+def _array(values: Any, like: Any) -> jax.Array:
+    """Numbers as an array: one of Python's stays one, which takes the type of what it meets."""
+    found = jnp.asarray(values)
+    return weaken(found) if is_weak(like) else found

@@ -17,7 +17,7 @@ FOLDERS = (
     *site.getsitepackages(),
     site.getusersitepackages(),
     sysconfig.get_paths()["stdlib"],
-    Path(__file__).parents[1],
+    Path(__file__).parents[2],
 )
 LIBRARIES = tuple(f"{folder}{os.sep}" for folder in FOLDERS)
 MAKES_NAMES = frozenset(  # what reads attributes whose names no code need mention

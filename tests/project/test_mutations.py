@@ -22,6 +22,11 @@ def test_every_law_has_its_mutants_tried():
     assert laws <= {path for path, module in MODULES.items() if module.equivalent is not None and not module.sample}
 
 
+def test_modules_and_their_tests_are_where_they_are_said_to_be():
+    named = [*MODULES, *(test.partition("::")[0] for module in MODULES.values() for test in module.tests)]
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
 SOURCE = '''
 def bounded(x: int, most: "int | None" = 3) -> int:
     """At most so many."""

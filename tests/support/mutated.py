@@ -96,7 +96,7 @@ MODULES = {
         },
         30,
     ),
-    "cdl/_engine/folds/_stacks.py": Mutated(
+    "cdl/_engine/jaxprs/_stacks.py": Mutated(
         [
             "tests/engine/folds/test_fold_programs.py",
             "tests/engine/folds/test_weights_by_index.py",
@@ -105,7 +105,7 @@ MODULES = {
         {f"_same: `{SAME}` is `{SAME.replace(' or ', ' and ', 1)}`": "equal weights are stacked: only slower"},
         30,
     ),
-    "cdl/_engine/_lost.py": Mutated(
+    "cdl/_engine/arrays/_lost.py": Mutated(
         ["tests/engine/forests/test_payload.py", "tests/engine/forests/test_pack_refuses.py", HOLDS],
         {"lost: `2 ** (_finfo(dtype).nmant + 1)` is `2 * (_finfo(dtype).nmant + 1)`": "more are looked at one by one"},
     ),

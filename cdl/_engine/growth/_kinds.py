@@ -11,6 +11,7 @@ So layers with a cell for each of eighty constructors compile as a few. A block 
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -79,31 +80,34 @@ def kinds(pieces: Sequence[Piece], tables: Sequence[Hashable], weights: Arrays) 
         form = fingerprint(piece.part.jaxpr), piece.part.shared, piece.leaves, piece.shared
         groups.setdefault((own, form), []).append(c)
     arrays: Arrays = []
-    places: dict[int, int] = {}
+    places: dict[int, int] = {}  # by the `id` of an array, which the list keeps
+    single: dict[int, Any] = {}
 
-    def place(i: int) -> int:
+    def place(x: Any) -> int:
+        """Where an array is: a stack that several kinds read is there once."""
+        if id(x) not in places:
+            places[id(x)] = len(arrays)
+            arrays.append(x)
+        return places[id(x)]
+
+    def one(i: int) -> int:
         """Where a weight is that is not stacked."""
-        if i not in places:
-            places[i] = len(arrays)
-            arrays.append(array_of(weights[i]))
-        return places[i]
+        if i not in single:
+            single[i] = array_of(weights[i])
+        return place(single[i])
 
     def kind(members: list[int]) -> Kind:
         some = [pieces[c] for c in members]
         first, *others = some
         if not others:
-            one = replace(first, weights=tuple(map(place, first.weights)))
-            return replace(alone([one])[0], members=tuple(members))
+            return replace(alone([replace(first, weights=tuple(map(one, first.weights)))])[0], members=tuple(members))
         # the constants that members hold are weights here
         each = [(*(None for _ in piece.held), *piece.weights) for piece in some]
         found, rows, _ = stacks([[*piece.held, *(weights[i] for i in piece.weights)] for piece in some])
-        at: list[int] = []
-        for numbers, x in zip(zip(*each, strict=True), found, strict=True):
-            if numbers[0] is not None and len(set(numbers)) == 1:
-                at.append(place(numbers[0]))
-            else:
-                at.append(len(arrays))
-                arrays.append(x)
+        at = [
+            one(numbers[0]) if numbers[0] is not None and len(set(numbers)) == 1 else place(x)
+            for numbers, x in zip(zip(*each, strict=True), found, strict=True)
+        ]
         stacked = [x.ndim > v.aval.ndim for x, v in zip(found, first.part.jaxpr.invars, strict=False)]
         return Kind(tuple(members), replace(first, held=[], weights=tuple(at)), tuple(stacked), tuple(rows))
 

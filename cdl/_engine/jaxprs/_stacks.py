@@ -41,12 +41,13 @@ class Picked:
 
 def unpicked(case: ClosedJaxpr) -> ClosedJaxpr:
     """The case with what it picks from stacks as weights, `Picked`; without what no output needs; and with its weights
-    in the order in which they are read."""
+    in the order in which they are read. What it picks from one of a stack of stacks is computed as it is written."""
     weights, rest = dict(zip(case.jaxpr.constvars, case.consts, strict=True)), []
     for eqn in case.jaxpr.eqns:
         name = eqn.params.get("name") if eqn.primitive.name in CALLS else None
-        if name == PICKED and eqn.invars[0] in weights and isinstance(eqn.invars[1], Literal):
-            weights[eqn.outvars[0]] = Picked(weights[eqn.invars[0]], int(eqn.invars[1].val))
+        stack = weights.get(eqn.invars[0]) if name == PICKED and not isinstance(eqn.invars[0], Literal) else None
+        if stack is not None and not isinstance(stack, Picked) and isinstance(eqn.invars[1], Literal):
+            weights[eqn.outvars[0]] = Picked(stack, int(eqn.invars[1].val))
         else:
             rest.append(eqn)
     eqns = needed(case.jaxpr.outvars, rest)

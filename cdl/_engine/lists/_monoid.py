@@ -28,6 +28,7 @@ More work is done where fewer steps wait for each other. What is not asked for i
 The operations of a step are those of `combine`, counted in its program, times the lists.
 """
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -44,7 +45,7 @@ from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch, CdlError
 from ..arrays._lost import changes
 from ..arrays._platform import platform
-from ..arrays._rows import spread
+from ..arrays._rows import chosen
 from ..arrays.shapes import alike, shown
 from ..calls._compiled import compiled
 from ..calls._strategies import Bracketing, Way
@@ -111,7 +112,7 @@ def _read(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Way | None, ev
     elements = _filled(elements, lists.own, unit)
     product = steadily(monoid.combine)
     combine: Any = jax.vmap(product)
-    how = how or chosen(monoid.combine, lists, total=not every and isinstance(data, Seq))
+    how = how or way_for(monoid.combine, lists, total=not every and isinstance(data, Seq))
     if isinstance(data, Packed):
         start, combine = (lists.first, elements), jax.vmap(Reset(product))
         prefixes = _prefixes("scan" if how == "halving" else how, combine, start, (False, unit), (lists.lanes,))[1]
@@ -128,7 +129,7 @@ def _read(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Way | None, ev
     return eqx.tree_at(lambda d: d.values, data, lists.shown(prefixes))
 
 
-def chosen(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) -> Way:
+def way_for(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) -> Way:
     """The way that suits the device, the length and the cost of `combine`: side by side where there is room for it."""
     if not platform().batched or lists.steps < SHORT:
         return "scan"
@@ -164,8 +165,8 @@ def _refuse(what: str, value: Any, element: Any) -> None:
 
 
 def _filled(elements: E, own: jax.Array, unit: Any) -> E:
-    fill: Any = lambda x, u: jnp.where(spread(own, x), x, jnp.broadcast_to(u, x.shape))
-    return jax.tree.map(fill, elements, unit)
+    found: E = jax.tree.map(functools.partial(chosen, own), elements, unit)
+    return found
 
 
 def _prefixes(how: Way, combine: Callable[[Any, Any], Any], elements: E, unit: Any, lanes: tuple[int, ...]) -> E:

@@ -25,7 +25,7 @@ from ..._functors import Monoid
 from ..._schemes.algebras import wants_key
 from ..._schemes.expect import expect_algebras
 from ..arrays._random_keys import keys_at
-from ..arrays._rows import spread
+from ..arrays._rows import chosen
 from ..arrays.shapes import Arrays
 from ..calls._compiled import compiled
 from ..calls._strategies import Scan
@@ -89,7 +89,7 @@ def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, wanted: S
             else [jnp.zeros((len(data), *x.shape), x.dtype) for x in case.states]
         )
     some = data.lengths > 0
-    values = [jnp.where(spread(some, x), x, jnp.broadcast_to(n, x.shape)) for x, n in zip(final, nils, strict=True)]
+    values = [chosen(some, x, n) for x, n in zip(final, nils, strict=True)]
     return jax.tree.unflatten(case.structure, values)
 
 

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import ClosedJaxpr
 
-from ..arrays._rows import spread
+from ..arrays._rows import chosen
 from ..arrays.shapes import Arrays
 from ..jaxprs._gates import gated
 from ..jaxprs._parts import Part, split
@@ -88,7 +88,7 @@ def begin(case: Case, track: Track, how: How) -> Carry:
 def enter(state: Arrays, nils: Arrays, own: jax.Array, first: jax.Array, owner: jax.Array) -> Arrays:
     """The state that each place reads: the one before, or where a list begins the empty list's value."""
     inside = own & ~first
-    return [jnp.where(spread(inside, x), x, _of(n, owner, x)) for x, n in zip(state, nils, strict=True)]
+    return [chosen(inside, x, _of(n, owner, x)) for x, n in zip(state, nils, strict=True)]
 
 
 def leave(last: Arrays, out: Arrays, own: jax.Array) -> Carry:
@@ -97,7 +97,7 @@ def leave(last: Arrays, out: Arrays, own: jax.Array) -> Carry:
     The state is not masked. After a place without an element, the next element is the first of its list, and `enter`
     replaces the state. A mask here would be a second use of the state, and XLA would not fuse the cell's arithmetic.
     """
-    return out, [jnp.where(spread(own, y), y, x) for x, y in zip(last, out, strict=False)]
+    return out, [chosen(own, y, x) for x, y in zip(last, out, strict=False)]
 
 
 def ended(carry: Carry) -> Arrays:

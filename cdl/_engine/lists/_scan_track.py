@@ -6,6 +6,7 @@ element that some list begins with, and what comes out is dropped: so no value i
 number that is not finite comes in by the gradient of what was dropped.
 """
 
+import functools
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -14,7 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..arrays._random_keys import keys_at
-from ..arrays._rows import masked, spread
+from ..arrays._rows import chosen, masked
 from ..arrays.shapes import is_weak, shaped
 from ._seq import batch_and_time, Seq
 from ._seq_packed import Packed
@@ -73,8 +74,7 @@ class Track(eqx.Module):
 
     def filled(self, elements: E, own: jax.Array, spare: Any) -> E:
         """Some steps' elements, with `spare` where there is none."""
-        fill: Any = lambda x, s: jnp.where(spread(own, x), x, jnp.broadcast_to(s, x.shape))
-        return jax.tree.map(fill, elements, spare)
+        return jax.tree.map(functools.partial(chosen, own), elements, spare)
 
     def shown(self, by_step: E) -> E:
         """What is found at each step, as `values` lie; zero in the padding."""

@@ -23,7 +23,7 @@ from jaxtyping import Array, Bool, Int, PyTree
 from ..._functors.usage import whole, with_usage
 from ..._functors.words import number_of
 from ...errors import LengthMismatch
-from ..arrays._rows import spread
+from ..arrays._rows import masked
 from ..calls._standing import expect_one, not_a_list, standing
 from ._seq import as_array, Rows, Seq, stacked_rows
 
@@ -106,7 +106,7 @@ class Packed(eqx.Module, Generic[E]):
 
         def gathered(x: Any) -> Any:
             found = x[step, lane]
-            return jnp.where(spread(own, found), found, 0)
+            return masked(own, found)
 
         return Seq(jax.tree.map(gathered, self.values), self.lengths)
 

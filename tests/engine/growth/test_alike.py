@@ -1,7 +1,8 @@
 """Candidates that are one program with other weights are computed as one, in value and gradient as each by itself."""
 
 import types
-from typing import Any, Generic, Never, TypeVar
+from functools import reduce
+from typing import Any, Generic, Never, TypeVar, Union
 
 import equinox as eqx
 import jax
@@ -13,7 +14,7 @@ from agreement import close
 from any_coalgebra import numbers
 from programs import equations, primitives
 
-from cdl import Algebra, Base, choose, hylo, stacked, unfold
+from cdl import Algebra, Base, choose, fold, hylo, pack, stacked, unfold
 from cdl.compiled import refold
 
 
@@ -87,11 +88,31 @@ class Reader(Algebra[Any, Any]):
         return jnp.tanh(layer.label * cell.label + below)
 
 
+class Tied(eqx.Module):
+    """One cell for all constructors but the fourth. In a list, one object many times is many arguments of `jit`."""
+
+    common: Cell
+    other: Cell
+
+    def __getitem__(self, kind: Any) -> Cell:
+        return self.other if kind is EVERY[3] else self.common
+
+
+class Inside(eqx.Module):
+    """Cells in a stack of stacks: of each constructor's stack, the first."""
+
+    stack: Any
+
+    def __getitem__(self, kind: Any) -> Cell:
+        found: Cell = self.stack[kind][EVERY[0]]
+        return found
+
+
 def cells(held: str, seed: int) -> Any:
     """A cell for each constructor: stacked, each by itself, or one for all but the fourth."""
     stack: Any = stacked(EVERY, Cell, key=jr.key(seed))
     each = [jax.tree.map(jnp.array, stack[kind]) for kind in EVERY]
-    return {"stacked": stack, "apart": each, "tied": [each[3 * (i == 3)] for i in range(len(EVERY))]}[held]
+    return {"stacked": stack, "apart": each, "tied": Tied(each[0], each[3])}[held]
 
 
 def grower(held: str, **how: Any) -> Grower:
@@ -180,3 +201,15 @@ def test_a_stack_is_taken_as_it_is():
 
     assert stackings("apart") > 0
     assert stackings("stacked") == 0
+
+
+def test_a_stack_of_stacks_is_grown_and_folded():
+    inner = lambda key: stacked(EVERY[:2], Cell, key=key)
+    nested: Any = stacked(EVERY, inner, key=jr.key(8))
+    apart = [jax.tree.map(jnp.array, nested[kind][EVERY[0]]) for kind in EVERY]
+    both = [Grower(jnp.ones((len(EVERY), H)), cells) for cells in (Inside(nested), apart)]
+    grown, same = (unfold(coalg, seeds(3), NODES, key=jr.key(7)) for coalg in both)
+    assert grown.choice.tolist() == same.choice.tolist()
+    close(grown.payload, same.payload, 1e-6)
+    forest = pack(reduce(lambda union, kind: Union[union, kind], EVERY), grown.trees())
+    close(fold(Reader(Inside(nested)), forest), fold(Reader(apart), forest), 1e-6)

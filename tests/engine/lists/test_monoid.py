@@ -14,7 +14,7 @@ from agreement import close, differentiated, QUICKLY
 import cdl
 from cdl import annotate, fold, Packed, Seq
 from cdl._engine.arrays._platform import ACCELERATOR, taken_for
-from cdl._engine.lists._monoid import chosen, FULL, SHORT
+from cdl._engine.lists._monoid import FULL, SHORT, way_for
 from cdl._engine.lists._scan_track import track
 from cdl._engine.lists.cost import operations
 from cdl.compiled import Bracketing
@@ -193,7 +193,7 @@ def test_the_way_is_chosen_by_device_length_and_cost():
     def way(monoid: Any, shape: Any, lists: int, length: int, *, total: bool = False) -> str:
         seq = jax.eval_shape(lambda: Seq(sample(shape, jr.key(0), lists, length), jnp.full(lists, length)))
         return (
-            jax.eval_shape(lambda seq: found.append(chosen(monoid.combine, track(seq, end=False), total=total)), seq)
+            jax.eval_shape(lambda seq: found.append(way_for(monoid.combine, track(seq, end=False), total=total)), seq)
             or found[-1]
         )
 

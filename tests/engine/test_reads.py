@@ -2,6 +2,7 @@
 
 import copy
 import functools
+import pathlib
 import types
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from reader import reader, TREE
 
+import cdl
 from cdl import (
     Algebra,
     algebra,
@@ -23,6 +25,7 @@ from cdl import (
     pack,
     TreeF,
 )
+from cdl._engine.code._outside import LIBRARIES
 
 
 SETTINGS = types.SimpleNamespace(scale=2.0, deep={"table": [1.0, np.array([2.0])]})
@@ -192,3 +195,9 @@ def test_an_array_of_real_numbers_is_an_input_and_nothing_is_traced_again():
         weight, shift["by"][0] = jnp.asarray(factor), jnp.asarray(factor / 4)
         assert float(fold(alg, forest)[0]) == pytest.approx(factor * (1 + factor / 4) - factor * (2 - 3))
         assert len(traced) == once
+
+
+def test_what_is_of_cdl_is_of_a_library_wherever_it_is_installed():
+    folders = {path.parent for path in pathlib.Path(cdl.__file__).parent.rglob("*.py")}
+    assert len(folders) > 20
+    assert [str(folder) for folder in folders if not f"{folder}/file.py".startswith(LIBRARIES)] == []

@@ -75,6 +75,12 @@ def folder(module: str) -> int:
     return FOLDERS.index(inner[0]) if inner else len(FOLDERS)
 
 
+def test_every_folder_of_the_engine_has_its_place():
+    engine = ROOT / "cdl" / "_engine"
+    assert sorted(path.parent.name for path in engine.glob("*/__init__.py")) == sorted(FOLDERS)
+    assert [path.name for path in engine.glob("*.py")] == ["__init__.py"]
+
+
 @pytest.mark.parametrize("name", FOLDERS)
 def test_no_folder_of_the_engine_imports_a_later_one(name):
     found = []

@@ -2,7 +2,8 @@
 
 A compiled form is traced once, and its definition reads its surroundings each time. So that both see the same numbers,
 arrays that are read become inputs of the program, and the form is traced anew where anything else has changed
-(`_surroundings`). What a function changes itself while it is traced, such as a counter, does not make it trace again.
+(`code._surroundings`). What a function changes itself while it is traced, such as a counter, does not make it trace
+again.
 """
 
 import contextlib

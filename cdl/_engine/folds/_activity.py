@@ -3,7 +3,7 @@
 By the definition, what nothing reads is not differentiated, such as a child that its parent only counts. The pass down
 differentiates all rows of a chunk at once, and what is not read gets a cotangent of zero. Zero times an infinite slope,
 as that of a root at 0, is NaN. So where it may matter (`needed`), rows carry bits, one for each column of their value
-that is read. A child's are found from those of the row above it: see `_reach`.
+that is read. A child's are found from those of the row above it: see `jaxprs._reach`.
 """
 
 from collections.abc import Mapping, Sequence

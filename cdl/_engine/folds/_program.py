@@ -3,7 +3,7 @@
 | the thing     | what it is                                                                              |
 | ------------- | --------------------------------------------------------------------------------------- |
 | a case        | the jaxpr of a function at one node, and the arrays it closes over: its weights         |
-| a program     | cases of equal jaxprs (`_fingerprint`); a weight that differs between them is stacked,  |
+| a program     | cases of equal jaxprs (`jaxprs._fingerprint`); a weight that differs is stacked,        |
 |               | and a case knows its place in the stack; one that does not is shared                    |
 
 So an algebra of a hundred constructors with one cell each compiles as one cell. The arrays are found by tracing, so

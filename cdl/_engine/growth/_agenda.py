@@ -1,7 +1,7 @@
 """Which rows are computed together: those that chose one candidate, block by block.
 
 A block is as wide as a program's arrays. Rows that are missing in one read what its first row does, and write nowhere:
-so a candidate is computed only at the rows that chose it. Candidates that are one program (`_kinds`) are gone through
+so a candidate is computed only at the rows that chose it. Candidates that are one program (`_alike`) are gone through
 in one loop, each in blocks of its own.
 """
 

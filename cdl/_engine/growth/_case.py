@@ -1,8 +1,8 @@
 """A function of a node at many rows, its derivative, and what that keeps.
 
 The derivative at some rows is JAX's own, `jax.vjp`. What it needs of the way there, its residuals, are found again from
-the inputs and from what is kept: the least, so that all else follows from it cheaply (`_keep`), and no product is
-computed twice. What is kept has an axis of rows, which tracing at two numbers of rows tells; so what was computed at
+the inputs and from what is kept: the least, so that all else follows from it cheaply (`jaxprs._keep`), and no product
+is computed twice. What is kept has an axis of rows, which tracing at two numbers of rows tells; so what was computed at
 one set of rows is at hand at any other.
 """
 

@@ -7,25 +7,25 @@ from typing import Any
 import jax
 
 from ..arrays.shapes import Arrays
+from ._alike import Alike, all_alike, alone
 from ._candidates import at_ends
 from ._case import Kept, Slots
-from ._kinds import alone, Kind, kinds
 from ._pieces import Piece, Pieces
 
 
 class Cases:
-    """A case for each kind of candidates, and one for the choice.
+    """A case for each group of candidates alike, and one for the choice.
 
     What a candidate keeps is `seen` where it is a payload; the rest is in separate tables, `slots`.
     """
 
-    def __init__(self, pieces: Pieces, kinds: Sequence[Kind]) -> None:
+    def __init__(self, pieces: Pieces, groups: Sequence[Alike]) -> None:
         self.growth, self.shared, self.curves = pieces.growth, pieces.shared, pieces.curves
-        *self.kinds, self.choice = kinds
-        self.cases = [kind.case() for kind in self.kinds]
+        *self.alike, self.choice = groups
+        self.cases = [x.case() for x in self.alike]
         self.choosing = self.choice.case()
-        self.inner = [k for k in range(len(self.kinds)) if self.places(k)]
-        self.ends = [k for k in range(len(self.kinds)) if not self.places(k)]
+        self.inner = [k for k in range(len(self.alike)) if self.places(k)]
+        self.ends = [k for k in range(len(self.alike)) if not self.places(k)]
         self.at_ends = at_ends(self.growth.candidates)
         self.late = [k for k in self.ends if self.cases[k].smooth]  # the other ends make nothing
 
@@ -39,22 +39,22 @@ class Cases:
         return Slots([[x for x in case.kept if not self.seen(k, x)] for k, case in enumerate(self.cases)])
 
     def columns(self, k: int) -> tuple[int, ...]:
-        """Where the payload of a kind's candidates is."""
-        return self.growth.candidates[self.kinds[k].first].columns
+        """Where the payload of some candidates alike is."""
+        return self.growth.candidates[self.alike[k].first].columns
 
     def places(self, k: int) -> range:
-        """The places of a kind's candidates."""
-        return range(self.growth.candidates[self.kinds[k].first].arity)
+        """The places of some candidates alike."""
+        return range(self.growth.candidates[self.alike[k].first].arity)
 
     def seen(self, k: int, kept: Kept) -> bool:
-        """Whether what is kept of a kind is its payload."""
+        """Whether what is kept of candidates alike is their payload."""
         return 0 <= kept.out < len(self.columns(k))
 
 
-def in_kinds(pieces: Pieces, weights: Arrays) -> tuple[Cases, Arrays]:
+def all_together(pieces: Pieces, weights: Arrays) -> tuple[Cases, Arrays]:
     """The cases of a growth, those that are one program together, and the weights that they read."""
     tables: list[Any] = [(c.columns, c.arity) for c in pieces.growth.candidates]
-    found, weights = kinds([*pieces.candidates, pieces.choosing], [*tables, "choice"], weights)
+    found, weights = all_alike([*pieces.candidates, pieces.choosing], [*tables, "choice"], weights)
     return Cases(pieces, found), weights
 
 

@@ -113,15 +113,15 @@ def _born(cases: Cases, plan: Plan, rows: Rows, head: jax.Array, stop: jax.Array
 def _computed(
     cases: Cases, plan: Plan, k: int, weights: Arrays, rows: Rows, own: Arrays, agenda: Agenda, keep: bool
 ) -> Rows:
-    """The rows of one kind of candidates: their payload, and the seeds of their children. `own`: what the rows read,
+    """The rows of some candidates alike: their payload, and the seeds of their children. `own`: what the rows read,
     those of a chunk or of all."""
-    kind, case, columns = cases.kinds[k], cases.cases[k], cases.columns(k)
+    alike, case, columns = cases.alike[k], cases.cases[k], cases.columns(k)
     run = case.forward if keep else case.plainly
 
     def step(at: Block, state: Tables) -> Tables:
         payload, seeds, kept = map(list, state)
-        inputs = rows_at(inputs_of(kind.piece, own[: len(seeds)], own[len(seeds) :]), at.local)
-        outs, news = run(kind.weights(weights, at.member), inputs, at.count)
+        inputs = rows_at(inputs_of(alike.piece, own[: len(seeds)], own[len(seeds) :]), at.local)
+        outs, news = run(alike.weights(weights, at.member), inputs, at.count)
         for column, x in zip(columns, outs, strict=False):
             ends = column in cases.at_ends
             payload[column] = at.put(payload[column], x, rows.address(plan, at.rows, ends=ends))
@@ -136,5 +136,5 @@ def _computed(
                 kept[slot] = at.put(kept[slot], x, (at.rows,))
         return payload, seeds, kept
 
-    payload, seeds, kept = agenda.each(kind.members, step, (rows.payload, rows.seeds, rows.kept[1]))
+    payload, seeds, kept = agenda.each(alike.members, step, (rows.payload, rows.seeds, rows.kept[1]))
     return dataclasses.replace(rows, payload=payload, seeds=seeds, kept=(rows.kept[0], kept))

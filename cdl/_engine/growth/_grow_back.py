@@ -22,9 +22,9 @@ from jax import lax
 from ..arrays._rows import after_all, chosen, masked
 from ..arrays.shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
+from ._alike import Alike
 from ._case import only
 from ._cases import Cases, inputs_of, rows_at
-from ._kinds import Kind
 from ._plan import every, Plan
 from ._rows import Rows
 from ._tables import part
@@ -54,7 +54,7 @@ class Backwards:
             agenda = every(jnp.where(without, choice, -1), len(self.cases))
             given = self._at_ends(agenda) if self.plan.spread else None
             for k in self.cases.ends:
-                found = self._kind(k, agenda, found, given)
+                found = self._alike(k, agenda, found, given)
             found = self._chunks(found)
         roots = self.plan.roots
         return [x if x is None else x[:roots] for x in found.seeds], found.sums
@@ -67,7 +67,7 @@ class Backwards:
             chunk, found = state
             agenda = self.plan.chunk(self.rows.choice, len(self.cases), starts[chunk], starts[chunk + 1])
             for k in self.cases.inner:
-                found = self._kind(k, agenda, found, None)
+                found = self._alike(k, agenda, found, None)
             return chunk - 1, found
 
         return lax.while_loop(lambda s: s[0] >= 0, step, (self.rows.chunks - 1, found))[1]
@@ -80,27 +80,27 @@ class Backwards:
         given = {column: self.given.payload[column] for column in sorted(columns)}
         return {column: g[self.rows.address(self.plan, rows)] for column, g in given.items() if g is not None}
 
-    def _kind(self, k: int, agenda: Agenda, found: Found, at_ends: dict[int, jax.Array] | None) -> Found:
-        """The rows of one kind of candidates. `at_ends`: as above, where these have no places."""
-        kind, case, rows = self.cases.kinds[k], self.cases.cases[k], self.rows
+    def _alike(self, k: int, agenda: Agenda, found: Found, at_ends: dict[int, jax.Array] | None) -> Found:
+        """The rows of some candidates alike. `at_ends`: as above, where these have no places."""
+        alike, case, rows = self.cases.alike[k], self.cases.cases[k], self.rows
 
         def step(at: Block, found: Found) -> Found:
             seeds = rows_at([y if x is None else x for x, y in zip(found.seeds, rows.seeds, strict=True)], at.rows)
             shared = rows_at(rows.shared, at.rows)
             down, handed = [None] * len(seeds), [None] * len(shared)
             if not case.inert:
-                inputs, given = inputs_of(kind.piece, seeds, shared), self._given(k, at, found.seeds, at_ends)
-                weights = kind.weights(self.weights, at.member)
+                inputs, given = inputs_of(alike.piece, seeds, shared), self._given(k, at, found.seeds, at_ends)
+                weights = alike.weights(self.weights, at.member)
                 pulled = case.backward(weights, inputs, at.count, self._kept(k, at), given)
-                found, down, handed = self._added(kind, at.member, found, pulled, down, handed)
+                found, down, handed = self._added(alike, at.member, found, pulled, down, handed)
             found, down = self._choice(at, found, seeds, down, handed)
             return self._written(at, found, seeds, down)
 
-        return Found(*agenda.each(kind.members, step, found))
+        return Found(*agenda.each(alike.members, step, found))
 
     def _choice(self, at: Block, found: Found, seeds: Arrays, down: Arrays, handed: Arrays) -> tuple[Found, Arrays]:
         """The choices of some rows. `handed`: the cotangents of what they share with their candidates."""
-        kind, case, rows = self.cases.choice, self.cases.choosing, self.rows
+        alike, case, rows = self.cases.choice, self.cases.choosing, self.rows
         if case.inert or (self.given.log_prob is None and not only(rows.shared)):
             return found, down
         chances = jnp.zeros((at.count, len(self.cases)), rows.log_prob.dtype)
@@ -110,9 +110,9 @@ class Backwards:
             chances = jnp.where(at.mine[:, None] & here, chance[:, None], 0)
         smooth = [(x, g) for x, g in zip(rows.shared, handed, strict=True) if is_smooth(x)]
         given = [chances, *(jnp.zeros((at.count, *x.shape[1:]), x.dtype) if g is None else g for x, g in smooth)]
-        inputs, kept = inputs_of(kind.piece, seeds, []), rows_at(rows.kept[0], at.rows)
-        pulled = case.backward(kind.weights(self.weights, 0), inputs, at.count, kept, given)
-        return self._added(kind, 0, found, pulled, down, [])[:2]
+        inputs, kept = inputs_of(alike.piece, seeds, []), rows_at(rows.kept[0], at.rows)
+        pulled = case.backward(alike.weights(self.weights, 0), inputs, at.count, kept, given)
+        return self._added(alike, 0, found, pulled, down, [])[:2]
 
     def _given(self, k: int, at: Block, below: Arrays, at_ends: dict[int, jax.Array] | None) -> Arrays:
         """The cotangents of what a candidate's rows made: their payload, and their children's seeds."""
@@ -147,25 +147,25 @@ class Backwards:
 
     def _added(
         self,
-        kind: Kind,
+        alike: Alike,
         member: jax.Array | int,
         found: Found,
         pulled: tuple[Arrays, Arrays],
         down: Arrays,
         handed: Arrays,
     ) -> tuple[Found, Arrays, Arrays]:
-        """The cotangents of what a kind reads, added to those of the weights, of the rows' seeds, and of what they
-        share."""
+        """The cotangents of what candidates alike read, added to those of the weights, of the rows' seeds, and of what
+        they share."""
         down, handed = list(down), list(handed)
         rest = iter(pulled[1])
         for some, like, at in (
-            (down, self.rows.seeds, kind.piece.leaves),
-            (handed, self.rows.shared, kind.piece.shared),
+            (down, self.rows.seeds, alike.piece.leaves),
+            (handed, self.rows.shared, alike.piece.shared),
         ):
             for i in (i for i in at if is_smooth(like[i])):
                 x = next(rest)
                 some[i] = x if some[i] is None else some[i] + x
-        return found._replace(sums=kind.added(found.sums, member, pulled[0])), down, handed
+        return found._replace(sums=alike.added(found.sums, member, pulled[0])), down, handed
 
     def _written(self, at: Block, found: Found, seeds: Arrays, down: Arrays) -> Found:
         """The rows' cotangents over their seeds, when all that reads these is done."""

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..arrays.shapes import Arrays, is_smooth
 from ..jaxprs._one_reverse import forwards_only, of_rule
 from ._candidates import Growth
-from ._cases import Cases, in_kinds
+from ._cases import all_together, Cases
 from ._grow import grow
 from ._grow_back import Backwards
 from ._pieces import in_pieces
@@ -20,7 +20,7 @@ from ._rows import Rows
 
 def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Rows:
     """The rows of all trees; their payload and `log_prob` are differentiable in weights and seeds."""
-    cases, weights = in_kinds(in_pieces(growth, weights, seeds), weights)
+    cases, weights = all_together(in_pieces(growth, weights, seeds), weights)
     found = _rule((weights, seeds), cases=cases, plan=plan)
     return jax.tree.map(_without_tangent, found)
 

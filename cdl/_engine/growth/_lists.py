@@ -179,13 +179,13 @@ class Steps:
 
     def __call__(self, state: tuple[Arrays, jax.Array], _: Any) -> tuple[tuple[Arrays, jax.Array], Any]:
         seeds, going = state
-        choice = self.cases.choice
-        weights, rows = choice.weights(self.weights, 0), inputs_of(choice.piece, seeds, [])
+        first = self.cases.choice
+        weights, rows = first.weights(self.weights, 0), inputs_of(first.piece, seeds, [])
         choice, chances, *shared = self.cases.choosing(weights, rows, self.lists)
         chance = jnp.take_along_axis(chances, jnp.maximum(choice, 0)[:, None], axis=1)[:, 0]
         element, grows, after = jax.tree.map(lambda x: table((self.lists,), x), self.element), going & False, seeds
         for c in self.cases.inner:
-            mine = going & (choice == c)
+            mine = going & (choice == self.cases.alike[c].first)
             outs = self._where(mine, c, seeds, shared)
             element = jax.tree.map(lambda x, y: chosen(mine, x, y), self._element(c, outs), element)  # noqa: B023
             below = outs[len(self.cases.columns(c)) :]
@@ -196,9 +196,9 @@ class Steps:
 
     def _where(self, mine: jax.Array, c: int, seeds: Arrays, shared: Arrays) -> Arrays:
         """A candidate at the lists that chose it; at the others, any numbers."""
-        kind, case, first = self.cases.kinds[c], self.cases.cases[c], jnp.argmax(mine)
-        weights = kind.weights(self.weights, 0)
-        rows = [repeated(x, mine, first) for x in inputs_of(kind.piece, seeds, shared)]
+        alike, case, first = self.cases.alike[c], self.cases.cases[c], jnp.argmax(mine)
+        weights = alike.weights(self.weights, 0)
+        rows = [repeated(x, mine, first) for x in inputs_of(alike.piece, seeds, shared)]
         nothing = [table((self.lists,), x) for x in case.part.outputs]
         found: Arrays = lax.cond(mine.any(), lambda rows: case(weights, rows, self.lists), lambda _: nothing, rows)
         return found

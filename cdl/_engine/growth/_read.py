@@ -19,10 +19,10 @@ from ..arrays._rows import chosen, put
 from ..arrays.shapes import Arrays, one_of, shaped
 from ..jaxprs._parts import cut, Part, trace
 from ._agenda import Agenda, Block
+from ._alike import Alike, all_alike
 from ._candidates import at_ends, Candidate
 from ._case import Slots
 from ._curves import Curve, curve_of
-from ._kinds import Kind, kinds
 from ._pieces import Piece, piece_of
 from ._plan import every, Plan
 from ._readings import Readings
@@ -55,44 +55,44 @@ def reader(found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) 
     """The cases that are read, those that are one program together, and the weights that they read."""
     pieces: list[Piece] = []
     tables: list[tuple[Any, int, Curves]] = []
-    every = {id(x): x for own in weights for x in own}
-    places = {x: i for i, x in enumerate(every)}
+    held = {id(x): x for own in weights for x in own}
+    places = {x: i for i, x in enumerate(held)}
     for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
         columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
-        traced, held = trace(case, *one_of(own), *columns, *found.leaves * candidate.arity)
-        whole = turned(Part(traced.jaxpr, len(held) + len(own)))
+        traced, consts = trace(case, *one_of(own), *columns, *found.leaves * candidate.arity)
+        whole = turned(Part(traced.jaxpr, len(consts) + len(own)))
         each = [curve_of(whole, [v]) for v in whole.jaxpr.outvars]
         under = cut(whole, whole.jaxpr.invars, [v for _, (v,) in each])
-        piece = piece_of(under, held, under.jaxpr.invars)
+        piece = piece_of(under, consts, under.jaxpr.invars)
         pieces.append(replace(piece, weights=tuple(places[id(own[i])] for i in piece.weights)))
         tables.append((candidate.columns, candidate.arity, tuple(curve for curve, _ in each)))
-    some, arrays = kinds(pieces, tables, list(every.values()))
-    return Reader(found, some, [curves for *_, curves in tables], plan), arrays
+    groups, arrays = all_alike(pieces, tables, list(held.values()))
+    return Reader(found, groups, [curves for *_, curves in tables], plan), arrays
 
 
 class Reader:
     """An algebra's cases on their way over rows."""
 
-    def __init__(self, found: Readings, kinds: Sequence[Kind], curves: Sequence[Curves], plan: Plan) -> None:
+    def __init__(self, found: Readings, groups: Sequence[Alike], curves: Sequence[Curves], plan: Plan) -> None:
         self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
         self.at_ends = at_ends(found.candidates)
-        self.kinds, self.cases = kinds, [kind.case() for kind in kinds]
-        self.curves = [curves[kind.first] for kind in kinds]
-        self.early = [k for k in range(len(kinds)) if self.of(k).arity]
-        self.late = [k for k in range(len(kinds)) if not self.of(k).arity]
+        self.alike, self.cases = groups, [alike.case() for alike in groups]
+        self.curves = [curves[alike.first] for alike in groups]
+        self.early = [k for k in range(len(groups)) if self.of(k).arity]
+        self.late = [k for k in range(len(groups)) if not self.of(k).arity]
 
     def of(self, k: int) -> Candidate:
-        """One of the candidates of a kind."""
-        return self.candidates[self.kinds[k].first]
+        """One of the candidates of a alike."""
+        return self.candidates[self.alike[k].first]
 
     @functools.cached_property
     def slots(self) -> Slots:
         """Where cases keep their residuals."""
         return Slots([case.kept for case in self.cases])
 
-    def chunk(self, queue: Queue, k: jax.Array) -> Agenda:
+    def chunk(self, queue: Queue, number: jax.Array) -> Agenda:
         """The rows of one chunk."""
-        return self.plan.chunk(queue.choice, len(self.candidates), queue.starts[k], queue.starts[k + 1])
+        return self.plan.chunk(queue.choice, len(self.candidates), queue.starts[number], queue.starts[number + 1])
 
     def every(self, queue: Queue) -> Agenda:
         """All rows."""
@@ -120,7 +120,7 @@ class Reader:
     def inputs(self, k: int, payload: Arrays, values: Arrays, queue: Queue, at: Block) -> Arrays:
         """What a case reads: its payload, and the values of its children."""
         columns, first, found = self.of(k).columns, queue.first[at.rows], []
-        for i in self.kinds[k].piece.leaves:
+        for i in self.alike[k].piece.leaves:
             place, leaf = divmod(i - len(columns), len(self.leaves))
             if i < len(columns):
                 found.append(payload[columns[i]][self.address(columns[i], queue, at)])
@@ -135,10 +135,13 @@ class Reader:
     def under(self, leaf: int, choice: jax.Array, value: jax.Array, given: jax.Array) -> jax.Array:
         """The cotangents of what is under the curve that a leaf of the values of some rows goes through in the end."""
         found = given
-        for k, curves in enumerate(self.curves):
-            if (curve := curves[leaf]) is not None:
-                is_of = jnp.isin(choice, jnp.array(self.kinds[k].members, jnp.int32))
-                found = chosen(is_of, given * curve.slope(value), found)
+        for curve in dict.fromkeys(curves[leaf] for curves in self.curves):
+            if curve is not None:
+                each = zip(self.alike, self.curves, strict=True)
+                members = [c for alike, curves in each if curves[leaf] == curve for c in alike.members]
+                if len(members) == len(self.candidates):
+                    return given * curve.slope(value)
+                found = chosen(jnp.isin(choice, jnp.array(members, jnp.int32)), given * curve.slope(value), found)
         return found
 
     def roots(self, values: Arrays) -> Arrays:
@@ -157,13 +160,13 @@ class Reader:
         below: Arrays,
         keep: bool,
     ) -> Any:
-        """The values of the rows of one kind of candidates, those of a chunk or of all. `below`: where the values of
+        """The values of the rows of some candidates alike, those of a chunk or of all. `below`: where the values of
         children are."""
-        kind, case = self.kinds[k], self.cases[k]
+        alike, case = self.alike[k], self.cases[k]
 
         def step(at: Block, state: Any) -> Any:
             values, kept = map(list, state)
-            inputs, own = self.inputs(k, payload, below, queue, at), kind.weights(weights, at.member)
+            inputs, own = self.inputs(k, payload, below, queue, at), alike.weights(weights, at.member)
             outs, news = (case.forward if keep else case.plainly)(own, inputs, at.count)
             outs = [x if curve is None else curve(x) for curve, x in zip(self.curves[k], outs, strict=True)]
             values = [at.put(v, x, (at.local,)) for v, x in zip(values, outs, strict=True)]
@@ -172,4 +175,4 @@ class Reader:
                     kept[slot] = at.put(kept[slot], x, (at.rows,))
             return values, kept
 
-        return agenda.each(kind.members, step, found)
+        return agenda.each(alike.members, step, found)

@@ -92,14 +92,14 @@ class Downwards:
             chunk, own, found = state
             agenda = reader.chunk(self.queue, chunk)
             for k in reader.early:
-                found = self._kind(k, agenda, found, own)
+                found = self._alike(k, agenda, found, own)
             return chunk + 1, rows(found, self.queue.starts[chunk + 1]), found
 
         rows: Any = lambda found, head: [x if x is None else part(x, head, reader.plan.lanes) for x in found.values]
         start = jnp.int32(0), rows(found, 0), found
         found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, start)[2])
         for k in reader.late:
-            found = self._kind(k, agenda, found, found.values)
+            found = self._alike(k, agenda, found, found.values)
         return found.sums, found.payload
 
     def _begun(self, given: Arrays, wanted: Sequence[bool]) -> Found:
@@ -115,9 +115,9 @@ class Downwards:
         payload = [jnp.full(x.shape, zero.astype(x.dtype)) if is_smooth(x) else None for x in self.payload]
         return Found(values, payload, sums)
 
-    def _kind(self, k: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
-        """The rows of one kind of candidates. `own`: the cotangents of their values, those of a chunk or of all."""
-        kind, case, reader = self.reader.kinds[k], self.reader.cases[k], self.reader
+    def _alike(self, k: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
+        """The rows of some candidates alike. `own`: the cotangents of their values, those of a chunk or of all."""
+        alike, case, reader = self.reader.alike[k], self.reader.cases[k], self.reader
 
         def step(at: Block, found: Found) -> Found:
             values = [v if x is None else x for x, v in zip(found.values, self.values, strict=True)]
@@ -127,12 +127,12 @@ class Downwards:
             kept = [self.kept[slot][at.rows] for slot in reader.slots.of[k]]
             smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
             given = [masked(at.mine, x) for x in rows_at(smooth, at.local)]
-            weights = kind.weights(self.weights, at.member)
+            weights = alike.weights(self.weights, at.member)
             to_weights, to_rows = case.backward(weights, inputs, at.count, kept, given)
-            found = found._replace(sums=kind.added(found.sums, at.member, to_weights))
+            found = found._replace(sums=alike.added(found.sums, at.member, to_weights))
             return self._handed(k, found, at, values, to_rows)
 
-        return Found(*agenda.each(kind.members, step, found))
+        return Found(*agenda.each(alike.members, step, found))
 
     def _handed(self, k: int, found: Found, at: Block, values: Arrays, news: Arrays) -> Found:
         """The cotangents of a case's payload and of its children's values, where they belong; zero for what it does not
@@ -140,7 +140,7 @@ class Downwards:
         reader, queue, rest = self.reader, self.queue, iter(news)
         columns, payload = reader.of(k).columns, list(found.payload)
         down: dict[int, Any] = {}
-        for i in reader.kinds[k].piece.leaves if news else ():
+        for i in reader.alike[k].piece.leaves if news else ():
             like = self.payload[columns[i]] if i < len(columns) else values[(i - len(columns)) % len(values)]
             down |= {i: next(rest)} if is_smooth(like) else {}
         for i, column in enumerate(columns):

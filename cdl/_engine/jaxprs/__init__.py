@@ -1,11 +1,16 @@
 """Jaxprs taken apart and put together: what depends on what, what is kept for a reverse pass, and which are the same.
 
-| the question                                             | where          |
-| -------------------------------------------------------- | -------------- |
-| what can be computed before the rest is known            | `_parts`       |
-| what is the least to keep, so that the rest is cheap      | `_keep`        |
-| which two compute the same, with other weights           | `_fingerprint` |
-| which of their weights are one array, or rows of a stack | `_stacks`      |
-| which outputs an input reaches by what has a derivative  | `_reach`       |
-| may one row be computed beside others                    | `_rowwise`     |
+| the question                                                  | where          |
+| ------------------------------------------------------------- | -------------- |
+| which equations are needed, and how is one of them mapped     | `_jaxprs`      |
+| what can be computed before the rest is known                 | `_parts`       |
+| what is the least to keep, so that the rest is cheap          | `_keep`        |
+| which two compute the same, with other weights                | `_fingerprint` |
+| which of their weights are one array, or rows of a stack      | `_stacks`      |
+| which outputs does an input reach, by what has a derivative   | `_reach`       |
+| how is one run without a gradient of what is not read         | `_gates`       |
+| may one row be computed beside others                         | `_rowwise`     |
+| what is computed once, and is the same number for all readers | `_steady`      |
+| what is printed                                               | `_prints`      |
+| is a second derivative asked for in reverse mode              | `_one_reverse` |
 """

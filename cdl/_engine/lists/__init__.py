@@ -12,5 +12,5 @@ An example: the GRU of Equinox, from elements of 2 numbers to a state of 3, as a
 | of `ahead`  | `dz xᵀ`, `Wᵀ dz`       |                                      | a block                |
 
 So where steps wait for each other there is one product in the reverse pass, `Vᵀ dz`, and no weight's gradient. What is
-kept is the least that gates and their derivatives can be computed from without a product (`_keep`).
+kept is the least that gates and their derivatives can be computed from without a product (`jaxprs._keep`).
 """

@@ -1,9 +1,9 @@
 """The reverse pass of a step that computes more than is read, such as a part of the state that no loss reads.
 
-By the definition such values have no gradient, whatever their slopes (see `_reach`). Which columns of a state are read
-depends on how many steps come after it, as all steps are the same: those after the last step are known, and those one
-step before are those that they reach. Then JAX differentiates the scan, with gates. This takes longer than `Back`, and
-is done only where a step has such values.
+By the definition such values have no gradient, whatever their slopes (see `jaxprs._reach`). Which columns of a state
+are read depends on how many steps come after it, as all steps are the same: those after the last step are known, and
+those one step before are those that they reach. Then JAX differentiates the scan, with gates. This takes longer than
+`Back`, and is done only where a step has such values.
 """
 
 from dataclasses import replace

@@ -144,6 +144,9 @@ def compiling(figures: Figures) -> str:
         further = _further(found, n)
         rows.append((f"eight constructors, distinct: {n}", figures.all(job="compiling")[0][0]["width"]))
         rows[-1] += (f"{found[n]['forward']:.1f}", f"{found[n]['both']:.1f}", further)
+    for n, took in found["layers"].items():
+        rows.append((f"`unfold`, {n} layers", figures.all(job="compiling")[0][0]["width"]))
+        rows[-1] += (f"{took['forward']:.1f}", f"{took['both']:.1f}", "")
     return table(["problem", "width", "forward, s", "forward + backward, s", "for each further, s"], rows)
 
 

@@ -19,7 +19,7 @@ import jax.random as jr
 import numpy as np
 from jax.core import Tracer
 
-from .._functors.items import weaken
+from .._engine.arrays.shapes import weak_as
 from .._functors.words import an, short
 from ..errors import CheckpointError
 
@@ -138,9 +138,4 @@ def from_numbers(leaf: Leaf, numbers: np.ndarray[Any, Any]) -> Any:
         )
     if is_key(like):
         return jr.wrap_key_data(new, impl=jr.key_impl(like) if isinstance(like, jax.Array) else like.dtype._impl.name)
-    return like_weak(like, new)
-
-
-def like_weak(like: Any, new: jax.Array) -> jax.Array:
-    """The numbers as ones that take the type of others (`weak_type`), where the template's do."""
-    return weaken(new) if like.weak_type else new
+    return weak_as(new, like)

@@ -19,9 +19,10 @@ import jax
 import jax.random as jr
 import numpy as np
 
+from .._engine.arrays.shapes import weak_as
 from .._functors.usage import with_types
 from ..errors import CdlError, CheckpointError
-from ._leaves import expect_numbers, from_numbers, is_key, is_saved, Leaf, like_weak, plain, spelt, to_numbers
+from ._leaves import expect_numbers, from_numbers, is_key, is_saved, Leaf, plain, spelt, to_numbers
 from ._names import expect_same, named, written_as
 
 
@@ -151,7 +152,7 @@ def _asked(leaf: Leaf) -> Any:
 
 def _like(leaf: Leaf, found: Any) -> Any:
     if isinstance(found, jax.Array):
-        return like_weak(leaf.value, found)
+        return weak_as(found, leaf.value)
     shape = plain(leaf.value)[0]
     empty = not math.prod(shape)
     new = from_numbers(leaf, np.zeros(shape, found.dtype) if empty else np.asarray(found))

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .._engine.arrays.shapes import is_weak
-from .._functors.items import weaken
+from .._engine.arrays.shapes import weak_as
 
 
 def stacked(values: Sequence[Any]) -> Any:
@@ -75,5 +74,4 @@ def _on_host(x: Any) -> bool:
 
 def _array(values: Any, like: Any) -> jax.Array:
     """Numbers as an array: one of Python's stays one, which takes the type of what it meets."""
-    found = jnp.asarray(values)
-    return weaken(found) if is_weak(like) else found
+    return weak_as(jnp.asarray(values), like)

@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
+from ..._functors.items import weaken
+
 
 Shape = jax.ShapeDtypeStruct  # an array's shape and type
 Arrays = list[Any]  # arrays or their shapes, as many as there are leaves
@@ -42,6 +44,11 @@ def is_smooth(x: Any) -> bool:
 def is_weak(x: object) -> bool:
     """Whether an array, or its shape, stands for a Python number: whatever it meets decides about its type."""
     return bool(getattr(x, "weak_type", False))
+
+
+def weak_as(x: jax.Array, like: object) -> jax.Array:
+    """An array, which stands for a Python number where another one does."""
+    return weaken(x) if is_weak(like) else x
 
 
 def shown(value: object) -> str:

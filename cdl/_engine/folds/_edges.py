@@ -20,7 +20,7 @@ from ..._functors.attention import apart, around, as_score, by_heads, centre, na
 from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
-from ..arrays.shapes import is_weak, shaped
+from ..arrays.shapes import is_weak, shaped, weak_as
 from ..jaxprs._jaxprs import emptied, opened
 from ..jaxprs._prints import prints, silent
 from ..jaxprs._steady import steadied
@@ -101,8 +101,7 @@ class Edges:
         """`step(x₁, … step(xₙ, start(x)))`, with a first value made from any child."""
         shapes = own_of(each, self.child).shapes
         expect_like(how, shapes, UNSET)
-        zeros: Callable[[Any], Any] = lambda s: jnp.zeros(s.shape, s.dtype)
-        like = jax.tree.map(lambda s: weaken(zeros(s)) if is_weak(s) else zeros(s), shapes)
+        like = jax.tree.map(lambda s: weak_as(jnp.zeros(s.shape, s.dtype), s), shapes)
         return self._carried(lambda x, value: step(each(x), value), start(like), functools.partial(_unlike, how))
 
     def _carried(self, step: Callable[[Any, Any], Any], start: Any, why: Callable[..., CarrierMismatch]) -> Any:
@@ -142,7 +141,7 @@ class Edges:
         call, case, types = self._converted(step, start, form)
         operation = _operation(how, call, case)
         found = operation(self.row, start, self.segment, self.children, list(case.consts))
-        return as_defined(jax.tree.map(lambda x, t: weaken(x) if is_weak(t) else x, found, types))
+        return as_defined(jax.tree.map(weak_as, found, types))
 
     def _converted(self, step: Callable[[Any, Any], Any], start: Any, value: Any) -> tuple[Any, ClosedJaxpr, Any]:
         """Three things: the step as a function `call(child, value, consts)`; its jaxpr, whose constants are these

@@ -5,9 +5,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..._functors.items import weaken
 from ..arrays._rows import spread, take
-from ..arrays.shapes import is_weak
+from ..arrays.shapes import weak_as
 from ..forests._forest import Forest
 
 
@@ -22,6 +21,6 @@ def in_pre_order(forest: Forest, sort: int | None, values: Any, at: Any = None) 
     def at_nodes(values: Any) -> Any:
         found = take(values, rows if at is None else at)
         nothing = jnp.zeros((), found.dtype)
-        return jnp.where(spread(own, found), found, weaken(nothing) if is_weak(found) else nothing)
+        return jnp.where(spread(own, found), found, weak_as(nothing, found))
 
     return jax.tree.map(at_nodes, values)

@@ -158,8 +158,7 @@ def programs(bucket: Bucket, cases: Iterable[Case], *, forward: bool = False) ->
 
 def _program(bucket: Bucket, cases: list[Case], forward: bool) -> tuple[Program, Arrays]:
     first, wiring, case = cases[0]
-    weights, places, apart = stacks([case.consts for *_, case in cases], forward)
-    stacked = [w.ndim > len(v.aval.shape) for w, v in zip(weights, case.jaxpr.constvars, strict=True)]
+    weights, stacked, places, apart = stacks([case.consts for *_, case in cases], forward)
     members = [i for i, *_ in cases]
     tells, variant, alone = prints(case.jaxpr), bucket.variants[first], silent(emptied(case))
     return Program(variant, wiring, members, places, one_of(weights), stacked, apart, alone, tells), weights

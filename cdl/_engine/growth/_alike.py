@@ -99,12 +99,11 @@ class Weights:
             (one,) = alone([replace(first, weights=tuple(map(self._one, first.weights)))])
             return replace(one, members=tuple(members))
         each: list[tuple[int | None, ...]] = [(*(None for _ in piece.held), *piece.weights) for piece in pieces]
-        found, rows, _ = stacks([[*piece.held, *(self.given[i] for i in piece.weights)] for piece in pieces])
+        found, stacked, rows, _ = stacks([[*piece.held, *(self.given[i] for i in piece.weights)] for piece in pieces])
         at = [
             self._one(numbers[0]) if numbers[0] is not None and len(set(numbers)) == 1 else self._place(x)
             for numbers, x in zip(zip(*each, strict=True), found, strict=True)
         ]
-        stacked = [x.ndim > v.aval.ndim for x, v in zip(found, first.part.jaxpr.invars, strict=False)]
         return Alike(tuple(members), replace(first, held=[], weights=tuple(at)), tuple(stacked), tuple(rows))
 
     def _one(self, i: int) -> int:

@@ -55,8 +55,7 @@ def reader(found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) 
     """The cases that are read, those that are one program together, and the weights that they read."""
     pieces: list[Piece] = []
     tables: list[tuple[Any, int, Curves]] = []
-    held = {id(x): x for own in weights for x in own}
-    places = {x: i for i, x in enumerate(held)}
+    read: Arrays = []
     for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
         columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
         traced, consts = trace(case, *one_of(own), *columns, *found.leaves * candidate.arity)
@@ -64,9 +63,10 @@ def reader(found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) 
         each = [curve_of(whole, [v]) for v in whole.jaxpr.outvars]
         under = cut(whole, whole.jaxpr.invars, [v for _, (v,) in each])
         piece = piece_of(under, consts, under.jaxpr.invars)
-        pieces.append(replace(piece, weights=tuple(places[id(own[i])] for i in piece.weights)))
+        pieces.append(replace(piece, weights=tuple(len(read) + i for i in piece.weights)))
+        read += own
         tables.append((candidate.columns, candidate.arity, tuple(curve for curve, _ in each)))
-    groups, arrays = all_alike(pieces, tables, list(held.values()))
+    groups, arrays = all_alike(pieces, tables, read)
     return Reader(found, groups, [curves for *_, curves in tables], plan), arrays
 
 
@@ -82,7 +82,7 @@ class Reader:
         self.late = [k for k in range(len(groups)) if not self.of(k).arity]
 
     def of(self, k: int) -> Candidate:
-        """One of the candidates of a alike."""
+        """One of some candidates alike."""
         return self.candidates[self.alike[k].first]
 
     @functools.cached_property

@@ -6,7 +6,7 @@ weight (`unpicked`), and the stack is taken as it is.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -56,11 +56,21 @@ def unpicked(case: ClosedJaxpr) -> ClosedJaxpr:
     return ClosedJaxpr(case.jaxpr.replace(constvars=list(used), eqns=eqns), list(used.values()))
 
 
-def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[Any], list[int], bool]:
-    """Each weight of these cases, from those of every case: one for all of them, or a stack; the place of each case in
-    the stacks; and whether no stack was there already. `forward`: so that forward mode goes through."""
+class Stacks(NamedTuple):
+    """The weights of some cases: each one for all of them, or `stacked`; the place of each case in the stacks; and
+    whether they came `apart`, so that no stack was there already."""
+
+    weights: list[Any]
+    stacked: list[bool]
+    places: list[int]
+    apart: bool
+
+
+def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> Stacks:
+    """The weights of these cases, from those of each. `forward`: so that forward mode goes through."""
     every = list(zip(*cases, strict=True))
-    apart = [same for same in every if not all(_same(c, same[0]) for c in same)]
+    stacked = [not all(_same(c, same[0]) for c in same) for same in every]
+    apart = [same for same, yes in zip(every, stacked, strict=True) if yes]
     held = next((same for same in apart if _of_one_stack(same)), None)
     places = list(range(len(cases)))
     if held is not None:
@@ -70,8 +80,8 @@ def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[
         else:
             places = numbers
     found = []
-    for same in every:
-        if not any(same is x for x in apart):
+    for same, yes in zip(every, stacked, strict=True):
+        if not yes:
             found.append(array_of(same[0]))
         elif held is not None and _is_at(same, places):
             found.append(same[0].stack)
@@ -80,7 +90,7 @@ def stacks(cases: Sequence[Sequence[Any]], forward: bool = False) -> tuple[list[
             own = jnp.stack(arrays) if forward else _stack(arrays)
             room = own if held is None else jnp.zeros((len(held[0].stack), *own.shape[1:]), own.dtype)
             found.append(own if held is None else room.at[jnp.array(places)].set(own))
-    return found, places, held is None
+    return Stacks(found, stacked, places, held is None)
 
 
 def _of_one_stack(same: Sequence[Any]) -> bool:

@@ -5,8 +5,7 @@ from typing import Any
 
 import jax
 
-from ..._functors.items import weaken
-from ..arrays.shapes import is_weak
+from ..arrays.shapes import weak_as
 from ._types import joined, Own
 
 
@@ -36,4 +35,4 @@ class Carrier:
 
     def given_back(self, leaves: Any) -> Any:
         """A value as the caller gets it. Where the definition gives a Python number, it is weakly typed."""
-        return self.unflatten([weaken(x) if is_weak(a) else x for x, a in zip(leaves, self.leaves, strict=True)])
+        return self.unflatten(list(map(weak_as, leaves, self.leaves)))

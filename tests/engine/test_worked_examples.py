@@ -87,8 +87,8 @@ def test_what_a_descent_hands_on(forest):
 
 def test_the_products_of_a_gated_unit():
     import cdl
+    from cdl._engine.jaxprs._passes import Passes
     from cdl._engine.lists._scan_case import read
-    from cdl._engine.lists._scan_plan import Plan
 
     class Reader(cdl.Algebra[cdl.functors.SnocF[jax.Array, jax.Array], jax.Array]):
         cell: eqx.nn.GRUCell
@@ -97,15 +97,15 @@ def test_the_products_of_a_gated_unit():
             return jnp.zeros(3) if isinstance(layer, cdl.functors.Lin) else self.cell(layer.last, layer.init)
 
     case = read(Reader(eqx.nn.GRUCell(2, 3, key=jr.key(0))), False, jax.ShapeDtypeStruct((2,), np.float32), None)
-    plan = Plan(case, [True] * len(case.weights))
+    passes = Passes(case.step, case.elements, [True] * len(case.weights), range(len(case.states)))
     products = lambda part: sum(e.primitive.name == "dot_general" for e in part.jaxpr.eqns)
     said = {cells[0].strip("`"): cells for cells in table("lists", 0)}
     for name in ("ahead", "forward", "back"):
-        assert products(getattr(plan, name)) == said[name][1].count("`") // 2
-    assert products(plan.again) == products(plan.found) == 0
-    assert [x.shape for x in (*plan.kept, *(case.states[i] for i in plan.known))] == [(3,)] * 5
-    assert len(plan.kept) == 4
-    assert [case.weights[n].shape for tap in plan.taps for kind, n in tap.operands if kind == "weight"] == [
+        assert products(getattr(passes, name)) == said[name][1].count("`") // 2
+    assert products(passes.again) == products(passes.found) == 0
+    assert [x.shape for x in (*passes.kept, *(case.states[i] for i in passes.known))] == [(3,)] * 5
+    assert len(passes.kept) == 4
+    assert [case.weights[n].shape for tap in passes.taps for kind, n in tap.operands if kind == "weight"] == [
         (9, 3),
         (3,),
     ]

@@ -15,8 +15,8 @@ from programs import primitives
 
 import cdl
 from benchmarks._launches import launches
+from cdl._engine.jaxprs._passes import Passes
 from cdl._engine.lists._scan_case import read
-from cdl._engine.lists._scan_plan import Plan
 from cdl.compiled import Scan
 
 
@@ -61,10 +61,10 @@ def test_no_more_is_kept_than_has_to_be(name, kept, seq):
     """Besides the states: nothing of an Elman cell, and as many numbers as there are gates of a GRU and of an LSTM."""
     alg = FromStart(net(name, jr.key(0), jnp.float32))
     case = read(alg, False, jax.ShapeDtypeStruct((3,), jnp.float32), None)
-    plan = Plan(case, [True] * len(case.weights))
-    assert sum(x.size for x in plan.kept) == kept * 4
-    assert primitives(plan.again)["dot_general"] == 0
-    assert primitives(plan.back)["dot_general"] == 1  # the one through the state
+    passes = Passes(case.step, case.elements, [True] * len(case.weights), range(len(case.states)))
+    assert sum(x.size for x in passes.kept) == kept * 4
+    assert primitives(passes.again)["dot_general"] == 0
+    assert primitives(passes.back)["dot_general"] == 1  # the one through the state
 
 
 def test_second_derivatives_and_forward_mode(seq):

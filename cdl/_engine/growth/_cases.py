@@ -9,21 +9,22 @@ import jax
 from ..arrays.shapes import Arrays
 from ._alike import Alike, all_alike, alone
 from ._candidates import at_ends
-from ._case import Kept, Slots
+from ._case import Slots
 from ._pieces import Piece, Pieces
 
 
 class Cases:
     """A case for each group of candidates alike, and one for the choice.
 
-    What a candidate keeps is `seen` where it is a payload; the rest is in separate tables, `slots`.
+    A candidate's payload is at hand in reverse, and so is what the choice hands on. What else is kept of candidates is
+    in separate tables, `slots`.
     """
 
     def __init__(self, pieces: Pieces, groups: Sequence[Alike]) -> None:
         self.growth, self.shared, self.curves = pieces.growth, pieces.shared, pieces.curves
         *self.alike, self.choice = groups
-        self.cases = [x.case() for x in self.alike]
-        self.choosing = self.choice.case()
+        self.cases = [x.case(range(len(self.columns(k)))) for k, x in enumerate(self.alike)]
+        self.choosing = self.choice.case(range(2, 2 + len(self.shared)))
         self.inner = [k for k in range(len(self.alike)) if self.places(k)]
         self.ends = [k for k in range(len(self.alike)) if not self.places(k)]
         self.at_ends = at_ends(self.growth.candidates)
@@ -35,8 +36,8 @@ class Cases:
 
     @functools.cached_property
     def slots(self) -> Slots:
-        """Where candidates keep what is seen nowhere else."""
-        return Slots([[x for x in case.kept if not self.seen(k, x)] for k, case in enumerate(self.cases)])
+        """Where candidates keep what is not their payload."""
+        return Slots([case.kept for case in self.cases])
 
     def columns(self, k: int) -> tuple[int, ...]:
         """Where the payload of some candidates alike is."""
@@ -45,10 +46,6 @@ class Cases:
     def places(self, k: int) -> range:
         """The places of some candidates alike."""
         return range(self.growth.candidates[self.alike[k].first].arity)
-
-    def seen(self, k: int, kept: Kept) -> bool:
-        """Whether what is kept of candidates alike is their payload."""
-        return 0 <= kept.out < len(self.columns(k))
 
 
 def all_together(pieces: Pieces, weights: Arrays) -> tuple[Cases, Arrays]:

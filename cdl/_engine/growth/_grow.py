@@ -131,8 +131,7 @@ def _computed(
         for place in cases.places(k):
             seeds = [at.put(s, next(below), (first + place,), place < kids) for s in seeds]
         if keep:
-            stored = [x for x, own in zip(news, case.kept, strict=True) if not cases.seen(k, own)]
-            for slot, x in zip(cases.slots.of[k], stored, strict=True):
+            for slot, x in zip(cases.slots.of[k], news, strict=True):
                 kept[slot] = at.put(kept[slot], x, (at.rows,))
         return payload, seeds, kept
 

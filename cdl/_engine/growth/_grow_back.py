@@ -10,7 +10,7 @@ is written over the seed, which no row reads after this one: so there is one tab
 curve in the end takes the cotangent of what is under the curve (`_curves`).
 
 The choice of a candidate has no gradient: the reverse pass takes it as it was. Its payload, and the logarithm of
-its chance, are. Every product of the way there was kept (`_case`).
+its chance, are. No product of the way there is computed again (`jaxprs._passes`).
 """
 
 from typing import NamedTuple
@@ -23,7 +23,6 @@ from ..arrays._rows import after_all, chosen, masked
 from ..arrays.shapes import Arrays, is_smooth
 from ._agenda import Agenda, Block
 from ._alike import Alike
-from ._case import only
 from ._cases import Cases, inputs_of, rows_at
 from ._plan import every, Plan
 from ._rows import Rows
@@ -91,7 +90,8 @@ class Backwards:
             if not case.inert:
                 inputs, given = inputs_of(alike.piece, seeds, shared), self._given(k, at, found.seeds, at_ends)
                 weights = alike.weights(self.weights, at.member)
-                pulled = case.backward(weights, inputs, at.count, self._kept(k, at), given)
+                kept = [rows.kept[1][slot][at.rows] for slot in self.cases.slots.of[k]]
+                pulled = case.backward(weights, inputs, at.count, self._known(k, at), kept, given)
                 found, down, handed = self._added(alike, at.member, found, pulled, down, handed)
             found, down = self._choice(at, found, seeds, down, handed)
             return self._written(at, found, seeds, down)
@@ -101,7 +101,7 @@ class Backwards:
     def _choice(self, at: Block, found: Found, seeds: Arrays, down: Arrays, handed: Arrays) -> tuple[Found, Arrays]:
         """The choices of some rows. `handed`: the cotangents of what they share with their candidates."""
         alike, case, rows = self.cases.choice, self.cases.choosing, self.rows
-        if case.inert or (self.given.log_prob is None and not only(rows.shared)):
+        if case.inert or (self.given.log_prob is None and not any(map(is_smooth, rows.shared))):
             return found, down
         chances = jnp.zeros((at.count, len(self.cases)), rows.log_prob.dtype)
         if self.given.log_prob is not None:
@@ -111,7 +111,8 @@ class Backwards:
         smooth = [(x, g) for x, g in zip(rows.shared, handed, strict=True) if is_smooth(x)]
         given = [chances, *(jnp.zeros((at.count, *x.shape[1:]), x.dtype) if g is None else g for x, g in smooth)]
         inputs, kept = inputs_of(alike.piece, seeds, []), rows_at(rows.kept[0], at.rows)
-        pulled = case.backward(alike.weights(self.weights, 0), inputs, at.count, kept, given)
+        known = rows_at([rows.shared[i - 2] for i in case.known], at.rows)
+        pulled = case.backward(alike.weights(self.weights, 0), inputs, at.count, known, kept, given)
         return self._added(alike, 0, found, pulled, down, [])[:2]
 
     def _given(self, k: int, at: Block, below: Arrays, at_ends: dict[int, jax.Array] | None) -> Arrays:
@@ -133,16 +134,13 @@ class Backwards:
         dtypes = [v.aval.dtype for v, yes in zip(case.part.jaxpr.outvars, case.smooth, strict=True) if yes]
         return [g.astype(dtype) for g, dtype in zip(given, dtypes, strict=True)]
 
-    def _kept(self, k: int, at: Block) -> Arrays:
-        """What is kept of a candidate's rows: in separate tables, or as their payload."""
+    def _known(self, k: int, at: Block) -> Arrays:
+        """The payload of a candidate's rows that its derivative needs, in the candidate's own types."""
         rows, columns, found = self.rows, self.cases.columns(k), []
-        slots = iter(self.cases.slots.of[k])
-        for own in self.cases.cases[k].kept:
-            if self.cases.seen(k, own):
-                column = columns[own.out]
-                found.append(rows.payload[column][rows.address(self.plan, at.rows, ends=column in self.cases.at_ends)])
-            else:
-                found.append(rows.kept[1][next(slots)][at.rows])
+        outs = self.cases.cases[k].part.outputs
+        for i in self.cases.cases[k].known:
+            address = rows.address(self.plan, at.rows, ends=columns[i] in self.cases.at_ends)
+            found.append(rows.payload[columns[i]][address].astype(outs[i].dtype))
         return found
 
     def _added(

@@ -128,7 +128,7 @@ class Downwards:
             smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
             given = [masked(at.mine, x) for x in rows_at(smooth, at.local)]
             weights = alike.weights(self.weights, at.member)
-            to_weights, to_rows = case.backward(weights, inputs, at.count, kept, given)
+            to_weights, to_rows = case.backward(weights, inputs, at.count, [], kept, given)
             found = found._replace(sums=alike.added(found.sums, at.member, to_weights))
             return self._handed(k, found, at, values, to_rows)
 

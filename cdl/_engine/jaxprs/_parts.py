@@ -34,12 +34,13 @@ class Part:
     def __call__(self, *inputs: Any) -> list[Any]:
         return list(jaxpr_as_fun(ClosedJaxpr(self.jaxpr, ()))(*inputs))
 
-    def rows(self, shared: Sequence[Any], *rows: Any) -> list[Any]:
-        """The part at every row: arrays with a leading axis, after those that are shared."""
+    def rows(self, shared: Sequence[Any], *rows: Any, count: int | None = None) -> list[Any]:
+        """The part at every row: arrays with a leading axis, after those that are shared. `count`: how many rows there
+        are, where no array may say."""
         if not self.jaxpr.outvars:
             return []
         axes = [None] * self.shared + [0] * len(rows)
-        return list(jax.vmap(self, in_axes=tuple(axes), axis_size=len(rows[0]) if rows else None)(*shared, *rows))
+        return list(jax.vmap(self, in_axes=tuple(axes), axis_size=len(rows[0]) if rows else count)(*shared, *rows))
 
     @property
     def inputs(self) -> list[Any]:

@@ -17,9 +17,9 @@ from jax import lax
 from ..arrays._rows import masked
 from ..arrays.shapes import Arrays, rows_of
 from ..jaxprs._parts import Part, split
+from ..jaxprs._passes import Passes
 from ._scan_case import Case
 from ._scan_plain import begin, Carry, ended, enter, flat, How, leave, unflat
-from ._scan_plan import Plan
 from ._scan_track import Track
 
 
@@ -47,19 +47,19 @@ class Blocks:
         self.marks = (jnp.arange(self.count, dtype=jnp.int32), *map(cut, (track.own, track.first, track.owner)), keys)
 
     @functools.cached_property
-    def plan(self) -> Plan:
+    def passes(self) -> Passes:
         """The parts of a step for the reverse pass: made where it is asked for, as not every step has a derivative."""
-        return Plan(self.case, self.wanted_weights)
+        return Passes(self.case.step, self.case.elements, self.wanted_weights, range(len(self.case.states)))
 
     @property
     def shared(self) -> Arrays:
-        """What the parts of the plan read beside a row and a state."""
-        return [*self.plan.more, *self.weights]
+        """What the parts of the passes read beside a row and a state."""
+        return [*self.passes.more, *self.weights]
 
     @property
     def emitted(self) -> list[int]:
         """The cotangents that pass 2 reads."""
-        return sorted(set(self.plan.down[sum(self.case.smooth) :]))
+        return sorted(set(self.passes.down[sum(self.case.smooth) :]))
 
     def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Residuals | None]:
         """The final states, the states after every step, and what the reverse pass reads."""
@@ -119,7 +119,7 @@ class Blocks:
             state, last = carry
             number, own, first, owner, keys = at
             row = self._row(number, own, keys)
-            found = self.plan.forward.rows(self.shared, *row, *enter(state, self.nils, own, first, owner))
+            found = self.passes.forward.rows(self.shared, *row, *enter(state, self.nils, own, first, owner))
             out, kept = found[: len(state)], found[len(state) :]
             return leave(last, out, own), (out, kept)
 
@@ -130,7 +130,7 @@ class Blocks:
     def _run(self, begins: Carry, marks: Marks, elements: Arrays, *, keep: bool) -> tuple[Carry, Arrays, Arrays]:
         """A block forward: what it leaves behind, the state after each step, and what is kept of each."""
         _, own, first, owner, _ = marks
-        part, shared = (self.plan.forward, self.shared) if keep else (self.case.step, self.weights)
+        part, shared = (self.passes.forward, self.shared) if keep else (self.case.step, self.weights)
         if self.how.hoist:
             ahead, part = split(part, self.case.elements)
             elements = self._bulk(ahead, shared, elements)

@@ -103,21 +103,7 @@ def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shap
     whole, arrays = trace(step, *flat, check=check)
     derive, rest = split(Part(whole.jaxpr, 0), len(arrays))
     weights = derive(*arrays)
-    return Case(_computed(Part(rest.jaxpr, len(weights))), weights, len(flat) - len(states), start.structure, states)
-
-
-def _computed(step: Part) -> Part:
-    """The step with a copy of each weight that is a state as it is: the gradient of weights is gathered where they are
-    read (`_scan_plan.Tap`), so a step reads those that it gives."""
-    weights = step.jaxpr.invars[: step.shared]
-    handed = [any(v is w for w in weights) for v in step.jaxpr.outvars]
-    if not any(handed):
-        return step
-
-    def copied(*inputs: Any) -> list[Any]:
-        return [jnp.copy(x) if yes else x for x, yes in zip(step(*inputs), handed, strict=True)]
-
-    return Part(trace(copied, *step.inputs)[0].jaxpr, step.shared)
+    return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), start.structure, states)
 
 
 def _mismatch(alg: Callable[..., Any], end: bool, start: Own, found: Own, *types: Any) -> CarrierMismatch:

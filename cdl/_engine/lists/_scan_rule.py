@@ -69,7 +69,7 @@ class Back(Blocks):
     ) -> Arrays:
         """What is known of some steps: the state that they read, that they gave, and what was kept."""
         entered = enter([before(x) for x in tables[0]], self.nils, own, first, owner)
-        return [*entered, *(read(tables[1][i]) for i in self.plan.known), *map(read, tables[2])]
+        return [*entered, *(read(tables[1][i]) for i in self.passes.known), *map(read, tables[2])]
 
     def _through(
         self,
@@ -83,7 +83,7 @@ class Back(Blocks):
     ) -> tuple[Arrays, Arrays, dict[int, jax.Array]]:
         """Pass 1: the state's cotangent through a block, and those that come down at each step."""
         block, own, first, owner, _ = marks
-        falls = sum(self.case.smooth)
+        passes = self.passes
 
         def step(
             carry: tuple[Arrays, Arrays], at: tuple[jax.Array, Arrays, jax.Array, jax.Array, jax.Array]
@@ -96,8 +96,8 @@ class Back(Blocks):
             more = [lax.dynamic_index_in_dim(e, block * self.size + number, self.track.axis, False) for e in every]
             total = [g + e for g, e in zip(given, more, strict=True)] if every else given
             total = [masked(own, g) for g in total]
-            found = self.plan.back.rows(self.shared, *self.plan.again.rows(self.shared, *known), *total)
-            down = [found[i] for i in self.plan.down[:falls]]
+            found = passes.back.rows(self.shared, *passes.again.rows(self.shared, *known), *total)
+            down = passes.to_late(found)
             passed = [masked(~first, d) for d in down]
             given = [chosen(own, d, g) for d, g in zip(passed, given, strict=True)]
             to_nils = [self._to_nil(t, d, own & first, owner) for t, d in zip(to_nils, down, strict=True)]
@@ -125,26 +125,23 @@ class Back(Blocks):
         found: dict[int, Any],
     ) -> tuple[Any, Arrays]:
         """Pass 2: the weights' cotangents with a block's added, and those of its elements."""
-        plan, falls = self.plan, sum(self.case.smooth)
-        to_weights = list(to_weights)
+        passes, to_weights = self.passes, list(to_weights)
         numbers = start + jnp.arange(self.size, dtype=jnp.int32)
         before = lambda x: x[self._before(numbers, x)]
         known = self._known(tables, lambda x: lax.dynamic_slice_in_dim(x, start, self.size), before, *marks[1:4])
-        read = plan.found.rows(self.shared, *map(flat, [*elements, *known]))
-        for tap in plan.taps:
-            for i, g in tap.pull(self.weights, read, found).items():
-                to_weights[i] = to_weights[i] + g
-        down = [found[i] for i in plan.down[falls : falls + sum(plan.rises)]]
+        read = passes.found.rows(self.shared, *map(flat, [*elements, *known]))
+        for i, g in passes.to_weights(self.weights, read, found).items():
+            to_weights[i] = to_weights[i] + g
         mine = [w if yes else None for w, yes in zip(self.weights, self.wanted_weights, strict=True)]
         own = [flat(x) if yes else None for x, yes in zip(elements, self.wanted_elements, strict=True)]
 
         def ahead(moved: tuple[Arrays, Arrays]) -> Arrays:
             ws = [w if m is None else m for w, m in zip(self.weights, moved[0], strict=True)]
             xs = [flat(x) if m is None else m for x, m in zip(elements, moved[1], strict=True)]
-            return [z for z, yes in zip(plan.ahead.rows(ws, *xs), plan.rises, strict=True) if yes]
+            return [z for z, yes in zip(passes.ahead.rows(ws, *xs), passes.rises, strict=True) if yes]
 
         _, back = jax.vjp(ahead, (mine, own))
-        more, to_elements = back(down)[0]
+        more, to_elements = back(passes.to_ahead(found))[0]
         to_weights = [None if t is None else t + m for t, m in zip(to_weights, more, strict=True)]
         return to_weights, [unflat(x, self.track.lanes) for x in to_elements if x is not None]
 

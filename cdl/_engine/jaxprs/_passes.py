@@ -1,16 +1,18 @@
-"""The plan of a reverse pass in two: through the states first, over the weights afterwards.
+"""A function of a row and its derivative, cut into passes: what is kept is the least, and no product is made twice.
 
-A step is `h' = rest(w, ahead(w, x), h)`, cut by `split` where the state comes in. Each equation of `rest` that reads a
-weight is *tapped*: its value is taken for a separate input, `y = f(w, u) + tap`. So a step's cotangents are
+The function is `out = rest(w, ahead(w, x), h)`, cut by `split` where what comes late comes in: the state of a scan's
+step, or all that a node reads. Each equation of `rest` that reads a weight is *tapped*: its value is taken for a
+separate input, `y = f(w, u) + tap`. So the cotangents are
 
 | the cotangent of … | where it goes                          | when                                              |
 | ------------------ | -------------------------------------- | ------------------------------------------------- |
-| the state `h`      | to the step before                     | pass 1: one step at a time                        |
-| each tap           | to the weights `w` of its `f`          | pass 2: all steps of a block in one product       |
+| what is late, `h`  | to the step before, or to the node's   | pass 1: a step or a chunk at a time               |
+|                    | parent or children                     |                                                   |
+| each tap           | to the weights `w` of its `f`          | pass 2: all rows at hand in one product           |
 | what `ahead` gives | to `x`, and to the weights of `ahead`  | pass 2: the same                                  |
 
-No weight and no gradient of a weight is read or written where steps wait for each other, but for the products through
-which the state itself goes back.
+No weight and no gradient of a weight is read or written where rows wait for each other, but for the products through
+which the late cotangents themselves go. What is kept is found by `_keep`.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +23,12 @@ import jax
 import jax.numpy as jnp
 from jax.extend.core import JaxprEqn, Literal
 
-from ..arrays.shapes import is_smooth, shaped
-from ..jaxprs._keep import to_keep
-from ..jaxprs._parts import cut, equation, Part, split, trace, variables
-from ._scan_case import Case
+from ..arrays.shapes import Arrays, is_smooth, shaped
+from ._keep import to_keep
+from ._parts import cut, equation, Part, split, trace, variables
+
+
+Found = Arrays | dict[int, Any]  # what `back` gives, or some of it, by number
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class Tap:
     outputs: list[int]  # which outputs have a cotangent
     given: list[int]  # the number of each one's cotangent
 
-    def pull(self, weights: Sequence[Any], found: Sequence[Any], given: dict[int, Any]) -> dict[int, Any]:
+    def pull(self, weights: Sequence[Any], found: Sequence[Any], given: Found) -> dict[int, Any]:
         """The cotangent of each weight, from rows of values and of cotangents."""
         numbers = [at for kind, at in self.operands if kind == "weight"]
         rows = [found[at] for kind, at in self.operands if kind == "found"]
@@ -55,74 +59,94 @@ class Tap:
         return dict(zip(numbers, back([given[i] for i in self.given])[0], strict=True))
 
 
-class Plan:
-    """The parts of a step for the passes, for the weights that have a cotangent.
+class Passes:
+    """The parts of a function for its passes.
 
     | the part    | from                                    | to                                             |
     | ----------- | --------------------------------------- | ---------------------------------------------- |
-    | `forward`   | weights, element, state                 | the next state, and what is kept               |
-    | `again`     | the same, next state, what was kept     | what `back` reads                              |
+    | `forward`   | weights, early and late inputs          | outputs, and what is kept                      |
+    | `again`     | the same, `known` outputs, what was kept | what `back` reads                             |
     | `found`     | the same                                | what the taps read                             |
-    | `back`      | weights, that, the state's cotangent    | cotangents of the state, `ahead` and the taps  |
+    | `back`      | weights, that, cotangents of outputs    | cotangents of what is late, `ahead`, the taps  |
+
+    **Arguments:** `early`: how many of a row's inputs are early. `wanted`: which weights have a cotangent. `free`: the
+    outputs, by number, that are at hand in reverse. `known` are those of them that help.
     """
 
-    def __init__(self, case: Case, wanted: Sequence[bool]) -> None:
-        self.case, self.smooth = case, case.smooth
-        self.ahead, rest = split(case.step, case.elements)
-        self.rises = [is_smooth(v) for v in self.ahead.outputs]  # which have a cotangent
+    def __init__(self, whole: Part, early: int, wanted: Sequence[bool], free: Sequence[int]) -> None:
+        self.whole = whole = _computed(whole)
+        self.ahead, rest = split(whole, early)
+        self.rises = _smooth(self.ahead.outputs)  # which have a cotangent, and so with the others
+        self.late = _smooth(whole.inputs[whole.shared + early :])
+        self.smooth = _smooth(whole.outputs)
         weighed = {v: i for i, v in enumerate(rest.jaxpr.invars[: rest.shared]) if wanted[i]}
         tapped = [e for e in rest.jaxpr.eqns if any(v in weighed for v in variables(e))]
         read = list(dict.fromkeys(v for e in tapped for v in _read_by(rest, e, weighed)))
-        joint, self.more = trace(self._joint(rest, tapped, read), *case.step.inputs, *self._given())
-        joint = Part(joint.jaxpr, len(self.more) + rest.shared)
-        self._cut(joint, len(read))
+        given = [x for x, yes in zip(whole.outputs, self.smooth, strict=True) if yes]
+        shapes = [*whole.inputs, *(shaped(x.shape, x.dtype) for x in given)]
+        joint, self.more = trace(self._joint(rest, early, tapped, read), *shapes)
+        self._cut(Part(joint.jaxpr, len(self.more) + rest.shared), len(given), len(read), free)
         self.taps = [self._tap(rest, e, weighed, read, tapped) for e in tapped]
 
-    def _given(self) -> list[Any]:
-        return [shaped(x.shape, x.dtype) for x, yes in zip(self.case.states, self.smooth, strict=True) if yes]
+    def to_late(self, found: Arrays) -> Arrays:
+        """Of what `back` gives, the cotangents of what is late."""
+        return [found[i] for i in self.down[: sum(self.late)]]
 
-    def _joint(self, rest: Part, tapped: list[Any], read: list[Any]) -> Callable[..., list[Any]]:
-        """A step and its cotangents as one function: next state, what taps read, and the cotangents."""
-        shared, elements, states = rest.shared, self.case.elements, len(self.case.states)
+    def to_ahead(self, found: Found) -> Arrays:
+        """Of what `back` gives, the cotangents of what `ahead` gives."""
+        first = sum(self.late)
+        return [found[i] for i in self.down[first : first + sum(self.rises)]]
+
+    def to_weights(self, weights: Arrays, read: Arrays, found: Found) -> dict[int, jax.Array]:
+        """The cotangents of the weights by number, those of `ahead` left out. `read`: what `found` gives at some rows;
+        `found`: what `back` gives at these."""
+        sums: dict[int, jax.Array] = {}
+        for tap in self.taps:
+            for i, x in tap.pull(weights, read, found).items():
+                sums[i] = sums[i] + x if i in sums else x
+        return sums
+
+    def _joint(self, rest: Part, early: int, tapped: list[Any], read: list[Any]) -> Callable[..., list[Any]]:
+        """The function and its cotangents as one: outputs, what taps read, and the cotangents."""
+        shared, count = rest.shared, len(self.whole.inputs)
 
         def joint(*inputs: Any) -> list[Any]:
-            weights, row = inputs[:shared], inputs[shared : shared + elements]
-            state, given = inputs[shared + elements :][:states], inputs[shared + elements + states :]
+            weights, row = inputs[:shared], inputs[shared : shared + early]
+            late, given = inputs[shared + early : count], inputs[count:]
             between = self.ahead(*weights, *row)
             taps = [[_zeros(o.aval) for o in e.outvars if is_smooth(o.aval)] for e in tapped]
 
             def of(moved: Any) -> Any:
                 z, h, taps = moved
-                inner = [*weights, *_merged(z, between, self.rises), *_merged(h, state, self.smooth)]
+                inner = [*weights, *_merged(z, between, self.rises), *_merged(h, late, self.late)]
                 out, seen = _tapped(rest, inner, dict(zip(map(id, tapped), taps, strict=True)))
                 return _those(out, self.smooth), (out, [seen[v] for v in read])
 
-            moved = (_those(between, self.rises), _those(state, self.smooth), taps)
+            moved = (_those(between, self.rises), _those(late, self.late), taps)
             _, back, (out, seen) = jax.vjp(of, moved, has_aux=True)
             z, h, taps = back(list(given))[0]
             return [*out, *seen, *h, *z, *(t for some in taps for t in some)]
 
         return joint
 
-    def _cut(self, joint: Part, read: int) -> None:
+    def _cut(self, joint: Part, falls: int, read: int, free: Sequence[int]) -> None:
         """The joint function cut into the parts of the passes."""
-        states, falls = len(self.case.states), sum(self.smooth)
-        inputs, outputs = joint.jaxpr.invars, joint.jaxpr.outvars
+        inputs, outputs, outs = joint.jaxpr.invars, joint.jaxpr.outvars, len(self.smooth)
         before, given = inputs[: len(inputs) - falls], inputs[len(inputs) - falls :]
-        early = len(before) - joint.shared
-        after, found, down = outputs[:states], outputs[states : states + read], outputs[states + read :]
+        after, found, down = outputs[:outs], outputs[outs : outs + read], outputs[outs + read :]
         self.distinct = list({id(v): v for v in down}.values())
         number = {id(v): i for i, v in enumerate(self.distinct)}
         self.down = [number[id(v)] for v in down]
-        find, self.back = split(cut(joint, [*before, *given], self.distinct), early)
+        find, self.back = split(cut(joint, [*before, *given], self.distinct), len(before) - joint.shared)
         needed = [*find.jaxpr.outvars, *(v for v in found if not isinstance(v, Literal))]
         made = {id(v) for e in joint.jaxpr.eqns for v in e.outvars}
-        self.known = [i for i, v in enumerate(after) if id(v) in made and after.index(v) == i]
-        free = [after[i] for i in self.known]
-        kept = [v for v in to_keep(cut(joint, before, [*needed, *free]), needed, free) if v not in free]
+        self.known = [i for i in free if id(after[i]) in made and after.index(after[i]) == i]
+        at_hand = [after[i] for i in self.known]
+        kept = to_keep(cut(joint, before, [*needed, *at_hand]), needed, at_hand)
+        kept = [v for v in kept if v not in at_hand and not jnp.issubdtype(v.aval.dtype, jax.dtypes.extended)]
         self.forward = cut(joint, before, [*after, *kept])
-        self.again = cut(joint, [*before, *free, *kept], find.jaxpr.outvars)
-        self.found = cut(joint, [*before, *free, *kept], found)
+        self.again = cut(joint, [*before, *at_hand, *kept], find.jaxpr.outvars)
+        self.found = cut(joint, [*before, *at_hand, *kept], found)
         self.kept = [shaped(v.aval.shape, v.aval.dtype) for v in kept]
 
     def _tap(self, rest: Part, eqn: JaxprEqn, weighed: dict[Any, int], read: list[Any], tapped: list[Any]) -> Tap:
@@ -133,11 +157,25 @@ class Plan:
                 operands.append(("weight", weighed[v]))
             else:
                 operands.append(("found", read.index(v)) if v in used else ("unused", v.aval))
-        first = sum(self.smooth) + sum(self.rises)
+        first = sum(self.late) + sum(self.rises)
         for other in tapped[: tapped.index(eqn)]:
             first += sum(is_smooth(o.aval) for o in other.outvars)
         outputs = [i for i, o in enumerate(eqn.outvars) if is_smooth(o.aval)]
         return Tap(equation(rest, eqn), operands, outputs, self.down[first : first + len(outputs)])
+
+
+def _computed(whole: Part) -> Part:
+    """The function with a copy of each weight that it gives as it is: the cotangents of weights are gathered where they
+    are read (`Tap`), so it reads those that it gives."""
+    weights = whole.jaxpr.invars[: whole.shared]
+    handed = [any(v is w for w in weights) for v in whole.jaxpr.outvars]
+    if not any(handed):
+        return whole
+
+    def copied(*inputs: Any) -> list[Any]:
+        return [jnp.copy(x) if yes else x for x, yes in zip(whole(*inputs), handed, strict=True)]
+
+    return Part(trace(copied, *whole.inputs)[0].jaxpr, whole.shared)
 
 
 def _read_by(part: Part, eqn: JaxprEqn, weighed: dict[Any, int]) -> list[Any]:
@@ -174,6 +212,10 @@ def _tapped(rest: Part, inputs: list[Any], taps: dict[int, list[Any]]) -> tuple[
             out = [x + next(more) if is_smooth(o.aval) else x for x, o in zip(out, eqn.outvars, strict=True)]
         seen.update(zip(eqn.outvars, out, strict=True))
     return [v.val if isinstance(v, Literal) else seen[v] for v in rest.jaxpr.outvars], seen
+
+
+def _smooth(shapes: Sequence[Any]) -> list[bool]:
+    return list(map(is_smooth, shapes))
 
 
 def _zeros(x: Any) -> Any:

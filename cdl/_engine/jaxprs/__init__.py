@@ -5,6 +5,7 @@
 | which equations are needed, and how is one of them mapped     | `_jaxprs`      |
 | what can be computed before the rest is known                 | `_parts`       |
 | what is the least to keep, so that the rest is cheap          | `_keep`        |
+| what are the passes of a derivative that makes nothing twice  | `_passes`      |
 | which two compute the same, with other weights                | `_fingerprint` |
 | which of their weights are one array, or rows of a stack      | `_stacks`      |
 | which outputs does an input reach, by what has a derivative   | `_reach`       |

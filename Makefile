@@ -62,7 +62,7 @@ planted: # the errors that both type checkers are to find
 docs: $(VENV)/.has-docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict $(ARGS)
 
-# With Chromium. ARGS="--only trees" for one page; the pictures go to look/.
+# With Chromium. ARGS="--only trees" for one page, ARGS="--into look" for pictures.
 look: $(VENV)/.has-docs
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
 	$(RUN) tools/look $(ARGS)

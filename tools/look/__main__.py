@@ -3,7 +3,7 @@
 At three widths, light and dark, each page is drawn by Chromium from files alone. It is wrong if it scrolls sideways, if
 a block of code is wider than its box on a wide screen, or what a program says on any, if mathematics is left as TeX, if
 a figure is missing, has no alternative text or has letters too small to read on a phone, if a link or an anchor leads
-nowhere, if a script reports an error, or if anything is asked of another host. The pictures go to a folder.
+nowhere, if a script reports an error, or if anything is asked of another host. Pictures are taken with `--into`.
 """
 
 import argparse
@@ -31,13 +31,14 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def main() -> None:
     parser = argparse.ArgumentParser(prog="make look", description=__doc__)
     parser.add_argument("--site", type=pathlib.Path, default=pathlib.Path("site"), help="where the site is built")
-    parser.add_argument("--into", type=pathlib.Path, default=pathlib.Path("look"), help="where the pictures go")
+    parser.add_argument("--into", type=pathlib.Path, help="where pictures of the pages go, if any do")
     parser.add_argument("--only", default="", help="pages whose address has this in it")
     options = parser.parse_args()
     program = found()
     if program is None:
         sys.exit("Chromium is not installed: install the package `chromium` of your system.")
-    options.into.mkdir(exist_ok=True)
+    if options.into:
+        options.into.mkdir(exist_ok=True)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(options.site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     host, browser = f"http://127.0.0.1:{server.server_port}/", Browser(program)
@@ -45,17 +46,21 @@ def main() -> None:
     pages = [page for page in addresses(options.site) if options.only in page]
     for page in pages:
         for scheme in SCHEMES:
+            browser.size(WIDTHS[0], HEIGHT, scheme)
+            browser.open(host + page.lstrip("/"))
             for width in WIDTHS:
                 browser.size(width, HEIGHT, scheme)
-                for fault in faults(browser, options.site, host, page, scheme):
+                for fault in faults(browser, options.site, host, scheme):
                     seen.setdefault((page, fault), []).append(f"{width} {scheme}")
-                name = page.strip("/").replace("/", "-") or "home"
-                browser.picture(options.into / f"{name}-{width}-{scheme}.png")
+                if options.into:
+                    name = page.strip("/").replace("/", "-") or "home"
+                    browser.picture(options.into / f"{name}-{width}-{scheme}.png")
     browser.close()
     for (page, fault), where in seen.items():
         everywhere = len(where) == len(WIDTHS) * len(SCHEMES)
         print(f"{page or 'home'}: {fault}" + ("" if everywhere else f" ({', '.join(where)})"))
-    print(f"{len(pages)} pages, {len(seen)} faults; the pictures are in {options.into}/")
+    pictures = f"; the pictures are in {options.into}/" if options.into else ""
+    print(f"{len(pages)} pages, {len(seen)} faults{pictures}")
     sys.exit(bool(seen))
 
 
@@ -63,8 +68,8 @@ def addresses(site: pathlib.Path) -> list[str]:
     return sorted(str(path.parent.relative_to(site)).strip(".") + "/" for path in site.rglob("index.html"))
 
 
-def faults(browser: Browser, site: pathlib.Path, host: str, page: str, scheme: str) -> Iterator[str]:
-    browser.open(host + page.lstrip("/"))
+def faults(browser: Browser, site: pathlib.Path, host: str, scheme: str) -> Iterator[str]:
+    """What is wrong with the page that is open, at its width, and what was heard since it was last asked."""
     chosen = browser.run("document.body.dataset.mdColorScheme")
     if chosen != SCHEMES[scheme]:
         yield f"a reader whose system is {scheme} gets the scheme `{chosen}`"
@@ -73,7 +78,7 @@ def faults(browser: Browser, site: pathlib.Path, host: str, page: str, scheme: s
     for link in drawn["links"]:
         if link.startswith(host) and not leads(site, link.removeprefix(host)):
             yield f"a link leads nowhere: {link.removeprefix(host)}"
-    for event in browser.events:
+    for event in browser.heard():
         params = event["params"]
         if event["method"] == "Runtime.exceptionThrown":
             yield f"a script fails: {params['exceptionDetails']['text']}"

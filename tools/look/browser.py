@@ -18,7 +18,7 @@ def found() -> str | None:
 
 
 class Browser:
-    """One page of a browser. `events` are those since they were last cleared."""
+    """One page of a browser. `events` are those that were not `heard` yet."""
 
     def __init__(self, program: str) -> None:
         self.profile = tempfile.TemporaryDirectory()
@@ -52,11 +52,16 @@ class Browser:
 
     def open(self, url: str) -> None:
         """Opens a page, and waits until it is loaded and drawn."""
-        self.events.clear()
+        self.heard()
         self.ask("Page.navigate", url=url)
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
             self.events.append(self._next())
-        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
+        self._drawn()
+
+    def heard(self) -> list[Any]:
+        """The events, each once."""
+        events, self.events = self.events, []
+        return events
 
     def run(self, script: str) -> Any:
         """What a script of the page gives. **Raises:** `RuntimeError` where it throws."""
@@ -66,8 +71,10 @@ class Browser:
         return done["result"].get("value")
 
     def size(self, width: int, height: int, scheme: str) -> None:
+        """Sizes the window, and waits until the page is drawn again."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        self._drawn()
 
     def picture(self, path: pathlib.Path) -> None:
         """The whole page, as a PNG."""
@@ -79,6 +86,9 @@ class Browser:
         self.ask("Browser.close")
         os.waitpid(self.pid, 0)
         self.profile.cleanup()
+
+    def _drawn(self) -> None:
+        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self.rest:

@@ -143,7 +143,7 @@ class Back(Blocks):
         _, back = jax.vjp(ahead, (mine, own))
         more, to_elements = back(passes.to_ahead(found))[0]
         to_weights = [None if t is None else t + m for t, m in zip(to_weights, more, strict=True)]
-        return to_weights, [unflat(x, self.track.lanes) for x in to_elements if x is not None]
+        return to_weights, [masked(marks[1], unflat(x, self.track.lanes)) for x in to_elements if x is not None]
 
     def filled(self, given: Sequence[Any], axes: tuple[int, ...]) -> Arrays:
         """The cotangents of the states that have one, zero where none is given."""

@@ -2,12 +2,12 @@
 
 Where sequences of several lengths run side by side, each has an end. Beyond it the scan goes on for the others: the
 state is kept as it is, outputs are zeros, and what is computed there is a step that some sequence does take. A step on
-padding could be infinite, and a gradient of zero times infinity is NaN. (Where none takes a step at all, it is
-computed on zeros.)
+padding could be infinite, and a gradient of zero times infinity is NaN. Where none takes a step at all, it is
+computed on zeros, and has no gradient.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import jax
@@ -30,11 +30,13 @@ S = TypeVar("S")  # values of one structure
 
 @dataclass(frozen=True)
 class Ends:
-    """The end of a sequence, and a state and an input of a step that is really taken, for the steps beyond it."""
+    """The end of a sequence, and a state and an input of a step that is really taken, for the steps beyond it, if there
+    is `some`."""
 
     length: jax.Array
     state: Any
     input: Any
+    some: jax.Array
 
 
 class Walk:
@@ -73,7 +75,7 @@ class Walk:
 
         def body(lane: tuple[Any, jax.Array | None], s: Any, now: tuple[jax.Array, Any]) -> tuple[Any, tuple[Any, Any]]:
             (t, x), (length, key) = now, lane
-            end = None if ends is None else Ends(length, ends.state, ends.input)
+            end = None if ends is None else replace(ends, length=length)
             if end is not None:
                 x = pick(t < length, x, end.input)
             layer = layer_of(self.machine, self._taken(s, t, end, 0), keys_at(key, t))
@@ -91,18 +93,22 @@ class Walk:
         lanes = None if ends is None else ends.length, keys
         states = as_given(states, self.state)
         times = jnp.broadcast_to(jnp.arange(steps, dtype=jnp.int32)[:, None], (steps, count))
-        last, (outputs, every) = scan(body, states, (times, _swapped(inputs)), lanes)
+        some = None if ends is None else ends.some
+        last, (outputs, every) = scan(body, states, (times, _swapped(inputs)), lanes, some)
         outputs, every = _swapped((outputs, every))
         if not (self.moore or keep):
             return outputs, last, None
 
         def ended(s: Any, lane: tuple[Any, jax.Array | None]) -> tuple[Any, Any]:
             length, key = lane
-            end = None if ends is None else Ends(length, ends.state, ends.input)
+            end = None if ends is None else replace(ends, length=length)
             return (self._shown(s, steps, key, end) if self.moore else None), self._kept(s, steps, end)
 
         shown, kept = jax.vmap(ended, axis_size=count)(last, lanes)
         outputs = _with(outputs, shown) if self.moore else outputs
+        if self.moore and steps and some is not None:  # what is shown before any step has a gradient all the same
+            begun = jax.vmap(lambda s, lane: self._shown(s, 0, lane[1], None), axis_size=count)(states, lanes)
+            outputs = jax.tree.map(lambda x, y: x.at[:, 0].set(jnp.where(some, x[:, 0], y)), outputs, begun)
         return outputs, last, _with(every, kept) if keep else None
 
     def ahead(self, state: Any, x: Any, t: jax.Array | int, key: jax.Array | None) -> tuple[Any, Any]:

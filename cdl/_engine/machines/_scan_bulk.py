@@ -22,6 +22,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Jaxpr
 
+from ..arrays._rows import differentiated
 from ..arrays.shapes import Arrays, is_smooth, is_weak, shaped
 from ..jaxprs._parts import Part, trace
 from ..jaxprs._steady import steadied
@@ -30,11 +31,14 @@ from ..lists.cost import inside
 from ._scan_tangent import Tangent, vectors_first
 
 
-def scan(body: Callable[[Any, Any, Any], tuple[Any, Any]], state: Any, xs: Any, lanes: Any) -> tuple[Any, Any]:
+def scan(
+    body: Callable[[Any, Any, Any], tuple[Any, Any]], state: Any, xs: Any, lanes: Any, some: jax.Array | None = None
+) -> tuple[Any, Any]:
     """The last states, and every output `(steps, sequences, …)`.
 
     **Arguments:** `body`: from a sequence's own values, its state and its input at a step, to the next state and an
-    output. `state`, `lanes`: with a leading axis of the sequences. `xs`: `(steps, sequences, …)`.
+    output. `state`, `lanes`: with a leading axis of the sequences. `xs`: `(steps, sequences, …)`. `some`: whether what
+    `body` closes over has a gradient at all.
     """
     flat, structure = jax.tree.flatten((xs, lanes, state))
     rows, ahead = len(jax.tree.leaves(xs)), len(jax.tree.leaves((xs, lanes)))
@@ -50,7 +54,8 @@ def scan(body: Callable[[Any, Any, Any], tuple[Any, Any]], state: Any, xs: Any, 
     closed = steadied(jax.make_jaxpr(step)(*shapes))
     inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
     part = Part(closed.jaxpr.replace(constvars=(), invars=inputs), len(closed.consts))
-    given = list(closed.consts), flat[:rows], flat[rows:ahead], flat[ahead:]
+    weights = [x if some is None or not is_smooth(x) else differentiated(some, jnp.asarray(x)) for x in closed.consts]
+    given = weights, flat[:rows], flat[rows:ahead], flat[ahead:]
     simple = _simple(part) if flat[0].shape[0] and not closed.effects else None
     found = _plain(part, *given) if simple is None else _ruled(simple, *given)
     return jax.tree.unflatten(form[0], found)

@@ -66,6 +66,14 @@ def ruled(w, b, table, x, n, key):
     return [tripled(w @ x) + tripled(b)]
 
 
+def compared(w, b, table, x, n, key):
+    return [jnp.where(x > b, jnp.tanh(w @ x), x / 2), jnp.argmax(table @ x + b.sum()), jnp.sign(w) @ x]
+
+
+def seen_otherwise(w, b, table, x, n, key):
+    return [x @ w.T, w.reshape(9)[:3] * x, w[1] @ x, table.T @ (table[1:4] @ x).sum(keepdims=True).repeat(5)]
+
+
 def of_no_row(w, b, table, x, n, key):
     return [w @ b, jnp.int32(3)]
 
@@ -76,7 +84,21 @@ def narrow(w, b, table, x, n, key):
 
 
 FUNCTIONS: list[Any] = [
-    *(gated, given_weights, of_weights_alone, looked_up, dropped, again, scanned, branched, ruled, of_no_row, narrow)
+    *(
+        gated,
+        given_weights,
+        of_weights_alone,
+        compared,
+        seen_otherwise,
+        looked_up,
+        dropped,
+        again,
+        scanned,
+        branched,
+        ruled,
+        of_no_row,
+        narrow,
+    )
 ]
 
 
@@ -114,3 +136,10 @@ def test_an_output_at_hand_is_not_kept_beside():
     part = Part(whole.jaxpr, len(held) + 1)
     assert [len(Case(part, held, free).kept) for free in ((), (0,))] == [1, 0]
     assert Case(part, held, (0,)).known == [0]
+
+
+@pytest.mark.parametrize("view", [lambda w: w.T, lambda w: w.reshape(9).reshape(3, 3), lambda w: w[::-1]])
+def test_the_gradient_of_a_weight_that_is_seen_otherwise_is_no_matrix_for_each_row(view):
+    whole, held = trace(lambda w, x: [jnp.tanh(x @ view(w))], W, B)
+    case = Case(Part(whole.jaxpr, len(held) + 1), held)
+    assert [x.shape for x in case.passes.back.outputs] == [(3,), (3,)]

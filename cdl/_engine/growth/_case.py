@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..arrays.shapes import Arrays, is_smooth, shaped
-from ..jaxprs._parts import Part, split
+from ..jaxprs._parts import made_of_weights, Part
 from ..jaxprs._passes import Passes
 
 
@@ -20,8 +20,7 @@ class Case:
     def __init__(self, part: Part, held: Arrays, free: Sequence[int] = ()) -> None:
         self.part, self.held, self.free = part, held, free
         self.smooth = [is_smooth(v.aval) for v in part.jaxpr.outvars]
-        self.derive, rest = split(Part(part.jaxpr, 0), part.shared)  # what is made of weights alone, and the rest
-        self.rest = Part(rest.jaxpr, len(self.derive.jaxpr.outvars))
+        self.derive, self.rest = made_of_weights(part)
 
     @functools.cached_property
     def passes(self) -> Passes:

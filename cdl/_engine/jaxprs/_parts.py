@@ -69,10 +69,11 @@ def trace(
     return Part(_needed(jaxpr), len(consts)), consts
 
 
-def split(part: Part, early: int) -> tuple[Part, Part]:
+def split(part: Part, early: int, *, views: bool = False) -> tuple[Part, Part]:
     """The part in two: what depends on the shared and the `early` inputs alone, and the rest.
 
-    What depends on shared inputs alone is in both where both need it.
+    What depends on shared inputs alone is in both where both need it. An array goes from one to the other before it is
+    transposed or cut in pieces, or with `views` after that.
     """
     shared, rows = part.jaxpr.invars[: part.shared], part.jaxpr.invars[part.shared :]
     constant, late = set(shared), set(rows[early:])
@@ -84,7 +85,8 @@ def split(part: Part, early: int) -> tuple[Part, Part]:
             used += of
         elif all(v in constant for v in of):
             constant.update(eqn.outvars)
-    between = _before_views(part.jaxpr, [v for v in dict.fromkeys(used) if v not in late and v not in constant])
+    between = [v for v in dict.fromkeys(used) if v not in late and v not in constant]
+    between = between if views else _before_views(part.jaxpr, between)
     return cut(part, [*shared, *rows[:early]], between), cut(
         part, [*shared, *between, *rows[early:]], part.jaxpr.outvars
     )
@@ -119,6 +121,12 @@ def equation(part: Part, eqn: JaxprEqn) -> Callable[..., list[Any]]:
     """One equation as a function of its `variables`."""
     alone = part.jaxpr.replace(eqns=[eqn], invars=variables(eqn), outvars=list(eqn.outvars), constvars=())
     return Part(alone, 0)
+
+
+def made_of_weights(part: Part) -> tuple[Part, Part]:
+    """What is made of the shared inputs alone, and the rest, to which that is shared."""
+    derive, rest = split(Part(part.jaxpr, 0), part.shared, views=True)
+    return derive, Part(rest.jaxpr, len(derive.jaxpr.outvars))
 
 
 def _needed(jaxpr: Jaxpr) -> Jaxpr:

@@ -80,7 +80,7 @@ class Passes:
         self.late = _smooth(whole.inputs[whole.shared + early :])
         self.smooth = _smooth(whole.outputs)
         weighed = {v: i for i, v in enumerate(rest.jaxpr.invars[: rest.shared]) if wanted[i]}
-        tapped = [e for e in rest.jaxpr.eqns if any(v in weighed for v in variables(e))]
+        tapped = [e for e in rest.jaxpr.eqns if any(v in weighed for v in variables(e)) and any(_smooth(_outputs(e)))]
         read = list(dict.fromkeys(v for e in tapped for v in _read_by(rest, e, weighed)))
         given = [x for x, yes in zip(whole.outputs, self.smooth, strict=True) if yes]
         shapes = [*whole.inputs, *(shaped(x.shape, x.dtype) for x in given)]
@@ -212,6 +212,10 @@ def _tapped(rest: Part, inputs: list[Any], taps: dict[int, list[Any]]) -> tuple[
             out = [x + next(more) if is_smooth(o.aval) else x for x, o in zip(out, eqn.outvars, strict=True)]
         seen.update(zip(eqn.outvars, out, strict=True))
     return [v.val if isinstance(v, Literal) else seen[v] for v in rest.jaxpr.outvars], seen
+
+
+def _outputs(eqn: JaxprEqn) -> list[Any]:
+    return [v.aval for v in eqn.outvars]
 
 
 def _smooth(shapes: Sequence[Any]) -> list[bool]:

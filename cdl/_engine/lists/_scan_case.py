@@ -20,7 +20,7 @@ from ..._schemes.algebras import algebra, name_of, reads
 from ...errors import CarrierMismatch, SignatureError
 from ..arrays.shapes import is_smooth, one_of, Shape
 from ..calls._traced import applied
-from ..jaxprs._parts import Part, split, trace
+from ..jaxprs._parts import made_of_weights, Part, trace
 from ..jaxprs._prints import expect_no_prints
 from ..numbers._carried import carried
 from ..numbers._types import advice, cast, Own, own_of
@@ -101,9 +101,9 @@ def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shap
     check = functools.partial(expect_no_prints, name=name_of(alg), instead="cata")
     check(jax.make_jaxpr(lambda k: jax.tree.leaves(first(k)))(key).jaxpr)
     whole, arrays = trace(step, *flat, check=check)
-    derive, rest = split(Part(whole.jaxpr, 0), len(arrays))
+    derive, rest = made_of_weights(Part(whole.jaxpr, len(arrays)))
     weights = derive(*arrays)
-    return Case(Part(rest.jaxpr, len(weights)), weights, len(flat) - len(states), start.structure, states)
+    return Case(rest, weights, len(flat) - len(states), start.structure, states)
 
 
 def _mismatch(alg: Callable[..., Any], end: bool, start: Own, found: Own, *types: Any) -> CarrierMismatch:

@@ -143,3 +143,26 @@ def test_the_gradient_of_a_weight_that_is_seen_otherwise_is_no_matrix_for_each_r
     whole, held = trace(lambda w, x: [jnp.tanh(x @ view(w))], W, B)
     case = Case(Part(whole.jaxpr, len(held) + 1), held)
     assert [x.shape for x in case.passes.back.outputs] == [(3,), (3,)]
+
+
+def test_which_numbers_are_equal_to_a_maximum_is_kept():
+    """Computed again it might differ in the last bit, and then nothing would be equal to the maximum."""
+
+    def f(w, b, x):
+        y = b * x + jnp.tanh(b)
+        most = jnp.max(y)
+        return [y * 0.5 + most, most, jnp.maximum(y, x * b)]
+
+    whole, held = trace(f, W, B, B)
+    passes = Case(Part(whole.jaxpr, len(held) + 2), held, range(3)).passes
+    assert [(x.shape, str(x.dtype)) for x in passes.kept] == [((3,), "bool")]  # which numbers are equal to it
+    assert passes.known == [0, 1]  # and not what `maximum` gives
+    assert "steady" not in {e.primitive.name for e in (*passes.again.jaxpr.eqns, *passes.found.jaxpr.eqns)}
+
+
+def test_constants_of_a_case_are_no_weights():
+    far = jnp.eye(3) * 2
+    whole, held = trace(lambda w, x: [jnp.tanh(far @ (w @ (far @ x)))], W, B)
+    case = Case(Part(whole.jaxpr, len(held) + 1), held)
+    assert len(held) == 1
+    assert len(case.passes.taps) == 1

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..arrays.shapes import Arrays, is_smooth, shaped
-from ..jaxprs._parts import made_of_weights, Part
+from ..jaxprs._parts import made_of_weights, Part, variables
 from ..jaxprs._passes import Passes
 
 
@@ -26,7 +26,11 @@ class Case:
     def passes(self) -> Passes:
         """The parts for the reverse pass, of which all inputs of a row come late. A pass forwards asks for none, so
         that a case need have no derivative."""
-        return Passes(self.rest, 0, [is_smooth(x) for x in self.derive.outputs], self.free)
+        jaxpr, count = self.derive.jaxpr, len(self.held)
+        moved = set(jaxpr.invars[count:])
+        for eqn in jaxpr.eqns:
+            moved.update(eqn.outvars if moved & set(variables(eqn)) else ())
+        return Passes(self.rest, 0, [v in moved and is_smooth(v.aval) for v in jaxpr.outvars], self.free)
 
     @property
     def inert(self) -> bool:

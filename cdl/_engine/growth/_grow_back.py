@@ -10,7 +10,7 @@ is written over the seed, which no row reads after this one: so there is one tab
 curve in the end takes the cotangent of what is under the curve (`_curves`).
 
 The choice of a candidate has no gradient: the reverse pass takes it as it was. Its payload, and the logarithm of
-its chance, are. No product of the way there is computed again (`jaxprs._passes`).
+its chance, are. What is kept of the way there is told in `jaxprs._passes`.
 """
 
 from typing import NamedTuple

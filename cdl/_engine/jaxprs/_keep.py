@@ -18,7 +18,7 @@ from ._parts import Part, variables
 DEAR = frozenset(
     "dot_general ragged_dot_general conv_general_dilated sort top_k fft random_bits random_seed random_wrap "
     "random_fold_in random_split random_gamma threefry2x32 rng_bit_generator cholesky lu qr eigh svd "
-    "triangular_solve erf_inv igamma gather scatter scatter-add cumsum cumprod cumlogsumexp".split()
+    "triangular_solve erf_inv igamma steady gather scatter scatter-add cumsum cumprod cumlogsumexp".split()
 )
 Node = tuple[Any, bool]  # a variable, and whether the flow has come through it
 
@@ -40,7 +40,7 @@ def to_keep(part: Part, needed: Iterable[Any], free: Sequence[Any] = ()) -> list
             by_weights.update(eqn.outvars)
             continue
         for out in eqn.outvars:
-            edge((out, False), (out, True), 0.0 if out in free else _bytes(out))
+            edge((out, False), (out, True), 0.0 if out in free else math.inf if is_asked(eqn) else _bytes(out))
             if is_dear(eqn):
                 edge(source, (out, False), math.inf)
             for v in () if is_dear(eqn) else of:
@@ -81,6 +81,12 @@ def _saturate(room: dict[Node, dict[Node, float]], source: Node, sink: Node) -> 
                 reaches.add(a)
                 todo.append(a)
     return reaches
+
+
+def is_asked(eqn: Any) -> bool:
+    """Whether the derivative asks which operand the outcome is equal to. If that is computed again, so is the outcome:
+    in the last bit it may be another one, and then nothing is equal to it."""
+    return eqn.primitive.name in ("max", "min")
 
 
 def is_dear(eqn: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A function of a row and its derivative, cut into passes: what is kept is the least, and no product is made twice.
+"""A function of a row and its derivative, cut into passes: the least is kept, and no product of the row is made twice.
 
 The function is `out = rest(w, ahead(w, x), h)`, cut by `split` where what comes late comes in: the state of a scan's
 step, or all that a node reads. Each equation of `rest` that reads a weight is *tapped*: its value is taken for a
@@ -11,8 +11,8 @@ separate input, `y = f(w, u) + tap`. So the cotangents are
 | each tap           | to the weights `w` of its `f`          | pass 2: all rows at hand in one product           |
 | what `ahead` gives | to `x`, and to the weights of `ahead`  | pass 2: the same                                  |
 
-No weight and no gradient of a weight is read or written where rows wait for each other, but for the products through
-which the late cotangents themselves go. What is kept is found by `_keep`.
+So in a scan no gradient of a weight is read or written where steps wait for each other. What is kept is found by
+`_keep`. A loop, a branch or a rule is one equation here: where it reads weights, pass 2 runs it again.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,10 +21,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import JaxprEqn, Literal
+from jax import lax
+from jax.extend.core import jaxpr_as_fun, JaxprEqn, Literal
 
 from ..arrays.shapes import Arrays, is_smooth, shaped
-from ._keep import to_keep
+from ._keep import is_asked, to_keep
 from ._parts import cut, equation, Part, split, trace, variables
 
 
@@ -70,7 +71,7 @@ class Passes:
     | `back`      | weights, that, cotangents of outputs    | cotangents of what is late, `ahead`, the taps  |
 
     **Arguments:** `early`: how many of a row's inputs are early. `wanted`: which weights have a cotangent. `free`: the
-    outputs, by number, that are at hand in reverse. `known` are those of them that help.
+    outputs, by number, that are at hand in reverse. `known` are those of them that are computed and may be read there.
     """
 
     def __init__(self, whole: Part, early: int, wanted: Sequence[bool], free: Sequence[int]) -> None:
@@ -139,7 +140,7 @@ class Passes:
         self.down = [number[id(v)] for v in down]
         find, self.back = split(cut(joint, [*before, *given], self.distinct), len(before) - joint.shared)
         needed = [*find.jaxpr.outvars, *(v for v in found if not isinstance(v, Literal))]
-        made = {id(v) for e in joint.jaxpr.eqns for v in e.outvars}
+        made = {id(v) for e in joint.jaxpr.eqns if not is_asked(e) for v in e.outvars}
         self.known = [i for i in free if id(after[i]) in made and after.index(after[i]) == i]
         at_hand = [after[i] for i in self.known]
         kept = to_keep(cut(joint, before, [*needed, *at_hand]), needed, at_hand)
@@ -206,12 +207,46 @@ def _tapped(rest: Part, inputs: list[Any], taps: dict[int, list[Any]]) -> tuple[
     """A part's outputs with the taps added to its tapped equations, and the value of every variable."""
     seen: dict[Any, Any] = dict(zip(rest.jaxpr.invars, inputs, strict=True))
     for eqn in rest.jaxpr.eqns:
-        out = equation(rest, eqn)(*(seen[v] for v in variables(eqn)))
+        run = _by_branch(eqn) if eqn.primitive.name == "cond" else equation(rest, eqn)
+        out = run(*(seen[v] for v in variables(eqn)))
         more = iter(taps.get(id(eqn), []))
         if id(eqn) in taps:
             out = [x + next(more) if is_smooth(o.aval) else x for x, o in zip(out, eqn.outvars, strict=True)]
         seen.update(zip(eqn.outvars, out, strict=True))
     return [v.val if isinstance(v, Literal) else seen[v] for v in rest.jaxpr.outvars], seen
+
+
+def _by_branch(eqn: JaxprEqn) -> Callable[..., list[Any]]:
+    """A choice among branches, as a function of its `variables`, whose derivative each branch computes by itself. JAX's
+    has a branch hand on what its derivative reads, weights and all, and every row would have a copy of these."""
+    of, branches = variables(eqn), [jaxpr_as_fun(branch) for branch in eqn.params["branches"]]
+
+    @jax.custom_vjp
+    def taken(*inputs: Any) -> list[Any]:
+        index, *given = _operands(eqn, dict(zip(of, inputs, strict=True)))
+        return list(lax.switch(index, branches, *given))
+
+    def backward(inputs: list[Any], given: list[Any]) -> tuple[Any, ...]:
+        smooth, real = _smooth(inputs), [g for g in given if is_smooth(g)]
+
+        def pull(branch: Any) -> Callable[[], list[Any]]:
+            def at(some: list[Any]) -> list[Any]:
+                _, *own = _operands(eqn, dict(zip(of, _merged(some, inputs, smooth), strict=True)))
+                return [x for x in branch(*own) if is_smooth(x)]
+
+            return lambda: list(jax.vjp(at, _those(inputs, smooth))[1](real)[0])
+
+        index = _operands(eqn, dict(zip(of, inputs, strict=True)))[0]
+        found = iter(lax.switch(index, list(map(pull, branches))))
+        return tuple(next(found) if yes else None for yes in smooth)
+
+    taken.defvjp(lambda *inputs: (taken(*inputs), list(inputs)), backward)
+    return lambda *inputs: list(taken(*inputs))
+
+
+def _operands(eqn: JaxprEqn, known: dict[Any, Any]) -> list[Any]:
+    """What an equation is given, from the values of its `variables`."""
+    return [v.val if isinstance(v, Literal) else known[v] for v in eqn.invars]
 
 
 def _outputs(eqn: JaxprEqn) -> list[Any]:

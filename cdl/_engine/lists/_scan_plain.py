@@ -67,7 +67,7 @@ def plain(
 
     xs = jax.tree.map(lambda x: x.reshape(-1, how.segment, *x.shape[1:]), xs)
     after, out = lax.scan(segment, start, xs, reverse=track.end)
-    return ended(after), track.shown([x.reshape(-1, *x.shape[2:]) for x in out])
+    return ended(after), track.shown(list(map(flat, out)))
 
 
 def _gated(step: Part, weights: Arrays, bits: jax.Array, rows: Arrays) -> Arrays:
@@ -108,12 +108,12 @@ def ended(carry: Carry) -> Arrays:
 
 def flat(x: jax.Array) -> jax.Array:
     """Steps and lanes as one axis of rows."""
-    return x.reshape(-1, *x.shape[2:])
+    return x.reshape(x.shape[0] * x.shape[1], *x.shape[2:])
 
 
 def unflat(x: jax.Array, lanes: int) -> jax.Array:
     """Rows as steps and lanes."""
-    return x.reshape(-1, lanes, *x.shape[1:])
+    return x.reshape(x.shape[0] // max(lanes, 1), lanes, *x.shape[1:])
 
 
 def _of(nil: jax.Array, owner: jax.Array, like: jax.Array) -> jax.Array:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
 from ._parts import Part, variables
 
@@ -40,7 +40,7 @@ def to_keep(part: Part, needed: Iterable[Any], free: Sequence[Any] = ()) -> list
             by_weights.update(eqn.outvars)
             continue
         for out in eqn.outvars:
-            edge((out, False), (out, True), 0.0 if out in free else math.inf if is_asked(eqn) else _bytes(out))
+            edge((out, False), (out, True), 0.0 if out in free else math.inf if _is_asked(eqn) else _bytes(out))
             if is_dear(eqn):
                 edge(source, (out, False), math.inf)
             for v in () if is_dear(eqn) else of:
@@ -83,7 +83,14 @@ def _saturate(room: dict[Node, dict[Node, float]], source: Node, sink: Node) -> 
     return reaches
 
 
-def is_asked(eqn: Any) -> bool:
+def made(part: Part, outputs: Sequence[Any]) -> list[Any]:
+    """Those outputs, each once, that an equation gives and that may be at hand where what they are made of is computed
+    again."""
+    some = {v for eqn in part.jaxpr.eqns if not _is_asked(eqn) for v in eqn.outvars}
+    return [v for v in dict.fromkeys(v for v in outputs if not isinstance(v, Literal)) if v in some]
+
+
+def _is_asked(eqn: Any) -> bool:
     """Whether the derivative asks which operand the outcome is equal to. If that is computed again, so is the outcome:
     in the last bit it may be another one, and then nothing is equal to it."""
     return eqn.primitive.name in ("max", "min")

@@ -25,7 +25,7 @@ from jax import lax
 from jax.extend.core import jaxpr_as_fun, JaxprEqn, Literal
 
 from ..arrays.shapes import Arrays, is_smooth, shaped
-from ._keep import is_asked, to_keep
+from ._keep import made, to_keep
 from ._parts import cut, equation, Part, split, trace, variables
 
 
@@ -140,9 +140,8 @@ class Passes:
         self.down = [number[id(v)] for v in down]
         find, self.back = split(cut(joint, [*before, *given], self.distinct), len(before) - joint.shared)
         needed = [*find.jaxpr.outvars, *(v for v in found if not isinstance(v, Literal))]
-        made = {id(v) for e in joint.jaxpr.eqns if not is_asked(e) for v in e.outvars}
-        self.known = [i for i in free if id(after[i]) in made and after.index(after[i]) == i]
-        at_hand = [after[i] for i in self.known]
+        at_hand = made(joint, [after[i] for i in free])
+        self.known = [next(i for i in free if after[i] is v) for v in at_hand]
         kept = to_keep(cut(joint, before, [*needed, *at_hand]), needed, at_hand)
         kept = [v for v in kept if v not in at_hand and not jnp.issubdtype(v.aval.dtype, jax.dtypes.extended)]
         self.forward = cut(joint, before, [*after, *kept])

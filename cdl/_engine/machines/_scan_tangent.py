@@ -16,7 +16,7 @@ import jax
 from jax.extend.core import JaxprEqn, Literal
 
 from ..arrays.shapes import is_smooth
-from ..jaxprs._keep import to_keep
+from ..jaxprs._keep import made, to_keep
 from ..jaxprs._parts import cut, equation, Part, split, trace, variables
 
 
@@ -38,7 +38,7 @@ class Tangent:
         needed, depend = _beside(joint, moved)
         self.apart = not more and not any(v in depend for v in out if not isinstance(v, Literal))
         if self.apart:
-            plain, free = Part(joint.jaxpr, step.shared), _made(out, values)
+            plain, free = Part(joint.jaxpr, step.shared), made(joint, out)
             kept = [v for v in to_keep(cut(plain, values, [*needed, *free]), needed, free) if v not in free]
             self.forward = cut(plain, values, [*out, *kept])
             self.known = [[*out, *kept].index(v) for v in [*free, *kept]]
@@ -76,11 +76,6 @@ def _beside(part: Part, moved: Sequence[Any]) -> tuple[list[Any], set[Any]]:
             depend.update(eqn.outvars)
             read |= dict.fromkeys(v for v in of if v not in depend)
     return list(read), depend
-
-
-def _made(out: Sequence[Any], values: Sequence[Any]) -> list[Any]:
-    """Those outputs that an equation gives, each once."""
-    return [v for v in dict.fromkeys(v for v in out if not isinstance(v, Literal)) if v not in values]
 
 
 def vectors_first(part: Part) -> Part:

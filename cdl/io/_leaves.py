@@ -7,6 +7,7 @@
 | `bool`, `int`, `float`, `complex`             | a number of 1, 8, 8 or 16 bytes                            |
 | `str`                                         | its text, in the head                                      |
 | a function, a class                           | nothing: the template has it                               |
+| the constructors of a stack of cells          | their names in order, in the paths to its arrays           |
 | anything else                                 | refused: it would be lost without a word                   |
 """
 
@@ -18,9 +19,11 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 from jax.core import Tracer
+from jax.tree_util import GetAttrKey
 
 from .._engine.arrays.shapes import weak_as
 from .._functors.words import an, short
+from .._schemes.stacks import Stacked
 from ..errors import CheckpointError
 
 
@@ -59,7 +62,7 @@ def leaves(tree: Any) -> list[Leaf]:
 
     **Raises:** `CheckpointError` for a leaf that is neither data that can be saved, nor a function or a class.
     """
-    found = [Leaf(jax.tree_util.keystr(path), x) for path, x in jax.tree_util.tree_flatten_with_path(tree)[0]]
+    found = [Leaf(jax.tree_util.keystr(path), x) for path, x in by_path(tree)]
     for leaf in found:
         if not (is_saved(leaf.value) or callable(leaf.value)):
             raise CheckpointError(
@@ -67,6 +70,20 @@ def leaves(tree: Any) -> list[Leaf]:
                 "and texts: make it a static field, or turn it into one of these."
             )
     return [leaf for leaf in found if is_saved(leaf.value)]
+
+
+def by_path(tree: Any) -> list[tuple[tuple[Any, ...], Any]]:
+    """The leaves, each with the path to it. A path through a stack of cells names its constructors in their order, which
+    is that of its rows: so a stack of others, or of the same in another order, has other paths.
+    """
+    found: list[tuple[tuple[Any, ...], Any]] = []
+    for path, x in jax.tree_util.tree_flatten_with_path(tree, is_leaf=lambda x: isinstance(x, Stacked))[0]:
+        if isinstance(x, Stacked):
+            name = GetAttrKey(f"cells[{','.join(c.__name__ for c in x.constructors)}]")
+            found += [((*path, name, *rest), leaf) for rest, leaf in by_path(x.cells)]
+        else:
+            found.append((path, x))
+    return found
 
 
 def is_saved(x: Any) -> bool:

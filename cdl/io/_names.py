@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-import jax
 from jax.tree_util import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 
 from ..errors import CheckpointError
-from ._leaves import is_saved, Leaf, leaves
+from ._leaves import by_path, is_saved, Leaf, leaves
 
 
 def named(tree: Any) -> dict[str, Leaf]:
@@ -15,7 +14,7 @@ def named(tree: Any) -> dict[str, Leaf]:
 
     **Raises:** `CheckpointError` for a text, and for a name that is there twice or has half a character in it.
     """
-    paths = [path for path, x in jax.tree_util.tree_flatten_with_path(tree)[0] if is_saved(x)]
+    paths = [path for path, x in by_path(tree) if is_saved(x)]
     found: dict[str, Leaf] = {}
     for path, leaf in zip(paths, leaves(tree), strict=True):
         name = ".".join(map(_part, path)) or "value"

@@ -1,6 +1,9 @@
 """Batches that are packed ahead: the same for any number of workers, in few programs, from any step on."""
 
 import inspect
+import pathlib
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -14,6 +17,9 @@ import pytest
 
 import cdl
 from cdl_arch.data import ahead, Batches
+
+
+ROOT = pathlib.Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +73,12 @@ def test_no_thread_is_left_behind():
 
 
 @pytest.mark.slow
+def test_python_ends_quietly_where_some_items_were_not_asked_for():
+    script = "from cdl_arch.data import ahead\nmade = ahead(str, range(9))\nprint(next(made))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 def test_processes_of_the_standard_library_serve_too():
     import multiprocessing
 

@@ -1,5 +1,6 @@
 """`ahead`: items made on other threads before they are asked for."""
 
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
@@ -34,7 +35,8 @@ def ahead(
             pending.extend(own.submit(make, item) for item in islice(todo, 1))
             yield made
     finally:
-        for future in pending:
-            future.cancel()
-        if executor is None:
-            own.shutdown(wait=True, cancel_futures=True)
+        if not sys.is_finalizing():  # at the end of Python threads have ended, and their modules are gone
+            for future in pending:
+                future.cancel()
+            if executor is None:
+                own.shutdown(wait=True, cancel_futures=True)

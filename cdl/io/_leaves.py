@@ -73,8 +73,8 @@ def leaves(tree: Any) -> list[Leaf]:
 
 
 def by_path(tree: Any) -> list[tuple[tuple[Any, ...], Any]]:
-    """The leaves, each with the path to it. A path through a stack of cells names its constructors in their order, which
-    is that of its rows: so a stack of others, or of the same in another order, has other paths.
+    """The leaves, each with the path to it. A path through a stack of cells names its constructors in their order, that
+    of its rows: so a stack of others, or of the same in another order, has other paths.
     """
     found: list[tuple[tuple[Any, ...], Any]] = []
     for path, x in jax.tree_util.tree_flatten_with_path(tree, is_leaf=lambda x: isinstance(x, Stacked))[0]:

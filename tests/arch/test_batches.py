@@ -72,13 +72,13 @@ def test_no_thread_is_left_behind():
     assert threading.active_count() == before
 
 
-@pytest.mark.slow
 def test_python_ends_quietly_where_some_items_were_not_asked_for():
     script = "from cdl_arch.data import ahead\nmade = ahead(str, range(9))\nprint(next(made))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True)
     assert (done.stdout, done.stderr) == ("0\n", "")
 
 
+@pytest.mark.slow
 def test_processes_of_the_standard_library_serve_too():
     import multiprocessing
 

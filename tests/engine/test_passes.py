@@ -74,6 +74,12 @@ def seen_otherwise(w, b, table, x, n, key):
     return [x @ w.T, w.reshape(9)[:3] * x, w[1] @ x, table.T @ (table[1:4] @ x).sum(keepdims=True).repeat(5)]
 
 
+def stopped(w, b, table, x, n, key):
+    turns = 1 + (x[0] > 0).astype(int)
+    last = jax.lax.fori_loop(0, turns, lambda _, h: jnp.tanh(w @ h), x)  # which has no reverse mode
+    return [jax.lax.stop_gradient(last) * x + w @ x]
+
+
 def of_no_row(w, b, table, x, n, key):
     return [w @ b, jnp.int32(3)]
 

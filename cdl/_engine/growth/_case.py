@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..arrays.shapes import Arrays, is_smooth, shaped
 from ..jaxprs._parts import made_of_weights, Part, variables
 from ..jaxprs._passes import Passes
+from ..jaxprs._reach import FLAT
 
 
 class Case:
@@ -29,7 +30,8 @@ class Case:
         jaxpr, count = self.derive.jaxpr, len(self.held)
         moved = set(jaxpr.invars[count:])
         for eqn in jaxpr.eqns:
-            moved.update(eqn.outvars if moved & set(variables(eqn)) else ())
+            if eqn.primitive.name not in FLAT and moved & set(variables(eqn)):
+                moved.update(eqn.outvars)
         return Passes(self.rest, 0, [v in moved and is_smooth(v.aval) for v in jaxpr.outvars], self.free)
 
     @property

@@ -27,6 +27,7 @@ from jax.extend.core import jaxpr_as_fun, JaxprEqn, Literal
 from ..arrays.shapes import Arrays, is_smooth, shaped
 from ._keep import made, to_keep
 from ._parts import cut, equation, Part, split, trace, variables
+from ._reach import reach
 
 
 Found = Arrays | dict[int, Any]  # what `back` gives, or some of it, by number
@@ -81,7 +82,12 @@ class Passes:
         self.late = _smooth(whole.inputs[whole.shared + early :])
         self.smooth = _smooth(whole.outputs)
         weighed = {v: i for i, v in enumerate(rest.jaxpr.invars[: rest.shared]) if wanted[i]}
-        tapped = [e for e in rest.jaxpr.eqns if any(v in weighed for v in variables(e)) and any(_smooth(_outputs(e)))]
+        reached = reach(rest.jaxpr, range(len(self.smooth)))  # by what has a derivative
+        tapped = [
+            e
+            for e in rest.jaxpr.eqns
+            if any(v in weighed for v in variables(e)) and any(v in reached for v in e.outvars)
+        ]
         read = list(dict.fromkeys(v for e in tapped for v in _read_by(rest, e, weighed)))
         given = [x for x, yes in zip(whole.outputs, self.smooth, strict=True) if yes]
         shapes = [*whole.inputs, *(shaped(x.shape, x.dtype) for x in given)]
@@ -246,10 +252,6 @@ def _by_branch(eqn: JaxprEqn) -> Callable[..., list[Any]]:
 def _operands(eqn: JaxprEqn, known: dict[Any, Any]) -> list[Any]:
     """What an equation is given, from the values of its `variables`."""
     return [v.val if isinstance(v, Literal) else known[v] for v in eqn.invars]
-
-
-def _outputs(eqn: JaxprEqn) -> list[Any]:
-    return [v.aval for v in eqn.outvars]
 
 
 def _smooth(shapes: Sequence[Any]) -> list[bool]:

@@ -90,21 +90,20 @@ def narrow(w, b, table, x, n, key):
 
 
 FUNCTIONS: list[Any] = [
-    *(
-        gated,
-        given_weights,
-        of_weights_alone,
-        compared,
-        seen_otherwise,
-        looked_up,
-        dropped,
-        again,
-        scanned,
-        branched,
-        ruled,
-        of_no_row,
-        narrow,
-    )
+    gated,
+    given_weights,
+    of_weights_alone,
+    compared,
+    seen_otherwise,
+    looked_up,
+    dropped,
+    again,
+    scanned,
+    stopped,
+    branched,
+    ruled,
+    of_no_row,
+    narrow,
 ]
 
 

@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from .shapes import is_smooth
+
 
 def take(x: jax.Array | np.ndarray[Any, Any], index: jax.Array | np.ndarray[Any, Any] | int) -> jax.Array:
     """Rows of an array, at indices that the host has checked."""
@@ -38,6 +40,11 @@ def masked(mask: jax.Array, x: jax.Array) -> jax.Array:
 def differentiated(mask: jax.Array, x: jax.Array) -> jax.Array:
     """Rows of any shape, with a gradient at those of the mask alone."""
     return chosen(mask, x, lax.stop_gradient(x))
+
+
+def smooth_where(some: jax.Array, arrays: Sequence[Any]) -> list[Any]:
+    """The arrays, of which those of real numbers have a gradient where there is `some`, and none otherwise."""
+    return [differentiated(some, jnp.asarray(x)) if is_smooth(x) else x for x in arrays]
 
 
 def repeated(x: jax.Array, valid: jax.Array, last: jax.Array) -> jax.Array:

@@ -7,10 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..arrays.shapes import Arrays, is_smooth, shaped
+from ..arrays.shapes import Arrays, is_smooth
 from ..jaxprs._parts import made_of_weights, Part, variables
 from ..jaxprs._passes import Passes
 from ..jaxprs._reach import FLAT
+from ._agenda import Block
 
 
 class Case:
@@ -101,8 +102,19 @@ class Slots:
                 at = next((i for i in free if (self.forms[i].shape, self.forms[i].dtype) == (k.shape, k.dtype)), None)
                 if at is None:
                     at = len(self.forms)
-                    self.forms.append(shaped(k.shape, k.dtype))
+                    self.forms.append(k)
                 else:
                     free.remove(at)
                 own.append(at)
             self.of.append(own)
+
+    def rows(self, c: int, tables: Arrays, at: Block) -> Arrays:
+        """What a case keeps of some rows."""
+        return [tables[slot][at.rows] for slot in self.of[c]]
+
+    def put(self, c: int, tables: Arrays, at: Block, kept: Arrays) -> Arrays:
+        """The tables with what a case keeps of some rows."""
+        found = list(tables)
+        for slot, x in zip(self.of[c], kept, strict=True):
+            found[slot] = at.put(found[slot], x, (at.rows,))
+        return found

@@ -131,8 +131,7 @@ def _computed(
         for place in cases.places(k):
             seeds = [at.put(s, next(below), (first + place,), place < kids) for s in seeds]
         if keep:
-            for slot, x in zip(cases.slots.of[k], news, strict=True):
-                kept[slot] = at.put(kept[slot], x, (at.rows,))
+            kept = cases.slots.put(k, kept, at, news)
         return payload, seeds, kept
 
     payload, seeds, kept = agenda.each(alike.members, step, (rows.payload, rows.seeds, rows.kept[1]))

@@ -90,7 +90,7 @@ class Backwards:
             if not case.inert:
                 inputs, given = inputs_of(alike.piece, seeds, shared), self._given(k, at, found.seeds, at_ends)
                 weights = alike.weights(self.weights, at.member)
-                kept = [rows.kept[1][slot][at.rows] for slot in self.cases.slots.of[k]]
+                kept = self.cases.slots.rows(k, rows.kept[1], at)
                 pulled = case.backward(weights, inputs, at.count, self._known(k, at), kept, given)
                 found, down, handed = self._added(alike, at.member, found, pulled, down, handed)
             found, down = self._choice(at, found, seeds, down, handed)

@@ -171,8 +171,7 @@ class Reader:
             outs = [x if curve is None else curve(x) for curve, x in zip(self.curves[k], outs, strict=True)]
             values = [at.put(v, x, (at.local,)) for v, x in zip(values, outs, strict=True)]
             if keep:
-                for slot, x in zip(self.slots.of[k], news, strict=True):
-                    kept[slot] = at.put(kept[slot], x, (at.rows,))
+                kept = self.slots.put(k, kept, at, news)
             return values, kept
 
         return agenda.each(alike.members, step, found)

@@ -124,7 +124,7 @@ class Downwards:
             if case.inert:
                 return self._handed(k, found, at, values, [])
             inputs = reader.inputs(k, self.payload, values, self.queue, at)
-            kept = [self.kept[slot][at.rows] for slot in reader.slots.of[k]]
+            kept = reader.slots.rows(k, self.kept, at)
             smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
             given = [masked(at.mine, x) for x in rows_at(smooth, at.local)]
             weights = alike.weights(self.weights, at.member)

@@ -25,8 +25,8 @@ from ..._functors import Monoid
 from ..._schemes.algebras import wants_key
 from ..._schemes.expect import expect_algebras
 from ..arrays._random_keys import keys_at
-from ..arrays._rows import chosen, differentiated
-from ..arrays.shapes import Arrays, is_smooth
+from ..arrays._rows import chosen, smooth_where
+from ..arrays.shapes import Arrays
 from ..calls._compiled import compiled
 from ..calls._strategies import Scan
 from ..calls._traced import reverse_only
@@ -78,8 +78,8 @@ def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, wanted: S
         final = [jnp.zeros((lists.lanes, *x.shape), x.dtype) for x in case.states]
     else:
         run = ruled if how.bulk and any(case.smooth) else plain
-        smooth: Any = lambda x: differentiated(jnp.any(lists.own), x) if is_smooth(x) else x  # no element, no step
-        weights, before = list(map(smooth, case.weights)), list(map(smooth, nils))
+        some = jnp.any(lists.own)  # with no element at all, no step is one of a list
+        weights, before = smooth_where(some, case.weights), smooth_where(some, nils)
         final, states = run(case, weights, lists, before, key, how)
     if every:
         return _annotated(data, case, lists, states)

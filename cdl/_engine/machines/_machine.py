@@ -162,9 +162,8 @@ def _together(
     keys = keys_at(key, jnp.arange(lengths.shape[0]))
     longest = jnp.argmax(lengths)  # a sequence whose first step is taken, if one is
     begins, reads = jax.lax.stop_gradient(jax.tree.map(lambda x: x[longest], (state, _first(inputs))))
-    begins, some = as_given(begins, walk.state), lengths[longest] > 0
-    ends = Ends(lengths, begins, masked(some, reads), some)
-    return *walk(state, inputs, keys, keep, ends), int(walk.moore)
+    begins, reads = as_given(begins, walk.state), masked(lengths[longest] > 0, reads)
+    return *walk(state, inputs, keys, keep, Ends(lengths, begins, reads)), int(walk.moore)
 
 
 def _first(inputs: S) -> S:

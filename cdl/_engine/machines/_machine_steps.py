@@ -30,13 +30,11 @@ S = TypeVar("S")  # values of one structure
 
 @dataclass(frozen=True)
 class Ends:
-    """The end of a sequence, and a state and an input of a step that is really taken, for the steps beyond it, if there
-    is `some`."""
+    """The end of a sequence, and a state and an input of a step that is really taken, for the steps beyond it."""
 
     length: jax.Array
     state: Any
     input: Any
-    some: jax.Array
 
 
 class Walk:
@@ -93,7 +91,7 @@ class Walk:
         lanes = None if ends is None else ends.length, keys
         states = as_given(states, self.state)
         times = jnp.broadcast_to(jnp.arange(steps, dtype=jnp.int32)[:, None], (steps, count))
-        some = None if ends is None else ends.some
+        some = None if ends is None else jnp.any(ends.length > 0)
         last, (outputs, every) = scan(body, states, (times, _swapped(inputs)), lanes, some)
         outputs, every = _swapped((outputs, every))
         if not (self.moore or keep):

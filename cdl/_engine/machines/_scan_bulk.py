@@ -22,7 +22,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Jaxpr
 
-from ..arrays._rows import differentiated
+from ..arrays._rows import smooth_where
 from ..arrays.shapes import Arrays, is_smooth, is_weak, shaped
 from ..jaxprs._parts import Part, trace
 from ..jaxprs._steady import steadied
@@ -54,7 +54,7 @@ def scan(
     closed = steadied(jax.make_jaxpr(step)(*shapes))
     inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
     part = Part(closed.jaxpr.replace(constvars=(), invars=inputs), len(closed.consts))
-    weights = [x if some is None or not is_smooth(x) else differentiated(some, jnp.asarray(x)) for x in closed.consts]
+    weights = list(closed.consts) if some is None else smooth_where(some, closed.consts)
     given = weights, flat[:rows], flat[rows:ahead], flat[ahead:]
     simple = _simple(part) if flat[0].shape[0] and not closed.effects else None
     found = _plain(part, *given) if simple is None else _ruled(simple, *given)

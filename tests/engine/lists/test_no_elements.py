@@ -12,6 +12,10 @@ from cdl.compiled import Scan
 from cdl.functors import Cons, Lin, ListF, Nil, Snoc, SnocF
 
 
+def further(w, a, b, x):
+    return a + w * jnp.log(x), jnp.sqrt(x) * jnp.log(b - b)
+
+
 class FromStart(cdl.Algebra[SnocF[Any, Any], Any]):
     w: Any
 
@@ -20,7 +24,7 @@ class FromStart(cdl.Algebra[SnocF[Any, Any], Any]):
             case Lin():
                 return self.w, 3 * self.w
             case Snoc((a, b), x):
-                return a + self.w * jnp.log(x), jnp.sqrt(x) * jnp.log(b - b)
+                return further(self.w, a, b, x)
 
 
 class FromEnd(cdl.Algebra[ListF[Any, Any], Any]):
@@ -31,7 +35,7 @@ class FromEnd(cdl.Algebra[ListF[Any, Any], Any]):
             case Nil():
                 return self.w, 3 * self.w
             case Cons(x, (a, b)):
-                return a + self.w * jnp.log(x), jnp.sqrt(x) * jnp.log(b - b)
+                return further(self.w, a, b, x)
 
 
 ALL: list[Any] = [Scan(), Scan(bulk=False), Scan(segment=2), Scan(ahead=True)]

@@ -16,10 +16,10 @@ from ..arrays._rows import differentiated, masked, repeated, take
 from ..arrays.shapes import is_smooth
 from ..jaxprs._jaxprs import Atom, bind, opened
 from ..jaxprs._reach import gate, only_active, Reach, through
+from ..jaxprs._slopes import is_finite
 from ._group import Group
 from ._grouped import as_held, product, tie
 from ._levels import EDGES, Level, Phase, ROWS, SHARED, Site, STACK, Value
-from ._present import is_finite
 from ._segments import over_edges, reduced, summed
 
 

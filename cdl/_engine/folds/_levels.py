@@ -35,7 +35,7 @@ from jax.extend import core
 from ..arrays.shapes import is_smooth
 from ..jaxprs._gates import LARGE
 from ..jaxprs._jaxprs import Atom, bind, CALLS, calls_back, inside, rule_of
-from ._present import is_finite
+from ..jaxprs._slopes import is_finite
 from ._together import side_by_side
 
 

@@ -23,11 +23,12 @@ from ..forests._forest import Forest
 from ..jaxprs._gates import gated
 from ..jaxprs._jaxprs import calls_back, opened
 from ..jaxprs._reach import either
+from ..jaxprs._slopes import has_finite_slopes
 from ._activity import Activity
 from ._chunk import Chunk, write_edges
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._loop import nothing
-from ._present import has_finite_slopes, only_present
+from ._present import only_present
 from ._program import Program
 from ._residual import only
 from ._sites import all_indexed

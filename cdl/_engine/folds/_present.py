@@ -10,39 +10,10 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.extend.core import Jaxpr, JaxprEqn, Literal
 
 from ..arrays._rows import take
 from ..arrays.shapes import Arrays
-from ..jaxprs._jaxprs import CALLS
 from ._program import Program
-
-
-FINITE = frozenset(
-    "add sub neg abs max min transpose reshape broadcast_in_dim slice squeeze concatenate copy rev "
-    "convert_element_type tanh logistic select_n reduce_sum iota eq ne lt gt le ge and or not sign "
-    "stop_gradient dynamic_slice gather pad split".split()
-)  # operations whose slopes are finite wherever they are taken
-
-
-def is_finite(eqn: JaxprEqn) -> bool:
-    """Whether the slopes of an operation are finite, for all that can be seen of it. That of a product is a factor."""
-    if eqn.primitive.name == "mul":
-        return any(isinstance(v, Literal) and bool(np.isfinite(v.val).all()) for v in eqn.invars)
-    return eqn.primitive.name in FINITE
-
-
-def has_finite_slopes(jaxpr: Jaxpr) -> bool:
-    """Whether the derivative of a jaxpr is finite wherever it is taken, for all that can be seen of it."""
-    for eqn in jaxpr.eqns:
-        if eqn.primitive.name in CALLS:
-            inner = eqn.params[CALLS[eqn.primitive.name]]
-            if not has_finite_slopes(getattr(inner, "jaxpr", inner)):
-                return False
-        elif not is_finite(eqn):
-            return False
-    return True
 
 
 def only_present(program: Program, there: jax.Array, run: Callable[[Arrays], Arrays]) -> Callable[[Arrays], Arrays]:

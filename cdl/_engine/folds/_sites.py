@@ -18,6 +18,7 @@ from ..arrays._rows import repeated
 from ..arrays.shapes import Arrays, is_smooth, rows_of, shaped
 from ..forests._bucket import Bucket, Size
 from ..jaxprs._jaxprs import Once, without_constants
+from ..jaxprs._slopes import is_tame
 from ._apart import apart
 from ._group import Group, Tiles
 from ._indexed import Active, ActiveWeights, broadcast, Over, Prepare, Rows, spread
@@ -25,7 +26,6 @@ from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._node import Inputs
 from ._plan import Plan, Planning
 from ._program import Program, Trace
-from ._tame import is_tame
 from ._together import together
 
 

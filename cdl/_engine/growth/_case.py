@@ -6,30 +6,41 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from ..arrays.shapes import Arrays, is_smooth
+from ..jaxprs._gates import with_gates
 from ..jaxprs._parts import made_of_weights, Part, variables
 from ..jaxprs._passes import Passes
-from ..jaxprs._reach import FLAT
+from ..jaxprs._reach import FLAT, reach
 from ._agenda import Block
 
 
 class Case:
     """A part at rows: arrays with a leading axis, after the weights, which are the same for all, and which come after
-    the constants that are `held`. `free`: the outputs, by number, that are at hand in reverse.
+    the constants that are `held`. `free`: the outputs, by number, that are at hand in reverse. `infinite`: numbers of
+    a row may be. `gates`: whether a slope may be, so that the reverse pass asks which outputs are read.
     """
 
-    def __init__(self, part: Part, held: Arrays, free: Sequence[int] = ()) -> None:
+    def __init__(self, part: Part, held: Arrays, free: Sequence[int] = (), infinite: bool = False) -> None:
         self.part, self.held, self.free = part, held, free
         self.smooth = [is_smooth(v.aval) for v in part.jaxpr.outvars]
-        self.derive, self.rest = made_of_weights(part)
+        gated, more, self.gates = with_gates(part, infinite)
+        self.more = [*more, *held]
+        self.derive, self.rest = made_of_weights(gated)
+
+    @functools.cached_property
+    def reached(self) -> list[int]:
+        """Which outputs each input of a row reaches, as bits."""
+        known = reach(self.part.jaxpr, range(len(self.part.jaxpr.outvars)))
+        return [known.get(v, 0) for v in self.part.jaxpr.invars[self.part.shared :]]
 
     @functools.cached_property
     def passes(self) -> Passes:
         """The parts for the reverse pass, of which all inputs of a row come late. A pass forwards asks for none, so
         that a case need have no derivative."""
-        jaxpr, count = self.derive.jaxpr, len(self.held)
-        moved = set(jaxpr.invars[count:])
+        jaxpr, count = self.derive.jaxpr, len(self.more)
+        moved = set(jaxpr.invars[count:-1])
         for eqn in jaxpr.eqns:
             if eqn.primitive.name not in FLAT and moved & set(variables(eqn)):
                 moved.update(eqn.outvars)
@@ -62,23 +73,27 @@ class Case:
         """The outputs, and what is kept."""
         if self.inert:
             return self.plainly(weights, rows, count)
-        shared = [*self.passes.more, *self.derive(*self.held, *weights)]
-        found = self.passes.forward.rows(shared, *rows, count=count)
+        shared = [*self.passes.more, *self.derive(*self.more, *weights, jnp.int32(0))]
+        found = self.passes.forward.rows(shared, jnp.zeros(count, jnp.int32), *rows, count=count)
         return found[: len(self.smooth)], found[len(self.smooth) :]
 
     def backward(
-        self, weights: Arrays, rows: Arrays, count: int, known: Arrays, kept: Arrays, given: Arrays
+        self, weights: Arrays, rows: Arrays, bits: jax.Array | None, known: Arrays, kept: Arrays, given: Arrays
     ) -> tuple[Arrays, Arrays]:
-        """The cotangents of the smooth weights and rows. `given`: those of the smooth outputs."""
+        """The cotangents of the smooth weights and rows. `given`: those of the smooth outputs. `bits`: which outputs
+        of each row are read, or all."""
+        count = given[0].shape[0]
+        bits = jnp.full(count, -1, jnp.int32) if bits is None else bits
         moved = [w for w in weights if is_smooth(w)]
 
         def derive(moved: Arrays) -> tuple[Arrays, Arrays]:
             rest = iter(moved)
-            own = self.derive(*self.held, *(next(rest) if is_smooth(w) else w for w in weights))
+            own = self.derive(*self.more, *(next(rest) if is_smooth(w) else w for w in weights), some)
             return [x for x in own if is_smooth(x)], own
 
+        some = lax.reduce_or(bits, (0,))
         _, back, own = jax.vjp(derive, moved, has_aux=True)
-        passes, shared, known = self.passes, [*self.passes.more, *own], [*rows, *known, *kept]
+        passes, shared, known = self.passes, [*self.passes.more, *own], [bits, *rows, *known, *kept]
         again = passes.again.rows(shared, *known, count=count)
         found = passes.back.rows(shared, *again, *given, count=count)
         sums = passes.to_weights(own, passes.found.rows(shared, *known, count=count), found)

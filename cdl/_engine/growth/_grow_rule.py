@@ -1,6 +1,7 @@
 """Growing, with a custom reverse rule (`_grow_back`)."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 
 from ..arrays.shapes import Arrays, is_smooth
 from ..jaxprs._one_reverse import forwards_only, of_rule
+from ._activity import Given
 from ._candidates import Growth
 from ._cases import all_together, Cases
 from ._grow import grow
@@ -22,11 +24,11 @@ def grown_rows(growth: Growth, plan: Plan, weights: Arrays, seeds: Arrays) -> Ro
     """The rows of all trees; their payload and `log_prob` are differentiable in weights and seeds."""
     cases, weights = all_together(in_pieces(growth, weights, seeds), weights)
     found = _rule((weights, seeds), cases=cases, plan=plan)
-    return jax.tree.map(_without_tangent, found)
+    return jax.tree.map(without_tangent, found)
 
 
 Inputs = tuple[Arrays, Arrays]  # weights, and seeds
-TWICE = of_rule("unfold", "refold")
+TWICE = of_rule("unfold")
 
 
 @eqx.filter_custom_vjp
@@ -44,19 +46,29 @@ def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> Inputs:
     weights, seeds = inputs
-    wanted = [bool(yes) and is_smooth(w) for yes, w in zip(perturbed[0], weights, strict=True)]
-    down, sums = Backwards(cases, plan, weights, rows, given).all(wanted)
-    to_seeds = [d if d is None else jnp.zeros_like(x).at[: plan.roots].set(d) for d, x in zip(down, seeds, strict=True)]
-    return forwards_only((sums, to_seeds), TWICE)
+    back = Backwards(cases, plan, weights, rows, Given(given.payload, given.log_prob))
+    down, sums = back.all(wanted(perturbed[0], weights))
+    return forwards_only((sums, to_roots(down, seeds)), TWICE)
 
 
-def _without_tangent(x: jax.Array) -> jax.Array:
+def wanted(perturbed: Sequence[bool], weights: Arrays) -> list[bool]:
+    """Which weights a cotangent is asked of."""
+    return [bool(yes) and is_smooth(w) for yes, w in zip(perturbed, weights, strict=True)]
+
+
+def to_roots(down: Arrays, seeds: Arrays) -> Arrays:
+    """The cotangents of the seeds of all trees, from those of the trees that have a root."""
+    each = zip(down, seeds, strict=True)
+    return [d if d is None else jnp.zeros_like(x).at[: d.shape[0]].set(d) for d, x in each]
+
+
+def without_tangent(x: jax.Array) -> jax.Array:
     """What has no derivative comes out of a rule with a tangent, which other rules refuse. An operation without a
     derivative drops it."""
     if is_smooth(x):
         return x
     if jnp.issubdtype(x.dtype, jax.dtypes.prng_key):
-        return jax.random.wrap_key_data(_without_tangent(jax.random.key_data(x)), impl=jax.random.key_impl(x))
+        return jax.random.wrap_key_data(without_tangent(jax.random.key_data(x)), impl=jax.random.key_impl(x))
     return x | jnp.zeros((), x.dtype)
 
 

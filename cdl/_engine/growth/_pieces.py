@@ -21,6 +21,7 @@ from jax.extend.core import Literal
 from ..arrays.shapes import Arrays
 from ..jaxprs._keep import is_dear
 from ..jaxprs._parts import cut, Part, trace, variables
+from ..jaxprs._slopes import wild
 from ._candidates import Growth
 from ._curves import Curve, curve_of
 from ._turned import turned
@@ -36,6 +37,12 @@ class Piece:
     weights: tuple[int, ...]
     leaves: tuple[int, ...]
     shared: tuple[int, ...] = ()
+
+    @property
+    def infinite(self) -> frozenset[int]:
+        """Which of its outputs may be infinite, where all that it reads is finite."""
+        some = wild(self.part.jaxpr)
+        return frozenset(i for i, v in enumerate(self.part.jaxpr.outvars) if v in some)
 
 
 @dataclass(frozen=True)

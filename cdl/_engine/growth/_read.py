@@ -51,13 +51,16 @@ def queue_of(rows: Rows) -> Queue:
     return Queue(jnp.where(whole, rows.choice, -1), rows.end, rows.first, rows.starts, rows.chunks)
 
 
-def reader(found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) -> tuple["Reader", Arrays]:
-    """The cases that are read, those that are one program together, and the weights that they read."""
+def reader(
+    found: Readings, weights: list[Arrays], payload: Sequence[Any], plan: Plan, *, infinite: bool
+) -> tuple["Reader", Arrays]:
+    """The cases that are read, those that are one program together, and the weights that they read. `payload`: the
+    shapes of its columns, which may be `infinite`."""
     pieces: list[Piece] = []
     tables: list[tuple[Any, int, Curves]] = []
     read: Arrays = []
     for case, own, candidate in zip(found.cases, weights, found.candidates, strict=True):
-        columns = [shaped(payload[i].shape[1:], payload[i].dtype) for i in candidate.columns]
+        columns = [shaped(payload[i].shape, payload[i].dtype) for i in candidate.columns]
         traced, consts = trace(case, *one_of(own), *columns, *found.leaves * candidate.arity)
         whole = turned(Part(traced.jaxpr, len(consts) + len(own)))
         each = [curve_of(whole, [v]) for v in whole.jaxpr.outvars]
@@ -67,19 +70,29 @@ def reader(found: Readings, weights: list[Arrays], payload: Arrays, plan: Plan) 
         read += own
         tables.append((candidate.columns, candidate.arity, tuple(curve for curve, _ in each)))
     groups, arrays = all_alike(pieces, tables, read)
-    return Reader(found, groups, [curves for *_, curves in tables], plan), arrays
+    return Reader(found, groups, [curves for *_, curves in tables], plan, infinite), arrays
 
 
 class Reader:
     """An algebra's cases on their way over rows."""
 
-    def __init__(self, found: Readings, groups: Sequence[Alike], curves: Sequence[Curves], plan: Plan) -> None:
+    def __init__(
+        self, found: Readings, groups: Sequence[Alike], curves: Sequence[Curves], plan: Plan, infinite: bool
+    ) -> None:
         self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
         self.at_ends = at_ends(found.candidates)
-        self.alike, self.cases = groups, [alike.case() for alike in groups]
-        self.curves = [curves[alike.first] for alike in groups]
+        self.alike, self.curves = groups, [curves[alike.first] for alike in groups]
+        curved = any(curve is not None and curve.infinite for some in self.curves for curve in some)
+        infinite = infinite or curved or any(alike.piece.infinite for alike in groups)
+        self.cases = [alike.case(infinite=infinite) for alike in groups]
         self.early = [k for k in range(len(groups)) if self.of(k).arity]
         self.late = [k for k in range(len(groups)) if not self.of(k).arity]
+
+    @functools.cached_property
+    def columns(self) -> set[int]:
+        """The columns of payload that a case reads."""
+        each = [(self.of(k).columns, alike.piece.leaves) for k, alike in enumerate(self.alike)]
+        return {columns[i] for columns, leaves in each for i in leaves if i < len(columns)}
 
     def of(self, k: int) -> Candidate:
         """One of some candidates alike."""
@@ -89,6 +102,11 @@ class Reader:
     def slots(self) -> Slots:
         """Where cases keep their residuals."""
         return Slots([case.kept for case in self.cases])
+
+    @property
+    def gates(self) -> bool:
+        """Whether a case asks which of its outputs are read."""
+        return any(case.gates for case in self.cases)
 
     def chunk(self, queue: Queue, number: jax.Array) -> Agenda:
         """The rows of one chunk."""

@@ -29,11 +29,10 @@ from ..calls._compiled import compiled
 from ..calls._traced import reverse_only
 from ..jaxprs._steady import steadily
 from ..machines._state import leading
-from ._grow_rule import grown_rows
 from ._plan import Plan
-from ._read_rule import values_of
 from ._readings import readings
-from ._scores import expect_scores, lost
+from ._refold_rule import read_rows
+from ._scores import expect_scores
 from ._sorts import at_roots, trace_all
 from ._split import refold_split
 from ._tracing import one
@@ -143,15 +142,13 @@ def _bounded(both: Any, seeds: Any, trees: tuple[int, ...], plan: Plan) -> tuple
     """The values of each sort's seeds, whether a score was NaN, and the names of the layers."""
     algs, coalgs = both
     growth, weights = trace_all(coalgs, one(seeds), False)
-    rows = grown_rows(growth, plan, weights, at_roots(seeds, trees))
     found, own = readings(algs, growth)
-    values = values_of(found, own, rows, plan)
+    values, waiting, missing = read_rows(growth, plan, weights, at_roots(seeds, trees), found, own)
 
     def roots(sort: int, part: slice) -> tuple[Any, jax.Array]:
-        waiting = rows.waiting[part]
-        return found.of(sort, [_known(waiting, v[part]) for v in values]), waiting
+        return found.of(sort, [_known(waiting[part], v[part]) for v in values]), waiting[part]
 
-    return tuple(itertools.starmap(roots, enumerate(by_sort(trees)))), lost(rows), growth.names
+    return tuple(itertools.starmap(roots, enumerate(by_sort(trees)))), missing, growth.names
 
 
 def _known(waiting: Any, roots: Any) -> Any:

@@ -1,14 +1,18 @@
 """A case at one node, where what its parent does not read has no gradient: see `_reach`."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 
-from ..arrays.shapes import is_smooth
+from ..arrays.shapes import Arrays, is_smooth, shaped
 from ._jaxprs import bind, CALLS, rule_of, variables, without_constants
+from ._parts import equation, Part, trace
 from ._reach import gate, Reach, reach, through
+from ._slopes import steep
 
 
 LARGE = 4096  # numbers in an array, above which no row has a copy of it
@@ -22,6 +26,42 @@ def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Seq
     which each row would have a copy.
     """
     return _evaluated(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
+
+
+def with_gates(part: Part, infinite: bool) -> tuple[Part, Arrays, bool]:
+    """The part with gates where slopes may be infinite, and the arrays that it closes over, its first inputs.
+
+    It has two inputs more, outputs as bits: the last of the shared ones says which are read at some row, and the first
+    of a row's which are read there. And whether it has a gate. `infinite`: what a row reads may be. A weight larger
+    than what is made of it has no gate there: each row would have a copy.
+    """
+    wild = part.jaxpr.invars[part.shared :] if infinite else []
+    known, gates = reach(part.jaxpr, range(len(part.jaxpr.outvars))), {id(eqn) for eqn in steep(part.jaxpr, wild)}
+    gates = {id(eqn) for eqn in part.jaxpr.eqns if id(eqn) in gates and through(known, eqn)}
+
+    def run(*inputs: Any) -> list[Any]:
+        shared, (some, own), rows = (
+            inputs[: part.shared],
+            inputs[part.shared : part.shared + 2],
+            inputs[part.shared + 2 :],
+        )
+        values = dict(zip(part.jaxpr.invars, [*shared, *rows], strict=True))
+        weights = set(part.jaxpr.invars[: part.shared])
+        for eqn in part.jaxpr.eqns:
+            of = list(dict.fromkeys(variables(eqn.invars)))
+            alone = all(v in weights for v in of)
+            weights.update(eqn.outvars if alone else ())
+            large = sum(math.prod(v.aval.shape) for v in eqn.outvars)
+            given = [values[v] for v in of]
+            for i, v in enumerate(of if id(eqn) in gates else ()):
+                if is_smooth(v.aval) and (alone or v not in weights or v.aval.size <= large):
+                    given[i] = gate(given[i], some if alone else own, through(known, eqn))
+            values.update(zip(eqn.outvars, equation(part, eqn)(*given), strict=True))
+        return [v.val if isinstance(v, Literal) else values[v] for v in part.jaxpr.outvars]
+
+    bits = shaped((), jnp.int32)
+    found, held = trace(run, *part.inputs[: part.shared], bits, bits, *part.inputs[part.shared :])
+    return Part(found.jaxpr, len(held) + part.shared + 1), held, bool(gates)
 
 
 def _evaluated(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) -> list[Any]:

@@ -28,7 +28,7 @@ from cdl import (
     to_list,
     TreeF,
 )
-from cdl._engine.folds._tame import is_tame
+from cdl._engine.jaxprs._slopes import is_tame
 
 
 X = TypeVar("X", covariant=True)

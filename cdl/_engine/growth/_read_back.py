@@ -1,4 +1,4 @@
-"""Reading, with a custom reverse rule: the queue forwards again, each row before those of its children.
+"""The reverse pass of a reading: the queue forwards again, each row before those of its children.
 
 | what    | order                     | what it finds                                                                |
 | ------- | ------------------------- | ---------------------------------------------------------------------------- |
@@ -12,129 +12,112 @@ through a curve at last takes that of what is under the curve (`_curves`).
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 from ..arrays._rows import after_all, masked
 from ..arrays.shapes import Arrays, is_smooth
-from ..jaxprs._one_reverse import forwards_only, of_rule
+from ..jaxprs._reach import bits_of, only_active
+from ._activity import at_inputs
 from ._agenda import Agenda, Block
 from ._cases import rows_at
-from ._plan import Plan
-from ._read import Queue, queue_of, Reader, reader
-from ._readings import Readings
-from ._rows import Rows
+from ._read import Queue, Reader
 from ._tables import part
 
 
-def values_of(found: Readings, weights: list[Arrays], rows: Rows, plan: Plan) -> Arrays:
-    """The values of all trees, differentiable in the weights and the rows' payload; of no account for one that is
-    cut."""
-    if not plan.trees:
-        return [jnp.zeros((0, *x.shape), x.dtype) for x in found.leaves]
-    cases, arrays = reader(found, weights, rows.payload, plan)
-    return _rule((arrays, rows.payload), queue_of(rows), reader=cases)
-
-
-@eqx.filter_custom_vjp
-def _rule(inputs: tuple[Arrays, Arrays], queue: Queue, *, reader: Reader) -> Arrays:
-    return reader.roots(reader.read(inputs[0], inputs[1], queue, keep=False)[0])
-
-
-@_rule.def_fwd  # type: ignore[untyped-decorator]
-def _rule_forward(
-    perturbed: Any, inputs: tuple[Arrays, Arrays], queue: Queue, *, reader: Reader
-) -> tuple[Arrays, tuple[Arrays, Arrays]]:
-    del perturbed
-    found = reader.read(inputs[0], inputs[1], queue, keep=True)
-    return forwards_only(reader.roots(found[0]), of_rule("refold")), found
-
-
-@_rule.def_bwd  # type: ignore[untyped-decorator]
-def _rule_backward(
-    found: tuple[Arrays, Arrays],
-    given: Arrays,
-    perturbed: Any,
-    inputs: tuple[Arrays, Arrays],
-    queue: Queue,
-    *,
-    reader: Reader,
-) -> tuple[Arrays, Arrays]:
-    return forwards_only(Downwards(reader, queue, *inputs, *found).all(given, perturbed[0]), of_rule("refold"))
+Own = tuple[Arrays, jax.Array | None]  # cotangents of values, and their bits
 
 
 class Found(NamedTuple):
     """The values, and the cotangents of those that a row above has gone through; the cotangents of the payload, and of
-    the weights. `None` for what has none."""
+    the weights; `None` for what has none. And which leaves of each row's value, and which of its payload, are read: as
+    bits, if something asks (`_activity`)."""
 
     values: Arrays
     payload: Arrays
     sums: Arrays
+    bits: jax.Array | None
+    read: jax.Array | None
 
 
 class Downwards:
-    """The rows of a reading, gone through downwards."""
+    """The rows of a reading, gone through downwards. `asked`: whether something asks what is read."""
 
     def __init__(
-        self, reader: Reader, queue: Queue, weights: Arrays, payload: Arrays, values: Arrays, kept: Arrays
+        self,
+        reader: Reader,
+        queue: Queue,
+        weights: Arrays,
+        payload: Arrays,
+        values: Arrays,
+        kept: Arrays,
+        asked: bool,
     ) -> None:
         self.reader, self.queue, self.weights, self.payload = reader, queue, weights, payload
-        self.values, self.kept = values, kept
+        self.values, self.kept, self.asked = values, kept, asked
 
-    def all(self, given: Arrays, wanted: Sequence[bool]) -> tuple[Arrays, Arrays]:
-        """The cotangents of the weights that are wanted, and of the payload; `given`: those of the trees' values."""
+    def all(self, given: Arrays, wanted: Sequence[bool]) -> tuple[Arrays, Arrays, jax.Array | None]:
+        """The cotangents of the weights that are wanted, and of the payload; and what of that each row has read.
+        `given`: the cotangents of the trees' values."""
         found = self._begun(given, wanted)
         reader, agenda = self.reader, self.reader.every(self.queue)
 
-        def step(state: tuple[jax.Array, Arrays, Found]) -> tuple[jax.Array, Arrays, Found]:
+        def step(state: tuple[jax.Array, Own, Found]) -> tuple[jax.Array, Own, Found]:
             chunk, own, found = state
             agenda = reader.chunk(self.queue, chunk)
             for k in reader.early:
                 found = self._alike(k, agenda, found, own)
             return chunk + 1, rows(found, self.queue.starts[chunk + 1]), found
 
-        rows: Any = lambda found, head: [x if x is None else part(x, head, reader.plan.lanes) for x in found.values]
+        cut: Any = lambda x, head: x if x is None else part(x, head, reader.plan.lanes)
+        rows: Any = lambda found, head: ([cut(x, head) for x in found.values], cut(found.bits, head))
         start = jnp.int32(0), rows(found, 0), found
         found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, start)[2])
         for k in reader.late:
-            found = self._alike(k, agenda, found, found.values)
-        return found.sums, found.payload
+            found = self._alike(k, agenda, found, (found.values, found.bits))
+        return found.sums, found.payload, found.read
 
     def _begun(self, given: Arrays, wanted: Sequence[bool]) -> Found:
         roots = self.reader.plan.roots
         values: Arrays = []
         for leaf, (g, v) in enumerate(zip(given, self.values, strict=True)):
-            own = jnp.zeros_like(v[:roots]) if g is None else g[:roots].astype(v.dtype)
-            own = self.reader.under(leaf, self.queue.choice[:roots], v[:roots], own) if is_smooth(v) else own
+            own = jnp.zeros_like(v[:roots])
+            if is_smooth(v) and g is not None:
+                own = self.reader.under(leaf, self.queue.choice[:roots], v[:roots], g[:roots].astype(v.dtype))
             values.append(v.at[:roots].set(own) if is_smooth(v) else None)
-        each = zip(self.weights, wanted, strict=True)
-        sums = [jnp.zeros(w.shape, w.dtype) if yes and is_smooth(w) else None for w, yes in each]
+        sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
         zero = after_all(given)  # so that XLA does not make these of the payload's own zeros, kept until now
-        payload = [jnp.full(x.shape, zero.astype(x.dtype)) if is_smooth(x) else None for x in self.payload]
-        return Found(values, payload, sums)
+        payload = [
+            jnp.full(x.shape, zero.astype(x.dtype)) if i in self.reader.columns and is_smooth(x) else None
+            for i, x in enumerate(self.payload)
+        ]
+        some = bits_of(leaf for leaf, g in enumerate(given) if g is not None)
+        table = jnp.zeros_like(self.queue.choice) if self.asked else None
+        return Found(values, payload, sums, None if table is None else table.at[:roots].set(some), table)
 
-    def _alike(self, k: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
-        """The rows of some candidates alike. `own`: the cotangents of their values, those of a chunk or of all."""
+    def _alike(self, k: int, agenda: Agenda, found: Found, own: Own) -> Found:
+        """The rows of some candidates alike. `own`: the cotangents of their values, those of a chunk or of all, and
+        their bits."""
         alike, case, reader = self.reader.alike[k], self.reader.cases[k], self.reader
 
         def step(at: Block, found: Found) -> Found:
             values = [v if x is None else x for x, v in zip(found.values, self.values, strict=True)]
+            bits = None if own[1] is None else masked(at.mine, own[1][at.local])
             if case.inert:
-                return self._handed(k, found, at, values, [])
+                return self._handed(k, found, at, values, [], bits)
             inputs = reader.inputs(k, self.payload, values, self.queue, at)
             kept = reader.slots.rows(k, self.kept, at)
-            smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
+            smooth = [x for x, yes in zip(own[0], case.smooth, strict=True) if yes]
             given = [masked(at.mine, x) for x in rows_at(smooth, at.local)]
             weights = alike.weights(self.weights, at.member)
-            to_weights, to_rows = case.backward(weights, inputs, at.count, [], kept, given)
+            to_weights, to_rows = case.backward(weights, inputs, bits, [], kept, given)
             found = found._replace(sums=alike.added(found.sums, at.member, to_weights))
-            return self._handed(k, found, at, values, to_rows)
+            return self._handed(k, found, at, values, to_rows, bits)
 
         return Found(*agenda.each(alike.members, step, found))
 
-    def _handed(self, k: int, found: Found, at: Block, values: Arrays, news: Arrays) -> Found:
+    def _handed(self, k: int, found: Found, at: Block, values: Arrays, news: Arrays, bits: jax.Array | None) -> Found:
         """The cotangents of a case's payload and of its children's values, where they belong; zero for what it does not
         read."""
         reader, queue, rest = self.reader, self.queue, iter(news)
@@ -146,16 +129,28 @@ class Downwards:
         for i, column in enumerate(columns):
             if i in down:
                 payload[column] = at.put(payload[column], down[i], (reader.address(column, queue, at),))
+        own, read = found.bits, found.read
+        if bits is not None and read is not None:
+            read = at.put(read, self._reads(k, bits, 0, len(columns)), (at.rows,))
         below: list[tuple[int, jax.Array, jax.Array]] = []
         for place in range(reader.of(k).arity):
             child = queue.first[at.rows] + place
+            some = None if bits is None else self._reads(k, bits, len(columns) + place * len(values), len(values))
+            own = own if own is None or some is None else at.put(own, some, (child,))
             for leaf, v in enumerate(values):
                 if is_smooth(v):
                     x, value = down.get(len(columns) + place * len(values) + leaf), v[child]
                     x = jnp.zeros_like(value) if x is None else x.astype(value.dtype)
-                    below.append((leaf, child, reader.under(leaf, queue.choice[child], value, x)))
+                    x = reader.under(leaf, queue.choice[child], value, x)
+                    below.append((leaf, child, x if some is None else only_active(x, some, bits_of([leaf]))))
         done = after_all([x for x in [*(x for *_, x in below), *found.sums] if x is not None])
         tables = list(found.values)
         for leaf, child, x in below:
             tables[leaf] = at.put(tables[leaf], x, (child + done,))
-        return found._replace(values=tables, payload=payload)
+        return Found(tables, payload, found.sums, own, read)
+
+    def _reads(self, k: int, bits: jax.Array, first: int, count: int) -> jax.Array:
+        """The bits of some of a case's inputs, this many from the first, by the bits of its value's leaves."""
+        each = zip(self.reader.alike[k].piece.leaves, self.reader.cases[k].reached, strict=True)
+        some = [(i - first, reached) for i, reached in each if first <= i < first + count]
+        return at_inputs(bits, [reached for _, reached in some], [i for i, _ in some])

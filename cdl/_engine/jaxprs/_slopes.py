@@ -1,0 +1,91 @@
+"""Which operations have infinite slopes, or make infinite numbers: there zero times a slope is NaN.
+
+A root has an infinite slope at 0, and a product where its other factor is infinite. So a row whose value nothing reads,
+or that is there to fill a block, may spoil a sum over rows, although its own cotangent is zero.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from jax.extend.core import Jaxpr, JaxprEqn, Literal
+from jax.lax import GatherScatterMode
+
+from ._jaxprs import CALLS, inside, rule_of, variables
+from ._steady import ASKED, RULED
+
+
+FINITE = frozenset(
+    "add sub neg abs max min transpose reshape broadcast_in_dim slice squeeze concatenate copy rev "
+    "convert_element_type tanh logistic select_n reduce_sum iota eq ne lt gt le ge and or not sign "
+    "stop_gradient dynamic_slice gather pad split".split()
+)  # operations whose slopes are finite wherever they are taken
+
+TAME = FINITE | frozenset(
+    "mul dot_general square erf sin cos clamp floor ceil round reduce_max reduce_min cumsum steady".split()
+)  # operations that make finite numbers of finite numbers, and whose slopes are finite there
+
+
+def is_finite(eqn: JaxprEqn) -> bool:
+    """Whether the slopes of an operation are finite, for all that can be seen of it. That of a product is a factor."""
+    if eqn.primitive.name == "mul":
+        return any(isinstance(v, Literal) and bool(np.isfinite(v.val).all()) for v in eqn.invars)
+    return eqn.primitive.name in FINITE
+
+
+def has_finite_slopes(jaxpr: Jaxpr) -> bool:
+    """Whether the derivative of a jaxpr is finite wherever it is taken, for all that can be seen of it."""
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name in CALLS:
+            inner = eqn.params[CALLS[eqn.primitive.name]]
+            if not has_finite_slopes(getattr(inner, "jaxpr", inner)):
+                return False
+        elif not is_finite(eqn):
+            return False
+    return True
+
+
+def is_tame(jaxpr: Jaxpr) -> bool:
+    """Whether a jaxpr makes finite numbers of finite numbers, and has no loop, callback or custom rule, for all that
+    can be seen of it. Then it may be computed at zeros, where a loop might not end."""
+    return all(map(_is_tame, jaxpr.eqns))
+
+
+def wild(jaxpr: Jaxpr, inputs: Iterable[Any] = ()) -> set[Any]:
+    """The variables of a jaxpr that may be infinite where its inputs are finite, all but those that are given."""
+    found = set(inputs)
+    for eqn in jaxpr.eqns:
+        if not found.isdisjoint(variables(eqn.invars)) or not (_is_tame(eqn) or _is_ruled(eqn)):
+            found.update(eqn.outvars)
+    return found
+
+
+def steep(jaxpr: Jaxpr, inputs: Iterable[Any] = ()) -> list[JaxprEqn]:
+    """The equations whose slopes may be infinite, where the inputs are finite, all but those that are given."""
+    some, found = wild(jaxpr, inputs), []
+    for eqn in jaxpr.eqns:
+        calm = _is_tame(eqn) and some.isdisjoint(variables(eqn.invars))
+        if not calm and not is_finite(eqn) and eqn.primitive.name not in ASKED:  # what these read is steady: found
+            found.append(eqn)
+    return found
+
+
+def _is_ruled(eqn: JaxprEqn) -> bool:
+    """Whether an equation's derivative is a rule of its own, and its value is tame."""
+    return eqn.primitive.name.startswith(RULED) and all(map(is_tame, inside(eqn)))
+
+
+def _is_tame(eqn: JaxprEqn) -> bool:
+    rule: Any = rule_of(eqn)
+    if not all(map(_is_bounded, eqn.invars)) or eqn.params.get("mode") == GatherScatterMode.FILL_OR_DROP:
+        return False  # the mode fills with NaN
+    if hasattr(rule, "step"):
+        return rule.reduction in ("sum", "each") and is_tame(rule.step.jaxpr)
+    if eqn.primitive.name in CALLS:
+        return all(map(is_tame, inside(eqn)))
+    return eqn.primitive.name in TAME
+
+
+def _is_bounded(x: Any) -> bool:
+    """Whether what an equation reads is no constant that is infinite or NaN."""
+    return not isinstance(x, Literal) or x.val is None or bool(np.all(np.abs(x.val) < np.inf))

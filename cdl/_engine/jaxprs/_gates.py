@@ -6,12 +6,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Primitive, Var
+from jax.interpreters import ad, batching, mlir
 
+from ..arrays._rows import masked
 from ..arrays.shapes import Arrays, is_smooth, shaped
 from ._jaxprs import bind, CALLS, rule_of, variables, without_constants
 from ._parts import equation, Part, trace
-from ._reach import gate, Reach, reach, through
+from ._reach import active, gate, Reach, reach, through
 from ._slopes import steep
 
 
@@ -55,7 +57,7 @@ def with_gates(part: Part, infinite: bool) -> tuple[Part, Arrays, bool]:
             given = [values[v] for v in of]
             for i, v in enumerate(of if id(eqn) in gates else ()):
                 if is_smooth(v.aval) and (alone or v not in weights or v.aval.size <= large):
-                    given[i] = gate(given[i], some if alone else own, through(known, eqn))
+                    given[i] = _where_read.bind(given[i], active(some if alone else own, through(known, eqn)))
             values.update(zip(eqn.outvars, equation(part, eqn)(*given), strict=True))
         return [v.val if isinstance(v, Literal) else values[v] for v in part.jaxpr.outvars]
 
@@ -99,3 +101,21 @@ def _children(jaxpr: Jaxpr) -> set[Any]:
 
 def _has_gate(v: Any) -> bool:
     return not isinstance(v, Literal) and is_smooth(v.aval) and v.aval.size <= LARGE
+
+
+def _slopes(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+    x, read = primals
+    return _where_read.bind(x, read), masked(read, tangents[0])
+
+
+def _at_rows(values: Sequence[Any], axes: Sequence[int | None]) -> tuple[Any, int]:
+    size = next(x.shape[axis] for x, axis in zip(values, axes, strict=True) if axis is not None)
+    return _where_read.bind(*(batching.bdim_at_front(x, axis, size) for x, axis in zip(values, axes, strict=True))), 0
+
+
+_where_read = Primitive("where_read")  # a value that has a gradient where it is read, which the derivative alone asks
+_where_read.def_impl(lambda x, read: x)
+_where_read.def_abstract_eval(lambda x, read: x)
+ad.primitive_jvps[_where_read] = _slopes
+batching.primitive_batchers[_where_read] = _at_rows
+mlir.register_lowering(_where_read, lambda ctx, x, read: [x])

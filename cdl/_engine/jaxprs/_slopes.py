@@ -28,9 +28,14 @@ TAME = FINITE | frozenset(
 
 def is_finite(eqn: JaxprEqn) -> bool:
     """Whether the slopes of an operation are finite, for all that can be seen of it. That of a product is a factor."""
-    if eqn.primitive.name == "mul":
-        return any(isinstance(v, Literal) and bool(np.isfinite(v.val).all()) for v in eqn.invars)
-    return eqn.primitive.name in FINITE
+    match eqn.primitive.name:
+        case "mul":
+            return any(isinstance(v, Literal) and bool(np.isfinite(v.val).all()) for v in eqn.invars)
+        case "div":
+            by = eqn.invars[1]
+            return isinstance(by, Literal) and bool(np.isfinite(1 / np.asarray(by.val, float)).all())
+        case name:
+            return name in FINITE
 
 
 def has_finite_slopes(jaxpr: Jaxpr) -> bool:
@@ -83,7 +88,9 @@ def _is_tame(eqn: JaxprEqn) -> bool:
         return rule.reduction in ("sum", "each") and is_tame(rule.step.jaxpr)
     if eqn.primitive.name in CALLS:
         return all(map(is_tame, inside(eqn)))
-    return eqn.primitive.name in TAME
+    if eqn.primitive.name == "integer_pow":
+        return bool(eqn.params["y"] > 0)
+    return eqn.primitive.name in TAME or is_finite(eqn)
 
 
 def _is_bounded(x: Any) -> bool:

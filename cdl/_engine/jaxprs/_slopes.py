@@ -33,7 +33,7 @@ def is_finite(eqn: JaxprEqn) -> bool:
             return any(isinstance(v, Literal) and bool(np.isfinite(v.val).all()) for v in eqn.invars)
         case "div":
             by = eqn.invars[1]
-            return isinstance(by, Literal) and bool(np.isfinite(1 / np.asarray(by.val, float)).all())
+            return isinstance(by, Literal) and bool(np.all((by.val != 0) & np.isfinite(by.val)))
         case name:
             return name in FINITE
 

@@ -36,15 +36,26 @@ class Stacked(eqx.Module, Generic[M]):
     constructors: tuple[type[Any], ...] = eqx.field(static=True)
 
     def __getitem__(self, constructor: type[Any]) -> M:
-        """**Raises:** `ForeignLayer` for a constructor that has no cell."""
-        if constructor not in self.constructors:
-            known = ", ".join(f"`{c.__name__}`" for c in self.constructors)
-            name = getattr(constructor, "__name__", constructor)
-            raise ForeignLayer(f"the stack has a cell for each of {known}, and that of `{name}` was asked for.")
-        number = self.constructors.index(constructor)
+        """**Raises:** `ForeignLayer` for what is not a constructor, or one that has no cell."""
+        number = number_of(constructor, self.constructors)
         arrays, rest = eqx.partition(self.cells, eqx.is_array)
         found: M = eqx.combine(jax.tree.map(lambda x: _picked(x, number), arrays), rest)
         return found
+
+
+def number_of(constructor: object, constructors: tuple[type[Any], ...]) -> int:
+    """The place of a constructor among some. **Raises:** `ForeignLayer` for anything else."""
+    if not isinstance(constructor, type):
+        raise ForeignLayer(
+            f"a stack was asked for the cell of {constructor!r}, which is no constructor: write `stack[Leaf]`, with "
+            "the class itself, or `stack[type(layer)]`."
+        )
+    if constructor not in constructors:
+        known = ", ".join(f"`{c.__name__}`" for c in constructors)
+        raise ForeignLayer(
+            f"the stack has a cell for each of {known}, and that of `{constructor.__name__}` was asked for."
+        )
+    return constructors.index(constructor)
 
 
 @with_usage

@@ -15,8 +15,8 @@ from hypothesis import given, settings, strategies as st
 from programs import equations, primitives
 
 from cdl import MealyF, MooreF, run, Seq
-from cdl._engine.jaxprs._parts import trace
-from cdl._engine.machines._scan_tangent import vectors_first
+from cdl._engine.jaxprs._parts import Part, trace
+from cdl._engine.jaxprs._turned import turned
 
 
 SIZE, READS = 3, 2
@@ -218,7 +218,7 @@ def test_a_reverse_rule_in_a_step_is_used():
 
 def test_a_product_with_a_vector_keeps_what_it_is_asked_for():
     product = lambda w, x: [jnp.matmul(w, x, precision=("default", "highest"), preferred_element_type=jnp.float32)]
-    part = vectors_first(trace(product, jnp.ones((3, 2), jnp.bfloat16), jnp.ones(2, jnp.bfloat16))[0])
+    part = turned(Part(trace(product, jnp.ones((3, 2), jnp.bfloat16), jnp.ones(2, jnp.bfloat16))[0].jaxpr, 1))
     (eqn,) = (e for e in equations(part.jaxpr) if e.primitive.name == "dot_general")
     assert [v.aval.shape for v in eqn.invars] == [(2,), (3, 2)]
     assert [str(p) for p in eqn.params["precision"]] == ["HIGHEST", "DEFAULT"]

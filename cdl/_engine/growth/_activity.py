@@ -21,10 +21,8 @@ from ..arrays.shapes import Arrays
 from ..jaxprs._reach import active, bits_of, MOST
 from ._agenda import Block
 from ._cases import Cases
+from ._pieces import CHANCES
 from ._rows import Rows
-
-
-CHANCES = 1  # the output of a choice that has them; what is shared comes after
 
 
 @dataclass(frozen=True)
@@ -64,12 +62,16 @@ class Activity:
 
     def of_choice(self, k: int, at: Block, outputs: jax.Array | None) -> jax.Array | None:
         """The bits of what the choice gave: the chances, and what it shares with candidates."""
-        if outputs is None:
+        if outputs is None and not self.cases.choosing.gates:
             return None
-        shared = self.cases.alike[k].piece.shared
-        first = len(self.cases.alike[k].piece.leaves)
-        found = at_inputs(outputs, self.cases.cases[k].reached[first:], [CHANCES + 1 + s for s in shared])
-        return found | jnp.where(at.mine, bits_of([CHANCES] if self.given.log_prob is not None else []), 0)
+        chances = bits_of([CHANCES])
+        if outputs is None:
+            found = jnp.full(at.count, ~chances, jnp.int32)
+        else:
+            piece = self.cases.alike[k].piece
+            reached = self.cases.cases[k].reached[len(piece.leaves) :]
+            found = at_inputs(outputs, reached, [CHANCES + 1 + s for s in piece.shared])
+        return jnp.where(at.mine, found if self.given.log_prob is None else found | chances, 0)
 
     def of_seed(self, k: int, outputs: jax.Array | None, choice: jax.Array | None) -> jax.Array | None:
         """The bits of the seed that both are made of."""

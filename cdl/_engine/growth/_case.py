@@ -10,7 +10,8 @@ from jax import lax
 
 from ..arrays.shapes import Arrays, is_smooth
 from ..jaxprs._gates import with_gates
-from ..jaxprs._parts import made_of_weights, Part, variables
+from ..jaxprs._jaxprs import variables
+from ..jaxprs._parts import made_of_weights, Part
 from ..jaxprs._passes import Passes
 from ..jaxprs._reach import FLAT, reach
 from ._agenda import Block
@@ -19,7 +20,7 @@ from ._agenda import Block
 class Case:
     """A part at rows: arrays with a leading axis, after the weights, which are the same for all, and which come after
     the constants that are `held`. `free`: the outputs, by number, that are at hand in reverse. `infinite`: numbers of
-    a row may be. `gates`: whether a slope may be, so that the reverse pass asks which outputs are read.
+    a row may be. `gates`: where a slope may be, the reverse pass asks if these outputs are read.
     """
 
     def __init__(self, part: Part, held: Arrays, free: Sequence[int] = (), infinite: bool = False) -> None:
@@ -42,7 +43,7 @@ class Case:
         jaxpr, count = self.derive.jaxpr, len(self.more)
         moved = set(jaxpr.invars[count:-1])
         for eqn in jaxpr.eqns:
-            if eqn.primitive.name not in FLAT and moved & set(variables(eqn)):
+            if eqn.primitive.name not in FLAT and moved & set(variables(eqn.invars)):
                 moved.update(eqn.outvars)
         return Passes(self.rest, 0, [v in moved and is_smooth(v.aval) for v in jaxpr.outvars], self.free)
 

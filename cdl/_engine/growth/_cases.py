@@ -7,10 +7,11 @@ from typing import Any
 import jax
 
 from ..arrays.shapes import Arrays
+from ..jaxprs._reach import bits_of
 from ._alike import Alike, all_alike, alone
 from ._candidates import at_ends
 from ._case import Slots
-from ._pieces import Piece, Pieces
+from ._pieces import CHANCES, Piece, Pieces
 
 
 class Cases:
@@ -40,8 +41,8 @@ class Cases:
 
     @property
     def gates(self) -> bool:
-        """Whether a case asks which of its outputs are read."""
-        return any(case.gates for case in [*self.cases, self.choosing])
+        """Whether a case asks which of its outputs are read that only some rows have read."""
+        return any(case.gates for case in self.cases) or bool(self.choosing.gates & ~bits_of([CHANCES]))
 
     @functools.cached_property
     def slots(self) -> Slots:

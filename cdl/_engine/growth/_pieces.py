@@ -19,12 +19,16 @@ import jax.numpy as jnp
 from jax.extend.core import Literal
 
 from ..arrays.shapes import Arrays
+from ..jaxprs._jaxprs import variables
 from ..jaxprs._keep import is_dear
-from ..jaxprs._parts import cut, Part, trace, variables
-from ..jaxprs._slopes import wild
+from ..jaxprs._parts import cut, Part, trace
+from ..jaxprs._slopes import infinite
+from ..jaxprs._turned import turned
 from ._candidates import Growth
 from ._curves import Curve, curve_of
-from ._turned import turned
+
+
+CHANCES = 1  # the output of a choice that has them; what is shared comes after it
 
 
 @dataclass(frozen=True)
@@ -41,8 +45,7 @@ class Piece:
     @property
     def infinite(self) -> frozenset[int]:
         """Which of its outputs may be infinite, where all that it reads is finite."""
-        some = wild(self.part.jaxpr)
-        return frozenset(i for i, v in enumerate(self.part.jaxpr.outvars) if v in some)
+        return frozenset(infinite(self.part.jaxpr))
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def _dear(choosing: Part, weights: int) -> list[Any]:
     """What of the choice is made from a node by dear equations, or from such."""
     rows, dear = set(choosing.jaxpr.invars[weights:]), dict[Any, None]()
     for eqn in choosing.jaxpr.eqns:
-        of = variables(eqn)
+        of = variables(eqn.invars)
         if any(v in rows for v in of):
             rows.update(eqn.outvars)
             if is_dear(eqn) or any(v in dear for v in of):
@@ -115,7 +118,7 @@ def _dear(choosing: Part, weights: int) -> list[Any]:
 def _read(part: Part) -> set[Any]:
     """The variables that a part's equations read, or that it gives as they are."""
     outs = [v for v in part.jaxpr.outvars if not isinstance(v, Literal)]
-    return {v for eqn in part.jaxpr.eqns for v in variables(eqn)} | set(outs)
+    return {v for eqn in part.jaxpr.eqns for v in variables(eqn.invars)} | set(outs)
 
 
 def piece_of(part: Part, held: Sequence[Any], inputs: Sequence[Any], shared: Sequence[Any] = ()) -> Piece:

@@ -18,6 +18,7 @@ from jaxtyping import Array
 from ..arrays._rows import chosen, put
 from ..arrays.shapes import Arrays, one_of, shaped
 from ..jaxprs._parts import cut, Part, trace
+from ..jaxprs._turned import turned
 from ._agenda import Agenda, Block
 from ._alike import Alike, all_alike
 from ._candidates import at_ends, Candidate
@@ -28,7 +29,6 @@ from ._plan import every, Plan
 from ._readings import Readings
 from ._rows import Rows
 from ._tables import part, table
-from ._turned import turned
 
 
 Curves = tuple[Curve | None, ...]  # of each leaf of a value

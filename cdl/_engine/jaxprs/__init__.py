@@ -6,6 +6,8 @@
 | what can be computed before the rest is known                 | `_parts`       |
 | what is the least to keep, so that the rest is cheap          | `_keep`        |
 | what are the passes of a derivative that makes nothing twice  | `_passes`      |
+| where may a slope be infinite                                 | `_slopes`      |
+| how do rows come first in a product with a weight             | `_turned`      |
 | which two compute the same, with other weights                | `_fingerprint` |
 | which of their weights are one array, or rows of a stack      | `_stacks`      |
 | which outputs does an input reach, by what has a derivative   | `_reach`       |

@@ -49,8 +49,8 @@ def needed(outvars: Sequence[Any], eqns: Sequence[JaxprEqn]) -> list[JaxprEqn]:
 
 
 def variables(read: Sequence[Any]) -> list[Any]:
-    """What is read, without the numbers that are written out."""
-    return [v for v in read if not isinstance(v, Literal)]
+    """What is read, each once, without the numbers that are written out."""
+    return list(dict.fromkeys(v for v in read if not isinstance(v, Literal)))
 
 
 def rule_of(eqn: JaxprEqn) -> Any:
@@ -82,8 +82,20 @@ def _is_jaxpr(x: object) -> bool:
     return isinstance(x, ClosedJaxpr | Jaxpr)
 
 
-def bind(eqn: JaxprEqn, values: Sequence[Any], axes: Sequence[int | None]) -> list[Any]:
+def evaluated(
+    jaxpr: Jaxpr, given: Sequence[Any], step: Callable[[JaxprEqn, list[Any]], list[Any]]
+) -> tuple[list[Any], dict[Any, Any]]:
+    """The outputs of a jaxpr without constants, and the value of every variable. `step`: what an equation gives."""
+    known = dict(zip(jaxpr.invars, given, strict=True))
+    value: Callable[[Any], Any] = lambda v: v.val if isinstance(v, Literal) else known[v]
+    for eqn in jaxpr.eqns:
+        known.update(zip(eqn.outvars, step(eqn, list(map(value, eqn.invars))), strict=True))
+    return list(map(value, jaxpr.outvars)), known
+
+
+def bind(eqn: JaxprEqn, values: Sequence[Any], axes: Sequence[int | None] | None = None) -> list[Any]:
     """One equation, mapped over axis 0 of the values whose entry of `axes` is 0."""
+    axes = axes or [None] * len(values)
 
     def one(*args: Any) -> list[Any]:
         params = eqn.primitive.get_bind_params(eqn.params)

@@ -12,7 +12,8 @@ from typing import Any
 
 from jax.extend.core import ClosedJaxpr, Jaxpr, Literal
 
-from ._parts import Part, variables
+from ._jaxprs import variables
+from ._parts import Part
 
 
 DEAR = frozenset(
@@ -35,7 +36,7 @@ def to_keep(part: Part, needed: Iterable[Any], free: Sequence[Any] = ()) -> list
         room.setdefault(b, {}).setdefault(a, 0.0)
 
     for eqn in part.jaxpr.eqns:
-        of = variables(eqn)
+        of = variables(eqn.invars)
         if all(v in by_weights for v in of):
             by_weights.update(eqn.outvars)
             continue

@@ -17,11 +17,12 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 
 from ..arrays.shapes import shaped
+from ._jaxprs import bind, CALLS, evaluated, variables, without_constants
 from ._steady import steadied
 
 
 VIEWS = ("split", "slice", "reshape", "squeeze", "expand_dims", "transpose")
-CALLS = ("pjit", "jit", "closed_call")
+WRITTEN_OUT = CALLS.keys() - {"checkpoint", "remat2"}
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,7 @@ def trace(
     check(closed.jaxpr)
     consts = list(closed.consts)
     inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*closed.jaxpr.constvars, *closed.jaxpr.invars)]
-    run = lambda *xs: _evaluate(closed.jaxpr, xs[: len(consts)], xs[len(consts) :])
-    flat = jax.make_jaxpr(run)(*inputs)
+    flat = jax.make_jaxpr(lambda *xs: _flat(without_constants(closed.jaxpr), xs))(*inputs)
     consts = [*flat.consts, *consts]
     jaxpr = flat.jaxpr.replace(constvars=(), invars=[*flat.jaxpr.constvars, *flat.jaxpr.invars])
     return Part(_needed(jaxpr), len(consts)), consts
@@ -79,7 +79,7 @@ def split(part: Part, early: int, *, views: bool = False) -> tuple[Part, Part]:
     constant, late = set(shared), set(rows[early:])
     used = [v for v in part.jaxpr.outvars if not isinstance(v, Literal)]
     for eqn in part.jaxpr.eqns:
-        of = variables(eqn)
+        of = variables(eqn.invars)
         if any(v in late for v in of):
             late.update(eqn.outvars)
             used += of
@@ -99,12 +99,12 @@ def cut(part: Part, given: Sequence[Any], wanted: Sequence[Any]) -> Part:
 
 def _before_views(jaxpr: Jaxpr, between: list[Any]) -> list[Any]:
     """Instead of the pieces of an array, the array, where it is no larger than they are together."""
-    views = {v: e for e in jaxpr.eqns if e.primitive.name in VIEWS and len(variables(e)) == 1 for v in e.outvars}
+    views = {v: e for e in jaxpr.eqns if e.primitive.name in VIEWS and len(variables(e.invars)) == 1 for v in e.outvars}
     while True:
         pieces: dict[Any, list[Any]] = {}
         for v in between:
             if v in views:
-                pieces.setdefault(variables(views[v])[0], []).append(v)
+                pieces.setdefault(variables(views[v].invars)[0], []).append(v)
         whole = [v for v, some in pieces.items() if v.aval.size <= sum(p.aval.size for p in some)]
         if not whole:
             return between
@@ -112,14 +112,9 @@ def _before_views(jaxpr: Jaxpr, between: list[Any]) -> list[Any]:
         between = list(dict.fromkeys([*(v for v in between if v not in taken), *whole]))
 
 
-def variables(eqn: JaxprEqn) -> list[Any]:
-    """What an equation reads, each once, but for literals."""
-    return list(dict.fromkeys(v for v in eqn.invars if not isinstance(v, Literal)))
-
-
 def equation(part: Part, eqn: JaxprEqn) -> Callable[..., list[Any]]:
     """One equation as a function of its `variables`."""
-    alone = part.jaxpr.replace(eqns=[eqn], invars=variables(eqn), outvars=list(eqn.outvars), constvars=())
+    alone = part.jaxpr.replace(eqns=[eqn], invars=variables(eqn.invars), outvars=list(eqn.outvars), constvars=())
     return Part(alone, 0)
 
 
@@ -138,20 +133,17 @@ def _needed(jaxpr: Jaxpr) -> Jaxpr:
         if needed & set(eqn.outvars):
             kept.append(eqn)
             needed -= set(eqn.outvars)
-            needed |= set(variables(eqn)) - given
+            needed |= set(variables(eqn.invars)) - given
     return jaxpr.replace(eqns=kept[::-1])
 
 
-def _evaluate(jaxpr: Jaxpr, consts: Sequence[Any], inputs: Sequence[Any]) -> list[Any]:
-    """The jaxpr's outputs, with the calls in it written out."""
-    known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*consts, *inputs), strict=True))
-    value: Callable[[Any], Any] = lambda v: v.val if isinstance(v, Literal) else known[v]
-    whole = Part(jaxpr, 0)
-    for eqn in jaxpr.eqns:
-        if eqn.primitive.name in CALLS:
-            inner = eqn.params["jaxpr"] if "jaxpr" in eqn.params else eqn.params["call_jaxpr"]
-            found = _evaluate(inner.jaxpr, inner.consts, list(map(value, eqn.invars)))
-        else:
-            found = equation(whole, eqn)(*map(value, variables(eqn)))
-        known.update(zip(eqn.outvars, found, strict=True))
-    return list(map(value, jaxpr.outvars))
+def _flat(jaxpr: Jaxpr, given: Sequence[Any]) -> list[Any]:
+    """A jaxpr's outputs, with the calls in it written out."""
+
+    def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
+        if eqn.primitive.name not in WRITTEN_OUT:
+            return bind(eqn, values)
+        inner = eqn.params[CALLS[eqn.primitive.name]]
+        return _flat(without_constants(inner.jaxpr), [*inner.consts, *values])
+
+    return evaluated(jaxpr, given, step)[0]

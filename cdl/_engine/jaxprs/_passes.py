@@ -25,8 +25,9 @@ from jax import lax
 from jax.extend.core import jaxpr_as_fun, JaxprEqn, Literal
 
 from ..arrays.shapes import Arrays, is_smooth, shaped
+from ._jaxprs import bind, evaluated, variables
 from ._keep import made, to_keep
-from ._parts import cut, equation, Part, split, trace, variables
+from ._parts import cut, equation, Part, split, trace
 from ._reach import reach
 
 
@@ -86,7 +87,7 @@ class Passes:
         tapped = [
             e
             for e in rest.jaxpr.eqns
-            if any(v in weighed for v in variables(e)) and any(v in reached for v in e.outvars)
+            if any(v in weighed for v in variables(e.invars)) and any(v in reached for v in e.outvars)
         ]
         read = list(dict.fromkeys(v for e in tapped for v in _read_by(rest, e, weighed)))
         given = [x for x, yes in zip(whole.outputs, self.smooth, strict=True) if yes]
@@ -158,7 +159,7 @@ class Passes:
     def _tap(self, rest: Part, eqn: JaxprEqn, weighed: dict[Any, int], read: list[Any], tapped: list[Any]) -> Tap:
         used = _read_by(rest, eqn, weighed)
         operands: list[tuple[str, Any]] = []
-        for v in variables(eqn):
+        for v in variables(eqn.invars):
             if v in weighed:
                 operands.append(("weight", weighed[v]))
             else:
@@ -186,7 +187,7 @@ def _computed(whole: Part) -> Part:
 
 def _read_by(part: Part, eqn: JaxprEqn, weighed: dict[Any, int]) -> list[Any]:
     """The operands that the cotangents of an equation's weights depend on."""
-    of = variables(eqn)
+    of = variables(eqn.invars)
     run = equation(part, eqn)
     outputs = [i for i, o in enumerate(eqn.outvars) if is_smooth(o.aval)]
 
@@ -204,54 +205,45 @@ def _read_by(part: Part, eqn: JaxprEqn, weighed: dict[Any, int]) -> list[Any]:
     shapes = [shaped(x.shape, x.dtype) for x in avals]
     jaxpr = trace(pulled, *shapes)[0].jaxpr
     inputs = jaxpr.invars[len(jaxpr.invars) - len(shapes) :]
-    used = {v for e in jaxpr.eqns for v in variables(e)} | {v for v in jaxpr.outvars if not isinstance(v, Literal)}
+    used = {v for e in jaxpr.eqns for v in variables(e.invars)} | set(variables(jaxpr.outvars))
     return [v for v, x in zip(of, inputs, strict=False) if x in used and v not in weighed]
 
 
 def _tapped(rest: Part, inputs: list[Any], taps: dict[int, list[Any]]) -> tuple[list[Any], dict[Any, Any]]:
     """A part's outputs with the taps added to its tapped equations, and the value of every variable."""
-    seen: dict[Any, Any] = dict(zip(rest.jaxpr.invars, inputs, strict=True))
-    for eqn in rest.jaxpr.eqns:
-        run = _by_branch(eqn) if eqn.primitive.name == "cond" else equation(rest, eqn)
-        out = run(*(seen[v] for v in variables(eqn)))
+
+    def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
+        out = _by_branch(eqn, values) if eqn.primitive.name == "cond" else bind(eqn, values)
         more = iter(taps.get(id(eqn), []))
         if id(eqn) in taps:
             out = [x + next(more) if is_smooth(o.aval) else x for x, o in zip(out, eqn.outvars, strict=True)]
-        seen.update(zip(eqn.outvars, out, strict=True))
-    return [v.val if isinstance(v, Literal) else seen[v] for v in rest.jaxpr.outvars], seen
+        return out
+
+    return evaluated(rest.jaxpr, inputs, step)
 
 
-def _by_branch(eqn: JaxprEqn) -> Callable[..., list[Any]]:
-    """A choice among branches, as a function of its `variables`, whose derivative each branch computes by itself. JAX's
-    has a branch hand on what its derivative reads, weights and all, and every row would have a copy of these."""
-    of, branches = variables(eqn), [jaxpr_as_fun(branch) for branch in eqn.params["branches"]]
+def _by_branch(eqn: JaxprEqn, values: Sequence[Any]) -> list[Any]:
+    """A choice among branches, whose derivative each branch computes by itself. JAX's has a branch hand on what its
+    derivative reads, weights and all, and every row would have a copy of these."""
+    branches = [jaxpr_as_fun(branch) for branch in eqn.params["branches"]]
 
     @jax.custom_vjp
-    def taken(*inputs: Any) -> list[Any]:
-        index, *given = _operands(eqn, dict(zip(of, inputs, strict=True)))
+    def taken(index: Any, *given: Any) -> list[Any]:
         return list(lax.switch(index, branches, *given))
 
-    def backward(inputs: list[Any], given: list[Any]) -> tuple[Any, ...]:
-        smooth, real = _smooth(inputs), [g for g in given if is_smooth(g)]
+    def backward(inputs: list[Any], to_outputs: list[Any]) -> tuple[Any, ...]:
+        index, *given = inputs
+        smooth, real = _smooth(given), [g for g in to_outputs if is_smooth(g)]
 
         def pull(branch: Any) -> Callable[[], list[Any]]:
-            def at(some: list[Any]) -> list[Any]:
-                _, *own = _operands(eqn, dict(zip(of, _merged(some, inputs, smooth), strict=True)))
-                return [x for x in branch(*own) if is_smooth(x)]
+            at: Any = lambda some: [x for x in branch(*_merged(some, given, smooth)) if is_smooth(x)]
+            return lambda: list(jax.vjp(at, _those(given, smooth))[1](real)[0])
 
-            return lambda: list(jax.vjp(at, _those(inputs, smooth))[1](real)[0])
-
-        index = _operands(eqn, dict(zip(of, inputs, strict=True)))[0]
         found = iter(lax.switch(index, list(map(pull, branches))))
-        return tuple(next(found) if yes else None for yes in smooth)
+        return None, *(next(found) if yes else None for yes in smooth)
 
     taken.defvjp(lambda *inputs: (taken(*inputs), list(inputs)), backward)
-    return lambda *inputs: list(taken(*inputs))
-
-
-def _operands(eqn: JaxprEqn, known: dict[Any, Any]) -> list[Any]:
-    """What an equation is given, from the values of its `variables`."""
-    return [v.val if isinstance(v, Literal) else known[v] for v in eqn.invars]
+    return list(taken(*map(jnp.asarray, values)))
 
 
 def _smooth(shapes: Sequence[Any]) -> list[bool]:

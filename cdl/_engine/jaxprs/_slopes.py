@@ -65,6 +65,12 @@ def wild(jaxpr: Jaxpr, inputs: Iterable[Any] = ()) -> set[Any]:
     return found
 
 
+def infinite(jaxpr: Jaxpr) -> list[int]:
+    """Which outputs of a jaxpr may be infinite where its inputs are finite."""
+    some = wild(jaxpr)
+    return [i for i, v in enumerate(jaxpr.outvars) if (not _is_bounded(v) if isinstance(v, Literal) else v in some)]
+
+
 def steep(jaxpr: Jaxpr, inputs: Iterable[Any] = ()) -> list[JaxprEqn]:
     """The equations whose slopes may be infinite, where the inputs are finite, all but those that are given."""
     some, found = wild(jaxpr, inputs), []

@@ -26,9 +26,10 @@ from ..arrays._rows import smooth_where
 from ..arrays.shapes import Arrays, is_smooth, is_weak, shaped
 from ..jaxprs._parts import Part, trace
 from ..jaxprs._steady import steadied
+from ..jaxprs._turned import turned
 from ..lists._scan import block_of
 from ..lists.cost import inside
-from ._scan_tangent import Tangent, vectors_first
+from ._scan_tangent import Tangent
 
 
 def scan(
@@ -64,7 +65,7 @@ def scan(
 def _simple(step: Part) -> Part | None:
     """A step without inner calls; none where a part of it has a custom reverse rule."""
     part, more = trace(step, *step.inputs)
-    return None if more or _has_rule(part.jaxpr) else vectors_first(Part(part.jaxpr, step.shared))
+    return None if more or _has_rule(part.jaxpr) else turned(Part(part.jaxpr, step.shared))
 
 
 def _has_rule(jaxpr: Jaxpr) -> bool:

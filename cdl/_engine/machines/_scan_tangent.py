@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import JaxprEqn, Literal
+from jax.extend.core import Literal
 
 from ..arrays.shapes import is_smooth
+from ..jaxprs._jaxprs import variables
 from ..jaxprs._keep import made, to_keep
-from ..jaxprs._parts import cut, equation, Part, split, trace, variables
+from ..jaxprs._parts import cut, Part, split, trace
 
 
 class Tangent:
@@ -71,42 +72,8 @@ def _beside(part: Part, moved: Sequence[Any]) -> tuple[list[Any], set[Any]]:
     """What is read beside a tangent and does not depend on one, and what does."""
     depend, read = set(moved), dict[Any, None]()
     for eqn in part.jaxpr.eqns:
-        of = variables(eqn)
+        of = variables(eqn.invars)
         if any(v in depend for v in of):
             depend.update(eqn.outvars)
             read |= dict.fromkeys(v for v in of if v not in depend)
     return list(read), depend
-
-
-def vectors_first(part: Part) -> Part:
-    """The same part with `W @ x` as `x @ Wᵀ`, where `x` is a vector.
-
-    For many rows at once, the rows are then the first axis of the product, as they are of everything else.
-    """
-
-    def run(*inputs: Any) -> list[Any]:
-        known = dict(zip(part.jaxpr.invars, inputs, strict=True))
-        value: Any = lambda v: v.val if isinstance(v, Literal) else known[v]
-        for eqn in part.jaxpr.eqns:
-            if _is_of_vector(eqn):
-                found = [_turned(eqn, *map(value, eqn.invars))]
-            else:
-                found = equation(part, eqn)(*map(value, variables(eqn)))
-            known.update(zip(eqn.outvars, found, strict=True))
-        return list(map(value, part.jaxpr.outvars))
-
-    return Part(trace(run, *part.inputs)[0].jaxpr, part.shared)
-
-
-def _is_of_vector(eqn: Any) -> bool:
-    if eqn.primitive.name != "dot_general":
-        return False
-    (_, over), (batch, _) = eqn.params["dimension_numbers"]
-    return not batch and len(over) == eqn.invars[1].aval.ndim
-
-
-def _turned(eqn: JaxprEqn, matrix: jax.Array, vector: jax.Array) -> jax.Array:
-    (left, right), batch = eqn.params["dimension_numbers"]
-    precision, kind = eqn.params["precision"], eqn.params["preferred_element_type"]
-    precision = precision[::-1] if isinstance(precision, tuple) else precision
-    return jax.lax.dot_general(vector, matrix, ((right, left), batch), precision, kind)

@@ -32,6 +32,7 @@ from cdl._engine.folds._node import Inputs
 from cdl._engine.folds._sites import all_indexed
 from cdl._engine.folds.case import read, Reading
 from cdl._engine.forests._bucket import Size
+from cdl._schemes.stacks import number_of
 from cdl.compiled import Levels
 from cdl.errors import ForeignLayer
 from cdl.functors import holes
@@ -105,6 +106,8 @@ def test_a_stack_may_be_of_some_constructors_and_refuses_the_others():
     cells = stacked((This, That), lambda key: Cell(key, "product"), key=jr.key(0))
     assert cells[That].w.shape == (H, H)
     assert not jnp.array_equal(cells[This].w, cells[That].w)
+    with pytest.raises(ForeignLayer, match="the cell of 'This', which is no constructor: write `stack"):
+        number_of("This", cells.constructors)
     with pytest.raises(ForeignLayer, match="a cell for each of `This`, `That`, and that of `Word` was asked for"):
         cells[Word]
 

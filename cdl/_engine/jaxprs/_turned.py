@@ -4,38 +4,29 @@
 be transposed before it is kept or written. `H Wᵀ` is the same, row by row.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
 from jax import lax
 from jax.extend.core import JaxprEqn, Literal
 
-from ..jaxprs._parts import equation, Part, trace, variables
+from ._jaxprs import bind, evaluated, variables
+from ._parts import Part, trace
 
 
 def turned(part: Part) -> Part:
     """The part with its rows first in every product that allows it."""
     weights = set(part.jaxpr.invars[: part.shared])
     for eqn in part.jaxpr.eqns:
-        if all(v in weights for v in variables(eqn)):
+        if all(v in weights for v in variables(eqn.invars)):
             weights.update(eqn.outvars)
     if not any(_turns(eqn, weights) for eqn in part.jaxpr.eqns):
         return part
 
-    def run(*inputs: jax.Array) -> list[Any]:
-        known = dict(zip(part.jaxpr.invars, inputs, strict=True))
-        value: Callable[[Any], Any] = lambda v: v.val if isinstance(v, Literal) else known[v]
-        for eqn in part.jaxpr.eqns:
-            if _turns(eqn, weights):
-                weight, row = map(value, eqn.invars)
-                found = [_product(weight, row, eqn.params)]
-            else:
-                found = equation(part, eqn)(*map(value, variables(eqn)))
-            known.update(zip(eqn.outvars, found, strict=True))
-        return list(map(value, part.jaxpr.outvars))
+    def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
+        return [_product(*values, eqn.params)] if _turns(eqn, weights) else bind(eqn, values)
 
-    again, held = trace(run, *part.inputs)
+    again, held = trace(lambda *given: evaluated(part.jaxpr, given, step)[0], *part.inputs)
     return part if held else Part(again.jaxpr, part.shared)
 
 
@@ -51,4 +42,7 @@ def _turns(eqn: JaxprEqn, weights: set[Any]) -> bool:
 
 def _product(weight: jax.Array, row: jax.Array, params: dict[str, Any]) -> jax.Array:
     (of_weight, of_row), batch = params["dimension_numbers"]
-    return lax.dot_general(row, weight, **{**params, "dimension_numbers": ((of_row, of_weight), batch)})
+    precision = params["precision"]
+    precision = precision[::-1] if isinstance(precision, tuple) else precision
+    numbers = (of_row, of_weight), batch
+    return lax.dot_general(row, weight, **{**params, "dimension_numbers": numbers, "precision": precision})

@@ -39,9 +39,9 @@ class Alike:
         """One of the candidates, where any will do."""
         return self.members[0]
 
-    def case(self, free: Sequence[int] = (), *, infinite: bool) -> Case:
-        """The piece at many rows. `free`: the outputs that are at hand in reverse. `infinite`: what it reads may be."""
-        return Case(self.piece.part, self.piece.held, free, infinite)
+    def case(self, free: Sequence[int] = ()) -> Case:
+        """The piece at many rows. `free`: the outputs that are at hand in reverse."""
+        return Case(self.piece.part, self.piece.held, free)
 
     def weights(self, weights: Arrays, member: jax.Array | int) -> Arrays:
         """Those that one member reads."""

@@ -19,14 +19,14 @@ from ._agenda import Block
 
 class Case:
     """A part at rows: arrays with a leading axis, after the weights, which are the same for all, and which come after
-    the constants that are `held`. `free`: the outputs, by number, that are at hand in reverse. `infinite`: numbers of
-    a row may be. `gates`: where a slope may be, the reverse pass asks if these outputs are read.
+    the constants that are `held`. `free`: the outputs, by number, that are at hand in reverse. `gates`: the
+    outputs, as bits, of which the reverse pass asks whether they are read.
     """
 
-    def __init__(self, part: Part, held: Arrays, free: Sequence[int] = (), infinite: bool = False) -> None:
+    def __init__(self, part: Part, held: Arrays, free: Sequence[int] = ()) -> None:
         self.part, self.held, self.free = part, held, free
         self.smooth = [is_smooth(v.aval) for v in part.jaxpr.outvars]
-        gated, more, self.gates = with_gates(part, infinite)
+        gated, more, self.gates = with_gates(part)
         self.more = [*more, *held]
         self.derive, self.rest = made_of_weights(gated)
 
@@ -74,8 +74,8 @@ class Case:
         """The outputs, and what is kept."""
         if self.inert:
             return self.plainly(weights, rows, count)
-        shared = [*self.passes.more, *self.derive(*self.more, *weights, jnp.int32(0))]
-        found = self.passes.forward.rows(shared, jnp.zeros(count, jnp.int32), *rows, count=count)
+        shared = [*self.passes.more, *self.derive(*self.more, *weights, jnp.int32(-1))]
+        found = self.passes.forward.rows(shared, jnp.full(count, -1, jnp.int32), *rows, count=count)
         return found[: len(self.smooth)], found[len(self.smooth) :]
 
     def backward(

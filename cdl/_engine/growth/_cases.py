@@ -24,12 +24,8 @@ class Cases:
     def __init__(self, pieces: Pieces, groups: Sequence[Alike]) -> None:
         self.growth, self.shared, self.curves = pieces.growth, pieces.shared, pieces.curves
         *self.alike, self.choice = groups
-        curved = any(curve is not None and curve.infinite for curve in self.curves)
-        self.infinite = (
-            curved or any(x.piece.infinite for x in self.alike) or any(i > 1 for i in self.choice.piece.infinite)
-        )
-        self.cases = [x.case(range(len(self.columns(k))), infinite=self.infinite) for k, x in enumerate(self.alike)]
-        self.choosing = self.choice.case(range(2, 2 + len(self.shared)), infinite=self.infinite)
+        self.cases = [x.case(range(len(self.columns(k)))) for k, x in enumerate(self.alike)]
+        self.choosing = self.choice.case(range(2, 2 + len(self.shared)))
         self.inner = [k for k in range(len(self.alike)) if self.places(k)]
         self.ends = [k for k in range(len(self.alike)) if not self.places(k)]
         self.at_ends = at_ends(self.growth.candidates)

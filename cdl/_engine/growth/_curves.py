@@ -19,7 +19,6 @@ from jax.extend.core import Literal
 
 from ..arrays.shapes import is_smooth
 from ..jaxprs._parts import Part
-from ..jaxprs._slopes import TAME
 
 
 SLOPES: dict[str, Callable[[Any], Any]] = {
@@ -43,11 +42,6 @@ class Curve:
         """Its values."""
         found: jax.Array = self.primitive.bind(x, **self.params)
         return found
-
-    @property
-    def infinite(self) -> bool:
-        """Whether its values may be infinite."""
-        return self.primitive.name not in TAME
 
     def slope(self, value: jax.Array) -> jax.Array:
         """Its slopes where it has these values."""

@@ -22,7 +22,6 @@ from ..arrays.shapes import Arrays
 from ..jaxprs._jaxprs import variables
 from ..jaxprs._keep import is_dear
 from ..jaxprs._parts import cut, Part, trace
-from ..jaxprs._slopes import infinite
 from ..jaxprs._turned import turned
 from ._candidates import Growth
 from ._curves import Curve, curve_of
@@ -41,11 +40,6 @@ class Piece:
     weights: tuple[int, ...]
     leaves: tuple[int, ...]
     shared: tuple[int, ...] = ()
-
-    @property
-    def infinite(self) -> frozenset[int]:
-        """Which of its outputs may be infinite, where all that it reads is finite."""
-        return frozenset(infinite(self.part.jaxpr))
 
 
 @dataclass(frozen=True)

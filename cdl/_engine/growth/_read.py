@@ -51,11 +51,9 @@ def queue_of(rows: Rows) -> Queue:
     return Queue(jnp.where(whole, rows.choice, -1), rows.end, rows.first, rows.starts, rows.chunks)
 
 
-def reader(
-    found: Readings, weights: list[Arrays], payload: Sequence[Any], plan: Plan, *, infinite: bool
-) -> tuple["Reader", Arrays]:
+def reader(found: Readings, weights: list[Arrays], payload: Sequence[Any], plan: Plan) -> tuple["Reader", Arrays]:
     """The cases that are read, those that are one program together, and the weights that they read. `payload`: the
-    shapes of its columns, which may be `infinite`."""
+    shapes of its columns."""
     pieces: list[Piece] = []
     tables: list[tuple[Any, int, Curves]] = []
     read: Arrays = []
@@ -70,21 +68,17 @@ def reader(
         read += own
         tables.append((candidate.columns, candidate.arity, tuple(curve for curve, _ in each)))
     groups, arrays = all_alike(pieces, tables, read)
-    return Reader(found, groups, [curves for *_, curves in tables], plan, infinite), arrays
+    return Reader(found, groups, [curves for *_, curves in tables], plan), arrays
 
 
 class Reader:
     """An algebra's cases on their way over rows."""
 
-    def __init__(
-        self, found: Readings, groups: Sequence[Alike], curves: Sequence[Curves], plan: Plan, infinite: bool
-    ) -> None:
+    def __init__(self, found: Readings, groups: Sequence[Alike], curves: Sequence[Curves], plan: Plan) -> None:
         self.candidates, self.leaves, self.plan = found.candidates, found.leaves, plan
         self.at_ends = at_ends(found.candidates)
         self.alike, self.curves = groups, [curves[alike.first] for alike in groups]
-        curved = any(curve is not None and curve.infinite for some in self.curves for curve in some)
-        infinite = infinite or curved or any(alike.piece.infinite for alike in groups)
-        self.cases = [alike.case(infinite=infinite) for alike in groups]
+        self.cases = [alike.case() for alike in groups]
         self.early = [k for k in range(len(groups)) if self.of(k).arity]
         self.late = [k for k in range(len(groups)) if not self.of(k).arity]
 

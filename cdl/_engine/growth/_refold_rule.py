@@ -39,7 +39,7 @@ def read_rows(
     if not plan.trees:
         return [jnp.zeros((0, *x.shape), x.dtype) for x in found.leaves], jnp.zeros(0, jnp.int32), jnp.array(False)
     cases, weights = all_together(in_pieces(growth, weights, seeds), weights)
-    read, arrays = reader(found, own, growth.columns, plan, infinite=cases.infinite)
+    read, arrays = reader(found, own, growth.columns, plan)
     values, *others = _rule((weights, seeds, arrays), cases=cases, reader=read)
     waiting, missing = map(without_tangent, others)
     return values, waiting, missing

@@ -1,6 +1,6 @@
 """A case at one node, where what its parent does not read has no gradient: see `_reach`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -13,7 +13,8 @@ from ..arrays.shapes import Arrays, is_smooth, shaped
 from ._jaxprs import bind, CALLS, evaluated, rule_of, variables, without_constants
 from ._parts import Part, trace
 from ._reach import active, gate, Reach, reach, through, union
-from ._slopes import steep
+from ._slopes import is_linear
+from ._steady import ASKED
 
 
 LARGE = 4096  # numbers in an array, above which no row has a copy of it
@@ -29,16 +30,15 @@ def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Seq
     return _gated(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
 
 
-def with_gates(part: Part, infinite: bool) -> tuple[Part, Arrays, int]:
-    """The part with gates where slopes may be infinite, and the arrays that it closes over, its first inputs.
+def with_gates(part: Part) -> tuple[Part, Arrays, int]:
+    """The part with gates, and the arrays that it closes over, its first inputs.
 
     It has two inputs more, outputs as bits: the last of the shared ones says which are read at some row, and the first
-    of a row's which are read there. Of which outputs a gate asks that, is given too. `infinite`: what a row reads may
-    be. A weight larger than what is made of it has no gate there: each row would have a copy.
+    of a row's which are read there. Of which outputs a gate asks that, is given too. An equation has a gate where it
+    has a slope that might be infinite or NaN, and one by itself for each of its outputs that reaches others. A weight
+    larger than what is made of it has none: each row would have a copy.
     """
-    wild = part.jaxpr.invars[part.shared :] if infinite else []
-    known = reach(part.jaxpr, range(len(part.jaxpr.outvars)))
-    gates = {id(eqn): through(known, eqn) for eqn in steep(part.jaxpr, wild) if through(known, eqn)}
+    known, asked = reach(part.jaxpr, range(len(part.jaxpr.outvars))), set[int]()
 
     def run(*inputs: Any) -> list[Any]:
         (some, own), weights = inputs[part.shared : part.shared + 2], set(part.jaxpr.invars[: part.shared])
@@ -46,17 +46,34 @@ def with_gates(part: Part, infinite: bool) -> tuple[Part, Arrays, int]:
         def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
             alone = weights.issuperset(variables(eqn.invars))
             weights.update(eqn.outvars if alone else ())
-            if id(eqn) not in gates:
-                return bind(eqn, values)
-            read, most = active(some if alone else own, gates[id(eqn)]), sum(v.aval.size for v in eqn.outvars)
+            most = sum(v.aval.size for v in eqn.outvars)
             free = [_is_real(v) and (alone or v not in weights or v.aval.size <= most) for v in eqn.invars]
-            return bind(eqn, [_where_read.bind(x, read) if yes else x for x, yes in zip(values, free, strict=True)])
+
+            def gated(reached: int) -> list[Any]:
+                if not reached:
+                    return bind(eqn, values)
+                asked.add(reached)
+                read = active(some if alone else own, reached)
+                return bind(eqn, [where_read.bind(x, read) if yes else x for x, yes in zip(values, free, strict=True)])
+
+            if is_linear(eqn) or eqn.primitive.name in ASKED:  # what these read is steady, and has a gate
+                return bind(eqn, values)
+            return by_reach(eqn, known, gated)
 
         return evaluated(part.jaxpr, [*inputs[: part.shared], *inputs[part.shared + 2 :]], step)[0]
 
     bits = shaped((), jnp.int32)
     found, held = trace(run, *part.inputs[: part.shared], bits, bits, *part.inputs[part.shared :])
-    return Part(found.jaxpr, len(held) + part.shared + 1), held, union(gates.values())
+    return Part(found.jaxpr, len(held) + part.shared + 1), held, union(asked)
+
+
+def by_reach(eqn: JaxprEqn, known: Reach, run: Callable[[int], list[Any]]) -> list[Any]:
+    """The outputs of an equation, which is computed once for those that reach the same columns: so none has the slopes
+    of another. Those that reach none are computed with the first."""
+    each = [known.get(v, 0) for v in eqn.outvars]
+    found = {reached: run(reached) for reached in dict.fromkeys(x for x in each if x) or [0]}
+    first = next(iter(found.values()))
+    return [found.get(reached, first)[i] for i, reached in enumerate(each)]
 
 
 def _gated(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) -> list[Any]:
@@ -67,9 +84,15 @@ def _gated(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) ->
             inner = eqn.params[CALLS[eqn.primitive.name]]
             own = without_constants(getattr(inner, "jaxpr", inner))
             return _gated(own, known, bits, [*getattr(inner, "consts", ()), *values])
-        reached = through(known, eqn)
-        some = [_has_gate(v) and v not in without and reached > 0 for v in eqn.invars]
-        return bind(eqn, [gate(x, bits, reached) if yes else x for x, yes in zip(values, some, strict=True)])
+        some = [_has_gate(v) and v not in without for v in eqn.invars]
+
+        def run(reached: int) -> list[Any]:
+            gates = [yes and reached > 0 for yes in some]
+            return bind(eqn, [gate(x, bits, reached) if yes else x for x, yes in zip(values, gates, strict=True)])
+
+        return (
+            run(through(known, eqn)) if hasattr(rule_of(eqn), "step") or is_linear(eqn) else by_reach(eqn, known, run)
+        )
 
     return evaluated(jaxpr, given, step)[0]
 
@@ -96,17 +119,17 @@ def _is_real(v: Any) -> bool:
 
 def _slopes(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     x, read = primals
-    return _where_read.bind(x, read), masked(read, tangents[0])
+    return where_read.bind(x, read), masked(read, tangents[0])
 
 
 def _at_rows(values: Sequence[Any], axes: Sequence[int | None]) -> tuple[Any, int]:
     size = next(x.shape[axis] for x, axis in zip(values, axes, strict=True) if axis is not None)
-    return _where_read.bind(*(batching.bdim_at_front(x, axis, size) for x, axis in zip(values, axes, strict=True))), 0
+    return where_read.bind(*(batching.bdim_at_front(x, axis, size) for x, axis in zip(values, axes, strict=True))), 0
 
 
-_where_read = Primitive("where_read")  # a value that has a gradient where it is read, which the derivative alone asks
-_where_read.def_impl(lambda x, read: x)
-_where_read.def_abstract_eval(lambda x, read: x)
-ad.primitive_jvps[_where_read] = _slopes
-batching.primitive_batchers[_where_read] = _at_rows
-mlir.register_lowering(_where_read, lambda ctx, x, read: [x])
+where_read = Primitive("where_read")  # a value that has a gradient where it is read, which the derivative alone asks
+where_read.def_impl(lambda x, read: x)
+where_read.def_abstract_eval(lambda x, read: x)
+ad.primitive_jvps[where_read] = _slopes
+batching.primitive_batchers[where_read] = _at_rows
+mlir.register_lowering(where_read, lambda ctx, x, read: [x])

@@ -24,13 +24,16 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import jaxpr_as_fun, JaxprEqn, Literal
 
+from ..arrays._rows import masked
 from ..arrays.shapes import Arrays, is_smooth, shaped
+from ._gates import where_read
 from ._jaxprs import bind, evaluated, variables
 from ._keep import made, to_keep
 from ._parts import cut, equation, Part, split, trace
 from ._reach import reach
 
 
+Tapped = tuple[JaxprEqn, list[int]]  # an equation, and which of its outputs have a cotangent
 Found = Arrays | dict[int, Any]  # what `back` gives, or some of it, by number
 
 
@@ -84,17 +87,15 @@ class Passes:
         self.smooth = _smooth(whole.outputs)
         weighed = {v: i for i, v in enumerate(rest.jaxpr.invars[: rest.shared]) if wanted[i]}
         reached = reach(rest.jaxpr, range(len(self.smooth)))  # by what has a derivative
-        tapped = [
-            e
-            for e in rest.jaxpr.eqns
-            if any(v in weighed for v in variables(e.invars)) and any(v in reached for v in e.outvars)
-        ]
-        read = list(dict.fromkeys(v for e in tapped for v in _read_by(rest, e, weighed)))
+        reads = [e for e in rest.jaxpr.eqns if not weighed.keys().isdisjoint(variables(e.invars))]
+        each = [(e, [i for i, v in enumerate(e.outvars) if v in reached]) for e in reads]
+        tapped = [(e, outputs) for e, outputs in each if outputs]
+        read = list(dict.fromkeys(v for e, outputs in tapped for v in _read_by(rest, e, outputs, weighed)))
         given = [x for x, yes in zip(whole.outputs, self.smooth, strict=True) if yes]
         shapes = [*whole.inputs, *(shaped(x.shape, x.dtype) for x in given)]
         joint, self.more = trace(self._joint(rest, early, tapped, read), *shapes)
         self._cut(Part(joint.jaxpr, len(self.more) + rest.shared), len(given), len(read), free)
-        self.taps = [self._tap(rest, e, weighed, read, tapped) for e in tapped]
+        self.taps = self._taps(rest, weighed, read, tapped)
 
     def to_late(self, found: Arrays) -> Arrays:
         """Of what `back` gives, the cotangents of what is late."""
@@ -114,21 +115,24 @@ class Passes:
                 sums[i] = sums[i] + x if i in sums else x
         return sums
 
-    def _joint(self, rest: Part, early: int, tapped: list[Any], read: list[Any]) -> Callable[..., list[Any]]:
+    def _joint(self, rest: Part, early: int, tapped: list[Tapped], read: list[Any]) -> Callable[..., list[Any]]:
         """The function and its cotangents as one: outputs, what taps read, and the cotangents."""
-        shared, count = rest.shared, len(self.whole.inputs)
+        shared, count, masks = rest.shared, len(self.whole.inputs), _masks(rest, tapped)
 
         def joint(*inputs: Any) -> list[Any]:
             weights, row = inputs[:shared], inputs[shared : shared + early]
             late, given = inputs[shared + early : count], inputs[count:]
             between = self.ahead(*weights, *row)
-            taps = [[_zeros(o.aval) for o in e.outvars if is_smooth(o.aval)] for e in tapped]
+            taps = [[_zeros(e.outvars[i].aval) for i in outputs] for e, outputs in tapped]
 
             def of(moved: Any) -> Any:
                 z, h, taps = moved
                 inner = [*weights, *_merged(z, between, self.rises), *_merged(h, late, self.late)]
-                out, seen = _tapped(rest, inner, dict(zip(map(id, tapped), taps, strict=True)))
-                return _those(out, self.smooth), (out, [seen[v] for v in read])
+                each = zip(tapped, taps, strict=True)
+                named = {id(e): dict(zip(outputs, own, strict=True)) for (e, outputs), own in each}
+                out, seen = _tapped(rest, inner, named)
+                to_taps = [masked(seen[masks[v]], seen[v]) if v in masks else seen[v] for v in read]
+                return _those(out, self.smooth), (out, to_taps)
 
             moved = (_those(between, self.rises), _those(late, self.late), taps)
             _, back, (out, seen) = jax.vjp(of, moved, has_aux=True)
@@ -156,19 +160,19 @@ class Passes:
         self.found = cut(joint, [*before, *at_hand, *kept], found)
         self.kept = [shaped(v.aval.shape, v.aval.dtype) for v in kept]
 
-    def _tap(self, rest: Part, eqn: JaxprEqn, weighed: dict[Any, int], read: list[Any], tapped: list[Any]) -> Tap:
-        used = _read_by(rest, eqn, weighed)
-        operands: list[tuple[str, Any]] = []
-        for v in variables(eqn.invars):
-            if v in weighed:
-                operands.append(("weight", weighed[v]))
-            else:
-                operands.append(("found", read.index(v)) if v in used else ("unused", v.aval))
-        first = sum(self.late) + sum(self.rises)
-        for other in tapped[: tapped.index(eqn)]:
-            first += sum(is_smooth(o.aval) for o in other.outvars)
-        outputs = [i for i, o in enumerate(eqn.outvars) if is_smooth(o.aval)]
-        return Tap(equation(rest, eqn), operands, outputs, self.down[first : first + len(outputs)])
+    def _taps(self, rest: Part, weighed: dict[Any, int], read: list[Any], tapped: list[Tapped]) -> list[Tap]:
+        found, first = [], sum(self.late) + sum(self.rises)
+        for eqn, outputs in tapped:
+            used = _read_by(rest, eqn, outputs, weighed)
+            operands: list[tuple[str, Any]] = []
+            for v in variables(eqn.invars):
+                if v in weighed:
+                    operands.append(("weight", weighed[v]))
+                else:
+                    operands.append(("found", read.index(v)) if v in used else ("unused", v.aval))
+            found.append(Tap(equation(rest, eqn), operands, outputs, self.down[first : first + len(outputs)]))
+            first += len(outputs)
+        return found
 
 
 def _computed(whole: Part) -> Part:
@@ -185,11 +189,18 @@ def _computed(whole: Part) -> Part:
     return Part(trace(copied, *whole.inputs)[0].jaxpr, whole.shared)
 
 
-def _read_by(part: Part, eqn: JaxprEqn, weighed: dict[Any, int]) -> list[Any]:
+def _masks(rest: Part, tapped: list[Tapped]) -> dict[Any, Any]:
+    """Operands of tapped products that have a gate, and whether it is open: where it is not, they are zeros to the
+    weights, as they may be infinite."""
+    gates = {e.outvars[0]: e.invars[1] for e in rest.jaxpr.eqns if e.primitive is where_read}
+    products = [e for e, _ in tapped if e.primitive.name in ("dot_general", "conv_general_dilated")]
+    return {v: gates[v] for e in products for v in variables(e.invars) if v in gates}
+
+
+def _read_by(part: Part, eqn: JaxprEqn, outputs: list[int], weighed: dict[Any, int]) -> list[Any]:
     """The operands that the cotangents of an equation's weights depend on."""
     of = variables(eqn.invars)
     run = equation(part, eqn)
-    outputs = [i for i, o in enumerate(eqn.outvars) if is_smooth(o.aval)]
 
     def pulled(*inputs: Any) -> list[Any]:
         operands, given = list(inputs[: len(of)]), inputs[len(of) :]
@@ -209,15 +220,13 @@ def _read_by(part: Part, eqn: JaxprEqn, weighed: dict[Any, int]) -> list[Any]:
     return [v for v, x in zip(of, inputs, strict=False) if x in used and v not in weighed]
 
 
-def _tapped(rest: Part, inputs: list[Any], taps: dict[int, list[Any]]) -> tuple[list[Any], dict[Any, Any]]:
+def _tapped(rest: Part, inputs: list[Any], taps: dict[int, dict[int, Any]]) -> tuple[list[Any], dict[Any, Any]]:
     """A part's outputs with the taps added to its tapped equations, and the value of every variable."""
 
     def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
         out = _by_branch(eqn, values) if eqn.primitive.name == "cond" else bind(eqn, values)
-        more = iter(taps.get(id(eqn), []))
-        if id(eqn) in taps:
-            out = [x + next(more) if is_smooth(o.aval) else x for x, o in zip(out, eqn.outvars, strict=True)]
-        return out
+        own = taps.get(id(eqn), {})
+        return [x + own[i] if i in own else x for i, x in enumerate(out)]
 
     return evaluated(rest.jaxpr, inputs, step)
 

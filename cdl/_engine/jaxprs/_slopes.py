@@ -4,15 +4,13 @@ A root has an infinite slope at 0, and a product where its other factor is infin
 or that is there to fill a block, may spoil a sum over rows, although its own cotangent is zero.
 """
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from jax.extend.core import Jaxpr, JaxprEqn, Literal
 from jax.lax import GatherScatterMode
 
-from ._jaxprs import CALLS, inside, rule_of, variables
-from ._steady import ASKED, RULED
+from ._jaxprs import CALLS, inside, rule_of
 
 
 FINITE = frozenset(
@@ -20,6 +18,8 @@ FINITE = frozenset(
     "convert_element_type tanh logistic select_n reduce_sum iota eq ne lt gt le ge and or not sign "
     "stop_gradient dynamic_slice gather pad split".split()
 )  # operations whose slopes are finite wherever they are taken
+
+CURVED = frozenset(("abs", "tanh", "logistic"))  # of those, operations with slopes that are NaN at NaN
 
 TAME = FINITE | frozenset(
     "mul dot_general square erf sin cos clamp floor ceil round reduce_max reduce_min cumsum steady".split()
@@ -56,34 +56,9 @@ def is_tame(jaxpr: Jaxpr) -> bool:
     return all(map(_is_tame, jaxpr.eqns))
 
 
-def wild(jaxpr: Jaxpr, inputs: Iterable[Any] = ()) -> set[Any]:
-    """The variables of a jaxpr that may be infinite where its inputs are finite, all but those that are given."""
-    found = set(inputs)
-    for eqn in jaxpr.eqns:
-        if not found.isdisjoint(variables(eqn.invars)) or not (_is_tame(eqn) or _is_ruled(eqn)):
-            found.update(eqn.outvars)
-    return found
-
-
-def infinite(jaxpr: Jaxpr) -> list[int]:
-    """Which outputs of a jaxpr may be infinite where its inputs are finite."""
-    some = wild(jaxpr)
-    return [i for i, v in enumerate(jaxpr.outvars) if (not _is_bounded(v) if isinstance(v, Literal) else v in some)]
-
-
-def steep(jaxpr: Jaxpr, inputs: Iterable[Any] = ()) -> list[JaxprEqn]:
-    """The equations whose slopes may be infinite, where the inputs are finite, all but those that are given."""
-    some, found = wild(jaxpr, inputs), []
-    for eqn in jaxpr.eqns:
-        calm = _is_tame(eqn) and some.isdisjoint(variables(eqn.invars))
-        if not calm and not is_finite(eqn) and eqn.primitive.name not in ASKED:  # what these read is steady: found
-            found.append(eqn)
-    return found
-
-
-def _is_ruled(eqn: JaxprEqn) -> bool:
-    """Whether an equation's derivative is a rule of its own, and its value is tame."""
-    return eqn.primitive.name.startswith(RULED) and all(map(is_tame, inside(eqn)))
+def is_linear(eqn: JaxprEqn) -> bool:
+    """Whether the slopes of an operation are finite whatever it reads, also NaN, for all that can be seen of it."""
+    return is_finite(eqn) and eqn.primitive.name not in CURVED
 
 
 def _is_tame(eqn: JaxprEqn) -> bool:

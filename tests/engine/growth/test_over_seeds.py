@@ -136,8 +136,8 @@ def both_passes(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["unfold", "refold"])
-def test_forwards_and_backwards_there_are_two_tables_of_nodes_and_one_of_ends(name):
+def test_forwards_and_backwards_there_are_two_tables_of_nodes_and_one_of_ends(name):  # and some bits of each node
     program, rows = both_passes(name), TREES * NODES
     tables = program.memory_analysis().temp_size_in_bytes / (4 * WIDTH * rows)
-    assert tables < 3.25
+    assert tables < 3.4
     assert copies_in_loops(program.as_text(), {rows, rows + WIDE, (rows + TREES) // 2, TREES}) == []

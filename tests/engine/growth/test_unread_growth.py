@@ -14,43 +14,83 @@ import jax.random as jr
 import pytest
 from agreement import close, QUICKLY
 from few import few
+from jax.lax import stop_gradient
 
 from cdl import algebra, choose, hylo, unfold
 from cdl.compiled import refold
 from cdl.functors import Fork, Leaf
 
 
-WAYS: dict[
-    str, Callable[[jax.Array, jax.Array], jax.Array]
-] = {  # from a weight and zeros, to where a slope is infinite
-    "root": lambda w, zero: jnp.sqrt(w * zero),
-    "power": lambda w, zero: (w * zero) ** 0.3,
-    "norm": lambda w, zero: jnp.linalg.norm(w * zero)[None] * w,
-    "weights alone": lambda w, zero: jnp.sqrt(w * 0.0) + zero,
-    "quotient": lambda w, zero: zero / (w * 0.0),
-    "logarithm": lambda w, zero: jnp.log(w * zero),
-    "of infinity": lambda w, zero: jnp.log(jax.lax.stop_gradient(zero)) * w,
-    "product": lambda w, zero: jnp.outer(w, jnp.log(jax.lax.stop_gradient(zero))) @ w,
-    "maximum": lambda w, zero: jnp.max(jnp.log(w * zero))[None] + zero,
-    "loop": lambda w, zero: jax.lax.scan(lambda x, _: (jnp.sqrt(x * w), None), zero, None, length=2)[0],
-    "branch": lambda w, zero: jax.lax.cond(zero[0] < 1, jnp.sqrt, jnp.sin, w * zero),
-    "checkpoint": lambda w, zero: jax.checkpoint(lambda x: jnp.sqrt(x * w))(zero),
+Way = Callable[[jax.Array, jax.Array, jax.Array], tuple[jax.Array, jax.Array]]
+
+
+def beside(steep: Callable[[jax.Array, jax.Array], jax.Array]) -> Way:
+    """What is made of a weight and zeros, beside something else."""
+    return lambda w, main, zero: (jnp.sin(w * main), steep(w, zero))
+
+
+def both(w: Any, main: Any, zero: Any) -> Any:
+    return jnp.sin(w * main), jnp.sqrt(w * zero)
+
+
+def looped(w: Any, main: Any, zero: Any) -> Any:
+    return jax.lax.scan(lambda x, _: ((jnp.sin(w * x[0]), jnp.sqrt(w * x[1])), None), (main, zero), None, length=2)[0]
+
+
+def vectors(w: Any, main: Any, zero: Any) -> Any:
+    values, sides = jnp.linalg.eigh(jnp.eye(2) * w[0] + jnp.diag(zero))
+    return main * values, sides @ w
+
+
+WAYS: dict[str, Way] = {  # where a slope is infinite or no number: of something unread, and of one of two outputs
+    "root": beside(lambda w, zero: jnp.sqrt(w * zero)),
+    "power": beside(lambda w, zero: (w * zero) ** 0.3),
+    "norm": beside(lambda w, zero: jnp.linalg.norm(w * zero)[None] * w),
+    "weights alone": beside(lambda w, zero: jnp.sqrt(w * 0.0) + zero),
+    "quotient": beside(lambda w, zero: zero / (w * 0.0)),
+    "logarithm": beside(lambda w, zero: jnp.log(w * zero)),
+    "of infinity": beside(lambda w, zero: jnp.log(stop_gradient(zero)) * w),
+    "product": beside(lambda w, zero: jnp.outer(w, jnp.log(stop_gradient(zero))) @ w),
+    "matrix": beside(lambda w, zero: jnp.outer(w, w + 1) @ jnp.log(stop_gradient(zero))),
+    "maximum": beside(lambda w, zero: jnp.max(jnp.log(w * zero))[None] + zero),
+    "constant": beside(lambda w, zero: (zero + jnp.array([-jnp.inf, 0.0])) * w),
+    "overflow": beside(lambda w, zero: (zero + 1e30) * 1e30 * w),
+    "not a number": beside(lambda w, zero: jnp.tanh(0.0 * jnp.log(zero) + w)),
+    "loop": beside(lambda w, zero: jax.lax.scan(lambda x, _: (jnp.sqrt(x * w), None), zero, None, length=2)[0]),
+    "branch": beside(lambda w, zero: jax.lax.cond(zero[0] < 1, jnp.sqrt, jnp.sin, w * zero)),
+    "checkpoint": beside(lambda w, zero: jax.checkpoint(lambda x: jnp.sqrt(x * w))(zero)),
+    "loop of two": looped,
+    "branch of two": lambda w, main, zero: jax.lax.cond(zero[0] < 1, both, lambda w, x, y: (x, y), w, main, zero),
+    "checkpoint of two": lambda w, main, zero: jax.checkpoint(lambda x, y: (jnp.sin(w * x), jnp.sqrt(w * y)))(
+        main, zero
+    ),
+    "vectors": vectors,
 }
+
+
+def every(w: jax.Array, main: jax.Array, zero: jax.Array) -> tuple[jax.Array, jax.Array]:
+    """All of them in one program."""
+    found = [way(w, main, zero) for way in WAYS.values()]
+    return sum((x for x, _ in found), main) / len(WAYS), sum((y for _, y in found), zero)
+
+
+each_way = pytest.mark.parametrize("way", few([every, *WAYS.values()], 0), ids=["every", *WAYS])
+
 W = jnp.array([0.7, 1.3])
 NUMBERS = jnp.array([3.0, 1.0, 2.0])
 SEEDS = {"number": NUMBERS, "main": jr.normal(jr.key(0), (3, 2)), "side": jnp.zeros((3, 2))}
 
 
-def grower(w: jax.Array, steep: Callable[[jax.Array, jax.Array], jax.Array]) -> Callable[[Any], Any]:
+def grower(w: jax.Array, way: Way) -> Callable[[Any], Any]:
     """Halves a number. The side of a seed goes to the right child, and that of the left child is steep, as is the side
     of a leaf."""
 
     def layer(seed: Any) -> Any:
         n, main, side = seed["number"], seed["main"], seed["side"]
-        left = {"number": n - jnp.floor(n / 2), "main": jnp.sin(w * main), "side": steep(w, side * 0)}
+        here, there = way(w, main, side * 0)
+        left = {"number": n - jnp.floor(n / 2), "main": here, "side": there}
         right = {"number": jnp.floor(n / 2), "main": w * main, "side": side * w}
-        scores = jnp.stack([1.5 - n, n - 1.5]) * jnp.sum(w)
-        return choose(scores, Leaf((main * w, steep(w, side * 0))), Fork(left, right))
+        return choose(jnp.stack([1.5 - n, n - 1.5]) * jnp.sum(w), Leaf((here * w, there)), Fork(left, right))
 
     return layer
 
@@ -62,7 +102,7 @@ def mains(w: jax.Array, layer: Callable[[Any], Any], seed: Any, nodes: int) -> t
         if number == len(queue):
             break
         choice = layer(queue[number])
-        best = int(jnp.argmax(jax.lax.stop_gradient(choice.scores)))
+        best = int(jnp.argmax(stop_gradient(choice.scores)))
         chance += jax.nn.log_softmax(choice.scores)[best]
         match choice.layers[best]:
             case Leaf((main, _)):
@@ -76,14 +116,14 @@ def each(seeds: Any) -> list[Any]:
     return [jax.tree.map(lambda x: x[t], seeds) for t in range(len(NUMBERS))]  # noqa: B023
 
 
-@pytest.mark.parametrize("way", few(WAYS, 0, 3, 5, 7, 9))
+@each_way
 @pytest.mark.parametrize("nodes", [7, 2])
 def test_what_no_loss_reads_of_grown_trees_is_not_differentiated(way, nodes):
     def defined(w: jax.Array, seeds: Any, read: int) -> jax.Array:
-        return sum((mains(w, grower(w, WAYS[way]), seed, nodes)[read] for seed in each(seeds)), jnp.zeros(()))
+        return sum((mains(w, grower(w, way), seed, nodes)[read] for seed in each(seeds)), jnp.zeros(()))
 
     def compiled(w: jax.Array, seeds: Any, read: int) -> jax.Array:
-        grown = unfold(grower(w, WAYS[way]), seeds, nodes)
+        grown = unfold(grower(w, way), seeds, nodes)
         return jnp.sum(grown.payload[0] ** 2) if read == 0 else grown.log_prob.sum()
 
     for read in (0, 1) if nodes == 7 else (0,):
@@ -91,7 +131,7 @@ def test_what_no_loss_reads_of_grown_trees_is_not_differentiated(way, nodes):
         close(fast, jax.grad(defined, (0, 1))(W, SEEDS, read), 1e-6)
 
 
-def reads(w: jax.Array, steep: Callable[[jax.Array, jax.Array], jax.Array]) -> Any:
+def reads(w: jax.Array, way: Way) -> Any:
     """Of a leaf its main part, and of the values below theirs; beside that, something steep that no one reads."""
 
     @algebra
@@ -100,19 +140,47 @@ def reads(w: jax.Array, steep: Callable[[jax.Array, jax.Array], jax.Array]) -> A
             case Leaf((main, _)):
                 return {"main": main * w, "side": main * 0}
             case Fork(left, right):
-                return {"main": left["main"] * w + right["main"], "side": steep(w, left["side"] * 0)}
+                here, there = way(w, left["main"], left["side"] * 0)
+                return {"main": here + right["main"], "side": there}
 
     return value
 
 
-@pytest.mark.parametrize("way", few(WAYS, 0, 3, 5, 7, 9))
+@each_way
 def test_what_no_algebra_or_loss_reads_is_not_differentiated(way):
     def defined(w: jax.Array, seeds: Any) -> jax.Array:
-        values = [hylo(reads(w, WAYS[way]), grower(w, WAYS[way]))(seed) for seed in each(seeds)]
+        values = [hylo(reads(w, way), grower(w, way))(seed) for seed in each(seeds)]
         return sum((jnp.sum(v["main"] ** 2) for v in values), jnp.zeros(()))
 
     def compiled(w: jax.Array, seeds: Any) -> jax.Array:
-        return jnp.sum(refold(reads(w, WAYS[way]), grower(w, WAYS[way]), seeds, 7)[0]["main"] ** 2)
+        return jnp.sum(refold(reads(w, way), grower(w, way), seeds, 7)[0]["main"] ** 2)
 
     fast = eqx.filter_jit(jax.grad(compiled, (0, 1)), compiler_options=QUICKLY)(W, SEEDS)
     close(fast, jax.grad(defined, (0, 1))(W, SEEDS), 1e-6)
+
+
+def test_seeds_that_are_infinite_and_not_read_spoil_nothing():
+    way = beside(lambda w, zero: w * zero)
+    seeds = {**SEEDS, "side": jnp.full((3, 2), jnp.inf)}
+    slope = jax.grad(lambda w: jnp.sum(unfold(grower(w, way), seeds, 7).payload[0] ** 2))
+    close(slope(W), jax.grad(lambda w: sum(mains(w, grower(w, way), seed, 7)[0] for seed in each(seeds)))(W), 1e-6)
+
+
+def test_the_derivative_of_a_gradient_goes_through_gates():
+    """Where slopes may be infinite and are not, on the way forwards all is read."""
+    way: Way = lambda w, main, zero: (jnp.sqrt(w * main**2 + 1), jnp.log(main**2 * w + 1) + zero)
+
+    def defined(w: jax.Array) -> jax.Array:
+        values = [hylo(reads(w, way), grower(w, way))(seed) for seed in each(SEEDS)]
+        return sum((jnp.sum(v["main"] ** 2) for v in values), jnp.zeros(()))
+
+    def compiled(w: jax.Array) -> jax.Array:
+        return jnp.sum(refold(reads(w, way), grower(w, way), SEEDS, 7)[0]["main"] ** 2)
+
+    def grown(w: jax.Array) -> jax.Array:
+        return jnp.sum(unfold(grower(w, way), SEEDS, 7).payload[0] ** 2)
+
+    leaves: Any = lambda w: sum((mains(w, grower(w, way), seed, 7)[0] for seed in each(SEEDS)), jnp.zeros(()))
+    for fast, slow in ((compiled, defined), (grown, leaves)):
+        twice = lambda f: jax.jit(lambda w: jax.jvp(jax.grad(f), (w,), (jnp.array([1.0, -0.5]),)))(W)
+        close(twice(fast), jax.jvp(jax.grad(slow), (W,), (jnp.array([1.0, -0.5]),)), 1e-5)

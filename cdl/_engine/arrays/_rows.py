@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
 
 from .shapes import is_smooth
 
@@ -38,8 +40,9 @@ def masked(mask: jax.Array, x: jax.Array) -> jax.Array:
 
 
 def differentiated(mask: jax.Array, x: jax.Array) -> jax.Array:
-    """Rows of any shape, with a gradient at those of the mask alone."""
-    return chosen(mask, x, lax.stop_gradient(x))
+    """Rows of any shape, with a gradient at those of the mask alone, which is read nowhere else."""
+    found: jax.Array = DIFFERENTIATED.bind(mask, x)
+    return found
 
 
 def smooth_where(some: jax.Array, arrays: Sequence[Any]) -> list[Any]:
@@ -80,3 +83,20 @@ def write(buffer: jax.Array, row: jax.Array, own: jax.Array, rows: jax.Array) ->
     """Writes rows of a run, those that are its own; the others are written back as they were."""
     before = lax.dynamic_slice_in_dim(buffer, row, len(rows), allow_negative_indices=False)
     return put(buffer, row, chosen(own, rows.astype(buffer.dtype), before))
+
+
+def _slopes(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[jax.Array, jax.Array]:
+    return differentiated(*primals), masked(primals[0], tangents[1])
+
+
+def _at_rows(values: Sequence[Any], axes: Sequence[int | None]) -> tuple[jax.Array, int]:
+    size = next(x.shape[axis] for x, axis in zip(values, axes, strict=True) if axis is not None)
+    return differentiated(*(batching.bdim_at_front(x, axis, size) for x, axis in zip(values, axes, strict=True))), 0
+
+
+DIFFERENTIATED = Primitive("differentiated")
+DIFFERENTIATED.def_impl(lambda mask, x: x)
+DIFFERENTIATED.def_abstract_eval(lambda mask, x: x)
+ad.primitive_jvps[DIFFERENTIATED] = _slopes
+batching.primitive_batchers[DIFFERENTIATED] = _at_rows
+mlir.register_lowering(DIFFERENTIATED, lambda ctx, mask, x: [x])

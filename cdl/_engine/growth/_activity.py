@@ -2,8 +2,8 @@
 
 By the definition, what nothing reads is not differentiated: a part of a seed that its layer does not use, a payload
 that the algebra does not, or the seed of a place that was cut. Here all rows of a block are differentiated at once, and
-what is not read gets a cotangent of zero; zero times an infinite slope, as that of a root at 0, is NaN. So where a case
-has such a slope (`jaxprs._gates`), rows have bits.
+what is not read gets a cotangent of zero; zero times an infinite slope, as that of a root at 0, is NaN. So rows have
+bits, and cases ask for them where they have a slope that might be infinite (`jaxprs._gates`).
 
 | the bits of            | one for each                          | found from                                      |
 | ---------------------- | ------------------------------------- | ----------------------------------------------- |
@@ -26,7 +26,7 @@ from ._rows import Rows
 
 
 @dataclass(frozen=True)
-class Given:
+class Cotangents:
     """The cotangents of the payload of rows and of `log_prob`, `None` for what has none. `read`: which parts of a row's
     payload are read, as bits; otherwise all that have a cotangent."""
 
@@ -38,7 +38,7 @@ class Given:
 class Activity:
     """The bits of a growth, where the cotangents of its payload and `log_prob` are `given`."""
 
-    def __init__(self, cases: Cases, rows: Rows, given: Given) -> None:
+    def __init__(self, cases: Cases, rows: Rows, given: Cotangents) -> None:
         self.cases, self.rows, self.given = cases, rows, given
 
     def begun(self) -> jax.Array | None:
@@ -92,7 +92,7 @@ def at_inputs(bits: jax.Array, reached: Sequence[int], columns: Sequence[int]) -
 
 
 def moved(bits: jax.Array, count: int, first: int) -> jax.Array:
-    """The bits of this many columns, where they are others, from the `first` on."""
+    """The bits of some columns, `count` of them, moved to those from `first` on."""
     if first + count <= MOST:
         return bits << first
     return at_inputs(bits, [bits_of([i]) for i in range(count)], range(first, first + count))

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax import lax
 
 from ..arrays.shapes import Arrays, is_smooth
-from ..jaxprs._gates import with_gates
+from ..jaxprs._gates import gated_part
 from ..jaxprs._jaxprs import variables
 from ..jaxprs._parts import made_of_weights, Part
 from ..jaxprs._passes import Passes
@@ -19,16 +19,28 @@ from ._agenda import Block
 
 class Case:
     """A part at rows: arrays with a leading axis, after the weights, which are the same for all, and which come after
-    the constants that are `held`. `free`: the outputs, by number, that are at hand in reverse. `gates`: the
-    outputs, as bits, of which the reverse pass asks whether they are read.
+    the constants that are `held`. `free`: the outputs, by number, that are at hand in reverse.
     """
 
     def __init__(self, part: Part, held: Arrays, free: Sequence[int] = ()) -> None:
         self.part, self.held, self.free = part, held, free
         self.smooth = [is_smooth(v.aval) for v in part.jaxpr.outvars]
-        gated, more, self.gates = with_gates(part)
-        self.more = [*more, *held]
-        self.derive, self.rest = made_of_weights(gated)
+
+    @functools.cached_property
+    def gated(self) -> tuple[Part, Arrays, int]:
+        """The part with gates, the constants that are held there, and `gates`."""
+        part, more, gates = gated_part(self.part)
+        return part, [*more, *self.held], gates
+
+    @property
+    def gates(self) -> int:
+        """The outputs, as bits, of which the reverse pass asks whether they are read."""
+        return self.gated[2]
+
+    @functools.cached_property
+    def parts(self) -> tuple[Part, Part]:
+        """What is made of the weights alone, and the rest."""
+        return made_of_weights(self.gated[0])
 
     @functools.cached_property
     def reached(self) -> list[int]:
@@ -40,12 +52,13 @@ class Case:
     def passes(self) -> Passes:
         """The parts for the reverse pass, of which all inputs of a row come late. A pass forwards asks for none, so
         that a case need have no derivative."""
-        jaxpr, count = self.derive.jaxpr, len(self.more)
+        (derive, rest), count = self.parts, len(self.gated[1])
+        jaxpr = derive.jaxpr
         moved = set(jaxpr.invars[count:-1])
         for eqn in jaxpr.eqns:
             if eqn.primitive.name not in FLAT and moved & set(variables(eqn.invars)):
                 moved.update(eqn.outvars)
-        return Passes(self.rest, 0, [v in moved and is_smooth(v.aval) for v in jaxpr.outvars], self.free)
+        return Passes(rest, 0, [v in moved and is_smooth(v.aval) for v in jaxpr.outvars], self.free)
 
     @property
     def inert(self) -> bool:
@@ -74,7 +87,7 @@ class Case:
         """The outputs, and what is kept."""
         if self.inert:
             return self.plainly(weights, rows, count)
-        shared = [*self.passes.more, *self.derive(*self.more, *weights, jnp.int32(-1))]
+        shared = [*self.passes.more, *self.parts[0](*self.gated[1], *weights, jnp.int32(-1))]
         found = self.passes.forward.rows(shared, jnp.full(count, -1, jnp.int32), *rows, count=count)
         return found[: len(self.smooth)], found[len(self.smooth) :]
 
@@ -89,7 +102,7 @@ class Case:
 
         def derive(moved: Arrays) -> tuple[Arrays, Arrays]:
             rest = iter(moved)
-            own = self.derive(*self.more, *(next(rest) if is_smooth(w) else w for w in weights), some)
+            own = self.parts[0](*self.gated[1], *(next(rest) if is_smooth(w) else w for w in weights), some)
             return [x for x in own if is_smooth(x)], own
 
         some = lax.reduce_or(bits, (0,))

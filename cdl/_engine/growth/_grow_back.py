@@ -22,7 +22,7 @@ from jax import lax
 from ..arrays._rows import after_all, chosen, masked
 from ..arrays.shapes import Arrays, is_smooth
 from ..jaxprs._reach import bits_of, only_active
-from ._activity import Activity, Given
+from ._activity import Activity, Cotangents
 from ._agenda import Agenda, Block
 from ._alike import Alike
 from ._cases import Cases, inputs_of, rows_at
@@ -43,7 +43,7 @@ class Found(NamedTuple):
 class Backwards:
     """The rows of a growth, gone through backwards."""
 
-    def __init__(self, cases: Cases, plan: Plan, weights: Arrays, rows: Rows, given: Given) -> None:
+    def __init__(self, cases: Cases, plan: Plan, weights: Arrays, rows: Rows, given: Cotangents) -> None:
         self.cases, self.plan, self.weights, self.rows, self.given = cases, plan, weights, rows, given
         self.activity = Activity(cases, rows, given)
 

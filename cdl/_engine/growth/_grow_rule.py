@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..arrays.shapes import Arrays, is_smooth
 from ..jaxprs._one_reverse import forwards_only, of_rule
-from ._activity import Given
+from ._activity import Cotangents
 from ._candidates import Growth
 from ._cases import all_together, Cases
 from ._grow import grow
@@ -46,7 +46,7 @@ def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(rows: Rows, given: Rows, perturbed: Any, inputs: Inputs, *, cases: Cases, plan: Plan) -> Inputs:
     weights, seeds = inputs
-    back = Backwards(cases, plan, weights, rows, Given(given.payload, given.log_prob))
+    back = Backwards(cases, plan, weights, rows, Cotangents(given.payload, given.log_prob))
     down, sums = back.all(wanted(perturbed[0], weights))
     return forwards_only((sums, to_roots(down, seeds)), TWICE)
 

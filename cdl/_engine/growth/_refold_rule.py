@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from ..arrays.shapes import Arrays
 from ..jaxprs._one_reverse import forwards_only, of_rule
-from ._activity import Given
+from ._activity import Cotangents
 from ._candidates import Growth
 from ._cases import all_together, Cases
 from ._grow import grow
@@ -53,18 +53,18 @@ def _rule(inputs: Inputs, *, cases: Cases, reader: Reader) -> Outputs:
 @_rule.def_fwd  # type: ignore[untyped-decorator]
 def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, reader: Reader) -> tuple[Outputs, Any]:
     del perturbed
-    (values, *others), found = _read(inputs, cases, reader, keep=True)
-    return (forwards_only(values, of_rule("refold")), *others), found
+    (values, waiting, missing), found = _read(inputs, cases, reader, keep=True)
+    return (forwards_only(values, of_rule("refold")), waiting, missing), found
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
-    found: tuple[Rows, Arrays, Arrays], given: Any, perturbed: Any, inputs: Inputs, *, cases: Cases, reader: Reader
+    found: tuple[Rows, Arrays, Arrays], given: Outputs, perturbed: Any, inputs: Inputs, *, cases: Cases, reader: Reader
 ) -> Inputs:
     (weights, seeds, own), (rows, values, kept) = inputs, found
     down = Downwards(reader, queue_of(rows), own, rows.payload, values, kept, cases.gates or reader.gates)
     to_own, payload, read = down.all(given[0], wanted(perturbed[2], own))
-    back = Backwards(cases, reader.plan, weights, rows, Given(payload, None, read))
+    back = Backwards(cases, reader.plan, weights, rows, Cotangents(payload, None, read))
     below, sums = back.all(wanted(perturbed[0], weights))
     return forwards_only((sums, to_roots(below, seeds), to_own), of_rule("refold"))
 

@@ -5,10 +5,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive
-from jax.interpreters import ad, batching, mlir
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
-from ..arrays._rows import masked
+from ..arrays._rows import differentiated
 from ..arrays.shapes import Arrays, is_smooth, shaped
 from ._jaxprs import bind, CALLS, evaluated, rule_of, variables, without_constants
 from ._parts import Part, trace
@@ -30,7 +29,7 @@ def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Seq
     return _gated(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
 
 
-def with_gates(part: Part) -> tuple[Part, Arrays, int]:
+def gated_part(part: Part) -> tuple[Part, Arrays, int]:
     """The part with gates, and the arrays that it closes over, its first inputs.
 
     It has two inputs more, outputs as bits: the last of the shared ones says which are read at some row, and the first
@@ -46,15 +45,15 @@ def with_gates(part: Part) -> tuple[Part, Arrays, int]:
         def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
             alone = weights.issuperset(variables(eqn.invars))
             weights.update(eqn.outvars if alone else ())
-            most = sum(v.aval.size for v in eqn.outvars)
-            free = [_is_real(v) and (alone or v not in weights or v.aval.size <= most) for v in eqn.invars]
+            most = sum(map(_size, eqn.outvars))
+            free = [_is_real(v) and (alone or v not in weights or _size(v) <= most) for v in eqn.invars]
 
             def gated(reached: int) -> list[Any]:
                 if not reached:
                     return bind(eqn, values)
                 asked.add(reached)
                 read = active(some if alone else own, reached)
-                return bind(eqn, [where_read.bind(x, read) if yes else x for x, yes in zip(values, free, strict=True)])
+                return bind(eqn, [differentiated(read, x) if yes else x for x, yes in zip(values, free, strict=True)])
 
             if is_linear(eqn) or eqn.primitive.name in ASKED:  # what these read is steady, and has a gate
                 return bind(eqn, values)
@@ -110,26 +109,12 @@ def _children(jaxpr: Jaxpr) -> set[Any]:
 
 
 def _has_gate(v: Any) -> bool:
-    return _is_real(v) and v.aval.size <= LARGE
+    return _is_real(v) and _size(v) <= LARGE
+
+
+def _size(v: Any) -> int:
+    return int(v.aval.size)
 
 
 def _is_real(v: Any) -> bool:
     return not isinstance(v, Literal) and is_smooth(v.aval)
-
-
-def _slopes(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    x, read = primals
-    return where_read.bind(x, read), masked(read, tangents[0])
-
-
-def _at_rows(values: Sequence[Any], axes: Sequence[int | None]) -> tuple[Any, int]:
-    size = next(x.shape[axis] for x, axis in zip(values, axes, strict=True) if axis is not None)
-    return where_read.bind(*(batching.bdim_at_front(x, axis, size) for x, axis in zip(values, axes, strict=True))), 0
-
-
-where_read = Primitive("where_read")  # a value that has a gradient where it is read, which the derivative alone asks
-where_read.def_impl(lambda x, read: x)
-where_read.def_abstract_eval(lambda x, read: x)
-ad.primitive_jvps[where_read] = _slopes
-batching.primitive_batchers[where_read] = _at_rows
-mlir.register_lowering(where_read, lambda ctx, x, read: [x])

@@ -24,13 +24,12 @@ import jax.numpy as jnp
 from jax import lax
 from jax.extend.core import jaxpr_as_fun, JaxprEqn, Literal
 
-from ..arrays._rows import masked
+from ..arrays._rows import DIFFERENTIATED, masked
 from ..arrays.shapes import Arrays, is_smooth, shaped
-from ._gates import where_read
 from ._jaxprs import bind, evaluated, variables
 from ._keep import made, to_keep
 from ._parts import cut, equation, Part, split, trace
-from ._reach import reach
+from ._reach import Reach, reach
 
 
 Tapped = tuple[JaxprEqn, list[int]]  # an equation, and which of its outputs have a cotangent
@@ -86,9 +85,9 @@ class Passes:
         self.late = _smooth(whole.inputs[whole.shared + early :])
         self.smooth = _smooth(whole.outputs)
         weighed = {v: i for i, v in enumerate(rest.jaxpr.invars[: rest.shared]) if wanted[i]}
-        reached = reach(rest.jaxpr, range(len(self.smooth)))  # by what has a derivative
+        self.reached = reach(rest.jaxpr, range(len(self.smooth)))  # by what has a derivative
         reads = [e for e in rest.jaxpr.eqns if not weighed.keys().isdisjoint(variables(e.invars))]
-        each = [(e, [i for i, v in enumerate(e.outvars) if v in reached]) for e in reads]
+        each = [(e, [i for i, v in enumerate(e.outvars) if v in self.reached]) for e in reads]
         tapped = [(e, outputs) for e, outputs in each if outputs]
         read = list(dict.fromkeys(v for e, outputs in tapped for v in _read_by(rest, e, outputs, weighed)))
         given = [x for x, yes in zip(whole.outputs, self.smooth, strict=True) if yes]
@@ -130,7 +129,7 @@ class Passes:
                 inner = [*weights, *_merged(z, between, self.rises), *_merged(h, late, self.late)]
                 each = zip(tapped, taps, strict=True)
                 named = {id(e): dict(zip(outputs, own, strict=True)) for (e, outputs), own in each}
-                out, seen = _tapped(rest, inner, named)
+                out, seen = _tapped(rest, inner, named, self.reached)
                 to_taps = [masked(seen[masks[v]], seen[v]) if v in masks else seen[v] for v in read]
                 return _those(out, self.smooth), (out, to_taps)
 
@@ -192,7 +191,7 @@ def _computed(whole: Part) -> Part:
 def _masks(rest: Part, tapped: list[Tapped]) -> dict[Any, Any]:
     """Operands of tapped products that have a gate, and whether it is open: where it is not, they are zeros to the
     weights, as they may be infinite."""
-    gates = {e.outvars[0]: e.invars[1] for e in rest.jaxpr.eqns if e.primitive is where_read}
+    gates = {e.outvars[0]: e.invars[0] for e in rest.jaxpr.eqns if e.primitive is DIFFERENTIATED}
     products = [e for e, _ in tapped if e.primitive.name in ("dot_general", "conv_general_dilated")]
     return {v: gates[v] for e in products for v in variables(e.invars) if v in gates}
 
@@ -220,38 +219,42 @@ def _read_by(part: Part, eqn: JaxprEqn, outputs: list[int], weighed: dict[Any, i
     return [v for v, x in zip(of, inputs, strict=False) if x in used and v not in weighed]
 
 
-def _tapped(rest: Part, inputs: list[Any], taps: dict[int, dict[int, Any]]) -> tuple[list[Any], dict[Any, Any]]:
+def _tapped(
+    rest: Part, inputs: list[Any], taps: dict[int, dict[int, Any]], reached: Reach
+) -> tuple[list[Any], dict[Any, Any]]:
     """A part's outputs with the taps added to its tapped equations, and the value of every variable."""
 
     def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
-        out = _by_branch(eqn, values) if eqn.primitive.name == "cond" else bind(eqn, values)
+        outputs = [i for i, v in enumerate(eqn.outvars) if v in reached]
+        out = _by_branch(eqn, values, outputs) if outputs and eqn.primitive.name == "cond" else bind(eqn, values)
         own = taps.get(id(eqn), {})
         return [x + own[i] if i in own else x for i, x in enumerate(out)]
 
     return evaluated(rest.jaxpr, inputs, step)
 
 
-def _by_branch(eqn: JaxprEqn, values: Sequence[Any]) -> list[Any]:
-    """A choice among branches, whose derivative each branch computes by itself. JAX's has a branch hand on what its
-    derivative reads, weights and all, and every row would have a copy of these."""
+def _by_branch(eqn: JaxprEqn, values: Sequence[Any], outputs: Sequence[int]) -> list[Any]:
+    """A choice among branches, whose derivative each branch computes by itself, from the cotangents of these outputs.
+    JAX's has a branch hand on what its derivative reads, weights and all, and every row would have a copy of these."""
     branches = [jaxpr_as_fun(branch) for branch in eqn.params["branches"]]
-
-    @jax.custom_vjp
-    def taken(index: Any, *given: Any) -> list[Any]:
-        return list(lax.switch(index, branches, *given))
+    run: Any = lambda index, *given: list(lax.switch(index, branches, *given))
+    taken = jax.custom_vjp(run)
 
     def backward(inputs: list[Any], to_outputs: list[Any]) -> tuple[Any, ...]:
         index, *given = inputs
-        smooth, real = _smooth(given), [g for g in to_outputs if is_smooth(g)]
+        smooth = _smooth(given)
 
         def pull(branch: Any) -> Callable[[], list[Any]]:
-            at: Any = lambda some: [x for x in branch(*_merged(some, given, smooth)) if is_smooth(x)]
-            return lambda: list(jax.vjp(at, _those(given, smooth))[1](real)[0])
+            def at(some: list[Any]) -> list[Any]:
+                out = branch(*_merged(some, given, smooth))
+                return [out[i] for i in outputs]
+
+            return lambda: list(jax.vjp(at, _those(given, smooth))[1]([to_outputs[i] for i in outputs])[0])
 
         found = iter(lax.switch(index, list(map(pull, branches))))
         return None, *(next(found) if yes else None for yes in smooth)
 
-    taken.defvjp(lambda *inputs: (taken(*inputs), list(inputs)), backward)
+    taken.defvjp(lambda *inputs: (run(*inputs), list(inputs)), backward)
     return list(taken(*map(jnp.asarray, values)))
 
 

@@ -24,7 +24,7 @@ def turned(part: Part) -> Part:
         return part
 
     def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
-        return [_product(*values, eqn.params)] if _turns(eqn, weights) else bind(eqn, values)
+        return [_product(values[0], values[1], eqn.params)] if _turns(eqn, weights) else bind(eqn, values)
 
     again, held = trace(lambda *given: evaluated(part.jaxpr, given, step)[0], *part.inputs)
     return part if held else Part(again.jaxpr, part.shared)

@@ -11,7 +11,7 @@ from jaxtyping import PRNGKeyArray
 
 from .._functors import constructors
 from .._functors.usage import with_usage
-from ..errors import ForeignLayer
+from ..errors import ForeignLayer, SignatureError
 
 
 M = TypeVar("M")
@@ -66,7 +66,7 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
     `cell`: a new cell, from a key; all of one structure, with arrays of the same shapes. `key`: split, one for each
     constructor in the order they were written.
 
-    **Raises:** `SignatureError` where the signature has no constructors.
+    **Raises:** `SignatureError` where the signature has no constructors, or the tuple does not have some, each once.
 
     Examples:
         >>> cells = cdl.stacked(
@@ -76,6 +76,11 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
         (3,)
     """
     kinds = signature if isinstance(signature, tuple) else constructors(signature)
+    if not kinds or not all(isinstance(kind, type) for kind in kinds) or len(set(kinds)) < len(kinds):
+        raise SignatureError(
+            f"`stacked` makes a cell for each of {kinds!r}, and needs the signature, or a tuple of its constructors, each "
+            "once: write `stacked((Leaf, Fork), cell, key=key)`."
+        )
     cells: M = eqx.filter_vmap(cell)(jr.split(key, len(kinds)))
     return Stacked(cells, tuple(kinds))
 

@@ -85,7 +85,7 @@ def refold(
     **Arguments:** `alg`, `coalg`: those of `hylo`. `seeds`: a pytree of arrays `(seeds, …)`. For a family, which needs
     `nodes`, all three are tuples in the order of the sorts. `nodes`: the most calls for one seed. `total`: the most
     calls for all seeds together. `lanes`: how many calls are made at a time. Calls are made breadth first, as `unfold`
-    grows trees.
+    grows trees. None is drawn: to draw, `unfold` with a key, and `fold` what was grown.
 
     **Returns:** the value of every seed. With `nodes`, a pair: the values, and how many calls of each seed were left
     undone. Where calls were left undone the value is NaN, or the least integer. For a family, a tuple of such pairs.

@@ -59,7 +59,13 @@ def _rule_forward(perturbed: Any, inputs: Inputs, *, cases: Cases, reader: Reade
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
-    found: tuple[Rows, Arrays, Arrays], given: Outputs, perturbed: Any, inputs: Inputs, *, cases: Cases, reader: Reader
+    found: tuple[Rows, Arrays, Arrays],
+    given: tuple[Arrays, Any, Any],
+    perturbed: Any,
+    inputs: Inputs,
+    *,
+    cases: Cases,
+    reader: Reader,
 ) -> Inputs:
     (weights, seeds, own), (rows, values, kept) = inputs, found
     down = Downwards(reader, queue_of(rows), own, rows.payload, values, kept, cases.gates or reader.gates)

@@ -34,7 +34,7 @@ from cdl._engine.folds.case import read, Reading
 from cdl._engine.forests._bucket import Size
 from cdl._schemes.stacks import number_of
 from cdl.compiled import Levels
-from cdl.errors import ForeignLayer
+from cdl.errors import ForeignLayer, SignatureError
 from cdl.functors import holes
 from cdl.schemes import Stacked
 
@@ -110,6 +110,12 @@ def test_a_stack_may_be_of_some_constructors_and_refuses_the_others():
         number_of("This", cells.constructors)
     with pytest.raises(ForeignLayer, match="a cell for each of `This`, `That`, and that of `Word` was asked for"):
         cells[Word]
+
+
+@pytest.mark.parametrize("kinds", [(), ("This", "That"), (This, This)])
+def test_a_stack_is_of_constructors_each_once(kinds):
+    with pytest.raises(SignatureError, match=r"`stacked` makes a cell for each of .* of its constructors, each once"):
+        stacked(kinds, lambda key: Cell(key, "product"), key=jr.key(0))
 
 
 def test_constructors_that_no_tree_has_get_a_gradient_of_zero():

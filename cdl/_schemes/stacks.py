@@ -78,8 +78,8 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
     kinds = signature if isinstance(signature, tuple) else constructors(signature)
     if not kinds or not all(isinstance(kind, type) for kind in kinds) or len(set(kinds)) < len(kinds):
         raise SignatureError(
-            f"`stacked` makes a cell for each of {kinds!r}, and needs the signature, or a tuple of its constructors, each "
-            "once: write `stacked((Leaf, Fork), cell, key=key)`."
+            f"`stacked` makes a cell for each of {kinds!r}, and needs the signature, or a tuple of its constructors, "
+            "each once: write `stacked((Leaf, Fork), cell, key=key)`."
         )
     cells: M = eqx.filter_vmap(cell)(jr.split(key, len(kinds)))
     return Stacked(cells, tuple(kinds))

@@ -187,3 +187,28 @@ def test_the_derivative_of_a_gradient_goes_through_gates():
     for fast, slow in ((compiled, defined), (grown, leaves)):
         twice = lambda f: jax.jit(lambda w: jax.jvp(jax.grad(f), (w,), (jnp.array([1.0, -0.5]),)))(W)
         close(twice(fast), jax.jvp(jax.grad(slow), (W,), (jnp.array([1.0, -0.5]),)), 1e-5)
+
+
+def test_what_is_read_at_one_place_alone_is_differentiated_there_alone():
+    """Of a refold by shapes: the halves of an array, of which the right one is made by a root and read by no one; and a
+    value of two parts, of which the left one's is read."""
+
+    def halves(w: jax.Array) -> Callable[[Any], Any]:
+        steep = lambda x: jnp.sqrt(w[1] * x * 0)
+        return lambda x: Leaf(x[0]) if len(x) == 1 else Fork(jnp.sin(w[0] * x[: len(x) // 2]), steep(x[len(x) // 2 :]))
+
+    def pairs(w: jax.Array) -> Any:
+        @algebra
+        def value(layer: Any) -> Any:
+            match layer:
+                case Leaf(label):
+                    return {"main": label, "side": label * 0}
+                case Fork(left, _):
+                    return {"main": left["main"] * w[0] + jnp.cos(left["main"]), "side": jnp.sqrt(left["side"] * w[1])}
+
+        return value
+
+    xs = jnp.arange(8.0).reshape(2, 4) + 1
+    fast: Any = lambda w, xs: jnp.sum(refold(pairs(w), halves(w), xs)["main"] ** 2)
+    slow: Any = lambda w, xs: sum(hylo(pairs(w), halves(w))(x)["main"] ** 2 for x in xs)
+    close(jax.grad(fast, (0, 1))(W, xs), jax.grad(slow, (0, 1))(W, xs), 1e-6)

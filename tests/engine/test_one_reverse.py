@@ -46,7 +46,6 @@ FORMS = {
 }
 SECOND = r"^reverse mode goes a second time through `{}`.*as in `jax.grad` of .*Write `jax.jacfwd\(jax.grad\(f\)\)`"
 NAMES = {"inherit": "inherit` or `follow", "follow": "inherit` or `follow"}
-NAMES |= {"unfold": "unfold` or `refold", "refold": "unfold` or `refold"}
 
 
 @pytest.mark.parametrize("form", FORMS)

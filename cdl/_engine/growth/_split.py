@@ -158,7 +158,7 @@ def _read(alg: Callable[..., Any], group: Group, values: dict[Kind, Any]) -> tup
     case = jax.make_jaxpr(lambda *given: jax.tree.leaves(value(*given)))(*shapes).jaxpr
     known, inputs = reach(case, range(len(case.outvars))), iter(case.invars[len(group.payload) :])
     reads = [[known.get(next(inputs), 0) for _ in jax.tree.leaves(v)] for v in below]
-    run = jax.vmap(lambda *row: jax.tree.map(jnp.asarray, value(*row)), axis_size=group.rows)
+    run: Any = jax.vmap(lambda *row: jax.tree.map(jnp.asarray, value(*row)), axis_size=group.rows)
     return run(group.payload, below), reads
 
 

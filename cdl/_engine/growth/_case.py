@@ -13,7 +13,7 @@ from ..jaxprs._gates import gated_part
 from ..jaxprs._jaxprs import variables
 from ..jaxprs._parts import made_of_weights, Part
 from ..jaxprs._passes import Passes
-from ..jaxprs._reach import FLAT, reach
+from ..jaxprs._reach import FLAT, Reach, reach
 from ._agenda import Block
 
 
@@ -29,7 +29,7 @@ class Case:
     @functools.cached_property
     def gated(self) -> tuple[Part, Arrays, int]:
         """The part with gates, the constants that are held there, and `gates`."""
-        part, more, gates = gated_part(self.part)
+        part, more, gates = gated_part(self.part, self.reach)
         return part, [*more, *self.held], gates
 
     @property
@@ -43,10 +43,14 @@ class Case:
         return made_of_weights(self.gated[0])
 
     @functools.cached_property
+    def reach(self) -> Reach:
+        """Which outputs every variable reaches, as bits."""
+        return reach(self.part.jaxpr, range(len(self.part.jaxpr.outvars)))
+
+    @property
     def reached(self) -> list[int]:
         """Which outputs each input of a row reaches, as bits."""
-        known = reach(self.part.jaxpr, range(len(self.part.jaxpr.outvars)))
-        return [known.get(v, 0) for v in self.part.jaxpr.invars[self.part.shared :]]
+        return [self.reach.get(v, 0) for v in self.part.jaxpr.invars[self.part.shared :]]
 
     @functools.cached_property
     def passes(self) -> Passes:

@@ -29,15 +29,15 @@ def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Seq
     return _gated(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
 
 
-def gated_part(part: Part) -> tuple[Part, Arrays, int]:
-    """The part with gates, and the arrays that it closes over, its first inputs.
+def gated_part(part: Part, known: Reach) -> tuple[Part, Arrays, int]:
+    """The part with gates, and the arrays that it closes over, its first inputs. `known`: what its variables reach.
 
     It has two inputs more, outputs as bits: the last of the shared ones says which are read at some row, and the first
     of a row's which are read there. Of which outputs a gate asks that, is given too. An equation has a gate where it
     has a slope that might be infinite or NaN, and one by itself for each of its outputs that reaches others. A weight
     larger than what is made of it has none: each row would have a copy.
     """
-    known, asked = reach(part.jaxpr, range(len(part.jaxpr.outvars))), set[int]()
+    asked = set[int]()
 
     def run(*inputs: Any) -> list[Any]:
         (some, own), weights = inputs[part.shared : part.shared + 2], set(part.jaxpr.invars[: part.shared])
@@ -45,6 +45,8 @@ def gated_part(part: Part) -> tuple[Part, Arrays, int]:
         def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
             alone = weights.issuperset(variables(eqn.invars))
             weights.update(eqn.outvars if alone else ())
+            if is_linear(eqn) or eqn.primitive.name in ASKED:  # what these read is steady, and has a gate
+                return bind(eqn, values)
             most = sum(map(_size, eqn.outvars))
             free = [_is_real(v) and (alone or v not in weights or _size(v) <= most) for v in eqn.invars]
 
@@ -55,8 +57,6 @@ def gated_part(part: Part) -> tuple[Part, Arrays, int]:
                 read = active(some if alone else own, reached)
                 return bind(eqn, [differentiated(read, x) if yes else x for x, yes in zip(values, free, strict=True)])
 
-            if is_linear(eqn) or eqn.primitive.name in ASKED:  # what these read is steady, and has a gate
-                return bind(eqn, values)
             return by_reach(eqn, known, gated)
 
         return evaluated(part.jaxpr, [*inputs[: part.shared], *inputs[part.shared + 2 :]], step)[0]

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..jaxprs._turned import swapped
 from . import _batched, _tiled
 from ._apart import Apart
 from ._group import Group
@@ -36,8 +37,7 @@ def product(
             y = _batched.product(each, w, group, dtype, precision, transposed)
         return y.reshape(rows, *free, y.shape[-1])
     if not transposed and math.prod(x.shape[:-1]) == 1:  # else XLA copies `w.T` in each turn of a loop
-        swapped: Any = precision[::-1] if isinstance(precision, tuple) else precision
-        y = jnp.matmul(w, x.reshape(-1), precision=swapped, preferred_element_type=dtype)
+        y = jnp.matmul(w, x.reshape(-1), precision=swapped(precision), preferred_element_type=dtype)
         return y.reshape(*x.shape[:-1], y.shape[-1])
     return jnp.matmul(x, w if transposed else w.T, precision=precision, preferred_element_type=dtype)
 

@@ -14,6 +14,7 @@ from ..arrays._rows import masked, take
 from ..arrays._strides import strides
 from ..arrays.shapes import Arrays, Shape, shaped
 from ..jaxprs._reach import active
+from ..jaxprs._turned import swapped
 from ._batched import sums, tiles_of
 from ._group import Tiles
 from ._indexed import lookup
@@ -144,9 +145,16 @@ class Sums:
         return at
 
     def one(self, i: int) -> Shape:
-        """The shape of what a site takes of one constructor."""
+        """The shape in which the sum of a site is made, for one constructor."""
         w = self.prepared[i]
-        return shaped(w.shape[self.sites[i].level == STACK :], w.dtype)
+        shape = w.shape[self.sites[i].level == STACK :]
+        return shaped(shape[::-1] if self.turned(i) else shape, w.dtype)
+
+    def turned(self, i: int) -> bool:
+        """Whether the sum of a site is made as (n, o), and turned when it is done. With as many rows, XLA multiplies up
+        to 1.5 times as fast if there are more columns in the sum than rows."""
+        site, w = self.sites[i], self.prepared[i]
+        return site.kind == "product" and site.level != STACK and w.shape[0] > w.shape[1]
 
     def key(self, i: int) -> Hashable:
         """What sites have in common, of whatever programs, for which `add` does the same."""
@@ -168,7 +176,10 @@ class Sums:
             return total + given.sum(0)
         (x,) = (self._read(at, index) for at in self.plan.inputs[i])
         x = masked(self._active(i, index, own), x)
-        return total + _outer(given, x, total.dtype, self.sites[i].precision)
+        precision = self.sites[i].precision
+        if self.turned(i):
+            return total + _outer(x, given, total.dtype, swapped(precision))
+        return total + _outer(given, x, total.dtype, precision)
 
     def _active(self, i: int, index: jax.Array, own: jax.Array) -> jax.Array:
         """The rows or edges among these at which a site is active."""

@@ -35,7 +35,7 @@ def sums_of(programs: Sequence[Sums]) -> list[Arrays]:
             known[run.of] |= zip(run.sites, run.of.blocks(run.many, run.sites), strict=True)
     else:
         alike: dict[Hashable, list[_Run]] = {}
-        for run in runs:
+        for run in itertools.chain(*(run.parts() for run in runs)):
             alike.setdefault(run.key(), []).append(run)
         for run, found in _in_tiles(list(alike.values())):
             known[run.of] |= zip(run.sites, found, strict=True)
@@ -50,9 +50,15 @@ class _Run:
     many: int | None
     sites: list[int]
 
+    def parts(self) -> list["_Run"]:
+        """Its sites where each constructor has a sum of its own, and those where all have one, which needs no tiles of
+        one constructor."""
+        each = [[i for i in self.sites if (self.of.sites[i].level == STACK) == own] for own in (True, False)]
+        return [_Run(self.of, self.many, sites) for sites in each if sites]
+
     def key(self) -> Hashable:
         """What runs have in common that are one loop."""
-        return self.many is None, tuple(map(self.of.key, self.sites))
+        return self.many is None, self.apart, tuple(map(self.of.key, self.sites))
 
     @property
     def apart(self) -> bool:
@@ -126,7 +132,9 @@ def _alike(runs: Sequence[_Run], table: jax.Array, first: int, last: int) -> lis
 def _cut(every: jax.Array, run: _Run, i: int, start: int) -> jax.Array:
     """The sums of one run's site, from those of all runs."""
     own = every[start : start + run.length(i)]
-    return own if run.of.sites[i].level == STACK else own[0]
+    if run.of.sites[i].level == STACK:
+        return own
+    return own[0].T if run.of.turned(i) else own[0]
 
 
 def _added(every: jax.Array, place: jax.Array, x: jax.Array) -> jax.Array:

@@ -42,7 +42,10 @@ def _turns(eqn: JaxprEqn, weights: set[Any]) -> bool:
 
 def _product(weight: jax.Array, row: jax.Array, params: dict[str, Any]) -> jax.Array:
     (of_weight, of_row), batch = params["dimension_numbers"]
-    precision = params["precision"]
-    precision = precision[::-1] if isinstance(precision, tuple) else precision
-    numbers = (of_row, of_weight), batch
-    return lax.dot_general(row, weight, **{**params, "dimension_numbers": numbers, "precision": precision})
+    turned = {"dimension_numbers": ((of_row, of_weight), batch), "precision": swapped(params["precision"])}
+    return lax.dot_general(row, weight, **{**params, **turned})
+
+
+def swapped(precision: Any) -> Any:
+    """The precision of a product whose operands have changed places."""
+    return precision[::-1] if isinstance(precision, tuple) else precision

@@ -178,6 +178,30 @@ def test_weights_of_constructors_that_are_not_there_may_have_an_infinite_slope(t
             agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.zeros(H)), 1e-10)
 
 
+class Squared(Algebra[Any, jax.Array]):
+    """Weights of each constructor alone, times themselves: an infinite one has an infinite slope."""
+
+    own: dict[str, jax.Array]
+
+    def __call__(self, layer: Any) -> jax.Array:
+        own = self.own[type(layer).__name__]
+        match layer:
+            case Bare() | Word():
+                return own * own
+            case This(left, right) | That(left, right):
+                return own * own * left + right
+            case Some(items) | More(items):
+                return items.map(lambda x: own * own * x).sum(jnp.zeros(H))
+        raise AssertionError(layer)
+
+
+def test_weights_of_a_constructor_that_is_not_there_may_be_infinite():
+    with jax.enable_x64(True):
+        trees = [This(Word(1.0, 0), Bare()), Some(Many([Word(1.0, 0), Bare()]))]
+        own = {kind.__name__: jnp.full(H, jnp.inf if kind in (That, More) else 0.5) for kind in KINDS}
+        agrees(pack(KindsF, trees, bucket=forest_of(TREES).bucket), trees, Squared(own), 1e-10)
+
+
 @pytest.mark.parametrize(
     "masked",
     [

@@ -23,7 +23,7 @@ from ._form import Place
 _PYTHON = {"b": bool, "i": int, "f": float, "c": complex}
 _DEFAULT = {"b": np.bool_, "u": np.uint64, "i": np.int64, "f": np.float64, "c": np.complex128}
 _ADVICE = {
-    ("f", "i"): "round the values, or annotate `float`",
+    ("f", "i"): "round the values (`round(x)`, of an array `x.astype(int)`), or annotate `float`",
     ("c", "f"): "take the real part, or annotate `complex`",
     ("i", "b"): "write `value != 0`, or annotate `int`",
 }
@@ -145,6 +145,15 @@ def _target(place: Place, groups: list[_Rows]) -> np.dtype[Any]:
     if len(own) > 1:
         _refuse_mixture(place, groups)
     return own.pop() if own else default
+
+
+def expect_kind(place: Place, x: Any) -> None:
+    """**Raises:** `PayloadMismatch` for a number or an array, also a traced one, that is not of the annotated kind."""
+    python = not hasattr(x, "dtype") or bool(getattr(x, "weak_type", False))
+    kind, wanted = _python_kind(x) or kind_of(x.dtype), asked(place.annotation)
+    own = _Rows(None, np.zeros((), jnp.result_type(x)), kind, python) if kind else None
+    if own is not None and wanted.kinds and not any(_takes(kind, own) for kind in wanted.kinds):
+        _refuse_kind(place, wanted, [own])
 
 
 def _refuse_mixture(place: Place, groups: list[_Rows]) -> None:

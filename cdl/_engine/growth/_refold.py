@@ -92,8 +92,9 @@ def refold(
 
     **Raises:** `CdlError` where the shapes lead to no end, where a budget is not a positive whole number, and where a
     score is NaN; `ForeignLayer` where the coalgebra chooses and there is no `nodes`; `CarrierMismatch` with `nodes`,
-    where seeds or values differ in form; `SignatureError` where there are not as many of each as sorts, they are in
-    another order, or there is no `nodes` for them.
+    where seeds or values differ in form; `PayloadMismatch` where a payload is no number, or not of the annotated kind;
+    `SignatureError` where there are not as many of each as sorts, they are in another order, or there is no `nodes` for
+    them.
 
     Examples:
         >>> def halves(x):

@@ -21,7 +21,9 @@ from ..._schemes.unfolds import Choice, expect_layer, real
 from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
 from ..arrays.shapes import is_weak, of_lists, one_of, shaped, shown
 from ..calls._traced import NEEDS_VALUE, told_with
-from ..forests._variant import is_array
+from ..forests._form import places as numbers_of
+from ..forests._payload import expect_kind
+from ..forests._variant import describe, is_array
 from ..jaxprs._jaxprs import opened
 from ..jaxprs._prints import expect_no_prints
 from ..jaxprs._rowwise import expect_rowwise
@@ -70,8 +72,8 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     """A coalgebra's candidates, and its arrays. `sort`: which one of its family's it grows, of seeds of these forms.
 
     **Raises:** `CarrierMismatch` where it gives seeds of another form than it takes, `PayloadMismatch` where a payload
-    is not a number, `ForeignLayer` where it gives no layer, or a machine, `SignatureError` for another number of sorts,
-    or where they are in another order.
+    is not a number, or not of the kind that is annotated, `ForeignLayer` where it gives no layer, or a machine,
+    `SignatureError` for another number of sorts, or where they are in another order.
     """
     own = forms[sort]
     keyed_itself = keyed and wants_key(coalg)
@@ -180,6 +182,9 @@ def take_apart(coalg: Callable[..., Any], layer: Any, count: int) -> tuple[list[
                 f"`{name_of(coalg)}` puts {an(type(x).__name__)} in {an(kind.__name__)} of `{tag_name(tag(kind))}`, "
                 "and a compiled payload is a number or an array: number the values."
             )
+    described, numbers, _ = describe(kind, layer)
+    for at, x in zip(numbers_of(kind, described.shape, numbers), numbers, strict=True):
+        expect_kind(at, x)
     return [jnp.asarray(x) for x in payload], form, places
 
 

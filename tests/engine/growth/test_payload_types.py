@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import cdl
+from cdl.errors import PayloadMismatch
 
 
 X = TypeVar("X", covariant=True)
@@ -96,3 +97,21 @@ def test_trees_that_fit_no_table_are_refused_by_name():
     coalg = grow("float32")
     with pytest.raises(cdl.CdlError, match=r"4 trees of 1073741824 nodes each are more than the 2147483647 rows"):
         jax.eval_shape(lambda s: cdl.unfold(coalg, s, 2**30, total=64).count, SEEDS)
+
+
+class Counted(cdl.Base[Typed, Never]):
+    count: int
+
+
+@pytest.mark.parametrize("given", [lambda s: s, lambda s: 0.5, lambda s: s > 1], ids=["float32", "float", "bool"])
+def test_a_payload_of_another_kind_than_its_annotation_is_refused(given):
+    coalg = lambda s: cdl.choose(jnp.stack([1.5 - s, s - 1.5]), Counted(given(s)), Further(s - 1))
+    for call in (lambda: cdl.unfold(coalg, SEEDS, 16), lambda: cdl.refold(read, coalg, SEEDS, 16)):
+        with pytest.raises(PayloadMismatch, match=r"`Counted\.count` is annotated as integers and holds `"):
+            call()
+
+
+@pytest.mark.parametrize("given", [lambda s: 1, lambda s: True, lambda s: s.astype(int)])
+def test_a_payload_of_the_kind_of_its_annotation_is_taken(given):
+    coalg = lambda s: cdl.choose(jnp.stack([1.5 - s, s - 1.5]), Counted(given(s)), Further(s - 1))
+    assert cdl.unfold(coalg, SEEDS, 16).trees() == [cdl.ana(coalg)(s) for s in SEEDS]

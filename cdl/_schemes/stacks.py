@@ -11,6 +11,7 @@ from jaxtyping import PRNGKeyArray
 
 from .._functors import constructors
 from .._functors.usage import with_usage
+from .._functors.words import an
 from ..errors import ForeignLayer, SignatureError
 
 
@@ -66,7 +67,8 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
     `cell`: a new cell, from a key; all of one structure, with arrays of the same shapes. `key`: split, one for each
     constructor in the order they were written.
 
-    **Raises:** `SignatureError` where the signature has no constructors, or the tuple does not have some, each once.
+    **Raises:** `SignatureError` where the signature has no constructors, or the tuple does not have some, each once,
+    and for a cell in place of a function that makes one.
 
     Examples:
         >>> cells = cdl.stacked(
@@ -80,6 +82,11 @@ def stacked(signature: Any, cell: Callable[[PRNGKeyArray], M], *, key: PRNGKeyAr
         raise SignatureError(
             f"`stacked` makes a cell for each of {kinds!r}, and needs the signature, or a tuple of its constructors, "
             "each once: write `stacked((Leaf, Fork), cell, key=key)`."
+        )
+    if not callable(cell) or (isinstance(cell, eqx.Module) and not isinstance(cell, eqx.Partial)):
+        raise SignatureError(
+            f"`stacked` makes the cells itself, and was given {an(type(cell).__name__)}: give a function of a key, as "
+            "in `stacked(signature, lambda key: eqx.nn.Linear(2, 3, key=key), key=key)`."
         )
     cells: M = eqx.filter_vmap(cell)(jr.split(key, len(kinds)))
     return Stacked(cells, tuple(kinds))

@@ -16,7 +16,7 @@ from ..arrays._rows import differentiated, masked, repeated, take
 from ..arrays.shapes import is_smooth
 from ..jaxprs._jaxprs import Atom, bind, opened
 from ..jaxprs._reach import gate, only_active, Reach, through
-from ..jaxprs._slopes import is_finite
+from ..jaxprs._slopes import is_linear
 from ._group import Group
 from ._grouped import as_held, product, tie
 from ._levels import EDGES, Level, Phase, ROWS, SHARED, Site, STACK, Value
@@ -32,12 +32,21 @@ class ActiveWeights:
     each: jax.Array
     every: jax.Array
 
-    def gated(self, value: Value, eqn: JaxprEqn) -> Value:
-        """A value made of weights, with a gradient by way of an equation only where that is active."""
-        reached = through(self.reach, eqn)
-        if value.level not in (SHARED, STACK) or not reached or not is_smooth(value.value):
-            return value
-        return value._replace(value=gate(value.value, self.each if value.level == STACK else self.every, reached))
+    def gated(self, ins: list[Value], eqn: JaxprEqn) -> list[Value]:
+        """What an equation reads that is made of weights, with a gradient only where the equation is active."""
+        reached, each = through(self.reach, eqn), any(i.level == STACK for i in ins)
+        outputs: list[Any] = [v.aval for v in eqn.outvars]
+        most = sum(math.prod(x.shape) for x in outputs)
+
+        def one(value: Value) -> Value:
+            if value.level not in (SHARED, STACK) or not reached or not is_smooth(value.value):
+                return value
+            if each and value.level == SHARED and value.value.size <= most:  # a large one would be copied
+                rows = jnp.broadcast_to(value.value, (len(self.each), *value.value.shape))
+                value = value._replace(level=STACK, value=rows)
+            return value._replace(value=gate(value.value, self.each if value.level == STACK else self.every, reached))
+
+        return list(map(one, ins))
 
 
 class Prepare(Phase):
@@ -48,12 +57,12 @@ class Prepare(Phase):
         super().__init__()
         self.active = active
         self.weights: list[Any] = []
-        self.finite = True  # whether the operations on weights have finite slopes
+        self.linear = True  # whether the operations on weights have finite slopes, whatever the weights are
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
-        if not is_finite(eqn):
-            self.finite = False
-            ins = ins if self.active is None else [self.active.gated(i, eqn) for i in ins]
+        if not is_linear(eqn):
+            self.linear = False
+            ins = ins if self.active is None else self.active.gated(ins, eqn)
         return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
 
     def at_spread(self, weight: Value) -> None:

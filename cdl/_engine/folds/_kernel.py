@@ -22,7 +22,7 @@ from ._chunk import Chunk
 from ._indexed import ActiveWeights
 from ._node import Inputs
 from ._plan import Again, Plan, Table
-from ._present import only_present
+from ._present import bits_there, only_present
 from ._residual import only, pull
 from ._sites import Indexed
 from ._sums import Sums
@@ -184,13 +184,16 @@ class Kernel:
     def _prepare(self, p: int, bits: jax.Array | None = None) -> Callable[[Arrays], Arrays]:
         """What the sites of a program take, from its weights."""
         indexed, program = self.indexed[p], self.indexed[p].program
-        if indexed.finite:
+        if indexed.linear:
             return indexed.prepare
+        there = self.walk.there(program)
         if bits is None:
-            return only_present(program, self.walk.there(program), indexed.prepare)
-        each = either(self.walk.bits_of(program, bits), jnp.array(program.places), program.kinds)
+            each = bits_there(program, there)
+        else:
+            each = either(self.walk.bits_of(program, bits), jnp.array(program.places), program.kinds)
         every = jax.lax.reduce(each, jnp.int32(0), jax.lax.bitwise_or, (0,))
-        return functools.partial(indexed.prepare, active=ActiveWeights(program.reach, each, every))
+        active = ActiveWeights(program.reach, each, every)
+        return only_present(program, there, functools.partial(indexed.prepare, active=active))
 
     def _tables(self, tables: Iterable[Table]) -> Tables:
         return {t: room((self.walk.length_of(t), *t.shape), t.dtype, t.number) for t in dict.fromkeys(tables)}

@@ -35,7 +35,7 @@ from jax.extend import core
 from ..arrays.shapes import is_smooth
 from ..jaxprs._gates import LARGE
 from ..jaxprs._jaxprs import Atom, bind, CALLS, calls_back, inside, rule_of
-from ..jaxprs._slopes import is_finite
+from ..jaxprs._slopes import is_linear
 from ._together import side_by_side
 
 
@@ -175,7 +175,7 @@ class Phase:
         if level == STACK and any(map(calls_back, inside(eqn))):  # in a branch, say, which some constructors take
             raise NotIndexed
         if level < ROWS:
-            if self.branches and not is_finite(eqn) and any(is_smooth(v.aval) for v in eqn.outvars):
+            if self.branches and not is_linear(eqn) and any(is_smooth(v.aval) for v in eqn.outvars):
                 raise NotIndexed  # what is made of weights is made whether a row takes the branch or not
             stopped = name == "stop_gradient" or all(map(_is_stopped, ins, eqn.invars))
             return [Value(level, y, stopped=stopped) for y in self.at_weights(eqn, ins)]

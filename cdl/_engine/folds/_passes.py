@@ -28,7 +28,7 @@ from ._activity import Activity
 from ._chunk import Chunk, write_edges
 from ._kernel import Cotangents, Kernel, Read, Tables
 from ._loop import nothing
-from ._present import only_present
+from ._present import bits_there, only_present
 from ._program import Program
 from ._residual import only
 from ._sites import all_indexed
@@ -69,11 +69,11 @@ class Passes:
         """The values of a program that reads nothing, for each of its constructors. `bits` says which columns are read,
         at each of them, if not all are."""
         program = self.programs[p]
-        found = _constants(program, bits)
+        each = None if bits is None else either(bits, jnp.array(program.places), program.kinds)
         if has_finite_slopes(program.case.jaxpr):
-            return found
+            return _constants(program, each)
         there = self.walk.there(program) if bits is None else bits != 0
-        return only_present(program, there, found)
+        return only_present(program, there, _constants(program, bits_there(program, there) if each is None else each))
 
     def _forward(self, weights: list[Arrays], payload: Arrays, tables: Tables) -> tuple[Arrays, Tables]:
         states = [room((self.walk.length, *x.shape), x.dtype, -i) for i, x in enumerate(self.slabs.shapes)]
@@ -167,8 +167,9 @@ class Passes:
         return [c for c in dict.fromkeys(columns) if self.storage.smooth[c]]
 
 
-def _constants(program: Program, bits: Bits = None) -> Callable[[Arrays], Arrays]:
-    """The values of a program that reads nothing, for each of its constructors."""
+def _constants(program: Program, each: Bits) -> Callable[[Arrays], Arrays]:
+    """The values of a program that reads nothing, for each of its constructors. `each` says which columns are read of
+    each one in the stacks, if not all are."""
     run, axes = opened(program.case), [0 if stacked else None for stacked in program.stacked]
     places, row = jnp.array(program.places, jnp.int32), jnp.int32(0)
 
@@ -179,11 +180,10 @@ def _constants(program: Program, bits: Bits = None) -> Callable[[Arrays], Arrays
     def every(weights: Arrays) -> Arrays:
         size = program.kinds
         at = places if size > 1 else jnp.zeros_like(places)
-        own = None if bits is None else either(bits, at, size)
         if calls_back(program.case.jaxpr):  # where one constructor does, not where any does
-            found = jax.lax.map(lambda i: one(*_at(i, (own, *weights), (0, *axes))), jnp.arange(size))
+            found = jax.lax.map(lambda i: one(*_at(i, (each, *weights), (0, *axes))), jnp.arange(size))
         else:
-            found = jax.vmap(one, in_axes=(None if own is None else 0, *axes), axis_size=size)(own, *weights)
+            found = jax.vmap(one, in_axes=(None if each is None else 0, *axes), axis_size=size)(each, *weights)
         return [take(x, at) for x in found]
 
     return every

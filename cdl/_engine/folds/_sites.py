@@ -41,8 +41,8 @@ class Reversed(NamedTuple):
 
 
 class Indexed:
-    """A program whose rows are computed together, whatever their constructors. `finite` says whether what
-    is made of weights alone has finite slopes, and `used` the outputs that other values are computed from.
+    """A program whose rows are computed together, whatever their constructors. `linear` says whether what is made of
+    weights alone has finite slopes whatever they are, and `used` the outputs that other values are computed from.
 
     **Raises:** `NotIndexed` for a program that is to be computed by constructor.
     """
@@ -57,7 +57,7 @@ class Indexed:
         nothing: Callable[[Any], Arrays] = lambda columns: [None] * len(columns)
         slots, manys = list(map(nothing, wiring.slots)), list(map(nothing, wiring.manys))
         self._nothing = Inputs(nothing(wiring.payload), slots, [None] * keys, manys, nothing(wiring.own))
-        self.sites, self.finite = self._met(program.weights)
+        self.sites, self.linear = self._met(program.weights)
 
     def prepare(self, weights: Arrays, active: ActiveWeights | None = None) -> Arrays:
         """What each site takes, made of the weights; `active` says what is read, if not all is."""
@@ -72,7 +72,7 @@ class Indexed:
         def look(weights: Arrays) -> None:
             phase = Prepare()
             self._run(phase, weights, self._nothing, None)
-            found.append((phase.sites, phase.finite))  # and not the phase, which has tracers
+            found.append((phase.sites, phase.linear))  # and not the phase, which has tracers
 
         jax.eval_shape(look, shapes)
         return found[0]

@@ -72,7 +72,7 @@ class Sums:
         """The sums of some sites over the rows, or the edges of a `Many`: in blocks of rows of several constructors,
         which are few operations, for a GPU or a TPU."""
         weights = [self.prepared[i] for i in numbers]
-        lines, bounds = self._lines(many, apart=False)
+        lines, bounds = self._lines(many)
         size = min(BLOCK, len(lines))
 
         def block(end: jax.Array, at: jax.Array, totals: Arrays) -> Arrays:
@@ -111,10 +111,9 @@ class Sums:
         (x,) = (self._read(at, block.lines) for at in self.plan.inputs[i])
         return _outer(given, masked(self._active(i, block.lines, block.own), x), weight.dtype, site.precision)
 
-    def _lines(self, many: int | None, apart: bool) -> tuple[Any, Any]:
-        """The program's rows or edges, and where each constructor's begin and end among them: each by itself, in the
-        order of the stacks, or those that lie side by side together."""
-        return self.lines(many)[0], self._begin(many)[jnp.array(self.ranks(apart), jnp.int32)]
+    def _lines(self, many: int | None) -> tuple[Any, Any]:
+        """The program's rows or edges, and where they begin and end among all, those side by side together."""
+        return self.lines(many)[0], self._begin(many)[jnp.array(self.ranks(apart=False), jnp.int32)]
 
     def lines(self, many: int | None) -> tuple[jax.Array, jax.Array]:
         """All rows or edges of the forest, by variant, and where those of each begin and end among them."""
@@ -122,7 +121,8 @@ class Sums:
         return (forest.by_variant, forest.begin) if many is None else (forest.edges_by_variant, forest.edges_begin)
 
     def ranks(self, apart: bool) -> list[tuple[int, int]]:
-        """From which rank of the variants to which the program's are: see `_lines`."""
+        """From which rank of the variants to which the program's are: each `apart`, as in the stacks, or those side by
+        side together."""
         ranks = [self.forest.bucket.rank[v] for v in self.program.members]
         if apart:
             return [(r, r + 1) for r in ranks]
@@ -201,7 +201,7 @@ class Sums:
         """The cotangent of a weight that rows index: all rows at once."""
         site: Site = self.sites[i]
         at = self._table(i)
-        lines, bounds = self._lines(site.many, apart=False)
+        lines, bounds = self._lines(site.many)
         place = jnp.arange(len(lines), dtype=jnp.int32)[:, None]
         own = ((place >= bounds[None, :, 0]) & (place < bounds[None, :, 1])).any(1)
         every = jnp.where(own, lines, self.walk.first_of(at))

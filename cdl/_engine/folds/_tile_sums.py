@@ -62,21 +62,21 @@ class _Run:
 
     @property
     def apart(self) -> bool:
-        """Whether its constructors have a sum each, at some site."""
-        return any(self.of.sites[i].level == STACK for i in self.sites)
+        """Whether its constructors have a sum each."""
+        return self.of.sites[self.sites[0]].level == STACK
 
     def pairs(self) -> list[tuple[int, int]]:
         """Where its constructors' rows or edges begin and end, by number in the forest's table of that."""
         first = (self.many or 0) * len(self.of.forest.bucket.variants)
         return [(first + begin, first + end) for begin, end in self.of.ranks(self.apart)]
 
-    def places(self, i: int) -> list[int]:
+    def places(self) -> list[int]:
         """The place of each pair's sum among those of a site."""
-        return list(self.of.program.places) if self.of.sites[i].level == STACK else [0] * len(self.pairs())
+        return list(self.of.program.places) if self.apart else [0] * len(self.pairs())
 
     def length(self, i: int) -> int:
         """How many sums a site has."""
-        return len(self.of.prepared[i]) if self.of.sites[i].level == STACK else 1
+        return len(self.of.prepared[i]) if self.apart else 1
 
 
 def _in_tiles(every: Sequence[Sequence[_Run]]) -> list[tuple[_Run, Arrays]]:
@@ -97,7 +97,7 @@ def _lines(runs: Sequence[_Run], width: int) -> list[list[int]]:
     edges, and the places of its sums at `width` sites, or fewer."""
     found, starts = [], [0] * width
     for run in runs:
-        places = [[start + place for place in run.places(i)] for start, i in zip(starts, run.sites, strict=False)]
+        places = [[start + place for place in run.places()] for start, _ in zip(starts, run.sites, strict=False)]
         places += [[0] * len(run.pairs())] * (width - len(places))
         found += [[*pair, *own] for pair, *own in zip(run.pairs(), *places, strict=True)]
         starts = [start + run.length(i) for start, i in zip(starts, run.sites, strict=False)]
@@ -132,7 +132,7 @@ def _alike(runs: Sequence[_Run], table: jax.Array, first: int, last: int) -> lis
 def _cut(every: jax.Array, run: _Run, i: int, start: int) -> jax.Array:
     """The sums of one run's site, from those of all runs."""
     own = every[start : start + run.length(i)]
-    if run.of.sites[i].level == STACK:
+    if run.apart:
         return own
     return own[0].T if run.of.turned(i) else own[0]
 

@@ -76,6 +76,7 @@ class Packer:
         self._open = Bucket(0, 0, 0, (), (), flat.variants, flat.forms)
         self._keys = keys_of(flat, self._open)
         self._buckets: dict[tuple[int, int, int], Bucket] = {}
+        self._met: dict[tuple[int, bytes], list[int]] = {}  # what batches of trees that are mixed anew have needed
 
     def forest(self, which: NDArray[np.int64], bucket: Bucket | None = None) -> Forest:
         """The forest of the trees with these numbers."""
@@ -131,12 +132,16 @@ class Packer:
 
     def bucket_for(self, indices: NDArray[np.int64], batches: list[NDArray[np.int64]], mixes: bool) -> Bucket:
         """A bucket with room for each of these batches; and where the trees with these numbers are mixed anew in each
-        epoch, for the batches of most others."""
+        epoch, for the batches of most others, and of all that were there before."""
         if self.sizes is None:
             by_nodes = np.sort(indices)
             by_nodes = by_nodes[np.argsort(self.weights[0, by_nodes], kind="stable")]
             self._choose_sizes(places(self.flat, self._keys, by_nodes[:: -(-len(indices) // len(batches[0]))]))
-        return self.bucket(*(capacity(n, FINE) for n in heaviest(self.weights, indices, batches, mixes, MARGIN)))
+        room = heaviest(self.weights, indices, batches, mixes, MARGIN)
+        if mixes:
+            key = len(batches[0]), np.sort(indices).tobytes()
+            room = self._met[key] = list(map(max, room, self._met.get(key, room)))
+        return self.bucket(*(capacity(n, FINE) for n in room))
 
     @cached_property
     def weights(self) -> NDArray[np.int64]:

@@ -39,13 +39,13 @@ def is_finite(eqn: JaxprEqn) -> bool:
 
 
 def has_finite_slopes(jaxpr: Jaxpr) -> bool:
-    """Whether the derivative of a jaxpr is finite wherever it is taken, for all that can be seen of it."""
+    """Whether the derivative of a jaxpr is finite wherever it is taken, also at NaN, for all that can be seen of it."""
     for eqn in jaxpr.eqns:
         if eqn.primitive.name in CALLS:
             inner = eqn.params[CALLS[eqn.primitive.name]]
             if not has_finite_slopes(getattr(inner, "jaxpr", inner)):
                 return False
-        elif not is_finite(eqn):
+        elif not is_linear(eqn):
             return False
     return True
 

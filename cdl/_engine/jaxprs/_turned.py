@@ -48,4 +48,9 @@ def _product(weight: jax.Array, row: jax.Array, params: dict[str, Any]) -> jax.A
 
 def swapped(precision: Any) -> Any:
     """The precision of a product whose operands have changed places."""
+    if isinstance(precision, lax.DotAlgorithm):
+        (one, other), (few, many) = precision[:2], precision[3:5]
+        return precision._replace(
+            lhs_precision_type=other, rhs_precision_type=one, lhs_component_count=many, rhs_component_count=few
+        )
     return precision[::-1] if isinstance(precision, tuple) else precision

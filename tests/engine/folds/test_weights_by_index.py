@@ -118,6 +118,12 @@ def test_a_stack_is_of_constructors_each_once(kinds):
         stacked(kinds, lambda key: Cell(key, "product"), key=jr.key(0))
 
 
+def test_a_stack_is_made_by_a_function_that_makes_a_cell():
+    cell: Any = eqx.nn.Linear(2, 3, key=jr.key(0))
+    with pytest.raises(SignatureError, match="was given a `Linear`: give a function of a key"):
+        stacked(KindsF, cell, key=jr.key(0))
+
+
 def test_constructors_that_no_tree_has_get_a_gradient_of_zero():
     alg = reader(jr.key(0), "layers", of=Stacked)
     forest = forest_of([This(Word(1.0, 0), Word(2.0, 1))])
@@ -178,28 +184,57 @@ def test_weights_of_constructors_that_are_not_there_may_have_an_infinite_slope(t
             agrees(pack(KindsF, trees, bucket=bucket), trees, Rooted(own, jnp.zeros(H)), 1e-10)
 
 
-class Squared(Algebra[Any, jax.Array]):
-    """Weights of each constructor alone, times themselves: an infinite one has an infinite slope."""
+class Made(Algebra[Any, jax.Array]):
+    """What a function makes of a constructor's own weights, and of a weight that all share."""
 
     own: dict[str, jax.Array]
+    shared: jax.Array
+    made: Any = eqx.field(static=True)
 
     def __call__(self, layer: Any) -> jax.Array:
-        own = self.own[type(layer).__name__]
+        own = self.made(self.own[type(layer).__name__], self.shared)
         match layer:
             case Bare() | Word():
-                return own * own
+                return own
             case This(left, right) | That(left, right):
-                return own * own * left + right
+                return own * left + right
             case Some(items) | More(items):
-                return items.map(lambda x: own * own * x).sum(jnp.zeros(H))
+                return items.map(lambda x: own * x).sum(jnp.zeros(H))
         raise AssertionError(layer)
 
 
-def test_weights_of_a_constructor_that_is_not_there_may_be_infinite():
+THERE = [This(Word(1.0, 0), Bare()), Some(Many([Word(1.0, 0), Bare()]))]
+
+
+@pytest.mark.parametrize("weight", [jnp.inf, jnp.nan, 0.0])
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda own, _: own * own,
+        lambda own, _: jnp.tanh(own),
+        lambda own, shared: jnp.abs(own) + shared,
+        lambda own, shared: own * shared,
+        lambda own, shared: jnp.sqrt(own) / shared,
+    ],
+    ids=["square", "tanh", "abs", "shared", "root"],
+)
+def test_weights_of_a_constructor_that_is_not_there_may_be_anything(made, weight):
     with jax.enable_x64(True):
-        trees = [This(Word(1.0, 0), Bare()), Some(Many([Word(1.0, 0), Bare()]))]
-        own = {kind.__name__: jnp.full(H, jnp.inf if kind in (That, More) else 0.5) for kind in KINDS}
-        agrees(pack(KindsF, trees, bucket=forest_of(TREES).bucket), trees, Squared(own), 1e-10)
+        own = {kind.__name__: jnp.full(H, weight if kind in (That, More) else 0.5) for kind in KINDS}
+        agrees(pack(KindsF, THERE, bucket=forest_of(TREES).bucket), THERE, Made(own, jnp.ones(H), made), 1e-10)
+
+
+@pytest.mark.parametrize("kind", [This, Some])
+def test_a_slope_that_is_infinite_is_so_beside_constructors_that_are_not_there(kind):
+    tree = This(Word(1.0, 0), Bare()) if kind is This else Some(Many([Word(1.0, 0)]))
+    own = {k.__name__: jnp.full(H, 0.0 if k is kind else 0.5) for k in KINDS}
+    forest = pack(KindsF, [tree], bucket=forest_of(TREES).bucket)
+    at = lambda own: Made(own, jnp.ones(H), lambda own, shared: jnp.sqrt(own) * shared)
+    fast = jax.grad(lambda own: fold(at(own), forest).sum())(own)
+    slow = jax.grad(lambda own: cata(at(own))(tree).sum())(own)
+    assert jnp.isinf(slow[kind.__name__]).all()
+    for name, x in fast.items():
+        np.testing.assert_allclose(x, slow[name], rtol=1e-6)
 
 
 @pytest.mark.parametrize(

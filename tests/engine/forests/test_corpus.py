@@ -1,6 +1,8 @@
 """A corpus: masks, sums of corpora, its line, and the type of its real numbers."""
 
+import functools
 import inspect
+import itertools
 from typing import Annotated, Any, Never, Union
 
 import jax
@@ -11,6 +13,7 @@ from jaxtyping import Array, Float32
 from random_signatures import random_signature, random_trees
 
 from cdl import algebra, Base, CdlError, Corpus, fold, Fork, functor, Leaf, pack, TreeF
+from cdl._engine.forests import _epoch, _pack
 from cdl.errors import PayloadMismatch
 
 
@@ -51,6 +54,19 @@ def test_a_sum_has_the_trees_of_both_and_folds_as_they_do(seed):
 def test_a_sum_is_packed_as_all_at_once():
     both = Corpus(TreeF, TREES[:1]) + Corpus(TreeF, TREES[1:]) + Corpus(TreeF, [])
     assert fold(total, both[:]).tolist() == fold(total, pack(TreeF, TREES)).tolist() == [1.0, 5.0, 4.0]
+
+
+def test_the_bucket_of_an_epoch_has_the_room_that_epochs_before_needed(monkeypatch):
+    monkeypatch.setattr(_epoch, "TRIED", 1)
+    monkeypatch.setattr(_pack, "MARGIN", 1.0)
+    comb: Any = lambda n: functools.reduce(Fork, [Leaf(1.0)] * n, Leaf(2.0))
+    trees = [comb(n) for n in range(60)]
+    corpus = Corpus(TreeF, trees)
+    buckets = [next(corpus.batches(4, key=jax.random.key(i), prefetch=0))[1].bucket for i in range(30)]
+    rooms = [(b.nodes, b.inner, b.leaves) for b in buckets]
+    fresh = [Corpus(TreeF, trees).batches(4, key=jax.random.key(i), prefetch=0) for i in range(30)]
+    assert any(next(a)[1].bucket.nodes < b.nodes for a, b in zip(fresh, buckets, strict=True))  # some are lighter
+    assert all(x <= y for a, b in itertools.pairwise(rooms) for x, y in zip(a, b, strict=True))
 
 
 class Other(Base["Others", Never]):

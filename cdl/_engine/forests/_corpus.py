@@ -140,8 +140,8 @@ class Corpus:
 
         All forests have one bucket, so a training step compiles once. With a `key`, the bucket has room for the batches
         of other keys too: 16 epochs are drawn on trial. An epoch with a heavier batch than these gets a larger bucket,
-        as do those after it, and compiles again at its first batch. A last batch of fewer trees compiles once more; `drop_last=True` avoids
-        this. In a family, batches with other numbers of trees of each sort compile as well.
+        as do those after it, and compiles again at its first batch. A last batch of fewer trees compiles once more;
+        `drop_last=True` avoids this. In a family, batches with other numbers of trees of each sort compile as well.
 
         A thread packs the next batches in NumPy while the device computes. It ends with the epoch, or when the loop is
         left by `break`. An error in the thread is raised in the loop.

@@ -209,14 +209,25 @@ peak, and no schedule of exact trees can avoid them all; a peer that works by le
 
 Where an aim is missed:
 
-- **PyTorch.** At a width of 256 the products of binary trees take nine tenths of a step by themselves (*alone*, above):
-  without all the rest, `fold` would be 1.2 times as fast as PyTorch there. Elsewhere a level is one product in PyTorch,
-  on all cores. A chunk is smaller, and XLA runs the small operations of a loop on one core: with a device for each core
-  `fold` is faster in every row (*More cores*). A step with its gradient touches 18,000 to 64,000 new pages of memory,
-  unless the process keeps them. What brought nothing: two loops in one program, which XLA runs one after another, also
-  with its scheduler for concurrency; wider vectors; XLA's other libraries for products, which take 1.3 to 1.9 times as
-  long; the product of the weights' gradient with its first operand transposed beforehand; and to set the allocator of
-  Linux from inside a process, since XLA's threads have arenas of their own.
+- **PyTorch: the machine.** PyTorch's steps are products and little else, and a level is one product, on all cores.
+  Its library makes up to 320 GFLOP/s here, and XLA's 200 to 290 on the largest; on binary trees of width 256, XLA's
+  products by themselves (*alone*, above) take as long as PyTorch's whole step. What stands around them, XLA runs on
+  one core for each device. So the faster a machine multiplies, the better for PyTorch. An earlier run was on one that
+  made 154 to 194 GFLOP/s. There `fold` took as long as here, and PyTorch a fifth to a quarter longer: on all cores
+  and with the gradient, `fold` was 1.81 and 1.27 times as fast with stacks (widths 128 and 256), 1.45 and 1.32 with
+  one set, 1.59 and 1.13 on binary trees.
+- **PyTorch: where the time goes.** On one core, with half of the binary trees, products are six tenths of a step at
+  width 128, and seven tenths at 256. Then come writes to tables (9 and 7 %), gathers (7 and 5 %), curves (11 and 8 %)
+  and zeros (5 and 3 %). A step touches 18,000 to 64,000 new pages of memory, unless the process keeps them. Of what
+  was tried last, two things helped: to make the sum of a shared weight's gradient with more columns than rows, and
+  turn it in the end (that sum takes 0.67 to 0.9 times as long), and to copy no stack where a forest lacks some
+  constructors.
+- **PyTorch: what brought nothing.** Two loops in one program, which XLA runs one after another, also with its
+  scheduler for concurrency; wider vectors; XLA's other libraries for products, which take 1.3 to 1.9 times as long;
+  the product of the weights' gradient with its first operand transposed beforehand, or in tiles of other sizes;
+  tables that are not filled, for which XLA has no way on a CPU; huge pages, as `GLIBC_TUNABLES` gives them, which are
+  as good as tcmalloc at a width of 128 and slower at 256; and to set the allocator of Linux from inside a process,
+  since XLA's threads have arenas of their own.
 - **JAX, unrolled for this forest.** It knows the trees when it is compiled: its levels have no rows to fill up, and it
   reads most states as slices, where `fold` reads them by index. It compiles anew for the next batch.
 - **`corpus[batch]`.** It hands some 20 arrays to the device, copies the payload once, and finds which nodes wait, which
@@ -229,9 +240,10 @@ Where an aim is missed:
   of 128, one of less than 1,024 rows. It then makes 105 GFLOP/s, and larger ones 130 to 175. The blocks that grow
   together have 128 rows, so that few rows are computed in vain; with larger blocks a step takes as long. With a device
   for each core both work, and growing is faster than PyTorch (*More cores*).
-- **Compiling.** With fields by name, Python traces for 7 of the seconds, and XLA compiles 4,400 kernels. Its faster
-  settings bring nothing: without its newer emitters it takes three times as long, and at a lower level of optimisation
-  as long as before.
+- **Compiling.** Other programs kept this machine busy. On a quieter one, in an earlier run, one sort took 2.4 seconds,
+  three 7.0, and fields by name 23.1. With fields by name, Python traces for 7 of the seconds, and XLA compiles 4,400
+  kernels. Its faster settings bring nothing: without its newer emitters it takes three times as long, and at a lower
+  level of optimisation as long as before.
 
 On other machines the balance is another: the figures here are for few cores and say nothing of GPUs.
 

@@ -394,3 +394,30 @@ def test_a_word_that_is_not_an_array_of_inputs_is_refused():
     for word in ("word", 3, [1.0, 2.0], object(), ()):
         with pytest.raises(cdl.CdlError, match=r"`samples` is .*, and a machine reads a word: give arrays of inputs"):
             explain(delay, word, state=0.0)
+
+
+class OfStack(Algebra[TreeF[float, jax.Array], jax.Array]):
+    """A cell for each constructor, their weights in stacks."""
+
+    cells: cdl.schemes.Stacked[eqx.nn.Linear]
+
+    def __call__(self, layer: TreeF[Any, jax.Array]) -> jax.Array:
+        cell = self.cells[type(layer)]
+        match layer:
+            case Leaf(x):
+                return cell(jnp.stack([x, x]))
+            case Fork(left, right):
+                return cell(left + right)
+
+
+def test_weights_in_stacks_are_explained_and_drawn_and_untied():
+    alg = OfStack(cdl.stacked(TreeF, lambda key: eqx.nn.Linear(2, 2, key=key), key=jr.key(0)))
+    tree = Fork(Leaf(1.0), Leaf(2.0))
+    page = explain(alg, [tree, Leaf(3.0)])
+    assert page.holds, str(page)
+    assert page.size == 12
+    assert {law.law for law in page.laws} >= {"fold α = cata α, on 2 trees", "∇ (fold α) = Σ ∇ (untied α)"}
+    assert "cells.cells.weight  f32[2,2,2]  8" in str(page)
+    assert "ℝ¹²" in str(draw(alg))
+    parametric = Para(alg, lambda alg, layer: alg(layer))
+    assert jnp.allclose(unroll(parametric, tree)(), cdl.cata(alg)(tree))

@@ -52,10 +52,15 @@ def chart(rows: list[Bar], ink: Ink) -> str:
             at = f'x="{LEFT}" y="{y + i * HIGH}" width="{SCALE * value:.1f}" height="{HIGH - 1}"'
             parts.append(f'<rect {at} fill="{fill}" stroke="{stroke}"/>')
             parts.append(
-                text(f"{value:.2f}", LEFT + SCALE * value + 6, y + i * HIGH + 12, ink.text, size=11, font=SANS)
+                text(f"{value:.2f}", _beside(LEFT + SCALE * value), y + i * HIGH + 12, ink.text, size=11, font=SANS)
             )
     parts.append(line([(LEFT + SCALE, top - 8), (LEFT + SCALE, bottom)], ink.faint))
     words = "1.0: as fast as PyTorch"
     parts.append(text(words, LEFT + SCALE, bottom + 16, ink.faint, font=SANS, extra=' text-anchor="middle"'))
     width = LEFT + SCALE * max(max(row.forward, row.both) for row in rows) + 60
     return picture(width, bottom + 28, "The speed of fold against PyTorch by levels", parts)
+
+
+def _beside(end: float) -> float:
+    """Where the number of a bar begins that ends here: past the line, if that would go through it."""
+    return LEFT + SCALE + 6 if end < LEFT + SCALE < end + 32 else end + 6

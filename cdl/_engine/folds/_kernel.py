@@ -190,7 +190,7 @@ class Kernel:
         if bits is None:
             each = bits_there(program, there)
         else:
-            each = either(self.walk.bits_of(program, bits), jnp.array(program.places), program.kinds)
+            each = either(self.walk.bits_of(program, bits), program.in_stacks, program.kinds)
         every = jax.lax.reduce(each, jnp.int32(0), jax.lax.bitwise_or, (0,))
         active = ActiveWeights(program.reach, each, every)
         return only_present(program, there, functools.partial(indexed.prepare, active=active))

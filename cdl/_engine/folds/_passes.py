@@ -69,7 +69,7 @@ class Passes:
         """The values of a program that reads nothing, for each of its constructors. `bits` says which columns are read,
         at each of them, if not all are."""
         program = self.programs[p]
-        each = None if bits is None else either(bits, jnp.array(program.places), program.kinds)
+        each = None if bits is None else either(bits, program.in_stacks, program.kinds)
         if has_finite_slopes(program.case.jaxpr):
             return _constants(program, each)
         there = self.walk.there(program) if bits is None else bits != 0
@@ -171,7 +171,7 @@ def _constants(program: Program, each: Bits) -> Callable[[Arrays], Arrays]:
     """The values of a program that reads nothing, for each of its constructors. `each` says which columns are read of
     each one in the stacks, if not all are."""
     run, axes = opened(program.case), [0 if stacked else None for stacked in program.stacked]
-    places, row = jnp.array(program.places, jnp.int32), jnp.int32(0)
+    row = jnp.int32(0)
 
     def one(bits: Bits, *weights: Any) -> Arrays:
         given = *weights, row
@@ -179,12 +179,11 @@ def _constants(program: Program, each: Bits) -> Callable[[Arrays], Arrays]:
 
     def every(weights: Arrays) -> Arrays:
         size = program.kinds
-        at = places if size > 1 else jnp.zeros_like(places)
         if calls_back(program.case.jaxpr):  # where one constructor does, not where any does
             found = jax.lax.map(lambda i: one(*_at(i, (each, *weights), (0, *axes))), jnp.arange(size))
         else:
             found = jax.vmap(one, in_axes=(None if each is None else 0, *axes), axis_size=size)(each, *weights)
-        return [take(x, at) for x in found]
+        return [take(x, program.in_stacks) for x in found]
 
     return every
 

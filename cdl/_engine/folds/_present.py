@@ -20,8 +20,7 @@ from ._program import Program
 
 def bits_there(program: Program, there: jax.Array) -> jax.Array:
     """For each constructor in a program's stacks, all bits if it is there, and none if it is not."""
-    places = jnp.array(program.places if any(program.stacked) else [0] * len(program.places), jnp.int32)
-    return jnp.zeros(program.kinds, jnp.int32).at[places].min(jnp.where(there, -1, 0))
+    return jnp.zeros(program.kinds, jnp.int32).at[program.in_stacks].min(jnp.where(there, -1, 0))
 
 
 def only_present(program: Program, there: jax.Array, run: Callable[[Arrays], Arrays]) -> Callable[[Arrays], Arrays]:

@@ -96,6 +96,11 @@ class Program:
         """How many constructors its stacks have: also such as are none of its members. 1 where nothing is stacked."""
         return next((w.shape[0] for w, stacked in zip(self.weights, self.stacked, strict=True) if stacked), 1)
 
+    @property
+    def in_stacks(self) -> jax.Array:
+        """The place of each member in the stacks; where nothing is stacked, they are one."""
+        return jnp.array(self.places if any(self.stacked) else [0] * len(self.places), jnp.int32)
+
     @functools.cached_property
     def reach(self) -> Reach:
         """What the values of the case reach."""

@@ -260,7 +260,12 @@ REFUSED = [
     (Int8[Array, ""], [128], r"holds 128, and `int8` ends at 127"),
     (UInt8[Array, ""], [-1], r"holds -1, and `uint8` ends at 0"),
     (UInt[Array, ""], [np.int8(-1)], r"holds -1, and `uint32` ends at 0"),
-    (int, [0.5], r"is annotated as integers and holds 0.5 \(of type `float`\): round the values \(.*\), or annotate `float`"),
+    (
+        int,
+        [0.5],
+        r"is annotated as integers and holds 0.5 \(of type `float`\): round the values "
+        r"\(`round\(x\)`, of an array `x\.astype\(int\)`\), or annotate `float`",
+    ),
     (int, [1, 2.0], r"is annotated as integers and holds 2.0 \(of type `float`\)"),
     (int, [np.array([1.0])], r"is annotated as integers and holds `float64`"),
     (int, [np.True_], r"is annotated as integers and holds True \(of type `bool`\): give integers"),

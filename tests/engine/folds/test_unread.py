@@ -6,7 +6,7 @@ of a chunk at once.
 
 import dataclasses
 import itertools
-from typing import Any
+from typing import Any, Generic, Never, TypeVar, Union
 
 import agreement
 import equinox as eqx
@@ -19,11 +19,12 @@ from agreement import close, payload_places, QUICKLY
 from few import few
 from indexed_cells import Bare, forest_of, KindsF, More, reader, Some, That, This, WAYS, Word
 
-from cdl import Algebra, cata, fold, Many, pack, stacked
+from cdl import Algebra, Base, cata, fold, Many, pack, stacked
 from cdl._engine.arrays import _platform
 from cdl._engine.folds import _activity, _levels
 
 
+X = TypeVar("X", covariant=True)
 ZERO = Word(0.0, 1)  # where a root's slope is infinite
 TREES = [
     This(Word(0.5, 1), ZERO),
@@ -195,3 +196,45 @@ def test_the_bits_of_rows_change_no_other_gradient(way, large, monkeypatch):
     monkeypatch.setattr(_levels, "LARGE", large)
     with jax.enable_x64(True):
         agreement.agrees(forest_of(indexed_cells.TREES), indexed_cells.TREES, reader(jr.key(0), way), 1e-10)
+
+
+class Pairs:
+    """The name of a functor."""
+
+
+class One(Base[Pairs, Never]):
+    """A constant."""
+
+
+class Two(Base[Pairs, Never]):
+    """Another, of the same weights."""
+
+
+class Both(Base[Pairs, X], Generic[X]):
+    left: X
+    right: X
+
+
+TwoF = Union[One, Two, Both[X]]
+
+
+class OfTwo(Algebra[Any, Any]):
+    """Each constant has two numbers, of which one is read on either side."""
+
+    w: Any
+
+    def __call__(self, layer: Any) -> Any:
+        if isinstance(layer, Both):
+            return layer.left[0], 2 * layer.right[1]
+        return jnp.sqrt(self.w) * self.w, 3 * self.w**2
+
+
+def test_constants_that_share_all_their_weights_are_read_each_for_itself():
+    trees = [Both(One(), Two()), Both(Two(), Both(Two(), Two()))]
+    forest = pack(TwoF, trees)
+    for some in (trees, [Both(Two(), Two())]):
+        slow = jax.grad(lambda w, some=some: sum(sum(cata(OfTwo(w))(tree)) for tree in some))(2.0)
+        own = pack(TwoF, some, bucket=forest.bucket)
+        fast = jax.grad(lambda w, own=own: sum(x.sum() for x in fold(OfTwo(w), own)))(2.0)
+        assert jnp.allclose(slow, fast)
+        assert slow > 20

@@ -210,29 +210,46 @@ class Two(Base[Pairs, Never]):
     """Another, of the same weights."""
 
 
+class Over(Base[Pairs, X], Generic[X]):
+    of: X
+
+
+class Under(Base[Pairs, X], Generic[X]):
+    of: X
+
+
 class Both(Base[Pairs, X], Generic[X]):
     left: X
     right: X
 
 
-TwoF = Union[One, Two, Both[X]]
+TwoF = Union[One, Two, Over[X], Under[X], Both[X]]
 
 
 class OfTwo(Algebra[Any, Any]):
-    """Each constant has two numbers, of which one is read on either side."""
+    """Each has two numbers, of which one is read on either side."""
 
     w: Any
 
     def __call__(self, layer: Any) -> Any:
-        if isinstance(layer, Both):
-            return layer.left[0], 2 * layer.right[1]
+        match layer:
+            case Both(left, right):
+                return left[0], 2 * right[1]
+            case Over(of) | Under(of):
+                return jnp.tanh(self.w**3 * of[0]), jnp.sqrt(self.w) * self.w * of[1]
         return jnp.sqrt(self.w) * self.w, 3 * self.w**2
 
 
-def test_constants_that_share_all_their_weights_are_read_each_for_itself():
-    trees = [Both(One(), Two()), Both(Two(), Both(Two(), Two()))]
+CONSTANTS = [Both(One(), Two()), Both(Two(), Both(Two(), Two()))]
+NESTED = [Both(Over(One()), Under(Two())), Both(One(), Both(Under(Two()), Under(Under(One()))))]
+
+
+@pytest.mark.parametrize(
+    ("trees", "part"), [(CONSTANTS, [Both(Two(), Two())]), (NESTED, [Both(One(), Under(Two()))])], ids=["leaf", "node"]
+)
+def test_constructors_that_share_all_their_weights_are_read_each_for_itself(trees, part):
     forest = pack(TwoF, trees)
-    for some in (trees, [Both(Two(), Two())]):
+    for some in (trees, part):
         slow = jax.grad(lambda w, some=some: sum(sum(cata(OfTwo(w))(tree)) for tree in some))(2.0)
         own = pack(TwoF, some, bucket=forest.bucket)
         fast = jax.grad(lambda w, own=own: sum(x.sum() for x in fold(OfTwo(w), own)))(2.0)

@@ -21,9 +21,9 @@ from typing import Any, cast, dataclass_transform, Generic, Self, TYPE_CHECKING,
 import jax
 from typing_extensions import TypeAliasType
 
-from ..errors import SignatureError
+from ..errors import ForeignLayer, SignatureError
 from . import values as _values
-from .words import short
+from .words import an, short
 
 
 T = TypeVar("T")  # a tag: the name of a functor
@@ -51,6 +51,16 @@ class Value:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _values.assemble, (_values.disassemble(self),)
+
+    def __jax_array__(self) -> jax.Array:
+        """What JAX asks for where an array belongs.
+
+        **Raises:** `ForeignLayer`: an algebra was called on a whole tree.
+        """
+        raise ForeignLayer(
+            f"{an(type(self).__name__)} stands where an array belongs. An algebra reads one layer, whose children are "
+            "states already: write `cdl.cata(net)(tree)` for one tree, and `cdl.fold(net, forest)` for a batch."
+        )
 
     def __copy__(self) -> Self:
         return self

@@ -60,8 +60,14 @@ class Leaf(NamedTuple):
 def leaves(tree: Any) -> list[Leaf]:
     """The leaves that are saved.
 
-    **Raises:** `CheckpointError` for a leaf that is neither data that can be saved, nor a function or a class.
+    **Raises:** `CheckpointError` for a leaf that is neither data that can be saved, nor a function or a class, and for
+    a class in place of a value.
     """
+    if isinstance(tree, type):
+        raise CheckpointError(
+            f"`{tree.__name__}` is a class, and a checkpoint holds a value: give one, such as `{tree.__name__}(…)`. As "
+            f"a template `eqx.filter_eval_shape({tree.__name__}, …)` will do."
+        )
     found = [Leaf(jax.tree_util.keystr(path), x) for path, x in by_path(tree)]
     for leaf in found:
         if not (is_saved(leaf.value) or callable(leaf.value)):

@@ -15,6 +15,7 @@ from ..arrays._rows import take, write
 from ..folds._chunk import Chunk
 from ..folds._program import Program
 from ..folds._walk import Walk
+from ..forests._variant import Variant
 from ..jaxprs._reach import active, bits_of, either, MOST, union
 
 
@@ -45,17 +46,17 @@ class Activity:
         every = {(sort, c) for sort, columns in enumerate(self.columns) for c in columns if self.smooth[c]}
         read = {(sort, c) for sort, c in every if sort not in bare or self.base & bits_of([c])}
         while True:
-            unread = {x for program in self.walk.programs for x in self._unread(program, read)}
+            unread = {x for program, v in self.walk.cases for x in self._unread(program, v, read)}
             if not unread & read:
                 return read != every
             read -= unread
 
-    def _unread(self, program: Program, read: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """What a program may not read of what its rows inherit, if the children read this."""
-        certain = self._certain(program, read)
+    def _unread(self, program: Program, v: Variant, read: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """What the rows of a variant may not read of what they inherit, if the children read this."""
+        certain = self._certain(program, v, read)
         for c, reached in zip(program.wiring.own, program.reached.own, strict=True):
             if self.smooth[c] and not (certain & reached or self.base & bits_of([c])):
-                yield program.variant.sort, c
+                yield v.sort, c
 
     def start(self) -> Bits | None:
         """No row is met yet."""
@@ -74,7 +75,7 @@ class Activity:
         for edge in at.edges:
             along = jnp.where(edge.valid, self.base | take(bits[0], take(child, edge.lines)), 0)
             below.append(either(along, edge.place, len(at.rows)))
-        found = jnp.full(len(at.rows), self._certain(program), jnp.int32)
+        found = jnp.full(len(at.rows), self._certain(program, program.variant), jnp.int32)
         for i, (group, c) in enumerate(self._outputs(program)):
             if group is not None:
                 found = found | ((below[group] >> min(c, MOST)) & 1) << min(i, MOST)
@@ -91,14 +92,15 @@ class Activity:
 
     def _outputs(self, program: Program) -> Iterator[tuple[int | None, int]]:
         """For each output its column, and of which slot or `Many` it is; `None` for what is the node's own."""
-        v = program.variant
-        yield from ((j, c) for j, sort in enumerate(v.slot_sorts) for c in self.columns[sort])
+        handed = program.wiring.handed
+        assert handed is not None
+        yield from ((j, c) for j, columns in enumerate(handed.slots) for c in columns)
         yield from ((None, c) for c in program.wiring.out)
-        yield from ((v.slots + m, c) for m, sort in enumerate(v.many_sorts) for c in self.columns[sort])
+        yield from ((len(handed.slots) + m, c) for m, columns in enumerate(handed.manys) for c in columns)
 
-    def _certain(self, program: Program, read: Set[tuple[int, int]] = frozenset()) -> int:
+    def _certain(self, program: Program, v: Variant, read: Set[tuple[int, int]] = frozenset()) -> int:
         """The outputs that are read at every row: those with a cotangent from outside, and what children `read`."""
-        sorts = (*program.variant.slot_sorts, *program.variant.many_sorts)
+        sorts = (*v.slot_sorts, *v.many_sorts)
 
         def is_certain(group: int | None, c: int) -> bool:
             if group is None:

@@ -21,7 +21,7 @@ from ..arrays.shapes import Arrays
 from ..folds._chunk import Chunk, write_edges
 from ..folds._kernel import Kernel, Tables
 from ..folds._plan import Again
-from ..folds._program import Program
+from ..folds._program import Handed, Program
 from ..folds._sites import all_indexed
 from ..folds._slabs import Slabs
 from ..folds._storage import Storage
@@ -68,7 +68,8 @@ class Descent:
             found, tables = self.kernel.forward(p, at, ready, inputs, carry[2], down=True)
             every = iter(found)
             slots, out, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
-            write_edges(handed, self.along, at, self._slots(p), slots, self._manys(p), manys)
+            to = self._handed(p)
+            write_edges(handed, self.along, at, to.slots, slots, to.manys, manys)
             for c, x in zip(self.programs[p].wiring.out, out[0], strict=True):
                 outs[c] = write(outs[c], at.row, at.valid, x)
             return handed, outs, tables
@@ -148,7 +149,7 @@ class Descent:
                     x = x if given[0][c] is None else x + take(given[0][c], edge)
                     found.append(masked(valid, x))
 
-        for j, columns in enumerate(self._slots(p)):
+        for j, columns in enumerate(self._handed(p).slots):
             assert at.slots is not None
             along(columns, at.slots[:, j], at.valid)
         for c in self.programs[p].wiring.out:
@@ -160,22 +161,22 @@ class Descent:
                     else take(given[1][c], at.rows)
                 )
                 found.append(masked(at.valid, x))
-        for edge, columns in zip(at.edges, self._manys(p), strict=True):
+        for edge, columns in zip(at.edges, self._handed(p).manys, strict=True):
             along(columns, edge.lines, edge.valid)
         return found
 
     def _outputs(self, p: int) -> tuple[Any, Any, Any]:
         """The columns of a program's outputs: those of each slot, what is the node's own, and those of each `Many`."""
-        return self._slots(p), [self.programs[p].wiring.out], self._manys(p)
+        to = self._handed(p)
+        return to.slots, [self.programs[p].wiring.out], to.manys
+
+    def _handed(self, p: int) -> Handed:
+        handed = self.programs[p].wiring.handed
+        assert handed is not None
+        return handed
 
     def _smooth(self, p: int) -> list[bool]:
         """Which outputs of a program have a derivative."""
         slots, out, manys = self._outputs(p)
         pairs = (slots, self.handed), (out, self.out), (manys, self.handed)
         return [storage.smooth[c] for some, storage in pairs for c in itertools.chain(*some)]
-
-    def _slots(self, p: int) -> list[Any]:
-        return [self.handed.columns(s) for s in self.programs[p].variant.slot_sorts]
-
-    def _manys(self, p: int) -> list[Any]:
-        return [self.handed.columns(s) for s in self.programs[p].variant.many_sorts]

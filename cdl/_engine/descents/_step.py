@@ -92,11 +92,8 @@ class Steps:
         return found, weights
 
     def _wiring(self, index: int) -> Wiring:
-        v, handed = self.bucket.variants[index], self.handed.columns
-        by_edge = sum(len(handed(s)) for s in v.many_sorts)
-        out = self.out.columns(0)
-        outputs = sum(len(handed(s)) for s in v.slot_sorts) + len(out) + by_edge
-        return wiring(self.bucket, index, self.below, out, handed(v.sort), by_edge, outputs)
+        own = self.handed.columns(self.bucket.variants[index].sort)
+        return wiring(self.bucket, index, self.below, self.out.columns(0), own, self.handed)
 
     def trace(self, index: int, size: Size) -> ClosedJaxpr:
         """The case of one variant: what is handed to its slots, its own, and what is handed along its edges."""

@@ -35,10 +35,10 @@ class Activity:
         todo = list(met)
         while todo:
             sort, bits = todo.pop()
-            for program in (x for x in self.walk.programs if x.variant.sort == sort):
+            for program, v in (x for x in self.walk.cases if x[1].sort == sort):
                 if any(not bits & reached for reached in program.reach.values()):
                     return True
-                children = (*program.variant.slot_sorts, *program.variant.many_sorts)
+                children = (*v.slot_sorts, *v.many_sorts)
                 below = [(s, self._joined(bits, columns)) for s, columns in zip(children, program.below, strict=True)]
                 todo += [x for x in dict.fromkeys(below) if x not in met]
                 met |= dict.fromkeys(below)

@@ -1,6 +1,6 @@
 """One node of a variant: the inputs of its case, their shapes, and the layer that is made of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from ..numbers._as_defined import as_defined
 from ..numbers._carrier import Carrier
 from ..numbers._differing import Payload
 from ._edges import Edges
-from ._program import Columns, Wiring
+from ._program import Columns, Handed, Wiring
 from ._storage import Storage
 
 
@@ -65,9 +65,11 @@ def node_of(
 
 
 def wiring(
-    bucket: Bucket, index: int, below: Storage, out: Columns, own: Columns = (), by_edge: int = 0, outputs: int = 0
+    bucket: Bucket, index: int, below: Storage, out: Columns, own: Columns = (), handed: Storage | None = None
 ) -> Wiring:
-    """The columns of one variant. `below` has those of the children's values."""
+    """The columns of one variant. `below` has those of the children's values, `handed` those of what a step gives."""
     v = bucket.variants[index]
-    slots, manys = (tuple(map(below.columns, some)) for some in (v.slot_sorts, v.many_sorts))
-    return Wiring(bucket.columns(index), slots, manys, out, own, by_edge, outputs)
+    of: Callable[[Storage], Handed] = lambda x: Handed(
+        tuple(map(x.columns, v.slot_sorts)), tuple(map(x.columns, v.many_sorts))
+    )
+    return Wiring(bucket.columns(index), *of(below), out, own, None if handed is None else of(handed))

@@ -11,6 +11,7 @@ it does not matter how the algebra holds them: as fields, in a closure, or many 
 """
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -39,24 +40,37 @@ over: ContextVar[Literal["rows", "edges"] | None] = ContextVar("over", default=N
 Columns = tuple[int, ...]
 
 
+class Handed(NamedTuple):
+    """Which columns a step hands to its slots and its `Many`s."""
+
+    slots: tuple[Columns, ...]
+    manys: tuple[Columns, ...]
+
+
 @dataclass(frozen=True)
 class Wiring:
     """Which columns a case reads and writes: of the payload, of the values at its slots and `Many`s, and of those at
-    its own node: `out` that it writes, `own` that it reads. The last `by_edge` of its outputs are the edges'.
-    `outputs`: how many a step has, which go to children too."""
+    its own node: `out` that it writes, `own` that it reads. `handed`: those that a step hands to its
+    children. Its outputs are those of the slots, its own, and last the edges'."""
 
     payload: Columns
     slots: tuple[Columns, ...]
     manys: tuple[Columns, ...]
     out: Columns
     own: Columns = ()
-    by_edge: int = 0
-    outputs: int = 0
+    handed: Handed | None = None
+
+    @property
+    def by_edge(self) -> int:
+        """How many outputs are the edges'."""
+        return 0 if self.handed is None else sum(map(len, self.handed.manys))
 
     @property
     def bits(self) -> Columns:
         """The number of each output's bit: its column, or of a step its place."""
-        return tuple(range(self.outputs)) or self.out
+        if self.handed is None:
+            return self.out
+        return tuple(range(len(self.out) + sum(map(len, itertools.chain(*self.handed)))))
 
 
 class Reached(NamedTuple):
@@ -70,15 +84,15 @@ class Reached(NamedTuple):
 
 @dataclass
 class Program:
-    """One compiled case. `members` are its variants, and `places` theirs in the stacked weights, which are `apart` if
-    they came one by one. It has the shapes of its `weights`, and no array: derivative rules hold programs for longer
-    than the trace lasts in which these were made.
+    """One compiled case. `members` are the numbers of its `variants`, which may be of several sorts, and `places` are
+    theirs in the stacked weights, which are `apart` if they came one by one. It has the shapes of its `weights`, and no
+    array: derivative rules hold programs for longer than the trace lasts in which these were made.
 
     `case` is traced at `PROBE`, and prints nothing. `at[size]` is the case at every row of a chunk, traced once for
     each number of edges, by `trace_at`; `printing[size]` is the case with what it prints, where it `prints`.
     """
 
-    variant: Variant
+    variants: list[Variant]
     wiring: Wiring
     members: list[int]
     places: list[int]
@@ -90,6 +104,11 @@ class Program:
     printing: dict[Size, ClosedJaxpr] = field(default_factory=dict)
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
     by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
+
+    @property
+    def variant(self) -> Variant:
+        """One of its variants: all have as many slots and `Many`s."""
+        return self.variants[0]
 
     @property
     def kinds(self) -> int:
@@ -162,11 +181,13 @@ def programs(bucket: Bucket, cases: Iterable[Case], *, forward: bool = False) ->
 
 
 def _program(bucket: Bucket, cases: list[Case], forward: bool) -> tuple[Program, Arrays]:
-    first, wiring, case = cases[0]
+    _, wiring, case = cases[0]
     weights, stacked, places, apart = stacks([case.consts for *_, case in cases], forward)
     members = [i for i, *_ in cases]
-    tells, variant, alone = prints(case.jaxpr), bucket.variants[first], silent(emptied(case))
-    return Program(variant, wiring, members, places, one_of(weights), stacked, apart, alone, tells), weights
+    tells, alone = prints(case.jaxpr), silent(emptied(case))
+    return Program(
+        [bucket.variants[i] for i in members], wiring, members, places, one_of(weights), stacked, apart, alone, tells
+    ), weights
 
 
 def _rows(size: Size, case: ClosedJaxpr, wiring: Wiring) -> Callable[..., list[Any]]:

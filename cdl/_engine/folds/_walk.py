@@ -13,6 +13,7 @@ from ..arrays._rows import take, write
 from ..arrays.shapes import Arrays, Shape, shaped
 from ..forests._bucket import Size
 from ..forests._forest import Forest
+from ..forests._variant import Variant
 from ..jaxprs._reach import either, only_active
 from ._batched import tiles_in
 from ._chunk import Chunk, chunk_at
@@ -62,6 +63,11 @@ class Walk:
         # what is read together: see `chunk_at`
         self._rows = jnp.stack([kind, ends[0], forest.above], 1)
         self._edges = jnp.stack([take(kind, forest.owner), ends[1], self.child[: bucket.edges], forest.owner], 1)
+
+    @property
+    def cases(self) -> list[tuple[Program, Variant]]:
+        """Each program with each of its variants."""
+        return [(program, v) for program in self.programs for v in program.variants]
 
     def rows_of(self, rows: jax.Array) -> jax.Array:
         """The rows at which nodes have their values: those of constants have the variant's."""

@@ -115,20 +115,7 @@ class Edges:
     def each(self, f: Callable[[Any], Any]) -> Any:
         """`f` of every child in the chunk, not only of this row's: for each leaf an array `(edges, …)`."""
         call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None, None)
-
-        @custom_vmap
-        def at_node(row: jax.Array, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
-            return jax.vmap(lambda x: call(x, None, cs), axis_size=len(segment))(children)
-
-        @at_node.def_vmap
-        def at_rows(
-            rows: int, batched: list[Any], row: jax.Array, segment: jax.Array, children: Any, cs: list[Any]
-        ) -> Any:
-            out = at_edges(call, segment, children, cs, batched[3], None, rows)
-            return out, jax.tree.map(lambda _: False, out)
-
-        vars(at_rows).update(reduction="each", step=emptied(case), starts=0, consts=len(case.consts))
-        return at_node(self.row, self.segment, self.children, list(case.consts))
+        return _at_all_edges(call, case)(self.row, None, self.segment, self.children, list(case.consts))
 
     @property
     def child(self) -> Any:
@@ -168,7 +155,11 @@ class Edges:
 
 def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: ClosedJaxpr | None) -> Callable[..., Any]:
     """A reduction as an operation on a row's number, the first value, the edges' rows, the children, and what the step
-    uses of its surroundings. `case`: the step's jaxpr, by which it is computed for rows of several constructors."""
+    uses of its surroundings. `case`: the step's jaxpr, by which it is computed for rows of several constructors.
+
+    Its rule has the `reduction`, by which programs are compared, and a function that makes the same reduction of
+    another step (`remade`).
+    """
 
     def alone(row: jax.Array, start: Any, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
         own = jnp.where(segment == row, 0, 1)
@@ -205,10 +196,30 @@ def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: Close
             out = again(row[0] if batched[0] else row, starts, segment, children, cs)
         return out, jax.tree.map(lambda _: True, out)
 
-    vars(at_rows).update(reduction=how)  # by which programs are compared
+    vars(at_rows).update(reduction=how, remade=functools.partial(_operation, how, case=None))
     if case is not None:
         starts = len(case.jaxpr.outvars) if how == "fold" else 0
         vars(at_rows).update(step=emptied(case), starts=starts, consts=len(case.consts))
+    return at_node
+
+
+def _at_all_edges(call: Callable[[Any, Any, list[Any]], Any], case: ClosedJaxpr | None = None) -> Callable[..., Any]:
+    """Likewise what `Edges.each` gives; there is no first value."""
+
+    @custom_vmap
+    def at_node(row: jax.Array, start: None, segment: jax.Array, children: Any, cs: list[Any]) -> Any:
+        return jax.vmap(lambda x: call(x, None, cs), axis_size=len(segment))(children)
+
+    @at_node.def_vmap
+    def at_rows(
+        rows: int, batched: list[Any], row: jax.Array, start: None, segment: jax.Array, children: Any, cs: list[Any]
+    ) -> Any:
+        out = at_edges(call, segment, children, cs, batched[4], None, rows)
+        return out, jax.tree.map(lambda _: False, out)
+
+    vars(at_rows).update(reduction="each", remade=_at_all_edges)
+    if case is not None:
+        vars(at_rows).update(step=emptied(case), starts=0, consts=len(case.consts))
     return at_node
 
 

@@ -10,12 +10,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
-from ..arrays._rows import differentiated, masked, repeated, take
+from ..arrays._rows import chosen, differentiated, masked, repeated, take
 from ..arrays.shapes import is_smooth
+from ..jaxprs._gates import gated_by
 from ..jaxprs._jaxprs import Atom, bind, opened
-from ..jaxprs._reach import gate, only_active, Reach, through
+from ..jaxprs._reach import active, gate, only_active, Reach, through
 from ..jaxprs._slopes import is_linear
 from ._group import Group
 from ._grouped import as_held, product, tie
@@ -32,21 +33,45 @@ class ActiveWeights:
     each: jax.Array
     every: jax.Array
 
-    def gated(self, ins: list[Value], eqn: JaxprEqn) -> list[Value]:
-        """What an equation reads that is made of weights, with a gradient only where the equation is active."""
+    def bound(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
+        """What an equation that reads weights alone gives, with a gradient only where it is active."""
         reached, each = through(self.reach, eqn), any(i.level == STACK for i in ins)
+        if not reached:
+            return bound(eqn, ins)
         outputs: list[Any] = [v.aval for v in eqn.outvars]
         most = sum(math.prod(x.shape) for x in outputs)
+        gates = [i.level in (SHARED, STACK) and is_smooth(i.value) for i in ins]
+        wide = [each and yes and i.level == SHARED and i.value.size > most for i, yes in zip(ins, gates, strict=True)]
+        if any(wide):  # a copy for each constructor would be large
+            return self._beside(eqn, ins, reached)
 
         def one(value: Value) -> Value:
-            if value.level not in (SHARED, STACK) or not reached or not is_smooth(value.value):
-                return value
-            if each and value.level == SHARED and value.value.size <= most:  # a large one would be copied
+            if each and value.level == SHARED:
                 rows = jnp.broadcast_to(value.value, (len(self.each), *value.value.shape))
                 value = value._replace(level=STACK, value=rows)
             return value._replace(value=gate(value.value, self.each if value.level == STACK else self.every, reached))
 
-        return list(map(one, ins))
+        return bound(eqn, [one(i) if yes else i for i, yes in zip(ins, gates, strict=True)])
+
+    def _beside(self, eqn: JaxprEqn, ins: list[Value], reached: int) -> list[Any]:
+        """The same, where constructors at which the equation is not active are differentiated at the weights of one at
+        which it is: their cotangents are zeros, and so are its slopes times these."""
+        here = active(self.each, reached)
+        first = jnp.argmax(here)
+
+        def there(i: Value) -> Value:
+            if i.level == STACK:
+                return i._replace(value=chosen(here, i.value, lax.stop_gradient(take(i.value, first))))
+            smooth = i.level == SHARED and is_smooth(i.value)
+            return i._replace(value=gate(i.value, self.every, reached)) if smooth else i
+
+        pairs = zip(bound(eqn, list(map(there, ins))), bound(eqn, ins), strict=True)
+        return [chosen(here, y, lax.stop_gradient(x)) if is_smooth(x) else x for y, x in pairs]
+
+
+def bound(eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
+    """What an equation that reads weights alone gives."""
+    return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
 
 
 class Prepare(Phase):
@@ -60,10 +85,9 @@ class Prepare(Phase):
         self.linear = True  # whether the operations on weights have finite slopes, whatever the weights are
 
     def at_weights(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
-        if not is_linear(eqn):
-            self.linear = False
-            ins = ins if self.active is None else self.active.gated(ins, eqn)
-        return bind(eqn, [i.value for i in ins], [0 if i.level == STACK else None for i in ins])
+        linear = is_linear(eqn)
+        self.linear = self.linear and linear
+        return bound(eqn, ins) if linear or self.active is None else self.active.bound(eqn, ins)
 
     def at_spread(self, weight: Value) -> None:
         self.weights.append(weight.value)
@@ -131,8 +155,15 @@ class Active:
         if value.level < ROWS or isinstance(v, Literal):
             return value
         own, reached = self.reach.get(v, 0), through(self.reach, eqn)
-        if not own & reached or own == reached:
-            return value
+        return self._gated(value, reached, many) if own & reached and own != reached else value
+
+    def entered(self, value: Value, v: Atom, eqn: JaxprEqn, many: int | None) -> Value:
+        """The value of a variable inside of an equation, with a gradient only where this variable is active."""
+        reached = self.reach.get(v, 0)
+        within = value.level < ROWS or not reached or reached == through(self.reach, eqn)
+        return value if within else self._gated(value, reached, many)
+
+    def _gated(self, value: Value, reached: int, many: int | None) -> Value:
         return value._replace(value=gate(value.value, self.at(many if value.level == ROWS else value.many), reached))
 
     def only(self, cotangent: Any, site: Site) -> Any:
@@ -178,6 +209,11 @@ class Rows(Phase):
         if self.active is None:
             return ins
         return [self.active.gated(i, v, eqn, self.many) for i, v in zip(ins, eqn.invars, strict=True)]
+
+    def entered(self, eqn: JaxprEqn, ins: list[Value], inner: Sequence[Atom]) -> list[Value]:
+        if self.active is None:
+            return ins
+        return [self.active.entered(i, v, eqn, self.many) for i, v in zip(ins, inner, strict=True)]
 
     def only_taken(self, value: Value) -> Value:
         x = value.value  # `None` for the edges' rows
@@ -254,10 +290,13 @@ class Rows(Phase):
     def at_fold(
         self, step: ClosedJaxpr, start: list[Value], many: int, children: list[Value], consts: list[Value]
     ) -> list[Any]:
-        run = opened(step)
         starts = [broadcast(s, self.over.rows) for s in start]
         batched = [c.level == ROWS for c in consts]
         values, edges = [c.value for c in consts], [c.value for c in children]
+        run = opened(step)
+        if self.active is not None:
+            run = functools.partial(_with_bits, step.jaxpr, self.active.reach)
+            values, batched = [self.active.bits, *values], [True, *batched]
         found: list[Any] = over_edges(
             "fold", lambda x, v, cs: run(*cs, *x, *v), self.over.segments[many], edges, values, batched, starts,
             self.over.rows.length,
@@ -280,6 +319,10 @@ class Rows(Phase):
 
     def _padded(self, x: jax.Array, group: Group) -> jax.Array:
         return x if self.tame else repeated(x, group.own, group.count - 1)
+
+
+def _with_bits(step: Jaxpr, reach: Reach, bits: jax.Array, *given: Any) -> list[Any]:
+    return gated_by(step, reach, bits, given)
 
 
 def spread(weight: jax.Array, level: Level, group: Group) -> jax.Array:

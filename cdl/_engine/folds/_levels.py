@@ -160,13 +160,14 @@ class Phase:
             return [Value(PLAIN, y) for y in bind(eqn, [i.value for i in ins], [None] * len(ins))]
         if name in CALLS:
             inner = eqn.params[CALLS[name]]
-            return self.run(getattr(inner, "jaxpr", inner), getattr(inner, "consts", ()), ins)
+            jaxpr = getattr(inner, "jaxpr", inner)
+            return self.run(jaxpr, getattr(inner, "consts", ()), self.entered(eqn, self.gated(eqn, ins), jaxpr.invars))
         if name == "cond" and level >= ROWS:
             return self._cond(eqn, ins)
         if level == EDGES:
             ins = self.gated(eqn, ins)
             if hasattr(rule, "step") and self.many is None:
-                return self._reduction(rule, ins)
+                return self._reduction(eqn, ins)
             if name != "convert_element_type":
                 raise NotIndexed
             return [Value(EDGES, y, ins[0].many) for y in self.at_edges(eqn, ins)]
@@ -199,10 +200,11 @@ class Phase:
             if any(i.level in (SHARED, STACK, EDGES) for i in ins):
                 raise NotIndexed
             return [Value(ROWS, y) for y in self.at_rows(eqn, ins)]
-        outs, branches = [], eqn.params["branches"]
+        outs, branches, ins = [], eqn.params["branches"], self.gated(eqn, ins)
         for i, branch in enumerate(branches):
             self.branches.append(Branch(ins[0], i, len(branches), self.many))
-            found = self.run(branch.jaxpr, branch.consts, list(map(self.only_taken, ins[1:])))
+            given = self.entered(eqn, list(map(self.only_taken, ins[1:])), branch.jaxpr.invars)
+            found = self.run(branch.jaxpr, branch.consts, given)
             outs.append(self.spread(found, branch.jaxpr.outvars))
             self.branches.pop()
         if any(y.level == EDGES for ys in outs for y in ys):
@@ -213,24 +215,25 @@ class Phase:
         """Sums over the same edges: the step of each at every edge, and then the rows', of all of them."""
         found, parts = [], [_parts(rule_of(eqn), own) for eqn, own in zip(eqns, ins, strict=True)]
         for eqn, of in zip(eqns, parts, strict=True):
-            found += self._steps(rule_of(eqn), of)
+            found += self._steps(eqn, of)
         return self.at_reduction("sum", found, parts[0].many)
 
-    def _reduction(self, rule: Any, ins: list[Value]) -> list[Value]:
+    def _reduction(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
         """A reduction of a `Many`: its step at every edge, and then the rows'."""
+        rule = rule_of(eqn)
         of = _parts(rule, ins)
         if rule.reduction == "fold":
             if any(c.level in (SHARED, STACK) for c in (*of.start, *of.consts)):
                 raise NotIndexed
             return [Value(ROWS, y) for y in self.at_fold(rule.step, of.start, of.many, of.children, of.consts)]
-        return self.at_reduction(rule.reduction, self._steps(rule, of), of.many)
+        return self.at_reduction(rule.reduction, self._steps(eqn, of), of.many)
 
-    def _steps(self, rule: Any, of: Parts) -> list[Value]:
+    def _steps(self, eqn: core.JaxprEqn, of: Parts) -> list[Value]:
         """The step of a reduction at every edge."""
-        given = [self.to_edges(c, of.many) if c.level == ROWS else c for c in of.consts]
+        given, step = [self.to_edges(c, of.many) if c.level == ROWS else c for c in of.consts], rule_of(eqn).step.jaxpr
+        given += [Value(ROWS, c.value) for c in of.children]
         self.many = of.many
-        found = self.run(rule.step.jaxpr, (), [*given, *(Value(ROWS, c.value) for c in of.children)])
-        found = self.spread(found, rule.step.jaxpr.outvars)
+        found = self.spread(self.run(step, (), self.entered(eqn, given, step.invars)), step.outvars)
         self.many = None
         return found
 
@@ -240,6 +243,10 @@ class Phase:
 
     def gated(self, eqn: core.JaxprEqn, ins: list[Value]) -> list[Value]:
         """What an equation reads, with a gradient only where the equation is active."""
+        return ins
+
+    def entered(self, eqn: core.JaxprEqn, ins: list[Value], inner: Sequence[Atom]) -> list[Value]:
+        """What a jaxpr inside of an equation reads, with a gradient only where its variable is active."""
         return ins
 
     def only_taken(self, value: Value) -> Value:

@@ -23,10 +23,10 @@ def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Seq
     """The outputs of a case, from its constants and inputs. `columns` are those of the outputs, and `bits` says which
     of them are read.
 
-    The children of a `Many`, which all rows of a chunk have in common, have no gate, and neither have large weights, of
-    which each row would have a copy.
+    The children of a `Many` have theirs where the step of a reduction reads them, at each edge. Large weights have no
+    gate, as each row would have a copy.
     """
-    return _gated(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
+    return gated_by(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
 
 
 def gated_part(part: Part, known: Reach) -> tuple[Part, Arrays, int]:
@@ -75,25 +75,40 @@ def by_reach(eqn: JaxprEqn, known: Reach, run: Callable[[int], list[Any]]) -> li
     return [found.get(reached, first)[i] for i, reached in enumerate(each)]
 
 
-def _gated(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) -> list[Any]:
+def gated_by(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) -> list[Any]:
+    """The outputs of a jaxpr without constants, whose variables reach what is `known`, from its inputs."""
     without = _children(jaxpr)
 
     def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
         if eqn.primitive.name in CALLS:
             inner = eqn.params[CALLS[eqn.primitive.name]]
             own = without_constants(getattr(inner, "jaxpr", inner))
-            return _gated(own, known, bits, [*getattr(inner, "consts", ()), *values])
+            return gated_by(own, known, bits, [*getattr(inner, "consts", ()), *values])
+        rule = rule_of(eqn)
+        if hasattr(rule, "step") and through(known, eqn):
+            return _reduction(rule, known, bits, values)
         some = [_has_gate(v) and v not in without for v in eqn.invars]
 
         def run(reached: int) -> list[Any]:
             gates = [yes and reached > 0 for yes in some]
             return bind(eqn, [gate(x, bits, reached) if yes else x for x, yes in zip(values, gates, strict=True)])
 
-        return (
-            run(through(known, eqn)) if hasattr(rule_of(eqn), "step") or is_linear(eqn) else by_reach(eqn, known, run)
-        )
+        return run(through(known, eqn)) if is_linear(eqn) else by_reach(eqn, known, run)
 
     return evaluated(jaxpr, given, step)[0]
+
+
+def _reduction(rule: Any, known: Reach, bits: jax.Array, values: Sequence[Any]) -> list[Any]:
+    """A reduction of a `Many`, whose step has gates at each edge."""
+    row, start, segment = values[0], list(values[1 : 1 + rule.starts]), values[1 + rule.starts]
+    rest = values[2 + rule.starts :]
+    number = len(rest) - rule.consts
+
+    def step(child: Any, value: Any, given: list[Any]) -> list[Any]:
+        return gated_by(rule.step.jaxpr, known, given[0], [*given[1:], *jax.tree.leaves((child, value))])
+
+    found: list[Any] = rule.remade(step)(row, start or None, segment, list(rest[:number]), [bits, *rest[number:]])
+    return found
 
 
 def _children(jaxpr: Jaxpr) -> set[Any]:

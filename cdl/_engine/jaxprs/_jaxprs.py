@@ -73,6 +73,33 @@ def changed(param: Any, change: Callable[[Jaxpr], Jaxpr]) -> Any:
     return tuple(changed(x, change) for x in param) if type(param) is tuple else param
 
 
+def apart(jaxpr: Jaxpr, met: set[Any] | None = None) -> Jaxpr:
+    """The same jaxpr, in which no variable stands for two values: JAX calls one jaxpr wherever a function is called
+    with arguments of the same types, and here each call has its own."""
+    met = set() if met is None else met
+
+    def own(inner: Jaxpr) -> Jaxpr:
+        written = {v for eqn in inner.eqns for v in eqn.outvars}.union(inner.constvars, inner.invars)
+        inner = inner if met.isdisjoint(written) else _renamed(inner)
+        met.update(written)
+        return apart(inner, met)
+
+    if not any(map(inside, jaxpr.eqns)):
+        return jaxpr
+    eqns = [eqn.replace(params={name: changed(x, own) for name, x in eqn.params.items()}) for eqn in jaxpr.eqns]
+    return jaxpr.replace(eqns=eqns)
+
+
+def _renamed(jaxpr: Jaxpr) -> Jaxpr:
+    """The same jaxpr with other variables."""
+    written = [*jaxpr.constvars, *jaxpr.invars, *(v for eqn in jaxpr.eqns for v in eqn.outvars)]
+    new = {v: Var(v.aval) if type(v) is Var else v for v in written}
+    other: Callable[[Sequence[Any]], list[Any]] = lambda vs: [v if isinstance(v, Literal) else new[v] for v in vs]
+    eqns = [eqn.replace(invars=other(eqn.invars), outvars=other(eqn.outvars)) for eqn in jaxpr.eqns]
+    heads = {"constvars": other(jaxpr.constvars), "invars": other(jaxpr.invars)}
+    return jaxpr.replace(**heads, outvars=other(jaxpr.outvars), eqns=eqns)
+
+
 def calls_back(jaxpr: Jaxpr) -> bool:
     """Whether a program calls Python while it runs, as that of `eqx.error_if` does."""
     return any("callback" in eqn.primitive.name or any(map(calls_back, inside(eqn))) for eqn in jaxpr.eqns)

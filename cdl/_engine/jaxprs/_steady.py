@@ -17,7 +17,7 @@ from jax.interpreters import ad, batching, mlir
 
 from ..arrays._rows import after_all
 from ..arrays.shapes import is_smooth
-from ._jaxprs import changed, inside, variables
+from ._jaxprs import apart, changed, inside, variables
 
 
 T = TypeVar("T")
@@ -32,9 +32,9 @@ def steady(x: jax.Array) -> jax.Array:
 
 
 def steadied(case: ClosedJaxpr) -> ClosedJaxpr:
-    """The same function, where what a maximum or a minimum is taken of is steady."""
-    jaxpr = _within(case.jaxpr)
-    return case if jaxpr is case.jaxpr else ClosedJaxpr(jaxpr, case.consts)
+    """The same function, where what a maximum or a minimum is taken of is steady, and each variable stands for one
+    value."""
+    return ClosedJaxpr(_within(apart(case.jaxpr)), case.consts)
 
 
 def steadily(f: Callable[..., T]) -> Callable[..., T]:

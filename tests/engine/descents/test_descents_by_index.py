@@ -1,6 +1,6 @@
 """Steps with weights of their own for each constructor: `inherit` and `follow` are their definitions, in any cell."""
 
-import importlib
+import contextlib
 from typing import Any, Union
 
 import equinox as eqx
@@ -26,6 +26,7 @@ from indexed_cells import (
     Word,
 )
 from inherited_cells import cells_of, Handing, SMALL, tops
+from made import by_constructor
 
 from cdl import choose, fmap, inherit, inherited, Many, pack, stacked
 from cdl._engine.descents._follow import Scored
@@ -38,10 +39,10 @@ WAYS = few(("layers", "lookup", "scan", "of weights", "cond", "custom vjp", "twi
 
 
 @pytest.fixture
-def alone(monkeypatch):
+def alone():
     """Makes steps with a scan be computed by constructor, as they are where weights are large."""
-    levels = importlib.import_module("cdl._engine.folds._levels")
-    return lambda way: monkeypatch.setattr(levels, "LARGE", 4 if way == "scan" else levels.LARGE)
+    with contextlib.ExitStack() as stack:
+        yield lambda way: stack.enter_context(by_constructor(4)) if way == "scan" else None
 
 
 @pytest.mark.parametrize("way", WAYS)

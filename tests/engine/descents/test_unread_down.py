@@ -1,11 +1,13 @@
 """A seed that a child does not read has no gradient, as by the definition: where its slope is infinite, none is NaN."""
 
 import importlib
+from collections.abc import Iterator
 from typing import Any, Generic, Never, TypeVar, Union
 
 import jax
 import jax.numpy as jnp
 import pytest
+from made import anew, by_constructor
 
 from cdl import Base, choose, fmap, follow, Fork, inherit, Leaf, likelihood, Many, Node, pack, RoseF, TreeF
 from cdl.functors import holes
@@ -48,11 +50,10 @@ W = jnp.array([0.7, 0.4])
 
 
 @pytest.fixture
-def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def programs(request: pytest.FixtureRequest) -> Iterator[None]:
     """Constructors that differ in weights alone are computed together, or each by itself."""
-    if request.param == "apart":
-        levels = importlib.import_module("cdl._engine.folds._levels")
-        monkeypatch.setattr(levels, "LARGE", 0)
+    with by_constructor() if request.param == "apart" else anew():
+        yield
 
 
 def is_same(found: Any, wanted: Any) -> None:

@@ -18,10 +18,11 @@ import pytest
 from agreement import close, payload_places, QUICKLY
 from few import few
 from indexed_cells import Bare, forest_of, KindsF, More, reader, Some, That, This, WAYS, Word
+from made import anew, by_constructor
 
 from cdl import Algebra, Base, cata, fold, Many, pack, stacked
 from cdl._engine.arrays import _platform
-from cdl._engine.folds import _activity, _levels
+from cdl._engine.folds import _activity
 
 
 X = TypeVar("X", covariant=True)
@@ -122,13 +123,9 @@ MADE = {
 
 
 @pytest.mark.parametrize(("made", "how"), few(itertools.product(MADE, ["root", "component", "weights"]), 0, 7))
-def test_however_programs_are_made_it_has_none(made, how, monkeypatch):
-    if made == "by constructor":
-        monkeypatch.setattr(_levels, "LARGE", 1)
-    jax.clear_caches()
-    with _platform.taken_for(MADE[made]):
+def test_however_programs_are_made_it_has_none(made, how):
+    with by_constructor() if made == "by constructor" else anew(), _platform.taken_for(MADE[made]):
         agrees(how, TREES)
-    jax.clear_caches()
 
 
 def agrees(how: str, trees: list[Any]) -> None:
@@ -188,13 +185,12 @@ def test_a_stack_has_more_constructors_than_the_forest_where_some_values_are_not
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("large", [_levels.LARGE, 1], ids=["by index", "by constructor"])
+@pytest.mark.parametrize("made", [anew, by_constructor], ids=["by index", "by constructor"])
 @pytest.mark.parametrize("way", WAYS)
-def test_the_bits_of_rows_change_no_other_gradient(way, large, monkeypatch):
+def test_the_bits_of_rows_change_no_other_gradient(way, made, monkeypatch):
     """Also where all that is computed is read, and no bits are needed."""
     monkeypatch.setattr(_activity.Activity, "_needed", lambda self: True)
-    monkeypatch.setattr(_levels, "LARGE", large)
-    with jax.enable_x64(True):
+    with made(), jax.enable_x64(True):
         agreement.agrees(forest_of(indexed_cells.TREES), indexed_cells.TREES, reader(jr.key(0), way), 1e-10)
 
 

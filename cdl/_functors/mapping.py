@@ -177,7 +177,7 @@ def pieces(term: Poly, value: Any) -> Iterator[tuple[Poly, Any]]:
                 yield from pieces(of, value)
         case ListOf(of):
             yield term, value
-            for part in value:
+            for part in _tuple(value):
                 yield from pieces(of, part)
         case Const() | Id() | ManyOf() | Exp():
             yield term, value
@@ -212,7 +212,7 @@ def _refill(term: Poly, value: Any, new: Iterator[Any], later: Any) -> Any:
         case Maybe(of):
             return None if value is None else _refill(of, value, new, later)
         case ListOf(of):
-            return tuple(_refill(of, part, new, later) for part in value)
+            return tuple(_refill(of, part, new, later) for part in _tuple(value))
         case ManyOf(of):
             if not value.listed:
                 return value.map(lambda x: _mapped(of, later, x))
@@ -226,6 +226,15 @@ def _many(value: Any) -> Many[Any]:
         raise ForeignLayer(
             f"`{short(value)}` is {an(type(value).__name__)} where a `Many` belongs: write `Many([…])`, or annotate "
             "the field `tuple[X, ...]`."
+        )
+    return value
+
+
+def _tuple(value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, tuple):
+        raise ForeignLayer(
+            f"`{short(value)}` is {an(type(value).__name__)} where a tuple belongs: write `(x, y)`, with one child "
+            "`(x,)`, or annotate the field `Many[X]`."
         )
     return value
 

@@ -19,6 +19,11 @@ def family(of: str, signature: Any) -> tuple[Sum, ...]:
     for constructor in every:
         if sorts(constructor) not in (0, len(found)):
             given = "one signature" if len(found) == 1 else f"{len(found)} signatures"
+            if sorts(constructor) == 1:
+                raise SignatureError(
+                    f"`{constructor.__name__}` has one sort, as `Base[T, X]`, and `{of}` was given {given}: in a family "
+                    f"of {len(found)} sorts write `Base[T, tuple[X, Y]]`, with `Never` for a sort that has no place in it."
+                )
             raise SignatureError(
                 f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
                 "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."

@@ -105,6 +105,18 @@ def test_a_list_of_children_is_refused_by_one_error_alone():
     assert found.value.__context__ is None
 
 
+class Few(Base[Numbered, X], Generic[X]):
+    items: tuple[X, ...]
+
+
+@pytest.mark.parametrize("items", [[], [Few(())], Few(()), Many([Few(())])], ids=["none", "list", "one", "many"])
+def test_what_stands_where_a_tuple_belongs_is_told_how_it_is_written(items: Any):
+    words = r"is an? `(list|Few|Many)` where a tuple belongs: write `\(x, y\)`, with one child `\(x,\)`, or annotate"
+    for read in (lambda tree: pack(Few, [tree]), cata(algebra(lambda layer: len(layer.items)))):
+        with pytest.raises(ForeignLayer, match=words):
+            read(Few(items))
+
+
 @pytest.mark.parametrize(
     ("signature", "trees", "message"),
     [
@@ -191,6 +203,18 @@ def test_one_signature_of_a_family_of_two_is_refused():
         SignatureError, match=r"`Do` is of a family of 2 sorts, and `pack` was given one signature: give one for each"
     ):
         pack(Do, [])
+
+
+class Alone(Base[Numbered, X], Generic[X]):
+    """Written as if the family had one sort."""
+
+    s: X
+
+
+def test_a_constructor_of_one_sort_in_a_family_of_two_is_told_how_it_is_written():
+    words = r"`Alone` has one sort, .* in a family of 2 sorts write `Base\[T, tuple\[X, Y\]\]`, with `Never` for a sort"
+    with pytest.raises(SignatureError, match=words):
+        pack((Alone, Do), [])
 
 
 @pytest.mark.parametrize("signature", [(Number, Next), (Number, Next[X]), [Number, Next]])

@@ -18,16 +18,7 @@ def family(of: str, signature: Any) -> tuple[Sum, ...]:
         expect_several(of, every)
     for constructor in every:
         if sorts(constructor) not in (0, len(found)):
-            given = "one signature" if len(found) == 1 else f"{len(found)} signatures"
-            if sorts(constructor) == 1:
-                raise SignatureError(
-                    f"`{constructor.__name__}` has one sort, as `Base[T, X]`, and `{of}` was given {given}: in a family "
-                    f"of {len(found)} sorts write `Base[T, tuple[X, Y]]`, with `Never` for a sort that has no place in it."
-                )
-            raise SignatureError(
-                f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
-                "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
-            )
+            _refuse_sorts(of, constructor, len(found))
         if every.count(constructor) > 1:
             raise SignatureError(f"`{constructor.__name__}` is in two of the signatures: write a constructor for each.")
     finite: set[int] = set()
@@ -53,3 +44,17 @@ def _needs(term: Poly, finite: set[int]) -> bool:
     if isinstance(term, Id):
         return term.sort not in finite
     return isinstance(term, Product | Record) and any(_needs(f, finite) for f in term.factors)
+
+
+def _refuse_sorts(of: str, constructor: type[Any], count: int) -> None:
+    """Says of a constructor that it has fewer sorts, or more, than there are signatures."""
+    given = "one signature" if count == 1 else f"{count} signatures"
+    if sorts(constructor) == 1:
+        raise SignatureError(
+            f"`{constructor.__name__}` has one sort, as `Base[T, X]`, and `{of}` was given {given}: in a family of "
+            f"{count} sorts write `Base[T, tuple[X, Y]]`, with `Never` for a sort that has no place in it."
+        )
+    raise SignatureError(
+        f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
+        "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
+    )

@@ -19,9 +19,9 @@ from ..arrays._rows import after_all, put, room, take, write
 from ..arrays.shapes import Arrays
 from ..jaxprs._reach import either
 from ._chunk import Chunk
-from ._indexed import ActiveWeights
 from ._node import Inputs
 from ._plan import Again, Plan, Table
+from ._prepare import ActiveWeights
 from ._present import bits_there, only_present
 from ._residual import only, pull
 from ._sites import Indexed

@@ -20,11 +20,12 @@ from ..forests._bucket import Bucket, Size
 from ..jaxprs._jaxprs import Once, without_constants
 from ..jaxprs._slopes import is_tame
 from ._apart import apart
+from ._at_rows import Active, broadcast, Over, Rows, spread
 from ._group import Group, Tiles
-from ._indexed import Active, ActiveWeights, broadcast, Over, Prepare, Rows, spread
 from ._levels import EDGES, NotIndexed, ROWS, SHARED, Site, STACK, Value
 from ._node import Inputs
 from ._plan import Plan, Planning
+from ._prepare import ActiveWeights, Prepare
 from ._program import Program, Trace
 from ._together import together
 

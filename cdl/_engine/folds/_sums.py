@@ -15,9 +15,9 @@ from ..arrays._strides import strides
 from ..arrays.shapes import Arrays, Shape, shaped
 from ..jaxprs._reach import active
 from ..jaxprs._turned import swapped
+from ._at_rows import lookup
 from ._batched import sums, tiles_of
 from ._group import Tiles
-from ._indexed import lookup
 from ._levels import Site, STACK
 from ._plan import Again, Found, Joined, Plan, Table
 from ._sites import Indexed

@@ -15,10 +15,10 @@ from ..forests._bucket import Size
 from ..forests._forest import Forest
 from ..forests._variant import Variant
 from ..jaxprs._reach import either, only_active
+from ._at_rows import Over
 from ._batched import tiles_in
 from ._chunk import Chunk, chunk_at
 from ._group import Group
-from ._indexed import Over
 from ._loop import Body, C, over_chunks, Read
 from ._node import Inputs
 from ._plan import Again, Table

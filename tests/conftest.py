@@ -110,6 +110,8 @@ def unwritten() -> None:
     usual = rows.room
 
     def room(shape: tuple[int, ...], dtype: Any, number: int) -> jax.Array:
+        if jnp.issubdtype(dtype, jax.dtypes.prng_key):
+            return usual(shape, dtype, number)
         dtype, number = jnp.dtype(dtype), number % 1024
         if jnp.issubdtype(dtype, jnp.complexfloating):
             return jnp.full(shape, jnp.nan, dtype)

@@ -58,8 +58,9 @@ class Value:
         **Raises:** `ForeignLayer`: an algebra was called on a whole tree.
         """
         raise ForeignLayer(
-            f"{an(type(self).__name__)} stands where an array belongs. An algebra reads one layer, whose children are "
-            "states already: write `cdl.cata(net)(tree)` for one tree, and `cdl.fold(net, forest)` for a batch."
+            f"{an(type(self).__name__)} stands where an array belongs: read a field of it. An algebra reads one layer, "
+            "whose children are states already; on a whole tree write `cdl.cata(net)(tree)`, and on a batch of them "
+            "`cdl.fold(net, forest)`."
         )
 
     def __copy__(self) -> Self:

@@ -65,8 +65,8 @@ def leaves(tree: Any) -> list[Leaf]:
     """
     if isinstance(tree, type):
         raise CheckpointError(
-            f"`{tree.__name__}` is a class, and a checkpoint holds a value: give one, such as `{tree.__name__}(…)`. As "
-            f"a template `eqx.filter_eval_shape({tree.__name__}, …)` will do."
+            f"`{tree.__name__}` is a class, and a checkpoint holds a value: give one, such as `{tree.__name__}(…)`. To "
+            f"load, its shapes will do: `eqx.filter_eval_shape({tree.__name__}, …)`."
         )
     found = [Leaf(jax.tree_util.keystr(path), x) for path, x in by_path(tree)]
     for leaf in found:

@@ -193,8 +193,6 @@ def test_a_field_of_a_tree_cannot_be_assigned():
     ids=["function", "array", "product", "sum", "concatenate", "compiled"],
 )
 def test_a_node_in_place_of_an_array_is_told(used):
-    message = (
-        r"^a `Fork` stands where an array belongs\. .* `cdl\.cata\(net\)\(tree\)` for one tree, and `cdl\.fold\(net"
-    )
+    message = r"^a `Fork` stands where an array belongs: read a field of it\. .* write `cdl\.cata\(net\)\(tree\)`, and"
     with pytest.raises(ForeignLayer, match=message):
         used(Fork(Leaf(1), Leaf(2)))

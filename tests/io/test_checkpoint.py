@@ -266,9 +266,7 @@ def test_what_is_not_a_path_and_what_cannot_be_saved_is_named(tmp_path):
     plainly, back = inspect.unwrap(save), inspect.unwrap(load)
     with pytest.raises(CheckpointError, match=r"^the value is a `Corpus`, and a checkpoint holds arrays"):
         plainly(tmp_path / "a", Corpus(ListF, []))
-    with pytest.raises(
-        CheckpointError, match=r"^`Corpus` is a class, .* give one, such as `Corpus\(…\)`\. As a template"
-    ):
+    with pytest.raises(CheckpointError, match=r"^`Corpus` is a class, .* give one, such as `Corpus\(…\)`\. To load"):
         back(_saved(tmp_path), Corpus)
     with pytest.raises(CheckpointError, match=r"^`Corpus` is a class, and a checkpoint holds a value"):
         plainly(tmp_path / "a", Corpus)

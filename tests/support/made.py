@@ -1,4 +1,4 @@
-"""Programs made otherwise than they would be. JAX is to forget what it has compiled, before and after."""
+"""Other ways to have a fold computed than the usual one. JAX forgets what it has compiled, before and after."""
 
 import contextlib
 import importlib
@@ -15,8 +15,10 @@ levels: Any = importlib.import_module("cdl._engine.folds._levels")
 def anew() -> Iterator[None]:
     """With nothing that was compiled before, and nothing of it kept."""
     jax.clear_caches()
-    yield
-    jax.clear_caches()
+    try:
+        yield
+    finally:
+        jax.clear_caches()
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ These say which outputs are read of the row above. A row's outputs along the edg
 one of the edges are.
 """
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,6 @@ from ..arrays._rows import take, write
 from ..folds._chunk import Chunk
 from ..folds._program import Program
 from ..folds._walk import Walk
-from ..forests._variant import Variant
 from ..jaxprs._reach import active, bits_of, either, MOST, union
 
 
@@ -39,24 +38,22 @@ class Activity:
         self.needed = self._needed()
 
     def _needed(self) -> bool:
-        """Whether a row may inherit a value that nothing reads. It is read at every row if each program reads it,
-        provided that the children of its rows read theirs: trees are finite."""
+        """Whether a row may inherit a value that nothing reads. Trees are finite: it is read at every row if each
+        program reads it, provided that the children of its rows read theirs."""
         bucket, met = self.walk.forest.bucket, {i for program in self.walk.programs for i in program.members}
         bare = {v.sort for i, v in enumerate(bucket.variants) if i not in met}
-        every = {(sort, c) for sort, columns in enumerate(self.columns) for c in columns if self.smooth[c]}
-        read = {(sort, c) for sort, c in every if sort not in bare or self.base & bits_of([c])}
-        while True:
-            unread = {x for program, v in self.walk.cases for x in self._unread(program, v, read)}
-            if not unread & read:
-                return read != every
-            read -= unread
+        return any(map(self._is_unread, (c for sort in bare for c in self.columns[sort]))) or any(
+            any(map(self._is_unread, self._unread(program))) for program in self.walk.programs
+        )
 
-    def _unread(self, program: Program, v: Variant, read: Set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """What the rows of a variant may not read of what they inherit, if the children read this."""
-        certain = self._certain(program, v, read)
-        for c, reached in zip(program.wiring.own, program.reached.own, strict=True):
-            if self.smooth[c] and not (certain & reached or self.base & bits_of([c])):
-                yield v.sort, c
+    def _is_unread(self, c: int) -> bool:
+        """Whether a column that no row reads is not read from outside either."""
+        return self.smooth[c] and not self.base & bits_of([c])
+
+    def _unread(self, program: Program) -> Iterator[int]:
+        """What the rows of a program may not read of what they inherit, though their children read theirs."""
+        certain = self._certain(program, children=True)
+        yield from (c for c, x in zip(program.wiring.own, program.reached.own, strict=True) if not certain & x)
 
     def start(self) -> Bits | None:
         """No row is met yet."""
@@ -75,7 +72,7 @@ class Activity:
         for edge in at.edges:
             along = jnp.where(edge.valid, self.base | take(bits[0], take(child, edge.lines)), 0)
             below.append(either(along, edge.place, len(at.rows)))
-        found = jnp.full(len(at.rows), self._certain(program, program.variant), jnp.int32)
+        found = jnp.full(len(at.rows), self._certain(program), jnp.int32)
         for i, (group, c) in enumerate(self._outputs(program)):
             if group is not None:
                 found = found | ((below[group] >> min(c, MOST)) & 1) << min(i, MOST)
@@ -98,13 +95,10 @@ class Activity:
         yield from ((None, c) for c in program.wiring.out)
         yield from ((len(handed.slots) + m, c) for m, columns in enumerate(handed.manys) for c in columns)
 
-    def _certain(self, program: Program, v: Variant, read: Set[tuple[int, int]] = frozenset()) -> int:
-        """The outputs that are read at every row: those with a cotangent from outside, and what children `read`."""
-        sorts = (*v.slot_sorts, *v.many_sorts)
+    def _certain(self, program: Program, children: bool = False) -> int:
+        """The outputs that are read at every row: those with a cotangent from outside; with `children`, theirs too."""
 
         def is_certain(group: int | None, c: int) -> bool:
-            if group is None:
-                return c in self.own
-            return bool(self.base & bits_of([c])) or (sorts[group], c) in read
+            return c in self.own if group is None else children or bool(self.base & bits_of([c]))
 
         return union(bits_of([i]) for i, (group, c) in enumerate(self._outputs(program)) if is_certain(group, c))

@@ -19,7 +19,7 @@ from ..._schemes.expect import expect_steps
 from ..._schemes.inheriting import UNSEEN
 from ...errors import CarrierMismatch, SignatureError
 from ..arrays._given import expect_kept
-from ..arrays._rows import masked, take
+from ..arrays._rows import chosen, masked, take
 from ..arrays.shapes import Arrays, is_weak, of_lists, shaped
 from ..calls._compiled import compiled
 from ..calls._traced import reverse_only
@@ -146,9 +146,13 @@ def _descend(
     handed, below, out = over.handed, over.below, over.out
     programs, weights = over.programs()
     trees = [take(forest.tree, roots) for roots in forest.stored_roots]
-    at_roots = _columns(handed, tops, lambda x, s: jnp.zeros((len(forest), *x.shape[1:]), x.dtype).at[trees[s]].set(x))
+    by_tree: Callable[[Any, int], Any] = lambda x, s: (
+        jnp.zeros((len(forest), *x.shape[1:]), x.dtype).at[trees[s]].set(x)
+    )
+    sorts = sum(by_tree(jnp.full(len(t), s), s) for s, t in enumerate(trees))
+    at_roots = _columns(handed, tops, by_tree, jnp.asarray(sorts))
     pre_order = take(forest.start, forest.tree) + forest.order
-    value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s))
+    value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s), forest.sort)
     descent = functools.partial(Descent, programs, handed, below, out)
     inputs = weights, list(forest.payload), value_rows, at_roots
     edges, outs = _rule(inputs, forest.schedule, descent=descent)
@@ -204,16 +208,13 @@ def _storage(values: tuple[Any, ...]) -> Storage:
     return Storage(carriers)
 
 
-def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int], Any]) -> Arrays:
-    """The values of every sort, by row or by tree, as columns.
-
-    No two sorts of one column have values at the same row: the column is the sum of theirs.
-    """
+def _columns(storage: Storage, values: tuple[Any, ...], rows: Callable[[Any, int], Any], sorts: jax.Array) -> Arrays:
+    """The values of every sort, by row or by tree, as columns. `sorts`: which sort each row or tree is of."""
     columns: list[Any] = [None] * len(storage.leaves)
     for s, value in enumerate(values):
         for c, x in zip(storage.columns(s), jax.tree.leaves(value), strict=True):
             own = rows(cast(x, storage.leaves[c]), s)
-            columns[c] = own if columns[c] is None else columns[c] + own
+            columns[c] = own if columns[c] is None else chosen(sorts == s, own, columns[c])
     return columns
 
 

@@ -9,13 +9,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
 
 from ..arrays._rows import differentiated, masked, repeated, take
 from ..arrays.shapes import is_smooth
-from ..jaxprs._gates import gated_by
+from ..jaxprs._gates import by_reach, with_bits
 from ..jaxprs._jaxprs import Atom, bind, opened
 from ..jaxprs._reach import gate, only_active, Reach, through
+from ..jaxprs._slopes import is_linear
 from ._group import Group
 from ._grouped import as_held, product, tie
 from ._levels import EDGES, Level, Phase, ROWS, Site, STACK, Value
@@ -46,12 +47,14 @@ class Active:
         """The bits of the rows, or of those of the edges of a `Many`."""
         return self.bits if many is None else take(self.bits, self.over.places[many])
 
-    def gated(self, value: Value, v: Atom, eqn: JaxprEqn, many: int | None) -> Value:
-        """A variable's value, with a gradient by way of an equation only where that is active."""
-        if value.level < ROWS or isinstance(v, Literal):
+    def gated(self, value: Value, v: Atom, reached: int, many: int | None) -> Value:
+        """A variable's value, with a gradient by way of what reaches these columns only where they are read."""
+        own = 0 if value.level < ROWS or isinstance(v, Literal) else self.reach.get(v, 0)
+        if not own or not reached or own == reached:
             return value
-        own, reached = self.reach.get(v, 0), through(self.reach, eqn)
-        return self._gated(value, reached, many) if own & reached and own != reached else value
+        if not own & reached:
+            return value._replace(value=lax.stop_gradient(value.value))
+        return self._gated(value, reached, many)
 
     def entered(self, value: Value, v: Atom, eqn: JaxprEqn, many: int | None) -> Value:
         """The value of a variable inside of an equation, with a gradient only where this variable is active."""
@@ -101,10 +104,11 @@ class Rows(Phase):
         known = v in self.held and value.level == ROWS  # what is made of weights meets the rows at a site
         return Value(ROWS, as_held(value.value, self.held[v])) if known else value
 
-    def gated(self, eqn: JaxprEqn, ins: list[Value]) -> list[Value]:
+    def gated(self, eqn: JaxprEqn, ins: list[Value], reached: int | None = None) -> list[Value]:
         if self.active is None:
             return ins
-        return [self.active.gated(i, v, eqn, self.many) for i, v in zip(ins, eqn.invars, strict=True)]
+        reached = through(self.active.reach, eqn) if reached is None else reached
+        return [self.active.gated(i, v, reached, self.many) for i, v in zip(ins, eqn.invars, strict=True)]
 
     def entered(self, eqn: JaxprEqn, ins: list[Value], inner: Sequence[Atom]) -> list[Value]:
         if self.active is None:
@@ -129,7 +133,11 @@ class Rows(Phase):
         return [None] * len(eqn.outvars)
 
     def at_rows(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
-        return bind(eqn, [i.value for i in ins], [0 if i.level == ROWS else None for i in ins])
+        def run(reached: int | None) -> list[Any]:
+            given = self.gated(eqn, ins, reached)
+            return bind(eqn, [i.value for i in given], [0 if i.level == ROWS else None for i in given])
+
+        return run(None) if self.active is None or is_linear(eqn) else by_reach(eqn, self.active.reach, run)
 
     def at_edges(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         return bind(eqn, [i.value for i in ins], [0 if i.level == EDGES else None for i in ins])
@@ -191,7 +199,7 @@ class Rows(Phase):
         values, edges = [c.value for c in consts], [c.value for c in children]
         run = opened(step)
         if self.active is not None:
-            run = functools.partial(_with_bits, step.jaxpr, self.active.reach)
+            run = with_bits(step.jaxpr, self.active.reach)
             values, batched = [self.active.bits, *values], [True, *batched]
         found: list[Any] = over_edges(
             "fold", lambda x, v, cs: run(*cs, *x, *v), self.over.segments[many], edges, values, batched, starts,
@@ -215,10 +223,6 @@ class Rows(Phase):
 
     def _padded(self, x: jax.Array, group: Group) -> jax.Array:
         return x if self.tame else repeated(x, group.own, group.count - 1)
-
-
-def _with_bits(step: Jaxpr, reach: Reach, bits: jax.Array, *given: Any) -> list[Any]:
-    return gated_by(step, reach, bits, given)
 
 
 def spread(weight: jax.Array, level: Level, group: Group) -> jax.Array:

@@ -204,7 +204,7 @@ def _operation(how: str, call: Callable[[Any, Any, list[Any]], Any], case: Close
 
 
 def _at_all_edges(call: Callable[[Any, Any, list[Any]], Any], case: ClosedJaxpr | None = None) -> Callable[..., Any]:
-    """Likewise what `Edges.each` gives; there is no first value."""
+    """What `Edges.each` gives, as an operation with the arguments of `_operation`: there is no first value."""
 
     @custom_vmap
     def at_node(row: jax.Array, start: None, segment: jax.Array, children: Any, cs: list[Any]) -> Any:

@@ -186,7 +186,7 @@ class Phase:
         if name in LOOKUPS and ins[0].level == SHARED and all(i.level in (PLAIN, ROWS) for i in ins[1:]):
             self._site("lookup", ins[0], eqn.invars[0], eqn)
             return [Value(ROWS, self.at_lookup(eqn, ins))]
-        return [Value(ROWS, y) for y in self.at_rows(eqn, self.gated(eqn, self.spread(ins, eqn.invars, known)))]
+        return [Value(ROWS, y) for y in self.at_rows(eqn, self.spread(ins, eqn.invars, known))]
 
     def _site(
         self, kind: Literal["product", "lookup", "spread"], of: Value, weight: Atom, eqn: core.JaxprEqn | None = None

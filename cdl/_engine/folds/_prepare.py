@@ -12,8 +12,9 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn
 
 from ..arrays._rows import chosen, take
 from ..arrays.shapes import is_smooth
+from ..jaxprs._gates import by_reach
 from ..jaxprs._jaxprs import bind
-from ..jaxprs._reach import active, gate, Reach, through
+from ..jaxprs._reach import active, gate, Reach
 from ..jaxprs._slopes import is_linear
 from ._levels import EDGES, Phase, ROWS, SHARED, STACK, Value
 
@@ -29,7 +30,10 @@ class ActiveWeights:
 
     def bound(self, eqn: JaxprEqn, ins: list[Value]) -> list[Any]:
         """What an equation that reads weights alone gives, with a gradient only where it is active."""
-        reached, each = through(self.reach, eqn), any(i.level == STACK for i in ins)
+        return by_reach(eqn, self.reach, lambda reached: self._bound(eqn, ins, reached))
+
+    def _bound(self, eqn: JaxprEqn, ins: list[Value], reached: int) -> list[Any]:
+        each = any(i.level == STACK for i in ins)
         if not reached:
             return bound(eqn, ins)
         outputs: list[Any] = [v.aval for v in eqn.outvars]

@@ -49,12 +49,13 @@ def _needs(term: Poly, finite: set[int]) -> bool:
 def _refuse_sorts(of: str, constructor: type[Any], count: int) -> None:
     """Says of a constructor that it has fewer sorts, or more, than there are signatures."""
     given = "one signature" if count == 1 else f"{count} signatures"
+    name = f"`{constructor.__name__}`"
     if sorts(constructor) == 1:
         raise SignatureError(
-            f"`{constructor.__name__}` has one sort, as `Base[T, X]`, and `{of}` was given {given}: in a family of "
-            f"{count} sorts write `Base[T, tuple[X, Y]]`, with `Never` for a sort that has no place in it."
+            f"{name} has one sort, as `Base[T, X]`, and `{of}` was given {given}: give one signature. If trees have "
+            f"{count} sorts, write `Base[T, tuple[X, …]]`, with `Never` for a sort that has no place in it."
         )
     raise SignatureError(
-        f"`{constructor.__name__}` is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
+        f"{name} is of a family of {sorts(constructor)} sorts, and `{of}` was given {given}: "
         "give one for each sort, in the order of the tuple in `Base[T, tuple[…]]`."
     )

@@ -106,8 +106,8 @@ def refuse_sort(family: Sequence[Sum], node: object, found: int, expected: int) 
     there = signature_name(family[expected].constructors)
     raise SignatureError(
         f"{an(tag_name(tag(type(node))))} (`{type(node).__name__}`, of sort {found}) stands at a place of sort "
-        f"{expected}, which is `{there}`: put one of these there; or give the signatures in the order of the tuple in "
-        "`Base[T, tuple[…]]`."
+        f"{expected}, which is `{there}`: put a node of `{there}` there, or give the signatures in the order of the "
+        "tuple in `Base[T, tuple[…]]`."
     )
 
 

@@ -98,15 +98,19 @@ def gated_by(jaxpr: Jaxpr, known: Reach, bits: jax.Array, given: Sequence[Any]) 
     return evaluated(jaxpr, given, step)[0]
 
 
+def with_bits(jaxpr: Jaxpr, known: Reach) -> Callable[..., list[Any]]:
+    """A jaxpr as a function of the bits and of its inputs, with gates."""
+    return lambda bits, *given: gated_by(jaxpr, known, bits, given)
+
+
 def _reduction(rule: Any, known: Reach, bits: jax.Array, values: Sequence[Any]) -> list[Any]:
     """A reduction of a `Many`, whose step has gates at each edge."""
     row, start, segment = values[0], list(values[1 : 1 + rule.starts]), values[1 + rule.starts]
     rest = values[2 + rule.starts :]
     number = len(rest) - rule.consts
 
-    def step(child: Any, value: Any, given: list[Any]) -> list[Any]:
-        return gated_by(rule.step.jaxpr, known, given[0], [*given[1:], *jax.tree.leaves((child, value))])
-
+    run = with_bits(rule.step.jaxpr, known)
+    step: Callable[[Any, Any, list[Any]], Any] = lambda x, value, given: run(*given, *jax.tree.leaves((x, value)))
     found: list[Any] = rule.remade(step)(row, start or None, segment, list(rest[:number]), [bits, *rest[number:]])
     return found
 

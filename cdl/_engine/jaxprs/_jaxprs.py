@@ -1,5 +1,6 @@
 """Jaxprs: as functions whose constants are inputs, and the equations of one that are needed."""
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,25 +74,33 @@ def changed(param: Any, change: Callable[[Jaxpr], Jaxpr]) -> Any:
     return tuple(changed(x, change) for x in param) if type(param) is tuple else param
 
 
-def apart(jaxpr: Jaxpr, met: set[Any] | None = None) -> Jaxpr:
+def apart(jaxpr: Jaxpr) -> Jaxpr:
     """The same jaxpr, in which no variable stands for two values: JAX calls one jaxpr wherever a function is called
-    with arguments of the same types, and here each call has its own."""
-    met = set() if met is None else met
-
-    def own(inner: Jaxpr) -> Jaxpr:
-        written = {v for eqn in inner.eqns for v in eqn.outvars}.union(inner.constvars, inner.invars)
-        inner = inner if met.isdisjoint(written) else _renamed(inner)
-        met.update(written)
-        return apart(inner, met)
-
-    if not any(map(inside, jaxpr.eqns)):
-        return jaxpr
-    eqns = [eqn.replace(params={name: changed(x, own) for name, x in eqn.params.items()}) for eqn in jaxpr.eqns]
+    with arguments of the same types, and here each call has its own, and each reduction of a `Many` its own step."""
+    eqns = []
+    for eqn in jaxpr.eqns:
+        params = {name: changed(x, _renamed) for name, x in eqn.params.items()}
+        if hasattr(rule := rule_of(eqn), "step"):
+            params["rule"] = _with_step(eqn.params["rule"], rule, ClosedJaxpr(_renamed(rule.step.jaxpr), ()))
+        eqns.append(eqn.replace(params=params))
     return jaxpr.replace(eqns=eqns)
 
 
+def _with_step(around: Any, rule: Any, step: ClosedJaxpr) -> Any:
+    """A rule for rows of another step; `around` is what JAX has around it."""
+
+    def again(*args: Any) -> Any:
+        return rule(*args)
+
+    vars(again).update(vars(rule) | {"step": step})
+    found = copy.copy(around)
+    object.__setattr__(found, "rule", again)
+    return found
+
+
 def _renamed(jaxpr: Jaxpr) -> Jaxpr:
-    """The same jaxpr with other variables."""
+    """The same jaxpr with other variables, also inside."""
+    jaxpr = apart(jaxpr)
     written = [*jaxpr.constvars, *jaxpr.invars, *(v for eqn in jaxpr.eqns for v in eqn.outvars)]
     new = {v: Var(v.aval) if type(v) is Var else v for v in written}
     other: Callable[[Sequence[Any]], list[Any]] = lambda vs: [v if isinstance(v, Literal) else new[v] for v in vs]

@@ -35,8 +35,8 @@ def union(bits: Iterable[int]) -> int:
 
 
 def reach(jaxpr: Jaxpr, columns: Sequence[int]) -> dict[Atom, int]:
-    """What every variable of a jaxpr reaches, whose outputs are these columns; also inside its equations. A jaxpr that
-    is called twice has what both calls reach."""
+    """What every variable of a jaxpr reaches, whose outputs are these columns; also inside its equations, of
+    which each has jaxprs of its own (`apart`)."""
     found: dict[Atom, int] = {}
     _note(found, jaxpr.outvars, [bits_of([c]) for c in columns])
     _backward(jaxpr, found)

@@ -1,4 +1,4 @@
-"""What is computed once, and is the same number for all that read it.
+"""What is computed once, and is the same number for all that read it: jaxprs as they are differentiated (`steadied`).
 
 The derivative of a maximum asks which numbers are equal to it. XLA may compute a number once for the maximum and again
 for that question, one time with a fused multiply-add and the other without. Then no number is equal to the maximum, and

@@ -133,3 +133,33 @@ def test_how_likely_trees_are_whose_children_are_of_other_sorts():
     assert jnp.allclose(fast(0.8, tops), slow(0.8, tops), atol=1e-6)
     new, old = (jax.grad(lambda *x, f=f: f(*x).sum(), (0, 1))(0.8, tops) for f in (fast, slow))
     close(new, old)
+
+
+class Neg(Base[Expr, tuple[E, Never]], Generic[E]):
+    of: E
+
+
+class Seq(Base[Stmt, tuple[Never, S]], Generic[S]):
+    of: S
+
+
+ALIKE, IN_EACH = (Union[Num, Neg[E]], Union[Stop, Seq[S]]), [Seq(Seq(Stop())), Neg(Num())]
+
+
+def test_each_sort_has_its_own_sign_of_zero():
+    """Where sorts share a column, a negative zero of one is not added to a zero of the other."""
+    zero = jnp.array([-0.0])
+    turned = lambda kind: lambda seed, layer: kind(jnp.arctan2(seed, -1.0)) if isinstance(layer, kind) else layer
+    exprs, stmts = inherit((turned(Neg), turned(Seq)), pack(ALIKE, IN_EACH), (zero, zero))
+    forest = pack(ALIKE, IN_EACH)
+    assert jnp.allclose(exprs[forest.nodes(1)], jnp.array([0.0, -jnp.pi]))
+    assert jnp.allclose(stmts[forest.nodes(0)][:2], jnp.array([0.0, -jnp.pi]))
+
+
+def test_keys_are_inherited_by_trees_of_two_sorts():
+    forest, keys = pack(ALIKE, IN_EACH), jax.random.split(jax.random.key(0), 1)
+    further = lambda kind: lambda key, layer: kind(jax.random.fold_in(key, 1)) if isinstance(layer, kind) else layer
+    exprs, stmts = inherit((further(Neg), further(Seq)), forest, (keys, keys))
+    wanted = jax.random.key_data(jax.random.fold_in(keys[0], 1))
+    for found, tree in ((exprs, 1), (stmts, 0)):
+        assert (jax.random.key_data(found[forest.nodes(tree)])[1] == wanted).all()

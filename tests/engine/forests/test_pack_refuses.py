@@ -212,7 +212,7 @@ class Alone(Base[Numbered, X], Generic[X]):
 
 
 def test_a_constructor_of_one_sort_in_a_family_of_two_is_told_how_it_is_written():
-    words = r"`Alone` has one sort, .* in a family of 2 sorts write `Base\[T, tuple\[X, Y\]\]`, with `Never` for a sort"
+    words = r"`Alone` has one sort, .* If trees have 2 sorts, write `Base\[T, tuple\[X, …\]\]`, with `Never` for a sort"
     with pytest.raises(SignatureError, match=words):
         pack((Alone, Do), [])
 

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from ..arrays._rows import take, write
+from ..folds._activity import by_sort
 from ..folds._chunk import Chunk
 from ..folds._program import Program
 from ..folds._walk import Walk
@@ -23,18 +24,18 @@ Bits = tuple[jax.Array, jax.Array]  # for each row, what it reads of what it inh
 
 class Activity:
     """The bits of the rows, on a pass up. `columns` are those that are handed to each sort, of which some are `smooth`.
-    Of these, `handed` have a cotangent from outside, and `own` of what rows give of their own."""
+    Of these, `handed` have a cotangent from outside, for each sort, and `own` of what rows give of their own."""
 
     def __init__(
         self,
         walk: Walk,
         columns: Sequence[Sequence[int]],
         smooth: Sequence[bool],
-        handed: Sequence[int],
+        handed: Sequence[Sequence[int]],
         own: Sequence[int],
     ) -> None:
         self.walk, self.columns, self.smooth = walk, columns, smooth
-        self.base, self.own = bits_of(handed), set(own)
+        self.base, self.own = list(map(bits_of, handed)), set(own)
         self.needed = self._needed()
 
     def _needed(self) -> bool:
@@ -42,13 +43,9 @@ class Activity:
         program reads it, provided that the children of its rows read theirs."""
         bucket, met = self.walk.forest.bucket, {i for program in self.walk.programs for i in program.members}
         bare = {v.sort for i, v in enumerate(bucket.variants) if i not in met}
-        return any(map(self._is_unread, (c for sort in bare for c in self.columns[sort]))) or any(
-            any(map(self._is_unread, self._unread(program))) for program in self.walk.programs
-        )
-
-    def _is_unread(self, c: int) -> bool:
-        """Whether a column that no row reads is not read from outside either."""
-        return self.smooth[c] and not self.base & bits_of([c])
+        unread = [(sort, c) for sort in bare for c in self.columns[sort]]
+        unread += [(v.sort, c) for program, v in self.walk.cases for c in self._unread(program)]
+        return any(self.smooth[c] and not self.base[sort] & bits_of([c]) for sort, c in unread)
 
     def _unread(self, program: Program) -> Iterator[int]:
         """What the rows of a program may not read of what they inherit, though their children read theirs."""
@@ -68,15 +65,19 @@ class Activity:
         below = []
         for j in range(program.variant.slots):
             assert at.slots is not None
-            below.append(self.base | take(bits[0], take(child, at.slots[:, j])))
+            below.append(self._of_rows(bits[0], take(child, at.slots[:, j])))
         for edge in at.edges:
-            along = jnp.where(edge.valid, self.base | take(bits[0], take(child, edge.lines)), 0)
+            along = jnp.where(edge.valid, self._of_rows(bits[0], take(child, edge.lines)), 0)
             below.append(either(along, edge.place, len(at.rows)))
         found = jnp.full(len(at.rows), self._certain(program), jnp.int32)
         for i, (group, c) in enumerate(self._outputs(program)):
             if group is not None:
                 found = found | ((below[group] >> min(c, MOST)) & 1) << min(i, MOST)
         return found
+
+    def _of_rows(self, inherited: jax.Array, rows: jax.Array) -> jax.Array:
+        """What is read of what rows inherit, by themselves or from outside."""
+        return by_sort(self.walk.forest, self.base, rows) | take(inherited, rows)
 
     def with_chunk(self, p: int, at: Chunk, bits: Bits | None, outputs: jax.Array | None) -> Bits | None:
         """The bits with those of a chunk."""
@@ -96,9 +97,6 @@ class Activity:
         yield from ((len(handed.slots) + m, c) for m, columns in enumerate(handed.manys) for c in columns)
 
     def _certain(self, program: Program, children: bool = False) -> int:
-        """The outputs that are read at every row: those with a cotangent from outside; with `children`, theirs too."""
-
-        def is_certain(group: int | None, c: int) -> bool:
-            return c in self.own if group is None else children or bool(self.base & bits_of([c]))
-
-        return union(bits_of([i]) for i, (group, c) in enumerate(self._outputs(program)) if is_certain(group, c))
+        """The outputs of its own that are read at every row; with `children`, those that go to them too."""
+        every = enumerate(self._outputs(program))
+        return union(bits_of([i]) for i, (group, c) in every if (c in self.own if group is None else children))

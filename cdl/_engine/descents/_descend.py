@@ -20,6 +20,7 @@ from ..arrays._rows import masked, put, room, take, write
 from ..arrays.shapes import Arrays
 from ..folds._chunk import Chunk, write_edges
 from ..folds._kernel import Kernel, Tables
+from ..folds._passes import added
 from ..folds._plan import Again
 from ..folds._program import Handed, Program
 from ..folds._sites import all_indexed
@@ -81,19 +82,21 @@ class Descent:
         return found
 
     def backward(
-        self, inputs: Any, handed: Buffers, tables: Tables, given: tuple[Buffers, Buffers], wanted: Any
+        self, inputs: Any, handed: Buffers, tables: Tables, outside: tuple[Sequence[Buffers], Buffers], wanted: Any
     ) -> Any:
         """The cotangents of the weights, the payload, the values at each edge's end and what roots get, where they are
         `wanted`; `None` for the others.
 
-        `given` are those from outside: of what is handed along edges, and of what rows give of their own; `None` for
-        what has none.
+        `outside` are those of what is handed along edges, as each sort is read, and of what rows give of their own;
+        `None` for what has none.
         """
         weights, payload, values, _ = inputs
         ready = self.kernel.weights(weights)
-        outside = [[c for c, x in enumerate(some) if x is not None] for some in given]
+        given = list(map(added, zip(*outside[0], strict=True))), outside[1]
         columns = list(map(self.handed.columns, range(len(self.forest.family))))
-        activity = Activity(self.walk, columns, self.handed.smooth, *outside)
+        read_of = [[c for c in own if x[c] is not None] for own, x in zip(columns, outside[0], strict=True)]
+        own = [c for c, x in enumerate(outside[1]) if x is not None]
+        activity = Activity(self.walk, columns, self.handed.smooth, read_of, own)
 
         def read(p: int, at: Chunk, carry: Any) -> tuple[Arrays, Arrays, jax.Array | None]:
             outputs = activity.outputs(p, at, carry[3])

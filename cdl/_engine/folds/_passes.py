@@ -11,7 +11,8 @@ Programs by constructor add their weights' gradients up on the way. A variant wi
 value, which is computed once.
 """
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import jax
@@ -98,20 +99,20 @@ class Passes:
         return found
 
     def backward(
-        self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: Tables, given: Arrays, at_roots: bool,
-        wanted: Any,
+        self, weights: list[Arrays], payload: Arrays, states: Arrays, tables: Tables, by_sort: Sequence[Arrays],
+        at_roots: bool, wanted: Any,
     ) -> tuple[list[Arrays], Arrays]:  # fmt: skip
         """The cotangents of the weights and of the payload that are `wanted`, `None` for the others.
 
-        `given` are the cotangents of the values: `at_roots`, by tree and in columns, else by row and in slabs; `None`
-        for those that have none.
+        `by_sort` are the cotangents of the values, as those of each sort are read: `at_roots`, by tree and in columns,
+        else by row and in slabs; `None` for those that have none.
         """
-        there = [s for s, g in enumerate(given) if g is not None]
-        outside = there if at_roots else [c for s in there for c in self.slabs.columns[s]]
+        given, outside = list(map(added, zip(*by_sort, strict=True))), self._outside(by_sort, at_roots)
         activity = Activity(self.walk, outside, at_roots)
         edges, of_roots = len(self.forest.child), {}
         if at_roots:
-            of_roots = self.slabs.rows({c: given[c] for c in outside}, edges - 1 - self.forest.bucket.edges)
+            there = {c: x for c, x in enumerate(given) if x is not None}
+            of_roots = self.slabs.rows(there, edges - 1 - self.forest.bucket.edges)
         brought: Arrays = []
         for s, x in enumerate(self.slabs.shapes):
             zeros: Any = jnp.zeros((edges, *x.shape), x.dtype) if is_smooth(x) else None
@@ -143,6 +144,15 @@ class Passes:
                 sums[p] = only(of_weights, wanted[0][p])
         return sums, found.payload
 
+    def _outside(self, by_sort: Sequence[Arrays], at_roots: bool) -> list[list[int]]:
+        """For each sort, its columns that have a cotangent from outside."""
+        columns: Any = [[i] for i in range(len(self.storage.leaves))] if at_roots else self.slabs.columns
+        own = [self.storage.columns(s) if s in self.storage.carriers else () for s in range(len(by_sort))]
+        return [
+            [c for i, x in enumerate(some) if x is not None for c in columns[i] if c in mine]
+            for some, mine in zip(by_sort, own, strict=True)
+        ]
+
     def _own(self, p: int, at: Chunk, given: Arrays, brought: Arrays) -> Arrays:
         """The cotangents of a chunk's rows; zeros past its own where it has one constructor."""
         columns = self._smooth(self.programs[p].wiring.out)
@@ -165,6 +175,12 @@ class Passes:
     def _smooth(self, columns: Iterable[int]) -> list[int]:
         """Those of some columns that have a cotangent, each once."""
         return [c for c in dict.fromkeys(columns) if self.storage.smooth[c]]
+
+
+def added(cotangents: Iterable[jax.Array | None]) -> jax.Array | None:
+    """The sum of those that there are."""
+    some = [x for x in cotangents if x is not None]
+    return functools.reduce(jnp.add, some) if some else None
 
 
 def _constants(program: Program, each: Bits) -> Callable[[Arrays], Arrays]:

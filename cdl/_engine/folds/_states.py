@@ -33,7 +33,7 @@ from .case import read, Reading
 
 Inputs = tuple[list[Arrays], Arrays]  # the weights of each program, and the payload
 Making = Callable[[jax.Array | None, Forest], Passes]  # from the key and the forest's whole numbers; holds no array
-Found = tuple[Arrays, jax.Array | None]  # values, and the row at which each node has its own
+Found = tuple[list[Arrays], jax.Array | None]  # values, for each sort, and the row at which each node has its own
 
 
 def values(
@@ -89,10 +89,10 @@ def _values(
     rule = _plain if forward else _rule
     passes = functools.partial(Passes, programs, storage, keep)
     inputs = weights, list(forest.payload)
-    every, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
+    by_sort, rows_of = rule(inputs, *args, passes=passes, at_roots=at_roots)
     found = {}
     for s, carrier in storage.carriers.items():
-        columns = storage.columns(s)
+        columns, every = storage.columns(s), by_sort[s]
         if at_roots:
             here = take(forest.tree, forest.stored_roots[s]) if len(storage.carriers) > 1 else None
             own = [every[c] if here is None else take(every[c], here) for c in columns]
@@ -104,15 +104,16 @@ def _values(
     return found
 
 
-def _at(over: Passes, states: Arrays, at_roots: bool) -> tuple[Arrays, Any]:
+def _at(over: Passes, states: Arrays, at_roots: bool) -> Found:
     """The values at the roots, in columns, or those at all rows, in slabs, and the row at which each node has its
-    value."""
+    value. Each sort has all of them, so that its cotangents tell what is read of it."""
     forest = over.forest
     if at_roots:
         roots = over.walk.child[forest.bucket.edges : -1]
         slabs = [take(x, roots) for x in states]
-        return [over.slabs.pick(c, slabs[s]) for c, s in sorted(over.slabs.slab_of.items())], None
-    return states, over.walk.rows_of(forest.row[: forest.bucket.nodes])
+        columns = [over.slabs.pick(c, slabs[s]) for c, s in sorted(over.slabs.slab_of.items())]
+        return [columns] * len(forest.family), None
+    return [states] * len(forest.family), over.walk.rows_of(forest.row[: forest.bucket.nodes])
 
 
 def _plain(
@@ -160,7 +161,7 @@ def _rule_forward(
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
     residuals: tuple[Arrays, Tables],
-    given: tuple[Arrays, Any],
+    given: tuple[list[Arrays], Any],
     perturbed: Any,
     inputs: Inputs,
     key: jax.Array | None,
@@ -172,6 +173,6 @@ def _rule_backward(
     states, tables = residuals
     over = passes(key, integers)
     of = over.slabs.leaves if at_roots else over.slabs.shapes
-    known = [g if is_smooth(x) else None for g, x in zip(given[0], of, strict=True)]
+    known = [[g if is_smooth(x) else None for g, x in zip(some, of, strict=True)] for some in given[0]]
     found = over.backward(*inputs, states, tables, known, at_roots, wanted(inputs, perturbed))
     return forwards_only(found, of_rule("fold" if at_roots else "annotate"))

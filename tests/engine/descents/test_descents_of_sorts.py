@@ -163,3 +163,12 @@ def test_keys_are_inherited_by_trees_of_two_sorts():
     wanted = jax.random.key_data(jax.random.fold_in(keys[0], 1))
     for found, tree in ((exprs, 1), (stmts, 0)):
         assert (jax.random.key_data(found[forest.nodes(tree)])[1] == wanted).all()
+
+
+def test_what_one_sort_inherits_is_read_and_not_what_the_other_does():
+    forest, tops = pack(ALIKE, IN_EACH), (jnp.array([4.0]), jnp.array([0.0]))
+    rooted = lambda kind: lambda seed, layer: kind(jnp.sqrt(seed)) if isinstance(layer, kind) else layer
+    total = lambda tops: inherit((rooted(Neg), rooted(Seq)), forest, tops)[0].sum()
+    exprs, stmts = jax.grad(total)(tops)
+    assert jnp.allclose(exprs, jnp.array([1.25]))
+    assert not stmts.any()

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 
-from cdl import algebra, Base, cata, fold, pack
+from cdl import algebra, annotate, Base, cata, fold, pack
 
 
 E = TypeVar("E", covariant=True)
@@ -78,3 +78,23 @@ def test_one_program_has_constructors_of_two_sorts(tree: Any, others: list[Any])
     fast = jax.grad(lambda w: sum(x.sum() for x in fold(algebras(w), forest)[0]))(1.3)
     assert jnp.isfinite(slow)
     assert jnp.allclose(fast, slow)
+
+
+class Lone(Base[Expr, Never]):
+    value: float
+
+
+class Plain(Base[Stmt, Never]):
+    value: float
+
+
+LONE = (Lone, Plain)
+
+
+@pytest.mark.parametrize("read", [fold, annotate], ids=["fold", "annotate"])
+def test_what_one_sort_gives_is_read_and_not_the_other(read: Any):
+    """Both have their values in one column, and the slope of the one that is not read is infinite."""
+    forest, w = pack(LONE, [Lone(4.0), Plain(0.0), Lone(1.0)]), jnp.array(1.3)
+    algebras = lambda w: (algebra(lambda layer: jnp.sqrt(w * layer.value)),) * 2
+    wanted = jax.grad(lambda w: jnp.sqrt(w * 4.0) + jnp.sqrt(w))(w)
+    assert jnp.allclose(jax.grad(lambda w: read(algebras(w), forest)[0].sum())(w), wanted)

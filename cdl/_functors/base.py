@@ -21,9 +21,9 @@ from typing import Any, cast, dataclass_transform, Generic, Self, TYPE_CHECKING,
 import jax
 from typing_extensions import TypeAliasType
 
-from ..errors import ForeignLayer, SignatureError
+from ..errors import SignatureError
 from . import values as _values
-from .words import an, short
+from .words import short
 
 
 T = TypeVar("T")  # a tag: the name of a functor
@@ -51,17 +51,6 @@ class Value:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _values.assemble, (_values.disassemble(self),)
-
-    def __jax_array__(self) -> jax.Array:
-        """What JAX asks for where an array belongs.
-
-        **Raises:** `ForeignLayer`: an algebra was called on a whole tree.
-        """
-        raise ForeignLayer(
-            f"{an(type(self).__name__)} stands where an array belongs: read a field of it. An algebra reads one layer, "
-            "whose children are states already; on a whole tree write `cdl.cata(net)(tree)`, and on a batch of them "
-            "`cdl.fold(net, forest)`."
-        )
 
     def __copy__(self) -> Self:
         return self

@@ -5,14 +5,13 @@ import gc
 import pickle
 import sys
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from alone import DEPTH, run_alone
 
 from cdl import Cons, Fork, Leaf, Many, Nil, Node, to_list
-from cdl.errors import ForeignLayer, TreeTooLarge
+from cdl.errors import TreeTooLarge
 from cdl.functors import Link, Succ, Tip, to_snoc, Zero
 
 
@@ -178,21 +177,3 @@ def test_a_mapped_many_holds_what_the_map_gave():
 def test_a_field_of_a_tree_cannot_be_assigned():
     with pytest.raises(AttributeError, match="cannot assign to field 'label'"):
         Leaf(1).label = 2
-
-
-@pytest.mark.parametrize(
-    "used",
-    [
-        jnp.tanh,
-        jnp.asarray,
-        lambda tree: jnp.eye(2) @ tree,
-        lambda tree: tree + jnp.ones(2),
-        lambda tree: jnp.concatenate([jnp.ones(2), tree]),
-        jax.jit(lambda tree: tree * jnp.ones(2)),
-    ],
-    ids=["function", "array", "product", "sum", "concatenate", "compiled"],
-)
-def test_a_node_in_place_of_an_array_is_told(used):
-    message = r"^a `Fork` stands where an array belongs: read a field of it\. .* write `cdl\.cata\(net\)\(tree\)`, and"
-    with pytest.raises(ForeignLayer, match=message):
-        used(Fork(Leaf(1), Leaf(2)))

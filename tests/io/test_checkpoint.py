@@ -251,13 +251,6 @@ class Level(enum.IntEnum):
 LOST = [b"bytes", Level.HIGH, {1, 2}, object(), np.ma.masked_array([1.0, 2.0], [True, False]), np.dtype("f4")]
 
 
-def _saved(folder):
-    from cdl.io import save
-
-    save(folder / "one", {"a": 1})
-    return folder / "one"
-
-
 def test_what_is_not_a_path_and_what_cannot_be_saved_is_named(tmp_path):
     from cdl import Corpus, ListF
     from cdl.errors import CheckpointError
@@ -266,8 +259,9 @@ def test_what_is_not_a_path_and_what_cannot_be_saved_is_named(tmp_path):
     plainly, back = inspect.unwrap(save), inspect.unwrap(load)
     with pytest.raises(CheckpointError, match=r"^the value is a `Corpus`, and a checkpoint holds arrays"):
         plainly(tmp_path / "a", Corpus(ListF, []))
+    plainly(tmp_path / "one", {"a": 1})
     with pytest.raises(CheckpointError, match=r"^`Corpus` is a class, .* give one, such as `Corpus\(…\)`\. To load"):
-        back(_saved(tmp_path), Corpus)
+        back(tmp_path / "one", Corpus)
     with pytest.raises(CheckpointError, match=r"^`Corpus` is a class, and a checkpoint holds a value"):
         plainly(tmp_path / "a", Corpus)
     with pytest.raises(CheckpointError, match=r"`save` takes the path first, and was given an array .* `save\(path, …"):

@@ -90,8 +90,7 @@ class Activity:
 
     def _outputs(self, program: Program) -> Iterator[tuple[int | None, int]]:
         """For each output its column, and of which slot or `Many` it is; `None` for what is the node's own."""
-        handed = program.wiring.handed
-        assert handed is not None
+        handed = program.wiring.to_children
         yield from ((j, c) for j, columns in enumerate(handed.slots) for c in columns)
         yield from ((None, c) for c in program.wiring.out)
         yield from ((len(handed.slots) + m, c) for m, columns in enumerate(handed.manys) for c in columns)

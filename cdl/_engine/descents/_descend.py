@@ -22,7 +22,7 @@ from ..folds._chunk import Chunk, write_edges
 from ..folds._kernel import Kernel, Tables
 from ..folds._passes import added
 from ..folds._plan import Again
-from ..folds._program import Handed, Program
+from ..folds._program import Program
 from ..folds._sites import all_indexed
 from ..folds._slabs import Slabs
 from ..folds._storage import Storage
@@ -69,7 +69,7 @@ class Descent:
             found, tables = self.kernel.forward(p, at, ready, inputs, carry[2], down=True)
             every = iter(found)
             slots, out, manys = ([[next(every) for _ in columns] for columns in some] for some in self._outputs(p))
-            to = self._handed(p)
+            to = self.programs[p].wiring.to_children
             write_edges(handed, self.along, at, to.slots, slots, to.manys, manys)
             for c, x in zip(self.programs[p].wiring.out, out[0], strict=True):
                 outs[c] = write(outs[c], at.row, at.valid, x)
@@ -152,7 +152,7 @@ class Descent:
                     x = x if given[0][c] is None else x + take(given[0][c], edge)
                     found.append(masked(valid, x))
 
-        for j, columns in enumerate(self._handed(p).slots):
+        for j, columns in enumerate(self.programs[p].wiring.to_children.slots):
             assert at.slots is not None
             along(columns, at.slots[:, j], at.valid)
         for c in self.programs[p].wiring.out:
@@ -164,19 +164,14 @@ class Descent:
                     else take(given[1][c], at.rows)
                 )
                 found.append(masked(at.valid, x))
-        for edge, columns in zip(at.edges, self._handed(p).manys, strict=True):
+        for edge, columns in zip(at.edges, self.programs[p].wiring.to_children.manys, strict=True):
             along(columns, edge.lines, edge.valid)
         return found
 
     def _outputs(self, p: int) -> tuple[Any, Any, Any]:
         """The columns of a program's outputs: those of each slot, what is the node's own, and those of each `Many`."""
-        to = self._handed(p)
+        to = self.programs[p].wiring.to_children
         return to.slots, [self.programs[p].wiring.out], to.manys
-
-    def _handed(self, p: int) -> Handed:
-        handed = self.programs[p].wiring.handed
-        assert handed is not None
-        return handed
 
     def _smooth(self, p: int) -> list[bool]:
         """Which outputs of a program have a derivative."""

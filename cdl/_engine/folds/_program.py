@@ -61,6 +61,12 @@ class Wiring:
     handed: Handed | None = None
 
     @property
+    def to_children(self) -> Handed:
+        """What a step hands on."""
+        assert self.handed is not None
+        return self.handed
+
+    @property
     def by_edge(self) -> int:
         """How many outputs are the edges'."""
         return 0 if self.handed is None else sum(map(len, self.handed.manys))

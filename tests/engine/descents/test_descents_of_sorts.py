@@ -5,6 +5,7 @@ from typing import Any, Generic, Never, TypeVar, Union
 import jax
 import jax.numpy as jnp
 import pytest
+from agreement import close
 
 from cdl import Base, choose, follow, inherit, likelihood, Many, pack
 
@@ -89,11 +90,6 @@ def handed(w: Any, seed: Any, tree: Any) -> list[Any]:
     return [jnp.stack(seed), *(x for given, child in below for x in handed(w, given, child))]
 
 
-def close(new: Any, old: Any) -> None:
-    for x, y in zip(jax.tree.leaves(new), jax.tree.leaves(old), strict=True):
-        assert jnp.allclose(x, y, atol=1e-5)
-
-
 @pytest.mark.parametrize("trees", [SLOTS, MANYS], ids=["slots", "manys"])
 def test_alike_steps_of_children_of_other_sorts(trees: list[Any]):
     forest = pack(FAMILY, trees)
@@ -111,7 +107,7 @@ def test_alike_steps_of_children_of_other_sorts(trees: list[Any]):
     assert jnp.allclose(fast(0.8, tops), slow(0.8, tops), atol=1e-6)
     weigh = lambda x: jnp.sum(jnp.sin(x) * jnp.arange(1.0, len(x) + 1)[:, None])
     new, old = (jax.grad(lambda *x, f=f: weigh(f(*x)), (0, 1))(0.8, tops) for f in (fast, slow))
-    close(new, old)
+    close(new, old, 1e-5)
 
 
 def coalgebras(w: Any) -> Any:
@@ -132,7 +128,7 @@ def test_how_likely_trees_are_whose_children_are_of_other_sorts():
     )
     assert jnp.allclose(fast(0.8, tops), slow(0.8, tops), atol=1e-6)
     new, old = (jax.grad(lambda *x, f=f: f(*x).sum(), (0, 1))(0.8, tops) for f in (fast, slow))
-    close(new, old)
+    close(new, old, 1e-5)
 
 
 class Neg(Base[Expr, tuple[E, Never]], Generic[E]):

@@ -129,13 +129,6 @@ def unwritten() -> None:
         module.room = room
 
 
-@pytest.fixture(scope="session", autouse=True)
-def unseen() -> None:
-    """What compares the functions that a function reads passes over the wrappers of the checks, as over jaxtyping's."""
-    outside = importlib.import_module("cdl._engine.code._outside")
-    outside.LIBRARIES += (light_checks.__file__,)
-
-
 @pytest.fixture
 def getkey(request: pytest.FixtureRequest) -> Callable[[], jax.Array]:
     """A function that gives a new key at each call: the same ones in every run of the same test."""

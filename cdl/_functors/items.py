@@ -30,10 +30,6 @@ class Items:
     def count(self) -> int:
         return len(self.held)
 
-    def mapped(self, each: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """What `map` makes of a child."""
-        return each
-
     def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any:
         if not self.held:
             return for_none(how, zero)
@@ -195,7 +191,7 @@ def flipped(x: Any) -> Any:
         return ~x
     dtype = getattr(x, "dtype", None)
     if dtype == np.bool_:
-        return jnp.logical_not(x)  # `~` of Python's truth values is another number, and is refused in an algebra
+        return jnp.logical_not(x)
     return -x if dtype is None or jnp.issubdtype(dtype, jnp.floating) else ~x
 
 

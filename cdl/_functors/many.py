@@ -41,8 +41,6 @@ class Source(Protocol):
 
     def count(self) -> Any: ...
 
-    def mapped(self, each: Callable[[Any], Any]) -> Callable[[Any], Any]: ...
-
     def reduce(self, how: str, each: Callable[[Any], Any], zero: Any) -> Any: ...
 
     def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None: ...
@@ -125,7 +123,7 @@ class Many(Generic[A_co]):
         each = self._each
         if self.listed:
             return Many(f(x) for x in self.items)
-        return Many.over(self._source, self._source.mapped(f if each is _same else lambda x: f(each(x))))
+        return Many.over(self._source, f if each is _same else lambda x: f(each(x)))
 
     def at(self, child: Any) -> A_co:
         """What `map` makes of one child."""

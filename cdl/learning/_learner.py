@@ -11,7 +11,7 @@ from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import TypeVar
 
 from .._engine.arrays.shapes import alike, of_lists, shown
-from .._engine.calls._traced import told_with
+from .._engine.calls._traced import noted
 from .._functors.expected import expect_fields
 from .._functors.words import first_line
 from .._optics.letters import P
@@ -127,7 +127,7 @@ def _told(begun: Any, state: Any, data: Any) -> Iterator[None]:
         f"`model.batched(n)`{of_lists(data)}"
     )
     try:
-        with told_with("step", given, advice):
+        with noted("step", given, advice):
             yield
     except CdlError:
         if alike(begun, state):

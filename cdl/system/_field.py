@@ -15,7 +15,7 @@ import equinox as eqx
 from .._drawing.diagram import Diagram
 from .._engine.arrays._given import arrays
 from .._engine.arrays.shapes import shown
-from .._engine.calls._traced import told_with, without_values
+from .._engine.calls._traced import noted
 from .._functors.usage import takes, with_usage
 from .._functors.words import short
 from .._terms import name as called
@@ -116,9 +116,9 @@ def expect_rates(field: Field) -> Field:
     if not takes(field.fn if isinstance(field, Given) else field.rate, *[{}] * (1 if alone else 2)):
         takers = "the values of its variables, or name its inputs in `inputs`" if alone else "the values and the inputs"
         raise CdlError(f"the rate of `{field.name}` does not take its arguments: write a function of {takers}.")
-    told = told_with(field.name, f"values of {shown(wanted)}", "give its variables the shapes that it takes")
+    given = lambda: f"values of {shown(wanted)}"
     try:
-        with told, without_values(field.name, "in its rate"):
+        with noted(field.name, given, "give its variables the shapes that it takes"):
             found = eqx.filter_eval_shape(field.rate, wanted, driven)
     except KeyError as error:
         if (name := no_port(field.rate, wanted, driven)) is None:

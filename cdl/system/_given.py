@@ -42,11 +42,9 @@ def _given(system: System, name: str, value: Any, struct: Any) -> Any:
     leaves, structure = jax.tree.flatten(struct)
     own = Own.of(value)
     if not own.alike(Own(structure, tuple(leaves))) or misfit(leaves, own) is not None:
-        traced = any(x.weak_type and written is None for x, written in zip(own.leaves, own.written, strict=True))
         raise PortMismatch(
             f"`{system.name}` was given {shown(value)} for `{name}`, whose type is {shown(struct)}: "
             f"{_cast_to(own, leaves)}."
-            + (" A Python number that is traced stays of its kind: write `2.0`, and not `2`." if traced else "")
         )
     return exact(jax.tree.map(cast, value, struct))
 

@@ -4,11 +4,10 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 
 from .._engine.arrays._given import arrays
-from .._engine.arrays.shapes import Shape, shown
-from .._engine.numbers._types import cast, holds, joined, misfit, Own
+from .._engine.arrays.shapes import shown
+from .._engine.numbers._types import cast, misfit, Own
 from ..errors import CarrierMismatch
 from ._exact import exact
 from ._system import System
@@ -39,16 +38,9 @@ def held(system: System, state: Any) -> Any:
     if system.state is None:
         return exact(state)
     given, wanted = Own.of(state), Own.of(system.state)
-    if not given.alike(wanted) or not all(map(_fits, wanted.leaves, given.leaves, jax.tree.leaves(state))):
+    if not given.alike(wanted) or misfit(wanted.leaves, given) is not None:
         raise CarrierMismatch(
             f"`{system.name}` was given the state {shown(state)}, and its states are {shown(system.state)}: give "
             "`system.state`, what `run` gave, or for states of single boxes what `pack` makes of them."
         )
     return exact(jax.tree.map(cast, state, wanted.shapes))
-
-
-def _fits(wanted: Shape, own: Shape, value: Any) -> bool:
-    """Whether a number may be one of a type. Of one that is traced, `run` looks at the value."""
-    if isinstance(value, Tracer):
-        return bool(own.dtype == wanted.dtype or (own.weak_type and joined(own, wanted).dtype == wanted.dtype))
-    return holds(wanted.dtype, own, None if jnp.ndim(value) else value)

@@ -16,7 +16,7 @@ import jax
 
 from .._drawing.diagram import Diagram
 from .._engine.arrays.shapes import shown
-from .._engine.calls._traced import told_with, without_values
+from .._engine.calls._traced import noted
 from .._functors import MealyF, MooreF
 from .._functors.words import short
 from .._schemes.algebras import wants_key
@@ -81,10 +81,9 @@ def is_moore(system: System) -> bool:
 
     inputs = {name: port.struct for name, port in system.interface.inputs.items()}
     key = jax.eval_shape(lambda: jax.random.key(0)) if wants_key(getattr(system, "machine", system)) else None
-    given = f"a state of {shown(system.state)} and inputs of {shown(inputs)}"
-    told = told_with(system.name, given, "give it the state, and the ports, of the shapes that it takes")
+    given = lambda: f"a state of {shown(system.state)} and inputs of {shown(inputs)}"
     try:
-        with told, without_values(system.name, "in its layer"):
+        with noted(system.name, given, "give it the state, and the ports, of the shapes that it takes"):
             eqx.filter_eval_shape(tick, system.state, inputs, key)
     except KeyError as error:
         machine = getattr(system, "machine", system)

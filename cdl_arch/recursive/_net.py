@@ -18,7 +18,7 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from cdl import Algebra, Base, Many
 from cdl._engine.arrays.shapes import shown
-from cdl._engine.calls._traced import told_with, without_values
+from cdl._engine.calls._traced import noted
 from cdl._functors.origin import not_a_constructor
 from cdl.checks import an, described, number_of
 from cdl.errors import ForeignLayer, PayloadMismatch, SignatureError
@@ -81,12 +81,12 @@ class Input(eqx.Module):
 
     def _read(self, read: Callable[..., Any], name: str, payload: tuple[Any, ...]) -> Any:
         """**Raises:** `CdlError`, with the constructor's name, where JAX refuses an operation in the map."""
-        given = f"a payload of {', '.join(map(shown, payload))}"
+        given = lambda: f"a payload of {', '.join(map(shown, payload))}"
         advice = f"make it a map to a vector of shape ({self.embed},)"
         if any(isinstance(x, str) for x in payload):
             advice = "encode the tree first, `words.encode(tree)`: a network reads the numbers of texts"
         called = f"payload[{name}]"
-        with told_with(called, given, advice), without_values(called, f"at `{name}`"):
+        with noted(called, given, advice):
             return read(*payload)
 
 

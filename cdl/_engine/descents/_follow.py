@@ -20,7 +20,7 @@ from ..._schemes.inheriting import UNSEEN
 from ..._schemes.likelihoods import Coalgebras, expect_payload, of_sorts, Payload, scored
 from ..arrays._rows import take
 from ..arrays.shapes import shown
-from ..calls._traced import told_with, without_values
+from ..calls._traced import noted
 from ..folds._options import expect_as_many, expect_forest
 from ..forests._forest import Forest
 from ._inherit import descend
@@ -114,6 +114,5 @@ class Told(eqx.Module):
 
     def __call__(self, mine: Base[Any, Any], given: Base[Any, Any]) -> Any:
         layers = lambda: f"a layer `{shown(mine)}` that is proposed, and `{shown(given)}` of the tree"
-        told = told_with(self.__name__, layers, "give one number, the log-probability of the tree's payloads")
-        with told, without_values(self.__name__, f"at `{type(given).__name__}`"):
+        with noted(self.__name__, layers, "return one number, the log-probability of the tree's payloads"):
             return self.payload(mine, given)

@@ -158,7 +158,7 @@ def _descend(
     by_sort, outs = _rule(inputs, forest.schedule, descent=descent)
     above = take(forest.above, forest.row[: forest.bucket.nodes])
     at_nodes = tuple(
-        in_pre_order(forest, s, handed.carriers[s].given_back([by_sort[s][c] for c in handed.columns(s)]), above)
+        in_pre_order(forest, s, handed.carriers[s].unflatten([by_sort[s][c] for c in handed.columns(s)]), above)
         for s in range(len(tops))
     )
     return at_nodes, in_pre_order(forest, None, out.carriers[0].unflatten(outs))

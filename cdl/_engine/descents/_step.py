@@ -19,7 +19,7 @@ from ..._functors.many import Many
 from ..._schemes.inheriting import given_down, note_unseen
 from ...errors import CarrierMismatch
 from ..arrays.shapes import Arrays
-from ..calls._traced import told_with, without_values
+from ..calls._traced import noted
 from ..folds._edges import Edges
 from ..folds._node import Node, node_of, wiring
 from ..folds._program import PROBE, Program, programs, Wiring
@@ -27,9 +27,7 @@ from ..folds._sites import trace_alone
 from ..folds._storage import Storage
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import at_places, Variant
-from ..jaxprs._rowwise import expect_rowwise
-from ..jaxprs._steady import steadied
-from ..numbers._as_defined import as_defined
+from ..jaxprs._jaxprs import renamed
 from ..numbers._carrier import Carrier
 from ..numbers._types import advice, cast, misfit, Own, own_of
 
@@ -58,25 +56,20 @@ class Steps:
         type than those at the root.
         """
         over = self
-        while True:
+        for _ in range(2):
             given = [over._given(i) for i in over._stepped]
             handed, out = dict(over.handed.carriers), over.out.carriers
             for v, (pairs, own) in given:
                 for sort, x in pairs:
                     handed[sort] = over._joined(v, sort, handed[sort], x)
                 out = {0: out.get(0, Carrier.of(own)).joined(own)}
-            again = dataclasses.replace(over, handed=Storage(handed), out=Storage(out))
-            if not again.handed.differs(over.handed) and not again.out.differs(over.out):
-                break
-            over = again
-        for v, (pairs, _) in given:
-            for sort, x in pairs:
-                if (i := misfit(handed[sort].leaves, x)) is not None:
-                    raise over._mismatch(v, sort, x, advice(handed[sort].leaves[i], x.leaves[i], "Give every node"))
-        for sort, carrier in self.handed.carriers.items():
-            first, last = Own(carrier.structure, carrier.leaves), handed[sort].leaves
-            if (i := misfit(last, first)) is not None:
-                raise over._mismatch(None, sort, first, advice(last[i], first.leaves[i], "Give every node"))
+            strong: Any = lambda carriers: Storage({sort: c.strong() for sort, c in carriers.items()})
+            over = dataclasses.replace(over, handed=strong(handed), out=strong(out))
+        at_roots = [(None, sort, carrier.own) for sort, carrier in self.handed.carriers.items()]
+        for v, sort, x in [(v, sort, x) for v, (pairs, _) in given for sort, x in pairs] + at_roots:
+            leaves = over.handed.carriers[sort].leaves
+            if (i := misfit(leaves, x)) is not None:
+                raise over._mismatch(v, sort, x, advice(leaves[i], x.leaves[i], "Give every node"))
         return over
 
     @property
@@ -97,7 +90,7 @@ class Steps:
 
     def trace(self, index: int, size: Size) -> ClosedJaxpr:
         """The case of one variant: what is handed to its slots, its own, and what is handed along its edges."""
-        return steadied(jax.make_jaxpr(functools.partial(self._leaves, index))(self._node(index, size)))
+        return renamed(jax.make_jaxpr(functools.partial(self._leaves, index))(self._node(index, size)))
 
     def _node(self, index: int, size: Size) -> Node:
         """The shapes of one node's inputs."""
@@ -116,9 +109,7 @@ class Steps:
             found.append((pairs, Own.of(out)))
             return jax.tree.leaves((to_slots, out))
 
-        case = jax.make_jaxpr(give)(self._node(index, PROBE))
-        where = f"in `{self.names[v.sort]}`, at `{v}`"
-        expect_rowwise(case.jaxpr, where)
+        jax.eval_shape(give, self._node(index, PROBE))
         return v, found[-1]
 
     def _step(self, index: int, node: Node) -> tuple[list[Any], list[Edges], list[Many[Any]], Any]:
@@ -126,11 +117,10 @@ class Steps:
         v = self.bucket.variants[index]
         layer, sources = node.layer(v, self.below.carriers)
         name, value = self.names[v.sort], self.handed.carriers[v.sort]
-        shown = f"a value of {Own(value.structure, value.leaves)}, from above, at `{v}`"
-        told = told_with(name, shown, "give at the roots, and hand to each child, a value of the shape that it takes")
+        shown = lambda: f"a value of {value.own}, from above, at `{v}`"
         try:
-            with told, without_values(name, f"at `{v}`"):
-                found, out = self.steps[v.sort](*as_defined((value.unflatten(node.own), layer)))
+            with noted(name, shown, "the roots and each child get a value of the shape that it takes"):
+                found, out = self.steps[v.sort](value.unflatten(node.own), layer)
         except Exception as error:
             if isinstance(self.steps[v.sort], WithoutValues):
                 words = "`inherit` was given no `values`", "`values=cdl.annotate(alg, forest)`"

@@ -21,15 +21,10 @@ from ..._functors.items import as_number, expect_like, flipped, UNSET, weaken
 from ..._schemes.algebras import name_of
 from ...errors import CarrierMismatch
 from ..arrays.shapes import is_weak, shaped, weak_as
-from ..jaxprs._jaxprs import emptied, opened
-from ..jaxprs._prints import prints, silent
-from ..jaxprs._steady import steadied
-from ..numbers._as_defined import as_defined
-from ..numbers._carried import carried
-from ..numbers._types import advice, cast, Own, own_of
+from ..jaxprs._jaxprs import emptied, opened, renamed
+from ..numbers._types import advice, carried, cast, Own, own_of
 from ._program import over
 from ._segments import at_edges, over_edges
-from ._telling import tell_edges, told
 
 
 @dataclass(frozen=True)
@@ -45,11 +40,7 @@ class Edges:
     children: Any
 
     def count(self) -> jax.Array:
-        return as_defined(weaken(self._run("sum", lambda x, _: jnp.int32(1))))
-
-    def mapped(self, each: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        """What `map` makes of a child, after it has printed what it prints."""
-        return told(each, self.row, self.segment, self.children, self.child)
+        return weaken(self._run("sum", lambda x, _: jnp.int32(1)))
 
     def expect(self, how: str, each: Callable[[Any], Any], zero: Any) -> None:
         expect_like(how, own_of(each, self.child).shapes, zero)
@@ -58,7 +49,7 @@ class Edges:
         self.expect(how, each, zero)
         if how == "min":
             turned: Callable[[Any], Any] = lambda x: jax.tree.map(flipped, jax.tree.map(jnp.asarray, each(x)))
-            return as_defined(jax.tree.map(flipped, self._run("max", lambda x, _: turned(x))))
+            return jax.tree.map(flipped, self._run("max", lambda x, _: turned(x)))
         if how == "prod":
             times: Callable[[Any, Any], Any] = lambda x, y: jax.tree.map(lambda a, b: as_number(a) * b, x, y)
             return self.run(how, each, times, lambda x: jax.tree.map(lambda a: jnp.ones_like(as_number(a)), x))
@@ -69,23 +60,21 @@ class Edges:
     def attend(self, each: Callable[[Any], Any], score: Callable[[Any], Any], zero: Any) -> Any:
         self.expect("attend", each, zero)
         scored: Callable[[Any], Any] = lambda x: score(each(x))
-        quiet = self.mapped(scored)
-        of: Callable[[Any, Any], Any] = (lambda _, child: score(child)) if quiet is scored else lambda x, _: quiet(x)
-        highest = self._run("max", lambda x, _: jax.lax.stop_gradient(as_score(quiet(x), heads=True)))
+        highest = self._run("max", lambda x, _: jax.lax.stop_gradient(as_score(scored(x), heads=True)))
 
-        def own(x: Any, child: Any) -> Any:
-            return weight(as_score(of(x, child), heads=True), highest)
+        def own(child: Any) -> Any:
+            return weight(as_score(score(child), heads=True), highest)
 
         def before(x: Any, _: Any) -> Any:
             child = each(x)
-            return own(x, child), near(own(x, child), widened(child))
+            return own(child), near(own(child), widened(child))
 
         total, parts = jax.lax.stop_gradient(self._run("sum", before))
         middle = centre(parts)
 
         def relative(x: Any, _: Any) -> Any:
             child = each(x)
-            share = own(x, child) / total
+            share = own(child) / total
             return share, apart(share, widened(child), middle)
 
         one, mean = self._run("sum", relative)  # 1 up to rounding, and with the gradient of the sum of all weights
@@ -114,7 +103,7 @@ class Edges:
 
     def each(self, f: Callable[[Any], Any]) -> Any:
         """`f` of every child in the chunk, not only of this row's: for each leaf an array `(edges, …)`."""
-        call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None, None)
+        call, case, _ = self._converted(lambda x, _: jax.tree.map(jnp.asarray, f(x)), None)
         return _at_all_edges(call, case)(self.row, None, self.segment, self.children, list(case.consts))
 
     @property
@@ -125,26 +114,22 @@ class Edges:
     def _run(self, how: str, step: Callable[[Any, Any], Any], start: Any = None, form: Any = None) -> Any:
         """The reduction of `step(child, value)`, as an operation with a rule for rows. `start` is the value that a list
         fold begins with, and `form` its shapes."""
-        call, case, types = self._converted(step, start, form)
+        call, case, types = self._converted(step, form)
         operation = _operation(how, call, case)
         found = operation(self.row, start, self.segment, self.children, list(case.consts))
-        return as_defined(jax.tree.map(weak_as, found, types))
+        return jax.tree.map(weak_as, found, types)
 
-    def _converted(self, step: Callable[[Any, Any], Any], start: Any, value: Any) -> tuple[Any, ClosedJaxpr, Any]:
+    def _converted(self, step: Callable[[Any, Any], Any], value: Any) -> tuple[Any, ClosedJaxpr, Any]:
         """Three things: the step as a function `call(child, value, consts)`; its jaxpr, whose constants are these
-        `consts`; and the shapes of its outputs. A constant may differ between rows, or be the same for all. What the
-        step prints, from the value `start`, is printed."""
+        `consts`; and the shapes of its outputs. A constant may differ between rows, or be the same for all."""
         found: list[Any] = []
 
         def leaves(x: Any, v: Any) -> list[Any]:
-            out, structure = jax.tree.flatten(step(*as_defined((x, v))))
+            out, structure = jax.tree.flatten(step(x, v))
             found.append(structure)
             return out
 
-        case = steadied(jax.make_jaxpr(leaves)(self.child, value))
-        if prints(case.jaxpr):
-            tell_edges(case, self.row, self.segment, self.children, start)
-            case = silent(case)
+        case = renamed(jax.make_jaxpr(leaves)(self.child, value))
         run = opened(case)
 
         def call(x: Any, v: Any, cs: list[Any]) -> Any:

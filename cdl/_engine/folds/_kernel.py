@@ -26,7 +26,6 @@ from ._present import bits_there, only_present
 from ._residual import only, pull
 from ._sites import Indexed
 from ._sums import Sums
-from ._telling import tell_rows
 from ._tile_sums import sums_of
 from ._walk import Walk
 
@@ -96,14 +95,10 @@ class Kernel:
     def forward(
         self, p: int, at: Chunk, weights: Weights, inputs: Inputs, tables: Tables, *, down: bool = False
     ) -> tuple[Arrays, Tables]:
-        """The outputs of a program at a chunk, and the tables with what is kept of it; what it prints is printed. With
-        `down`, the rows after this chunk have their values already, so that only the valid rows are written."""
-        program = self.walk.programs[p]
-        if program.prints:
-            rest = self.walk.alone(p, at, weights.plain[p], inputs)[1:]
-            tell_rows(program, program.printing[at.size], at.kind, at.count, weights.plain[p], rest)
+        """The outputs of a program at a chunk, and the tables with what is kept of it. With `down`, the
+        rows after this chunk have their values already, so that only the valid rows are written."""
         if p not in self.indexed:
-            return program.at[at.size](*self.walk.alone(p, at, weights.plain[p], inputs)), tables
+            return self.walk.programs[p].at[at.size](*self.walk.alone(p, at, weights.plain[p], inputs)), tables
         out, values, inner = self.indexed[p].rows(weights.at_rows[p], self.walk.over(p, at), inputs)
         return out, self._with_kept(p, at, values, inner, tables, down) if tables else tables
 

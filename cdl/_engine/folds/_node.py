@@ -10,9 +10,7 @@ from ..._functors.many import Many
 from ..arrays.shapes import Arrays, one_of, rows_of, Shape, shaped
 from ..forests._bucket import Bucket, Size
 from ..forests._variant import Variant
-from ..numbers._as_defined import as_defined
 from ..numbers._carrier import Carrier
-from ..numbers._differing import Payload
 from ._edges import Edges
 from ._program import Columns, Handed, Wiring
 from ._storage import Storage
@@ -48,8 +46,7 @@ class Node(NamedTuple):
         values = [carriers[s].unflatten(x) for s, x in zip(variant.slot_sorts, self.slots, strict=True)]
         pairs = zip(variant.many_sorts, self.edges, strict=True)
         sources = [Edges(self.row, segment, carriers[s].unflatten(children)) for s, (segment, children) in pairs]
-        payload = as_defined(list(self.payload), Payload)
-        return variant.layer(payload, values, list(map(Many.over, sources))), sources
+        return variant.layer(list(self.payload), values, list(map(Many.over, sources))), sources
 
 
 def node_of(

@@ -50,7 +50,7 @@ class Passes:
     ) -> None:
         self.forest, self.programs, self.storage = forest, programs, storage
         keyed = key is not None
-        alike = [x.variant.leaf and not x.wiring.payload and not keyed and not x.prints for x in programs]
+        alike = [x.variant.leaf and not x.wiring.payload and not keyed for x in programs]
         self.constant = [p for p, yes in enumerate(alike) if yes]
         found = all_indexed(programs, int(keyed), but=self.constant)
         self.slabs = storage.slabs

@@ -6,7 +6,6 @@ import jax
 import jax.numpy as jnp
 
 from ..arrays._rows import spread, take
-from ..arrays.shapes import weak_as
 from ..forests._forest import Forest
 
 
@@ -20,7 +19,6 @@ def in_pre_order(forest: Forest, sort: int | None, values: Any, at: Any = None) 
 
     def at_nodes(values: Any) -> Any:
         found = take(values, rows if at is None else at)
-        nothing = jnp.zeros((), found.dtype)
-        return jnp.where(spread(own, found), found, weak_as(nothing, found))
+        return jnp.where(spread(own, found), found, jnp.zeros((), found.dtype))
 
     return jax.tree.map(at_nodes, values)

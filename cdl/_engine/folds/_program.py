@@ -27,7 +27,6 @@ from ..forests._variant import Variant
 from ..jaxprs._fingerprint import fingerprint
 from ..jaxprs._gates import gated
 from ..jaxprs._jaxprs import emptied, opened
-from ..jaxprs._prints import prints, silent
 from ..jaxprs._reach import bits_of, Reach, reach
 from ..jaxprs._stacks import stacks, unpicked
 
@@ -94,8 +93,8 @@ class Program:
     theirs in the stacked weights, which are `apart` if they came one by one. It has the shapes of its `weights`, and no
     array: derivative rules hold programs for longer than the trace lasts in which these were made.
 
-    `case` is traced at `PROBE`, and prints nothing. `at[size]` is the case at every row of a chunk, traced once for
-    each number of edges, by `trace_at`; `printing[size]` is the case with what it prints, where it `prints`.
+    `case` is traced at `PROBE`. `at[size]` is the case at every row of a chunk, traced once for each number of edges,
+    by `trace_at`.
     """
 
     variants: list[Variant]
@@ -106,8 +105,6 @@ class Program:
     stacked: list[bool]
     apart: bool
     case: ClosedJaxpr
-    prints: bool
-    printing: dict[Size, ClosedJaxpr] = field(default_factory=dict)
     at: dict[Size, Callable[..., list[Any]]] = field(default_factory=dict)
     by_rows: dict[int, Any] = field(default_factory=dict)  # the program at rows of any constructor, by `indexed`
 
@@ -156,14 +153,11 @@ class Program:
     def trace_at(self, sizes: Iterable[Size], trace: "Trace") -> None:
         """Traces the case at these sizes of chunk."""
         lengths: Callable[[Size], Any] = lambda size: tuple(map(size.edges_of, range(self.variant.manys)))
-        traced = {} if self.prints else {lengths(PROBE): self.case}
+        traced = {lengths(PROBE): self.case}
         for size in sizes:
             if lengths(size) not in traced:
                 traced[lengths(size)] = emptied(unpicked(trace(self.members[0], size)))
-            case = traced[lengths(size)]
-            self.at[size] = _rows(size, silent(case), self.wiring)
-            if self.prints:
-                self.printing[size] = case
+            self.at[size] = _rows(size, traced[lengths(size)], self.wiring)
 
 
 def _by_reached(columns: Columns, reached: list[int]) -> dict[int, int]:
@@ -190,10 +184,8 @@ def _program(bucket: Bucket, cases: list[Case], forward: bool) -> tuple[Program,
     _, wiring, case = cases[0]
     weights, stacked, places, apart = stacks([case.consts for *_, case in cases], forward)
     members = [i for i, *_ in cases]
-    tells, alone = prints(case.jaxpr), silent(emptied(case))
-    return Program(
-        [bucket.variants[i] for i in members], wiring, members, places, one_of(weights), stacked, apart, alone, tells
-    ), weights
+    variants = [bucket.variants[i] for i in members]
+    return Program(variants, wiring, members, places, one_of(weights), stacked, apart, emptied(case)), weights
 
 
 def _rows(size: Size, case: ClosedJaxpr, wiring: Wiring) -> Callable[..., list[Any]]:

@@ -4,6 +4,7 @@ Every valid row has an edge, so no value for an empty `Many` is needed. Rows pas
 row's result, so that padding makes no NaN.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -11,10 +12,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from ..._functors.attention import is_narrow
-from ..arrays._rows import repeated, take
-from ..jaxprs._steady import steady
+from ..arrays._platform import platform
+from ..arrays._rows import after_all, repeated, take
 from ._program import over
 
 
@@ -69,8 +71,37 @@ def reduced(how: str, y: jax.Array, segment: jax.Array, rows: int) -> jax.Array:
     if how == "max" and is_narrow(y):
         return reduced(how, y.astype(jnp.float32), segment, rows).astype(y.dtype)
     if how == "max":
-        return jax.ops.segment_max(steady(y), segment, rows, indices_are_sorted=rows > 1)
+        return _maximum(rows, segment, y)
     return jax.ops.segment_sum(y, segment, rows, indices_are_sorted=rows > 1)
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _maximum(rows: int, segment: jax.Array, y: jax.Array) -> jax.Array:
+    return jax.ops.segment_max(y, segment, rows, indices_are_sorted=rows > 1)
+
+
+@_maximum.defjvp
+def _slope_of_maximum(rows: int, primals: Any, tangents: Any) -> tuple[jax.Array, jax.Array]:
+    """The edges that have the maximum share its derivative equally, as those of `jnp.max` do."""
+    segment, y = primals
+    y = _computed_once(lax.stop_gradient(y))
+    found = _maximum(rows, segment, y)
+    has = (y == take(found, jnp.minimum(segment, rows - 1))).astype(y.dtype)
+    share, count = reduced("sum", has * tangents[1], segment, rows), reduced("sum", has, segment, rows)
+    return found, share / jnp.maximum(count, 1)
+
+
+def _computed_once(x: jax.Array) -> jax.Array:
+    """The array, which XLA computes once. It may otherwise compute a number once for the maximum, and again for the
+    question which numbers are equal to it, one time with a fused multiply-add and the other without: then none is, and
+    the gradient is lost. On a CPU it drops a barrier too early; it does not know how often this loop turns: never."""
+    turns = after_all([x])
+
+    def loop(x: jax.Array) -> jax.Array:
+        again = lambda state: (state[0] + 1, state[1] + state[1])
+        return lax.while_loop(lambda state: state[0] < turns, again, (jnp.int32(0), x))[1]
+
+    return loop(x) if platform().batched is False else lax.optimization_barrier(x)
 
 
 def summed(ys: Sequence[jax.Array], segment: jax.Array, rows: int) -> list[jax.Array]:

@@ -196,17 +196,18 @@ def all_indexed(programs: Sequence[Program], keys: int, but: Sequence[int] = ())
 
 
 def trace_alone(programs: Sequence[Program], bucket: Bucket, keys: int, trace: Trace) -> None:
-    """Traces the programs that cannot be computed by index at each size that one constructor's rows come in, and those
-    that print at every size, while what their cases close over is at hand."""
+    """Traces the programs that cannot be computed by index at each size that one constructor's rows come in, while what
+    their cases close over is at hand."""
     for program in programs:
-        if program.prints:
-            program.trace_at({*bucket.sizes_of(*program.members), *bucket.pieces_of(*program.members)}, trace)
-        elif indexed(program, keys) is None:
+        if indexed(program, keys) is None:
             program.trace_at(bucket.pieces_of(*program.members), trace)
 
 
 def indexed(program: Program, keys: int) -> Indexed | None:
-    """The program at rows of any of its constructors, if it can be computed so: found once, for all passes."""
+    """The program at rows of any of its constructors, if it can be computed so: found once, for all passes. A case
+    that prints, or calls the host, is mapped over the rows of one constructor, as under `vmap`."""
+    if program.case.jaxpr.effects:
+        return None
     if keys not in program.by_rows:
         try:
             program.by_rows[keys] = Indexed(program, keys)

@@ -100,7 +100,7 @@ def _values(
             slabs = {i: every[i] for i in dict.fromkeys(storage.slabs.slab_of[c] for c in columns)}
             slabs = in_pre_order(forest, s, slabs, rows_of)
             own = [storage.slabs.pick(c, slabs[storage.slabs.slab_of[c]]) for c in columns]
-        found[s] = carrier.given_back(own)
+        found[s] = carrier.unflatten(own)
     return found
 
 

@@ -3,7 +3,6 @@
 from ..arrays._platform import platform
 from ..arrays.shapes import is_smooth, shaped
 from ..numbers._carrier import Carrier
-from ..numbers._types import differ
 from ._slabs import Slabs
 
 
@@ -21,14 +20,6 @@ class Storage:
         self.leaves = [shaped(shape, dtype) for _, shape, dtype in self._keys]
         self.smooth = [is_smooth(x) for x in self.leaves]
         self.slabs = Slabs(self.leaves, joined=platform().batched)
-
-    def differs(self, other: "Storage") -> bool:
-        """Whether the type of a leaf differs."""
-        return self.carriers.keys() != other.carriers.keys() or any(
-            differ(x, y)
-            for sort, c in self.carriers.items()
-            for x, y in zip(c.leaves, other.carriers[sort].leaves, strict=True)
-        )
 
     def columns(self, sort: int) -> tuple[int, ...]:
         """Where the leaves of a sort's carrier are."""

@@ -12,8 +12,7 @@ from ...errors import CarrierMismatch, CdlError
 from ..arrays.shapes import Arrays
 from ..calls._traced import applied
 from ..forests._bucket import Bucket, Size
-from ..jaxprs._rowwise import expect_rowwise
-from ..jaxprs._steady import steadied
+from ..jaxprs._jaxprs import renamed
 from ..numbers._carrier import Carrier
 from ..numbers._types import advice, cast, misfit, Own
 from ._node import Node, node_of, wiring
@@ -33,9 +32,6 @@ class Reading:
     forward: bool = False
 
 
-Seen = dict[int, tuple[Any, ClosedJaxpr, Own]]  # by variant: the types that it read, its case, and what it gives
-
-
 def read(t: Reading) -> tuple[Storage, list[Program], list[Arrays]]:
     """The carriers of the algebras, their programs over a bucket's variants, and the weights of each program.
 
@@ -44,17 +40,16 @@ def read(t: Reading) -> tuple[Storage, list[Program], list[Arrays]]:
 
     **Raises:** `CarrierMismatch` where two cases differ, naming both.
     """
-    seen: Seen = {}
-    carriers, first = _found(t, seen)
+    first: dict[int, str] = {}
+    carriers = _found(t, first)
+    variants = range(len(t.bucket.variants))
+    before, cases = dict(carriers), [_trace(t, i, carriers, PROBE) for i in variants]
+    for i, (_, own) in enumerate(cases):
+        _join(t, first, carriers, i, own)
+    carriers = {sort: carrier.strong() for sort, carrier in carriers.items()}
+    if carriers != before:  # a Python number at a leaf takes the type that other cases return
+        cases = [_trace(t, i, carriers, PROBE) for i in variants]
     storage = Storage(carriers)
-    while True:  # until a Python number at a leaf has the type that other cases give it
-        cases = [_traced(t, i, carriers, seen) for i in range(len(t.bucket.variants))]
-        known = dict(carriers)
-        for i, (_, own) in enumerate(cases):
-            _join(t, first, known, i, own)
-        before, storage, carriers = storage, Storage(known), known
-        if not storage.differs(before):
-            break
     _expect_held(t, carriers, [own for _, own in cases])
     out = [storage.columns(v.sort) for v in t.bucket.variants]
     found = [(i, wiring(t.bucket, i, storage, out[i]), case) for i, (case, _) in enumerate(cases)]
@@ -64,11 +59,10 @@ def read(t: Reading) -> tuple[Storage, list[Program], list[Arrays]]:
     return storage, every, weights
 
 
-def _found(t: Reading, seen: Seen) -> tuple[dict[int, Carrier], dict[int, str]]:
-    """The carrier of each sort that the forest has, and the variant at which it was found."""
+def _found(t: Reading, first: dict[int, str]) -> dict[int, Carrier]:
+    """The carrier of each sort that the forest has, and in `first` the variant at which it was found."""
     variants = t.bucket.variants
     carriers: dict[int, Carrier] = {}
-    first: dict[int, str] = {}
     while unknown := {v.sort for v in variants} - carriers.keys():
         ready = [
             i for i, v in enumerate(variants) if v.sort in unknown and {*v.slot_sorts, *v.many_sorts} <= carriers.keys()
@@ -80,22 +74,8 @@ def _found(t: Reading, seen: Seen) -> tuple[dict[int, Carrier], dict[int, str]]:
             )
         for i in ready:
             first.setdefault(variants[i].sort, str(variants[i]))
-            _join(t, first, carriers, i, _traced(t, i, carriers, seen)[1])
-    return carriers, first
-
-
-def _traced(t: Reading, index: int, carriers: dict[int, Carrier], seen: Seen) -> tuple[ClosedJaxpr, Own]:
-    """The case of one variant at `PROBE`. The one in `seen` is used again while the types that it reads and gives are
-    the same."""
-    v = t.bucket.variants[index]
-    reads = tuple(carriers[s].leaves for s in (*v.slot_sorts, *v.many_sorts))
-    if index in seen and seen[index][0] == reads:
-        case, own = seen[index][1:]
-        if all(x.dtype == y.dtype for x, y in zip(case.out_avals, carriers[v.sort].leaves, strict=True)):
-            return case, own
-    case, own = _trace(t, index, carriers, PROBE)
-    seen[index] = reads, case, own
-    return case, own
+            _join(t, first, carriers, i, _trace(t, i, carriers, PROBE)[1])
+    return carriers
 
 
 def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> tuple[ClosedJaxpr, Own]:
@@ -113,9 +93,7 @@ def _trace(t: Reading, index: int, carriers: dict[int, Carrier], size: Size) -> 
             return list(map(jnp.asarray, arrays))
         return list(map(cast, arrays, carrier.leaves))
 
-    case = steadied(jax.make_jaxpr(leaves)(node_of(t.bucket, index, carriers, size, t.key)))
-    where = f"in `{name_of(t.algs[v.sort])}`, at `{v}`"
-    expect_rowwise(case.jaxpr, where)
+    case = renamed(jax.make_jaxpr(leaves)(node_of(t.bucket, index, carriers, size, t.key)))
     return case, own[0]
 
 

@@ -11,8 +11,8 @@
 
 import dataclasses
 import types
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, get_args, get_origin, Literal, Never, TypeVar, Union
+from collections.abc import Iterable
+from typing import Annotated, Any, get_args, get_origin, Literal, TypeVar, Union
 
 import jax
 import jax.numpy as jnp
@@ -77,32 +77,23 @@ def asked(annotation: Any) -> Asked:
 
 
 def inside(annotation: Any, key: Any) -> Any:
-    """What is annotated at a key of a pytree; `Never` where an annotation says that there is nothing inside."""
+    """What is annotated at a key of a pytree; `Any` where an annotation does not tell."""
     a = plain(annotation)
     origin, args = get_origin(a), get_args(a)
     if origin in (Union, types.UnionType):
-        found = [x for x in (inside(member, key) for member in args) if x is not Never]
-        return Any if Any in found else Union[tuple(found)] if found else Never
+        found = [inside(member, key) for member in args if plain(member) is not type(None)]
+        return Union[tuple(found)] if found else Any
     kind = origin or a
-    if a is None or a is type(None) or is_an_array(a) or (asked(a).kinds and kind not in (tuple, list)):
-        return Never
-    if not isinstance(kind, type):
-        return Any
     match key:
         case SequenceKey(idx=i) if kind is tuple and args and args[-1] is not Ellipsis:
-            return args[i] if i < len(args) else Never
-        case SequenceKey() if args and issubclass(kind, Iterable):
+            return args[i] if i < len(args) else Any
+        case SequenceKey() if args and kind in (list, tuple):
             return args[0]
-        case DictKey() if len(args) == 2 and issubclass(kind, Mapping):
+        case DictKey() if len(args) == 2:
             return args[1]
-        case DictKey(key=name):
+        case DictKey(key=name) | GetAttrKey(name=name) if isinstance(kind, type):
             return _hints(kind).get(name, Any)
-        case GetAttrKey(name=name):
-            return _applied(
-                _hints(kind).get(name, Any), dict(zip(getattr(kind, "__parameters__", ()), args, strict=False))
-            )
-        case _:
-            return Any
+    return Any
 
 
 def is_an_array(annotation: Any) -> bool:

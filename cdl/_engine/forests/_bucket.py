@@ -133,9 +133,9 @@ class Bucket:
         """The class of each variant: those of one class have layers of one shape and type, and may be one program."""
         found: dict[Any, int] = {}
         for v, leaves in zip(self.variants, self.payload, strict=True):
-            found.setdefault((v.sort, v.slot_sorts, v.many_sorts, v.weak, leaves), len(found))
+            found.setdefault((v.sort, v.slot_sorts, v.many_sorts, leaves), len(found))
         every = zip(self.variants, self.payload, strict=True)
-        return tuple(found[v.sort, v.slot_sorts, v.many_sorts, v.weak, leaves] for v, leaves in every)
+        return tuple(found[v.sort, v.slot_sorts, v.many_sorts, leaves] for v, leaves in every)
 
     @cached_property
     def rank(self) -> tuple[int, ...]:
@@ -163,10 +163,8 @@ class Bucket:
         return tuple(self.storage.index((i, *leaf)) for i, leaf in enumerate(self.payload[variant]))
 
     def leaves_of(self, variant: int) -> list[Any]:
-        """The shape and type of each payload leaf of one node; those of Python numbers are weak."""
-        v, leaves = self.variants[variant], self.payload[variant]
-        weak = v.weak or (False,) * len(leaves)
-        return [shaped(shape, t, w) for (shape, t), w in zip(leaves, weak, strict=True)]
+        """The shape and type of each payload leaf of one node."""
+        return [shaped(shape, dtype) for shape, dtype in self.payload[variant]]
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{s.rows}×{s.edges}" for s in self.sizes)

@@ -10,7 +10,6 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Any, cast
 
-import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,7 +21,7 @@ from ._form import Place, places
 from ._levels import measure
 from ._payload import stack
 from ._refuse import refuse_foreign, refuse_size, refuse_sort
-from ._variant import describe, is_array, is_plain, is_python, refuses, sort_of, Variant, variant_of
+from ._variant import describe, is_array, is_plain, refuses, sort_of, Variant, variant_of
 
 
 MAX_NODES = 10_000_000
@@ -282,15 +281,14 @@ def _split(
 def _split_plain(
     constructor: type[Any], layers: list[Any], fields: list[tuple[str, Poly]], leaves: list[list[Any]], sort: int
 ) -> list[Any]:
-    """The same for plain fields, a whole column at a time. A variant is which of the `Many`s have children, and which
-    payloads are Python numbers."""
+    """The same for plain fields, a whole column at a time. A variant is which of the `Many`s have children."""
     recursive = [(n, f) for n, f in fields if not isinstance(f, Const)]
     places = [(True, sort_of(f.of)) if isinstance(f, ManyOf) else (False, sort_of(f)) for _, f in recursive]
     counts = np.ones((len(layers), len(places)), np.int64)
     for p, (name, f) in enumerate(recursive):
         if isinstance(f, ManyOf):
             counts[:, p] = np.fromiter(map(len, map(attrgetter(f"{name}.items"), layers)), np.int64, len(layers))
-    marks = [counts[:, p] > 0 for p, (many, _) in enumerate(places) if many] + [_python(leaf) for leaf in leaves]
+    marks = [counts[:, p] > 0 for p, (many, _) in enumerate(places) if many]
     group = np.zeros(len(layers), np.int64)  # of layers that agree in all marks: numbered anew after each of them
     for mark in marks:
         group = np.unique(2 * group + mark, return_inverse=True)[1]
@@ -299,18 +297,8 @@ def _split_plain(
         where = np.flatnonzero(group == number)
         some = (counts[where[0]] > 0).tolist()
         mine = leaves if len(where) == len(layers) else [[leaf[i] for i in where.tolist()] for leaf in leaves]
-        weak = tuple(bool(mark[where[0]]) for mark in marks[len(marks) - len(leaves) :])
-        found.append((variant_of(constructor, (), places, some, sort, weak), where, tuple(mine), counts[where]))
+        found.append((variant_of(constructor, (), places, some, sort), where, tuple(mine), counts[where]))
     return found
-
-
-def _python(leaf: list[Any]) -> NDArray[np.bool_]:
-    """Which values are Python numbers."""
-    samples = _samples(leaf)
-    found = set(map(is_python, samples))
-    if len(found) == 1 and not any(isinstance(x, jax.Array) for x in samples):
-        return np.full(len(leaf), found.pop())
-    return np.fromiter(map(is_python, leaf), np.bool_, len(leaf))
 
 
 def _samples(leaf: list[Any]) -> list[Any]:

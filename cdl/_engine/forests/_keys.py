@@ -1,6 +1,5 @@
 """Keys: what the nodes of a table are sorted by, in the order of a bucket's variants. Found once for all batches."""
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,11 +58,6 @@ def keys_of(flat: Flat, bucket: Bucket) -> Keys:
 
 def _expect(v: Variant, leaves: tuple[Any, ...], bucket: Bucket, number: dict[Variant, int]) -> None:
     if v not in number:
-        if any(v == dataclasses.replace(w, weak=v.weak) for w in bucket.variants):
-            raise CdlError(
-                f"the payload of `{v}` has Python numbers where that of the bucket has arrays, or the other way "
-                "round, and the two differ in type: give both as the one, or leave `bucket` out."
-            )
         raise CdlError(
             f"`{v}` is not among the variants of the bucket ({', '.join(map(str, bucket.variants))}): leave "
             f"`bucket` out.{anew([v.constructor], [w.constructor for w in bucket.variants])}"

@@ -40,14 +40,13 @@ def joined(first: Flat, second: Flat) -> Flat:
 
 
 def with_floats(flat: Flat, dtype: DTypeLike) -> Flat:
-    """The table with real numbers of this type, but where an annotation names another; they are arrays' numbers then,
-    and none is Python's.
+    """The table with real numbers of this type, but where an annotation names another.
 
     **Raises:** `CdlError` for a type of other numbers, or one of 64 bits while JAX has these switched off;
     `PayloadMismatch` for a number that would become infinite.
     """
     wanted = _floats(dtype)
-    variants, payload = [], []
+    payload = []
     for v, leaves in zip(flat.variants, flat.payload, strict=True):
         at = places(v.constructor, v.shape, [leaf[0] for leaf in leaves])
         free = [kind_of(x.dtype) == "f" and asked(p.annotation).exact is None for x, p in zip(leaves, at, strict=True)]
@@ -55,9 +54,7 @@ def with_floats(flat: Flat, dtype: DTypeLike) -> Flat:
         payload.append(
             tuple(fitted(p.name, x, "f", wanted, "give another `dtype`") if yes else x for x, p, yes in rows)
         )
-        weak = tuple(w and not yes for w, yes in zip(v.weak, free, strict=True)) if v.weak else ()
-        variants.append(dataclasses.replace(v, weak=weak if any(weak) else ()))
-    return _regrouped(flat, variants, payload)
+    return dataclasses.replace(flat, payload=tuple(payload))
 
 
 def _floats(dtype: DTypeLike) -> np.dtype[Any]:

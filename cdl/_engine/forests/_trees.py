@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax
 import numpy as np
 from jax.core import Tracer
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from ._standing import expect_payload
 
 
 def trees_of(forest: Any) -> list[Any]:
-    """The trees, with the payload that the forest has now. On the host, at any depth: a node comes after its children.
+    """The trees, with the payload that the forest has now, as JAX arrays: those that a case of `fold` reads. On the
+    host, at any depth: a node comes after its children.
 
     **Raises:** `CdlError` where the forest is traced, is not one forest, or has no payload.
     """
@@ -29,24 +31,18 @@ def trees_of(forest: Any) -> list[Any]:
     nodes, variants = forest.size, forest.bucket.variants
     row = np.asarray(forest.row)[:nodes]
     variant = np.asarray(forest.variant)[row].tolist()
-    payload = [np.asarray(x) for x in forest.payload]
-    weak = [v.weak or (False,) * len(own) for v, own in zip(variants, forest.bucket.payload, strict=True)]
+    payload = [jax.device_put(list(np.asarray(x)[row])) for x in forest.payload]
     columns = [forest.bucket.columns(v) for v in range(len(variants))]
     below, begin = _below(forest, row)
     built: list[Any] = [None] * nodes
     for i in reversed(range(nodes)):
         v = variant[i]
-        leaves = [_number(payload[c][row[i]], w) for c, w in zip(columns[v], weak[v], strict=True)]
+        leaves = [payload[c][i] for c in columns[v]]
         groups = [
             [built[child] for child in some[start[i] : start[i + 1]]] for some, start in zip(below, begin, strict=True)
         ]
         built[i] = variants[v].layer(leaves, groups[0], [Many(x) for x in groups[1 : 1 + variants[v].manys]])
     return [built[i] for i in np.asarray(forest.start)[:-1].tolist()]
-
-
-def _number(x: Any, python: bool) -> Any:
-    """A payload leaf: a Python number where it was one."""
-    return x.item() if python and not x.ndim else x
 
 
 def _below(forest: Any, row: NDArray[Any]) -> tuple[list[list[int]], list[list[int]]]:

@@ -25,17 +25,15 @@ from ..._functors.poly import Const, Exp, Id, ListOf, ManyOf, Maybe, Poly, Produ
 from ..._functors.read import layout
 from ..._functors.words import an
 from ...errors import PayloadMismatch
-from ._form import Form
 
 
 @dataclass(frozen=True)
 class Variant:
     """A constructor with the shape of its layers; hashable, and equal wherever it is made.
 
-    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the `Form` of
-    each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
-    `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself. `weak` says
-    which payload leaves are Python numbers, which take the type of what they meet; empty where none is.
+    `shape` has, in the order of the fields, whether each `Maybe` is there, how long each `ListOf` is, and the structure
+    of each payload (`None` for one array; empty where all are). `places` has, for each place in order, whether it is a
+    `Many` and its sort, and `open` which of the `Many`s have children. `sort` is that of the node itself.
     """
 
     constructor: type[Any]
@@ -43,7 +41,6 @@ class Variant:
     places: tuple[tuple[bool, int], ...] = field(compare=False)
     open: tuple[bool, ...]
     sort: int = 0
-    weak: tuple[bool, ...] = ()
 
     @cached_property
     def slots(self) -> int:
@@ -136,8 +133,7 @@ def describe(constructor: type[Any], layer: Base[Any, Any], sort: int = 0) -> tu
             case _:
                 raise TypeError(f"`{part}` cannot be packed")
     whole = () if all(s is None for s in shape) else tuple(shape)
-    weak = tuple(map(is_python, payload))
-    return variant_of(constructor, whole, places, [c > 0 for c in counts], sort, weak), payload, counts
+    return variant_of(constructor, whole, places, [c > 0 for c in counts], sort), payload, counts
 
 
 def at_places(layer: Base[Any, Any]) -> list[Any]:
@@ -151,11 +147,10 @@ def variant_of(
     places: Sequence[tuple[bool, int]],
     some: Sequence[bool],
     sort: int,
-    weak: tuple[bool, ...],
 ) -> Variant:
     """The variant with these places, in order: whether each is a `Many` and its sort, and whether it has children."""
     opened = tuple(s for s, (many, _) in zip(some, places, strict=True) if many)
-    return Variant(constructor, shape, tuple(places), opened, sort, weak if any(weak) else ())
+    return Variant(constructor, shape, tuple(places), opened, sort)
 
 
 def sort_of(place: Poly) -> int:
@@ -169,21 +164,14 @@ def is_array(value: object) -> bool:
     return isinstance(value, bool | int | float | complex) or (hasattr(value, "dtype") and hasattr(value, "shape"))
 
 
-def is_python(value: object) -> bool:
-    """Whether a payload is a Python number, which takes the type of what it meets, or an array that does."""
-    if hasattr(value, "dtype"):
-        return bool(getattr(value, "weak_type", False))
-    return isinstance(value, int | float | complex)
-
-
-def _taken(payload: object) -> tuple[list[Any], Form]:
+def _taken(payload: object) -> tuple[list[Any], Any]:
     for x in jax.tree.leaves(payload, is_leaf=lambda x: isinstance(x, Base | Many)):
         if isinstance(x, Base | Many):
             raise PayloadMismatch(
                 f"a payload holds {an(type(x).__name__)}, which is a tree: annotate its field `X`, or `Many[X]`, and "
                 "it is a child."
             )
-    return Form.of(payload)
+    return jax.tree.flatten(payload)
 
 
 def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iterator[Any], manys: Iterator[Any]) -> Any:
@@ -191,7 +179,7 @@ def _build(term: Poly, shape: Iterator[Any], payload: Iterator[Any], slots: Iter
     match term:
         case Const():
             form = next(shape, None)
-            return next(payload) if form is None else form.filled([next(payload) for _ in range(form.leaves)])
+            return next(payload) if form is None else form.unflatten([next(payload) for _ in range(form.num_leaves)])
         case Id():
             return next(slots)
         case Record(kind, names, factors):

@@ -17,12 +17,10 @@ from ..._schemes.algebras import name_of, reads
 from ...errors import CarrierMismatch, CdlError, SignatureError
 from ..arrays.shapes import Arrays, one_of
 from ..calls._traced import applied
-from ..jaxprs._jaxprs import opened
-from ..jaxprs._prints import expect_no_prints
+from ..jaxprs._jaxprs import opened, renamed
 from ..jaxprs._stacks import unpicked
-from ..jaxprs._steady import steadied
 from ..numbers._carrier import Carrier
-from ..numbers._types import advice, cast, differ, misfit, Own, own_of
+from ..numbers._types import advice, cast, misfit, Own, own_of
 from ._candidates import Candidate, Growth
 from ._tracing import array
 
@@ -71,15 +69,13 @@ def readings(algs: tuple[Any, ...], growth: Growth) -> tuple[Readings, list[Arra
         raise CdlError(
             f"every layer that the coalgebra may give has a place ({names}), so that no tree ends: let one have none."
         )
-    while True:  # until a Python number at a leaf has the type that other cases give it
-        before = dict(known)
-        for (sort, c), payload in zip(each, payloads, strict=True):
-            own = _shape(algs[sort], c, payload, before)
-            if not known[sort].own.alike(own):
-                raise _mismatch(algs[sort], first[sort], known[sort], c, own, advice())
-            known[sort] = known[sort].joined(own)
-        if not any(differ(x, y) for s in known for x, y in zip(known[s].leaves, before[s].leaves, strict=True)):
-            break
+    before = dict(known)
+    for (sort, c), payload in zip(each, payloads, strict=True):
+        own = _shape(algs[sort], c, payload, before)
+        if not known[sort].own.alike(own):
+            raise _mismatch(algs[sort], first[sort], known[sort], c, own, advice())
+        known[sort] = known[sort].joined(own)
+    known = {sort: carrier.strong() for sort, carrier in known.items()}
     for (sort, c), payload in zip(each, payloads, strict=True):
         own, leaves = _shape(algs[sort], c, payload, known), known[sort].leaves
         if (i := misfit(leaves, own)) is not None:
@@ -133,9 +129,7 @@ def _case(
         found[room(carriers, sort)] = list(map(cast, own, carriers[sort].leaves))
         return found
 
-    found = jax.make_jaxpr(case)(payload, [every] * candidate.arity)
-    expect_no_prints(found.jaxpr, name_of(alg), "hylo")
-    return unpicked(steadied(found))
+    return unpicked(renamed(jax.make_jaxpr(case)(payload, [every] * candidate.arity)))
 
 
 def _mismatch(

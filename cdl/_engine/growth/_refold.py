@@ -27,7 +27,6 @@ from ..arrays._rows import chosen
 from ..arrays.shapes import is_smooth
 from ..calls._compiled import compiled
 from ..calls._traced import reverse_only
-from ..jaxprs._steady import steadily
 from ..machines._state import leading
 from ._plan import Plan
 from ._readings import readings
@@ -135,7 +134,7 @@ def refold(
 @compiled
 def _split(both: Any, seeds: Any, rows: int) -> Any:
     alg, coalg = both
-    return steadily(lambda seeds: refold_split(alg, coalg, seeds, rows))(seeds)
+    return refold_split(alg, coalg, seeds, rows)
 
 
 @compiled

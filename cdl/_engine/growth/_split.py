@@ -20,11 +20,11 @@ from ..._schemes.algebras import name_of
 from ..._schemes.unfolds import Choice, expect_layer
 from ...errors import CdlError, ForeignLayer
 from ..arrays.shapes import is_weak, shaped, shown
-from ..calls._traced import applied, told_with
+from ..calls._traced import applied, noted
 from ..jaxprs._reach import bits_of, reach
 from ..numbers._types import own_of
 from ._candidates import Candidate
-from ._tracing import take_apart, without_seeds_value
+from ._tracing import take_apart
 
 
 EVERY = -1  # all leaves of a value, as bits
@@ -115,8 +115,7 @@ def _layer(coalg: Callable[..., Any], group: Group) -> tuple[Candidate, Any, lis
 
     def layer(arrays: Any) -> tuple[list[Any], list[Any]]:
         seed = eqx.combine(arrays, rest)
-        told = told_with(name_of(coalg), lambda: f"a seed of {shown(seed)}", "give the layer of a seed of this shape")
-        with told, without_seeds_value(coalg):
+        with noted(name_of(coalg), lambda: f"a seed of {shown(seed)}", "return the layer of a seed of this shape"):
             given = coalg(seed)
         if isinstance(given, Choice):
             raise ForeignLayer(

@@ -5,7 +5,7 @@ takes, and what is left is the same for every seed.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,18 +18,14 @@ from ..._functors.words import an
 from ..._schemes.algebras import name_of, wants_key
 from ..._schemes.likelihoods import expect_sorts
 from ..._schemes.unfolds import Choice, expect_layer, real
-from ...errors import CarrierMismatch, CdlError, ForeignLayer, PayloadMismatch, SignatureError
-from ..arrays.shapes import is_weak, of_lists, one_of, shaped, shown
-from ..calls._traced import NEEDS_VALUE, told_with
+from ...errors import CarrierMismatch, ForeignLayer, PayloadMismatch, SignatureError
+from ..arrays.shapes import of_lists, one_of, shaped, shown
+from ..calls._traced import noted
 from ..forests._form import places as numbers_of
 from ..forests._payload import expect_kind
 from ..forests._variant import describe, is_array
-from ..jaxprs._jaxprs import opened
-from ..jaxprs._prints import expect_no_prints
-from ..jaxprs._rowwise import expect_rowwise
+from ..jaxprs._jaxprs import opened, renamed
 from ..jaxprs._stacks import Picked, unpicked
-from ..jaxprs._steady import steadied
-from ..numbers._as_defined import as_defined
 from ..numbers._types import cast, misfit, Own
 from ._candidates import Candidate, Given, Growth
 
@@ -78,37 +74,31 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
     own = forms[sort]
     keyed_itself = keyed and wants_key(coalg)
     found: list[Any] = []
-    given_seeds: list[tuple[int, Own]] = []
 
     def call(leaves: list[Any], keys: list[Any]) -> Any:
-        seed = as_defined(jax.tree.unflatten(own.structure, leaves))
+        seed = jax.tree.unflatten(own.structure, leaves)
         given = coalg(seed, key=keys[0]) if keyed_itself else coalg(seed)
         scores, layers = (given.scores, given.layers) if isinstance(given, Choice) else (None, (given,))
         parts = [take_apart(coalg, expect_layer(layer), len(forms)) for layer in layers]
         columns: dict[Any, int] = {}
         candidates, payloads, seeds = [], [], []
         for layer, (payload, form, places) in zip(layers, parts, strict=True):
-            kinds = [(i, x.shape, x.dtype, is_weak(x)) for i, x in enumerate(payload)]
+            kinds = [(i, x.shape, x.dtype) for i, x in enumerate(payload)]
             for kind in kinds:
                 columns.setdefault(kind, len(columns))
             candidates.append(
                 Candidate(type(layer), form, tuple(columns[k] for k in kinds), tuple(s for s, _ in places))
             )
             payloads.append(payload)
-            given_seeds.extend((s, Own.of(x)) for s, x in places)
             seeds.append([_same_form(coalg, layer, i, forms, *place) for i, place in enumerate(places)])
         found.append((tuple(candidates), tuple(shaped(*column[1:]) for column in columns)))
         return [scores if scores is None else real(scores)], payloads, seeds
 
     keys = [jax.eval_shape(lambda: jax.random.key(0))] if keyed else []
-    with _told(coalg, own), without_seeds_value(coalg):
+    with _noted(coalg, own):
         case, shape = jax.make_jaxpr(call, return_shape=True)(list(own.leaves), keys)
-        expect_no_prints(case.jaxpr, name_of(coalg), "ana")
-        expect_rowwise(case.jaxpr, f"in `{name_of(coalg)}`")
-        if weak := _pythons(own, sort, given_seeds):
-            jax.eval_shape(call, weak, keys)
     candidates, columns = found[-1]
-    case = unpicked(steadied(case))
+    case = unpicked(renamed(case))
     run = opened(case)
 
     def again(weights: list[Any], leaves: list[Any], keys: list[Any]) -> Given:
@@ -116,13 +106,6 @@ def trace(coalg: Callable[..., Any], sort: int, forms: tuple[Form, ...], keyed: 
         return Given(*jax.tree.unflatten(jax.tree.structure(shape), flat))
 
     return Growth(candidates, columns, (len(candidates),), again), list(map(array, case.consts))
-
-
-def _pythons(own: Form, sort: int, given: list[tuple[int, Own]]) -> list[Any]:
-    """The leaves of a seed, as Python's numbers where one that is given to its sort has such; none where none has."""
-    every = [seed.leaves for s, seed in given if s == sort]
-    weak = [is_weak(x) or any(is_weak(of[i]) for of in every) for i, x in enumerate(own.leaves)]
-    return [shaped(x.shape, x.dtype, w) for x, w in zip(own.leaves, weak, strict=True)] if any(weak) else []
 
 
 def one(seeds: Any) -> Any:
@@ -138,28 +121,18 @@ def kinds(coalg: Callable[..., Any], seed: Any, keyed: bool) -> set[type[Any]]:
         given = coalg(seed, key=key) if keyed and wants_key(coalg) else coalg(seed)
         found.update(type(expect_layer(x)) for x in (given.layers if isinstance(given, Choice) else (given,)))
 
-    with _told(coalg, Form.of(seed)), without_seeds_value(coalg):
+    with _noted(coalg, Form.of(seed)):
         jax.eval_shape(call, seed, jax.random.key(0))
     return found
 
 
-def _told(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextManager[None]:
-    advice = "give seeds of the shape that it takes, along a leading axis of the trees (of one seed: `seed[None]`)"
+def _noted(coalg: Callable[..., Any], form: Form) -> contextlib.AbstractContextManager[None]:
+    advice = (
+        "seeds have the shape that it takes, along a leading axis of the trees (of one seed: `seed[None]`), and a "
+        "layer that depends on their values is chosen, `choose(scores, …)`"
+    )
     lists = of_lists(jax.tree.unflatten(form.structure, form.leaves))
-    return told_with(name_of(coalg), f"a seed of {form}", f"{advice}{lists}")
-
-
-@contextlib.contextmanager
-def without_seeds_value(coalg: Callable[..., Any]) -> Iterator[None]:
-    """**Raises:** `CdlError` where a coalgebra asks what a seed's value is."""
-    try:
-        yield
-    except NEEDS_VALUE as e:
-        raise CdlError(
-            f"`{name_of(coalg)}` decides by a seed's value which layer to give, as in `if n == 0:`, and one compiled "
-            "program has no value to decide by: return `choose(scores, …)` with every layer that there may be, and "
-            "the greatest score for the one that is meant."
-        ) from e
+    return noted(name_of(coalg), lambda: f"a seed of {form}", f"{advice}{lists}")
 
 
 def take_apart(coalg: Callable[..., Any], layer: Any, count: int) -> tuple[list[Any], Any, list[tuple[int, Any]]]:
@@ -185,7 +158,7 @@ def take_apart(coalg: Callable[..., Any], layer: Any, count: int) -> tuple[list[
     described, numbers, _ = describe(kind, layer)
     for at, x in zip(numbers_of(kind, described.shape, numbers), numbers, strict=True):
         expect_kind(at, x)
-    return [jnp.asarray(x) for x in payload], form, places
+    return [jnp.asarray(x, jnp.result_type(x)) for x in payload], form, places
 
 
 def _same_form(

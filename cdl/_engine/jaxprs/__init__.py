@@ -12,8 +12,5 @@
 | which of their weights are one array, or rows of a stack      | `_stacks`      |
 | which outputs does an input reach, by what has a derivative   | `_reach`       |
 | how is one run without a gradient of what is not read         | `_gates`       |
-| may one row be computed beside others                         | `_rowwise`     |
-| what is computed once, and is the same number for all readers | `_steady`      |
-| what is printed                                               | `_prints`      |
 | is a second derivative asked for in reverse mode              | `_one_reverse` |
 """

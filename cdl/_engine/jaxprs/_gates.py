@@ -13,7 +13,6 @@ from ._jaxprs import bind, CALLS, evaluated, rule_of, variables, without_constan
 from ._parts import Part, trace
 from ._reach import active, gate, Reach, reach, through, union
 from ._slopes import is_linear
-from ._steady import ASKED
 
 
 LARGE = 4096  # numbers in an array, above which no row has a copy of it
@@ -45,7 +44,7 @@ def gated_part(part: Part, known: Reach) -> tuple[Part, Arrays, int]:
         def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
             alone = weights.issuperset(variables(eqn.invars))
             weights.update(eqn.outvars if alone else ())
-            if is_linear(eqn) or eqn.primitive.name in ASKED:  # what these read is steady, and has a gate
+            if is_linear(eqn):
                 return bind(eqn, values)
             most = sum(map(_size, eqn.outvars))
             free = [_is_real(v) and (alone or v not in weights or _size(v) <= most) for v in eqn.invars]

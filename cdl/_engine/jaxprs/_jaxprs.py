@@ -74,6 +74,11 @@ def changed(param: Any, change: Callable[[Jaxpr], Jaxpr]) -> Any:
     return tuple(changed(x, change) for x in param) if type(param) is tuple else param
 
 
+def renamed(case: ClosedJaxpr) -> ClosedJaxpr:
+    """The same function, in which each variable stands for one value."""
+    return ClosedJaxpr(apart(case.jaxpr), case.consts)
+
+
 def apart(jaxpr: Jaxpr) -> Jaxpr:
     """The same jaxpr, in which no variable stands for two values: JAX calls one jaxpr wherever a function is called
     with arguments of the same types, and here each call has its own, and each reduction of a `Many` its own step."""

@@ -19,7 +19,7 @@ from ._parts import Part
 DEAR = frozenset(
     "dot_general ragged_dot_general conv_general_dilated sort top_k fft random_bits random_seed random_wrap "
     "random_fold_in random_split random_gamma threefry2x32 rng_bit_generator cholesky lu qr eigh svd "
-    "triangular_solve erf_inv igamma steady gather scatter scatter-add cumsum cumprod cumlogsumexp".split()
+    "triangular_solve erf_inv igamma gather scatter scatter-add cumsum cumprod cumlogsumexp".split()
 )
 Node = tuple[Any, bool]  # a variable, and whether the flow has come through it
 

@@ -17,8 +17,7 @@ import jax
 from jax.extend.core import ClosedJaxpr, Jaxpr, jaxpr_as_fun, JaxprEqn, Literal
 
 from ..arrays.shapes import shaped
-from ._jaxprs import bind, CALLS, evaluated, variables, without_constants
-from ._steady import steadied
+from ._jaxprs import bind, CALLS, evaluated, renamed, variables, without_constants
 
 
 VIEWS = ("split", "slice", "reshape", "squeeze", "expand_dims", "transpose")
@@ -54,13 +53,10 @@ class Part:
         return [v.aval for v in self.jaxpr.outvars]
 
 
-def trace(
-    f: Callable[..., Any], *shapes: Any, check: Callable[[Jaxpr], None] = lambda _: None
-) -> tuple[Part, list[Any]]:
+def trace(f: Callable[..., Any], *shapes: Any) -> tuple[Part, list[Any]]:
     """A function of flat inputs as a part without inner calls, and the arrays that it closes over, which are its first
-    inputs. What it prints is not in the part: `check` may refuse its jaxpr."""
-    closed = steadied(jax.make_jaxpr(f)(*shapes))
-    check(closed.jaxpr)
+    inputs."""
+    closed = renamed(jax.make_jaxpr(f)(*shapes))
     consts = list(closed.consts)
     inputs = [shaped(v.aval.shape, v.aval.dtype) for v in (*closed.jaxpr.constvars, *closed.jaxpr.invars)]
     flat = jax.make_jaxpr(lambda *xs: _flat(without_constants(closed.jaxpr), xs))(*inputs)

@@ -22,7 +22,7 @@ FINITE = frozenset(
 CURVED = frozenset(("abs", "tanh", "logistic"))  # of those, operations with slopes that are NaN at NaN
 
 TAME = FINITE | frozenset(
-    "mul dot_general square erf sin cos clamp floor ceil round reduce_max reduce_min cumsum steady".split()
+    "mul dot_general square erf sin cos clamp floor ceil round reduce_max reduce_min cumsum".split()
 )  # operations that make finite numbers of finite numbers, and whose slopes are finite there
 
 

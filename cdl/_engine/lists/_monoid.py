@@ -49,8 +49,7 @@ from ..arrays._rows import chosen
 from ..arrays.shapes import alike, shown
 from ..calls._compiled import compiled
 from ..calls._strategies import Bracketing, Way
-from ..calls._traced import without_values
-from ..jaxprs._steady import steadily
+from ..calls._traced import noted
 from ._scan_track import Track, track
 from ._seq import Seq
 from ._seq_packed import Packed
@@ -110,7 +109,7 @@ def _read(monoid: Monoid[Any], data: Seq[Any] | Packed[Any], how: Way | None, ev
     unit = _unit(monoid, lists.element)
     elements = jax.tree.map(lambda x: jnp.moveaxis(x, lists.axis, 0), lists.values)
     elements = _filled(elements, lists.own, unit)
-    product = steadily(monoid.combine)
+    product = monoid.combine
     combine: Any = jax.vmap(product)
     how = how or way_for(monoid.combine, lists, total=not every and isinstance(data, Seq))
     if isinstance(data, Packed):
@@ -148,7 +147,7 @@ def _unit(monoid: Monoid[Any], element: E) -> E:
     if not same or any(jnp.shape(u) != x.shape or changes(u, x.dtype) for u, x in pairs):
         _refuse("unit", monoid.unit, element)
     unit = jax.tree.map(lambda u, x: jnp.asarray(u, x.dtype), monoid.unit, element)
-    with without_values(name_of(monoid.combine), "in the product of two elements"):
+    with noted(name_of(monoid.combine), lambda: f"two elements of {shown(element)}"):
         product = jax.eval_shape(monoid.combine, element, element)
     same = alike(product, element)
     pairs = list(zip(jax.tree.leaves(product), jax.tree.leaves(element), strict=True)) if same else []

@@ -21,9 +21,7 @@ from ...errors import CarrierMismatch, SignatureError
 from ..arrays.shapes import is_smooth, one_of, Shape
 from ..calls._traced import applied
 from ..jaxprs._parts import made_of_weights, Part, trace
-from ..jaxprs._prints import expect_no_prints
-from ..numbers._carried import carried
-from ..numbers._types import advice, cast, Own, own_of
+from ..numbers._types import advice, carried, cast, Own, own_of
 
 
 @dataclass(frozen=True)
@@ -98,9 +96,7 @@ def read(alg: Callable[..., Any], end: bool, element: Any, key: jax.Array | Shap
         return list(map(cast, out, states))
 
     states = tuple(one_of(state.leaves))
-    check = functools.partial(expect_no_prints, name=name_of(alg), instead="cata")
-    check(jax.make_jaxpr(lambda k: jax.tree.leaves(first(k)))(key).jaxpr)
-    whole, arrays = trace(step, *flat, check=check)
+    whole, arrays = trace(step, *flat)
     derive, rest = made_of_weights(Part(whole.jaxpr, len(arrays)))
     weights = derive(*arrays)
     return Case(rest, weights, len(flat) - len(states), start.structure, states)

@@ -24,7 +24,6 @@ from jaxtyping import PRNGKeyArray
 from ..._functors import Base, Mealy, Moore
 from ..._functors.described import described
 from ..._functors.usage import with_usage
-from ..._schemes.algebras import name_of
 from ..._schemes.automaton import Automaton
 from ..._schemes.expect import expect_key, expect_machine
 from ...errors import CdlError
@@ -36,7 +35,7 @@ from ..forests._forest import Forest
 from ..lists._seq import Seq
 from ..lists._seq_packed import Packed
 from ._machine_steps import element_of, Ends, masked, Walk
-from ._state import as_given, expect_held, leading
+from ._state import as_given, leading
 
 
 I = TypeVar("I")
@@ -123,7 +122,6 @@ def run(machine: Any, state: Any, inputs: Any, *, states: bool = False, key: PRN
     if isinstance(machine, Automaton):
         state, values = machine.expect(state, values)
     outputs, last, every = _alone(machine, state, values, key, states)
-    expect_held(name_of(machine), state, last)
     return (outputs, last, every) if states else (outputs, last)
 
 

@@ -20,7 +20,7 @@ from ..._schemes.expect import expect_answer, expect_step
 from ..arrays._given import arrays
 from ..arrays._random_keys import keys_at
 from ..arrays.shapes import is_weak, of_lists, shaped, shown
-from ..calls._traced import told_with, without_values
+from ..calls._traced import noted
 from ._scan_bulk import scan
 from ._state import as_given, settled
 
@@ -53,10 +53,8 @@ class Walk:
         given = f"a state of {shown(state)} and an input of {shown(element)}"
         keyed = ", and a `key`" if key is None and wants_key(machine) else ""
         more = batch + of_lists((state, element))
-        told = told_with(
-            self.name, given, f"give it the state, and the inputs, of the shapes that it takes{keyed}{more}"
-        )
-        with told, without_values(self.name, "in its step"):
+        advice = f"give it the state, and the inputs, of the shapes that it takes{keyed}{more}"
+        with noted(self.name, lambda: given, advice):
             moore: list[bool] = []  # traced, so that a state which is known here is as unknown as in the scan
             jax.eval_shape(lambda s: moore.append(isinstance(layer_of(machine, s, key), MooreF)), state)
             self.moore = moore[-1]

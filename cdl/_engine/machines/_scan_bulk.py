@@ -24,8 +24,8 @@ from jax.extend.core import Jaxpr
 
 from ..arrays._rows import smooth_where
 from ..arrays.shapes import Arrays, is_smooth, is_weak, shaped
+from ..jaxprs._jaxprs import renamed
 from ..jaxprs._parts import Part, trace
-from ..jaxprs._steady import steadied
 from ..jaxprs._turned import turned
 from ..lists._scan import block_of
 from ..lists.cost import inside
@@ -52,7 +52,7 @@ def scan(
         return out
 
     shapes = [shaped(x.shape[2 if i < rows else 1 :], x.dtype, is_weak(x)) for i, x in enumerate(flat)]
-    closed = steadied(jax.make_jaxpr(step)(*shapes))
+    closed = renamed(jax.make_jaxpr(step)(*shapes))
     inputs = [*closed.jaxpr.constvars, *closed.jaxpr.invars]
     part = Part(closed.jaxpr.replace(constvars=(), invars=inputs), len(closed.consts))
     weights = list(closed.consts) if some is None else smooth_where(some, closed.consts)

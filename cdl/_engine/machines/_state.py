@@ -10,8 +10,7 @@ import numpy as np
 from ..._functors.described import described
 from ...errors import CarrierMismatch, CdlError
 from ..arrays.shapes import of_lists, same_structure
-from ..numbers._carried import carried
-from ..numbers._types import advice, cast, misfit, Own, own_of
+from ..numbers._types import advice, carried, cast, Own, own_of
 
 
 S = TypeVar("S")  # values of one structure
@@ -36,36 +35,14 @@ def settled(name: str, step: Callable[[Any, Any], Any], state: Any, element: Any
     **Arguments:** `more`: what an error says besides, where a step gives the state the axes of an input.
 
     **Raises:** `CarrierMismatch` where the step changes the state's structure, shape or dtype.
-
-    A comparison is refused as the next state of a number, that of a Python number too: `step` is given Python numbers
-    where `run` is given arrays, and the two take the same machines.
     """
     first = Own.of(state)
 
     def changes(own: Own, wanted: Any = None, given: Any = None) -> CarrierMismatch:
         return _changes(name, first, own, wanted, given, more if _has_more_axes(first, own) else "")
 
-    def after(value: Any) -> Own:
-        own = own_of(step, value, element)
-        if own.alike(first) and any(map(_compares, jax.tree.leaves(value), own.leaves, own.written)):
-            raise changes(own)
-        return own
-
-    # inside `jit` the value of a number that a machine begins in is not known: `expect_held` looks at it
-    form = carried(first, after, changes, held_later=True)
+    form = carried(first, lambda value: own_of(step, value, element), changes)
     return jax.tree.map(cast, state, form.shapes)
-
-
-def expect_held(name: str, state: Any, last: Any) -> None:
-    """**Raises:** `CarrierMismatch` where a Python number that a machine begins in is another in its state's type."""
-    first = Own.of(state)
-    if (i := misfit(jax.tree.leaves(last), first)) is not None:
-        raise _changes(name, first, Own.of(last), jax.tree.leaves(last)[i], first.leaves[i])
-
-
-def _compares(before: Any, after: Any, written: Any) -> bool:
-    """Whether a number becomes a truth value that is computed."""
-    return bool(after.dtype == jnp.bool_ and before.dtype != jnp.bool_ and written is None)
 
 
 def as_given(state: S, like: Any) -> S:

@@ -1,5 +1,6 @@
 """`start`: a machine that is fed one input at a time, with the same numbers as `run`."""
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -18,9 +19,7 @@ from ...errors import CdlError
 from ..arrays._given import arrays
 from ..arrays._random_keys import keys_at
 from ..arrays.shapes import is_weak, shaped
-from ..calls._compiled import compiled
-from ..calls._repeated import repeated
-from ..jaxprs._steady import steadily
+from ..calls._compiled import captured, compiled, rebound
 from ..numbers._types import own_of
 from ._machine_steps import Walk
 
@@ -150,15 +149,22 @@ class Rules:
 
     def __init__(self, machine: Any, key: Any, *, counts: bool) -> None:
         self.machine, self.key, self.counts = machine, key, counts
-        self.advance, self.reads_letters = _advance(machine), isinstance(machine, Automaton)
+        self.reads_letters = isinstance(machine, Automaton)
+        # The machine is taken apart once: `eqx.filter_jit` would do it at each step, which takes longer than the step.
+        leaves, structure = jax.tree.flatten((machine, captured(machine)))
+        held = [x if eqx.is_array(x) else None for x in leaves]
+        fixed = tuple(None if eqx.is_array(x) else x for x in leaves)
+        self.advance = functools.partial(_advance, (structure, fixed), held)
 
 
-@repeated
+@functools.partial(jax.jit, static_argnums=0)
 def _advance(
-    machine: Callable[..., Any], state: Any, x: Any, key: jax.Array | None = None, time: jax.Array | int = 0
+    fixed: tuple[Any, tuple[Any, ...]], held: list[Any], state: Any, x: Any, key: Any = None, time: Any = 0
 ) -> Any:
     """The next state and the answer. What is in both, as the hidden state of a GRU or an LSTM, is computed and given
-    once."""
+    once. `fixed` and `held`: what is static of the machine, and its arrays."""
+    structure, static = fixed
+    machine = rebound(*structure.unflatten([s if h is None else h for s, h in zip(static, held, strict=True)]))
     same: list[bool] = []
 
     def ahead(state: Any, x: Any, time: Any, key: Any) -> tuple[Any, Any]:
@@ -166,7 +172,7 @@ def _advance(
         same.append(out is after)
         return out, after
 
-    out, after = steadily(ahead)(state, x, time, key)
+    out, after = ahead(state, x, time, key)
     if same[-1]:
         return (after,)
     leaves, structure = jax.tree.flatten((after, out))

@@ -1,1 +1,1 @@
-"""Numbers: what a definition would have in the place of a traced array, and what type values have together."""
+"""What type the values of one place have together."""

@@ -5,8 +5,7 @@ from typing import Any
 
 import jax
 
-from ..arrays.shapes import weak_as
-from ._types import joined, Own
+from ._types import Own
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,11 @@ class Carrier:
 
     def joined(self, own: Own) -> "Carrier":
         """That of values like these, and like one more of the same structure."""
-        return Carrier(self.structure, tuple(map(joined, self.leaves, own.leaves)))
+        return Carrier.of(self.own.joined(own))
+
+    def strong(self) -> "Carrier":
+        """The same with strong types."""
+        return Carrier.of(self.own.strong())
 
     def unflatten(self, leaves: Any) -> Any:
         return jax.tree.unflatten(self.structure, list(leaves))
-
-    def given_back(self, leaves: Any) -> Any:
-        """A value as the caller gets it. Where the definition gives a Python number, it is weakly typed."""
-        return self.unflatten(list(map(weak_as, leaves, self.leaves)))

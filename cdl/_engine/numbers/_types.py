@@ -1,16 +1,9 @@
-"""Types of numbers: which type the values at one place have in a compiled form.
+"""Types of values: which type the values at one place have in a compiled function.
 
-In plain Python every value has its own type. In a compiled form all values at one place have one type. It is found by
-JAX's promotion, where a Python number (JAX's *weak type*) takes the type of what it meets. This is the one place that
-says so: `fold`, `annotate`, `inherit`, `follow`, `refold`, `run` and the scans of a `Seq` ask it.
-
-A value that would not be the same number in that type is refused:
-
-| a value                                  | may be given                                                    |
-| ---------------------------------------- | --------------------------------------------------------------- |
-| an array, or a NumPy number              | no other type                                                   |
-| a number written out, such as `0`        | any type that holds it                                          |
-| a Python number computed from data       | a wider type of its kind; a real one any real or complex type   |
+All values of one place have one structure, and one shape and dtype for each leaf. A Python number, such as the `0`
+that a leaf returns, is weakly typed, as everywhere in JAX: it takes the dtype of what it meets. So cases are traced
+once with what the leaves return, and once more with the types that were found, as `jax.lax.scan` does with its initial
+carry.
 """
 
 import functools
@@ -20,30 +13,23 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jax.core import Tracer
 
 from ...errors import CarrierMismatch
-from ..arrays._lost import is_whole, kind_of, lost
 from ..arrays.shapes import one_of, same_structure, Shape, shaped, shown
-from ..jaxprs._rowwise import expect_rowwise
-from ._as_defined import as_defined
 
 
 @dataclass(frozen=True)
 class Own:
-    """What a case gives: the structure of its value, the type of each leaf, and its value where it is written out."""
+    """What a case returns: the structure of its value, and the shape and type of each leaf."""
 
     structure: Any
     leaves: tuple[Any, ...]
-    written: tuple[Any, ...] = ()
 
     @classmethod
     def of(cls, value: Any) -> "Own":
         """That of a value, traced or not."""
         leaves, structure = jax.tree.flatten(value)
-        written = [None if isinstance(x, Tracer) or jnp.ndim(x) else x for x in leaves]
-        return cls(structure, tuple(map(_form, leaves)), tuple(written))
+        return cls(structure, tuple(one_of(map(jnp.asarray, leaves))))
 
     @property
     def shapes(self) -> Any:
@@ -56,110 +42,83 @@ class Own:
             x.shape == y.shape for x, y in zip(self.leaves, other.leaves, strict=True)
         )
 
+    def joined(self, other: "Own") -> "Own":
+        """That of values like these, and like others of the same structure."""
+        return Own(self.structure, tuple(map(_joined, self.leaves, other.leaves)))
+
+    def strong(self) -> "Own":
+        """The same with strong types: those of arrays that are in use."""
+        return Own(self.structure, tuple(shaped(x.shape, x.dtype) for x in self.leaves))
+
     def __str__(self) -> str:
         return shown(self.shapes)
 
 
-def _form(x: Any) -> Shape:
-    """The shape and type of a leaf. **Raises:** `CarrierMismatch` for a number that JAX's type does not hold."""
-    if not isinstance(x, bool | int | float | complex):
-        return one_of([x if isinstance(x, jax.Array) else jnp.asarray(x)])[0]
-    expect_in_type(x)
-    return shaped((), _type_of(x), not hasattr(x, "dtype"))
-
-
-def _type_of(x: complex) -> Any:
-    return jax.dtypes.canonicalize_dtype(np.result_type(x) if hasattr(x, "dtype") else np.dtype(type(x)))
-
-
-def expect_in_type(x: complex, giver: str = "a case", where: str = "") -> None:
-    """**Raises:** `CarrierMismatch` for a number of Python that JAX's type does not hold."""
-    if lost(np.asarray(x), _type_of(x)).any():
-        raise CarrierMismatch(
-            f"{giver} gives the number {x}{where}, which `{_type_of(x)}` does not hold: scale the values, or switch on "
-            "`jax_enable_x64`."
-        )
-
-
 def own_of(fn: Callable[..., Any], *inputs: Any) -> Own:
-    """What a function gives for inputs of these shapes and types."""
+    """What a function returns for inputs of these shapes and types."""
     found: list[Own] = []
 
     def leaves(*xs: Any) -> list[Any]:
-        value = fn(*map(as_defined, xs))
+        value = fn(*xs)
         found.append(Own.of(value))
-        return jax.tree.leaves(value)
+        return list(map(jnp.asarray, jax.tree.leaves(value)))
 
-    case = jax.make_jaxpr(leaves)(*inputs).jaxpr
-    expect_rowwise(case, "in a case")
+    jax.eval_shape(leaves, *inputs)
     return found[-1]
 
 
-def joined(x: Shape, y: Shape) -> Shape:
-    """The shape and type of values of one shape, some like `x` and some like `y`.
+def carried(first: Own, step: Callable[[Any], Own], mismatch: Callable[..., CarrierMismatch]) -> Own:
+    """The structure and the types of a value that begins as `first`, and is the same before and after each step.
 
-    If one of two booleans is Python's, the joined type is weak. So arithmetic on it is checked as that on Python's is.
+    **Arguments:** `step`: from a value's shapes, what a step returns for it. `mismatch`: the error for what a step
+    returns, and, where it has another type, for the type that is expected and the type that is returned.
+
+    **Raises:** `CarrierMismatch` where a step changes the structure, a shape or a type.
     """
-    if x.dtype == y.dtype == jnp.bool_:
-        return like(x, x.dtype, bool(x.weak_type) or bool(y.weak_type))
-    if not differ(x, y) or not (_is_number(x.dtype) and _is_number(y.dtype)):
-        return x
-    return like(x, *_promoted(x.dtype, bool(x.weak_type), y.dtype, bool(y.weak_type)))
-
-
-def like(x: Shape, dtype: Any, weak: bool) -> Shape:
-    """The shape of `x`, with this type."""
-    return shaped(x.shape, dtype, weak)
-
-
-def differ(x: Shape, y: Shape) -> bool:
-    """Whether two leaves have different types, or one is a Python number and the other is not."""
-    return x.dtype != y.dtype or bool(x.weak_type) != bool(y.weak_type)
-
-
-def holds(dtype: Any, own: Shape, written: Any = None) -> bool:
-    """Whether a value like `own` is the same number in another type. `written`: the value itself, where it is known."""
-    if own.dtype == dtype:
-        return True
-    if not own.weak_type or not (_is_number(own.dtype) and _is_number(dtype)):
-        return False
-    if written is not None:
-        return not lost(np.asarray(written), dtype).any()
-    if is_whole(own.dtype):
-        return bool(np.can_cast(own.dtype, dtype, "safe"))
-    return kind_of(dtype) == "c" or kind_of(own.dtype) == kind_of(dtype) == "f"
+    form = first
+    for _ in range(2):
+        found = step(form.shapes)
+        if not found.alike(first):
+            raise mismatch(found)
+        form = form.joined(found).strong()
+    for own in (first, found):
+        if (i := misfit(form.leaves, own)) is not None:
+            raise mismatch(found, form.leaves[i], own.leaves[i])
+    return form
 
 
 def misfit(leaves: Sequence[Any], own: Own) -> int | None:
-    """The number of the first leaf that would be another number in the type of these leaves; `None` for none."""
-    known = own.written or [None] * len(own.leaves)
-    pairs = enumerate(zip(leaves, own.leaves, known, strict=True))
-    return next((i for i, (x, y, written) in pairs if not holds(x.dtype, y, written)), None)
+    """The index of the first leaf that is not of the type of these leaves; `None` where all are."""
+    return next((i for i, (x, y) in enumerate(zip(leaves, own.leaves, strict=True)) if not _fits(x, y)), None)
 
 
-def advice(wanted: Any = None, own: Shape | None = None, same: str = "Give every constructor's case") -> str:
-    """What to do where two values differ; where types do, for the type that is expected and the type that is given."""
-    if own is None or not own.weak_type:
-        return f"{same} the same structure, shapes and dtypes."
-    return (
-        "A Python number that the case computes is not converted to another kind: write "
-        f"`jnp.asarray(…, jnp.{jnp.dtype(wanted.dtype).name})` there."
-    )
+def _fits(to: Shape, own: Shape) -> bool:
+    """Whether a value has a type, or is weakly typed and promotes to it."""
+    return bool(own.dtype == to.dtype or (own.weak_type and _joined(shaped(to.shape, to.dtype), own).dtype == to.dtype))
 
 
-def cast(x: Any, to: Shape) -> jax.Array:
-    """A value that fits, with this type."""
-    x = jnp.asarray(x)
-    return x if x.dtype == to.dtype else x.astype(to.dtype)
+def _joined(x: Shape, y: Shape) -> Shape:
+    """The shape and type of values of one shape, some like `x` and some like `y`; of two strong types, that of `x`."""
+    if x.dtype == y.dtype or not (x.weak_type or y.weak_type):
+        return shaped(x.shape, x.dtype, bool(x.weak_type and y.weak_type))
+    return shaped(x.shape, *_promoted(x.dtype, bool(x.weak_type), y.dtype, bool(y.weak_type)))
 
 
 @functools.cache
 def _promoted(x: Any, x_weak: bool, y: Any, y_weak: bool) -> tuple[Any, bool]:
     with jax.numpy_dtype_promotion("standard"):
-        both = [shaped((), x, x_weak), shaped((), y, y_weak)]
-        found = jax.eval_shape(jnp.where, shaped((), jnp.bool_), *both)
+        found = jax.eval_shape(jnp.add, shaped((), x, x_weak), shaped((), y, y_weak))
     return found.dtype, bool(found.weak_type)
 
 
-def _is_number(dtype: Any) -> bool:
-    return bool(jnp.issubdtype(dtype, jnp.number) or dtype == jnp.bool_)
+def cast(x: Any, to: Shape) -> jax.Array:
+    """A value that fits, with this type."""
+    x = x if isinstance(x, jax.Array) else jnp.asarray(x)
+    return x if x.dtype == to.dtype and not x.weak_type else x.astype(to.dtype)
+
+
+def advice(wanted: Shape | None = None, own: Shape | None = None, same: str = "Return in every case") -> str:
+    """What to do where two values differ; where types do, for the type that is expected and the type that is given."""
+    if wanted is None or own is None:
+        return f"{same} the same structure, shapes and dtypes."
+    return f"{same} the same dtypes: write `.astype({jnp.dtype(wanted.dtype).name!r})` where it is `{own.dtype}`."

@@ -1,0 +1,137 @@
+"""Questions of a case that a compiled function would answer silently, and wrongly: every payload is an array there.
+
+| in a case                                                     | write                                             |
+| ------------------------------------------------------------- | ------------------------------------------------- |
+| `case Word("so")`, `word == "so"`, `word in ("so", "no")`     | `word == words.id("so")`                          |
+| `case Sign(Op.ADD, a, b)`, `op == Op.ADD`, of an `enum.Enum`  | `op == list(Op).index(Op.ADD)`                    |
+| `case Flag(True)`, `v is True`                                | `jnp.where(v, a, b)`                              |
+| `isinstance(v, int)`, `case Num(int(n))`                      | a constructor for each kind                       |
+
+They are looked for in the source of a case, once for each trace; where there is no source, nothing is found. They
+are asked of a name that the pattern of a constructor captures, or of an attribute of a variable that is matched against
+one.
+"""
+
+import ast
+import builtins
+import enum
+import functools
+import inspect
+import textwrap
+import types
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..._functors import Base
+from ..._schemes.algebras import function_of
+from ...errors import CdlError
+
+
+KINDS = bool, int, float, complex, str
+WORD = "compare its index, `word == words.id(…)`, or `list(Op).index(Op.ADD)`"
+TRUTH = "write `jnp.where(v, a, b)`"
+KIND = "write a constructor for each kind"
+
+
+def expect_arrays(alg: Any) -> None:
+    """**Raises:** `CdlError` for a case that asks of a payload what an array always denies, with its line."""
+    fn = inspect.unwrap(function_of(alg)) if callable(function_of(alg)) else None
+    if not isinstance(fn, types.FunctionType) or (tree := _source(fn)) is None:
+        return
+    names = {**vars(builtins), **fn.__globals__, **inspect.getclosurevars(fn).nonlocals}
+    for line, question, advice in _questions(tree, names):
+        raise CdlError(
+            f"`{fn.__qualname__}` asks {question}, at line {fn.__code__.co_firstlineno + line - 1} of "
+            f"{fn.__code__.co_filename}: in a compiled function a payload is an array, and the answer is always no. "
+            f"So {advice}."
+        )
+
+
+@functools.lru_cache(maxsize=1024)
+def _source(fn: types.FunctionType) -> Any:
+    """The definition of a function, or of a lambda that is alone in its lines; `None` where there is no source."""
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+    kinds = ast.Lambda if fn.__name__ == "<lambda>" else ast.FunctionDef
+    found = [node for node in ast.walk(tree) if isinstance(node, kinds)]
+    return found[0] if len(found) == 1 or (kinds is ast.FunctionDef and found) else None
+
+
+def _questions(tree: Any, names: Mapping[str, Any]) -> Iterator[tuple[int, str, str]]:
+    """The line, the question, and what to write instead."""
+    payloads, layers = set[str](), set[str]()  # names of fields; names of what is matched against a constructor
+    for node in ast.walk(tree):
+        match node:
+            case ast.MatchClass() if _is_constructor(node.cls, names):
+                payloads |= {x.name for x in _fields(node) if isinstance(x, ast.MatchAs) and x.name}
+            case ast.Match(ast.Name(name), cases):
+                patterns = [x for case in cases for x in ast.walk(case.pattern) if isinstance(x, ast.MatchClass)]
+                layers |= {name} if any(_is_constructor(x.cls, names) for x in patterns) else set()
+            case ast.Call(ast.Name("isinstance"), [ast.Name(name), kind]) if _is_constructor(kind, names):
+                layers.add(name)
+
+    def is_payload(x: ast.expr) -> bool:
+        match x:
+            case ast.Name(name):
+                return name in payloads
+            case ast.Attribute(ast.Name(name)):
+                return name in layers
+        return False
+
+    for node in ast.walk(tree):
+        match node:
+            case ast.MatchClass() if _is_constructor(node.cls, names):
+                for inner in _fields(node):
+                    if isinstance(inner, ast.MatchSingleton) and inner.value is not None:
+                        yield inner.lineno, f"whether a payload is `{inner.value}`", TRUTH
+                    elif isinstance(inner, ast.MatchValue) and _is_word(_value(inner.value, names)):
+                        yield inner.lineno, f"whether a payload is `{ast.unparse(inner.value)}`", WORD
+                    elif isinstance(inner, ast.MatchClass) and _value(inner.cls, names) in KINDS:
+                        yield inner.lineno, f"whether a payload is of `{ast.unparse(inner.cls)}`", KIND
+            case ast.Compare(left, _, others) if any(map(is_payload, (left, *others))):
+                for x in (left, *others):
+                    if isinstance(x, ast.Constant) and isinstance(x.value, bool):
+                        if isinstance(node.ops[0], ast.Is | ast.IsNot):
+                            yield node.lineno, f"whether a payload is `{x.value}` itself", TRUTH
+                    elif _is_word(_value(x, names)):
+                        yield node.lineno, f"whether a payload is `{ast.unparse(x)}`", WORD
+            case ast.Call(ast.Name("isinstance"), [x, kind]) if is_payload(x):
+                kinds = _value(kind, names)
+                if any(k in KINDS for k in (kinds if isinstance(kinds, tuple) else (kinds,))):
+                    yield node.lineno, f"whether a payload is of `{ast.unparse(kind)}`", KIND
+
+
+def _is_constructor(kind: ast.AST, names: Mapping[str, Any]) -> bool:
+    kinds = _value(kind, names)
+    each = kinds if isinstance(kinds, tuple) else (kinds,)
+    return all(isinstance(k, type) and issubclass(k, Base) for k in each)
+
+
+def _fields(node: Any) -> list[ast.pattern]:
+    """The patterns at the fields of a constructor, one by one where there are several for one."""
+    some = [*node.patterns, *node.kwd_patterns]
+    some = [y for x in some for y in (x.patterns if isinstance(x, ast.MatchOr) else [x])]
+    return [y for x in some for y in ([x.pattern, x] if isinstance(x, ast.MatchAs) and x.pattern else [x])]
+
+
+def _value(node: ast.AST, names: Mapping[str, Any]) -> Any:
+    """What a constant, a name, an attribute or a tuple of these stands for; `None` where that is not known."""
+    match node:
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return names.get(name)
+        case ast.Attribute(of, name):
+            return getattr(_value(of, names), name, None)
+        case ast.Tuple(parts) | ast.List(parts) | ast.Set(parts):
+            return tuple(_value(x, names) for x in parts)
+    return None
+
+
+def _is_word(value: Any) -> bool:
+    """Whether a value is a string or a member of an `enum.Enum` that is no number, or some of these."""
+    if isinstance(value, tuple | list | set | frozenset):
+        return any(map(_is_word, value))
+    return isinstance(value, str) or (isinstance(value, enum.Enum) and not isinstance(value, int | float))

@@ -40,7 +40,7 @@ from ._held import product
 from ._picture import generators_diagram
 from ._products import block, listed, paired, renamed, still, tensor, transpose
 from ._sizes import shape_of
-from ._sparse import sp, Sparse
+from ._sparse import scipy, Sparse
 from ._word import Word, word_of, WORDS
 
 
@@ -162,7 +162,7 @@ class Action:
         """
         names = word_of(word)
         if not names:
-            return sp.csr_array(sp.eye_array(self.size))
+            return scipy.sparse.csr_array(scipy.sparse.eye_array(self.size))
         times: Callable[[Any, Any], Any] = lambda m, n: product(f"the word {names}", m, n, operator.matmul)
         return functools.reduce(times, [self[name].sparse for name in names])
 

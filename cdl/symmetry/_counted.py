@@ -23,7 +23,7 @@ from ._modulo import inverse, PRIMES, rank, residues
 from ._orbits import components, forest
 from ._presolve import equations
 from ._rounding import EXACT
-from ._sparse import sp, Sparse
+from ._sparse import scipy, Sparse
 
 
 WORK = 4e10  # products of two numbers, up to which a rank is counted: some seconds
@@ -56,7 +56,7 @@ def certify(dimension: int, pairs: list[tuple[Generator, Generator]]) -> None:
 
 def counted(pairs: list[tuple[Generator, Generator]], p: int) -> int | None:
     """The dimension of the solutions modulo a prime; `None` where counting takes too many operations."""
-    system = _modulo(sp.vstack([equations(_residues(x, p), _residues(y, p)) for x, y in pairs]), p)
+    system = _modulo(scipy.sparse.vstack([equations(_residues(x, p), _residues(y, p)) for x, y in pairs]), p)
     while True:
         lengths = np.diff(system.indptr)
         if not np.any((lengths == 1) | (lengths == 2)):
@@ -76,12 +76,12 @@ def _meant(x: Generator) -> bool:
 
 
 def _residues(x: Generator, p: int) -> Sparse:
-    return sp.csr_array((residues(x.values, p), (x.rows, x.columns)), shape=(x.size, x.size))
+    return scipy.sparse.csr_array((residues(x.values, p), (x.rows, x.columns)), shape=(x.size, x.size))
 
 
 def _modulo(system: Sparse, p: int) -> Sparse:
     """A sparse matrix of residues, without zeros."""
-    found = sp.csr_array(system)
+    found = scipy.sparse.csr_array(system)
     found.sum_duplicates()
     found.data %= p
     found.eliminate_zeros()
@@ -105,7 +105,7 @@ def _substituted(system: Sparse, lengths: np.ndarray, p: int) -> Sparse:
     kept = labels[columns] >= 0
     values = entries.data * factors[columns] % p
     shape = (system.shape[0], int(np.sum(~dead)))
-    return _modulo(sp.coo_array((values[kept], (rows[kept], labels[columns[kept]])), shape=shape), p)
+    return _modulo(scipy.sparse.coo_array((values[kept], (rows[kept], labels[columns[kept]])), shape=shape), p)
 
 
 def _factors(parent: np.ndarray, u: np.ndarray, v: np.ndarray, a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:

@@ -24,7 +24,7 @@ from wadler_lindig import TextDoc
 from ._given import entries, indices, numbers, precision_of
 from ._held import fitting, held, not_wrapping
 from ._rounding import EXACT
-from ._sparse import sp, Sparse
+from ._sparse import scipy, Sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Generator:
 
         **Raises:** `CdlError` where an entry is not finite, or so small that it loses its digits.
         """
-        ordered = sp.csr_array(matrix)
+        ordered = scipy.sparse.csr_array(matrix)
         ordered.sum_duplicates()
         ordered.eliminate_zeros()
         found = ordered.tocoo()
@@ -56,7 +56,7 @@ class Generator:
     @cached_property
     def sparse(self) -> Sparse:
         """The matrix, sparse."""
-        return sp.csr_array((self.values, (self.rows, self.columns)), shape=(self.size, self.size))
+        return scipy.sparse.csr_array((self.values, (self.rows, self.columns)), shape=(self.size, self.size))
 
     @property
     def dense(self) -> np.ndarray:
@@ -85,7 +85,7 @@ class Generator:
     def orthogonal(self) -> bool:
         """Whether the elements it stands for keep lengths: `AᵀA = 1`, or `A + Aᵀ = 0` for one of a Lie algebra."""
         matrix = self.sparse
-        off = matrix + matrix.T if self.lie else matrix.T @ matrix - sp.eye_array(self.size)
+        off = matrix + matrix.T if self.lie else matrix.T @ matrix - scipy.sparse.eye_array(self.size)
         return bool(abs(off).max() <= 1e3 * self.precision) if self.size else True
 
     def __call__(self, x: jax.Array, /) -> jax.Array:
@@ -166,7 +166,7 @@ def of_matrix(name: str, matrix: Any, size: int, lie: bool) -> Generator:
 def _made(
     name: str, size: int, rows: np.ndarray, columns: np.ndarray, values: np.ndarray, lie: bool = False
 ) -> Generator:
-    matrix = sp.coo_array((held(name, values), (rows, columns)), shape=(size, size))
+    matrix = scipy.sparse.coo_array((held(name, values), (rows, columns)), shape=(size, size))
     return Generator.of(name, matrix, lie, precision_of(values))
 
 

@@ -10,7 +10,7 @@ from .._engine.arrays._given import expect_kept
 from .._functors.words import first_line, short
 from ..errors import CdlError
 from ._rounding import EXACT
-from ._sparse import sp
+from ._sparse import scipy
 
 
 def acted(x: Any, what: str = "an array that is acted on") -> jax.Array:
@@ -61,7 +61,7 @@ def numbers(name: str, given: Any, size: int) -> np.ndarray:
 def entries(name: str, given: Any, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The rows, columns and values of a real matrix of the carrier, in the type that it is given in: a dense one, or
     one of any format of scipy.sparse."""
-    dtype = given.dtype if sp.issparse(given) else (given := _array(name, given)).dtype
+    dtype = given.dtype if scipy.sparse.issparse(given) else (given := _array(name, given)).dtype
     if dtype.kind in "US":
         raise CdlError(
             f"generator `{name}` is given {short(given.tolist())}, and not a matrix. The matrix of a word is "
@@ -74,8 +74,8 @@ def entries(name: str, given: Any, size: int) -> tuple[np.ndarray, np.ndarray, n
             f"generator `{name}` has shape {tuple(given.shape)}, and the carrier has {size} numbers: give a matrix of "
             f"{size} × {size}."
         )
-    if sp.issparse(given):
-        found = sp.coo_array(given)
+    if scipy.sparse.issparse(given):
+        found = scipy.sparse.coo_array(given)
         return *found.coords, found.data
     rows, columns = np.nonzero(given)
     return rows, columns, given[rows, columns]

@@ -18,7 +18,7 @@ import numpy as np
 from jax.core import Tracer
 
 from ..errors import CdlError
-from ._sparse import sp, Sparse
+from ._sparse import scipy, Sparse
 
 
 WHOLE = 2.0**53  # up to here float64 has every whole number
@@ -44,8 +44,8 @@ def product(what: str, left: Sparse, right: Sparse, times: Callable[[Any, Any], 
     **Raises:** `CdlError` where a number overflows or vanishes, and where whole numbers lose a digit.
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-        found = sp.csr_array(times(left, right))
-        sizes, roots = (sp.csr_array(times(f(left), f(right))) for f in (abs, lambda m: np.sqrt(abs(m))))
+        found = scipy.sparse.csr_array(times(left, right))
+        sizes, roots = (scipy.sparse.csr_array(times(f(left), f(right))) for f in (abs, lambda m: np.sqrt(abs(m))))
     if not (np.all(np.isfinite(found.data)) and np.all(np.isfinite(sizes.data))):
         raise CdlError(f"{what}: the product of two entries is beyond the greatest `float64`. Give smaller entries.")
     if np.any((roots.data > 0) & (roots.data < np.sqrt(LEAST))):

@@ -30,7 +30,7 @@ from ._given import exact, few_digits
 from ._orbits import Classes, classes, Ties
 from ._presolve import solve
 from ._rounding import EXACT, Rounding
-from ._sparse import sp
+from ._sparse import scipy
 from ._tying import Combinations, Orbits, Tying
 
 
@@ -108,7 +108,7 @@ def _without_dust(x: Generator) -> Generator:
             f"generator `{x.name}` has the entries {sizes.max():g} and {sizes[~kept].max():g}, and rounding of the "
             "first may have left the second. Give entries that differ less in size, or zero for what is rounding."
         )
-    matrix = sp.coo_array((x.values[kept], (x.rows[kept], x.columns[kept])), shape=(x.size, x.size))
+    matrix = scipy.sparse.coo_array((x.values[kept], (x.rows[kept], x.columns[kept])), shape=(x.size, x.size))
     return x if np.all(kept) else Generator.of(x.name, matrix, x.lie, x.precision)
 
 

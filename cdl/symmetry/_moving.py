@@ -28,7 +28,7 @@ from ..errors import CdlError
 from ._action import Action
 from ._generator import of_matrix
 from ._held import LEAST
-from ._sparse import dense
+from ._sparse import scipy
 from ._squares import varied
 from ._word import Word, word_of
 
@@ -121,7 +121,7 @@ def flow(actions: Actions, t: float) -> Actions:
         new = Action(action.shape)
         for generator in action.generators:
             if generator.lie:
-                found = dense.expm(time * generator.dense)
+                found = scipy.linalg.expm(time * generator.dense)
                 made = of_matrix(generator.name, np.where(np.abs(found) < LEAST, 0.0, found), new.size, lie=False)
                 known = max(generator.precision, made.precision) * max(1.0, abs(time) * generator.bound)
                 new = Action(new.shape, [*new.generators, dataclasses.replace(made, precision=known)])

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import CdlError
 from ._rounding import Rounding
-from ._sparse import dense, solvers, sp, Sparse
+from ._sparse import scipy, Sparse
 
 
 DENSE = 700  # unknowns up to which all singular values are computed
@@ -29,7 +29,7 @@ def _dense(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, float]:
     """All singular values, of the triangular factor where there are more equations than unknowns."""
     matrix = system.toarray()
     if matrix.shape[0] > matrix.shape[1]:
-        matrix = dense.qr(matrix, mode="r", overwrite_a=True, check_finite=False)[0][: matrix.shape[1]]
+        matrix = scipy.linalg.qr(matrix, mode="r", overwrite_a=True, check_finite=False)[0][: matrix.shape[1]]
     _, values, rows = _decomposed(matrix)
     values = np.append(values, np.zeros(matrix.shape[1] - len(values)))
     rank = int(np.sum(rounding.split(values / max(values[0], np.finfo(float).tiny))))
@@ -46,7 +46,7 @@ def _decomposed(matrix: np.ndarray) -> Any:
     except np.linalg.LinAlgError:
         pass
     try:
-        return dense.svd(matrix, full_matrices=True, lapack_driver="gesvd")
+        return scipy.linalg.svd(matrix, full_matrices=True, lapack_driver="gesvd")
     except (np.linalg.LinAlgError, ValueError) as error:
         raise CdlError(
             f"the singular values of {matrix.shape[0]} equations of {matrix.shape[1]} unknowns are not found: {error}. "
@@ -67,7 +67,7 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
         if size > LARGEST:
             raise _too_many(system)
         return _dense(system, rounding)
-    gram = sp.csc_array(system.T @ system)
+    gram = scipy.sparse.csc_array(system.T @ system)
     greatest = float(abs(gram).sum(axis=1).max())
     shift = 1e-2 * greatest / size
     inverse: Any = None
@@ -75,12 +75,12 @@ def _shift_invert(system: Sparse, rounding: Rounding) -> tuple[np.ndarray, str, 
     wanted = FIRST
     while wanted <= most:
         try:
-            inverse = inverse or _inverse(gram + shift * sp.eye_array(size))
-            _, vectors = solvers.eigsh(inverse, k=wanted, which="LM", v0=start, maxiter=100)
-        except solvers.ArpackNoConvergence:
+            inverse = inverse or _inverse(gram + shift * scipy.sparse.eye_array(size))
+            _, vectors = scipy.sparse.linalg.eigsh(inverse, k=wanted, which="LM", v0=start, maxiter=100)
+        except scipy.sparse.linalg.ArpackNoConvergence:
             wanted *= 2  # with more of them the iteration begins with a greater space
             continue
-        except (solvers.ArpackError, np.linalg.LinAlgError, RuntimeError):
+        except (scipy.sparse.linalg.ArpackError, np.linalg.LinAlgError, RuntimeError):
             break  # what the iterations of others raise: all singular values are sure
         lengths = np.linalg.norm(system @ vectors, axis=0)
         order = np.argsort(lengths)
@@ -107,8 +107,8 @@ def _too_many(system: Sparse, why: str = "") -> CdlError:
 def _inverse(matrix: Sparse) -> Any:
     """Of a symmetric and positive matrix, whose factors are sparser in an order of both its rows and columns."""
     order = {"permc_spec": "MMD_AT_PLUS_A", "diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-    solver = solvers.splu(sp.csc_array(matrix), **order)
-    return solvers.LinearOperator(matrix.shape, matvec=solver.solve, dtype=np.float64)
+    solver = scipy.sparse.linalg.splu(scipy.sparse.csc_array(matrix), **order)
+    return scipy.sparse.linalg.LinearOperator(matrix.shape, matvec=solver.solve, dtype=np.float64)
 
 
 def _gap(above: np.ndarray, below: np.ndarray) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ._factors import Sizes, sizes_of
 from ._rounding import Rounding
-from ._sparse import graphs, sp, Sparse
+from ._sparse import scipy, Sparse
 
 
 class Ties(NamedTuple):
@@ -41,7 +41,7 @@ class Classes(NamedTuple):
         """The same as a sparse matrix, from free numbers to weights."""
         kept = np.flatnonzero(self.labels >= 0)
         values = np.ones(len(kept)) if self.scales is None else self.scales[kept]
-        return sp.csr_array((values, (kept, self.labels[kept])), shape=(len(self.labels), self.dimension))
+        return scipy.sparse.csr_array((values, (kept, self.labels[kept])), shape=(len(self.labels), self.dimension))
 
 
 def classes(size: int, ties: Ties, rounding: Rounding) -> Classes:
@@ -89,7 +89,7 @@ def _greatest(logs: np.ndarray, component: np.ndarray) -> np.ndarray:
 
 def components(size: int, p: np.ndarray, q: np.ndarray) -> tuple[int, np.ndarray]:
     """How many connected components the edges between `p` and `q` make, and the number of each node's."""
-    count, component = graphs.connected_components(_graph(size, p, q), directed=False)
+    count, component = scipy.sparse.csgraph.connected_components(_graph(size, p, q), directed=False)
     return int(count), component
 
 
@@ -99,12 +99,12 @@ def forest(component: np.ndarray, count: int, p: np.ndarray, q: np.ndarray) -> n
     first = np.full(count, size)
     np.minimum.at(first, component, np.arange(size))
     rooted = _graph(size + 1, np.concatenate([p, np.full(count, size)]), np.concatenate([q, first]))
-    _, parent = graphs.breadth_first_order(rooted, size, directed=False)
+    _, parent = scipy.sparse.csgraph.breadth_first_order(rooted, size, directed=False)
     return np.where(parent < 0, size, parent).astype(np.int64)
 
 
 def _graph(size: int, p: np.ndarray, q: np.ndarray) -> Sparse:
-    return sp.csr_array((np.ones(len(p), np.int8), (p, q)), shape=(size, size))
+    return scipy.sparse.csr_array((np.ones(len(p), np.int8), (p, q)), shape=(size, size))
 
 
 def _potentials(

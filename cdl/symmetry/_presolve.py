@@ -17,7 +17,7 @@ from ._generator import Generator
 from ._null_space import null_space
 from ._orbits import Classes, classes, Ties
 from ._rounding import Rounding
-from ._sparse import sp, Sparse
+from ._sparse import scipy, Sparse
 
 
 class Solved(NamedTuple):
@@ -33,7 +33,7 @@ def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Ro
 
     **Raises:** `CdlError` where rounding hides the rank.
     """
-    system = _levelled(sp.csr_array(sp.vstack([equations(x.sparse, y.sparse) for x, y in pairs])))
+    system = _levelled(scipy.sparse.csr_array(scipy.sparse.vstack([equations(x.sparse, y.sparse) for x, y in pairs])))
     while True:
         factors = known.factors
         rest = _substituted(system, factors, rounding)
@@ -45,20 +45,22 @@ def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Ro
     if not rest.shape[0]:
         return Solved(known, "presolve", None)
     involved = np.unique(rest.indices)
-    null, how, gap = null_space(sp.csr_array(rest[:, involved]), rounding)
+    null, how, gap = null_space(scipy.sparse.csr_array(rest[:, involved]), rounding)
     free = np.setdiff1d(np.arange(known.dimension), involved)
     width = len(free) + null.shape[1]
     rows = np.concatenate([free, np.repeat(involved, null.shape[1])])
     columns = np.concatenate([np.arange(len(free)), np.tile(len(free) + np.arange(null.shape[1]), len(involved))])
     values = np.concatenate([np.ones(len(free)), null.ravel()])
-    combined = sp.csr_array((values, (rows, columns)), shape=(known.dimension, width))
-    return Solved(sp.csr_array(factors @ combined), how, gap)
+    combined = scipy.sparse.csr_array((values, (rows, columns)), shape=(known.dimension, width))
+    return Solved(scipy.sparse.csr_array(factors @ combined), how, gap)
 
 
 def equations(x: Sparse, y: Sparse) -> Sparse:
     """`(ρ_Y ⊗ 1 − 1 ⊗ ρ_Xᵀ) vec W = 0`, for `W` row by row."""
-    one: Callable[[Sparse], Sparse] = lambda matrix: sp.eye_array(matrix.shape[0], dtype=matrix.dtype)
-    return sp.csr_array(sp.kron(y, one(x), format="csr") - sp.kron(one(y), x.T, format="csr"))
+    one: Callable[[Sparse], Sparse] = lambda matrix: scipy.sparse.eye_array(matrix.shape[0], dtype=matrix.dtype)
+    return scipy.sparse.csr_array(
+        scipy.sparse.kron(y, one(x), format="csr") - scipy.sparse.kron(one(y), x.T, format="csr")
+    )
 
 
 def _levelled(system: Sparse) -> Sparse:
@@ -79,7 +81,7 @@ def _levelled(system: Sparse) -> Sparse:
 
 def _substituted(system: Sparse, factors: Sparse, rounding: Rounding) -> Sparse:
     """The equations of what is free: without the factors that cancel but for rounding."""
-    rest, sizes = sp.csr_array(system @ factors), sp.csr_array(abs(system) @ abs(factors))
+    rest, sizes = scipy.sparse.csr_array(system @ factors), scipy.sparse.csr_array(abs(system) @ abs(factors))
     rest.sum_duplicates()
     row = np.repeat(np.arange(rest.shape[0]), np.diff(rest.indptr))
     if len(row):

@@ -18,7 +18,7 @@ from .._functors.words import number_of
 from ..errors import CdlError
 from ._generator import Generator
 from ._held import product
-from ._sparse import sp
+from ._sparse import scipy
 
 
 def paired(xs: Sequence[Generator], ys: Sequence[Generator], what: str) -> list[tuple[Generator, Generator]]:
@@ -53,23 +53,23 @@ def listed(generators: Sequence[Generator]) -> str:
 
 def transpose(x: Generator) -> Generator:
     """Its matrix transposed."""
-    matrix = sp.coo_array((x.values, (x.columns, x.rows)), shape=(x.size, x.size))
+    matrix = scipy.sparse.coo_array((x.values, (x.columns, x.rows)), shape=(x.size, x.size))
     return Generator.of(x.name, matrix, x.lie, x.precision)
 
 
 def still(like: Generator, size: int) -> Generator:
     """The generator that acts as nothing: the matrix 1, or 0 for one of a Lie algebra."""
-    empty = sp.coo_array((size, size), dtype=np.float64)
-    return Generator.of(like.name, empty if like.lie else sp.eye_array(size).tocoo(), like.lie)
+    empty = scipy.sparse.coo_array((size, size), dtype=np.float64)
+    return Generator.of(like.name, empty if like.lie else scipy.sparse.eye_array(size).tocoo(), like.lie)
 
 
 def tensor(x: Generator, y: Generator) -> Generator:
     """The matrix on products: `A ⊗ B`, or `A ⊗ 1 + 1 ⊗ B` of a Lie algebra."""
     if x.lie:
-        one: Callable[[int], Any] = lambda n: sp.eye_array(n)
-        matrix = sp.kron(x.sparse, one(y.size)) + sp.kron(one(x.size), y.sparse)
+        one: Callable[[int], Any] = lambda n: scipy.sparse.eye_array(n)
+        matrix = scipy.sparse.kron(x.sparse, one(y.size)) + scipy.sparse.kron(one(x.size), y.sparse)
     else:
-        matrix = product(f"generator `{x.name}` of a tensor product", x.sparse, y.sparse, sp.kron)
+        matrix = product(f"generator `{x.name}` of a tensor product", x.sparse, y.sparse, scipy.sparse.kron)
     return Generator.of(x.name, matrix, x.lie, max(x.precision, y.precision))
 
 
@@ -78,7 +78,7 @@ def block(x: Generator, y: Generator) -> Generator:
     rows = np.concatenate([x.rows, y.rows + x.size])
     columns = np.concatenate([x.columns, y.columns + x.size])
     size = x.size + y.size
-    matrix = sp.coo_array((np.concatenate([x.values, y.values]), (rows, columns)), shape=(size, size))
+    matrix = scipy.sparse.coo_array((np.concatenate([x.values, y.values]), (rows, columns)), shape=(size, size))
     return Generator.of(x.name, matrix, x.lie, max(x.precision, y.precision))
 
 

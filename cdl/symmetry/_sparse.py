@@ -1,17 +1,11 @@
-"""scipy's sparse matrices, whose types scipy does not say: for type checkers they are `Any`."""
+"""scipy, whose types it does not say: for type checkers they are `Any`. Its parts come in where they are first used."""
 
 from typing import Any, TypeAlias
 
-import scipy.linalg
-import scipy.sparse
-import scipy.sparse.csgraph
-import scipy.sparse.linalg
+import scipy as untyped
 
 
 Sparse: TypeAlias = Any
 """A sparse matrix of scipy."""
 
-sp: Any = scipy.sparse
-graphs: Any = scipy.sparse.csgraph
-solvers: Any = scipy.sparse.linalg
-dense: Any = scipy.linalg
+scipy: Any = untyped

@@ -67,29 +67,21 @@ def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
     """The function, which checks, before the call, the arguments whose annotation satisfies `before`."""
     if not callable(fn):
         raise CdlError(f"what is to be checked at every call is {short(fn)}: give a function.")
-    signature = inspect.signature(fn)
-    name = OPERATORS.get(fn.__name__) or fn.__qualname__.removesuffix(".__init__")
-    hints = functools.cache(lambda: annotations(fn))
-    by_place = [n for n, p in signature.parameters.items() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    rest = [n for n, p in signature.parameters.items() if p.kind is p.VAR_POSITIONAL]
-    first = functools.cache(lambda: {n: hint for n, hint in hints().items() if before(hint)})
+    usage = functools.cache(lambda: _Usage(fn, before))
 
     @functools.wraps(fn)
     def called(*args: Any, **options: Any) -> Any:
-        places = itertools.chain(by_place, itertools.cycle(rest))
-        for n, value in (*zip(places, args, strict=False), *options.items()):
-            if n in first():
-                expect_type(f"`{n}`" if is_switch(first()[n]) else _named(name, n), value, first()[n])
+        if usage().first:
+            usage().expect(args, options)
         try:
             return fn(*args, **options)
         except CdlError:
             raise
         except TypeError:
-            wrong = _wrong(fn, name, signature, args, options)
-            if wrong is None and (wrong := _misfit(name, signature, hints(), args, options)) is None:
+            if (wrong := usage().wrong(args, options) or usage().misfit(args, options)) is None:
                 raise  # the call fits, and something inside it did not
         except (AttributeError, ValueError, KeyError, IndexError) as error:
-            if (wrong := _misfit(name, signature, hints(), args, options)) is None:
+            if (wrong := usage().misfit(args, options)) is None:
                 raise
             raise CdlError(wrong) from error
         raise CdlError(wrong)
@@ -97,27 +89,59 @@ def _with_usage(fn: Function, before: Callable[[Any], bool]) -> Function:
     return cast("Function", called)
 
 
-def _named(name: str, parameter: str) -> str:
-    """An argument in the words of an error; of an operator, the one on the right."""
-    return f"`g` of `{name}`" if name in OPERATORS.values() else f"`{parameter}` of `{name}`"
+class _Usage:
+    """How a function is called: read at its first call, since to read it of every function takes long at import."""
 
+    def __init__(self, fn: Callable[..., Any], before: Callable[[Any], bool]) -> None:
+        self.fn, self.signature, self.hints = fn, inspect.signature(fn), annotations(fn)
+        self.name = OPERATORS.get(fn.__name__) or fn.__qualname__.removesuffix(".__init__")
+        self.first = {n: hint for n, hint in self.hints.items() if before(hint)}  # looked at before the call
 
-def _misfit(
-    name: str,
-    signature: inspect.Signature,
-    hints: dict[str, Any],
-    args: tuple[Any, ...],
-    options: dict[str, Any],
-) -> str | None:
-    """What is said of the first argument that does not fit its annotation; `None`, where all do."""
-    for n, value in signature.bind(*args, **options).arguments.items():
-        several = signature.parameters[n].kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-        if n in hints and not several:
-            try:
-                expect_type(_named(name, n), value, hints[n])
-            except CdlError as unfit:
-                return str(unfit)
-    return None
+    def expect(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
+        """**Raises:** `CdlError` for an argument that does not fit an annotation of `first`."""
+        parameters = self.signature.parameters.values()
+        by_place = [p.name for p in parameters if p.kind < p.VAR_POSITIONAL]
+        rest = itertools.cycle(p.name for p in parameters if p.kind is p.VAR_POSITIONAL)
+        for n, value in (*zip(itertools.chain(by_place, rest), args, strict=False), *options.items()):
+            if n in self.first:
+                hint = self.first[n]
+                expect_type(f"`{n}`" if is_switch(hint) else self.named(n), value, hint)
+
+    def named(self, parameter: str) -> str:
+        """An argument in the words of an error; of an operator, the one on the right."""
+        return f"`{'g' if self.name in OPERATORS.values() else parameter}` of `{self.name}`"
+
+    def misfit(self, args: tuple[Any, ...], options: dict[str, Any]) -> str | None:
+        """What is said of the first argument that does not fit its annotation; `None`, where all do."""
+        for n, value in self.signature.bind(*args, **options).arguments.items():
+            p = self.signature.parameters[n]
+            if n in self.hints and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+                try:
+                    expect_type(self.named(n), value, self.hints[n])
+                except CdlError as unfit:
+                    return str(unfit)
+        return None
+
+    def wrong(self, args: tuple[Any, ...], given: dict[str, Any]) -> str | None:
+        """What is wrong with a call, or `None` where it fits."""
+        try:
+            self.signature.bind(*args, **given)
+        except TypeError as error:
+            parameters = [p for p in self.signature.parameters.values() if p.name != "self"]
+            named = [p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
+            unknown = [option for option in given if option not in self.signature.parameters]
+            if unknown:
+                near = difflib.get_close_matches(unknown[0], named, 1)
+                meant = f" Did you mean `{near[0]}`?" if near else ""
+                options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] or named
+                takes = ", ".join(f"`{option}`" for option in options) or "none"
+                return f"`{self.name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
+            plain = [p.replace(annotation=p.empty, default=_Shown.of(p.default)) for p in parameters]
+            write = f"{self.name}{inspect.Signature(plain)}"
+            several = _then(self.fn, parameters) if args and not callable(args[-1]) else ""
+            several = several or _several(self.name, parameters, args) if "too many" in str(error) else ""
+            return f"`{self.name}` was called with other arguments than it takes, {error}: write `{write}`.{several}"
+        return None
 
 
 def whole(name: str, value: Any, least: int = 1, error: type[CdlError] = CdlError) -> int:
@@ -202,27 +226,3 @@ def _then(fn: Callable[..., Any], parameters: list[inspect.Parameter]) -> str:
         return ""
     needed = ", ".join(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY and p.default is p.empty)
     return f" It gives a function, which takes the rest: `{fn.__name__}({needed})(…)`."
-
-
-def _wrong(
-    fn: Callable[..., Any], name: str, signature: inspect.Signature, args: tuple[Any, ...], given: dict[str, Any]
-) -> str | None:
-    """What is wrong with a call, or `None` where it fits."""
-    try:
-        signature.bind(*args, **given)
-    except TypeError as error:
-        parameters = [p for p in signature.parameters.values() if p.name != "self"]
-        named = [p.name for p in parameters if p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
-        unknown = [option for option in given if option not in signature.parameters]
-        if unknown:
-            near = difflib.get_close_matches(unknown[0], named, 1)
-            meant = f" Did you mean `{near[0]}`?" if near else ""
-            options = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY] or named
-            takes = ", ".join(f"`{option}`" for option in options) or "none"
-            return f"`{name}` has no option `{unknown[0]}`: it takes {takes}.{meant}"
-        plain = [p.replace(annotation=p.empty, default=_Shown.of(p.default)) for p in parameters]
-        usage = inspect.Signature(plain)
-        several = _then(fn, parameters) if args and not callable(args[-1]) else ""
-        several = several or _several(name, parameters, args) if "too many" in str(error) else ""
-        return f"`{name}` was called with other arguments than it takes, {error}: write `{name}{usage}`.{several}"
-    return None

@@ -7,6 +7,7 @@ listed first.
 
 # isort: off
 import sys as _sys
+from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 # first, so that a test suite's import hook finds it while the modules below come in
@@ -18,7 +19,7 @@ from . import errors as errors, functors as functors, poly as poly, monads as mo
 from . import _annotations as _annotations  # what annotations of trees and algebras mean to typeguard
 from . import compiled as compiled, monoids as monoids, machines as machines
 from . import para as para, optics as optics, categories as categories, learning as learning
-from . import drawing as drawing, symmetry as symmetry, system as system, metric as metric
+from . import drawing as drawing, symmetry as symmetry, system as system
 from . import laws as laws, explanation as explanation, io as io
 from . import trees as trees, checks as checks
 
@@ -59,8 +60,14 @@ from .explanation import explain as explain
 __version__ = "0.1.0.dev0"
 
 
-if not _TYPE_CHECKING:  # type checkers know the names, and refuse others
+if _TYPE_CHECKING:  # type checkers know the names, and refuse others
+    from . import metric as metric
+else:
 
     def __getattr__(name: str) -> object:
-        """**Raises:** `AttributeError`, which says in which module a name is that is not here."""
-        _refuse_name(_sys.modules[__name__], name)
+        """`metric`, which comes in at its first use, since lineax takes long.
+
+        **Raises:** `AttributeError`, which says in which module a name is that is not here.
+        """
+        metric = _import_module(".metric", __name__)
+        return metric if name == "metric" else _refuse_name(_sys.modules[__name__], name)

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-import cdl
+import cdl.metric  # it comes in at its first use
 from cdl._front_door import is_public, modules
 from cdl.errors import CdlError
 

@@ -162,7 +162,7 @@ class Action:
         """
         names = word_of(word)
         if not names:
-            return scipy.sparse.csr_array(scipy.sparse.eye_array(self.size))
+            return scipy.sparse.eye_array(self.size, format="csr")
         times: Callable[[Any, Any], Any] = lambda m, n: product(f"the word {names}", m, n, operator.matmul)
         return functools.reduce(times, [self[name].sparse for name in names])
 

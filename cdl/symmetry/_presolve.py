@@ -33,7 +33,7 @@ def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Ro
 
     **Raises:** `CdlError` where rounding hides the rank.
     """
-    system = _levelled(scipy.sparse.csr_array(scipy.sparse.vstack([equations(x.sparse, y.sparse) for x, y in pairs])))
+    system = _levelled(scipy.sparse.vstack([equations(x.sparse, y.sparse) for x, y in pairs], format="csr"))
     while True:
         factors = known.factors
         rest = _substituted(system, factors, rounding)
@@ -58,9 +58,8 @@ def solve(known: Classes, pairs: list[tuple[Generator, Generator]], rounding: Ro
 def equations(x: Sparse, y: Sparse) -> Sparse:
     """`(ρ_Y ⊗ 1 − 1 ⊗ ρ_Xᵀ) vec W = 0`, for `W` row by row."""
     one: Callable[[Sparse], Sparse] = lambda matrix: scipy.sparse.eye_array(matrix.shape[0], dtype=matrix.dtype)
-    return scipy.sparse.csr_array(
-        scipy.sparse.kron(y, one(x), format="csr") - scipy.sparse.kron(one(y), x.T, format="csr")
-    )
+    times = scipy.sparse.kron
+    return times(y, one(x), format="csr") - times(one(y), x.T, format="csr")
 
 
 def _levelled(system: Sparse) -> Sparse:

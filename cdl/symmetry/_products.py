@@ -9,8 +9,7 @@
 | the generators of two actions of one monoid, in pairs    | `paired(xs, ys)` |
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -65,11 +64,11 @@ def still(like: Generator, size: int) -> Generator:
 
 def tensor(x: Generator, y: Generator) -> Generator:
     """The matrix on products: `A ⊗ B`, or `A ⊗ 1 + 1 ⊗ B` of a Lie algebra."""
+    times, one = scipy.sparse.kron, scipy.sparse.eye_array
     if x.lie:
-        one: Callable[[int], Any] = lambda n: scipy.sparse.eye_array(n)
-        matrix = scipy.sparse.kron(x.sparse, one(y.size)) + scipy.sparse.kron(one(x.size), y.sparse)
+        matrix = times(x.sparse, one(y.size)) + times(one(x.size), y.sparse)
     else:
-        matrix = product(f"generator `{x.name}` of a tensor product", x.sparse, y.sparse, scipy.sparse.kron)
+        matrix = product(f"generator `{x.name}` of a tensor product", x.sparse, y.sparse, times)
     return Generator.of(x.name, matrix, x.lie, max(x.precision, y.precision))
 
 

@@ -69,5 +69,6 @@ else:
 
         **Raises:** `AttributeError`, which says in which module a name is that is not here.
         """
-        metric = _import_module(".metric", __name__)
-        return metric if name == "metric" else _refuse_name(_sys.modules[__name__], name)
+        if name == "metric":
+            return _import_module(".metric", __name__)
+        return _refuse_name(_sys.modules[__name__], name)

@@ -17,6 +17,7 @@ import builtins
 import enum
 import functools
 import inspect
+import pathlib
 import textwrap
 import types
 from collections.abc import Iterator, Mapping
@@ -40,10 +41,10 @@ def expect_arrays(alg: Any) -> None:
         return
     names = {**vars(builtins), **fn.__globals__, **inspect.getclosurevars(fn).nonlocals}
     for line, question, advice in _questions(tree, names):
+        at = f"at line {fn.__code__.co_firstlineno + line - 1} of {pathlib.Path(fn.__code__.co_filename).name}"
         raise CdlError(
-            f"`{fn.__qualname__}` asks {question}, at line {fn.__code__.co_firstlineno + line - 1} of "
-            f"{fn.__code__.co_filename}: in a compiled function a payload is an array, and the answer is always no. "
-            f"So {advice}."
+            f"`{fn.__qualname__}` asks {question} {at}: a payload is an array here, and the answer is always no. So "
+            f"{advice}."
         )
 
 

@@ -113,7 +113,7 @@ def annotate(
         ...     )
         >>> forest = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))])
         >>> cdl.annotate(total, forest)[forest.nodes(0)]
-        Array([3., 1., 2.], dtype=float32, weak_type=True)
+        Array([3., 1., 2.], dtype=float32)
     """
     if isinstance(data, Seq | Packed):
         return annotate_seq(alg, data, key, fitting("annotate", alg, data, key, how))

@@ -20,7 +20,6 @@ def chains(figures: Figures) -> str:
 SEQUENCES = {
     "fold": "`annotate`",
     "fold, plain": "the same, `bulk=False`",
-    "fold, bulk and ahead": "the same, `ahead=True`",
     "scan": "`lax.scan` by hand",
     "torch": "PyTorch",
     "flax": "flax",

@@ -6,9 +6,9 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
+from cdl._engine.lists.cost import operations
 
 import cdl
-from cdl._engine.lists.cost import operations
 from cdl.compiled import Bracketing
 
 from ._clock import compiled, Entry, in_turn

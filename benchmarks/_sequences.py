@@ -38,7 +38,6 @@ TOLERANCE = 1e-3
 WAYS: dict[str, dict[str, Any]] = {
     "fold": {},
     "fold, plain": {"bulk": False},
-    "fold, bulk and ahead": {"bulk": True, "ahead": True},
 }
 
 

@@ -51,8 +51,8 @@ SEQUENCES = """\
 ## Sequences
 
 A GRU and an LSTM of width 256 read 64 lists of 256 elements, and give every hidden state; the gradient is that of the
-weights. `annotate` is the default; without its own reverse rule (`Scan(bulk=False)`) it is the plain scan; `ahead=True`
-computes what the elements alone decide for many of them ahead. The others, flax's `nn.RNN` among them, have the same
+weights. `annotate` is the default; without its own reverse rule (`Scan(bulk=False)`) it is the plain scan.
+The others, flax's `nn.RNN` among them, have the same
 weights, and equal losses and gradients. The floor counts products: two forward, and three more for the gradient, since
 the elements' own is not asked for.
 """

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._engine.arrays.shapes import alike
-from .._engine.lists.cost import inside
+from .._engine.jaxprs._jaxprs import inside
 from .._functors.difference import as_numpy, difference
 from ..errors import LawBroken
 from ._page import Checked, Weights
@@ -98,7 +98,7 @@ def equations(fn: Callable[..., Any], *given: Any) -> int:
 
 
 def _count(jaxpr: Any) -> int:
-    return len(jaxpr.eqns) + sum(_count(inner) for eqn in jaxpr.eqns for inner in inside(eqn.params))
+    return len(jaxpr.eqns) + sum(_count(inner) for eqn in jaxpr.eqns for inner in inside(eqn))
 
 
 def _widest(x: Any) -> Any:

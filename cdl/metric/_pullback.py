@@ -23,7 +23,7 @@ import lineax as lx
 
 from .._engine import forwards
 from .._engine.arrays.shapes import shown
-from .._engine.lists.cost import inside
+from .._engine.jaxprs._jaxprs import inside
 from .._functors.described import described
 from .._functors.usage import with_types
 from .._functors.words import first_line
@@ -101,7 +101,7 @@ def both_ways(run: Callable[[Any], Any], at: Any) -> tuple[Callable[[Any], Any],
 
 def _stops_forward_mode(jaxpr: Any) -> bool:
     """Whether a linear map has a part that JAX refuses only when it is compiled."""
-    return any(e.primitive.name == "custom_lin" or any(map(_stops_forward_mode, inside(e.params))) for e in jaxpr.eqns)
+    return any(e.primitive.name == "custom_lin" or any(map(_stops_forward_mode, inside(e))) for e in jaxpr.eqns)
 
 
 def _guarded(fn: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -113,7 +113,7 @@ def test_an_error_inside_a_call_that_fits_is_told_of_the_case_and_not_of_the_cal
 @pytest.mark.parametrize(
     ("data", "how", "words"),
     [
-        ("forest", Scan(ahead=True), r"`how` is Scan\(.*`fold` reads a `Forest`: .* `cdl.compiled.Levels`, as in"),
+        ("forest", Scan(unroll=2), r"`how` is Scan\(.*`fold` reads a `Forest`: .* `cdl.compiled.Levels`, as in"),
         ("forest", Bracketing("scan"), r"`how` is Bracketing\(way='scan'\), and `fold` reads a `Forest`"),
         ("forest", "all", "`how` is 'all', and `fold` reads a `Forest`"),
         ("seq", Bracketing("scan"), "`fold` reads sequences: give .* `how=Scan\\(segment=64\\)`"),

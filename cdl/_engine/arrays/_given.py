@@ -6,11 +6,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from numpy.typing import NDArray
 
 from ...errors import PayloadMismatch
 from ._lost import ends, is_whole, lost
-from .shapes import is_canonical, shown
+from .shapes import shown
 
 
 def arrays(tree: Any, what: str) -> Any:
@@ -51,11 +50,3 @@ def expect_kept(x: object, what: str) -> None:
         f"{what} holds {first}, and `{target}`, the type that JAX gives it, ends at {end}: the number would {becomes}. "
         f"Give smaller numbers{'' if jax.config.read('jax_enable_x64') else ', or switch on `jax_enable_x64`'}."
     )
-
-
-def is_too_wide(x: NDArray[Any] | np.generic) -> bool:
-    """Whether a NumPy array, or number, holds a whole number that JAX would wrap around."""
-    if is_canonical(x.dtype) or x.dtype.kind not in "iu" or not x.size:
-        return False
-    low, high = ends(jax.dtypes.canonicalize_dtype(x.dtype))
-    return bool(x.min() < low or x.max() > high)

@@ -62,9 +62,8 @@ class Scan:
 
     **Arguments:** `segment`: the reverse pass computes states again, segment by segment, to save memory. It is the
     number of steps of a segment, or `"sqrt"` for the square root of all steps. `unroll`: how many steps one turn of the
-    loop has. `ahead`: whether what does not depend on the state is computed before the loop, for many elements at once.
-    `bulk`: whether the weights' gradient is a few products over many steps, by a reverse rule. `forward`: leaves that
-    rule out, so forward mode (`jvp`) works. An option that is `None` is chosen for the device.
+    loop has. `bulk`: whether the weights' gradient is a few products over many steps, by a reverse rule. `forward`:
+    leaves that rule out, so forward mode (`jvp`) works. An option that is `None` is chosen for the device.
 
     **Raises:** `CdlError` for a number of steps that is not a whole number of at least 1, and where both `bulk` and
     `forward` are true.
@@ -80,7 +79,6 @@ class Scan:
 
     segment: Segment = None
     unroll: int = 1
-    ahead: bool | None = None
     bulk: bool | None = None
     forward: bool = False
 

@@ -20,7 +20,6 @@ from ..arrays._rows import masked, put, room, take, write
 from ..arrays.shapes import Arrays
 from ..folds._chunk import Chunk, write_edges
 from ..folds._kernel import Kernel, Tables
-from ..folds._passes import added
 from ..folds._plan import Again
 from ..folds._program import Program
 from ..folds._sites import all_indexed
@@ -28,7 +27,6 @@ from ..folds._slabs import Slabs
 from ..folds._storage import Storage
 from ..folds._walk import Walk
 from ..forests._forest import Forest
-from ._activity import Activity
 
 
 Buffers = list[Any]  # one for each column; `None` for those that have no cotangent
@@ -82,36 +80,29 @@ class Descent:
         return found
 
     def backward(
-        self, inputs: Any, handed: Buffers, tables: Tables, outside: tuple[Sequence[Buffers], Buffers], wanted: Any
+        self, inputs: Any, handed: Buffers, tables: Tables, given: tuple[Buffers, Buffers], wanted: Any
     ) -> Any:
         """The cotangents of the weights, the payload, the values at each edge's end and what roots get, where they are
         `wanted`; `None` for the others.
 
-        `outside` are those of what is handed along edges, as each sort is read, and of what rows give of their own;
-        `None` for what has none.
+        `given` are those of what is handed along edges, and of what rows give of their own; `None` for what has none.
         """
         weights, payload, values, _ = inputs
         ready = self.kernel.weights(weights)
-        given = list(map(added, zip(*outside[0], strict=True))), outside[1]
-        columns = list(map(self.handed.columns, range(len(self.forest.family))))
-        read_of = [[c for c in own if x[c] is not None] for own, x in zip(columns, outside[0], strict=True)]
-        own = [c for c, x in enumerate(outside[1]) if x is not None]
-        activity = Activity(self.walk, columns, self.handed.smooth, read_of, own)
 
-        def read(p: int, at: Chunk, carry: Any) -> tuple[Arrays, Arrays, jax.Array | None]:
-            outputs = activity.outputs(p, at, carry[3])
-            return self._given(p, at, given, carry[0]), self.kernel.products(p, at, carry[2]), outputs
+        def read(p: int, at: Chunk, carry: Any) -> tuple[Arrays, Arrays]:
+            return self._given(p, at, given, carry[0]), self.kernel.products(p, at, carry[2])
 
-        def body(p: int, at: Chunk, carry: Any, had: tuple[Arrays, Arrays, jax.Array | None]) -> Any:
+        def body(p: int, at: Chunk, carry: Any, had: tuple[Arrays, Arrays]) -> Any:
             inherited, below = map(list, carry[:2])
-            inputs, (brought, kept, outputs) = self.walk.inputs(p, at, payload, values, self._own(p, at, handed)), had
-            to, found = self.kernel.reverse(p, at, ready, inputs, brought, kept, carry[2], [], outputs)
+            inputs, (brought, kept) = self.walk.inputs(p, at, payload, values, self._own(p, at, handed)), had
+            to, found = self.kernel.reverse(p, at, ready, inputs, brought, kept, carry[2], [])
             wiring = self.programs[p].wiring
             for c, x in zip(wiring.own, to.own, strict=True):
                 if inherited[c] is not None:
                     inherited[c] = write(inherited[c], at.row, at.valid, x)
             write_edges(below, self.walk.slabs, at, wiring.slots, to.slots, wiring.manys, to.manys)
-            return inherited, below, found, activity.with_chunk(p, at, carry[3], outputs)
+            return inherited, below, found
 
         def zeros(length: int, leaves: Arrays, some: Any) -> Buffers:
             every = zip(leaves, some, strict=True)
@@ -120,14 +111,14 @@ class Descent:
         inherited = zeros(self.walk.length, self.handed.leaves, self.handed.smooth)
         below = zeros(len(self.forest.child), self.below.leaves, wanted[2])
         start = self.kernel.start(ready, payload, tables, wanted)
-        inherited, below, found, bits = self.walk.loop(read, body, (inherited, below, start, activity.start()))
+        inherited, below, found = self.walk.loop(read, body, (inherited, below, start))
 
         def again(p: int, at: Again, index: jax.Array) -> jax.Array:
             if at.what == "own":
                 return take(handed[self.programs[p].wiring.own[at.leaf]], take(self.forest.above, index))
             return self.walk.again(p, at, index, payload, values)
 
-        sums = self.kernel.gradients(ready, found, again, wanted[0], None if bits is None else bits[1])
+        sums = self.kernel.gradients(ready, found, again, wanted[0])
         edges = slice(self.forest.bucket.edges, -1)
         roots = self.forest.child[edges]
         tops = [

@@ -155,10 +155,10 @@ def _descend(
     value_rows = _columns(below, values, lambda x, s: _of_sort(take(x, pre_order), forest, s), forest.sort)
     descent = functools.partial(Descent, programs, handed, below, out)
     inputs = weights, list(forest.payload), value_rows, at_roots
-    by_sort, outs = _rule(inputs, forest.schedule, descent=descent)
+    down, outs = _rule(inputs, forest.schedule, descent=descent)
     above = take(forest.above, forest.row[: forest.bucket.nodes])
     at_nodes = tuple(
-        in_pre_order(forest, s, handed.carriers[s].unflatten([by_sort[s][c] for c in handed.columns(s)]), above)
+        in_pre_order(forest, s, handed.carriers[s].unflatten([down[c] for c in handed.columns(s)]), above)
         for s in range(len(tops))
     )
     return at_nodes, in_pre_order(forest, None, out.carriers[0].unflatten(outs))
@@ -167,24 +167,23 @@ def _descend(
 @eqx.filter_custom_vjp
 def _rule(
     inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Forest], Descent]
-) -> tuple[list[Arrays], Arrays]:
-    handed, outs = descent(integers).forward(*inputs)
-    return [handed] * len(integers.family), outs
+) -> tuple[Arrays, Arrays]:
+    return descent(integers).forward(*inputs)
 
 
 @_rule.def_fwd  # type: ignore[untyped-decorator]
 def _rule_forward(
     perturbed: Any, inputs: tuple[Any, Any, Any, Any], integers: Forest, *, descent: Callable[[Forest], Descent]
-) -> tuple[tuple[list[Arrays], Arrays], tuple[Arrays, Any]]:
+) -> tuple[tuple[Arrays, Arrays], tuple[Arrays, Any]]:
     del perturbed
     handed, outs, tables = descent(integers).forward_and_keep(*inputs)
-    return forwards_only(([handed] * len(integers.family), outs), TWICE), (handed, tables)
+    return forwards_only((handed, outs), TWICE), (handed, tables)
 
 
 @_rule.def_bwd  # type: ignore[untyped-decorator]
 def _rule_backward(
     kept: tuple[Arrays, Any],
-    given: tuple[list[Arrays], Arrays],
+    given: tuple[Arrays, Arrays],
     perturbed: Any,
     inputs: tuple[Any, Any, Any, Any],
     integers: Forest,

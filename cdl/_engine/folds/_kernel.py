@@ -145,7 +145,7 @@ class Kernel:
             manys = [to for _, to in pairs]
             sums[p] = self.walk.added(p, at, sums[p], of_weights)
         if bits is not None:
-            of_payload, slots, manys, own = self.walk.active(p, at, bits, of_payload, slots, manys, own)
+            of_payload, slots, manys = self.walk.active(p, at, bits, of_payload, slots, manys)
         payload = self.walk.payload(p, at, found.payload, of_payload)
         return Given(slots, manys, own), Cotangents(tables, sums, payload)
 

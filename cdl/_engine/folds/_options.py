@@ -66,25 +66,17 @@ def expect_forest(of: str, forest: object, alg: str, *, after: object = None, ca
             )
         return
     rest = f", {called}" if called else ""
-    several = isinstance(forest, list | tuple) and forest and all(isinstance(x, Base) for x in forest)
     if isinstance(forest, Base):
-        write = f"pack the tree, `{of}({alg}, pack(signature, [tree]){rest})`"
-        write += {"fold": ", or read it alone, `cata(alg)(tree)`", "annotate": ", or `decorate(alg)(tree)`"}.get(of, "")
-    elif several:
+        write = f"pack the tree, `{of}({alg}, pack(signature, [tree]){rest})`, or read it alone, `cata(alg)(tree)`"
+    elif isinstance(forest, list | tuple) and forest and all(isinstance(x, Base) for x in forest):
         write = f"pack the trees, `{of}({alg}, pack(signature, trees){rest})`"
     elif isinstance(after, Forest):
         write = f"the forest comes before `{called}`, `{of}({alg}, forest{rest})`"
     elif isinstance(forest, Corpus):
         write = f"choose some of its trees, as in `{of}({alg}, corpus[[0, 1]]{rest})`, or all, `corpus[:]`"
-    elif isinstance(forest, Seq | Packed):
-        write = "pack the lists as trees, `pack(ListF, [to_list(xs), …])`"
-    elif callable(getattr(forest, "trees", None)):
-        write = f"pack what was grown, `{of}({alg}, pack(signature, grown.trees()){rest})`"
     elif callable(forest):
-        write = f"the {dict(alg='algebra', coalg='coalgebra').get(alg, alg)} comes first, `{of}({alg}, forest{rest})`"
-    elif of in ("fold", "annotate"):
-        write = "make a `Forest` of trees with `pack`, and a `Seq` of lists with `Seq.of`"
+        write = f"the algebra comes first, `{of}({alg}, forest{rest})`"
     else:
-        write = "make one of trees with `pack`"
+        write = "make a `Forest` of trees with `pack`, and a `Seq` of lists with `Seq.of`"
     reads = "a `Forest`, a `Seq` or a `Packed`" if of in ("fold", "annotate") else "a `Forest`"
     raise CdlError(f"`{of}` reads {reads}, and was given {described(forest)}: {write}.")

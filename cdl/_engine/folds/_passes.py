@@ -191,7 +191,7 @@ def _constants(program: Program, each: Bits) -> Callable[[Arrays], Arrays]:
 
     def one(bits: Bits, *weights: Any) -> Arrays:
         given = *weights, row
-        return run(*given) if bits is None else gated(program.case, program.wiring.bits, bits, given)
+        return run(*given) if bits is None else gated(program.case, program.wiring.out, bits, given)
 
     def every(weights: Arrays) -> Arrays:
         size = program.kinds

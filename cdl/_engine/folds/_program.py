@@ -11,7 +11,6 @@ it does not matter how the algebra holds them: as fields, in a closure, or many 
 """
 
 import functools
-import itertools
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -70,21 +69,13 @@ class Wiring:
         """How many outputs are the edges'."""
         return 0 if self.handed is None else sum(map(len, self.handed.manys))
 
-    @property
-    def bits(self) -> Columns:
-        """The number of each output's bit: its column, or of a step its place."""
-        if self.handed is None:
-            return self.out
-        return tuple(range(len(self.out) + sum(map(len, itertools.chain(*self.handed)))))
-
 
 class Reached(NamedTuple):
-    """What the inputs of a case reach: its payload, the children's columns at each slot and `Many`, and its own."""
+    """What the inputs of a case reach: its payload, and the children's columns at each slot and `Many`."""
 
     payload: list[int]
     slots: list[list[int]]
     manys: list[list[int]]
-    own: list[int]
 
 
 @dataclass
@@ -126,7 +117,7 @@ class Program:
     @functools.cached_property
     def reach(self) -> Reach:
         """What the values of the case reach."""
-        return reach(self.case.jaxpr, self.wiring.bits)
+        return reach(self.case.jaxpr, self.wiring.out)
 
     @functools.cached_property
     def reached(self) -> Reached:
@@ -137,18 +128,13 @@ class Program:
         payload, slots = each(wiring.payload), list(map(each, wiring.slots))
         rest = sum(1 + len(columns) for columns in wiring.manys) + len(wiring.own)
         every = iter(self.case.jaxpr.invars[len(self.case.jaxpr.invars) - rest :])
-        return Reached(payload, slots, [each((0, *columns))[1:] for columns in wiring.manys], each(wiring.own))
+        return Reached(payload, slots, [each((0, *columns))[1:] for columns in wiring.manys])
 
     @functools.cached_property
     def below(self) -> list[dict[int, int]]:
         """For each slot and then each `Many`: which of its columns are read, as bits, by those that they reach."""
         groups = (*self.wiring.slots, *self.wiring.manys), (*self.reached.slots, *self.reached.manys)
         return [_by_reached(columns, reached) for columns, reached in zip(*groups, strict=True)]
-
-    @functools.cached_property
-    def above(self) -> dict[int, int]:
-        """The same of what a node inherits."""
-        return _by_reached(self.wiring.own, self.reached.own)
 
     def trace_at(self, sizes: Iterable[Size], trace: "Trace") -> None:
         """Traces the case at these sizes of chunk."""
@@ -199,7 +185,7 @@ def _rows(size: Size, case: ClosedJaxpr, wiring: Wiring) -> Callable[..., list[A
     ) -> list[Any]:  # fmt: skip
         def one(row: jax.Array, bits: Any, payload: Arrays, slots: list[Arrays], keys: Arrays, own: Arrays) -> Any:
             given = *weights, *jax.tree.leaves((row, payload, slots, keys, edges, own))
-            return run(*given) if bits is None else gated(case, wiring.bits, bits, given)
+            return run(*given) if bits is None else gated(case, wiring.out, bits, given)
 
         places = jnp.arange(size.rows, dtype=jnp.int32)
         before = over.set("rows")

@@ -166,9 +166,9 @@ class Walk:
                 total[i] = total[i].at[place].add(found[i]) if stacked else total[i] + found[i]
         return total
 
-    def active(self, p: int, at: Chunk, bits: jax.Array, payload: Arrays, slots: Any, manys: Any, own: Arrays) -> Any:
-        """The cotangents of a program's payload, slots, `Many`s and what is a node's own, without those of what is not
-        active. `bits` are the columns of each row that are read."""
+    def active(self, p: int, at: Chunk, bits: jax.Array, payload: Arrays, slots: Any, manys: Any) -> Any:
+        """The cotangents of a program's payload, slots and `Many`s, without those of what is not active. `bits` are the
+        columns of each row that are read."""
         reached = self.programs[p].reached
 
         def only(bits: jax.Array, found: Arrays, columns: list[int]) -> Arrays:
@@ -179,7 +179,6 @@ class Walk:
             only(bits, payload, reached.payload),
             [only(bits, *each) for each in zip(slots, reached.slots, strict=True)],
             [only(*each) for each in zip(below, manys, reached.manys, strict=True)],
-            only(bits, own, reached.own),
         )
 
     def there(self, program: Program) -> jax.Array:

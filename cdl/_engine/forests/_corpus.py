@@ -25,7 +25,7 @@ from ._family import family
 from ._flatten import flatten, MAX_NODES
 from ._forest import Forest
 from ._pack import Packer
-from ._refuse import expect_bucket, listed
+from ._refuse import listed
 from ._regroup import joined, with_floats
 
 
@@ -120,7 +120,6 @@ class Corpus:
         **Raises:** `IndexMismatch` for numbers of no tree, `CdlError` where the trees do not fit the bucket.
         """
         which = self._numbers(indices)
-        expect_bucket(bucket)
         return self._packer.forest(which, bucket)
 
     @with_usage

@@ -163,8 +163,8 @@ class Forest(eqx.Module):
         return self.mask & (self.sort[self.row[: self.bucket.nodes]] == sort)
 
     def trees(self) -> list[Any]:
-        """The trees as values, in their order, with the payload that the forest has now, as JAX arrays: what `cata` reads
-        where `fold` reads the forest. On the host.
+        """The trees as values, in their order, with the payload that the forest has now, as JAX arrays: `cata` reads
+        these where `fold` reads the forest. On the host.
 
         **Raises:** `CdlError` where the forest is traced, is several, stacked, or has no payload, as `schedule`.
         """

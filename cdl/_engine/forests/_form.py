@@ -63,7 +63,7 @@ def _at(where: str, annotation: Any, path: tuple[Any, ...]) -> Place:
 
 
 def _payloads(term: Poly, where: str, shape: Iterator[Any]) -> Iterator[tuple[str, Any, PyTreeDef | None]]:
-    """Every payload of a layer of this shape: where it is, its annotation, and its structure where it is not one array."""
+    """Every payload of a layer of this shape: where it is, its annotation, and its structure if it is not one array."""
     match term:
         case Const(of):
             yield where, of, next(shape, None)

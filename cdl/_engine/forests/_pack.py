@@ -20,7 +20,7 @@ from ._forest import Forest
 from ._keys import Keys, keys_of
 from ._layout import Layout
 from ._places import Places, places
-from ._refuse import expect_bucket, listed
+from ._refuse import listed
 from ._regroup import with_floats
 from ._schedule import chunks, fill_rate, padded, ROW, TIME
 from ._tables import tables
@@ -57,7 +57,6 @@ def pack(
         Forest of A + X²: 2 trees, 4 nodes, 2 levels, fill 1.00; bucket of 64 nodes, 2 variants, chunks of 1×2
     """
     found = family("pack", signature)
-    expect_bucket(bucket)
     flat = flatten(found, listed("pack", trees), max_nodes)
     flat = flat if dtype is None else with_floats(flat, dtype)
     return Packer(found, flat).forest(np.arange(len(flat.start) - 1), bucket)

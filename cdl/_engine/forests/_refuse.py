@@ -11,8 +11,7 @@ from ..._functors.origin import not_yet_a_tree
 from ..._functors.poly import Sum
 from ..._functors.read import signature_name, sorts, tag, tag_name
 from ..._functors.words import an, number_of
-from ...errors import CdlError, ForeignLayer, SignatureError, TreeTooLarge
-from ._bucket import Bucket
+from ...errors import ForeignLayer, SignatureError, TreeTooLarge
 from ._forest import Forest
 
 
@@ -65,15 +64,6 @@ def listed(of: str, trees: Any) -> list[Any]:
             f"`{of}` takes a list of trees, and was given {an(type(trees).__name__)}: write `{of}(signature, [tree, "
             "…])`."
         ) from e
-
-
-def expect_bucket(bucket: object) -> None:
-    """**Raises:** `CdlError` for what is not a bucket."""
-    if not (bucket is None or isinstance(bucket, Bucket)):
-        raise CdlError(
-            f"`bucket` is the bucket of another forest, in whose program this one is to run, and "
-            f"{an(type(bucket).__name__)} was given: write `bucket=forest.bucket`, or leave it out."
-        )
 
 
 def refuse_size(trees: Sequence[Any], max_nodes: int) -> None:

@@ -6,14 +6,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
 
 from ..arrays.shapes import Arrays, is_smooth
-from ..jaxprs._gates import gated_part
 from ..jaxprs._jaxprs import variables
 from ..jaxprs._parts import made_of_weights, Part
 from ..jaxprs._passes import Passes
-from ..jaxprs._reach import FLAT, Reach, reach
+from ..jaxprs._reach import FLAT
 from ._agenda import Block
 
 
@@ -27,38 +25,17 @@ class Case:
         self.smooth = [is_smooth(v.aval) for v in part.jaxpr.outvars]
 
     @functools.cached_property
-    def gated(self) -> tuple[Part, Arrays, int]:
-        """The part with gates, the constants that are held there, and `gates`."""
-        part, more, gates = gated_part(self.part, self.reach)
-        return part, [*more, *self.held], gates
-
-    @property
-    def gates(self) -> int:
-        """The outputs, as bits, of which the reverse pass asks whether they are read."""
-        return self.gated[2]
-
-    @functools.cached_property
     def parts(self) -> tuple[Part, Part]:
         """What is made of the weights alone, and the rest."""
-        return made_of_weights(self.gated[0])
-
-    @functools.cached_property
-    def reach(self) -> Reach:
-        """Which outputs every variable reaches, as bits."""
-        return reach(self.part.jaxpr, range(len(self.part.jaxpr.outvars)))
-
-    @property
-    def reached(self) -> list[int]:
-        """Which outputs each input of a row reaches, as bits."""
-        return [self.reach.get(v, 0) for v in self.part.jaxpr.invars[self.part.shared :]]
+        return made_of_weights(self.part)
 
     @functools.cached_property
     def passes(self) -> Passes:
         """The parts for the reverse pass, of which all inputs of a row come late. A pass forwards asks for none, so
         that a case need have no derivative."""
-        (derive, rest), count = self.parts, len(self.gated[1])
+        (derive, rest), count = self.parts, len(self.held)
         jaxpr = derive.jaxpr
-        moved = set(jaxpr.invars[count:-1])
+        moved = set(jaxpr.invars[count:])
         for eqn in jaxpr.eqns:
             if eqn.primitive.name not in FLAT and moved & set(variables(eqn.invars)):
                 moved.update(eqn.outvars)
@@ -91,27 +68,24 @@ class Case:
         """The outputs, and what is kept."""
         if self.inert:
             return self.plainly(weights, rows, count)
-        shared = [*self.passes.more, *self.parts[0](*self.gated[1], *weights, jnp.int32(-1))]
-        found = self.passes.forward.rows(shared, jnp.full(count, -1, jnp.int32), *rows, count=count)
+        shared = [*self.passes.more, *self.parts[0](*self.held, *weights)]
+        found = self.passes.forward.rows(shared, *rows, count=count)
         return found[: len(self.smooth)], found[len(self.smooth) :]
 
     def backward(
-        self, weights: Arrays, rows: Arrays, bits: jax.Array | None, known: Arrays, kept: Arrays, given: Arrays
+        self, weights: Arrays, rows: Arrays, known: Arrays, kept: Arrays, given: Arrays
     ) -> tuple[Arrays, Arrays]:
-        """The cotangents of the smooth weights and rows. `given`: those of the smooth outputs. `bits`: which outputs
-        of each row are read, or all."""
+        """The cotangents of the smooth weights and rows. `given`: those of the smooth outputs."""
         count = given[0].shape[0]
-        bits = jnp.full(count, -1, jnp.int32) if bits is None else bits
         moved = [w for w in weights if is_smooth(w)]
 
         def derive(moved: Arrays) -> tuple[Arrays, Arrays]:
             rest = iter(moved)
-            own = self.parts[0](*self.gated[1], *(next(rest) if is_smooth(w) else w for w in weights), some)
+            own = self.parts[0](*self.held, *(next(rest) if is_smooth(w) else w for w in weights))
             return [x for x in own if is_smooth(x)], own
 
-        some = lax.reduce_or(bits, (0,))
         _, back, own = jax.vjp(derive, moved, has_aux=True)
-        passes, shared, known = self.passes, [*self.passes.more, *own], [bits, *rows, *known, *kept]
+        passes, shared, known = self.passes, [*self.passes.more, *own], [*rows, *known, *kept]
         again = passes.again.rows(shared, *known, count=count)
         found = passes.back.rows(shared, *again, *given, count=count)
         sums = passes.to_weights(own, passes.found.rows(shared, *known, count=count), found)

@@ -7,11 +7,10 @@ from typing import Any
 import jax
 
 from ..arrays.shapes import Arrays
-from ..jaxprs._reach import bits_of
 from ._alike import Alike, all_alike, alone
 from ._candidates import at_ends
 from ._case import Slots
-from ._pieces import CHANCES, Piece, Pieces
+from ._pieces import Piece, Pieces
 
 
 class Cases:
@@ -34,11 +33,6 @@ class Cases:
     def __len__(self) -> int:
         """How many candidates there are."""
         return len(self.growth.candidates)
-
-    @property
-    def gates(self) -> bool:
-        """Whether a case asks which of its outputs are read that only some rows have read."""
-        return any(case.gates for case in self.cases) or bool(self.choosing.gates & ~bits_of([CHANCES]))
 
     @functools.cached_property
     def slots(self) -> Slots:

@@ -21,8 +21,6 @@ from jax import lax
 
 from ..arrays._rows import after_all, chosen, masked
 from ..arrays.shapes import Arrays, is_smooth
-from ..jaxprs._reach import bits_of, only_active
-from ._activity import Activity, Cotangents
 from ._agenda import Agenda, Block
 from ._alike import Alike
 from ._cases import Cases, inputs_of, rows_at
@@ -31,13 +29,19 @@ from ._rows import Rows
 from ._tables import part
 
 
+class Cotangents(NamedTuple):
+    """The cotangents of the payload of rows and of `log_prob`, `None` for what has none."""
+
+    payload: Arrays
+    log_prob: jax.Array | None
+
+
 class Found(NamedTuple):
     """The seeds, and the cotangents of those that rows have been gone through; and the cotangents of the weights.
-    `None` for what has none. `bits`: which leaves of each row's seed are read, if not all are (`_activity`)."""
+    `None` for what has none."""
 
     seeds: Arrays
     sums: Arrays
-    bits: jax.Array | None
 
 
 class Backwards:
@@ -45,12 +49,11 @@ class Backwards:
 
     def __init__(self, cases: Cases, plan: Plan, weights: Arrays, rows: Rows, given: Cotangents) -> None:
         self.cases, self.plan, self.weights, self.rows, self.given = cases, plan, weights, rows, given
-        self.activity = Activity(cases, rows, given)
 
     def all(self, wanted: list[bool]) -> tuple[Arrays, Arrays]:
         """The cotangents of the roots' seeds, and of those weights that are wanted."""
         sums = [jnp.zeros(w.shape, w.dtype) if yes else None for w, yes in zip(self.weights, wanted, strict=True)]
-        found = Found([x if is_smooth(x) else None for x in self.rows.seeds], sums, self.activity.begun())
+        found = Found([x if is_smooth(x) else None for x in self.rows.seeds], sums)
         if self.plan.trees:
             choice = self.rows.chosen()
             without = self.cases.growth.arities[jnp.maximum(choice, 0)] == 0
@@ -91,22 +94,18 @@ class Backwards:
             seeds = rows_at([y if x is None else x for x, y in zip(found.seeds, rows.seeds, strict=True)], at.rows)
             shared = rows_at(rows.shared, at.rows)
             down, handed = [None] * len(seeds), [None] * len(shared)
-            bits = self.activity.of_outputs(k, at, found.bits)
             if not case.inert:
                 inputs, given = inputs_of(alike.piece, seeds, shared), self._given(k, at, found.seeds, at_ends)
                 weights = alike.weights(self.weights, at.member)
                 kept = self.cases.slots.rows(k, rows.kept[1], at)
-                pulled = case.backward(weights, inputs, bits, self._known(k, at), kept, given)
+                pulled = case.backward(weights, inputs, self._known(k, at), kept, given)
                 found, down, handed = self._added(alike, at.member, found, pulled, down, handed)
-            of_choice = self.activity.of_choice(k, at, bits)
-            found, down = self._choice(at, found, seeds, down, handed, of_choice)
-            return self._written(at, found, seeds, down, self.activity.of_seed(k, bits, of_choice))
+            found, down = self._choice(at, found, seeds, down, handed)
+            return self._written(at, found, seeds, down)
 
         return Found(*agenda.each(alike.members, step, found))
 
-    def _choice(
-        self, at: Block, found: Found, seeds: Arrays, down: Arrays, handed: Arrays, bits: jax.Array | None
-    ) -> tuple[Found, Arrays]:
+    def _choice(self, at: Block, found: Found, seeds: Arrays, down: Arrays, handed: Arrays) -> tuple[Found, Arrays]:
         """The choices of some rows. `handed`: the cotangents of what they share with their candidates."""
         alike, case, rows = self.cases.choice, self.cases.choosing, self.rows
         if case.inert or (self.given.log_prob is None and not any(map(is_smooth, rows.shared))):
@@ -120,7 +119,7 @@ class Backwards:
         given = [chances, *(jnp.zeros((at.count, *x.shape[1:]), x.dtype) if g is None else g for x, g in smooth)]
         inputs, kept = inputs_of(alike.piece, seeds, []), rows_at(rows.kept[0], at.rows)
         known = rows_at([rows.shared[i - 2] for i in case.known], at.rows)
-        pulled = case.backward(alike.weights(self.weights, 0), inputs, bits, known, kept, given)
+        pulled = case.backward(alike.weights(self.weights, 0), inputs, known, kept, given)
         return self._added(alike, 0, found, pulled, down, [])[:2]
 
     def _given(self, k: int, at: Block, below: Arrays, at_ends: dict[int, jax.Array] | None) -> Arrays:
@@ -173,17 +172,15 @@ class Backwards:
                 some[i] = x if some[i] is None else some[i] + x
         return found._replace(sums=alike.added(found.sums, member, pulled[0])), down, handed
 
-    def _written(self, at: Block, found: Found, seeds: Arrays, down: Arrays, bits: jax.Array | None) -> Found:
+    def _written(self, at: Block, found: Found, seeds: Arrays, down: Arrays) -> Found:
         """The rows' cotangents over their seeds, when all that reads these is done."""
         news: Arrays = []
         each = zip(self.cases.curves, seeds, found.seeds, down, strict=True)
-        for leaf, (curve, seed, table, x) in enumerate(each):
+        for curve, seed, table, x in each:
             x = jnp.zeros_like(seed) if x is None and table is not None else x
             if x is not None and curve is not None:
                 x = chosen(at.rows < self.plan.roots, x, x * curve.slope(seed))
-            x = x if bits is None else only_active(x, bits, bits_of([leaf]))
             news.append(x)
         rows = at.rows + after_all([x for x in [*news, *found.sums] if x is not None])
         tables = [t if t is None else at.put(t, x, (rows,)) for t, x in zip(found.seeds, news, strict=True)]
-        table = found.bits if found.bits is None or bits is None else at.put(found.bits, bits, (rows,))
-        return found._replace(seeds=tables, bits=table)
+        return found._replace(seeds=tables)

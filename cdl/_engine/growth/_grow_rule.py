@@ -10,11 +10,10 @@ import jax.numpy as jnp
 
 from ..arrays.shapes import Arrays, is_smooth
 from ..jaxprs._one_reverse import forwards_only, of_rule
-from ._activity import Cotangents
 from ._candidates import Growth
 from ._cases import all_together, Cases
 from ._grow import grow
-from ._grow_back import Backwards
+from ._grow_back import Backwards, Cotangents
 from ._pieces import in_pieces
 from ._plan import Plan
 from ._rows import Rows

@@ -27,9 +27,6 @@ from ._candidates import Growth
 from ._curves import Curve, curve_of
 
 
-CHANCES = 1  # the output of a choice that has them; what is shared comes after it
-
-
 @dataclass(frozen=True)
 class Piece:
     """A function of a node, and which of the weights, of the seed's leaves and of what is shared it reads. `held` are

@@ -97,11 +97,6 @@ class Reader:
         """Where cases keep their residuals."""
         return Slots([case.kept for case in self.cases])
 
-    @property
-    def gates(self) -> bool:
-        """Whether a case asks which of its outputs are read."""
-        return any(case.gates for case in self.cases)
-
     def chunk(self, queue: Queue, number: jax.Array) -> Agenda:
         """The rows of one chunk."""
         return self.plan.chunk(queue.choice, len(self.candidates), queue.starts[number], queue.starts[number + 1])

@@ -18,31 +18,23 @@ from jax import lax
 
 from ..arrays._rows import after_all, masked
 from ..arrays.shapes import Arrays, is_smooth
-from ..jaxprs._reach import bits_of, only_active
-from ._activity import at_inputs
 from ._agenda import Agenda, Block
 from ._cases import rows_at
 from ._read import Queue, Reader
 from ._tables import part
 
 
-Own = tuple[Arrays, jax.Array | None]  # cotangents of values, and their bits
-
-
 class Found(NamedTuple):
     """The values, and the cotangents of those that a row above has gone through; the cotangents of the payload, and of
-    the weights; `None` for what has none. And which leaves of each row's value, and which of its payload, are read: as
-    bits, if something asks (`_activity`)."""
+    the weights; `None` for what has none."""
 
     values: Arrays
     payload: Arrays
     sums: Arrays
-    bits: jax.Array | None
-    read: jax.Array | None
 
 
 class Downwards:
-    """The rows of a reading, gone through downwards. `asked`: whether something asks what is read."""
+    """The rows of a reading, gone through downwards."""
 
     def __init__(
         self,
@@ -52,18 +44,16 @@ class Downwards:
         payload: Arrays,
         values: Arrays,
         kept: Arrays,
-        asked: bool,
     ) -> None:
         self.reader, self.queue, self.weights, self.payload = reader, queue, weights, payload
-        self.values, self.kept, self.asked = values, kept, asked
+        self.values, self.kept = values, kept
 
-    def all(self, given: Arrays, wanted: Sequence[bool]) -> tuple[Arrays, Arrays, jax.Array | None]:
-        """The cotangents of the weights that are wanted, and of the payload; and what of that each row has read.
-        `given`: the cotangents of the trees' values."""
+    def all(self, given: Arrays, wanted: Sequence[bool]) -> tuple[Arrays, Arrays]:
+        """The cotangents of the weights that are wanted, and of the payload. `given`: those of the trees' values."""
         found = self._begun(given, wanted)
         reader, agenda = self.reader, self.reader.every(self.queue)
 
-        def step(state: tuple[jax.Array, Own, Found]) -> tuple[jax.Array, Own, Found]:
+        def step(state: tuple[jax.Array, Arrays, Found]) -> tuple[jax.Array, Arrays, Found]:
             chunk, own, found = state
             agenda = reader.chunk(self.queue, chunk)
             for k in reader.early:
@@ -71,12 +61,12 @@ class Downwards:
             return chunk + 1, rows(found, self.queue.starts[chunk + 1]), found
 
         cut: Any = lambda x, head: x if x is None else part(x, head, reader.plan.lanes)
-        rows: Any = lambda found, head: ([cut(x, head) for x in found.values], cut(found.bits, head))
+        rows: Any = lambda found, head: [cut(x, head) for x in found.values]
         start = jnp.int32(0), rows(found, 0), found
         found = Found(*lax.while_loop(lambda s: s[0] < self.queue.chunks, step, start)[2])
         for k in reader.late:
-            found = self._alike(k, agenda, found, (found.values, found.bits))
-        return found.sums, found.payload, found.read
+            found = self._alike(k, agenda, found, found.values)
+        return found.sums, found.payload
 
     def _begun(self, given: Arrays, wanted: Sequence[bool]) -> Found:
         roots = self.reader.plan.roots
@@ -92,32 +82,28 @@ class Downwards:
             jnp.full(x.shape, zero.astype(x.dtype)) if i in self.reader.columns and is_smooth(x) else None
             for i, x in enumerate(self.payload)
         ]
-        some = bits_of(leaf for leaf, g in enumerate(given) if g is not None)
-        table = jnp.zeros_like(self.queue.choice) if self.asked else None
-        return Found(values, payload, sums, None if table is None else table.at[:roots].set(some), table)
+        return Found(values, payload, sums)
 
-    def _alike(self, k: int, agenda: Agenda, found: Found, own: Own) -> Found:
-        """The rows of some candidates alike. `own`: the cotangents of their values, those of a chunk or of all, and
-        their bits."""
+    def _alike(self, k: int, agenda: Agenda, found: Found, own: Arrays) -> Found:
+        """The rows of some candidates alike. `own`: the cotangents of their values, those of a chunk or of all."""
         alike, case, reader = self.reader.alike[k], self.reader.cases[k], self.reader
 
         def step(at: Block, found: Found) -> Found:
             values = [v if x is None else x for x, v in zip(found.values, self.values, strict=True)]
-            bits = None if own[1] is None else masked(at.mine, own[1][at.local])
             if case.inert:
-                return self._handed(k, found, at, values, [], bits)
+                return self._handed(k, found, at, values, [])
             inputs = reader.inputs(k, self.payload, values, self.queue, at)
             kept = reader.slots.rows(k, self.kept, at)
-            smooth = [x for x, yes in zip(own[0], case.smooth, strict=True) if yes]
+            smooth = [x for x, yes in zip(own, case.smooth, strict=True) if yes]
             given = [masked(at.mine, x) for x in rows_at(smooth, at.local)]
             weights = alike.weights(self.weights, at.member)
-            to_weights, to_rows = case.backward(weights, inputs, bits, [], kept, given)
+            to_weights, to_rows = case.backward(weights, inputs, [], kept, given)
             found = found._replace(sums=alike.added(found.sums, at.member, to_weights))
-            return self._handed(k, found, at, values, to_rows, bits)
+            return self._handed(k, found, at, values, to_rows)
 
         return Found(*agenda.each(alike.members, step, found))
 
-    def _handed(self, k: int, found: Found, at: Block, values: Arrays, news: Arrays, bits: jax.Array | None) -> Found:
+    def _handed(self, k: int, found: Found, at: Block, values: Arrays, news: Arrays) -> Found:
         """The cotangents of a case's payload and of its children's values, where they belong; zero for what it does not
         read."""
         reader, queue, rest = self.reader, self.queue, iter(news)
@@ -129,28 +115,16 @@ class Downwards:
         for i, column in enumerate(columns):
             if i in down:
                 payload[column] = at.put(payload[column], down[i], (reader.address(column, queue, at),))
-        own, read = found.bits, found.read
-        if bits is not None and read is not None:
-            read = at.put(read, self._reads(k, bits, 0, len(columns)), (at.rows,))
         below: list[tuple[int, jax.Array, jax.Array]] = []
         for place in range(reader.of(k).arity):
             child = queue.first[at.rows] + place
-            some = None if bits is None else self._reads(k, bits, len(columns) + place * len(values), len(values))
-            own = own if own is None or some is None else at.put(own, some, (child,))
             for leaf, v in enumerate(values):
                 if is_smooth(v):
                     x, value = down.get(len(columns) + place * len(values) + leaf), v[child]
                     x = jnp.zeros_like(value) if x is None else x.astype(value.dtype)
-                    x = reader.under(leaf, queue.choice[child], value, x)
-                    below.append((leaf, child, x if some is None else only_active(x, some, bits_of([leaf]))))
+                    below.append((leaf, child, reader.under(leaf, queue.choice[child], value, x)))
         done = after_all([x for x in [*(x for *_, x in below), *found.sums] if x is not None])
         tables = list(found.values)
         for leaf, child, x in below:
             tables[leaf] = at.put(tables[leaf], x, (child + done,))
-        return Found(tables, payload, found.sums, own, read)
-
-    def _reads(self, k: int, bits: jax.Array, first: int, count: int) -> jax.Array:
-        """The bits of some of a case's inputs, this many from the first, by the bits of its value's leaves."""
-        each = zip(self.reader.alike[k].piece.leaves, self.reader.cases[k].reached, strict=True)
-        some = [(i - first, reached) for i, reached in each if first <= i < first + count]
-        return at_inputs(bits, [reached for _, reached in some], [i for i, _ in some])
+        return Found(tables, payload, found.sums)

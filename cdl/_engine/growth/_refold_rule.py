@@ -12,11 +12,10 @@ import jax.numpy as jnp
 
 from ..arrays.shapes import Arrays
 from ..jaxprs._one_reverse import forwards_only, of_rule
-from ._activity import Cotangents
 from ._candidates import Growth
 from ._cases import all_together, Cases
 from ._grow import grow
-from ._grow_back import Backwards
+from ._grow_back import Backwards, Cotangents
 from ._grow_rule import to_roots, wanted, without_tangent
 from ._pieces import in_pieces
 from ._plan import Plan
@@ -68,9 +67,9 @@ def _rule_backward(
     reader: Reader,
 ) -> Inputs:
     (weights, seeds, own), (rows, values, kept) = inputs, found
-    down = Downwards(reader, queue_of(rows), own, rows.payload, values, kept, cases.gates or reader.gates)
-    to_own, payload, read = down.all(given[0], wanted(perturbed[2], own))
-    back = Backwards(cases, reader.plan, weights, rows, Cotangents(payload, None, read))
+    down = Downwards(reader, queue_of(rows), own, rows.payload, values, kept)
+    to_own, payload = down.all(given[0], wanted(perturbed[2], own))
+    back = Backwards(cases, reader.plan, weights, rows, Cotangents(payload, None))
     below, sums = back.all(wanted(perturbed[0], weights))
     return forwards_only((sums, to_roots(below, seeds), to_own), of_rule("refold"))
 

@@ -4,14 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
-from ..arrays._rows import differentiated
-from ..arrays.shapes import Arrays, is_smooth, shaped
+from ..arrays.shapes import is_smooth
 from ._jaxprs import bind, CALLS, evaluated, rule_of, variables, without_constants
-from ._parts import Part, trace
-from ._reach import active, gate, Reach, reach, through, union
+from ._reach import gate, Reach, reach, through
 from ._slopes import is_linear
 
 
@@ -26,43 +23,6 @@ def gated(case: ClosedJaxpr, columns: Sequence[int], bits: jax.Array, given: Seq
     gate, as each row would have a copy.
     """
     return gated_by(without_constants(case.jaxpr), reach(case.jaxpr, columns), bits, given)
-
-
-def gated_part(part: Part, known: Reach) -> tuple[Part, Arrays, int]:
-    """The part with gates, and the arrays that it closes over, its first inputs. `known`: what its variables reach.
-
-    It has two inputs more, outputs as bits: the last of the shared ones says which are read at some row, and the first
-    of a row's which are read there. Of which outputs a gate asks that, is given too. An equation has a gate where it
-    has a slope that might be infinite or NaN, and one by itself for each of its outputs that reaches others. A weight
-    larger than what is made of it has none: each row would have a copy.
-    """
-    asked = set[int]()
-
-    def run(*inputs: Any) -> list[Any]:
-        (some, own), weights = inputs[part.shared : part.shared + 2], set(part.jaxpr.invars[: part.shared])
-
-        def step(eqn: JaxprEqn, values: list[Any]) -> list[Any]:
-            alone = weights.issuperset(variables(eqn.invars))
-            weights.update(eqn.outvars if alone else ())
-            if is_linear(eqn):
-                return bind(eqn, values)
-            most = sum(map(_size, eqn.outvars))
-            free = [_is_real(v) and (alone or v not in weights or _size(v) <= most) for v in eqn.invars]
-
-            def gated(reached: int) -> list[Any]:
-                if not reached:
-                    return bind(eqn, values)
-                asked.add(reached)
-                read = active(some if alone else own, reached)
-                return bind(eqn, [differentiated(read, x) if yes else x for x, yes in zip(values, free, strict=True)])
-
-            return by_reach(eqn, known, gated)
-
-        return evaluated(part.jaxpr, [*inputs[: part.shared], *inputs[part.shared + 2 :]], step)[0]
-
-    bits = shaped((), jnp.int32)
-    found, held = trace(run, *part.inputs[: part.shared], bits, bits, *part.inputs[part.shared :])
-    return Part(found.jaxpr, len(held) + part.shared + 1), held, union(asked)
 
 
 def by_reach(eqn: JaxprEqn, known: Reach, run: Callable[[int], list[Any]]) -> list[Any]:

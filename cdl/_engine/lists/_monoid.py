@@ -53,7 +53,6 @@ from ..calls._traced import noted
 from ._scan_track import Track, track
 from ._seq import Seq
 from ._seq_packed import Packed
-from .cost import operations
 
 
 M = TypeVar("M")
@@ -132,7 +131,8 @@ def way_for(combine: Callable[[Any, Any], Any], lists: Track, *, total: bool) ->
     """The way that suits the device, the length and the cost of `combine`: side by side where there is room for it."""
     if not platform().batched or lists.steps < SHORT:
         return "scan"
-    if lists.lanes * operations(combine, lists.element, lists.element) >= FULL:
+    cost = jax.jit(combine).lower(lists.element, lists.element).cost_analysis() or {}
+    if lists.lanes * cost.get("flops", 0) >= FULL:
         return "scan"
     return "halving" if total else "associative"
 

@@ -69,7 +69,7 @@ def _read(alg: Callable[..., Any], data: Lists, key: jax.Array | None, wanted: S
     end = from_the_end(alg)
     key = key if key is not None and wants_key(alg) else None
     steps = data.steps if isinstance(data, Packed) else data.time
-    how = _how(wanted, steps, every or isinstance(data, Packed), ends=not every)
+    how = _how(wanted, steps, every or isinstance(data, Packed))
     lists = track(data, end, how.segment or (how.block if how.bulk else 1))
     case = read(alg, end, lists.element, jax.eval_shape(lambda k: k, key))
     nils = _nils(alg, end, case, lists, key)
@@ -112,12 +112,12 @@ def _nils(alg: Callable[..., Any], end: bool, case: Case, lists: Track, key: jax
     return [x.astype(s.dtype) for x, s in zip(jax.tree.leaves(value), case.states, strict=True)]
 
 
-def _how(wanted: Scan, steps: int, every: bool, ends: bool) -> How:
+def _how(wanted: Scan, steps: int, every: bool) -> How:
     most = max(steps, 1)
     root = max(1, math.isqrt(steps))
     segment = wanted.segment and (root if wanted.segment == "sqrt" else min(wanted.segment, most))
     bulk = not wanted.forward and (True if wanted.bulk is None else wanted.bulk)
-    return How(wanted.unroll, bool(wanted.ahead), bulk, segment, block_of(steps), wanted.forward, every, ends)
+    return How(wanted.unroll, bulk, segment, block_of(steps), wanted.forward, every)
 
 
 def block_of(steps: int) -> int:

@@ -1,13 +1,12 @@
 """A track read in blocks of steps: the forward pass.
 
-    a block, forward     [ahead for all its steps] → step by step → what is kept
+    a block, forward     step by step → what is kept
 
 In segments (`segment`), a block keeps the state that it began with, and is run again in the reverse pass
 (`_scan_rule`). Where nothing is kept, all steps are one block, and each state is written once.
 """
 
 import functools
-from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -16,10 +15,9 @@ from jax import lax
 
 from ..arrays._rows import masked
 from ..arrays.shapes import Arrays, rows_of
-from ..jaxprs._parts import Part, split
 from ..jaxprs._passes import Passes
 from ._scan_case import Case
-from ._scan_plain import begin, Carry, ended, enter, flat, How, leave, unflat
+from ._scan_plain import begin, Carry, ended, enter, flat, How, leave
 from ._scan_track import Track
 
 
@@ -64,9 +62,9 @@ class Blocks:
     def forward(self, keep: bool = True) -> tuple[Arrays, Arrays, Residuals | None]:
         """The final states, the states after every step, and what the reverse pass reads."""
         begins = begin(self.case, self.track, self.how)
-        if not (self.how.hoist or keep):
+        if not keep:
             return *self._in_place(begins), None
-        if not (self.how.hoist or self.how.segment):
+        if not self.how.segment:
             final, out, kept = self._steps(begins)
             return final, self._shown(out), (out, kept, [])
         lasts = keep and not self.how.segment
@@ -131,9 +129,6 @@ class Blocks:
         """A block forward: what it leaves behind, the state after each step, and what is kept of each."""
         _, own, first, owner, _ = marks
         part, shared = (self.passes.forward, self.shared) if keep else (self.case.step, self.weights)
-        if self.how.hoist:
-            ahead, part = split(part, self.case.elements)
-            elements = self._bulk(ahead, shared, elements)
 
         def step(carry: Carry, at: tuple[Any, ...]) -> tuple[Carry, Any]:
             state, last = carry
@@ -150,6 +145,3 @@ class Blocks:
         """The leaves of a block's elements, and its keys."""
         number, own, _, _, keys = marks
         return [*jax.tree.leaves(self.track.filled(self.track.block(number, self.size), own, self.spare)), *keys]
-
-    def _bulk(self, part: Part, shared: Arrays, rows: Sequence[Any]) -> Arrays:
-        return [unflat(x, self.track.lanes) for x in part.rows(shared, *map(flat, rows))]

@@ -6,12 +6,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import ClosedJaxpr
 
 from ..arrays._rows import chosen
 from ..arrays.shapes import Arrays
-from ..jaxprs._gates import gated
-from ..jaxprs._parts import Part, split
 from ._scan_case import Case
 from ._scan_track import Track
 
@@ -24,38 +21,28 @@ class How:
     """The options of a run. `segment` is how many steps are computed again at once, if any."""
 
     unroll: int
-    hoist: bool
     bulk: bool
     segment: int | None
     block: int
     forward: bool
     every: bool  # whether the state after every step is wanted
-    ends: bool  # whether of these only the last of each list is read
 
 
 def plain(
-    case: Case, weights: Arrays, track: Track, nils: Arrays, key: jax.Array | None, how: How,
-    bits: jax.Array | None = None,
-) -> tuple[Arrays, Arrays]:  # fmt: skip
-    """The state of each lane after its last element and, if `every` is wanted, after each step (`Track.shown`).
-
-    `bits` are the columns of the state that are read after each step, if not all are: the others have no gradient.
-    """
+    case: Case, weights: Arrays, track: Track, nils: Arrays, key: jax.Array | None, how: How
+) -> tuple[Arrays, Arrays]:
+    """The state of each lane after its last element and, if `every` is wanted, after each step (`Track.shown`)."""
     step, rows = case.step, jax.tree.leaves(track.by_step())
     if key is not None:
         rows.append(track.keys(key))
-    if how.hoist:
-        ahead, step = split(case.step, case.elements)
-        rows = [unflat(x, track.lanes) for x in ahead.rows(weights, *map(flat, rows))]
 
     def body(carry: Carry, at: Any) -> tuple[Carry, Arrays]:
         state, last = carry
-        row, own, first, owner, read = at
-        entered = enter(state, nils, own, first, owner)
-        out = step.rows(weights, *row, *entered) if read is None else _gated(step, weights, read, [*row, *entered])
+        row, own, first, owner = at
+        out = step.rows(weights, *row, *enter(state, nils, own, first, owner))
         return leave(last, out, own), out if how.every else []
 
-    xs = (rows, track.own, track.first, track.owner, bits)
+    xs = (rows, track.own, track.first, track.owner)
     start = begin(case, track, how)
     if how.segment is None:
         after, out = lax.scan(body, start, xs, reverse=track.end, unroll=how.unroll)
@@ -68,12 +55,6 @@ def plain(
     xs = jax.tree.map(lambda x: x.reshape(-1, how.segment, *x.shape[1:]), xs)
     after, out = lax.scan(segment, start, xs, reverse=track.end)
     return ended(after), track.shown(list(map(flat, out)))
-
-
-def _gated(step: Part, weights: Arrays, bits: jax.Array, rows: Arrays) -> Arrays:
-    """A step at every row, where what is not read has no gradient."""
-    case, columns = ClosedJaxpr(step.jaxpr, ()), range(len(step.jaxpr.outvars))
-    return list(jax.vmap(lambda bits, *row: gated(case, columns, bits, [*weights, *row]))(bits, *rows))
 
 
 def begin(case: Case, track: Track, how: How) -> Carry:

@@ -1,6 +1,6 @@
 """A track read in blocks of steps, with a custom reverse rule.
 
-    a block, forward     [ahead for all its steps] → step by step → what is kept
+    a block, forward     step by step → what is kept
     a block, backward    pass 1: step by step, the state's cotangent alone
                          pass 2: the weights' and the elements', all steps of the block in one product
 
@@ -23,7 +23,6 @@ from ._scan_blocks import Blocks, Marks, Residuals
 from ._scan_case import Case
 from ._scan_plain import enter, flat, How, unflat
 from ._scan_track import Track
-from ._scan_unread import read_of, with_gates
 
 
 Tables = tuple[Arrays, Arrays, Arrays]  # the state before each step, that after it, and what is kept
@@ -203,9 +202,6 @@ def _rule_backward(
     case: Case,
     how: How,
 ) -> Inputs:
-    read = read_of(case, track, how, given)
-    if read is not None:
-        return with_gates(case, inputs, wanted, track, key, how, given, read)
     blocks = _blocks(wanted, inputs, track, key, case, how)
     final = blocks.filled(given[0], (track.lanes,))
     axes = (track.lanes, track.steps) if track.axis else (track.steps, track.lanes)

@@ -24,11 +24,10 @@ from jax.extend.core import Jaxpr
 
 from ..arrays._rows import smooth_where
 from ..arrays.shapes import Arrays, is_smooth, is_weak, shaped
-from ..jaxprs._jaxprs import renamed
+from ..jaxprs._jaxprs import inside, renamed
 from ..jaxprs._parts import Part, trace
 from ..jaxprs._turned import turned
 from ..lists._scan import block_of
-from ..lists.cost import inside
 from ._scan_tangent import Tangent
 
 
@@ -69,7 +68,7 @@ def _simple(step: Part) -> Part | None:
 
 
 def _has_rule(jaxpr: Jaxpr) -> bool:
-    return any(e.primitive.name.startswith("custom_vjp") or any(map(_has_rule, inside(e.params))) for e in jaxpr.eqns)
+    return any(e.primitive.name.startswith("custom_vjp") or any(map(_has_rule, inside(e))) for e in jaxpr.eqns)
 
 
 def _plain(step: Part, weights: Arrays, rows: Arrays, lanes: Arrays, state: Arrays) -> Arrays:

@@ -1,7 +1,7 @@
 """`start`: a machine that is fed one input at a time, with the same numbers as `run`."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import equinox as eqx
@@ -83,11 +83,9 @@ class Stepper(Generic[I, O, S]):
             _, given = automaton.expect(automaton.start, given)
         state: Any = self._state if self._settled else self._begun(given)
         found = rules.advance(state, given) if rules.key is None else rules.advance(state, given, rules.key, self.time)
-        if type(found) is Shared:
-            found = found.whole()
         after: Stepper[I, O, S] = Stepper.__new__(Stepper)
         after._rules, after._state, after._time, after._settled = rules, found[0], self._time + 1, True
-        return found[-1], after
+        return found[1], after
 
     def _begun(self, given: Any) -> Any:
         """The state before the first step, where a Python number takes the type of what follows it."""
@@ -161,44 +159,11 @@ class Rules:
 def _advance(
     fixed: tuple[Any, tuple[Any, ...]], held: list[Any], state: Any, x: Any, key: Any = None, time: Any = 0
 ) -> Any:
-    """The next state and the answer. What is in both, as the hidden state of a GRU or an LSTM, is computed and given
-    once. `fixed` and `held`: what is static of the machine, and its arrays."""
+    """The next state and the answer. `fixed` and `held`: what is static of the machine, and its arrays."""
     structure, static = fixed
     machine = rebound(*structure.unflatten([s if h is None else h for s, h in zip(static, held, strict=True)]))
-    same: list[bool] = []
-
-    def ahead(state: Any, x: Any, time: Any, key: Any) -> tuple[Any, Any]:
-        out, after = Walk(machine, state, x, key).ahead(state, x, time, key)
-        same.append(out is after)
-        return out, after
-
-    out, after = ahead(state, x, time, key)
-    if same[-1]:
-        return (after,)
-    leaves, structure = jax.tree.flatten((after, out))
-    distinct = {id(x): x for x in leaves}
-    if len(distinct) == len(leaves):
-        return after, out
-    number = {name: i for i, name in enumerate(distinct)}
-    return Shared((structure, tuple(number[id(x)] for x in leaves)), [*distinct.values()])
-
-
-class Shared:
-    """A pytree of which some leaves are one array, with each array once. `form` is the structure of the pytree, and for
-    each leaf the number of its array."""
-
-    __slots__ = "arrays", "form"
-
-    def __init__(self, form: tuple[Any, tuple[int, ...]], arrays: Sequence[Any]) -> None:
-        self.form, self.arrays = form, arrays
-
-    def whole(self) -> Any:
-        """The pytree."""
-        structure, numbers = self.form
-        return structure.unflatten([self.arrays[i] for i in numbers])
-
-
-jax.tree_util.register_pytree_node(Shared, lambda s: (s.arrays, s.form), Shared)
+    out, after = Walk(machine, state, x, key).ahead(state, x, time, key)
+    return after, out
 
 
 @compiled

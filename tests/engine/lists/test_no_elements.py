@@ -38,10 +38,10 @@ class FromEnd(cdl.Algebra[ListF[Any, Any], Any]):
                 return further(self.w, a, b, x)
 
 
-ALL: list[Any] = [Scan(), Scan(bulk=False), Scan(segment=2), Scan(ahead=True)]
+ALL: list[Any] = [Scan(), Scan(bulk=False), Scan(segment=2)]
 
 
-@pytest.mark.parametrize("how", ALL, ids=["bulk", "not in bulk", "segments", "ahead"])
+@pytest.mark.parametrize("how", ALL, ids=["bulk", "not in bulk", "segments"])
 @pytest.mark.parametrize("kind", [FromStart, FromEnd])
 def test_empty_lists_have_the_gradient_of_their_value(kind, how):
     def total(w, x):

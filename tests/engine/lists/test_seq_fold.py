@@ -142,9 +142,8 @@ def test_fold_and_annotate_are_their_definitions(what, name, direction, kind):
     "how",
     [
         pytest.param(Scan(bulk=False), marks=pytest.mark.slow),
-        Scan(bulk=False, ahead=True, segment=2, unroll=2),
-        pytest.param(Scan(bulk=True, ahead=True, unroll=2), marks=pytest.mark.slow),
-        Scan(bulk=True, ahead=True, segment="sqrt"),
+        Scan(bulk=False, segment=2, unroll=2),
+        Scan(bulk=True, segment="sqrt"),
     ],
     ids=str,
 )
@@ -213,7 +212,7 @@ def test_integers_have_no_gradient_and_are_folded():
     assert annotate(other, seq).values.tolist() == [[1, 12, 123], [4, 0, 0]]
 
 
-@pytest.mark.parametrize("how", [Scan(), Scan(segment=2), Scan(ahead=True, bulk=True), Scan(unroll=2)], ids=str)
+@pytest.mark.parametrize("how", [Scan(), Scan(segment=2), Scan(unroll=2)], ids=str)
 @pytest.mark.parametrize("end", [True, False], ids=["from the end", "from the start"])
 def test_a_step_without_a_derivative_is_read_where_none_is_asked_for(end: bool, how: Scan):
     halved = lambda x: jax.lax.while_loop(lambda h: jnp.sum(h * h) > 1, lambda h: 0.5 * h, x)
@@ -226,7 +225,7 @@ def test_a_step_without_a_derivative_is_read_where_none_is_asked_for(end: bool, 
         close(eqx.filter_jit(fold)(reader, data, how=how), wanted, 1e-6)
 
 
-@pytest.mark.parametrize("how", [Scan(), Scan(segment=2), Scan(ahead=True)], ids=str)
+@pytest.mark.parametrize("how", [Scan(), Scan(segment=2)], ids=str)
 def test_a_state_holds_truth_values_and_whole_numbers_beside_real_ones(how: Scan):
     @algebra
     def seen(layer: SnocF[Any, Any]) -> Any:
@@ -263,7 +262,7 @@ class Giving(eqx.Module):
         return GIVEN[self.how](self.weight, layer.head, first), second * first[0] + layer.head[:1]
 
 
-@pytest.mark.parametrize("how", [Scan(), Scan(bulk=False), Scan(ahead=True), Scan(segment=2)], ids=repr)
+@pytest.mark.parametrize("how", [Scan(), Scan(bulk=False), Scan(segment=2)], ids=repr)
 @pytest.mark.parametrize("given", GIVEN)
 def test_a_state_that_is_a_weight_has_its_gradient(given, how):
     alg, rows = Giving(jnp.array([0.5, 0.7]), given), jnp.arange(6.0).reshape(3, 2)

@@ -22,7 +22,7 @@ from ._chunk import Chunk
 from ._node import Inputs
 from ._plan import Again, Plan, Table
 from ._prepare import ActiveWeights
-from ._present import bits_there, only_present
+from ._present import only_present
 from ._residual import only, pull
 from ._sites import Indexed
 from ._sums import Sums
@@ -183,9 +183,8 @@ class Kernel:
             return indexed.prepare
         there = self.walk.there(program)
         if bits is None:
-            each = bits_there(program, there)
-        else:
-            each = either(self.walk.bits_of(program, bits), program.in_stacks, program.kinds)
+            return only_present(program, there, indexed.prepare)
+        each = either(self.walk.bits_of(program, bits), program.in_stacks, program.kinds)
         every = jax.lax.reduce(each, jnp.int32(0), jax.lax.bitwise_or, (0,))
         active = ActiveWeights(program.reach, each, every)
         return only_present(program, there, functools.partial(indexed.prepare, active=active))

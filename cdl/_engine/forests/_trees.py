@@ -31,17 +31,18 @@ def trees_of(forest: Any) -> list[Any]:
     nodes, variants = forest.size, forest.bucket.variants
     row = np.asarray(forest.row)[:nodes]
     variant = np.asarray(forest.variant)[row].tolist()
-    payload = [jax.device_put(list(np.asarray(x)[row])) for x in forest.payload]
+    payload = [np.asarray(x) for x in forest.payload]
     columns = [forest.bucket.columns(v) for v in range(len(variants))]
+    leaves = jax.device_put([payload[c][row[i]] for i in range(nodes) for c in columns[variant[i]]])
     below, begin = _below(forest, row)
     built: list[Any] = [None] * nodes
     for i in reversed(range(nodes)):
         v = variant[i]
-        leaves = [payload[c][i] for c in columns[v]]
+        own = [leaves.pop() for _ in columns[v]][::-1]
         groups = [
             [built[child] for child in some[start[i] : start[i + 1]]] for some, start in zip(below, begin, strict=True)
         ]
-        built[i] = variants[v].layer(leaves, groups[0], [Many(x) for x in groups[1 : 1 + variants[v].manys]])
+        built[i] = variants[v].layer(own, groups[0], [Many(x) for x in groups[1 : 1 + variants[v].manys]])
     return [built[i] for i in np.asarray(forest.start)[:-1].tolist()]
 
 

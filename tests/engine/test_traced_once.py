@@ -3,7 +3,6 @@
 import jax
 import jax.numpy as jnp
 
-import cdl
 from cdl._engine.jaxprs._jaxprs import Once
 
 
@@ -37,19 +36,3 @@ def test_shapes_are_traced_as_arrays_of_their_type_are():
     assert out.shape == (3,)
     assert (once(jnp.ones(3)) == 2).all()
     assert len(met) == 1
-
-
-def test_an_algebra_that_closes_over_tracers_is_traced_once_for_two_calls():
-    forest, met = cdl.pack(cdl.TreeF, [cdl.Fork(cdl.Leaf(1.0), cdl.Leaf(2.0))]), []
-
-    def loss(weight):
-        @cdl.algebra
-        def scaled(layer):
-            met.append(type(layer).__name__)
-            return weight * layer.label if isinstance(layer, cdl.Leaf) else layer.left + layer.right
-
-        return (cdl.fold(scaled, forest) + cdl.fold(scaled, forest)).sum()
-
-    once = jax.jit(jax.grad(lambda weight: loss(weight)))
-    assert once(2.0) == 6
-    assert len(met) == len({*met}) == 2

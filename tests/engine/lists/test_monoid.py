@@ -10,13 +10,13 @@ import jax.random as jr
 import numpy as np
 import pytest
 from agreement import close, differentiated, QUICKLY
+from cdl._engine.lists.cost import operations
 
 import cdl
 from cdl import annotate, fold, Packed, Seq
 from cdl._engine.arrays._platform import ACCELERATOR, taken_for
 from cdl._engine.lists._monoid import FULL, SHORT, way_for
 from cdl._engine.lists._scan_track import track
-from cdl._engine.lists.cost import operations
 from cdl.compiled import Bracketing
 from cdl.monads import Monoid
 

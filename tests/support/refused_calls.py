@@ -1,0 +1,21 @@
+"""Tables of calls that are refused: what a user reads, whose Python checks no types at run time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import jaxtyping
+import pytest
+
+
+def table(*rows: tuple[Callable[..., Any], type[Exception], str]) -> pytest.MarkDecorator:
+    """Parametrises a test by rows: a call, the class of its error, and words of the message with spaces between."""
+    return pytest.mark.parametrize(("call", "error", "words"), [pytest.param(*row, id=row[2]) for row in rows])
+
+
+def refused(call: Callable[[], Any], error: type[Exception], words: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+        with pytest.raises(error) as caught:
+            call()
+    said = str(caught.value)
+    assert all(word in said for word in words.split()), said

@@ -55,22 +55,18 @@ untold = algebra(lambda layer: 0)
 
 # An annotation, what fits it, what does not, and what is said of that.
 CASES: dict[str, tuple[Any, list[Any], list[tuple[Any, str]]]] = {
-    "trees": (Fix[List[int]], [LIST], [(TREE, "is a layer of `Tree`, and not of `List`"), (3, "is not a layer or a")]),
-    "trees of strings": (Fix["List[int]"], [LIST], [(TREE, "is a layer of `Tree`, and not of `List`")]),
-    "layers": (Base[Tree[float], int], [Fork(1, 2)], [(LIST, "is a layer of `List`, and not of `Tree`")]),
-    "one's own": (Fix[Ex], [Lit(1.0), Neg(Lit(1.0))], [(Say(1.0), "is a layer of `St`, and not of `Ex`")]),
-    "any layers": (Base[Any, Any], [LIST, TREE], [(3, "is not a layer")]),
-    "a variable": (Fix[T], [LIST, TREE], [(3, "is not an instance of cdl._functors.base.Base")]),
-    "several": (Fix[List[int]] | Fix[Ex], [LIST, Lit(1.0)], [(TREE, "did not match any element in the union")]),
-    "inside": (list[Fix[Ex]], [[Lit(1.0)]], [([Lit(1.0), LIST], "item 1 of list is a layer of `List`, and not")]),
-    "free trees": (Free[Ex, int], [Pure(1), Lit(1.0)], [(LIST, "is a layer of `List`, and not of `Ex`")]),
-    "algebras": (Algebra[ListF[int, int], int], [total, untold], [
-        (Depth(), "is an algebra of `Tree`, and not of `List`"), (len, "is not an instance of cdl.Algebra")
-    ]),
-    "algebras of a tag": (Algebra[Base[Tree[float], int], int], [Depth(), untold], [
-        (total, "is an algebra of `List`, and not of `Tree`")
-    ]),
-    "any algebras": (Algebra[Base[T, X], X], [Depth(), total], [(3, "is not an instance of cdl.*Algebra")]),
+    "trees": (Fix[List[int]], [LIST], [(TREE, "`Tree`.*`List`"), (3, "not a layer")]),
+    "strings": (Fix["List[int]"], [LIST], [(TREE, "`Tree`.*`List`")]),
+    "layers": (Base[Tree[float], int], [Fork(1, 2)], [(LIST, "`List`.*`Tree`")]),
+    "one's own": (Fix[Ex], [Lit(1.0), Neg(Lit(1.0))], [(Say(1.0), "`St`.*`Ex`")]),
+    "any layers": (Base[Any, Any], [LIST, TREE], [(3, "not a layer")]),
+    "a variable": (Fix[T], [LIST, TREE], [(3, "Base")]),
+    "several": (Fix[List[int]] | Fix[Ex], [LIST, Lit(1.0)], [(TREE, "union")]),
+    "inside": (list[Fix[Ex]], [[Lit(1.0)]], [([Lit(1.0), LIST], "item 1.*`List`")]),
+    "free trees": (Free[Ex, int], [Pure(1), Lit(1.0)], [(LIST, "`List`.*`Ex`")]),
+    "algebras": (Algebra[ListF[int, int], int], [total, untold], [(Depth(), "`Tree`.*`List`"), (len, "cdl.Algebra")]),
+    "tagged": (Algebra[Base[Tree[float], int], int], [Depth(), untold], [(total, "`List`.*`Tree`")]),
+    "any algebras": (Algebra[Base[T, X], X], [Depth(), total], [(3, "cdl.*Algebra")]),
 }  # fmt: skip
 
 
@@ -105,10 +101,9 @@ def plainly(x: Fix[List[int]], by: Algebra[ListF[int, int], int]) -> int:
 
 def test_typeguard_s_own_decorator_checks_the_same():
     assert plainly(LIST, total) == 1
-    with pytest.raises(typeguard.TypeCheckError, match="`Tree`, and not of `List`"):
-        plainly(TREE, total)
-    with pytest.raises(typeguard.TypeCheckError, match="`Tree`, and not of `List`"):
-        plainly(LIST, Depth())
+    for tree, alg in ((TREE, total), (LIST, Depth())):
+        with pytest.raises(typeguard.TypeCheckError, match=r"`Tree`.*`List`"):
+            plainly(tree, alg)
 
 
 def test_under_jaxtyping_the_checker_of_cdl_checks_the_same():

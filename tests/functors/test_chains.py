@@ -5,10 +5,8 @@ import math
 import pytest
 
 from cdl import Cons, Fork, Leaf, ListF, MealyF, MooreF, Nil, RoseF, TreeF
-from cdl.errors import SignatureError
 from cdl.functors import Link, NatF, StreamF, Succ, Zero
 from cdl.monads import final_chain, initial_chain
-from cdl.poly import Id
 
 
 @pytest.mark.parametrize(
@@ -35,7 +33,11 @@ def test_the_chains_of_a_functor_have_the_sizes_they_should(chain, signature, co
 
 
 def test_the_chains_write_out_small_sets():
-    assert initial_chain(ListF, 2, {"A": "ab"})[2].values == (Nil(), Cons("a", Nil()), Cons("b", Nil()))
+    assert initial_chain(ListF, 2, {"A": "ab"})[2].values == (
+        Nil(),
+        Cons("a", Nil()),
+        Cons("b", Nil()),
+    )
     assert final_chain(NatF, 2)[2].values == (Zero(), Succ(Zero()), Succ(Succ(())))
     constant, *_ = final_chain(MealyF, 1, {"I": [1, 2], "O": [0]})[1].values
     assert repr(constant) == "MealyF({1 ↦ (0, ()), 2 ↦ (0, ())})"
@@ -47,10 +49,3 @@ def test_every_tree_of_few_layers_is_in_the_chain():
     trees = initial_chain(TreeF, 3, {"A": "a"})[3].values
     assert Fork(Fork(Leaf("a"), Leaf("a")), Leaf("a")) in trees
     assert Fork(Fork(Fork(Leaf("a"), Leaf("a")), Leaf("a")), Leaf("a")) not in trees
-
-
-def test_a_constant_without_elements_is_refused_and_so_are_sorts():
-    with pytest.raises(SignatureError, match=r"the constant `A` has no elements: give them, `\{'A': …\}`"):
-        initial_chain(ListF, 2)
-    with pytest.raises(SignatureError, match="a signature of several sorts has no chain of sets"):
-        initial_chain(Id(1), 1)

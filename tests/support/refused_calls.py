@@ -1,6 +1,6 @@
 """Tables of calls that are refused: what a user reads, whose Python checks no types at run time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jaxtyping
@@ -10,6 +10,11 @@ import pytest
 def table(*rows: tuple[Callable[..., Any], type[Exception], str]) -> pytest.MarkDecorator:
     """Parametrises a test by rows: a call, the class of its error, and words of the message with spaces between."""
     return pytest.mark.parametrize(("call", "error", "words"), [pytest.param(*row, id=row[2]) for row in rows])
+
+
+def each(values: Iterable[Any], call: Callable[[Any], Any], error: type[Exception], words: str) -> list[Any]:
+    """A row for the call of each of the values."""
+    return [(lambda x=x: call(x), error, words) for x in values]
 
 
 def refused(call: Callable[[], Any], error: type[Exception], words: str) -> None:

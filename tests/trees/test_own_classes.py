@@ -7,8 +7,7 @@ import jax.numpy as jnp
 import pytest
 
 import cdl
-from cdl import CdlError
-from cdl.errors import CarrierMismatch, ForeignLayer, SignatureError
+from cdl.errors import SignatureError
 from cdl.trees import of_dataclasses
 
 
@@ -50,27 +49,6 @@ def test_a_pattern_names_a_constructor_with_dots():
     assert repr(made.constructors) == "Constructors(Num, Add)"
     assert "Num" in dir(made.constructors)
     assert list(made.constructors) == [Num, Add]
-    with pytest.raises(AttributeError, match="no constructor is called `Mul`: there are Num, Add"):
-        _ = made.constructors.Mul
-    with pytest.raises(KeyError, match=r"no constructor was derived from .*str.*: there are Num, Add"):
-        made.constructors[str]
-
-
-def test_of_two_constructors_with_one_name_neither_is_found_by_it():
-    @dataclass
-    class Left:
-        pass
-
-    first = Left
-
-    @dataclass
-    class Left:  # type: ignore[no-redef]
-        other: "first"
-
-    twice = of_dataclasses(Left | first)
-    assert len(twice.constructors) == 2
-    with pytest.raises(AttributeError, match=r"2 constructors are called `Left`: write `made.constructors\[Left\]`"):
-        _ = twice.constructors.Left
 
 
 def by_match(layer):
@@ -81,20 +59,8 @@ def by_match(layer):
             return jnp.asarray(0.0)
 
 
-def by_base(layer):
-    match layer:
-        case (Expr() | None) as x:
-            return x
-        case _:
-            return jnp.asarray(0.0)
-
-
 def by_instance(layer):
     return jnp.asarray(1.0 if isinstance(layer, (Num, int)) else 0.0)
-
-
-def by_union(layer):
-    return jnp.asarray(1.0 if isinstance(layer, int | Num) else 0.0)
 
 
 def by_type(layer):
@@ -109,25 +75,23 @@ class Method(cdl.Algebra[Any, Any]):
         return jnp.asarray(0.0)
 
 
-ASKING = [*map(cdl.algebra, (by_match, by_base, by_instance, by_union, by_type)), Method()]
-ASKING += [cdl.algebra(lambda layer: jnp.asarray(1.0 if isinstance(layer, Num) else 0.0))]
+ASKING = [*map(cdl.algebra, (by_match, by_instance, by_type)), Method()]
 
 
-@pytest.mark.parametrize("alg", ASKING, ids=["match", "base", "instance", "union", "type", "method", "lambda"])
+@pytest.mark.parametrize("alg", ASKING, ids=["match", "instance", "type", "method"])
 @pytest.mark.parametrize("way", ["cata", "fold"])
-def test_an_algebra_that_asks_for_an_own_class_is_refused_by_name(alg, way):
-    said = r"asks at line \d+ whether a layer is of the class `(Num|Expr)`.*as in `case made.constructors.Num\(…\)`"
-    with pytest.raises(SignatureError, match=said):
+def test_algebras_that_ask_for_an_own_class_are_refused(alg, way):
+    with pytest.raises(SignatureError, match=r"line \d+ .*`Num`.*`case made.constructors.Num\("):
         cdl.cata(alg)(tree) if way == "cata" else cdl.fold(alg, cdl.pack(made.signature, [tree]))
 
 
-def test_the_line_is_that_of_the_question():
+def test_cata_tells_the_line_that_asks_for_an_own_class():
     line = by_match.__code__.co_firstlineno + 2
-    with pytest.raises(SignatureError, match=f"`by_match` asks at line {line} "):
+    with pytest.raises(SignatureError, match=f"`by_match` .* line {line} "):
         cdl.cata(cdl.algebra(by_match))(tree)
 
 
-def test_an_algebra_may_give_and_ask_for_own_values_at_the_places_of_a_layer():
+def test_cata_takes_own_values_at_the_places_of_a_layer():
     c = made.constructors
 
     @cdl.algebra
@@ -143,7 +107,7 @@ def test_an_algebra_may_give_and_ask_for_own_values_at_the_places_of_a_layer():
     assert cdl.cata(simpler)(tree) == Add(Num(2.0), Num(3.0))
 
 
-def test_a_variable_that_is_given_another_value_may_be_asked_for_an_own_class():
+def test_cata_takes_own_classes_of_what_is_no_layer():
     plain = {made.constructors.Num: Num, made.constructors.Add: Add}
 
     @cdl.algebra
@@ -172,37 +136,10 @@ def test_a_step_down_that_asks_for_an_own_class_is_refused():
             case _:
                 return layer
 
-    with pytest.raises(SignatureError, match=r"`step` asks at line .* of the class `Add`"):
+    with pytest.raises(SignatureError, match=r"`step` .*`Add`"):
         cdl.inherited(step, 0)(tree)
-    with pytest.raises(SignatureError, match=r"`step` asks at line .* of the class `Add`"):
+    with pytest.raises(SignatureError, match=r"`step` .*`Add`"):
         cdl.inherit(step, cdl.pack(made.signature, [tree]), jnp.zeros(1))
-
-
-def test_a_match_whose_source_is_not_known_and_that_has_no_other_case_is_told_what_a_case_is_for():
-    names = {"Num": Num}
-    exec("def hidden(layer):\n    match layer:\n        case Num(v):\n            return v", names)
-    with pytest.raises(
-        CarrierMismatch, match=r"`hidden` gives nothing.*`case made.constructors.Num\(…\)`, and not for"
-    ):
-        cdl.cata(cdl.algebra(names["hidden"]))(tree)
-
-
-def test_a_value_that_is_not_yet_a_tree_is_told_how_it_becomes_one():
-    made_one = r"Make the `Add` a tree first: `made.to_tree\(value\)`"
-    with pytest.raises(ForeignLayer, match=made_one):
-        cdl.pack(made.signature, [SUM])
-    with pytest.raises(ForeignLayer, match=made_one):
-        cdl.Corpus(made.signature, [SUM])
-    with pytest.raises(ForeignLayer, match=made_one):
-        cdl.cata(cdl.algebra(lambda layer: 0))(SUM)
-    with pytest.raises(CdlError, match=made_one):
-        cdl.trees.Vocabulary.of([SUM])
-    with pytest.raises(CdlError, match=r"`Num` is your own class: write `made.constructors.Num`"):
-        cdl.trees.Vocabulary.of([tree], only=[Num])
-    with pytest.raises(ForeignLayer, match=r"Make the `dict` a tree first: `cdl.trees.of_json\(value\)`"):
-        cdl.pack(cdl.trees.JSONF, [{"a": 1}])
-    with pytest.raises(ForeignLayer, match=r"Make the `str` a tree first: `cdl.trees.parse_brackets\(text\)`"):
-        cdl.pack(cdl.trees.BracketsF, ["(S (NP it))"])
 
 
 def test_an_algebra_of_json_that_asks_for_a_dict_is_refused():
@@ -214,21 +151,5 @@ def test_an_algebra_of_json_that_asks_for_a_dict_is_refused():
             case _:
                 return 0
 
-    with pytest.raises(SignatureError, match=r"of the class `dict`.*`case Object\(…\)`"):
+    with pytest.raises(SignatureError, match=r"`dict`.*`case Object\("):
         cdl.cata(entries)(cdl.trees.of_json({"a": 1}))
-
-
-def test_a_coalgebra_that_gives_an_own_value_is_told_the_constructor():
-    own = "`Num` is your own class: write `made.constructors.Num`"
-    with pytest.raises(ForeignLayer, match=own):
-        cdl.ana(lambda seed: Num(1.0))(0)
-    with pytest.raises(ForeignLayer, match=own):
-        cdl.ana(lambda seed: cdl.choose(jnp.zeros(2), Num(1.0), Num(2.0)))(0)
-
-
-def test_classes_and_what_was_derived_from_them_are_not_the_signature():
-    for own in (Expr, Num):
-        with pytest.raises(SignatureError, match=rf"of_dataclasses\({own.__name__}\)`, and give `made.signature`"):
-            cdl.pack(own, [tree])
-    with pytest.raises(SignatureError, match=r"It has the signature: give `made.signature`"):
-        cdl.pack(made, [tree])

@@ -134,7 +134,10 @@ def by_definition(value: Any) -> Any:
             line, (column, file) = value.span
             return made[Call](value.name, Many(map(again, value.args)), pairs, mode, line, column, file)
         case Assign(target, of, comment, words, rows):
-            texts, comment = Many(map(made[str], words)), None if comment is None else made[str](comment)
+            texts, comment = (
+                Many(map(made[str], words)),
+                None if comment is None else made[str](comment),
+            )
             target = made[str](target) if isinstance(target, str) else again(target)
             inner = [made[list](Many([made[None]() if n is None else made[int](n) for n in row])) for row in rows]
             return made[Assign](target, again(of), comment, texts, Many(inner))
@@ -144,7 +147,7 @@ def by_definition(value: Any) -> Any:
 
 @settings(max_examples=30)
 @given(statements())
-def test_a_value_comes_back_exactly_and_its_tree_is_the_one_written_out(value):
+def test_to_tree_and_to_value_are_inverse_by_definition(value):
     tree = MADE.to_tree(value)
     assert tree == by_definition(value)
     back = MADE.to_value(tree)
@@ -283,7 +286,11 @@ def test_a_name_that_is_taken_gets_another():
 
     made = of_dataclasses(Span)
     assert made.to_tree(Span((1, 2), "x")) == made.constructors[Span](1, 2, "x")
-    assert [f.name for f in dataclasses.fields(made.constructors[Span])] == ["at_0", "at_1", "at_0_"]
+    assert [f.name for f in dataclasses.fields(made.constructors[Span])] == [
+        "at_0",
+        "at_1",
+        "at_0_",
+    ]
     assert repr(of_dataclasses(Int)) == "Derived(Int, Int_)"
     assert of_dataclasses(Int).to_value(of_dataclasses(Int).to_tree(Int([3, Int([])]))) == Int([3, Int([])])
 

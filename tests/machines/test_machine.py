@@ -11,8 +11,7 @@ import pytest
 from agreement import close, differentiated
 from programs import primitives
 
-from cdl import ana, CdlError, MealyF, MooreF, run, Seq
-from cdl.errors import CarrierMismatch, ForeignLayer, PayloadMismatch
+from cdl import ana, MealyF, MooreF, run, Seq
 from cdl.machines import respond, start
 
 
@@ -101,7 +100,11 @@ def test_run_on_many_sequences_is_run_on_each(moore, getkey):
                 outputs, last, states = by_definition(m, *one, n)
                 rows.append((padded(outputs, 4 + moore), last, jax.tree.map(lambda x: padded(x, 5), states)))
             lengths = jnp.array(LENGTHS, jnp.int32)
-            return *jax.tree.map(lambda *xs: jnp.stack(xs), *rows), lengths + int(moore), lengths + 1
+            return (
+                *jax.tree.map(lambda *xs: jnp.stack(xs), *rows),
+                lengths + int(moore),
+                lengths + 1,
+            )
 
         same(fast, slow, machine, state, spoilt)
 
@@ -181,13 +184,6 @@ def test_what_a_machine_closes_over_has_a_gradient():
     assert jax.grad(loss)(w) == 1 + (2 * w + 1) + (3 * w**2 + 2 * w + 1)
 
 
-def test_run_under_vmap_and_jit(getkey):
-    machine, state, inputs = case(False, getkey(), (3, 4))
-    many = jax.jit(jax.vmap(lambda s, i: run(machine, s, i)[0]))(state, inputs)
-    one = run(machine, *jax.tree.map(lambda x: x[1], (state, inputs)))[0]
-    close(many[1], one, 1e-5)
-
-
 def test_the_program_does_not_grow_with_the_sequence(getkey):
     def program(length: int) -> Any:
         machine, state, inputs = case(True, jr.key(0), (length,))
@@ -211,60 +207,6 @@ def test_one_step_at_a_time_gives_the_numbers_of_the_whole(moore, getkey):
     assert int(now.time) == 6
 
 
-def test_a_stepper_compiles_once():
-    traced = []
-
-    def total(s: Any) -> Any:
-        traced.append(s)
-        return MealyF(lambda i: (s + i, s + i))
-
-    now = start(total, 0)
-    first, now = now.step(1.5)
-    count = len(traced)
-    second, now = now.step(2.0)
-    third, _ = now.step(3.0)
-    assert [float(first), float(second), float(third)] == [1.5, 3.5, 6.5]
-    assert len(traced) == count
-
-
-def test_what_is_no_coalgebra_is_refused():
-    wider = lambda s: MealyF(lambda i: (i, jnp.zeros(6)))
-    with pytest.raises(CarrierMismatch, match=r"goes in as f32\[5\] and comes out as f32\[6\]\. Give back"):
-        run(wider, jnp.zeros(5), jnp.zeros(3))
-    with pytest.raises(CarrierMismatch, match=r"goes in as i32\[\] and comes out as f32\[\]"):
-        run(lambda s: MooreF(s, lambda i: jnp.float32(0.5)), jnp.int32(1), jnp.zeros(3))
-    with pytest.raises(CarrierMismatch, match=r"goes in as f32\[\] and comes out as \(f32\[\], f32\[\]\)"):
-        start(lambda s: MooreF(s, lambda i: (s, s)), 0.0).step(1.0)
-    with pytest.raises(
-        CarrierMismatch, match=r"answers with an array of shape .*: the `step` of a `MealyF` gives a pair"
-    ):
-        run(lambda s: MealyF(lambda i: s), 0.0, jnp.zeros(3))
-    with pytest.raises(ForeignLayer, match="gives a `NoneType`, which is not a layer of a machine: return `MealyF"):
-        run(lambda s: None, 0.0, jnp.zeros(3))
-    with pytest.raises(PayloadMismatch, match="a state is 'a word': each leaf must be a number"):
-        run(wider, "a word", jnp.zeros(3))
-    with pytest.raises(PayloadMismatch, match=r"an answer of `<lambda>` is 'yes': each leaf must be a number"):
-        run(lambda s: MealyF(lambda i: ("yes", s)), 0.0, jnp.zeros(3))
-    with pytest.raises(PayloadMismatch, match=r"an output of `<lambda>` is 'yes'"):
-        run(lambda s: MooreF("yes", lambda i: s), 0.0, jnp.zeros(3))
-    with pytest.raises(PayloadMismatch, match=r"a state that `<lambda>` goes to is 'on'"):
-        run(lambda s: MooreF(s, lambda i: "on"), 0.0, jnp.zeros(3))
-
-
-def test_inputs_and_states_that_do_not_fit_are_refused():
-    total = lambda s: MealyF(lambda i: (s, s + i[0]))
-    with pytest.raises(CdlError, match=r"the inputs have the shapes \(3,\), \(4,\): give arrays whose leading axis is"):
-        run(total, 0.0, (jnp.zeros(3), jnp.zeros(4)))
-    with pytest.raises(CdlError, match="the inputs have no array"):
-        run(total, 0.0, ())
-    with pytest.raises(CdlError, match=r"the states have the shapes \(\): give arrays whose leading axis is one for"):
-        run(total, 0.0, Seq((jnp.zeros((2, 3)),), [3, 1]))
-    with pytest.raises(CdlError, match="there are states for 4 sequences, and inputs for 2"):
-        run(total, jnp.zeros(4), Seq((jnp.zeros((2, 3)),), [3, 1]))
-    with pytest.raises(CdlError, match="is a Mealy machine, and shows nothing before an input"):
-        _ = start(total, 0.0).out
-
-
 def test_a_batch_of_the_same_shapes_does_not_compile_again():
     traced = []
 
@@ -276,22 +218,3 @@ def test_a_batch_of_the_same_shapes_does_not_compile_again():
     count = len(traced)
     run(total, jnp.ones(2), Seq(jnp.zeros((2, 3)), [0, 2]))
     assert len(traced) == count
-
-
-def test_a_state_and_inputs_of_shapes_that_the_step_does_not_take_are_shown():
-    weight = jnp.ones((3, 3))
-    machine = lambda s: MealyF(lambda i: (s, jnp.tanh(weight @ s + i)))
-    three, two = jnp.zeros(3), jnp.zeros(2)
-    wrong = [
-        (two, jnp.ones((5, 3)), r"a state of f32\[2\] and an input of f32\[3\] \(dot_general requires"),
-        (three, jnp.ones((5, 2)), r"a state of f32\[3\] and an input of f32\[2\] \(add got incompatible shapes"),
-        ((three, three), jnp.ones((5, 3)), r"a state of \(f32\[3\], f32\[3\]\) and an input of f32\[3\]"),
-    ]
-    for state, inputs, words in wrong:
-        with pytest.raises(CdlError, match=f"fails for {words}.*: give it the state, and the inputs"):
-            run(machine, state, inputs)
-        with pytest.raises(CdlError, match=f"fails for {words}"):
-            start(machine, state).step(inputs[0])
-    many = Seq.of([np.ones((2, 3), np.float32), np.ones((4, 3), np.float32)])
-    with pytest.raises(CdlError, match=r"fails for a state of f32\[2\] and an input of f32\[3\]"):
-        run(machine, jnp.zeros((2, 2)), many)

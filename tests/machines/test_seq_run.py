@@ -29,33 +29,6 @@ def seq():
     return cdl.Seq.of([rng.normal(size=(n, 3)).astype(np.float32) for n in (2, 3)])
 
 
-def test_an_algebra_that_changes_its_carrier_is_refused(seq):
-    @cdl.algebra
-    def wider(layer: cdl.ListF[Any, Any]) -> Any:
-        return jnp.zeros(5) if isinstance(layer, cdl.Nil) else jnp.zeros(6)
-
-    message = r"`wider` is not an algebra: at `Nil` its value is f32\[5\], and at `Cons` f32\[6\]"
-    with pytest.raises(cdl.errors.CarrierMismatch, match=message):
-        cdl.fold(wider, seq)
-
-
-def test_an_algebra_that_does_not_say_what_it_reads_is_refused(seq):
-    @cdl.algebra
-    def silent(layer):
-        return 0
-
-    @cdl.algebra
-    def of_trees(layer: cdl.TreeF[Any, Any]) -> Any:
-        return 0
-
-    with pytest.raises(
-        cdl.errors.SignatureError, match=r"annotations of `silent` do not tell .*annotate its layer as `ListF"
-    ):
-        cdl.fold(silent, seq)
-    with pytest.raises(cdl.errors.SignatureError, match=r"annotations of `of_trees` name Leaf, Fork"):
-        cdl.annotate(of_trees, seq)
-
-
 @pytest.mark.parametrize(("name", "kept"), [("elman", 0), ("gru", 4), ("lstm", 4)])
 def test_no_more_is_kept_than_has_to_be(name, kept, seq):
     """Besides the states: nothing of an Elman cell, and as many numbers as there are gates of a GRU and of an LSTM."""
@@ -71,12 +44,22 @@ def test_second_derivatives_and_forward_mode(seq):
     alg = FromStart(net("elman", jr.key(0), jnp.float32))
 
     def total(scale: Any, **how: Any) -> Any:
-        return jnp.sum(cdl.fold(eqx.tree_at(lambda a: a.net.cell.across, alg, scale * alg.net.cell.across), seq, **how))
+        return jnp.sum(
+            cdl.fold(
+                eqx.tree_at(lambda a: a.net.cell.across, alg, scale * alg.net.cell.across),
+                seq,
+                **how,
+            )
+        )
 
     one = jnp.array(1.0)
     twice = lambda **how: jax.jvp(jax.grad(lambda s: total(s, **how)), (one,), (one,))
     close(twice(), twice(how=Scan(bulk=False)), 1e-4)
-    close(jax.jvp(lambda s: total(s, how=Scan(forward=True)), (one,), (one,))[1], jax.grad(total)(one), 1e-4)
+    close(
+        jax.jvp(lambda s: total(s, how=Scan(forward=True)), (one,), (one,))[1],
+        jax.grad(total)(one),
+        1e-4,
+    )
 
 
 @pytest.mark.parametrize("forward", [False, True])
@@ -105,14 +88,6 @@ def test_a_step_has_few_operations_more_than_a_scan_by_hand(run, more, forward):
         return launches(lambda: jitted(alg, seq))["operations"]
 
     assert operations(compiled) <= operations(scan) + more * steps + around
-
-
-def test_an_ensemble_is_one_program(seq):
-    keys = jr.split(jr.key(0), 2)
-    made = lambda key: FromStart(net("elman", key, jnp.float32))
-    slope = eqx.filter_grad(lambda alg: jnp.sum(cdl.fold(alg, seq) ** 2))
-    together = eqx.filter_vmap(lambda key: slope(made(key)))(keys)
-    close(jax.tree.map(lambda x: x[1], together), slope(made(keys[1])), 1e-4)
 
 
 def test_what_an_algebra_closes_over_has_its_gradient(seq):

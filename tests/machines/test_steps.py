@@ -17,24 +17,14 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
 
-from cdl import CdlError, MealyF, MooreF, run
+from cdl import MealyF, MooreF, run
 from cdl._engine.code._surroundings import Surroundings
 from cdl.machines import start
 
 
 GLOBAL = 2.0
 SETTINGS = types.SimpleNamespace(scale=2.0, deep={"table": [1.0, [3.0]]})
-
-
-class Config:
-    scale = 2.0
-
-
-class Plain:
-    def __init__(self, scale: float) -> None:
-        self.scale = scale
 
 
 class Slots:
@@ -56,10 +46,6 @@ class Scales(eqx.Module):
         return i
 
 
-def scale_default(by: Any = 2.0, *, more: Any = 1.0) -> Any:
-    return by * more
-
-
 def change_global() -> None:
     global GLOBAL
     GLOBAL += 1.0
@@ -72,7 +58,7 @@ def deep() -> Any:
 table, left, right, entries = [2.0], [2.0, 3.0], [5.0], {"a": 2.0, "b": 3.0}
 numbers, arrays = np.array([2.0, 3.0], np.float32), [jnp.array(2.0)]
 held_in, slots = contextvars.ContextVar("held_in", default=2.0), Slots()
-slots.scale, plain = 2.0, Plain(2.0)
+slots.scale = 2.0
 bound = functools.partial(lambda x, by: x[0] * by, table, by=1.0)
 
 
@@ -96,33 +82,33 @@ def swap() -> None:
     entries["a"], entries["b"] = entries["b"], entries["a"]
 
 
-def rename() -> None:
-    """The same objects under other names."""
-    a, b = entries.pop("a"), entries.pop("b")
-    entries.update(b=a, a=b)
+def scale_default(by: Any = 2.0, *, more: Any = 1.0) -> Any:
+    return by * more
 
 
 CHANGES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     "a global": (lambda: GLOBAL, change_global),
     "a closure": (READ, REBIND),
     "a list": (lambda: table[0], lambda: table.__setitem__(0, table[0] + 1)),
-    "the length of a list": (lambda: float(len(table)), lambda: table.append(1.0)),
     "an array": (lambda: arrays[0], lambda: arrays.__setitem__(0, arrays[0] + 1)),
-    "an array of another type": (lambda: 1.0 * arrays[0], lambda: arrays.__setitem__(0, jnp.array(7))),
-    "what is in two lists": (lambda: 10.0 * len(left) + sum([*left, *right]), lambda: right.insert(0, left.pop())),
-    "a dictionary": (lambda: entries["a"], swap),
-    "names in a dictionary": (lambda: entries["a"], rename),
-    "an attribute": (lambda: SETTINGS.scale, lambda: setattr(SETTINGS, "scale", SETTINGS.scale + 1)),
-    "the dictionary of attributes": (
-        lambda: plain.scale,
-        lambda: setattr(plain, "__dict__", {"scale": plain.scale + 1}),
+    "what is in two lists": (
+        lambda: 10.0 * len(left) + sum([*left, *right]),
+        lambda: right.insert(0, left.pop()),
     ),
-    "a list in a list": (deep, lambda: SETTINGS.deep["table"][1].__setitem__(0, SETTINGS.deep["table"][1][0] + 1)),
-    "an attribute of a class": (lambda: Config.scale, lambda: setattr(Config, "scale", Config.scale + 1)),
+    "a dictionary": (lambda: entries["a"], swap),
+    "an attribute": (
+        lambda: SETTINGS.scale,
+        lambda: setattr(SETTINGS, "scale", SETTINGS.scale + 1),
+    ),
     "defaults": (lambda: scale_default(), lambda: setattr(scale_default, "__defaults__", (5.0,))),
-    "defaults by name": (lambda: scale_default(), lambda: scale_default.__kwdefaults__.update(more=6.0)),
-    "code": (lambda: scale_default(), lambda: setattr(scale_default, "__code__", (lambda by, *, more: 9.0).__code__)),
-    "a partial function": (lambda: bound(), lambda: bound.keywords.update(by=bound.keywords["by"] + 1)),
+    "code": (
+        lambda: scale_default(),
+        lambda: setattr(scale_default, "__code__", (lambda by, *, more: 9.0).__code__),
+    ),
+    "a partial function": (
+        lambda: bound(),
+        lambda: bound.keywords.update(by=bound.keywords["by"] + 1),
+    ),
     "an array of NumPy": (lambda: numbers[0], lambda: numbers.__iadd__(1)),
     "a context variable": (lambda: held_in.get(), lambda: held_in.set(held_in.get() + 1)),
     "a slot": (lambda: slots.scale, lambda: setattr(slots, "scale", slots.scale + 1)),
@@ -138,7 +124,7 @@ def value(machine: Any, state: Any, i: Any) -> list[float]:
 
 
 @pytest.mark.parametrize("what", CHANGES)
-def test_a_step_sees_what_has_changed_since_the_step_before(what):
+def test_step_sees_what_has_changed_since_the_step_before(what):
     read, change = CHANGES[what]
     machine, state = Scales([jnp.array(0.5)], read), jnp.float32(0.0)
     now = start(machine, state)
@@ -249,15 +235,6 @@ def test_a_state_of_a_users_class_is_looked_at_once(looks):
     assert len(looks) == count
 
 
-def test_what_cannot_be_noted_is_looked_at_each_time(looks):
-    now = start(Scales([jnp.ones(3)], lambda: numbers[0]), jnp.zeros(3))
-    for _ in range(3):
-        _, now = now.step(jnp.ones(3))
-    count = len(looks)
-    _, now = now.step(jnp.ones(3))
-    assert len(looks) == count + 1
-
-
 def test_machines_that_are_equal_have_one_program():
     traced = []
 
@@ -276,24 +253,6 @@ def test_machines_that_are_equal_have_one_program():
         del now
         gc.collect(1)  # what is young: going through all that other tests have left takes seconds
     assert counts[0] == counts[1] == counts[2] > 0
-
-
-KINDS = {"gru": eqx.nn.GRUCell, "lstm": eqx.nn.LSTMCell}
-
-
-@settings(max_examples=15)
-@given(st.sampled_from(sorted(KINDS)), st.integers(0, 4), st.integers(0, 99))
-def test_steps_are_the_run(kind, length, seed):
-    machine = cell(KINDS[kind], 3)
-    state = jnp.ones(3) if kind == "gru" else (jnp.ones(3), jnp.zeros(3))
-    inputs = jr.normal(jr.key(seed), (length, 3))
-    outputs, last = run(machine, state, inputs)
-    now = start(machine, state)
-    for x, wanted in zip(inputs, outputs, strict=True):
-        found, now = now.step(x)
-        assert jnp.allclose(found, wanted, atol=1e-6)
-    assert all(map(jnp.allclose, jax.tree.leaves(now.state), jax.tree.leaves(last)))
-    assert int(now.time) == length
 
 
 def test_an_array_that_is_in_the_state_and_in_the_answer_is_given_once():
@@ -353,22 +312,17 @@ def test_a_stepper_goes_through_the_transformations():
     assert jnp.array_equal(jax.vmap(by)(jnp.array([w, 3.0]))[0], whole(w))
 
 
-def test_a_stepper_goes_in_and_out_of_equinox_s_transformations():
+def test_stepper_goes_through_equinox_s_transformations_and_scan():
     step = eqx.filter_jit(lambda now, x: now.step(x))
     first, now = step(start(total, 0), 5)
     second, now = step(now, 7)
     assert (int(first), int(second), int(now.time)) == (5, 12, 2)
-    many = eqx.filter_vmap(lambda s, x: start(total, s).step(x))(jnp.arange(3), jnp.array([1, 2, 3]))
-    assert many[0].tolist() == [1, 3, 5]
-    assert eqx.filter_vmap(lambda now, x: now.step(x)[0], in_axes=(eqx.if_array(0), 0))(
-        many[1], jnp.arange(3)
-    ).tolist() == [1, 4, 7]
-
-
-def test_a_stepper_is_carried_by_a_scan():
-    machine, xs = cell(eqx.nn.GRUCell, 3), jnp.ones((3, 3))
-    now, outputs = jax.lax.scan(lambda now, x: now.step(x)[::-1], start(machine, jnp.ones(3)), xs)
-    assert jnp.allclose(outputs, run(machine, jnp.ones(3), xs)[0], atol=1e-6)
+    many = eqx.filter_vmap(lambda s, x: start(total, s).step(x)[0])(jnp.arange(3), jnp.array([1, 2, 3]))
+    assert many.tolist() == [1, 3, 5]
+    machine, xs = cell(eqx.nn.LSTMCell, 3), jnp.ones((3, 3))
+    begin = jnp.ones(3), jnp.zeros(3)
+    now, outputs = jax.lax.scan(lambda now, x: now.step(x)[::-1], start(machine, begin), xs)
+    assert jnp.allclose(outputs, run(machine, begin, xs)[0], atol=1e-6)
     assert int(now.time) == 3
 
 
@@ -378,15 +332,6 @@ def test_an_error_of_a_program_is_raised_at_its_step():
     with pytest.raises(eqx.EquinoxRuntimeError, match="a sum is above two"):
         now.step(jnp.float32(5.0))
     assert float(now.step(jnp.float32(0.5))[0]) == 1.5
-
-
-def test_a_state_that_belongs_to_another_program_is_refused():
-    kept = []
-    jax.jit(lambda x: kept.append(x) or x)(1.0)
-    _, now = start(total, jnp.float32(0.0)).step(jnp.float32(1.0))
-    for _ in range(2):
-        with pytest.raises(CdlError, match="`total` keeps an array"):
-            now.step(kept[0])
 
 
 @pytest.mark.parametrize("shape", [(), (3,)])

@@ -50,9 +50,8 @@ def rebound(source: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_pattern_binds_a_parameter(path):
-    assert rebound(path.read_text()) == []
+def test_no_pattern_binds_a_parameter():
+    assert {path.name: found for path in FILES if (found := rebound(path.read_text()))} == {}
 
 
 @pytest.mark.parametrize("pattern", ["Id(sort)", "sort", "[*sort]", "{**sort}", "Id(of=Id(sort))", "Id() as sort"])

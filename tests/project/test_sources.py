@@ -14,12 +14,9 @@ symmetry.)
 """
 
 import functools
-from typing import Any
 
-import jax
 import jax.numpy as jnp
 import jax.random as jr
-import numpy as np
 from hypothesis import given, settings, strategies as st
 
 from cdl import (
@@ -27,7 +24,6 @@ from cdl import (
     ana,
     Automaton,
     cata,
-    fold,
     Fork,
     functor,
     laws,
@@ -36,12 +32,11 @@ from cdl import (
     MealyF,
     MooreF,
     Nil,
-    pack,
     run,
     to_list,
     TreeF,
 )
-from cdl.functors import Branch, embed, LabelledTreeF, Lin, SnocF, StreamF, take, to_snoc
+from cdl.functors import Branch, embed, LabelledTreeF, Lin, SnocF, StreamF, to_snoc
 from cdl.machines import bisimilar, respond
 from cdl_arch.mealy import FullRNN
 from cdl_arch.moore import Recogniser
@@ -69,7 +64,7 @@ def from_the_start(layer: SnocF[str, str]) -> str:
 
 @settings(max_examples=25)
 @given(words)
-def test_the_fold_of_a_list_is_foldr_and_reads_the_last_element_first(word):
+def test_cata_of_a_list_is_foldr(word):
     foldr = functools.reduce(lambda rest, head: bracketed(head, rest), reversed(word), ".")
     foldl = functools.reduce(lambda before, last: bracketed(last, before), word, ".")
     assert cata(from_the_end)(to_list(word)) == foldr
@@ -79,7 +74,7 @@ def test_the_fold_of_a_list_is_foldr_and_reads_the_last_element_first(word):
 
 @settings(max_examples=25)
 @given(words, trees)
-def test_lists_and_trees_are_initial_algebras_and_folds_are_maps_out_of_them(word, tree):
+def test_cata_is_the_map_out_of_an_initial_algebra(word, tree):
     size = algebra(lambda layer: 1 if isinstance(layer, Leaf) else 2 * layer.left - layer.right)
     for value, alg in ((to_list(word), from_the_end), (tree, size)):
         laws.lambek(value)
@@ -87,7 +82,7 @@ def test_lists_and_trees_are_initial_algebras_and_folds_are_maps_out_of_them(wor
         laws.algebra_map(cata(alg), embed, alg, value)
 
 
-def test_labels_are_at_the_leaves_of_one_tree_and_at_the_nodes_of_the_other():
+def test_gated_reads_labels_at_leaves_or_at_nodes():
     assert (str(functor(TreeF)), str(functor(LabelledTreeF))) == ("A + X²", "1 + A × X²")
     of_leaves = gated(TreeF, 4, payload={Leaf: 1}, key=jr.key(0))
     of_nodes = gated(LabelledTreeF, 4, payload={Branch: 1}, key=jr.key(0))
@@ -95,43 +90,15 @@ def test_labels_are_at_the_leaves_of_one_tree_and_at_the_nodes_of_the_other():
     assert (reads(of_leaves), reads(of_nodes)) == ({"Leaf"}, {"Branch"})
     # `P × A + P × S²`: at a leaf the label alone, at a fork two states alone; and at a branch both.
     inputs = lambda net, name: net.cells[name].gates.in_features
-    assert (inputs(of_leaves, "Leaf"), inputs(of_leaves, "Fork"), inputs(of_nodes, "Branch")) == (4, 2 * 4, 4 + 2 * 4)
+    assert (inputs(of_leaves, "Leaf"), inputs(of_leaves, "Fork"), inputs(of_nodes, "Branch")) == (
+        4,
+        2 * 4,
+        4 + 2 * 4,
+    )
     assert of_nodes.cells["Tip"].state.hidden.shape == (4,)
 
 
-def test_a_thousand_random_trees_are_folded_as_by_recursion():
-    chance = np.random.default_rng(0)
-
-    def grown(depth: int) -> Any:
-        if depth == 0 or chance.random() < 0.35:
-            return Leaf(float(chance.normal()))
-        return Fork(grown(depth - 1), grown(depth - 1))
-
-    def by_hand(tree: Any) -> float:
-        return tree.label if isinstance(tree, Leaf) else np.sin(by_hand(tree.left)) - 0.5 * by_hand(tree.right)
-
-    @algebra
-    def mixed(layer: TreeF[float, jax.Array]) -> jax.Array:
-        match layer:
-            case Leaf(label):
-                return jnp.asarray(label)
-            case Fork(left, right):
-                return jnp.sin(left) - 0.5 * right
-
-    thousand = [grown(7) for _ in range(1000)]
-    found = fold(mixed, pack(TreeF, thousand))
-    assert np.allclose(found, [by_hand(tree) for tree in thousand], atol=1e-6)
-
-
-def test_the_first_outputs_of_a_stream_are_those_of_a_loop():
-    state, looped = 1, []
-    for _ in range(6):
-        looped.append(state % 5)
-        state = 3 * state + 1
-    assert take(6, ana(lambda s: StreamF(s % 5, lambda: 3 * s + 1))(1)) == looped
-
-
-def test_a_machine_is_one_coalgebra_and_what_it_does_a_causal_function():
+def test_machine_is_a_coalgebra_and_behaves_causally():
     net = FullRNN(2, 3, "scalar", key=jr.key(0))
     word = jr.normal(jr.key(1), (5, 2))
     answers = net.answers(word)
@@ -146,13 +113,23 @@ def test_a_machine_is_one_coalgebra_and_what_it_does_a_causal_function():
     assert respond(ana(parity)(0), letters) == respond(ana(doubled)(0), letters)
 
 
-def test_machines_are_coalgebras_from_a_state_to_a_layer():
+def test_machine_goes_from_a_state_to_a_layer():
     """Not algebras of `[I, O × −]`, and a Moore machine is more than a stream: it has an input."""
-    assert [str(functor(f)) for f in (MealyF, MooreF, StreamF)] == ["[I, O × X]", "O × [I, X]", "O × [1, X]"]
+    assert [str(functor(f)) for f in (MealyF, MooreF, StreamF)] == [
+        "[I, O × X]",
+        "O × [I, X]",
+        "O × [1, X]",
+    ]
     state = jnp.zeros(3)
-    mealy, moore = FullRNN(2, 3, "scalar", key=jr.key(0))(state), Recogniser(2, 3, key=jr.key(0))(state)
+    mealy, moore = (
+        FullRNN(2, 3, "scalar", key=jr.key(0))(state),
+        Recogniser(2, 3, key=jr.key(0))(state),
+    )
     assert (type(mealy), type(moore)) == (MealyF, MooreF)
-    to = [mealy.step(jnp.full(2, x))[1] for x in (0.0, 1.0)], [moore.step(jnp.int32(i)) for i in (0, 1)]
+    to = (
+        [mealy.step(jnp.full(2, x))[1] for x in (0.0, 1.0)],
+        [moore.step(jnp.int32(i)) for i in (0, 1)],
+    )
     for one, other in to:
         assert one.shape == other.shape == state.shape
         assert not jnp.array_equal(one, other)  # where it goes depends on the input

@@ -153,24 +153,19 @@ def ones(*shape):
 
 WRONG = {
     "an argument of another length": lambda m: m.dot(ones(3), ones(4)),
-    "an argument of another rank": lambda m: m.dot(ones(3, 3), ones(3)),
     "an argument of another dtype": lambda m: m.first(ones(3, 2)),
     "an argument that is no array": lambda m: m.dot([1.0], ones(1)),
     "a result of another length": lambda m: m.first(jnp.ones((3, 2), int)),
     "a result of another type": lambda m: m.Box().size,
     "a later member of a list": lambda m: m.every([1, "a"]),
     "a key of a dictionary": lambda m: m.pairs({1: (1, "b")}),
-    "a member of a pair in a dictionary": lambda m: m.pairs({"a": (1, 2)}),
     "a pair of another length": lambda m: m.pairs({"a": (1, "b", "c")}),
     "a later member of a tuple of any length": lambda m: m.pairs({}, (1, "a")),
     "a later member of a sequence": lambda m: m.pairs({}, (), [1, "a"]),
-    "a list for a tuple": lambda m: m.pairs({}, [1]),
-    "a field of a named tuple": lambda m: m.rows([m.Row(1), m.Row("a")]),
     "a member of a field of a named tuple": lambda m: m.rows([m.Row(1, (2,))]),
     "a tuple for a named tuple": lambda m: m.rows([(1, ())]),
     "a member of an alias that contains itself": lambda m: m.nested([[1], ["a"]]),
     "another length than that of a list's vectors": lambda m: m.vectors([ones(3)], ones(4)),
-    "one of many arguments": lambda m: m.total(1.0, "a"),
     "one of many named arguments": lambda m: m.total(n=1.5),
     "no member of a union": lambda m: m.either("a"),
     "an alias with an argument": lambda m: m.boxed((1, 2)),
@@ -179,10 +174,8 @@ WRONG = {
     "a class that names itself": lambda m: m.Box().same(3),
     "a static method": lambda m: m.Box.make("a"),
     "a dataclass whose fields differ": lambda m: m.Pair(ones(3), ones(4)),
-    "a dataclass field of another type": lambda m: m.Pair(1, ones(4)),
     "a module's field": lambda m: m.Cell(ones(2, 3)),
     "under jit": lambda m: jax.jit(m.dot)(ones(3), ones(4)),
-    "under vmap": lambda m: jax.vmap(m.dot)(ones(5, 3), ones(5, 4)),
     "under jit of vmap of grad": lambda m: jax.jit(jax.vmap(jax.grad(m.dot)))(ones(5, 3), ones(5, 4)),
     "a method under jit": lambda m: eqx.filter_jit(m.Cell(ones(2, 2)))(ones(2, 2)),
 }
@@ -196,7 +189,12 @@ def test_a_wrong_call_raises(planted, call):
 
 @pytest.mark.parametrize(
     ("name", "unknown"),
-    [("lost", "Unknown"), ("lost_inside", "Unknown"), ("lost_in_a_record", "Unknown"), ("lost_in_a_function", "Local")],
+    [
+        ("lost", "Unknown"),
+        ("lost_inside", "Unknown"),
+        ("lost_in_a_record", "Unknown"),
+        ("lost_in_a_function", "Local"),
+    ],
 )
 def test_an_annotation_that_names_something_unknown_raises(planted, name, unknown):
     message = rf"`planted_\d+\.{name}\S*` cannot be resolved.*'{unknown}' is not defined"

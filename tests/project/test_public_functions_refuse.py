@@ -1,0 +1,368 @@
+"""Every public function answers what it cannot take with an error of cdl: wrong kinds of values, and first mistakes."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Never
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import jaxtyping
+import numpy as np
+import pytest
+from first_day import (
+    Add,
+    Box,
+    BushF,
+    corpus,
+    ExprF,
+    forest,
+    handed,
+    Leaf,
+    Lit,
+    Net,
+    net,
+    packed,
+    product,
+    seeds,
+    seq,
+    shown,
+    sprout,
+    total,
+    tree,
+    Twig,
+)
+from refused_calls import each, refused, table
+
+import cdl
+import cdl_arch.recursive
+import cdl_arch.symmetry as arch
+from cdl import (
+    Algebra,
+    algebra,
+    ana,
+    annotate,
+    Base,
+    cata,
+    CdlError,
+    Cons,
+    Corpus,
+    fold,
+    follow,
+    functor,
+    hylo,
+    inherit,
+    inherited,
+    likelihood,
+    ListF,
+    Many,
+    Nil,
+    pack,
+    Packed,
+    Para,
+    refold,
+    run,
+    Seq,
+    unfold,
+    unroll,
+)
+from cdl._front_door import is_public, modules
+from cdl._functors.described import described
+from cdl._functors.words import short
+from cdl.compiled import Levels
+from cdl.trees import JSON, JSONF, of_json, to_json, Vocabulary
+
+
+WRONG = (None, 3, "x", [], {}, object(), object, cdl.Leaf(1.0))
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """The public functions, and those of public classes that make one of them, by module and name."""
+    found: dict[str, Callable[..., Any]] = {}
+    for module in modules(cdl):
+        for name, x in vars(module).items():
+            if name.startswith("_") or not is_public(module, name):
+                continue
+            if inspect.isfunction(x):
+                found[f"{module.__name__}.{name}"] = x
+            elif isinstance(x, type) and x.__module__.startswith("cdl."):
+                makers = [n for n, of in vars(x).items() if isinstance(of, staticmethod | classmethod) and n[0] != "_"]
+                found |= {f"{module.__name__}.{name}.{n}": getattr(x, n) for n in makers}
+    return found
+
+
+def raw(function: Callable[..., Any]) -> list[str]:
+    """The errors that are not of cdl, of a function that is given the same wrong value for all that it needs."""
+    needed = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    places = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in needed)
+    named = [p.name for p in needed if p.kind is p.KEYWORD_ONLY]
+    found = []
+    for wrong in WRONG:
+        try:
+            function(*[wrong] * places, **dict.fromkeys(named, wrong))
+        except CdlError:
+            pass
+        except Exception as error:
+            found.append(f"{wrong!r}: {error!r}")
+    return found
+
+
+def test_public_functions_refuse_wrong_kinds(monkeypatch, tmp_path):
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+    monkeypatch.chdir(tmp_path)  # some write files
+    every = functions()
+    assert len(every) > 180
+    assert {
+        "cdl.schemes.cata",
+        "cdl.laws.monad",
+        "cdl.io.save",
+        "cdl.system.Port.of",
+    } <= every.keys()
+    assert {name: found for name, function in every.items() if (found := raw(function))} == {}
+
+
+RECORDS = [of_json(value) for value in ({"a": [1, 2.5, "x"]}, {"id": 12345678901234})]
+WORDS = Vocabulary.of(RECORDS)
+FIRST, LARGE = map(WORDS.encode, RECORDS)
+JSONS = pack(JSONF, [FIRST])
+
+
+class Reads(Algebra[Any, Any]):
+    """Three numbers for every value, but for what `at` gives at the constructors that it names."""
+
+    weight: jax.Array
+    at: dict[str, Any] = eqx.field(static=True)
+
+    def __init__(self, **at: Any) -> None:
+        self.weight, self.at = jnp.ones(3), at
+
+    def __call__(self, layer: Any) -> Any:
+        if type(layer).__name__ in self.at:
+            return self.at[type(layer).__name__](layer)
+        many = getattr(layer, "members", getattr(layer, "items", None))
+        return self.weight if many is None else many.sum(jnp.zeros(3))
+
+
+def twig() -> Any:
+    class Again(Base[Twig, Never]):
+        value: Any
+
+    return Again
+
+
+def sizes(layer: Any) -> Any:
+    many = getattr(layer, "members", getattr(layer, "items", None))
+    if many is None:
+        return 1.0 if isinstance(layer, Base) else None
+    return 1.0 + many.map(sizes).sum(0.0)
+
+
+def along(f: Any) -> Any:
+    return jax.jvp(f, (seeds,), (seeds,))
+
+
+def wide(signature: Any, value: Any, alg: Any) -> Any:
+    """What is packed under 64 bits, and read without."""
+    with jax.enable_x64(True):
+        given = pack(signature, [value])
+        assert fold(alg, given).dtype.itemsize >= 8
+    return fold(alg, given)
+
+
+Again, Twice = twig(), twig()
+SHAPES = [cdl.Leaf(jnp.zeros(n)) for n in (3, 3, 4)]
+PRODUCT = Reads(Object=lambda layer: layer.members.map(lambda x: jnp.ones((2, 5)) @ x).sum(jnp.zeros(2)))
+DATA = (tree, [tree], corpus, [1.0, 2.0], jnp.ones((2, 3)), None)
+nothing: Any = algebra(lambda layer: 0.0)
+step: Any = lambda value, layer: layer
+key = jax.random.key(0)
+three: Any = 3
+given: Any = tree
+
+
+@table(
+    # What is read.
+    *each(DATA, lambda data: fold(net, data), CdlError, "`fold` `Forest`, `Seq`"),
+    (lambda: fold(net, given), CdlError, "pack(signature, [tree])"),
+    (lambda: fold(net, [given]), CdlError, "pack(signature, trees)"),
+    (lambda: annotate(net, given), CdlError, "`annotate` `Expr`"),
+    (lambda: pack([given] * 999, ExprF), CdlError, "`pack(signature, trees)`"),
+    (lambda: Corpus(given, ExprF), CdlError, "`Corpus(signature, trees)`"),
+    (lambda: Corpus(BushF, []), CdlError, "one signature sort"),
+    (lambda: functor([given]), CdlError, "trees signature"),
+    (lambda: cdl.draw(BushF), CdlError, "sort 1 signatures"),
+    *each((JSON, cdl.Tree), functor, CdlError, "name signature"),
+    (lambda: fold((net, net), forest), CdlError, "1 sort, 2 algebras"),
+    (lambda: forest[0], CdlError, "`forest.trees()[i]`"),  # type: ignore[index]
+    (lambda: list(forest), CdlError, "`forest.trees()[i]`"),  # type: ignore[call-overload]
+    (lambda: seq[0], CdlError, "`Seq`"),  # type: ignore[index]
+    (lambda: list(packed), CdlError, "`packed.padded()`"),  # type: ignore[call-overload]
+    (lambda: unfold(sprout, seeds, 9)[0], CdlError, "`grown.trees()[i]`"),  # type: ignore[index]
+    (lambda: forest.nodes(7), CdlError, "0 1; 7"),
+    *each(([7], np.array([True, False]), np.array(0)), lambda rows: corpus[rows], IndexError, ""),
+    # Arguments in another order, and of another kind.
+    (lambda: fold(forest, net), CdlError, "`Net` algebra `fold(alg, forest)`"),
+    (lambda: inherit(forest, handed, seeds), CdlError, "`handed` step"),
+    (lambda: follow(forest, sprout, seeds), CdlError, "`sprout` coalgebra"),
+    (lambda: unfold(seeds, sprout, 9), CdlError, "`unfold` coalgebra array"),
+    (lambda: refold(sprout, net, seeds, 9), CdlError, "`refold` coalgebra `Net`"),
+    (lambda: run(0.0, shown, seeds), CdlError, "`run` machine `0.0`"),
+    (lambda: cdl.machines.start(0.0, shown), CdlError, "`start` machine `0.0`"),
+    (lambda: unroll(tree, Para.of(net)), CdlError, "`Expr` algebra unroll"),
+    (lambda: unroll(net, tree), CdlError, "`unroll(Para.of(alg), tree)`"),
+    (lambda: unroll(Para.of(net), [tree]), CdlError, "one trees"),
+    (lambda: inherited(0.0, handed), CdlError, "`inherited` step `0.0`"),
+    (lambda: inherit(handed, tree, seeds), CdlError, "inherit(step, pack"),
+    (lambda: inherit(net, forest, seeds), CdlError, "algebra `cata` `fold`"),
+    (lambda: likelihood(net, 1.0), CdlError, "coalgebra `Net`"),
+    (lambda: run(shown, 0.0, tree), CdlError, "`Expr` inputs"),
+    (lambda: run(shown, 0.0, packed), CdlError, "`inputs.padded()`"),
+    (lambda: cata(Net), CdlError, "`cata` `Net`"),
+    (lambda: fold(Net, forest), CdlError, "`Net`"),
+    (lambda: cata((net, net)), CdlError, "`cata(a, b)`"),
+    (lambda: ana((sprout, sprout)), CdlError, "`ana(a, b)`"),
+    (lambda: fold([net], forest), CdlError, "tuple"),
+    (lambda: cata(net, tree), CdlError, "`cata(alg)(tree)`"),
+    (lambda: cata(net)(forest), CdlError, "`Forest` `Expr`"),
+    (lambda: hylo((net,), sprout), CdlError, "`hylo` `tuple`"),
+    (lambda: fold(product, forest), CdlError, "`Monoid` sequences"),
+    (lambda: fold(net, net, forest), CdlError, "`fold((a, b), data)`"),
+    (lambda: likelihood(sprout, seeds[0], tree), CdlError, "`likelihood(coalg, seed)(…)`"),
+    (lambda: likelihood(sprout, tree)(seeds[0]), CdlError, "`likelihood(coalg, seed)(tree)`"),
+    *each(
+        (cata, lambda step: fold(step, forest)),
+        lambda read: read(step),
+        CdlError,
+        "`<lambda>` two `inherit`",
+    ),
+    (lambda: arch.DeepSet(1, 2, key=three), CdlError, "`key` `3`"),
+    (lambda: arch.deep_sets(three, 2, key=key), CdlError, "`channels` `int`"),
+    (lambda: cdl_arch.recursive.nand_circuits(-1, 2, key=key), CdlError, "`count` -1"),
+    (lambda: cdl.Automaton([[0]], [1])("x"), CdlError, "'x' numbers"),
+    (lambda: cdl.optics.SmoothMap(1, 1, lambda x: x)(3.0), CdlError, "1 3.0"),
+    (lambda: cdl.system.Wiring({}, {}, {}, {}).port(three), CdlError, "`source` `str`"),
+    (lambda: WORDS.id(three), CdlError, "`id` `3` `str`"),
+    # Values.
+    (
+        lambda: fold(algebra(lambda layer: layer.value), pack(Again, [Again(1), Again(np.float16(2))])),
+        CdlError,
+        "`Again` f16 i32",
+    ),
+    (
+        lambda: pack(Twice, [Twice(1)], bucket=pack(Again, [Again(1)]).bucket),
+        CdlError,
+        "two `Again`",
+    ),
+    *each(
+        (Seq.of, Packed.of),
+        lambda make: make([[1.0, 2.0], [3.0]]),
+        CdlError,
+        "list 0 1.0 `Seq.of([np.array",
+    ),
+    (lambda: Seq.of([[]]), CdlError, "list 0 `np.zeros((0,"),
+    (lambda: Seq([[1.0, 2.0]], [2]), CdlError, "axes `Seq.of([np.array"),
+    (lambda: unfold(sprout, [1.0, 2.0], 9), CdlError, "seeds `jnp.array([…])`"),
+    (lambda: run(shown, 0.0, [1.0, 2.0]), CdlError, "inputs `jnp.array([…])`"),
+    (
+        lambda: along(lambda w: fold(Net(w), forest)),
+        CdlError,
+        "`fold(…, how=Levels(forward=True))`",
+    ),
+    (
+        lambda: jax.jacfwd(lambda w: fold(Net(w), forest))(seeds),
+        CdlError,
+        "how=Levels(forward=True)",
+    ),
+    (
+        lambda: along(lambda w: fold(total, Seq(w[None], [2]))),
+        CdlError,
+        "`fold(…, how=Scan(forward=True))`",
+    ),
+    (
+        lambda: along(lambda w: annotate(Net(w), forest)),
+        CdlError,
+        "`annotate(…, how=Levels(forward=True))`",
+    ),
+    (lambda: along(lambda w: inherit(handed, forest, w)), CdlError, "`inherit`"),
+    (lambda: along(lambda w: follow(sprout, forest, w)), CdlError, "`follow`"),
+    (lambda: along(lambda w: unfold(sprout, w, 9).log_prob), CdlError, "`unfold`"),
+    (lambda: along(lambda w: refold(net, sprout, w, 9)[0]), CdlError, "`refold`"),
+    (
+        lambda: wide(Box, Box(1.0, Many()), algebra(lambda box: box.kids.sum(box.label))),
+        CdlError,
+        "x64 `float64`",
+    ),
+    (
+        lambda: wide(ListF, Cons(1j, Nil()), algebra(lambda layer: getattr(layer, "head", 0j))),
+        CdlError,
+        "x64 `complex128`",
+    ),
+    (lambda: pack(JSONF, [FIRST, LARGE]), CdlError, "1, `Number.value` 12345678901234"),
+    (lambda: pack(JSONF, [FIRST, RECORDS[0]]), CdlError, "1, `Member.key` `str`"),
+    (lambda: pack(cdl.TreeF, SHAPES), CdlError, "(3,) 0) (4,) 2)"),
+    (lambda: to_json(FIRST), CdlError, "`words.decode(tree)`"),
+    (lambda: fold(PRODUCT, JSONS), CdlError, "Object(members=Many(f32[3]"),
+    (lambda: fold(Reads(Member=lambda layer: 1e40), JSONS), CdlError, "1e+40 `Member` `float32`"),
+    (lambda: Reads()(FIRST), CdlError, "`cdl.cata(alg)(tree)`"),
+    *each(
+        (cata(algebra(sizes)), lambda x: fold(algebra(sizes), JSONS)),
+        lambda f: f(FIRST),
+        CdlError,
+        "children values",
+    ),
+    (lambda: inherit(lambda value, layer: layer, JSONS, seeds[:1]), CdlError, "() child `values`"),
+)
+def test_cdl_refuses_first_mistakes(call, error, words):
+    refused(call, error, words)
+
+
+def test_inherit_notes_that_children_have_no_values():
+    steps = (
+        lambda value, layer: cdl.fmap(lambda child: value + child, layer),
+        lambda value, layer: layer.members.sum(0.0),
+    )
+    for read in steps:
+        with pytest.raises((CdlError, AttributeError)) as error:
+            inherit(read, JSONS, jnp.zeros(1))
+        assert "`Object` are `()`" in "".join(error.value.__notes__)
+    sums = jnp.ones(len(JSONS.mask))
+    assert inherit(steps[0], JSONS, jnp.zeros(1), values=sums)[JSONS.mask].tolist() == [
+        0,
+        1,
+        2,
+        3,
+        3,
+        3,
+    ]
+
+
+def test_errors_cut_what_is_given_to_a_few_words():
+    for value in (
+        "a" * 999,
+        10**9999,
+        [tree] * 999,
+        {i: i for i in range(999)},
+        np.zeros((99, 99)),
+        Lit | Add,
+    ):
+        assert len(short(value)) <= 80
+        assert len(described(value)) <= 90
+
+
+def test_fold_takes_what_errors_tell_to_write():
+    assert fold(net, corpus[[0]]).tolist() == fold(net, corpus[:]).tolist() == [[3.0, 3.0]]
+    three = Corpus(ExprF, [Lit(0.0), Lit(1.0), Lit(2.0)])
+    for some, values in (
+        (slice(1, None), [1.0, 2.0]),
+        (slice(None, None, -1), [2.0, 1.0, 0.0]),
+        (slice(3, 9), []),
+    ):
+        assert fold(net, three[some])[:, 0].tolist() == values
+    value, tangent = along(lambda w: fold(Net(w), forest, how=Levels(forward=True)))
+    assert value.tolist() == tangent.tolist()
+    assert cata(Reads())(FIRST).tolist() == fold(Reads(), JSONS)[0].tolist()
+    assert to_json(WORDS.decode(FIRST)) == to_json(RECORDS[0])
+    assert [len(f.constructors) for f in functor((Leaf, BushF))] == [
+        1,
+        len(functor(BushF).constructors),
+    ]

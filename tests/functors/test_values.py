@@ -78,8 +78,8 @@ def test_payloads_compare_by_value_whatever_library_holds_them():
     ours, numpys = Leaf(jnp.arange(3)), Leaf(np.arange(3))
     assert ours == numpys
     assert hash(ours) == hash(numpys)
-    assert Leaf(2.0) == Leaf(np.float32(2.0)) == Leaf(jnp.asarray(2.0))
-    assert hash(Leaf(2.0)) == hash(Leaf(np.float32(2.0))) == hash(Leaf(jnp.asarray(2.0)))
+    equal = [Leaf(x) for x in (2.0, np.float32(2.0), jnp.asarray(2.0))]
+    assert len(set(equal)) == 1
     assert Leaf(np.arange(3)) != Leaf(np.arange(4))
     assert Leaf(np.zeros(1)) != Leaf(0.0)
     assert Leaf(np.zeros(2)) != Leaf("text")
@@ -97,12 +97,6 @@ def test_a_long_print_leaves_out_what_is_past_a_thousand_layers():
     text = repr(to_list([0] * 2_000))
     assert text.count("Cons") == 1_000
     assert text.endswith("…" + ")" * 1_000)
-
-
-def test_a_tree_is_a_key_of_a_dictionary():
-    named = {comb(3): "comb", to_list("ab"): "list"}
-    assert named[comb(3)] == "comb"
-    assert named[Cons("a", Cons("b", Nil()))] == "list"
 
 
 def doubled(times):

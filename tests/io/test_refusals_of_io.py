@@ -55,25 +55,19 @@ def of_tensors(like: Any) -> Any:
     (lambda path: save(path, "\udc80"), CheckpointError, "'\\udc80'"),
     (lambda path: save(path, "long" * 2**24), CheckpointError, "head 67108864"),
     (lambda path: save(path, Corpus(ListF, [])), CheckpointError, "`Corpus`"),
-    (lambda path: save(path, Corpus), CheckpointError, "`Corpus` class,"),
     (lambda path: save(jnp.zeros(1), path), CheckpointError, "`save` path `save(path,"),  # type: ignore[arg-type]
-    (lambda path: load(jnp.zeros(1), path), CheckpointError, "`load` path"),  # type: ignore[arg-type]
     (lambda path: load(path.parent, TWO), CheckpointError, "folder"),
     (others(Corpus), CheckpointError, "`Corpus` class,"),
-    (others({"a": b"bytes"}), CheckpointError, "`['a']` `bytes`"),
     (
         others(TWO | {"b": jnp.zeros((3, 4))}),
         CheckpointError,
         "1 `['b']`: float32[3,2] float32[3,4]",
     ),
-    (others({"a": jnp.zeros(2)}), CheckpointError, "`['b']`: float32[3,2] nothing"),
     (others({"a": jnp.zeros(2), "c": jnp.zeros((3, 2))}), CheckpointError, "`['b']`: `['c']`:"),
-    (others(TWO | {"a": "two"}), CheckpointError, "`['a']`: float32[2] str"),
     (others(TWO | {"a": jnp.zeros(2, int)}), CheckpointError, "`['a']`: float32[2] int32[2]"),
     # safetensors.
     (of_tensors({"a": jnp.ones(2)}), CheckpointError, "`b` template"),
     (of_tensors(TWO | {"c": 1.0}), CheckpointError, "`c` file"),
-    (of_tensors(TWO | {"a": jnp.ones(3)}), CheckpointError, "`a` `float32[2]` `float32[3]`"),
     (lambda path: export_safetensors(path, {"a": "words"}), CheckpointError, "text, `save`"),
     (
         lambda path: export_safetensors(path, {"a.b": 1.0, "a": {"b": 2.0}}),
@@ -85,12 +79,9 @@ def of_tensors(like: Any) -> Any:
         CheckpointError,
         "`['a']` `int4`: `save`",
     ),
-    (lambda path: export_safetensors(path, {"a": 1j}), CheckpointError, "`complex128`"),
     (lambda path: export_safetensors(path, DATE), CheckpointError, "datetime64[D][],"),
     (lambda path: export_safetensors(path, {"__metadata__": 1.0}), CheckpointError, "metadata"),
     (lambda path: export_safetensors(path, SURROGATE), CheckpointError, "name characters"),
-    (lambda path: export_safetensors(path, LARGE), CheckpointError, "`['a']` 64 bits"),
-    (lambda path: export_safetensors(path, SHAPE), CheckpointError, "shape"),
     (
         lambda path: export_safetensors(path, jr.key(0), metadata={"cdl.keys": "mine"}),
         CheckpointError,
@@ -111,10 +102,6 @@ def of_tensors(like: Any) -> Any:
         "`['a']` `uint4`: orbax",
     ),
     (lambda path: save_sharded(path, {"f": jnp.tanh}), CheckpointError, "no array"),
-    (lambda path: save_sharded(path, SURROGATE), CheckpointError, "name characters"),
-    (lambda path: save_sharded(path, LARGE), CheckpointError, "`['a']` 64 bits"),
-    (lambda path: save_sharded(path, OBJECTS), CheckpointError, "objects"),
-    (lambda path: save_sharded(path, SHAPE), CheckpointError, "shape"),
     (traced(save_sharded), CheckpointError, "`['a']` traced"),
 )
 def test_io_refuses(call, error, words, tmp_path):

@@ -144,15 +144,6 @@ def test_nan_is_the_same_output_as_nan(mealy):
     assert distinguish(a, other) == ((0,) if mealy else ())
 
 
-def test_a_machine_of_nan_is_tabulated():
-    """A state that is NaN is found again, alone or in a tuple, and so is an output."""
-    broken = lambda s: MooreF(s[0], lambda i: (float("nan"), i))
-    table, states = tabulate(broken, (0.0, 0), [0, 1])
-    assert len(states) == 3
-    assert bisimilar(table, table)
-    assert minimise(table).states == 2
-
-
 def test_a_word_of_no_letters_distinguishes_what_differs_at_the_start():
     other = Automaton(PARITY.next, ~PARITY.outputs)
     assert distinguish(PARITY, other) == ()

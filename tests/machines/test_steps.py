@@ -158,26 +158,6 @@ def test_a_step_sees_a_machine_that_changes_itself():
             assert (float(found), float(now.state)) == (answer, after)
 
 
-def test_a_module_that_a_function_may_import_is_seen(monkeypatch):
-    def read() -> float:
-        try:
-            import cdl_test_module  # type: ignore[import-not-found]
-        except ImportError:
-            return 2.0
-        return cdl_test_module.scale
-
-    machine = Scales([jnp.array(0.5)], read)
-    now = start(machine, jnp.float32(0.0))
-    module: Any = types.ModuleType("cdl_test_module")
-    module.scale = 5.0
-    for here in (False, False, False, True):
-        if here:
-            monkeypatch.setitem(sys.modules, "cdl_test_module", module)
-        wanted = value(machine, now.state, 1.0)
-        found, now = now.step(jnp.float32(1.0))
-        assert [float(found), float(now.state)] == wanted
-
-
 @pytest.fixture
 def looks(monkeypatch):
     """A list that grows with each look at everything."""
@@ -219,19 +199,6 @@ def test_where_nothing_has_changed_nothing_is_looked_at_again(what, looks):
     count = len(looks)
     for _ in range(3):
         _, now = now.step(jnp.ones(3))
-    assert len(looks) == count
-
-
-def test_a_state_of_a_users_class_is_looked_at_once(looks):
-    class State(eqx.Module):
-        held: jax.Array
-        act: Any = eqx.field(static=True)
-
-    now = start(lambda s: MealyF(lambda i: (s.act(s.held), s)), State(jnp.ones(3), jnp.tanh))
-    for _ in range(3):
-        _, now = now.step(jnp.ones(3))
-    count = len(looks)
-    _, now = now.step(jnp.ones(3))
     assert len(looks) == count
 
 

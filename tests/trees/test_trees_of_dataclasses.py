@@ -166,10 +166,6 @@ def test_classes_that_may_stand_at_one_place_are_of_one_sort():
     assert repr(MADE) == "Derived(Assign, Block, Str; Lit, Signed, Call; List; Tuple; Int, Nothing)"
 
 
-def test_a_part_of_any_sort_has_a_tree_too():
-    assert MADE.to_value(MADE.to_tree(Lit(1.0))) == Lit(1.0)
-
-
 def test_all_may_be_of_one_sort():
     one = of_dataclasses(Stmt, sorts=False)
     assert str(cdl.functor(one.signature)).startswith("X² × (1 + X) × Many(X)² + Many(X) × (1 + X) + ")
@@ -203,17 +199,6 @@ def test_no_depth_is_too_deep():
     while isinstance(back, Neg):
         back, depth = back.arg, depth + 1
     assert (back, depth) == (One(7), 100_000)
-
-
-def test_a_part_in_several_places_stands_in_each():
-    made, shared = of_dataclasses(Pair), One(1)
-    assert made.to_value(made.to_tree(Pair(shared, shared))) == Pair(One(1), One(1))
-
-
-@dataclass
-class Pair:
-    left: One
-    right: One
 
 
 @dataclass
@@ -259,19 +244,6 @@ def test_a_whole_number_may_stand_for_a_float_in_a_list_too():
     made, value = of_dataclasses(Row), Row([1, 2.5, True])
     assert str(made.to_tree(value)) == "Row(Many([Float(1), Float(2.5), Float(True)]))"
     assert str(made.to_value(made.to_tree(value))) == str(value)
-
-
-def test_classes_in_a_function_may_name_each_other():
-    @dataclass
-    class Wheel:
-        spokes: "list[Spoke]"
-
-    @dataclass
-    class Spoke:
-        length: float
-
-    made, value = of_dataclasses(Wheel), Wheel([Spoke(1.0), Spoke(2.0)])
-    assert made.to_value(made.to_tree(value)) == value
 
 
 def test_a_name_that_is_taken_gets_another():

@@ -122,11 +122,3 @@ def test_no_depth_is_too_deep():
     vocabulary = Vocabulary.of([tree])
     assert vocabulary.words == ("<unknown>", "a", "b")
     assert vocabulary.decode(vocabulary.encode(tree)) == tree
-
-
-def test_words_and_constructors_may_be_lists():
-    vocabulary = Vocabulary(["?", "a"], [Word])
-    assert vocabulary == Vocabulary(("?", "a"), (Word,))
-    assert vocabulary.words == ("?", "a")
-    assert hash(vocabulary) == hash(Vocabulary(("?", "a"), (Word,)))
-    assert Vocabulary(iter(["?", "a"])).words == ("?", "a")

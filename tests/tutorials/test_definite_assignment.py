@@ -20,7 +20,15 @@ def d():
 def examples(d):
     from cdl_arch.data import stdlib
 
-    names = ["json/decoder.py", "json/scanner.py", "json/tool.py", "glob.py", "getopt.py", "tempfile.py", "getpass.py"]
+    names = [
+        "json/decoder.py",
+        "json/scanner.py",
+        "json/tool.py",
+        "glob.py",
+        "getopt.py",
+        "tempfile.py",
+        "getpass.py",
+    ]
     return d.collect([stdlib.root() / name for name in names])
 
 
@@ -46,30 +54,21 @@ def by_outcomes(d, tree):
 QUESTIONS = [
     ("if a:\n  x = 1", "maybe"),
     ("if a:\n  x = 1\nelse:\n  x = 2", "bound"),
-    ("if a:\n  x = 1\nelif b:\n  raise E\nelse:\n  import x", "bound"),
     ("if (x := a):\n  pass", "bound"),
     ("for x in a:\n  pass", "maybe"),
-    ("for i in a:\n  x = 1\nelse:\n  x = 2", "bound"),
     ("for i in a:\n  if i: break\nelse:\n  x = 2", "maybe"),
     ("for i in a:\n  x = 1\n  break\nelse:\n  x = 2", "bound"),
-    ("while a:\n  x = 1", "maybe"),
-    ("while (x := a):\n  pass", "bound"),
     ("while True:\n  x = 1\n  if a: break", "bound"),
     ("while True:\n  if a: break\n  x = 1", "maybe"),
     ("while 1:\n  x = 1", "unreachable"),
-    ("while a:\n  if b: continue\n  x = 1\nelse:\n  x = 2", "bound"),
-    ("with a as x:\n  pass", "bound"),
     ("with a:\n  return\n  x = 1", "unreachable"),
     ("try:\n  x = 1\nexcept E:\n  pass", "maybe"),
     ("try:\n  x = 1\nexcept E:\n  return", "bound"),
     ("try:\n  pass\nexcept E:\n  x = 1\nelse:\n  x = 2", "bound"),
-    ("try:\n  pass\nfinally:\n  x = 1", "bound"),
     ("for i in a:\n  try:\n    x = 1\n  finally:\n    break\nelse:\n  x = 2", "maybe"),
-    ("match a:\n  case 1: x = 1", "maybe"),
     ("match a:\n  case 1: x = 1\n  case _: x = 2", "bound"),
     ("match a:\n  case 1: x = 1\n  case _ if b: x = 2", "maybe"),
     ("match a:\n  case [x, *_]: pass\n  case x: pass", "bound"),
-    ("if a:\n  assert False\nelse:\n  x = 1", "bound"),
     ("if a:\n  def x(): y = 1\nelse:\n  class x: pass", "bound"),
     ("if a:\n  x: int\nelse:\n  x = 1", "maybe"),
 ]
@@ -106,37 +105,11 @@ def test_a_statement_is_read_without_its_names(d):
     assert tree == s.For(s.Bind(), body, s.Then(s.Expr(), s.Done()))
 
 
-def test_one_statement_looks_different_to_each_name(d):
-    statement = ast.parse("if a:\n  x = 1\nelse:\n  y = 1").body[0]
-    trees = read(d, ast.unparse(statement))
-    assert set(trees) == {"x", "y"}
-    assert trees["x"] == d.tree_of(statement, "x") != trees["y"] == d.tree_of(statement, "y")
-
-
 def test_size_counts_a_block_as_one_node_and_its_members(d):
     module = ast.parse("try:\n  x = 1\nexcept A:\n  pass\nexcept B:\n  pass\nelse:\n  if a: x = 2")
     sizes = [pair.size for pair in d.Reader().read(module)]
     inner = 1 + 1 + (1 + 1) + 1
     assert sizes == [1 + (1 + 1) + (1 + 2 * (1 + 1)) + (1 + inner) + 1, inner]
-
-
-def test_a_statement_nested_deeper_than_the_recursion_limit_is_read(d):
-    text = "if a:\n  x = 1\n" + "elif b:\n  x = 1\n" * 350 + "else:\n  x = 1"
-    statement = ast.parse(text).body[0]
-    tree = d.tree_of(statement, "x")
-    for _ in range(350):
-        tree = tree.orelse.statement
-    assert tree.orelse.statement == d.signature.Bind()
-
-
-def test_a_file_that_does_not_parse_is_passed_over(d, tmp_path):
-    from cdl_arch.data import stdlib
-
-    good, bad, absent = tmp_path / "good.py", tmp_path / "bad.py", tmp_path / "absent.py"
-    good.write_text("if a:\n    x = 1\n")
-    bad.write_bytes(b"\xff\x00 if")
-    assert [source.name for source in d.collect([good, bad, absent]).sources] == ["x"]
-    assert [path for path, _ in stdlib.syntax([good, bad, absent])] == [good]
 
 
 def test_files_keep_their_part_and_tests_are_left_out():
@@ -145,14 +118,12 @@ def test_files_keep_their_part_and_tests_are_left_out():
     paths = stdlib.files(60)
     assert len(paths) == 60
     assert not any({"test", "tests"} & set(path.relative_to(stdlib.root()).parts) for path in paths)
-    assert {stdlib.split_of(path) for path in paths} == {stdlib.TRAIN, stdlib.VALIDATION, stdlib.TEST}
+    assert {stdlib.split_of(path) for path in paths} == {
+        stdlib.TRAIN,
+        stdlib.VALIDATION,
+        stdlib.TEST,
+    }
     assert [stdlib.split_of(stdlib.root() / name) for name in ("argparse.py", "shutil.py", "json/tool.py")] == SPLITS
-
-
-def test_every_example_is_distinct_and_no_larger_than_asked(d, examples):
-    assert len(set(examples.trees)) == len(examples.trees) > 60
-    assert max(examples.sizes) <= d.MAX_SIZE
-    assert sorted(examples.splits) == list(examples.splits)
 
 
 def test_an_example_shows_its_source(d, examples):
@@ -170,7 +141,10 @@ SPLITS = [0, 2, 2]
 def _at(node, source):
     from cdl_arch.demo._names import COMPOUND
 
-    return isinstance(node, COMPOUND) and (node.lineno, node.end_lineno) == (source.line, source.end)
+    return isinstance(node, COMPOUND) and (node.lineno, node.end_lineno) == (
+        source.line,
+        source.end,
+    )
 
 
 def test_balancing_keeps_as_many_of_each_answer_in_each_part(d):
@@ -185,27 +159,19 @@ def test_balancing_keeps_as_many_of_each_answer_in_each_part(d):
     assert d.UNREACHABLE not in states[kept]
 
 
-def test_the_exact_algebra_agrees_with_the_collecting_semantics_on_real_statements(d, examples):
+def test_exact_agrees_with_outcomes_on_real_statements(d, examples):
     small = [tree for tree, size in zip(examples.trees, examples.sizes, strict=True) if size <= 50]
     for tree in random.Random(0).sample(small, 20):
         assert (table(d, tree) == by_outcomes(d, tree)).all()
 
 
 @pytest.mark.slow
-def test_the_exact_algebra_folded_agrees_with_the_collecting_semantics_on_the_whole_library(d):
+def test_exact_agrees_with_outcomes_on_the_whole_library(d):
     from cdl import fold, pack
 
     trees = d.collect().trees
     tables = np.asarray(fold(d.exact, pack(d.DefiniteF, trees)))
     assert all((exact == by_outcomes(d, tree)).all() for exact, tree in zip(tables, trees, strict=True))
-
-
-def test_random_walks_through_real_statements_find_what_the_algebra_says(d, examples):
-    chance = random.Random(0)
-    small = [tree for tree, size in zip(examples.trees, examples.sizes, strict=True) if size <= 50]
-    for tree in random.Random(1).sample(small, 15):
-        ends = {walk.bound for walk in (d.walk(tree, chance) for _ in range(60)) if walk.exit == d.AFTER}
-        assert {d.UNREACHABLE: ends == set(), d.BOUND: ends == {True}, d.MAYBE: False in ends}[d.state_after(tree)]
 
 
 def statements(s):
@@ -273,10 +239,3 @@ def test_a_signature_is_made_from_the_classes_of_ast():
     node = ast.parse("def f(x):\n    return [x + 1 for x in x]")
     assert cata(count)(python_ast.tree_of(node)) == sum(1 for _ in ast.walk(node))
     assert type(python_ast.tree_of(node)).__name__ == "Module"
-
-
-def test_the_functions_of_the_library_are_trees():
-    from cdl_arch.data import python_ast, stdlib
-
-    found = python_ast.functions(12, [stdlib.root() / "argparse.py"])
-    assert [type(tree).__name__ for tree in found] == ["FunctionDef"] * 12

@@ -18,21 +18,6 @@ def sections(page: str) -> list[tuple[str, str]]:
     return list(zip(parts[1::2], parts[2::2], strict=True))
 
 
-@pytest.mark.parametrize(
-    ("word", "pages"),
-    [
-        ("recompile", ["performance.md", "glossary.md"]),
-        ("batch", ["how-do-i.md", "how-fold-runs.md", "glossary.md"]),
-        ("padding", ["performance.md", "glossary.md"]),
-        ("teacher forcing", ["how-do-i.md", "glossary.md"]),
-        ("hidden state", ["glossary.md"]),
-    ],
-)
-def test_a_word_of_the_field_is_in_a_heading(word, pages):
-    for page in pages:
-        assert any(word in head.lower() for head, _ in sections(page)), f"{page} has no heading with {word!r}"
-
-
 MESSAGES = [(head, text) for head, text in sections("errors.md") if head.startswith('"')]
 
 

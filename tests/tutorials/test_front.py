@@ -14,7 +14,6 @@ from hooks.figures import on_page_content
 
 
 ROOT = pathlib.Path(__file__).parents[2]
-KINDS = ("forward", "forward + backward")
 IMAGES = ROOT / "tutorials/images"
 README, HOME = (ROOT / "README.md").read_text(), (ROOT / "tutorials/index.md").read_text()
 FENCE = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -30,14 +29,7 @@ def test_the_hero_has_eight_lines_and_each_node_twice_in_its_colour():
     shown = example()
     assert len(shown.signature) == 8
     nodes = shown.tree.below()
-    assert [(node.constructor, node.cell) for node in nodes] == [
-        ("Add", "GRUCell"),
-        ("Neg", "Linear"),
-        ("Lit", "Linear"),
-        ("Add", "GRUCell"),
-        ("Lit", "Linear"),
-        ("Lit", "Linear"),
-    ]
+    assert [node.constructor for node in nodes] == "Add Neg Lit Add Lit Lit".split()
     for name, svg in pictures().items():
         if name.startswith("hero"):
             boxes = re.findall(r'<rect [^>]*fill="(#\w+)" stroke="#\w+"', svg)
@@ -45,51 +37,30 @@ def test_the_hero_has_eight_lines_and_each_node_twice_in_its_colour():
             assert len(set(boxes)) == len({node.constructor for node in nodes}) == 3
 
 
-def test_a_page_without_a_program_is_refused():
-    with pytest.raises(ValueError, match=r"README\.md has no block of python code"):
-        example("Only prose.")
-
-
 def test_the_first_page_and_the_readme_show_one_program():
     assert FENCE.search(HOME)[1] == FENCE.search(README)[1]
 
 
 @pytest.mark.parametrize("page", [HOME, README], ids=["home", "README"])
-def test_the_number_is_that_of_the_table_of_benchmarks(page):
+def test_front_page_has_the_numbers_of_the_table(page):
     table = (ROOT / "tutorials/benchmarks.md").read_text()
     rows = re.findall(r"^\|.* forward \+ backward \|.*\*\*([\d.]+) ×\*\* \|$", table, re.MULTILINE)
     ratios = [float(ratio) for ratio in rows]
     (epoch,) = re.findall(r"^\| 32 \|.* 54 \|.*\*\*([\d.]+) ×\*\* \|$", table, re.MULTILINE)
-    said = re.search(
-        r"Against eager PyTorch.*? is ([\d.]+) times as fast\..*?: ([\d.]+) times in the median of.*?(\d+) "
-        r"measurements.*?from ([\d.]+) to ([\d.]+)\.",
-        page.replace("\n", " "),
-    )
-    assert said.groups() == (
+    (said,) = re.findall(r"eager PyTorch(.*?)\n\n", page, re.DOTALL)
+    numbers = {
         epoch,
-        f"{statistics.median(ratios):.2f}",
         str(len(ratios)),
-        f"{min(ratios):.2f}",
-        f"{max(ratios):.2f}",
-    )
+        *(f"{f(ratios):.2f}" for f in (statistics.median, min, max)),
+    }
+    assert numbers <= set(re.findall(r"\d+(?:\.\d+)?", said))
 
 
-def test_the_verdict_and_the_bars_are_those_of_the_table():
+def test_bars_are_those_of_the_table():
     page = (ROOT / "tutorials/benchmarks.md").read_text()
-    found = {kind: [float(row["ratio"]) for row in ROW.finditer(page) if row["kind"] == kind] for kind in KINDS}
-    said = re.findall(r"at ([\d.]+) times .*?(\d+) measurements that go from ([\d.]+) to ([\d.]+)\.", page, re.DOTALL)
-    for ratios, words in zip(found.values(), said, strict=True):
-        numbers = statistics.median(ratios), len(ratios), min(ratios), max(ratios)
-        assert [float(word) for word in words] == pytest.approx(numbers, abs=0.006)
-    assert len(bars()) == len(found["forward"]) // 2
-    assert statistics.mean(bar.both for bar in bars()) == pytest.approx(statistics.mean(found["forward + backward"]))
-
-
-def test_the_readme_has_the_picture_in_both_schemes_and_three_doors():
-    assert {f"hero-{scheme}.svg" for scheme in ("light", "dark")} == set(re.findall(r"images/(\S+?\.svg)", README))
-    for door in ("I know JAX", "I know Haskell or categories", "I have trees", "I know PyTorch, Flax or DGL"):
-        assert door in README
-        assert door in HOME
+    both = [float(row["ratio"]) for row in ROW.finditer(page) if row["kind"] == "forward + backward"]
+    assert len(bars()) == len(both) // 2
+    assert statistics.mean(bar.both for bar in bars()) == pytest.approx(statistics.mean(both))
 
 
 def test_the_card_of_a_link_has_the_size_that_is_asked_for():

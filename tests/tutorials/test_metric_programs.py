@@ -34,17 +34,6 @@ def test_the_tables_of_coordinates_say_who_makes_the_same_step():
 
 
 @pytest.mark.slow
-def test_the_tables_of_descent_have_a_row_for_each_way():
-    from metric import descent
-
-    tables = [rows(t) for t in descent.PROGRAM.main("--seeds 1 --width 2 --steps 3 --products 2".split()).split("\n\n")]
-    for table in tables:
-        assert table[0] == ["the loss", "after 1", "after 3", "a step"]
-        assert len(table) == 2 + 6
-        assert all(row[-1].endswith(" ms") and 0 < float(row[2].split(" ")[0]) < 3 for row in table[2:])
-
-
-@pytest.mark.slow
 def test_the_tables_of_modules_say_who_learns_by_itself_and_who_fits():
     from metric import modules
 

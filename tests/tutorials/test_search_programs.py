@@ -41,17 +41,6 @@ def test_the_table_of_resampled_searches_has_every_share():
     assert [row[0] for row in foreseen[2:]] == list(resampled.SCORES)
 
 
-@pytest.mark.slow
-def test_the_table_of_signatures_ranks_them(few):
-    from searches import signatures
-
-    arguments = "--seeds 1 --budget 4 --reseeds 1 --trees 4 --steps 2 --width 2".split()
-    named, searches = map(rows, signatures.PROGRAM.main(arguments).split("\n\n"))
-    assert [row[0] for row in named[2:-1]] == list(signatures.NAMED)
-    assert all(1 <= int(row[2].split(" of ")[0]) <= 94 for row in named[2:-1])
-    assert all(1 <= int(row[3]) <= 94 for row in searches[2:])
-
-
 def test_a_score_foresees_where_it_ranks_as_the_accuracy_does():
     from cdl_arch.search import Pool
     from searches.resampled import _foresight

@@ -92,20 +92,6 @@ def test_a_forecaster_is_tested_before_it_is_trained():
     assert not jnp.allclose(later[6:], learning[6:])
 
 
-@pytest.mark.slow
-def test_a_committee_of_equals_is_each_of_them_and_else_follows_the_better():
-    from systems._online import committee, forecasts, LAGS
-
-    model, xs, scale = made()
-    one, three = (forecasts(model, rates, xs, scale) for rates in ((0.01,), (0.01,) * 3))
-    assert jnp.allclose(one, three, rtol=1e-4, atol=1e-4)
-    system = committee(model, (0.0, 1e6), xs[:LAGS], scale)
-    state = system.state
-    for x in xs[LAGS : LAGS + 3]:
-        state = system(state).step({"x": x})
-    assert state[0][0] > state[0][1] + 1
-
-
 def test_autoregressions_find_the_law_of_a_stream_without_change():
     from systems import _baselines
     from systems._streams import Stream
@@ -163,28 +149,6 @@ def test_the_wall_that_a_plan_does_not_know_leaves_a_way_and_is_found():
     assert not stuck.all()
 
 
-def test_a_tree_of_moves_is_a_shortest_way_where_there_are_no_walls():
-    from systems import plans
-    from systems._grids import CELLS, worlds
-
-    world = worlds([(np.zeros(CELLS, bool), start, goal) for start, goal in ((0, 63), (7, 32), (10, 13))])
-    there, steps = plans.episodes(plans.looking, world, world, 0.0, jnp.full((16, 3, 2), 0.5))
-    assert there.all()
-    assert steps.tolist() == [14, 11, 3]
-
-
-def test_a_move_that_slips_goes_to_one_of_its_sides():
-    from systems._grids import CELLS, worlds
-    from systems._planners import Executor
-
-    world = worlds([(np.zeros(CELLS, bool), 27, 0)] * 3)
-    executor = Executor(world, 0.2, lambda state: jnp.zeros(3, jnp.int32))  # up
-    noise = jnp.array([[0.1, 0.1], [0.1, 0.9], [0.9, 0.1]])
-    cells, _ = executor(executor.begin()).step(noise)
-    assert sorted(cells.tolist()[:2]) == [26, 28]
-    assert cells[2] == 19
-
-
 @pytest.mark.slow
 def test_the_table_of_plans_has_a_row_for_each_way():
     from systems import plans
@@ -192,18 +156,6 @@ def test_the_table_of_plans_has_a_row_for_each_way():
     table = rows(plans.PROGRAM.main("--seeds 1 --worlds 3 --limit 20".split()))
     assert [row[0] for row in table[2:]] == list(plans.WAYS)
     assert table[2][1:3] == ["100", "1.00"]
-
-
-@pytest.mark.slow
-def test_peers_without_talk_give_a_sum_and_peers_that_talk_do_not():
-    from systems._peers import alike, alone, others, Peers
-
-    xs = jr.rademacher(jr.key(1), (6, 4), jnp.float32)
-    other = xs.at[0, 0].multiply(-1), xs.at[2, 2].multiply(-1), xs.at[0, 0].multiply(-1).at[2, 2].multiply(-1)
-    for mixing in (alone, others, alike):
-        net = Peers(4, 8, mixing, key=jr.key(0))
-        apart = net(xs) - net(other[0]) - net(other[1]) + net(other[2])
-        assert (abs(apart) < 1e-6) == (mixing is alone)
 
 
 def test_peers_are_the_loop_written_by_hand():

@@ -338,7 +338,6 @@ READS_NOTHING: Any = algebra(lambda layer: 0)
     ),
     (lambda: explain(case("family").arch, signature=(TreeF,)), cdl.CdlError, "2 algebras 1"),
     (explained_as(GROWS), cdl.CdlError, "(GrowExpr, `state=…`"),
-    (explained_as(GROWS, state=(jnp.zeros(3),)), cdl.CdlError, "2 coalgebras, 1"),
     (explained_as(3), cdl.CdlError, "`int`"),
     (explained_as(RECOGNISER, jnp.zeros(3, jnp.int32)), cdl.CdlError, "`Recogniser` `state=…`"),
     (explained_as(RECOGNISER, state=jnp.zeros(3)), cdl.CdlError, "`Recogniser` inputs: `sam"),
@@ -347,9 +346,7 @@ READS_NOTHING: Any = algebra(lambda layer: 0)
     (explained_as(READS_NOTHING, signature=Endless), cdl.CdlError, "child"),
     (explained_as(depth, signature=3), cdl.CdlError, "3"),
     (explained_as(delay, "word", state=0.0), cdl.CdlError, "`samples` arrays"),
-    (explained_as(delay, (), state=0.0), cdl.CdlError, "`samples` arrays"),
     (lambda: draw(3), cdl.CdlError, "3"),
-    (lambda: draw(depth, 3), cdl.CdlError, "3"),
 )
 def test_explain_refuses(call, error, words):
     refused(call, error, words)

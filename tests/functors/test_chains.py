@@ -5,7 +5,7 @@ import math
 import pytest
 
 from cdl import Cons, Fork, Leaf, ListF, MealyF, MooreF, Nil, RoseF, TreeF
-from cdl.functors import Link, NatF, StreamF, Succ, Zero
+from cdl.functors import NatF, StreamF, Succ, Zero
 from cdl.monads import final_chain, initial_chain
 
 

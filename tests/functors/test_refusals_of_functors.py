@@ -120,10 +120,8 @@ three: Any = 3
     (lambda: functor(Union[Neg[X], Cons[int, X]]), SignatureError, "`Neg` `Expr` `Cons` `List`"),
     (lambda: reads("Missing"), SignatureError, "`Made` `Missing`"),
     (lambda: reads("Made"), SignatureError, "`Made` itself variable"),
-    (lambda: functor(made(int, Base[Expr, int])), SignatureError, "`Made` Base[T, second"),
     (lambda: Base[Expr], SignatureError, "`Base[Expr, X]` `Base[Expr, Never]`"),  # type: ignore[misc]
     (lambda: Fork(1), TypeError, "missing 'right'"),  # type: ignore[call-arg]
-    (lambda: holes(three), ForeignLayer, "`3` `int` `Base`"),
     (lambda: fmap(str, Both(1, "ab")), CdlError, "`fmap` 1 sorts"),
     (lambda: fmap(three, Leaf(1)), CdlError, "`fmap` function"),
     (lambda: algebra(Reads), CdlError, "`Reads` `cdl.Algebra` `@algebra`"),
@@ -136,7 +134,6 @@ three: Any = 3
     (lambda: cdl.to_list(three), CdlError, "3"),
     (lambda: monads.extract(three), CdlError, "3"),
     (lambda: monads.Monoid(0, three), CdlError, "3"),
-    (lambda: monads.FreeMonad(three), CdlError, "3"),
     (lambda: monads.initial_chain(ListF, 2), SignatureError, "`A` elements"),
     (lambda: monads.initial_chain(Id(1), 1), SignatureError, "sorts"),
     (lambda: monoids.check_monoid(three, [1, 2], 1e-5), CdlError, "3"),

@@ -20,13 +20,12 @@ from cdl import (
     ListF,
     Many,
     MealyF,
-    MooreF,
     Nil,
     RoseF,
     Tree,
     TreeF,
 )
-from cdl.functors import constructors, fmap_term, holes, Link, NatF, SnocF, StreamF, strength
+from cdl.functors import fmap_term, holes, Link, NatF, StreamF, strength
 from cdl.monads import Pure
 from cdl.poly import compose, Const, Exp, Id, Inj, ListOf, ManyOf, Maybe, Product, Sum
 
@@ -202,7 +201,12 @@ def layer():
 
 def test_fmap_maps_every_place_and_leaves_payloads():
     mapped = fmap(str, layer())
-    assert (mapped.pair, mapped.maybe, mapped.other, mapped.ordered) == (("1", "2"), "3", None, ("4", "5"))
+    assert (mapped.pair, mapped.maybe, mapped.other, mapped.ordered) == (
+        ("1", "2"),
+        "3",
+        None,
+        ("4", "5"),
+    )
     assert mapped.many == Many(["6"])
     assert mapped.lazy(1) == ("1", "8")
     assert mapped.name == "f"

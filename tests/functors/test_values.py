@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from alone import run_alone
 
-from cdl import Cons, Fork, Leaf, Many, Nil, Node, to_list
+from cdl import Fork, Leaf, Many, Nil, Node, to_list
 from cdl.functors import Link, Succ, Tip, to_snoc, Zero
 
 

@@ -13,7 +13,7 @@ from safetensors import safe_open
 
 import cdl
 from cdl.errors import CheckpointError
-from cdl.io import export_safetensors, import_safetensors
+from cdl.io import export_safetensors, import_safetensors, load_sharded, save_sharded
 from cdl_arch.recursive import n_ary
 
 
@@ -102,22 +102,25 @@ def blank(x):
     return np.zeros(x.shape, x.dtype)
 
 
+@pytest.mark.parametrize(
+    ("write", "read"),
+    [(export_safetensors, import_safetensors), (save_sharded, load_sharded)],
+    ids=["file", "folder"],
+)
 @pytest.mark.parametrize("impl", ["threefry2x32", "rbg"])
-def test_import_safetensors_gives_keys_of_their_implementation(tmp_path, impl):
-    value, path = {"key": jr.split(jr.key(7, impl=impl), 3)}, tmp_path / "a"
-    export_safetensors(path, value, metadata={"made by": "hand"})
-    found = import_safetensors(path, {"key": jr.split(jr.key(0, impl=impl), 3)})["key"]
-    assert (jr.key_impl(found), jr.key_data(found).tolist()) == (
-        impl,
-        jr.key_data(value["key"]).tolist(),
-    )
-    others = [jr.split(jr.key(0, impl=other), 3) for other in ("threefry2x32", "rbg") if other != impl]
-    for like in (*others, jr.key_data(value["key"])):
+def test_keys_are_read_with_their_implementation_alone(tmp_path, write, read, impl):
+    make = lambda impl, seed: {"key": jr.split(jr.key(seed, impl=impl), 3)}
+    value, other = make(impl, 7), make("rbg" if impl == "threefry2x32" else "unsafe_rbg", 7)
+    data = {"key": jr.key_data(value["key"])}
+    write(tmp_path / "a", value)
+    found = read(tmp_path / "a", make(impl, 0))["key"]
+    assert (jr.key_impl(found), jr.key_data(found).tolist()) == (impl, data["key"].tolist())
+    for like in (other, data):
         with pytest.raises(CheckpointError, match=r"`key` is `key<"):
-            import_safetensors(path, {"key": like})
-    export_safetensors(path, {"key": jr.key_data(value["key"])})
+            read(tmp_path / "a", like)
+    write(tmp_path / "b", data)
     with pytest.raises(CheckpointError, match=r"`key` is `uint32\["):
-        import_safetensors(path, value)
+        read(tmp_path / "b", value)
 
 
 WHOLE = np.arange(6, dtype=np.float32).reshape(2, 3)

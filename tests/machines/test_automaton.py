@@ -144,14 +144,6 @@ def test_nan_is_the_same_output_as_nan(mealy):
     assert distinguish(a, other) == ((0,) if mealy else ())
 
 
-def test_a_word_of_no_letters_distinguishes_what_differs_at_the_start():
-    other = Automaton(PARITY.next, ~PARITY.outputs)
-    assert distinguish(PARITY, other) == ()
-    assert distinguish(PARITY, Automaton([[0, 1], [1, 1]], [False, True])) == (1, 1)
-    mealy = ends_with_01(True)
-    assert distinguish(mealy, Automaton([[0, 0]], [[False, False]])) == (0, 1)
-
-
 def test_letters_that_are_known_when_the_program_runs_are_looked_at_then():
     flip = Automaton(np.array([[0, 1], [1, 0]]), np.array([0, 1]))
     answers = jax.jit(lambda word: run(flip, 0, word)[0])

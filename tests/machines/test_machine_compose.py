@@ -6,13 +6,11 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import jax.random as jr
-import pytest
 from agreement import close, differentiated
 from hypothesis import given, settings, strategies as st
 from test_automaton import answers, automata
 
-from cdl import ana, feedback, laws, MealyF, MooreF, parallel, run, series
-from cdl.errors import LawBroken
+from cdl import ana, feedback, MealyF, MooreF, parallel, run, series
 from cdl.machines import as_mealy, bisimilar, delay, respond, stateless, tabulate
 
 
@@ -42,30 +40,6 @@ def test_series_is_associative_up_to_bisimulation(a, b, c):
     left = table(series(series(f, g), h), ((a.start, b.start), c.start))
     right = table(series(f, series(g, h)), (a.start, (b.start, c.start)))
     assert bisimilar(left, right)
-
-
-def test_regrouping_the_states_is_a_map_of_machines(getkey):
-    f, g, h = (Gated1(jr.normal(getkey(), (2, 2))) for _ in "fgh")
-    left, right = series(series(f, g), h), series(f, series(g, h))
-    regroup = lambda state: (state[0][0], (state[0][1], state[1]))
-    begin, word = ((0.1, 0.2), 0.3), [1.0, -2.0, 0.5]
-    laws.machine_map(regroup, left, right, begin, word)
-    laws.run(left, begin, word, tolerance=1e-6)
-    with pytest.raises(LawBroken, match="outputs"):
-        laws.machine_map(regroup, left, series(g, series(f, h)), begin, word)
-
-
-class Gated1(eqx.Module):
-    """A cell on one number."""
-
-    weight: jax.Array
-
-    def __call__(self, state: Any) -> Any:
-        def step(i: Any) -> Any:
-            new = jnp.tanh(self.weight @ jnp.stack([jnp.asarray(state), jnp.asarray(i)]))
-            return new[0], new[1]
-
-        return MealyF(step)
 
 
 @settings(max_examples=25)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from agreement import close
 from few import few
-from hypothesis import given, settings, strategies as st
 from programs import equations, primitives
 
 from cdl import MealyF, MooreF, run, Seq
@@ -60,7 +59,13 @@ def divided(net: Net, h: Any, x: Any) -> Any:
     return cell(net, h, x) + 1e-3 / x[0] + eqx.error_if(h, x[0] > 1e9, "too large")
 
 
-KINDS = {"cell": cell, "looped": looped, "chosen": chosen, "divided": divided, "still": lambda net, h, x: h}
+KINDS = {
+    "cell": cell,
+    "looped": looped,
+    "chosen": chosen,
+    "divided": divided,
+    "still": lambda net, h, x: h,
+}
 
 
 def case(kind: str, moore: bool, lengths: list[int], time: int, seed: int) -> tuple[Any, ...]:
@@ -76,7 +81,8 @@ def by_definition(net: Any, states: Any, inputs: Any, lengths: list[int], key: A
     """The outputs and states of each sequence, a step at a time, by what is real; and the last states."""
     found = []
     for b, length in enumerate(lengths):
-        state, keys = jax.tree.map(lambda s: s[b], states), None if key is None else jr.fold_in(key, b)  # noqa: B023
+        keys = None if key is None else jr.fold_in(key, b)
+        state = jax.tree.map(lambda s: s[b], states)  # noqa: B023
         outputs, every = [], [state]
         for t in range(length + 1):
             layer = net(state, key=None if key is None else jr.fold_in(keys, t))
@@ -134,7 +140,12 @@ def test_both_modes_give_the_derivative_of_the_definition(kind, moore):
 
 @pytest.mark.parametrize(
     ("lengths", "time", "moore", "keyed"),
-    [([0], 0, False, False), ([0, 0], 1, True, True), ([3], 3, False, True), ([1, 4, 1], 4, True, False)],
+    [
+        ([0], 0, False, False),
+        ([0, 0], 1, True, True),
+        ([3], 3, False, True),
+        ([1, 4, 1], 4, True, False),
+    ],
     ids=str,
 )
 def test_lengths_of_any_kind(lengths, time, moore, keyed):
@@ -166,7 +177,11 @@ def test_higher_derivatives():
             return sum(jnp.sum(x**2) for x in which(scaled, states, inputs, [3, 2]))
 
         wanted = jax.hessian(lambda s: total(by_definition, s))(1.0)
-        for derivative in (jax.hessian, lambda f: jax.jacfwd(jax.jacfwd(f)), lambda f: jax.grad(jax.grad(f))):
+        for derivative in (
+            jax.hessian,
+            lambda f: jax.jacfwd(jax.jacfwd(f)),
+            lambda f: jax.grad(jax.grad(f)),
+        ):
             close(derivative(lambda s: total(as_run, s))(1.0), wanted, 1e-8)
 
 

@@ -11,10 +11,9 @@ import jax.numpy as jnp
 import pytest
 from well_drawn import well_drawn
 
-from cdl import Algebra, Base, draw, explain, Many, MooreF, Node, Para, unroll
+from cdl import Algebra, Base, draw, explain, Many, MooreF, Node, Para
 from cdl.functors import StreamF
 from cdl.learning import layers
-from cdl.para import two_cells
 from cdl.system import box, wire
 
 
@@ -59,7 +58,11 @@ def algebra(name: str, leaf: Any, fork: Any) -> Any:
     def call(self, layer):
         return self.one[name].sum() + (layer.label if isinstance(layer, leaf) else layer.right)
 
-    body = {"__annotations__": {"one": dict, "idle": jax.Array}, "__call__": call, "__module__": __name__}
+    body = {
+        "__annotations__": {"one": dict, "idle": jax.Array},
+        "__call__": call,
+        "__module__": __name__,
+    }
     made: Any = types.new_class("Made", (Algebra[Union[leaf, fork], Any],), {}, lambda names: names.update(body))
     made.__name__ = named(name)  # Equinox runs a program that has the first name of a class in it
     return made({name: jnp.ones(2)}, jnp.ones(3))
@@ -100,7 +103,11 @@ def system(name: str, port: str) -> Any:
         name=name,
     )
     inner = wire(
-        {port: held}, {f"{port}.{port}": port}, {port: f"{port}.{port}"}, inputs={port: jnp.zeros(2)}, name=name
+        {port: held},
+        {f"{port}.{port}": port},
+        {port: f"{port}.{port}"},
+        inputs={port: jnp.zeros(2)},
+        name=name,
     )
     return wire({port: inner}, {f"{port}.{port}": f"{port}.{port}"}, {port: f"{port}.{port}"}, name=name)
 
@@ -144,7 +151,15 @@ def test_every_form_of_a_drawing_has_the_name_and_nothing_else_of_it(name, tmp_p
 
 
 SAFE = r'(?:[^#&"<>%`$|\\]|#\d+;)*'
-SHAPES = [r"\[()\]", r"\[\[()\]\]", r"\(\[()\]\)", r"\(\(\(()\)\)\)", r">()\]", r"\{\{()\}\}", r"\(\(()\)\)"]
+SHAPES = [
+    r"\[()\]",
+    r"\[\[()\]\]",
+    r"\(\[()\]\)",
+    r"\(\(\(()\)\)\)",
+    r">()\]",
+    r"\{\{()\}\}",
+    r"\(\(()\)\)",
+]
 LINES = [
     *(r" *n\d+" + shape.replace("()", f'"{SAFE}(?:<br>{SAFE})*"') for shape in SHAPES),
     rf' *subgraph f\d+\["{SAFE}"\]',

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Never
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -29,7 +29,6 @@ from first_day import (
     sprout,
     total,
     tree,
-    Twig,
 )
 from refused_calls import each, refused, table
 
@@ -49,8 +48,6 @@ from cdl import (
     Many,
     pack,
     Packed,
-    Para,
-    refold,
     run,
     Seq,
     unfold,
@@ -133,13 +130,6 @@ class Reads(Algebra[Any, Any]):
         return self.weight if many is None else many.sum(jnp.zeros(3))
 
 
-def twig() -> Any:
-    class Again(Base[Twig, Never]):
-        value: Any
-
-    return Again
-
-
 def sizes(layer: Any) -> Any:
     many = getattr(layer, "members", getattr(layer, "items", None))
     if many is None:
@@ -159,7 +149,6 @@ def wide(signature: Any, value: Any, alg: Any) -> Any:
     return fold(alg, given)
 
 
-Again, Twice = twig(), twig()
 SHAPES = [cdl.Leaf(jnp.zeros(n)) for n in (3, 3, 4)]
 PRODUCT = Reads(Object=lambda layer: layer.members.map(lambda x: jnp.ones((2, 5)) @ x).sum(jnp.zeros(2)))
 DATA = (tree, [tree], corpus, [1.0, 2.0], jnp.ones((2, 3)), None)
@@ -190,16 +179,12 @@ given: Any = tree
     (lambda: unfold(seeds, sprout, 9), CdlError, "`unfold` coalgebra array"),
     (lambda: run(0.0, shown, seeds), CdlError, "`run` machine `0.0`"),
     (lambda: unroll(net, tree), CdlError, "`unroll(Para.of(alg), tree)`"),
-    (lambda: unroll(Para.of(net), [tree]), CdlError, "one trees"),
     (lambda: inherit(handed, tree, seeds), CdlError, "inherit(step, pack"),
     (lambda: inherit(net, forest, seeds), CdlError, "algebra `cata` `fold`"),
-    (lambda: run(shown, 0.0, tree), CdlError, "`Expr` inputs"),
     (lambda: run(shown, 0.0, packed), CdlError, "`inputs.padded()`"),
     (lambda: cata(Net), CdlError, "`cata` `Net`"),
     (lambda: cata((net, net)), CdlError, "`cata(a, b)`"),
-    (lambda: fold([net], forest), CdlError, "tuple"),
     (lambda: cata(net, tree), CdlError, "`cata(alg)(tree)`"),
-    (lambda: cata(net)(forest), CdlError, "`Forest` `Expr`"),
     (lambda: fold(product, forest), CdlError, "`Monoid` sequences"),
     (lambda: fold(net, net, forest), CdlError, "`fold((a, b), data)`"),
     (lambda: likelihood(sprout, seeds[0], tree), CdlError, "`likelihood(coalg, seed)(…)`"),
@@ -212,16 +197,6 @@ given: Any = tree
     (lambda: arch.DeepSet(1, 2, key=three), CdlError, "`key` `3`"),
     (lambda: WORDS.id(three), CdlError, "`id` `3` `str`"),
     # Values.
-    (
-        lambda: fold(algebra(lambda layer: layer.value), pack(Again, [Again(1), Again(np.float16(2))])),
-        CdlError,
-        "`Again` f16 i32",
-    ),
-    (
-        lambda: pack(Twice, [Twice(1)], bucket=pack(Again, [Again(1)]).bucket),
-        CdlError,
-        "two `Again`",
-    ),
     *each(
         (Seq.of, Packed.of),
         lambda make: make([[1.0, 2.0], [3.0]]),
@@ -241,7 +216,6 @@ given: Any = tree
         "`fold(…, how=Scan(forward=True))`",
     ),
     (lambda: along(lambda w: inherit(handed, forest, w)), CdlError, "`inherit`"),
-    (lambda: along(lambda w: refold(net, sprout, w, 9)[0]), CdlError, "`refold`"),
     (
         lambda: wide(Box, Box(1.0, Many()), algebra(lambda box: box.kids.sum(box.label))),
         CdlError,

@@ -29,17 +29,14 @@ from cdl import (
     laws,
     Leaf,
     ListF,
-    MealyF,
-    MooreF,
     Nil,
     run,
     to_list,
     TreeF,
 )
-from cdl.functors import Branch, embed, LabelledTreeF, Lin, SnocF, StreamF, to_snoc
+from cdl.functors import Branch, embed, LabelledTreeF, Lin, SnocF, to_snoc
 from cdl.machines import bisimilar, respond
 from cdl_arch.mealy import FullRNN
-from cdl_arch.moore import Recogniser
 from cdl_arch.recursive import gated
 
 
@@ -111,25 +108,3 @@ def test_machine_is_a_coalgebra_and_behaves_causally():
     letters = jnp.array([1, 0, 1, 1, 0])
     assert jnp.array_equal(run(parity, 0, letters)[0], run(doubled, 0, letters)[0])
     assert respond(ana(parity)(0), letters) == respond(ana(doubled)(0), letters)
-
-
-def test_machine_goes_from_a_state_to_a_layer():
-    """Not algebras of `[I, O × −]`, and a Moore machine is more than a stream: it has an input."""
-    assert [str(functor(f)) for f in (MealyF, MooreF, StreamF)] == [
-        "[I, O × X]",
-        "O × [I, X]",
-        "O × [1, X]",
-    ]
-    state = jnp.zeros(3)
-    mealy, moore = (
-        FullRNN(2, 3, "scalar", key=jr.key(0))(state),
-        Recogniser(2, 3, key=jr.key(0))(state),
-    )
-    assert (type(mealy), type(moore)) == (MealyF, MooreF)
-    to = (
-        [mealy.step(jnp.full(2, x))[1] for x in (0.0, 1.0)],
-        [moore.step(jnp.int32(i)) for i in (0, 1)],
-    )
-    for one, other in to:
-        assert one.shape == other.shape == state.shape
-        assert not jnp.array_equal(one, other)  # where it goes depends on the input

@@ -10,10 +10,9 @@ last test here does too.)
 from collections.abc import Callable
 from typing import Any, Generic, Never, TypeAlias, TypeVar, Union
 
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
-from cdl import algebra, Base, Cons, fmap, hylo, laws, List, ListF, Nil
-from cdl.monads import Cofree
+from cdl import algebra, Base, fmap, hylo, laws
 from cdl.schemes import dyna
 
 
@@ -100,31 +99,3 @@ def test_dyna_of_the_textbooks_example_calls_once_a_span():
 def test_dyna_over_spans_is_histo_after_ana():
     cost = lambda layer: 1 if isinstance(layer, One) else min(a.head + 2 * b.head for a, b in layer.halves)
     laws.dyna(algebra(cost), cuts, (0, 5))
-
-
-# The table in one list, the shortest spans last to be asked for: each step looks back for the two halves.
-@settings(max_examples=25)
-@given(st.lists(st.integers(1, 50), min_size=2, max_size=7))
-def test_dyna_of_a_list_that_looks_back_gives_the_same(sizes):
-    n = len(sizes) - 1
-    order = [(i, i + length) for length in range(1, n + 1) for i in range(n - length + 1)]
-
-    def entry(at: int) -> ListF[Span, int]:
-        return Nil() if at < 0 else Cons(order[at], at - 1)
-
-    def value(behind: Cofree[List[Span], int], span: Span) -> int:
-        while behind.tail.head != span:
-            behind = behind.tail.tail
-        return behind.head
-
-    @algebra
-    def cost(layer: ListF[Span, Cofree[List[Span], int]]) -> int:
-        match layer:
-            case Nil():
-                return 0
-            case Cons((i, j), behind):
-                products = [sizes[i] * sizes[k] * sizes[j] for k in range(i + 1, j)]
-                halves = [value(behind, (i, k)) + value(behind, (k, j)) for k in range(i + 1, j)]
-                return min((a + b for a, b in zip(products, halves, strict=True)), default=0)
-
-    assert dyna(cost, entry)(len(order) - 1) == chain_by_loops(sizes)

@@ -13,7 +13,6 @@ from first_day import (
     forest,
     handed,
     KEY,
-    listed,
     Lit,
     net,
     seeds,
@@ -179,7 +178,6 @@ three: Any = 3
         "`forgets` `If` `other`",
     ),
     (lambda: fold(reading(lambda x: "a"), forest), CdlError, "`case` `'a'` `Lit` `cata`"),
-    (lambda: refold(reading(lambda x: None), sprout, seeds, 9), CdlError, "`case` nothing `Lit`"),
     (lambda: fold(positive, seq), CdlError, "`positive` `Cons`"),
     (lambda: inherit(downwards, forest, seeds), CdlError, "`downwards` `Add`"),
     (
@@ -193,11 +191,9 @@ three: Any = 3
     # Choices.
     (lambda: choose(jnp.zeros(3), Nil(), Cons(1, 2)), PayloadMismatch, "(3,) 2 layers"),
     (lambda: choose(jnp.zeros(2), Lit(1.0), Cons(1, 2)), CdlError, "`Lit` `Expr` `Cons` `List`"),
-    (lambda: choose(jnp.zeros(1), 1.0), CdlError, "`1.0` layer"),
     (lambda: choose(jnp.zeros(1), choose(jnp.zeros(1), Lit(1.0))), CdlError, "another `choose`"),
     (lambda: ana(spoilt, key=KEY)(jnp.float32(-1)), CdlError, "NaN Lit Add"),
     (lambda: unfold(spoilt, BAD, 9, key=KEY), CdlError, "NaN Lit Add"),
-    (lambda: unfold(listed, BAD, 9), CdlError, "NaN Nil Cons"),
     (lambda: refold(net, spoilt, BAD, 9), CdlError, "NaN Lit Add"),
     (
         lambda: jax.block_until_ready(jax.jit(lambda s: unfold(spoilt, s, 9).count)(BAD)),
@@ -238,8 +234,6 @@ three: Any = 3
     (lambda: schemes.hoist(three), CdlError, "`transform` `hoist`"),
     (lambda: schemes.dyna(total, three), CdlError, "`dyna` coalgebra"),
     (lambda: schemes.elgot(total, three), CdlError, "`Left(value)`"),
-    (lambda: schemes.coelgot(three, len), CdlError, "seed layer"),
-    (lambda: schemes.mutu_algebra(total, three), CdlError, "`mutu_algebra` algebra"),
 )
 def test_schemes_refuse(call, error, words):
     refused(call, error, words)

@@ -12,7 +12,7 @@ from cdl.errors import PortMismatch
 from cdl.learning import layers, losses, optimisers
 from cdl.machines import delay, feedback, parallel, series, stateless
 from cdl.optics import structure, to_lens
-from cdl.para import fanout, identity, lift, swap, two_cells, unroll
+from cdl.para import fanout, identity, swap, two_cells
 
 
 def of(x):
@@ -113,7 +113,11 @@ def test_an_optic_without_its_way_back_is_the_parametric_map_of_its_layers():
     optics = [ParaOptic.of(f, name=name) for f, name in zip(forward, "ab", strict=True)]
     f, g = (f.named(name) for f, name in zip(forward, "ab", strict=True))
     a, b = optics
-    for para, optic in ((f >> g, a >> b), (g @ (f >> g), b @ (a >> b)), ((g >> g).named("two"), (b >> b).named("two"))):
+    for para, optic in (
+        (f >> g, a >> b),
+        (g @ (f >> g), b @ (a >> b)),
+        ((g >> g).named("two"), (b >> b).named("two")),
+    ):
         assert shape(of(para)) == shape(of(optic))
         assert all(wire.back for wire in of(optic).source.each())
 

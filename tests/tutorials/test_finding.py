@@ -35,7 +35,9 @@ def test_the_pages_of_errors_and_of_words_are_long_enough():
 
 
 @pytest.mark.parametrize(
-    ("head", "text"), sections("glossary.md")[1:], ids=[head for head, _ in sections("glossary.md")[1:]]
+    ("head", "text"),
+    sections("glossary.md")[1:],
+    ids=[head for head, _ in sections("glossary.md")[1:]],
 )
 def test_a_word_of_the_glossary_leads_to_a_page_and_to_the_reference(head, text):
     links = re.findall(r"\]\(([^)#]+)", text)

@@ -43,7 +43,11 @@ def every_run():
     from cdl_arch import train as module
 
     matplotlib.use("Agg")
-    for name in ("chain", "adamw", "clip_by_global_norm"):  # one optimiser for every run, and so one set of programs
+    for name in (
+        "chain",
+        "adamw",
+        "clip_by_global_norm",
+    ):  # one optimiser for every run, and so one set of programs
         setattr(optax, name, functools.cache(getattr(optax, name)))
     pathlib.Path("early").mkdir()
     save = module.save

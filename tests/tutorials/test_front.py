@@ -96,12 +96,6 @@ def test_a_figure_that_stands_alone_opens_large():
         assert on_page_content(other) == other
 
 
-def test_a_figure_and_its_tall_twin_for_phones_open_each_their_own_file():
-    wide, tall = (f'<img alt="A ring" class="{name}" src="../images/{name}.svg" />' for name in ("wide", "tall"))
-    links = [f'<a class="figure" href="../images/{name}.svg">' for name in ("wide", "tall")]
-    assert on_page_content(f"<p>{wide}\n{tall}</p>") == f"<p>{links[0]}{wide}</a>\n{links[1]}{tall}</a></p>"
-
-
 @pytest.mark.parametrize("name", ["frames", "stages"])
 def test_a_tall_twin_shows_the_same_words_in_a_narrower_picture(name):
     wide, tall = (pictures()[f"{name}{end}.svg"] for end in ("", "-tall"))

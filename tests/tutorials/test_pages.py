@@ -133,12 +133,6 @@ def test_a_block_that_prints_what_the_page_does_not_show_is_found_and_mended(sho
     assert outputs.written(mended, list(outputs.run(mended, "a_page", "a-page.md"))) == mended
 
 
-def test_an_output_that_varies_is_not_compared(monkeypatch):
-    page = '```python\nprint(id(object()))\n```\n```text title="output of one run"\n1\n```\n'
-    run(page, "a_page", "a-page.md", monkeypatch)
-    assert outputs.written(page, list(outputs.run(page, "a_page", "a-page.md"))) == page
-
-
 def test_lines_of_the_page_and_rounding_are_not_compared_and_other_numbers_are(monkeypatch):
     page = 'Prose.\n```python\nprint("{}")\n```\n\n```text title="output"\n{}\n```\n'
     for said, shown in [

@@ -4,7 +4,6 @@ import importlib
 import inspect
 import pathlib
 import re
-import sys
 import types
 from typing import get_args, get_origin
 

@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-
-
-def rows(table):
-    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
+from table_rows import rows
 
 
 @pytest.fixture

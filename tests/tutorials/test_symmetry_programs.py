@@ -8,11 +8,8 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
+from table_rows import rows
 from few import few
-
-
-def rows(table):
-    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
 
 
 @pytest.mark.slow

@@ -7,10 +7,7 @@ import jax.numpy as jnp
 import jax.random as jr
 import numpy as np
 import pytest
-
-
-def rows(table):
-    return [[cell.strip() for cell in line.strip("| ").split(" | ")] for line in table.splitlines()]
+from table_rows import rows
 
 
 @pytest.fixture
@@ -186,3 +183,15 @@ def test_the_table_of_talk_has_equal_parameters_and_its_tasks_are_balanced():
     assert abs(float(talking.agree(bits).mean())) < 0.05
     assert float(talking.parts(bits).std()) == pytest.approx(1, abs=0.05)
     assert set(jax.device_get(talking.agree(bits)).tolist()) == {-1.0, 1.0}
+
+
+def test_a_move_that_slips_goes_to_one_of_its_sides():
+    from systems._grids import CELLS, worlds
+    from systems._planners import Executor
+
+    world = worlds([(np.zeros(CELLS, bool), 27, 0)] * 3)
+    executor = Executor(world, 0.2, lambda state: jnp.zeros(3, jnp.int32))  # up
+    noise = jnp.array([[0.1, 0.1], [0.1, 0.9], [0.9, 0.1]])
+    cells, _ = executor(executor.begin()).step(noise)
+    assert sorted(cells.tolist()[:2]) == [26, 28]
+    assert cells[2] == 19
